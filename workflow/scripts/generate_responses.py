@@ -42,8 +42,8 @@ def main(
             sender=sender,
             arm=arm,
         )
-    order = "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate"
-    tables.write_rows(responses, rows, Response, order_by=order)
+        order = "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate"
+        tables.write_rows(responses, rows, Response, order_by=order)
 
 
 if __name__ == "__main__":

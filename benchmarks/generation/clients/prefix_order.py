@@ -9,6 +9,7 @@ import json
 import random
 import sys
 import urllib.request
+from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -126,7 +127,7 @@ def _entry(job: Job | None, **other: Any) -> dict[str, Any]:
 def send_ordered(asked: Study, sender: Sender) -> None:
     """As a job of the workflow."""
     arm = Arm(MODEL, "task", "history", 1.0, MAX_TOKENS, 0)
-    generate(asked.requests, asked.items, asked.contexts, sender=sender, arm=arm)
+    deque(generate(asked.requests, asked.items, asked.contexts, sender=sender, arm=arm), maxlen=0)
 
 
 def send_shuffled(asked: Study, sender: Sender) -> None:

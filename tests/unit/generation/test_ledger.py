@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.ledger import Entry, Ledger, ledger_key, open_ledger
+from fieldwork.generation.ledger import VERSION, Entry, Ledger, ledger_key, open_ledger
 
 ENDPOINT = "https://api.example/v1/chat/completions"
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
@@ -113,6 +113,27 @@ def test_only_keys_that_are_asked_for_and_stored_are_known(path: Path) -> None:
         assert ledger.known([]) == set()
 
 
+def test_keys_of_one_context_lie_side_by_side_and_are_told_apart() -> None:
+    places = [b"one context".ljust(32), b"another".ljust(32)]
+    keys = [
+        ledger_key(body, ENDPOINT, draw, context_digest=place)
+        for place in places
+        for body in (b"a", b"b")
+        for draw in (0, 1)
+    ]
+    assert len(set(keys)) == 8
+    assert len({key[:8] for key in keys}) == 2
+    assert len({key[8:] for key in keys}) == 4
+    assert {len(key) for key in keys} == {32}
+
+
+def test_an_answer_is_read_once_however_often_its_key_is_asked_for(path: Path) -> None:
+    stored(path, entry("a"), entry("b"))
+    with open_ledger(path) as ledger:
+        found = [e.key for e in ledger.entries([entry("a").key, entry("b").key] * 400)]
+    assert sorted(found) == sorted([entry("a").key, entry("b").key])
+
+
 def test_a_hundred_thousand_keys_are_looked_up_in_seconds(path: Path) -> None:
     many = [entry(str(i)) for i in range(100_000)]
     with open_ledger(path) as ledger:
@@ -155,9 +176,10 @@ def test_the_key_differs_when_the_call_does(call: tuple[bytes, str, int]) -> Non
 
 
 def test_the_key_of_a_call_never_changes() -> None:
-    """It is in users' ledgers: another one would have every paid answer asked again."""
-    expected = "f967729a7d04bb101d22ac568b37f12098371ee2a3b49e4b55da026046125a34"
-    assert ledger_key(b"body", "endpoint", 0).hex() == expected
+    """It is in users' ledgers: another one needs another VERSION, or all is asked, and paid, again."""
+    expected = "00010203040506071d22ac568b37f12098371ee2a3b49e4b55da026046125a34"
+    key = ledger_key(b"body", "endpoint", 0, context_digest=bytes(range(32)))
+    assert (VERSION, key.hex()) == (1, expected)
 
 
 CALLS = st.tuples(st.binary(max_size=4), st.text("01ab", max_size=4), st.integers(0, 12))
@@ -368,3 +390,14 @@ def test_writing_from_two_threads_of_one_run_breaks_no_commit(path: Path) -> Non
     with closing(sqlite3.connect(path)) as connection:
         ((count,),) = connection.execute("SELECT count(*) FROM answers").fetchall()
     assert count == 450
+
+
+def test_a_file_whose_keys_are_made_otherwise_is_refused_and_left_as_it_is(path: Path) -> None:
+    """Its answers would not be found: all of them would be asked, and paid, again."""
+    stored(path, entry())
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA user_version = 0")
+    with pytest.raises(StudyError, match=r"its format is 0.*move the file aside"), open_ledger(path):
+        pass
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM answers").fetchone() == (1,)

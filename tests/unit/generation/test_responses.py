@@ -2,7 +2,9 @@
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,10 @@ from typing import Any
 import pytest
 
 from fieldwork.errors import StudyError
+from fieldwork.generation import responses
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.engine import Sender
-from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import Arm, generate
@@ -70,7 +73,7 @@ def ask(chat: Chat, ledger: Ledger, *requests: Request, **changes: Any) -> list[
         Account(None, "live", 9),
         attempts=2,
     )
-    return generate(requests, ITEMS, CONTEXTS, sender=sender, arm=ARM._replace(**changes))
+    return list(generate(requests, ITEMS, CONTEXTS, sender=sender, arm=ARM._replace(**changes)))
 
 
 def blank(item_id: str, replicate: int = 0) -> Request:
@@ -177,6 +180,47 @@ def test_puppets_with_equal_contexts_are_asked_apart_and_only_once(
     assert len({row.ledger_key for row in rows}) == len(chat.requests) == 4
     assert ask(chat, ledger, *twins) == rows
     assert len(chat.requests) == 4
+
+
+def test_rows_are_read_part_by_part_and_a_damaged_one_is_asked_again_alone(
+    chat: Chat, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(responses, "ROWS_AT_ONCE", 2)
+    first = ask(chat, ledger, *MIXED)
+    damage(tmp_path, first[1].ledger_key)
+    chat.requests.clear()
+    again = ask(chat, ledger, *MIXED)
+    assert [row.item_id for row in again] == ["b", "a", "a", "b", "c"]
+    assert sorted(row.text or "" for row in again) == sorted(row.text or "" for row in first)
+    assert chat.questions() == ["prompt c"]
+
+
+def test_a_disk_that_damages_what_it_keeps_is_told(
+    chat: Chat, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (row,) = ask(chat, ledger, blank("a"))
+    known = Ledger.known
+
+    def spoil(self: Ledger, keys: Sequence[bytes]) -> set[bytes]:
+        found = known(self, keys)
+        damage(tmp_path, row.ledger_key)
+        return found
+
+    monkeypatch.setattr(Ledger, "known", spoil)
+    store = Ledger.store
+
+    def spoil_new(self: Ledger, entries: Iterable[Entry]) -> None:
+        store(self, entries)
+        damage(tmp_path, row.ledger_key)
+
+    monkeypatch.setattr(Ledger, "store", spoil_new)
+    with pytest.raises(StudyError, match=r"gpt\.sqlite: 1 answers were damaged.*check the disk"):
+        ask(chat, ledger, blank("a"))
+
+
+def damage(folder: Path, key: str) -> None:
+    with closing(sqlite3.connect(folder / "gpt.sqlite")) as connection, connection:
+        connection.execute("UPDATE answers SET attempts = 77 WHERE key = ?", (bytes.fromhex(key),))
 
 
 def test_no_requests_no_rows(chat: Chat, ledger: Ledger) -> None:

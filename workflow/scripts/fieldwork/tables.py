@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,6 +38,9 @@ Row = TypeVar("Row")
 DATABASE_ERRORS: tuple[type[Exception], ...] = (duckdb.Error,)
 """What a connection of `open_database` raises; `OUT_OF_MEMORY` is the one of them that says so."""
 OUT_OF_MEMORY: type[Exception] = duckdb.OutOfMemoryException
+
+# rows held as objects while their columns are made
+ROWS_AT_ONCE = 4_096
 
 _SCALARS: dict[object, pa.DataType] = {
     str: pa.string(),
@@ -75,19 +79,23 @@ def _type(hint: Any, name: str) -> pa.DataType:
 def write_rows(path: str | Path, rows: Iterable[Row], row_type: type[Row], order_by: str) -> int:
     """Write rows sorted by `order_by` (an SQL list of columns); return how many there were.
 
+    They are taken one by one, and only their Arrow columns are kept.
+
     Args:
         order_by: columns that together tell any two rows apart, or ties keep the order given.
 
     Raises:
         StudyError: the rows do not fit the row type, or the disk refuses the file.
     """
-    schema, held = schema_of(row_type), list(rows)
-    # column by column: dataclasses.asdict would copy every value of every row
-    columns = {column.name: _values(held, column) for column in schema}
-    try:
-        table = _table_of(columns, schema)
-    except (pa.ArrowException, OverflowError) as error:
-        raise StudyError(f"{path}: a row does not fit {row_type.__name__}: {error}") from error
+    schema, waiting, parts = schema_of(row_type), iter(rows), []
+    while held := list(islice(waiting, ROWS_AT_ONCE)):
+        # column by column: dataclasses.asdict would copy every value of every row
+        columns = {column.name: _values(held, column) for column in schema}
+        try:
+            parts.append(_table_of(columns, schema))
+        except (pa.ArrowException, OverflowError) as error:
+            raise StudyError(f"{path}: a row does not fit {row_type.__name__}: {error}") from error
+    table = pa.concat_tables(parts) if parts else schema.empty_table()
     return write_arrow(path, table, row_type, order_by)
 
 

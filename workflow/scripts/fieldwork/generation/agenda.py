@@ -203,13 +203,16 @@ class Agenda:
 
     def _missing(self, group: Group, prefix: bytes, opened: _Open) -> list[Call]:
         begun = hashlib.sha256(prefix)
+        place = begun.digest()
         delivery = self._provider.delivery(group.context_id)
         calls: dict[bytes, Call] = {}
         for ask in group.asks:
             question = self._provider.question(ask.item, ask.sampling)
             digest = begun.copy()
             digest.update(question + b"}")
-            key = ledger_key(digest.digest(), self._provider.endpoint, ask.draw)
+            key = ledger_key(
+                digest.digest(), self._provider.endpoint, ask.draw, context_digest=place
+            )
             self.keys.append(key)
             if key not in self._seen:
                 calls[key] = Call(key, ask.draw, Wire(prefix, question, delivery), opened)

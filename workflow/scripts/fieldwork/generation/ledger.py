@@ -24,6 +24,11 @@ logger = logging.getLogger(__name__)
 Tier = Literal["live", "flex", "batch"]
 
 KEYS_PER_QUERY = 500
+CACHE_KIB = 64 * 1024
+# of a key: enough to keep a million contexts apart, and 24 bytes of hash are left
+PLACE_BYTES = 8
+# of the file's format: keys and checksums
+VERSION = 1
 
 _NAMES = (
     "key, endpoint, replicate, reply, checksum, started_at, latency_s, attempts, request_id, tier"
@@ -69,15 +74,21 @@ class Entry(NamedTuple):
     tier: Tier = "live"
 
 
-def ledger_key(body_digest: bytes, endpoint: str, replicate: int) -> bytes:
+def ledger_key(
+    body_digest: bytes, endpoint: str, replicate: int, *, context_digest: bytes = b""
+) -> bytes:
     """32 bytes: sha256 over everything that can change the answer, and nothing else.
+
+    Answers after one context lie side by side in the file: its digest leads the key.
 
     Args:
         body_digest: sha256 of the exact wire body, delivery fields left out. A digest, so that a
             context shared by many questions is hashed once.
+        context_digest: of the part of the body that these questions share.
     """
     parts = (endpoint.encode(), b"%d" % replicate, body_digest)
-    return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).digest()
+    digest = hashlib.sha256(b"".join([len(part).to_bytes(8, "big") + part for part in parts]))
+    return context_digest[:PLACE_BYTES].ljust(PLACE_BYTES, b"\0") + digest.digest()[PLACE_BYTES:]
 
 
 class Ledger:
@@ -98,7 +109,7 @@ class Ledger:
         return list(self._sound(keys, "quarantined"))
 
     def entries(self, keys: Sequence[bytes]) -> Iterator[Entry]:
-        """The stored answers among `keys`, in no particular order; damaged rows are set aside.
+        """The stored answers among `keys`, each once; damaged rows are set aside.
 
         Raises:
             StudyError: the file cannot be read.
@@ -138,8 +149,9 @@ class Ledger:
         return {row[0] for row in self._select("key", keys, table)}
 
     def _sound(self, keys: Sequence[bytes], table: str) -> Iterator[Entry]:
-        for start in range(0, len(keys), KEYS_PER_QUERY):
-            chunk = keys[start : start + KEYS_PER_QUERY]
+        in_file = sorted(set(keys))
+        for start in range(0, len(in_file), KEYS_PER_QUERY):
+            chunk = in_file[start : start + KEYS_PER_QUERY]
             found = [(row[0], _from_row(row)) for row in self._select(_NAMES, chunk, table)]
             self._set_aside([key for key, entry in found if entry is None], table)
             yield from (entry for _, entry in found if entry is not None)
@@ -166,17 +178,16 @@ class Ledger:
 
 
 def _to_row(entry: Entry) -> tuple[Any, ...]:
+    started = entry.started_at.isoformat() if entry.started_at else None
+    facts = (entry.latency_s, entry.attempts, entry.request_id, entry.tier)
     return (
         entry.key,
         entry.endpoint,
         entry.replicate,
         zlib.compress(entry.raw, 1),
-        _checksum(entry),
-        entry.started_at.isoformat() if entry.started_at else None,
-        entry.latency_s,
-        entry.attempts,
-        entry.request_id,
-        entry.tier,
+        _checksum(entry.key, entry.raw, (entry.endpoint, entry.replicate, started, *facts)),
+        started,
+        *facts,
     )
 
 
@@ -184,22 +195,22 @@ def _from_row(row: tuple[Any, ...]) -> Entry | None:
     """The entry, or None where any part of the row is not what was stored."""
     key, endpoint, replicate, reply, checksum, started, latency, attempts, request_id, tier = row
     try:
-        raw = zlib.decompress(reply)
-        when = datetime.fromisoformat(started.decode()) if started else None
+        raw = zlib.decompress(reply, bufsize=2048)
+        where, sent_as = endpoint.decode(), tier.decode()
+        at = started.decode() if started is not None else None
         name = request_id.decode() if request_id is not None else None
-        entry = Entry(
-            key, endpoint.decode(), replicate, raw, when, latency, attempts, name, tier.decode()
-        )
+        facts = (where, replicate, at, latency, attempts, name, sent_as)
+        if _checksum(key, raw, facts) != checksum:
+            return None
+        when = datetime.fromisoformat(at) if at is not None else None
     except (zlib.error, ValueError, TypeError, AttributeError):
         # damage can change a value's type, and bytes of text into none
         return None
-    return entry if _checksum(entry) == checksum else None
+    return Entry(key, where, replicate, raw, when, latency, attempts, name, sent_as)
 
 
-def _checksum(entry: Entry) -> bytes:
-    # every field between key and raw, and after it; `_replace` would take longer than the hash
-    facts = repr((*entry[1:3], *entry[5:], str(entry.started_at)))
-    return hashlib.sha256(entry.key + facts.encode() + entry.raw).digest()
+def _checksum(key: bytes, raw: bytes, facts: tuple[Any, ...]) -> bytes:
+    return hashlib.sha256(key + repr(facts).encode() + raw).digest()
 
 
 @contextmanager
@@ -224,14 +235,27 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.text_factory = bytes
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        # keys are hashes: each lookup lands on another page, and the default of 2 MiB holds few
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.executescript(_SCHEMA)
         # a file of other columns must be refused now, not in the middle of a run
         for table in ("answers", "quarantined", "damaged"):
             connection.execute(f"SELECT {_NAMES} FROM {table} LIMIT 0")
+        _require_version(connection)
     except sqlite3.DatabaseError:
         connection.close()
         raise
     return connection
+
+
+def _require_version(connection: sqlite3.Connection) -> None:
+    """Refuse a file whose keys are made otherwise: all of it would be asked, and paid, again."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    is_empty = connection.execute("SELECT 1 FROM answers LIMIT 1").fetchone() is None
+    if version == 0 and is_empty:
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    elif version != VERSION:
+        raise sqlite3.DatabaseError(f"its format is {version}, this version's is {VERSION}")
 
 
 @contextmanager
