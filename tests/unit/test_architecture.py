@@ -23,10 +23,10 @@ FLOORS = {
     "hub": {"errors"},
     "tables": {"errors", "records"},
     "encoder": {"errors", "progress"},
-    "manifest": {"errors", "tables"},
+    "manifest": {"errors", "tables", "texts"},
     "texts": {"errors", "tables"},
 }
-WINGS_MAY = {"records", "errors", "tables", "provenance", "hub", "encoder", "progress"}
+WINGS_MAY = {"records", "errors", "tables", "texts", "provenance", "hub", "encoder", "progress"}
 OWNERS = {
     "duckdb": {"tables"},
     "pyarrow": {"tables"},

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fieldwork import tables
+from fieldwork import tables, texts
 from fieldwork.errors import StudyError
 from fieldwork.records import MergedItem, Profile, Request
 
@@ -30,7 +30,7 @@ def test_csv_beside_a_table(tmp_path: Path) -> None:
 def test_csv_of_rows_is_read_back_as_text(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     tables.write_csv_rows(path, [MergedItem("t", "i", "\udfff", "ünï", "near", 3)], MergedItem)
-    (row,) = tables.read_csv(path)
+    (row,) = texts.read_csv(path)
     assert row == {
         "task": "t",
         "item_id": "i",
@@ -56,8 +56,8 @@ def test_csv_of_rows_is_read_back_as_text(tmp_path: Path) -> None:
 def test_csv_as_people_write_it(tmp_path: Path, content: bytes, rows: list[dict[str, str]]) -> None:
     (tmp_path / "a.csv").write_bytes(content)
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content))
-    assert tables.read_csv(tmp_path / "a.csv") == rows
-    assert tables.read_csv(tmp_path / "a.csv.gz") == rows
+    assert texts.read_csv(tmp_path / "a.csv") == rows
+    assert texts.read_csv(tmp_path / "a.csv.gz") == rows
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_bad_csv_is_named(tmp_path: Path, name: str, content: bytes | None, me
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(StudyError) as caught:
-        tables.read_csv(tmp_path / name)
+        texts.read_csv(tmp_path / name)
     assert message in str(caught.value)
 
 
@@ -83,7 +83,7 @@ def test_a_bad_text_file_is_named(tmp_path: Path, content: bytes | None) -> None
     if content is not None:
         (tmp_path / "t.txt").write_bytes(content)
     with pytest.raises(StudyError, match=r"t\.txt: not a readable UTF-8 text file"):
-        tables.read_text(tmp_path / "t.txt")
+        texts.read_text(tmp_path / "t.txt")
 
 
 # ---- files appear whole or not at all ------------------------------------------------------------

@@ -1,12 +1,19 @@
 """`snakemake plan`: before spending, without a key, without a download, and never asking anything."""
 
 import csv
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from workflow.conftest import Checkout, planned_rules
+from servers.provider import Chat, ModelSpec, serve_provider
+from workflow.conftest import Checkout, clean_environment, planned_rules
 
 pytestmark = pytest.mark.workflow
 
@@ -60,3 +67,98 @@ def test_the_quickstart_is_planned_from_its_tables_and_what_is_answered_is_not_c
     assert {row["basis"] for row in rows} == {"tables"}
     assert all(row["n_requests"] == row["n_answered"] != "0" for row in rows)
     assert {p: p.stat().st_mtime_ns for p in before} == before
+
+
+PRICE = {"input": 100.0, "output": 400.0}
+KEY = {"LOOPBACK_API_KEY": "secret-of-this-test-1234567890"}
+
+
+def paid_study(checkout: Checkout, chat: Chat) -> tuple[str, str]:
+    served = {
+        "provider": "openai",
+        "label": "Served",
+        "model": "gpt-x",
+        "base_url": chat.base_url,
+        "api_key_env": "LOOPBACK_API_KEY",
+        "concurrency": 2,
+    }
+    overlay = {
+        "study": {
+            "name": "killed",
+            "models": ["served"],
+            "conditions": ["offline", "profile"],
+            "tasks": ["probe"],
+        },
+        "models": {"served": served},
+        "prices": {"gpt-x": {**PRICE, "as_of": "2026-11-01", "source": "the test"}},
+        "tasks": {"probe": {"runs": 8}},
+        "metrics": {"bootstrap": 100},
+        "generation": {"budget_usd": 50.0},
+    }
+    return ("--configfile", str(checkout.study("killed", overlay)))
+
+
+def n_asked(chat: Chat) -> int:
+    return sum(request.method == "POST" for request in chat.requests)
+
+
+def kill_midway(checkout: Checkout, chat: Chat, n_calls: int, *arguments: str) -> None:
+    process = subprocess.Popen(
+        checkout.command("all", *arguments),
+        cwd=checkout.root,
+        env=clean_environment(KEY),
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 300
+    while n_asked(chat) < n_calls and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert n_asked(chat) >= n_calls
+    unlocked = checkout.snakemake("--unlock", *arguments)
+    assert unlocked.returncode == 0, unlocked.stderr[-3000:]
+
+
+def rows_of(checkout: Checkout, file: str, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(checkout.root / "resources/ledger" / file)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_back(
+    checkout: Checkout,
+) -> None:
+    with serve_provider(
+        specs=[ModelSpec("gpt-x", family="4o")],
+        prices={"gpt-x": PRICE},
+        api_key=KEY["LOOPBACK_API_KEY"],
+        latency_s=0.3,
+    ) as chat:
+        arguments = paid_study(checkout, chat)
+        kill_midway(checkout, chat, 12, *arguments)
+        assert not list((checkout.root / "results/responses").glob("**/*.parquet"))
+        ((n_stored,),) = rows_of(checkout, "served.sqlite", "SELECT count(*) FROM answers")
+        asked = n_asked(chat)
+        planned = checkout.snakemake("plan", *arguments)
+        assert planned.returncode == 0, planned.stderr[-3000:]
+        assert n_asked(chat) == asked
+        rows = [row for row in plan_of(checkout) if row["is_chosen"] == "True"]
+        assert sum(int(row["n_answered"]) for row in rows) == n_stored > 0
+        n_left = sum(int(row["n_requests"]) - int(row["n_answered"]) for row in rows)
+        for row in rows:
+            tokens = int(row["prefix_tokens"]) + int(row["question_tokens"])
+            dollars = (tokens * PRICE["input"] + int(row["output_tokens"]) * PRICE["output"]) / 1e6
+            assert float(row["cost_no_cache_usd"]) == pytest.approx(dollars)
+        assert rows_of(checkout, "budget.sqlite", "SELECT count(*) FROM holders") == [(1,)]
+        finished = checkout.snakemake("all", "--rerun-incomplete", *arguments, env=KEY)
+        assert finished.returncode == 0, finished.stderr[-3000:]
+        assert n_asked(chat) - asked == n_left
+        # nothing is held any more, and what was under way when it was killed counts as spent
+        assert rows_of(checkout, "budget.sqlite", "SELECT count(*) FROM holders") == [(0,)]
+        ((spent, lost),) = rows_of(checkout, "budget.sqlite", "SELECT spent, lost FROM accounts")
+        assert lost > 0
+        assert chat.bill.usd <= spent / 1e9 <= chat.bill.usd + lost / 1e9
+    again = checkout.snakemake("plan", *arguments)
+    assert again.returncode == 0, again.stderr[-3000:]
+    assert all(row["n_requests"] == row["n_answered"] for row in plan_of(checkout))

@@ -29,6 +29,15 @@ rule plan_study:
         plan=config["plan"],
         budget_usd=config["generation"]["budget_usd"],
         answered=lambda wildcards: time_stamps(study_tables("responses")),
+        # a ledger's newest answers are beside it until its job ends well
+        ledgers=lambda wildcards: time_stamps(
+            expand(
+                "resources/ledger/{model}.sqlite{part}",
+                model=config["study"]["models"],
+                part=["", "-wal"],
+            )
+        ),
+        seed=config["study"]["seed"],
     script:
         "../scripts/plan_study.py"
 

@@ -26,7 +26,7 @@ def main(
         texts.read_texts(local_files(sentences), sentences_column),
         n_profiles=n_profiles,
         sentences_per_profile=sentences_per_profile,
-        template=tables.read_text(template),
+        template=texts.read_text(template),
         seed=seed,
     )
     tables.write_rows(profiles, drawn, Profile, order_by="puppet_id")

@@ -4,7 +4,7 @@ In: parsed answers, the field's answers, aliases, a person's overrides.
 Out: results/answers/answers.parquet and results/answers/items.csv.
 """
 
-from fieldwork import stage, tables
+from fieldwork import stage, tables, texts
 from fieldwork.parsing.answers import apply_merges, merge_items
 from fieldwork.records import Answer, MergedItem
 
@@ -24,8 +24,8 @@ def main(
         rows += tables.read_rows(field, Answer)
     merges = merge_items(
         rows,
-        aliases=tables.read_csv(aliases) if aliases else [],
-        overrides=tables.read_csv(overrides) if overrides else [],
+        aliases=texts.read_csv(aliases) if aliases else [],
+        overrides=texts.read_csv(overrides) if overrides else [],
         threshold=near_duplicates,
     )
     order = "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"

@@ -1,12 +1,13 @@
 """Plan a study: requests, tokens, time and cost before anything is sent.
 
-In: tables of items, requests and contexts, as far as they are on this machine; tables of responses that
-are there already. Out: results/plan.csv and results/plan.html.
+In: tables of items, requests and contexts, as far as they are on this machine; ledgers and tables of
+responses that are there already. Out: results/plan.csv and results/plan.html.
 """
 
 from typing import Any
 
 from fieldwork import stage, tables
+from fieldwork.generation.plan_ledger import answered_by_ledger
 from fieldwork.generation.plan_page import Facts, assumptions_of, render, warnings_of
 from fieldwork.generation.plan_rows import plan_rows
 from fieldwork.generation.plan_tables import Study, read_arms, read_learnt, read_prompts
@@ -31,7 +32,8 @@ def main(
     for model, entry in models.items():
         learnt[model] = read_learnt(study, model, prompts)
         price = price_of(prices, entry.get("model", ""))
-        for arm in read_arms(study, model, prompts):
+        answered = answered_by_ledger(study, model, entry, prompts)
+        for arm in read_arms(study, model, prompts, answered):
             seen = learnt[model].output_tokens.get(arm.task)
             told = arm if seen is None else arm._replace(output_tokens=seen)
             rows += plan_rows(told, entry, price, learnt[model], study.assumed["latency_s"])
@@ -53,6 +55,8 @@ if __name__ == "__main__":
             snakemake.params.plan,
             files=set(snakemake.input),
             responses=set(snakemake.params.answered),
+            ledgers=set(snakemake.params.ledgers),
+            seed=snakemake.params.seed,
         ),
         models=snakemake.params.models,
         prices=snakemake.params.prices,

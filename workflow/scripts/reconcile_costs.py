@@ -22,7 +22,7 @@ def main(
     planned = {}
     for model, entry in models.items():
         price = price_of(prices, entry.get("model", ""))
-        for arm in read_arms(study, model, prompts):
+        for arm in read_arms(study, model, prompts, {}):
             # what was known before the first answer: nothing learnt
             for row in plan_rows(arm, entry, price, learn([], [], {}), study.assumed["latency_s"]):
                 if row.is_chosen:
@@ -32,7 +32,8 @@ def main(
         for path in responses
         for row in tables.read_columns(path, Response, Billed._fields)
     )
-    tables.write_csv_rows(cost, cost_rows(billed, planned), CostRow)
+    storing = {name for name, entry in models.items() if entry.get("explicit_cache")}
+    tables.write_csv_rows(cost, cost_rows(billed, planned, storing), CostRow)
 
 
 if __name__ == "__main__":

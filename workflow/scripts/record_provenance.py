@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from fieldwork import stage, tables
+from fieldwork import stage, tables, texts
 from fieldwork.provenance import digest
 
 
@@ -25,7 +25,7 @@ def main(config: str, versions: str, requirements: str, settings: dict[str, Any]
     """Write both records."""
     with tables.atomic_path(config) as partial:
         partial.write_text(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
-    names = re.findall(r"^([A-Za-z0-9_.-]+)==", tables.read_text(requirements), re.MULTILINE)
+    names = re.findall(r"^([A-Za-z0-9_.-]+)==", texts.read_text(requirements), re.MULTILINE)
     found = [
         Version("python", platform.python_version()),
         Version("study config", digest(settings)),

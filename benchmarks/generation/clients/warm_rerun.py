@@ -83,8 +83,7 @@ def settle(job: Job, inputs: Inputs) -> str:
         arm = Arm(MODEL, "task", "history", 1.0, MAX_TOKENS, 0)
         rows = generate(inputs.requests, inputs.items, inputs.contexts, sender=sender, arm=arm)
         tables.write_rows(folder / "responses.parquet", rows, Response, order_by=ORDER)
-        spent = sender.account.note()
-    return spent
+        return sender.account.note()
 
 
 def main() -> None:

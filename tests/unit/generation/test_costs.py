@@ -10,7 +10,7 @@ ARM = ("m", "t", "c")
 
 
 def billed(key: str, **changes: Any) -> Billed:
-    known = Billed(*ARM, key, "default", 100, 40, 10, 5, 1, 0.25, "2026-11-01")
+    known = Billed(*ARM, key, "live", 100, 40, 10, 5, 1, 0.25, "2026-11-01")
     return known._replace(**changes)
 
 
@@ -35,10 +35,10 @@ def test_equal_keys_of_two_models_are_two_calls() -> None:
     assert [row.n_shared for row in rows] == [0, 0]
 
 
-def test_tiers_are_rows_and_share_the_plan() -> None:
-    answers = [billed("a"), billed("b"), billed("c"), billed("d", service_tier=None)]
+def test_dispatches_are_rows_and_share_the_plan() -> None:
+    answers = [billed("a"), billed("b"), billed("c"), billed("d", dispatch="flex")]
     rows = cost_rows(answers, {ARM: 1.0})
-    assert [(row.tier, row.planned_usd) for row in rows] == [("default", 0.75), ("", 0.25)]
+    assert [(row.dispatch, row.planned_usd) for row in rows] == [("live", 0.75), ("flex", 0.25)]
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,22 @@ def test_what_is_unknown_is_said(
     assert (row.reason or "").startswith(reason or "")
     assert (row.reason is None) == (reason is None)
     assert (row.difference_usd is None) == (total is None)
+
+
+@pytest.mark.parametrize(
+    ("usd", "storing", "words"),
+    [
+        (0.25, {"m"}, ["billed apart"]),
+        (None, {"m"}, ["no answer has a cost", "billed apart"]),
+        (0.25, {"other"}, []),
+    ],
+)
+def test_what_no_answer_tells_is_said(
+    usd: float | None, storing: set[str], words: list[str]
+) -> None:
+    (row,) = cost_rows([billed("a", cost_usd=usd)], {ARM: 0.5}, storing)
+    assert [word for word in words if word in (row.reason or "")] == words
+    assert (row.reason is None) == (not words)
 
 
 def test_no_answers_no_rows() -> None:

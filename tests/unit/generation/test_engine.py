@@ -148,7 +148,8 @@ def sender_of(provider: Scripted, ledger: Ledger, attempts: int) -> Sender:
 
 
 def key_of(text: str, draw: int = 0) -> bytes:
-    return ledger_key(hashlib.sha256(b"{%s}" % text.encode()).digest(), "scripted", draw)
+    body, context = (hashlib.sha256(part).digest() for part in (b"{%s}" % text.encode(), b"{"))
+    return ledger_key(body, "scripted", draw, context_digest=context)
 
 
 def held(path: Path) -> list[str]:
@@ -284,10 +285,16 @@ def test_the_server_says_how_long_to_wait(ledger: Ledger, naps: list[float], ask
     assert naps == [asked]
 
 
-def test_a_wait_of_hours_is_left_to_the_next_run(ledger: Ledger, naps: list[float]) -> None:
-    provider = Scripted(lambda *_: TransientError("come back tomorrow", 86_400.0))
-    assert ask(asks("a"), provider, ledger).failures == {"come back tomorrow": 1}
-    assert (len(provider.sends), naps) == (1, [])
+def test_a_wait_of_hours_stops_the_run_and_is_left_to_the_next(
+    ledger: Ledger, path: Path, naps: list[float]
+) -> None:
+    tomorrow = TransientError("come back tomorrow", 86_400.0, throttled=True)
+    provider = Scripted(lambda body, _: tomorrow if body > "q2" else 0.0, concurrency=2)
+    with pytest.raises(StudyError, match=r"come back tomorrow; .* 24\.0 hours"):
+        ask(numbered(9), provider, ledger)
+    assert len(provider.sends) <= 5
+    assert naps == []
+    assert {"q0", "q1"} <= {reply.split()[0] for reply in held(path)}
 
 
 @pytest.mark.parametrize("attempts", [1, 3])

@@ -134,6 +134,16 @@ def test_an_answer_is_read_once_however_often_its_key_is_asked_for(path: Path) -
     assert sorted(found) == sorted([entry("a").key, entry("b").key])
 
 
+def test_all_keys_of_a_table(path: Path) -> None:
+    kept, apart = [entry(name) for name in "cab"], entry("d")
+    with open_ledger(path) as ledger:
+        ledger.store(kept)
+        ledger.quarantine([apart])
+        assert ledger.keys() == sorted(e.key for e in kept)
+        assert ledger.keys("quarantined") == [apart.key]
+        assert ledger.keys("damaged") == []
+
+
 def test_a_hundred_thousand_keys_are_looked_up_in_seconds(path: Path) -> None:
     many = [entry(str(i)) for i in range(100_000)]
     with open_ledger(path) as ledger:
@@ -397,7 +407,10 @@ def test_a_file_whose_keys_are_made_otherwise_is_refused_and_left_as_it_is(path:
     stored(path, entry())
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA user_version = 0")
-    with pytest.raises(StudyError, match=r"its format is 0.*move the file aside"), open_ledger(path):
+    with (
+        pytest.raises(StudyError, match=r"its format is 0.*move the file aside"),
+        open_ledger(path),
+    ):
         pass
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM answers").fetchone() == (1,)

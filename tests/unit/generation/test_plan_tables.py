@@ -1,5 +1,6 @@
 """Groups from tables, or from assumptions; what is answered is left out."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ from fieldwork import tables
 from fieldwork.generation.plan_page import Facts, render, warnings_of
 from fieldwork.generation.plan_rows import plan_rows
 from fieldwork.generation.plan_tables import Study, read_arms, read_learnt, read_prompts
-from fieldwork.generation.planning import DEFAULT_TOKENS_PER_BYTE
+from fieldwork.generation.planning import DEFAULT_TOKENS_PER_BYTE, learn
+from fieldwork.generation.pricing import Price
 from fieldwork.records import Context, Item, Message, Request, Response
 
 ASSUMED: dict[str, Any] = {
@@ -86,7 +88,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
     values |= {"model": "m", "task": "t", "condition": "history", "item_id": "a"}
     values |= {"context_id": "ctx", "puppet_id": "p", "replicate": 0, "ledger_key": "k"}
-    values |= {"outcome": "ok", "attempts": 1, "temperature_sent": True}
+    values |= {"outcome": "ok", "attempts": 1, "dispatch": "live", "temperature_sent": True}
     values |= {"input_tokens": 3028, "output_tokens": 9}
     answers = "results/responses/m/t/history.parquet"
     tables.write_rows(answers, [Response(**values)], Response, "item_id")
@@ -103,7 +105,7 @@ def test_groups_from_tables_leave_out_what_is_answered(written: set[str]) -> Non
     for responses, left in ((set[str](), 2), (answered, 1)):
         known = study(written, responses)
         prompts = {("t", "history"): read_prompts(known, "t", "history")}
-        (arm,) = read_arms(known, "m", prompts)
+        (arm,) = read_arms(known, "m", prompts, {})
         assert (arm.basis, arm.n_requests, arm.n_answered) == ("tables", 2, 2 - left)
         (group,) = arm.groups
         assert (group.prefix, [q.tokens for q in group.questions]) == (1500, [14] * left)
@@ -121,7 +123,7 @@ def test_without_contexts_the_items_count_and_the_page_says_what_is_assumed(
     known = study(written - {"results/requests/t/history.parquet"})
     prompts = {("t", "history"): read_prompts(known, "t", "history")}
     assert prompts["t", "history"].basis == "contexts assumed"
-    (arm,) = read_arms(known, "m", prompts)
+    (arm,) = read_arms(known, "m", prompts, {})
     assert {q.tokens for g in arm.groups for q in g.questions} == {14}
     rows = plan_rows(arm, LOCAL, None, read_learnt(known, "m", prompts), 2)
     page = render(rows, Facts("<a&b>", 12.5, ["Mind <this>."], ["So it is."]))
@@ -130,6 +132,26 @@ def test_without_contexts_the_items_count_and_the_page_says_what_is_assumed(
     assert "the budget is $12.50" in page
     assert "contexts assumed" in page
     assert "http" not in page
+
+
+def test_a_reader_is_told_what_a_cost_leaves_out(written: set[str]) -> None:
+    gemini = {
+        "provider": "gemini",
+        "model": "g",
+        "requests_per_minute": None,
+        "explicit_cache": True,
+        "cache_ttl_s": 3600,
+        "prefix_cache": {"min_tokens": 1024, "requests_per_minute": None, "ttl_s": 300},
+    }
+    known = study(written)
+    prompts = {("t", "history"): read_prompts(known, "t", "history")}
+    (arm,) = read_arms(known, "m", prompts, {})
+    price = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "test")
+    rows = plan_rows(arm, gemini, price, read_learnt(known, "m", prompts), 2)
+    (said,) = warnings_of({"m": gemini}, rows)
+    assert said.startswith("m: the fee for storing contexts is left out")
+    (said,) = warnings_of({"m": gemini}, plan_rows(arm, gemini, None, learn([], [], {}), 2))
+    assert said.startswith("m has no cost here: no entry")
 
 
 def test_a_reader_is_warned_of_shutdowns_and_missing_prices() -> None:

@@ -146,6 +146,53 @@ def test_the_write_fee_is_part_of_what_is_expected() -> None:
     assert row.cost_expected_usd == pytest.approx((2000 * 1.25 + 2000 * 0.5 + 20 + 16) / 1e6)
 
 
+GEMINI: dict[str, Any] = {
+    **OPENAI,
+    "provider": "gemini",
+    "dispatch": "live",
+    "explicit_cache": True,
+    "cache_ttl_s": 1800,
+}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "storage", "stored", "caching"),
+    [
+        # made once as input; kept half an hour at 3 dollars a million and hour
+        (2000, 3.0, 2000, (2000 * 1.0 + 1000 * 3.0) / 1e6),
+        (2000, 0.0, 2000, 2000 / 1e6),
+        # no price for it: what is known is counted, and the row says what is not
+        (2000, None, 2000, 2000 / 1e6),
+        # too short to be stored
+        (1000, 3.0, 0, 0.0),
+    ],
+)
+def test_contexts_left_with_the_provider_are_billed_once_and_by_the_hour(
+    prefix: int, storage: float | None, stored: int, caching: float
+) -> None:
+    price = PRICE._replace(cache_storage=storage)
+    rows = plan_rows(arm(Group(prefix, (TEN,) * 4)), GEMINI, price, PLAIN, 2)
+    live, batch = rows[0], rows[-1]
+    assert (live.stored_tokens, live.stored_token_hours) == (stored, stored / 2)
+    # every question reads the context, the first one too
+    assert live.cached_tokens == 4 * stored
+    plain = (4 * prefix + 40 + 8 * 4) / 1e6
+    expected = plain - 4 * stored * 0.5 / 1e6 + caching
+    assert live.cost_no_cache_usd == pytest.approx(plain)
+    assert live.cost_expected_usd == pytest.approx(expected)
+    assert live.cost_most_usd == pytest.approx((4 * prefix + 40 + 20 * 4) / 1e6 + caching)
+    ideal, most = live.cost_ideal_usd or 0, live.cost_most_usd or 0
+    assert ideal <= expected + 1e-12 <= most + 1e-11
+    assert (live.reason is not None) == (storage is None)
+    assert (batch.stored_tokens, batch.reason) == (0, None)
+
+
+def test_without_explicit_caches_nothing_is_stored() -> None:
+    model = {**GEMINI, "explicit_cache": False}
+    for row in plan_rows(arm(Group(2000, (TEN,) * 4)), model, PRICE, PLAIN, 2):
+        assert (row.stored_tokens, row.cached_tokens, row.reason) == (0, 0, None)
+
+
 def test_without_a_price_there_is_a_reason_and_no_dollar() -> None:
     row = plan_rows(arm(Group(0, (TEN,))), OPENAI, None, PLAIN, 2)[0]
     assert row.cost_expected_usd is None

@@ -131,6 +131,7 @@ def test_every_column_is_filled(chat: Chat, ledger: Ledger) -> None:
         "reasoning_tokens": 0,
         "cost_usd": None,
         "attempts": 2,
+        "dispatch": "live",
         "service_tier": "default",
         "temperature_sent": True,
         "price_as_of": None,

@@ -7,3 +7,8 @@ class StudyError(Exception):
     The message is one sentence that names the file, the setting, and the way out. Stages print it
     without a traceback and exit non-zero.
     """
+
+
+def first_line(error: BaseException) -> str:
+    """What a library says of an error, short enough for one sentence."""
+    return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__

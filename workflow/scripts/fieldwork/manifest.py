@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from fieldwork import tables
+from fieldwork import tables, texts
 from fieldwork.errors import StudyError
 
 NAME = "manifest.json"
@@ -43,7 +43,7 @@ def local_files(inputs: Sequence[str]) -> list[Path]:
 def _listed_files(manifest: Path) -> list[Path]:
     again = f"delete {manifest} to download it again"
     try:
-        entries = json.loads(tables.read_text(manifest))["files"]
+        entries = json.loads(texts.read_text(manifest))["files"]
         files = [manifest.parent / entry["path"] for entry in entries]
     except (ValueError, KeyError, TypeError) as error:
         raise StudyError(f"{manifest}: not a readable list of files; {again}") from error

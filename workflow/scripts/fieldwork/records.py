@@ -138,6 +138,7 @@ class Response:
     latency_s: float | None = column("seconds from send to last byte, NULL for embedded")
     attempts: int = column("sends it took")
     started_at: datetime | None = column("UTC time of the send, NULL for embedded")
+    dispatch: str = column("how it was sent, `live`, `flex` or `batch`: decides the price")
     service_tier: str | None = column("tier as the provider names it, NULL where it does not")
     request_id: str | None = column("the provider's name for the call, NULL where it gives none")
     temperature_sent: bool = column("false where the model refuses a temperature and none was sent")
@@ -161,6 +162,8 @@ class PlanRow:
     question_tokens: int = column("input tokens of questions")
     cached_tokens: int = column("input tokens expected to be read from the prompt cache")
     cache_write_tokens: int = column("input tokens expected to be billed as written to the cache")
+    stored_tokens: int = column("tokens of contexts left with the provider, billed as input too")
+    stored_token_hours: float = column("the same times the hours they are stored")
     output_tokens: int = column("output tokens expected")
     output_tokens_most: int = column("output tokens if every answer is as long as it may be")
     tokens_per_byte: float = column("tokens a byte counts as: 0.25, or as answers showed")
@@ -171,17 +174,17 @@ class PlanRow:
     cost_ideal_usd: float | None = column("cost if every repeated token came from the cache")
     cost_most_usd: float | None = column("cost without a cache and with the longest answers")
     price_as_of: str | None = column("day the price was read, ISO date")
-    reason: str | None = column("why there is no cost")
+    reason: str | None = column("why there is no cost, or what it leaves out")
 
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What a model's answers to a task cost under a condition and a service tier: `results/cost.csv`."""
+    """What a model's answers to a task cost under a condition and a dispatch: `results/cost.csv`."""
 
     model: str = column("model name in the config")
     task: str = column("task")
     condition: str = column("condition")
-    tier: str = column("service tier as the provider names it, empty where it does not")
+    dispatch: str = column("how they were sent, `live`, `flex` or `batch`: decides the price")
     n_answers: int = column("answers")
     n_shared: int = column("of these, calls shared with an earlier row, and counted only there")
     input_tokens: int = column("input tokens as billed")

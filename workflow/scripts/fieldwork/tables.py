@@ -6,11 +6,9 @@ written and the writer's options are fixed, so equal rows give equal bytes.
 
 import csv
 import dataclasses
-import gzip
 import re
 import types
 import typing
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -27,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from fieldwork.errors import StudyError
+from fieldwork.errors import StudyError, first_line
 from fieldwork.records import ConversationVector, Item
 
 if typing.TYPE_CHECKING:  # pandas takes half a second to import, and most stages never need it
@@ -215,14 +213,6 @@ def write_csv_rows(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -
     write_csv_tuples(path, names, ([getattr(row, name) for name in names] for row in rows))
 
 
-def read_text(path: str | Path) -> str:
-    """A UTF-8 text file, whole; StudyError when it cannot be read."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path}: not a readable UTF-8 text file ({first_line(error)})") from error
-
-
 def write_csv(path: str | Path, source: str | Path) -> None:
     """Write a Parquet table beside itself as CSV, for spreadsheets: NULL is an empty cell."""
     table = read_arrow(source)
@@ -237,30 +227,6 @@ def write_csv_tuples(path: str | Path, names: Sequence[str], rows: Iterable[Sequ
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(names)
         writer.writerows([_storable(cell) for cell in row] for row in rows)
-
-
-def read_csv(path: str | Path) -> list[dict[str, str]]:
-    """Rows of a CSV file with a header row, UTF-8 with or without a byte-order mark, gzip by suffix.
-
-    A row with fewer cells than the header ends in empty ones.
-
-    Raises:
-        StudyError: the file cannot be read, is not UTF-8, or a row has more cells than the header.
-    """
-    source = Path(path)
-    opener = gzip.open if source.suffix == ".gz" else open
-    rows: list[dict[str, str]] = []
-    try:
-        with opener(source, "rt", newline="", encoding="utf-8-sig") as handle:
-            reader = csv.DictReader(handle, restval="")
-            for row in reader:
-                if None in row:
-                    line = reader.line_num
-                    raise StudyError(f"{path}: line {line} has more cells than the header")
-                rows.append(row)
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise StudyError(f"{path}: not a readable UTF-8 CSV file ({first_line(error)})") from error
-    return rows
 
 
 def read_lookup(
@@ -399,8 +365,3 @@ def copy_query(
             out.write_table(table.select(schema.names).cast(schema))
             total += table.num_rows
     return total
-
-
-def first_line(error: BaseException) -> str:
-    """What a library says of an error, short enough for one sentence."""
-    return str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__

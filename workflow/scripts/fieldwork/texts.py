@@ -1,5 +1,6 @@
-"""Texts from files of any common kind: what people point a persona source at."""
+"""Texts from files that people write: plain, CSV, or whatever they point a persona source at."""
 
+import csv
 import gzip
 import json
 import zlib
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import tables
-from fieldwork.errors import StudyError
+from fieldwork.errors import StudyError, first_line
 
 
 def read_texts(files: Sequence[Path], column: str) -> list[str]:
@@ -35,7 +36,7 @@ def _read_any(path: Path) -> list[Any]:
     if path.suffix == ".parquet":
         return list(tables.read_arrow(path).to_pylist())
     if ".csv" in path.suffixes:
-        return list(tables.read_csv(path))
+        return list(read_csv(path))
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8-sig") as handle:
@@ -46,5 +47,37 @@ def _read_any(path: Path) -> list[Any]:
         return [json.loads(line) for line in text.split("\n") if line.strip()]
     except (OSError, EOFError, zlib.error, ValueError) as error:
         raise StudyError(
-            f"{path}: not a readable CSV, JSON or Parquet file ({tables.first_line(error)})"
+            f"{path}: not a readable CSV, JSON or Parquet file ({first_line(error)})"
         ) from error
+
+
+def read_text(path: str | Path) -> str:
+    """A UTF-8 text file, whole; StudyError when it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path}: not a readable UTF-8 text file ({first_line(error)})") from error
+
+
+def read_csv(path: str | Path) -> list[dict[str, str]]:
+    """Rows of a CSV file with a header row, UTF-8 with or without a byte-order mark, gzip by suffix.
+
+    A row with fewer cells than the header ends in empty ones.
+
+    Raises:
+        StudyError: the file cannot be read, is not UTF-8, or a row has more cells than the header.
+    """
+    source = Path(path)
+    opener = gzip.open if source.suffix == ".gz" else open
+    rows: list[dict[str, str]] = []
+    try:
+        with opener(source, "rt", newline="", encoding="utf-8-sig") as handle:
+            reader = csv.DictReader(handle, restval="")
+            for row in reader:
+                if None in row:
+                    line = reader.line_num
+                    raise StudyError(f"{path}: line {line} has more cells than the header")
+                rows.append(row)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        raise StudyError(f"{path}: not a readable UTF-8 CSV file ({first_line(error)})") from error
+    return rows

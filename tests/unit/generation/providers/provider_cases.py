@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from fieldwork.generation.providers.base import Provider, Sampling, Wire
+from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
 from fieldwork.records import Item, Message
 
 KEY = "sk-secret-0123456789"
@@ -26,6 +27,21 @@ CONTEXTS = {
 
 def item(prompt: str = "Which one?") -> Item:
     return Item("q", "choice", "Which?", prompt, ["a", "b"], None, None, "test")
+
+
+def make_openai(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> OpenAI:
+    """The provider as most tests want it."""
+    settings = OpenAISettings(
+        model="gpt-test",
+        base_url=base_url,
+        api_key=KEY,
+        token_limit_field="max_tokens",
+        send_temperature=True,
+        send_seed=False,
+        timeout_s=10.0,
+        concurrency=4,
+    )
+    return OpenAI(settings._replace(**changes))
 
 
 def wire_of(

@@ -282,6 +282,12 @@ def test_a_reply_that_is_not_whole_is_tried_again(reply: bytes) -> None:
         assert not caught.value.throttled
 
 
+def test_a_name_of_the_call_that_is_no_utf8_can_be_stored() -> None:
+    named = WHOLE.replace(b"\r\n", b"\r\nX-Request-Id: r\xff\r\n", 1)
+    with behaving(lambda connection: connection.sendall(named)) as url:
+        assert call(url).exchange().request_id == "r\ufffd"
+
+
 def test_nobody_there_costs_nothing() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

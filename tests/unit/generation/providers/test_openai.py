@@ -8,7 +8,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
-from provider_cases import KEY, Recorder, Said, wire_of
+from provider_cases import KEY, Recorder, Said, make_openai, wire_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import (
@@ -17,7 +17,7 @@ from fieldwork.generation.providers.base import (
     TransientError,
     Usage,
 )
-from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
+from fieldwork.generation.providers.openai import OpenAI
 from servers.chat import Chat, Fault, http_error, no_credit, serve_chat
 
 
@@ -25,20 +25,6 @@ from servers.chat import Chat, Fault, http_error, no_credit, serve_chat
 def chat() -> Iterator[Chat]:
     with serve_chat() as server:
         yield server
-
-
-def make(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> OpenAI:
-    settings = OpenAISettings(
-        model="gpt-test",
-        base_url=base_url,
-        api_key=KEY,
-        token_limit_field="max_tokens",
-        send_temperature=True,
-        send_seed=False,
-        timeout_s=10.0,
-        concurrency=4,
-    )
-    return OpenAI(settings._replace(**changes))
 
 
 def send(provider: OpenAI) -> list[Exchange]:
@@ -57,7 +43,7 @@ def send(provider: OpenAI) -> list[Exchange]:
 def test_an_exchange_holds_the_bytes_and_the_times(chat: Chat) -> None:
     chat.faults.append(Fault(wait_s=0.05))
     began = datetime.now(UTC)
-    (exchange,) = send(make(chat.base_url))
+    (exchange,) = send(make_openai(chat.base_url))
     assert exchange.started_at is not None
     assert began <= exchange.started_at <= datetime.now(UTC)
     assert exchange.latency_s is not None
@@ -86,7 +72,7 @@ def test_an_exchange_holds_the_bytes_and_the_times(chat: Chat) -> None:
 )
 def test_outcomes(chat: Chat, fault: Fault, outcome: str, text: str | None) -> None:
     chat.faults.append(fault)
-    provider = make(chat.base_url)
+    provider = make_openai(chat.base_url)
     (exchange,) = send(provider)
     reply = provider.read(exchange.raw)
     assert (reply.outcome, reply.text) == (outcome, text)
@@ -127,7 +113,7 @@ def test_usage(chat: Chat, usage: Any, expected: Usage) -> None:
     chat.faults.append(
         Fault(reply={"usage": usage, "model": "gpt-test-0613", "service_tier": "flex"})
     )
-    provider = make(chat.base_url)
+    provider = make_openai(chat.base_url)
     reply = provider.read(send(provider)[0].raw)
     assert reply.usage == expected
     assert (reply.returned_model, reply.fingerprint) == ("gpt-test-0613", "fp_loopback")
@@ -160,7 +146,7 @@ NO_COMPLETION = [
 def test_a_body_at_200_that_is_no_completion_is_no_answer(chat: Chat, body: bytes) -> None:
     chat.faults.append(Fault(body=body))
     with pytest.raises(TransientError, match="no chat completion") as caught:
-        send(make(chat.base_url))
+        send(make_openai(chat.base_url))
     assert caught.value.maybe_billed
 
 
@@ -168,7 +154,7 @@ def test_a_body_at_200_that_is_no_completion_is_no_answer(chat: Chat, body: byte
 def test_statuses_that_may_pass(chat: Chat, status: int) -> None:
     chat.faults.append(http_error(status, message="try again"))
     with pytest.raises(TransientError, match=f"^HTTP {status}: try again$") as caught:
-        send(make(chat.base_url))
+        send(make_openai(chat.base_url))
     assert caught.value.retry_after_s is None
     assert caught.value.throttled == (status in (429, 503, 529))
     assert caught.value.maybe_billed == (status == 504)
@@ -190,7 +176,7 @@ def test_retry_after(chat: Chat, header: str, low: float, high: float) -> None:
         header = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     chat.faults.append(http_error(429, retry_after=header))
     with pytest.raises(TransientError) as caught:
-        send(make(chat.base_url))
+        send(make_openai(chat.base_url))
     assert caught.value.retry_after_s is not None
     assert low <= caught.value.retry_after_s <= high
 
@@ -199,7 +185,7 @@ def test_retry_after(chat: Chat, header: str, low: float, high: float) -> None:
 def test_a_retry_after_that_says_nothing(chat: Chat, header: str) -> None:
     chat.faults.append(http_error(503, retry_after=header))
     with pytest.raises(TransientError) as caught:
-        send(make(chat.base_url))
+        send(make_openai(chat.base_url))
     assert caught.value.retry_after_s is None
 
 
@@ -217,7 +203,7 @@ def test_a_retry_after_that_says_nothing(chat: Chat, header: str) -> None:
 def test_a_refused_call_is_refused_alone(chat: Chat, fault: Fault, said: str) -> None:
     chat.faults.append(fault)
     with pytest.raises(RejectedError) as caught:
-        send(make(chat.base_url))
+        send(make_openai(chat.base_url))
     assert str(caught.value) == said
 
 
@@ -237,7 +223,7 @@ def test_what_only_the_user_can_mend_is_a_study_error(
 ) -> None:
     chat.faults.append(fault)
     with pytest.raises(StudyError) as caught:
-        send(make(chat.base_url))
+        send(make_openai(chat.base_url))
     said = str(caught.value)
     assert way_out in said
     assert said.startswith(f"{chat.base_url}/chat/completions: HTTP {fault.status}: ")
@@ -249,10 +235,10 @@ def test_what_only_the_user_can_mend_is_a_study_error(
 def test_no_error_repeats_the_key(chat: Chat, status: int) -> None:
     chat.faults.append(http_error(status, message=f"you sent {KEY}"))
     with pytest.raises((TransientError, RejectedError), match=r"you sent \*\*\*"):
-        send(make(chat.base_url))
+        send(make_openai(chat.base_url))
     chat.faults.append(Fault(status=status, body=b"x" * 110 + KEY.encode()))
     with pytest.raises((TransientError, RejectedError), match=r"xxx\*\*\*$"):
-        send(make(chat.base_url))
+        send(make_openai(chat.base_url))
 
 
 @pytest.mark.parametrize(
@@ -267,7 +253,7 @@ def test_no_error_repeats_the_key(chat: Chat, status: int) -> None:
 def test_milliseconds_win(recorder: Recorder, headers: dict[str, str], wait: float) -> None:
     recorder.replies = [Said(b"{}", 429, headers)]
     with pytest.raises(TransientError) as caught:
-        send(make(recorder.url))
+        send(make_openai(recorder.url))
     assert caught.value.retry_after_s == wait
 
 
@@ -284,7 +270,7 @@ def test_a_prompt_beyond_the_window_is_told_so(
 ) -> None:
     recorder.replies = [Said({"error": error}, status)]
     with pytest.raises(RejectedError, match=r"longer than the model reads.*token_budget"):
-        send(make(recorder.url))
+        send(make_openai(recorder.url))
 
 
 @pytest.mark.parametrize(
@@ -299,7 +285,7 @@ def test_an_empty_account_by_any_name(
 ) -> None:
     recorder.replies = [Said({"error": error}, status)]
     with pytest.raises(StudyError, match="add credit"):
-        send(make(recorder.url))
+        send(make_openai(recorder.url))
 
 
 FILTERED = [
@@ -316,7 +302,7 @@ def test_a_filter_in_front_of_the_model_is_an_outcome(
     recorder: Recorder, error: dict[str, Any], status: int
 ) -> None:
     recorder.replies = [Said({"error": error}, status)]
-    provider = make(recorder.url)
+    provider = make_openai(recorder.url)
     (exchange,) = send(provider)
     reply = provider.read(exchange.raw)
     assert (reply.outcome, reply.text, reply.usage) == ("filtered", None, Usage())
@@ -326,7 +312,7 @@ def test_a_filter_in_front_of_the_model_is_an_outcome(
 def test_an_invalid_prompt_that_is_not_flagged_is_refused(recorder: Recorder) -> None:
     recorder.replies = [Said({"error": {"message": "bad role", "code": "invalid_prompt"}}, 400)]
     with pytest.raises(RejectedError, match="bad role"):
-        send(make(recorder.url))
+        send(make_openai(recorder.url))
 
 
 @pytest.mark.parametrize(
@@ -343,7 +329,7 @@ def test_the_calls_name_and_the_limits_are_kept(
     limits = {"X-RateLimit-Remaining-Requests": "59", "Set-Cookie": "secret"}
     body = {"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]}
     recorder.replies = [Said(body, headers={**headers, **limits})]
-    (exchange,) = send(make(recorder.url))
+    (exchange,) = send(make_openai(recorder.url))
     assert exchange.request_id == request_id
     assert exchange.headers["x-ratelimit-remaining-requests"] == "59"
     assert "set-cookie" not in exchange.headers

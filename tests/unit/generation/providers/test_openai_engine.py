@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from provider_cases import KEY, item
+from provider_cases import item, make_openai
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
@@ -15,14 +15,9 @@ from fieldwork.generation.engine import Sender, Settled, settle
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Sampling
-from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
+from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.records import Message
 from servers.chat import Fault, http_error, no_credit, serve_chat
-
-
-def make(base_url: str, **changes: Any) -> OpenAI:
-    settings = OpenAISettings("gpt-test", base_url, KEY, "max_tokens", True, False, 10.0, 4)
-    return OpenAI(settings._replace(**changes))
 
 
 def ask(
@@ -66,7 +61,7 @@ def test_one_fault_costs_one_more_send_and_no_other_answer(
     monkeypatch.setattr("fieldwork.generation.engine.FIRST_WAIT_S", 0.01)
     fault.text, fault.times = "q2", 1
     with serve_chat(faults=[fault]) as chat, open_ledger(tmp_path / "l.sqlite") as ledger:
-        provider = make(chat.base_url, timeout_s=0.3)
+        provider = make_openai(chat.base_url, timeout_s=0.3)
         settled = ask(provider, ledger, 5)
         assert not settled.failures
         assert sorted(chat.questions()) == ["q0", "q1", "q2", "q2", "q3", "q4"]
@@ -80,7 +75,7 @@ def test_an_empty_account_stops_the_run_at_once(tmp_path: Path) -> None:
         serve_chat(faults=[Fault(times=8), no_credit(times=1000)]) as chat,
         open_ledger(tmp_path / "l.sqlite") as ledger,
     ):
-        provider = make(chat.base_url)
+        provider = make_openai(chat.base_url)
         with pytest.raises(StudyError, match="add credit"):
             ask(provider, ledger, 100, attempts=5)
         assert len(chat.requests) <= 8 + 4
@@ -105,6 +100,6 @@ def test_a_change_of_delivery_asks_nothing_again(
 ) -> None:
     context = [Message("user", "Hi"), Message("assistant", "Hello")]
     with serve_chat() as chat, open_ledger(tmp_path / "l.sqlite") as ledger:
-        assert ask(make(chat.base_url, **before), ledger, 2, context=context).n_asked == 2
-        assert ask(make(chat.base_url, **after), ledger, 2, context=context).n_asked == 0
+        assert ask(make_openai(chat.base_url, **before), ledger, 2, context=context).n_asked == 2
+        assert ask(make_openai(chat.base_url, **after), ledger, 2, context=context).n_asked == 0
         assert len(chat.requests) == 2

@@ -2,32 +2,17 @@
 
 import asyncio
 from datetime import date
-from typing import Any
 
 import pytest
-from provider_cases import KEY, Recorder, Said
+from provider_cases import KEY, Recorder, Said, make_openai
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import ModelInfo, TransientError
-from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
-
-
-def make(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> OpenAI:
-    settings = OpenAISettings(
-        model="gpt-test",
-        base_url=base_url,
-        api_key=KEY,
-        token_limit_field="max_tokens",
-        send_temperature=True,
-        send_seed=False,
-        timeout_s=10.0,
-        concurrency=4,
-    )
-    return OpenAI(settings._replace(**changes))
+from fieldwork.generation.providers.openai import OpenAI
 
 
 def test_who_counts_as_the_model() -> None:
-    provider = make(accept_models=("other",))
+    provider = make_openai(accept_models=("other",))
     asked = ["gpt-test", "gpt-test-2024-07-18", "other", "other-2025-01-01"]
     assert all(provider.is_asked_for(model) for model in asked)
     assert not provider.is_asked_for("gpt-test-mini")
@@ -54,7 +39,7 @@ def test_the_list_of_models(recorder: Recorder) -> None:
     recorder.replies = [Said({"object": "list", "data": entries})]
     day = date(2027, 1, 14)
     expected = [("a", day), ("b", None), ("c", None), ("d", day), ("e", None)]
-    assert listed(make(f"{recorder.url}/v1/")) == [ModelInfo(*entry) for entry in expected]
+    assert listed(make_openai(f"{recorder.url}/v1/")) == [ModelInfo(*entry) for entry in expected]
     (call,) = recorder.calls
     assert (call.method, call.path) == ("GET", "/v1/models")
     assert call.headers["authorization"] == f"Bearer {KEY}"
@@ -63,11 +48,11 @@ def test_the_list_of_models(recorder: Recorder) -> None:
 @pytest.mark.parametrize("status", [404, 405, 501])
 def test_a_server_without_a_list(recorder: Recorder, status: int) -> None:
     recorder.replies = [Said(b"nothing here", status)]
-    assert listed(make(recorder.url)) is None
+    assert listed(make_openai(recorder.url)) is None
 
 
 def test_azure_has_no_list_of_deployments() -> None:
-    assert listed(make(azure_version="2024-10-21")) is None
+    assert listed(make_openai(azure_version="2024-10-21")) is None
 
 
 @pytest.mark.parametrize(
@@ -83,4 +68,4 @@ def test_azure_has_no_list_of_deployments() -> None:
 def test_a_list_that_cannot_be_had(recorder: Recorder, said: Said, error: type[Exception]) -> None:
     recorder.replies = [said]
     with pytest.raises(error):
-        listed(make(recorder.url))
+        listed(make_openai(recorder.url))

@@ -14,30 +14,17 @@ from provider_cases import (
     Recorder,
     Said,
     item,
+    make_openai,
     wire_of,
 )
 
 from fieldwork.generation.providers.base import Wire
-from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
+from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.records import Message
 
 COMPLETION = Said({"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]})
 CONTEXT_ID = "c0" * 32
 EXPLICIT = {"mode": "explicit"}
-
-
-def make(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> OpenAI:
-    settings = OpenAISettings(
-        model="gpt-test",
-        base_url=base_url,
-        api_key=KEY,
-        token_limit_field="max_tokens",
-        send_temperature=True,
-        send_seed=False,
-        timeout_s=10.0,
-        concurrency=4,
-    )
-    return OpenAI(settings._replace(**changes))
 
 
 def sent(provider: OpenAI, recorder: Recorder, wire: Wire) -> Call:
@@ -87,7 +74,7 @@ def test_the_call_is_the_one_the_official_sdk_makes(
     messages: Any = chat_messages(context)
     with openai.OpenAI(base_url=base_url, api_key=KEY, max_retries=0) as client:
         client.chat.completions.create(model="gpt-test", messages=messages, **options)
-    provider = make(base_url, **changes)
+    provider = make_openai(base_url, **changes)
     wire = wire_of(provider, context, context_id=CONTEXT_ID)
     ours = sent(provider, recorder, wire)
     assert same(ours, recorder.calls[0])
@@ -108,7 +95,7 @@ def test_a_breakpoint_stands_at_the_end_of_the_context_as_the_sdk_would_put_it(
         options["prompt_cache_options"] = EXPLICIT
     with openai.OpenAI(base_url=base_url, api_key=KEY, max_retries=0) as client:
         client.chat.completions.create(model="gpt-test", messages=messages, **options)
-    provider = make(base_url, cache_breakpoint=True)
+    provider = make_openai(base_url, cache_breakpoint=True)
     wire = wire_of(provider, context, context_id="c" if context else None)
     assert same(sent(provider, recorder, wire), recorder.calls[0])
 
@@ -126,7 +113,7 @@ def test_azure_is_called_as_its_sdk_calls_it(
         client.chat.completions.create(
             model=model, messages=messages, max_tokens=16, temperature=1.0
         )
-    provider = make(recorder.url, model=model, azure_version="2024-10-21")
+    provider = make_openai(recorder.url, model=model, azure_version="2024-10-21")
     ours = sent(provider, recorder, wire_of(provider, context))
     assert same(ours, recorder.calls[0])
     assert ours.headers["api-key"] == KEY
@@ -134,8 +121,8 @@ def test_azure_is_called_as_its_sdk_calls_it(
 
 
 def test_what_steers_delivery_is_no_part_of_the_key() -> None:
-    plain = make()
-    steered = make(flex=True, cache_key=True, cache_breakpoint=True)
+    plain = make_openai()
+    steered = make_openai(flex=True, cache_key=True, cache_breakpoint=True)
     for context in CONTEXTS.values():
         ours, theirs = wire_of(plain, context), wire_of(steered, context, context_id="c")
         assert ours[:2] == theirs[:2]
@@ -144,28 +131,28 @@ def test_what_steers_delivery_is_no_part_of_the_key() -> None:
 
 
 def test_no_cache_key_without_a_context() -> None:
-    steered = make(cache_key=True, cache_breakpoint=True)
+    steered = make_openai(cache_key=True, cache_breakpoint=True)
     assert steered.delivery(None) == b""
     assert wire_of(steered).body() == steered.wire(wire_of(steered).body())
 
 
 @pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
 def test_equal_contexts_are_equal_bytes_and_others_are_not(context: list[Message]) -> None:
-    assert make().prefix(context) == make().prefix(list(context))
+    assert make_openai().prefix(context) == make_openai().prefix(list(context))
     changed = [*context, Message("user", "more")]
-    assert make().prefix(changed) != make().prefix(context)
-    assert make(model="other").prefix(context) != make().prefix(context)
+    assert make_openai().prefix(changed) != make_openai().prefix(context)
+    assert make_openai(model="other").prefix(context) != make_openai().prefix(context)
 
 
 def test_no_temperature_is_sent_where_there_is_none() -> None:
     bodies = [
-        json.loads(wire_of(make(), sampling=SAMPLING._replace(temperature=t)).body())
+        json.loads(wire_of(make_openai(), sampling=SAMPLING._replace(temperature=t)).body())
         for t in (None, 0.0)
     ]
     assert "temperature" not in bodies[0]
     assert bodies[1]["temperature"] == 0.0
-    assert make().sends_temperature
-    assert not make(send_temperature=False).sends_temperature
+    assert make_openai().sends_temperature
+    assert not make_openai(send_temperature=False).sends_temperature
 
 
 @pytest.mark.parametrize(
@@ -182,7 +169,7 @@ def test_text_that_utf8_cannot_carry_is_mended_in_the_context_and_in_the_prompt(
     written: str, mended: str, cache_breakpoint: bool
 ) -> None:
     context = [Message("user", written), Message("assistant", "fine 😀"), Message("user", written)]
-    provider = make(cache_breakpoint=cache_breakpoint)
+    provider = make_openai(cache_breakpoint=cache_breakpoint)
     body = provider.wire(wire_of(provider, context, prompt=written).body())
     contents = [m["content"] for m in json.loads(body)["messages"]]
     last = contents[2] if isinstance(contents[2], str) else contents[2][0]["text"]
@@ -192,11 +179,11 @@ def test_text_that_utf8_cannot_carry_is_mended_in_the_context_and_in_the_prompt(
 
 @pytest.mark.parametrize("base_url", ["http://host/v1", "http://host/v1/"])
 def test_the_endpoint_is_the_address(base_url: str) -> None:
-    assert make(base_url).endpoint == "http://host/v1/chat/completions"
+    assert make_openai(base_url).endpoint == "http://host/v1/chat/completions"
 
 
 def test_the_endpoint_of_azure_names_deployment_and_version() -> None:
-    azure = make("https://x.openai.azure.com/", model="dep", azure_version="2024-10-21")
+    azure = make_openai("https://x.openai.azure.com/", model="dep", azure_version="2024-10-21")
     assert azure.endpoint == (
         "https://x.openai.azure.com/openai/deployments/dep/chat/completions?api-version=2024-10-21"
     )
@@ -204,12 +191,12 @@ def test_the_endpoint_of_azure_names_deployment_and_version() -> None:
 
 def test_further_headers_and_no_key(recorder: Recorder) -> None:
     recorder.replies = [COMPLETION]
-    provider = make(f"{recorder.url}/v1", api_key=None, headers={"X-Project": "study"})
+    provider = make_openai(f"{recorder.url}/v1", api_key=None, headers={"X-Project": "study"})
     call = sent(provider, recorder, wire_of(provider))
     assert "authorization" not in call.headers
     assert call.headers["x-project"] == "study"
 
 
 def test_the_question_is_in_the_body_once() -> None:
-    body = wire_of(make(), CONTEXTS["history"]).body()
+    body = wire_of(make_openai(), CONTEXTS["history"]).body()
     assert body.count(item().prompt.encode()) == 1

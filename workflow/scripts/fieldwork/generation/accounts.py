@@ -1,9 +1,17 @@
 """What a job has spent so far: tokens, dollars, the share read from caches, and the budget it keeps."""
 
-from fieldwork.generation.budget import Budget, Reservation
-from fieldwork.generation.ledger import Tier
+import logging
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.budget import NANOS, Budget, Reservation, nanos_of
+from fieldwork.generation.ledger import Entry, Ledger, Tier
 from fieldwork.generation.pricing import Price, cost_usd, most_usd
-from fieldwork.generation.providers.base import Usage
+from fieldwork.generation.providers.base import Provider, TransientError, Usage
+
+logger = logging.getLogger(__name__)
+
+# raw replies held at once while a bill is made
+ENTRIES_AT_ONCE = 500
 
 
 class Account:
@@ -36,7 +44,9 @@ class Account:
         if self._budget is None or self._price is None:
             return None
         return self._budget.reserve(
-            most_usd(input_tokens, self._max_tokens, self._price, self._tier)
+            most_usd(input_tokens, self._max_tokens, self._price, self._tier),
+            # the journal of batches finds them again after any crash
+            is_safe=self._tier == "batch",
         )
 
     def settle(
@@ -74,3 +84,56 @@ class Account:
             parts.append(f"{self._cached / self._input:.0%} cached")
         parts.append(f"{self.n_retries} retries")
         return ", ".join(parts)
+
+
+def free_leftovers(budget: Budget, ledger: Ledger, provider: Provider, price: Price) -> None:
+    """Give back what dead jobs of this ledger held and did not spend, where that can be told.
+
+    To be called when no batch of the ledger is under way: its answers are on no bill yet.
+
+    Raises:
+        StudyError: the disk refuses.
+    """
+    if not budget.has_leftovers():
+        return
+    bill = bill_usd(ledger, provider, price)
+    if bill is None:
+        logger.info("budget: some answers have no known cost; what dead jobs held stays spent")
+    elif budget.reconcile(bill):
+        logger.info("budget: what dead jobs held and did not spend is free again")
+    else:
+        logger.info(
+            "budget: what dead jobs held stays spent: another job is at work, or the bill is short"
+        )
+
+
+def bill_usd(ledger: Ledger, provider: Provider, price: Price) -> float | None:
+    """What all answers of a ledger cost, each at its own tier, those set apart included.
+
+    Returns:
+        US dollars, each answer rounded up as the budget rounds it; None where that cannot be told: an
+        answer came from another endpoint, which the price may not be for, or does not tell its
+        tokens, or is damaged.
+    """
+    total = 0
+    answers = (ledger.keys("answers"), ledger.entries)
+    set_apart = (ledger.keys("quarantined"), ledger.quarantined)
+    for keys, look_up in (answers, set_apart):
+        for start in range(0, len(keys), ENTRIES_AT_ONCE):
+            chunk = keys[start : start + ENTRIES_AT_ONCE]
+            found = [_cost(entry, provider, price) for entry in look_up(chunk)]
+            known = [usd for usd in found if usd is not None]
+            if len(known) < len(chunk):
+                return None
+            total += sum(map(nanos_of, known))
+    return None if ledger.keys("damaged") else total / NANOS
+
+
+def _cost(entry: Entry, provider: Provider, price: Price) -> float | None:
+    if entry.endpoint != provider.endpoint:
+        return None
+    try:
+        usage = provider.read(entry.raw).usage
+    except (TransientError, StudyError):
+        return None
+    return cost_usd(usage, price, entry.tier)

@@ -10,6 +10,7 @@ processes that use the file.
 import fcntl
 import logging
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from fieldwork.errors import StudyError
 logger = logging.getLogger(__name__)
 
 KEYS_PER_QUERY = 500
+BUSY_S = 120.0
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -247,7 +249,19 @@ def open_journal(path: Path, endpoint: str) -> Iterator[Journal]:
 
 def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=120, check_same_thread=False)
+    until = time.monotonic() + BUSY_S
+    while True:
+        try:
+            return _opened(path)
+        except sqlite3.OperationalError as error:
+            # of two that make the file at once SQLite refuses one without any wait
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")

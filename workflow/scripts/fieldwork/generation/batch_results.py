@@ -14,7 +14,7 @@ from fieldwork.generation.agenda import rerouted
 from fieldwork.generation.ledger import Entry, Ledger
 from fieldwork.generation.providers.base import Provider, Reply, TransientError, Usage
 from fieldwork.generation.providers.batch_base import BatchRow, BatchStatus
-from fieldwork.generation.providers.jsontext import loads
+from fieldwork.generation.providers.jsontext import loads, well_formed
 
 ROWS_PER_COMMIT = 500
 BYTES_PER_COMMIT = 8 * 1024 * 1024
@@ -177,5 +177,5 @@ def _said(row: BatchRow) -> str:
         message = loads(row.raw)["error"]["message"]
     except (ValueError, KeyError, TypeError):
         message = row.raw[:120].decode("utf-8", "replace")
-    told = " ".join(str(message).split())[:200] or "an empty body"
+    told = " ".join(well_formed(str(message)).split())[:200] or "an empty body"
     return f"HTTP {row.status}: {told}" if row.status else told

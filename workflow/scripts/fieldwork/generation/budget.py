@@ -3,8 +3,9 @@
 A call's most is reserved before it is sent and settled with its cost afterwards, so that what is spent
 and what may yet be asked for never pass `budget_usd` together. A process takes money out of the common
 purse in lumps, on disk before any of it is used, about one transaction a second. What a process still
-held when it died counts as spent until `reconcile`. Sums are integers of billionths of a dollar, each
-rounded up.
+held when it died counts as spent until `reconcile`. Each process spends for one account, which is one
+ledger: so a bill can be made of that ledger alone, whatever other studies keep beside it. Sums are
+integers of billionths of a dollar, each rounded up.
 """
 
 import fcntl
@@ -29,7 +30,15 @@ _NO_LIMIT = 2**62
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS purse (id INTEGER PRIMARY KEY CHECK (id = 1), spent INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS holders (id INTEGER PRIMARY KEY AUTOINCREMENT, held INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS accounts (
+    name TEXT PRIMARY KEY, spent INTEGER NOT NULL, lost INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS holders (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL REFERENCES accounts (name),
+    held INTEGER NOT NULL,
+    at_risk INTEGER NOT NULL
+);
 INSERT OR IGNORE INTO purse VALUES (1, 0);
 """
 
@@ -48,10 +57,15 @@ class BudgetReached(StudyError):  # noqa: N818 - a limit that was set on purpose
 
 
 class Reservation(NamedTuple):
-    """Money set aside for one call, in billionths of a dollar."""
+    """Money set aside for one call, in billionths of a dollar.
+
+    Attributes:
+        is_safe: what the call cost is found out even if this process dies.
+    """
 
     number: int
     nanos: int
+    is_safe: bool = False
 
     @property
     def usd(self) -> float:
@@ -70,9 +84,15 @@ class Budget:
     """This process's part in the purse; made by `open_budget`. Threads may share it."""
 
     def __init__(
-        self, connection: sqlite3.Connection, lock_file: int, path: Path, limit: int | None
+        self,
+        connection: sqlite3.Connection,
+        lock_file: int,
+        path: Path,
+        limit: int | None,
+        account: str,
     ) -> None:
         self._connection, self._lock_file, self._path = connection, lock_file, path
+        self._account = account
         self._limit = _NO_LIMIT if limit is None else limit
         self._mutex = threading.Lock()
         # number → nanos of the calls under way, and their sum
@@ -81,30 +101,41 @@ class Budget:
         # held, but set aside for no call; and spent, but not yet written as such. With `_reserved`
         # they make up what the file says this process holds
         self._free = self._settled = 0
+        # of what was settled, calls that no answer tells the cost of; with the calls under way that
+        # are not safe, what a death would leave unknown; and the most of it that the file allows for
+        self._lost = self._at_risk = self._foreseen = 0
         self._lump, self._taken, self._taken_at = 0, 0, -math.inf
         self._number = 0
         with self._transaction():
-            cursor = connection.execute("INSERT INTO holders (held) VALUES (0)")
+            connection.execute("INSERT OR IGNORE INTO accounts VALUES (?, 0, 0)", (account,))
+            cursor = connection.execute(
+                "INSERT INTO holders (account, held, at_risk) VALUES (?, 0, 0)", (account,)
+            )
             self._id = cursor.lastrowid
 
-    def reserve(self, usd: float) -> Reservation:
+    def reserve(self, usd: float, *, is_safe: bool = False) -> Reservation:
         """Set aside the most a call can cost, before it is sent.
+
+        Args:
+            is_safe: its answer is found again if this process dies, as a batch's is.
 
         Raises:
             BudgetReached: that would pass the limit.
             StudyError: the disk refuses.
             ValueError: `usd` is no amount.
         """
-        nanos = _nanos(usd)
+        nanos = nanos_of(usd)
         with self._mutex:
-            if nanos > self._free:
-                self._exchange(nanos)
+            risk = 0 if is_safe else nanos
+            if nanos > self._free or self._at_risk + risk > self._foreseen:
+                self._exchange(nanos, risk)
             self._number += 1
             self._open[self._number] = nanos
             self._free -= nanos
             self._reserved += nanos
+            self._at_risk += risk
             self._taken += nanos
-            return Reservation(self._number, nanos)
+            return Reservation(self._number, nanos, is_safe)
 
     def settle(self, reservation: Reservation, usd: float | None) -> None:
         """Put what a call cost in the place of what was set aside for it.
@@ -116,43 +147,79 @@ class Budget:
             StudyError: the disk refuses.
             ValueError: `usd` is no amount, or the reservation was settled before.
         """
-        nanos = reservation.nanos if usd is None else _nanos(usd)
+        nanos = reservation.nanos if usd is None else nanos_of(usd)
         with self._mutex:
             if self._open.pop(reservation.number, None) is None:
                 raise ValueError(f"no such reservation is open: {reservation}")
             self._reserved -= reservation.nanos
             self._settled += nanos
             self._free += reservation.nanos - nanos
+            if usd is None:
+                self._lost += nanos
+            # what is lost stays at risk until it is written down
+            self._at_risk += (nanos if usd is None else 0) - (
+                0 if reservation.is_safe else reservation.nanos
+            )
             # what came back is given back once a second: others may be in want of it
             if self._free < 0 or self._age_s() >= LUMP_LASTS_S:
                 self._exchange(0)
 
-    def reconcile(self, spent_usd: float) -> bool:
-        """Take the bill of every answer of the study as what was spent, in place of what was counted.
-
-        What dead processes held comes free. While other processes have the budget open, nothing comes
-        free, and `spent_usd` counts only where it is more than what was counted.
-
-        Args:
-            spent_usd: everything that was settled, by this process too.
-
-        Returns:
-            Whether the bill was taken as it is.
+    def has_leftovers(self) -> bool:
+        """Whether others that spent for this account hold something: the dead, or the living.
 
         Raises:
             StudyError: the disk refuses.
-            ValueError: `spent_usd` is no amount.
         """
-        spent = _nanos(spent_usd)
+        with self._mutex, _explained(self._path):
+            query = "SELECT EXISTS (SELECT 1 FROM holders WHERE account = ? AND id != ?)"
+            found = self._connection.execute(query, (self._account, self._id)).fetchone()
+            return bool(found[0])
+
+    def reconcile(self, bill_usd: float) -> bool:
+        """Take the bill of every answer of this account in place of what dead processes held for it.
+
+        Spent is then the bill, the calls that no answer tells the cost of, and what the dead may have
+        had under way; the rest of what they held comes free. Nothing comes free while another process
+        has the budget open, or where that sum is less than what was counted: then the bill is not
+        whole (a ledger moved away, a price that was lowered), and the larger sum stays.
+
+        Args:
+            bill_usd: of all answers in the account's ledger, those of this process and those set
+                apart too.
+
+        Returns:
+            Whether anything was taken over.
+
+        Raises:
+            StudyError: the disk refuses.
+            ValueError: `bill_usd` is no amount.
+        """
+        bill = nanos_of(bill_usd)
         with self._mutex:
             self._exchange(0)
             with self._transaction(), _alone(self._lock_file) as is_alone:
-                if is_alone:
-                    self._connection.execute("DELETE FROM holders WHERE id != ?", (self._id,))
-                    self._connection.execute("UPDATE purse SET spent = ?", (spent,))
-                else:
-                    self._connection.execute("UPDATE purse SET spent = max(spent, ?)", (spent,))
-        return is_alone
+                return is_alone and self._take_over(bill)
+
+    def _take_over(self, bill: int) -> bool:
+        dead = (self._account, self._id)
+        spent, lost, at_risk = self._connection.execute(
+            "SELECT spent, lost, (SELECT coalesce(sum(min(held, at_risk)), 0) FROM holders"
+            " WHERE account = name AND id != ?2) FROM accounts WHERE name = ?1",
+            dead,
+        ).fetchone()
+        due = bill + lost + at_risk
+        if due < spent:
+            return False
+        for statement, values in (
+            ("DELETE FROM holders WHERE account = ? AND id != ?", dead),
+            ("UPDATE purse SET spent = spent + ?", (due - spent,)),
+            (
+                "UPDATE accounts SET spent = ?, lost = lost + ? WHERE name = ?",
+                (due, at_risk, self._account),
+            ),
+        ):
+            self._connection.execute(statement, values)
+        return True
 
     def totals(self) -> Totals:
         """What all processes spent and hold.
@@ -172,21 +239,26 @@ class Budget:
     def _age_s(self) -> float:
         return time.monotonic() - self._taken_at
 
-    def _exchange(self, needed: int) -> None:
+    def _exchange(self, needed: int, risk: int = 0) -> None:
         """Write down what was settled, give back what is free, and take a new lump."""
         self._lump = self._next_lump(needed)
+        at_risk = self._at_risk - self._lost
+        # twice what there is: few transactions, and room for answers settled here but not yet stored
+        foreseen = max(self._foreseen, 2 * (at_risk + risk))
         with self._transaction():
+            self._write_down()
             spent, others = self._connection.execute(
-                "UPDATE purse SET spent = spent + ? RETURNING spent,"
-                " (SELECT coalesce(sum(held), 0) FROM holders WHERE id != ?)",
-                (self._settled, self._id),
+                "SELECT spent, (SELECT coalesce(sum(held), 0) FROM holders WHERE id != ?) FROM purse",
+                (self._id,),
             ).fetchone()
             room = max(0, self._limit - spent - others - self._reserved)
             free = max(needed, min(self._lump, room // SHARE)) if needed <= room else 0
             self._connection.execute(
-                "UPDATE holders SET held = ? WHERE id = ?", (self._reserved + free, self._id)
+                "UPDATE holders SET held = ?, at_risk = ? WHERE id = ?",
+                (self._reserved + free, foreseen, self._id),
             )
-        self._settled, self._free = 0, free
+        self._settled, self._lost, self._free = 0, 0, free
+        self._at_risk, self._foreseen = at_risk, foreseen
         self._taken, self._taken_at = 0, time.monotonic()
         if needed > room:
             self._refuse(needed, spent, others + self._reserved)
@@ -209,12 +281,20 @@ class Budget:
     def _close(self) -> None:
         """Give back what is free; what was reserved and never settled stays counted as spent."""
         with self._mutex, self._transaction():
-            self._connection.execute("UPDATE purse SET spent = spent + ?", (self._settled,))
+            self._write_down()
             self._connection.execute(
-                "UPDATE holders SET held = ? WHERE id = ?", (self._reserved, self._id)
+                "UPDATE holders SET held = ?, at_risk = ? WHERE id = ?",
+                (self._reserved, self._at_risk - self._lost, self._id),
             )
-            self._connection.execute("DELETE FROM holders WHERE held = 0")
-            self._settled = self._free = 0
+            self._connection.execute("DELETE FROM holders WHERE held = 0 AND id = ?", (self._id,))
+            self._settled = self._lost = self._free = 0
+
+    def _write_down(self) -> None:
+        self._connection.execute("UPDATE purse SET spent = spent + ?", (self._settled,))
+        self._connection.execute(
+            "UPDATE accounts SET spent = spent + ?, lost = lost + ? WHERE name = ?",
+            (self._settled, self._lost, self._account),
+        )
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -225,10 +305,11 @@ class Budget:
 
 
 @contextmanager
-def open_budget(path: Path, limit_usd: float | None) -> Iterator[Budget]:
+def open_budget(path: Path, limit_usd: float | None, account: str = "") -> Iterator[Budget]:
     """Take part in the budget kept at `path`, made when absent.
 
     Args:
+        account: what is spent for: the name of the ledger that the answers go to.
         limit_usd: None counts what is spent and refuses nothing.
 
     Raises:
@@ -244,7 +325,7 @@ def open_budget(path: Path, limit_usd: float | None) -> Iterator[Budget]:
             connection = _connect(path)
         # outside `_explained`: what goes wrong in the caller's block is not the budget's doing
         with closing(connection):
-            budget = Budget(connection, lock_file, path, limit)
+            budget = Budget(connection, lock_file, path, limit, account)
             try:
                 yield budget
             finally:
@@ -260,6 +341,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA synchronous = FULL")
         connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
+        # a file of other columns must be refused now, not in the middle of a run
+        connection.execute("SELECT account, at_risk FROM holders LIMIT 0")
     except sqlite3.DatabaseError:
         connection.close()
         raise
@@ -290,8 +373,8 @@ def _limit(usd: float) -> int:
     return math.floor(round(usd * NANOS, 3))
 
 
-def _nanos(usd: float) -> int:
-    """Rounded up; a thousandth of a billionth is what floats make of a sum, no money."""
+def nanos_of(usd: float) -> int:
+    """In billionths of a dollar, rounded up; a thousandth of one is what floats make of a sum."""
     if not 0 <= usd < _NO_LIMIT / NANOS:  # NaN fails this too
         raise ValueError(f"{usd} is no amount of dollars")
     return math.ceil(round(usd * NANOS, 3))

@@ -5,11 +5,15 @@ answers of which some have no cost is what is known of it, and the row says how 
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fieldwork.records import CostRow
+
+STORED = (
+    "explicit caches are billed apart: making and storing them is in planned_usd, not in cost_usd"
+)
 
 
 class Billed(NamedTuple):
@@ -19,7 +23,7 @@ class Billed(NamedTuple):
     task: str
     condition: str
     ledger_key: str
-    service_tier: str | None
+    dispatch: str
     input_tokens: int | None
     cached_tokens: int | None
     cache_write_tokens: int | None
@@ -57,17 +61,22 @@ class _Sum:
         self.price_as_of = max(filter(None, (self.price_as_of, billed.price_as_of)), default=None)
 
 
-def cost_rows(answers: Iterable[Billed], planned: Mapping[ArmKey, float | None]) -> list[CostRow]:
-    """One row a model, task, condition and tier, in the order in which they first appear.
+def cost_rows(
+    answers: Iterable[Billed],
+    planned: Mapping[ArmKey, float | None],
+    storing: Collection[str] = (),
+) -> list[CostRow]:
+    """One row a model, task, condition and dispatch, in the order in which they first appear.
 
     Args:
-        planned: expected cost of all answers of an arm; a tier gets its share by answers.
+        planned: expected cost of all answers of an arm; a dispatch gets its share by answers.
+        storing: models that leave contexts with their provider: no answer tells what that cost.
     """
     sums: dict[tuple[ArmKey, str], _Sum] = {}
     seen: set[tuple[str, str]] = set()
     for billed in answers:
         arm = (billed.model, billed.task, billed.condition)
-        found = sums.setdefault((arm, billed.service_tier or ""), _Sum())
+        found = sums.setdefault((arm, billed.dispatch), _Sum())
         found.n_answers += 1
         if (billed.model, billed.ledger_key) in seen:
             found.n_shared += 1
@@ -78,14 +87,16 @@ def cost_rows(answers: Iterable[Billed], planned: Mapping[ArmKey, float | None])
     for (arm, _), found in sums.items():
         n_answers[arm] = n_answers.get(arm, 0) + found.n_answers
     rows = []
-    for (arm, tier), found in sums.items():
+    for (arm, dispatch), found in sums.items():
         whole = planned.get(arm)
         share = None if whole is None else whole * found.n_answers / n_answers[arm]
-        rows.append(_row(arm, tier, found, share))
+        rows.append(_row(arm, dispatch, found, share, STORED if arm[0] in storing else None))
     return rows
 
 
-def _row(arm: ArmKey, tier: str, found: _Sum, planned: float | None) -> CostRow:
+def _row(
+    arm: ArmKey, dispatch: str, found: _Sum, planned: float | None, left_out: str | None
+) -> CostRow:
     n_input, cached, cache_write, output, reasoning = found.tokens
     n_billed = found.n_answers - found.n_shared
     # exact, so that the order of the answers cannot move the last bits
@@ -94,7 +105,7 @@ def _row(arm: ArmKey, tier: str, found: _Sum, planned: float | None) -> CostRow:
         model=arm[0],
         task=arm[1],
         condition=arm[2],
-        tier=tier,
+        dispatch=dispatch,
         n_answers=found.n_answers,
         n_shared=found.n_shared,
         input_tokens=n_input,
@@ -107,7 +118,7 @@ def _row(arm: ArmKey, tier: str, found: _Sum, planned: float | None) -> CostRow:
         price_as_of=found.price_as_of,
         planned_usd=planned,
         difference_usd=None if cost is None or planned is None else cost - planned,
-        reason=_reason(found.n_without_cost, n_billed),
+        reason="; ".join(filter(None, (_reason(found.n_without_cost, n_billed), left_out))) or None,
     )
 
 

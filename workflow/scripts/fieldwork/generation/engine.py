@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 ASSUMED_LATENCY_S = 2.0
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
-# a server that asks for hours has a daily limit: the next run asks again, this one must not sleep
+# a server that asks for more has a daily limit: the next run asks again, this one must not sleep
 LONGEST_ASKED_WAIT_S = 600.0
 
 
@@ -222,7 +222,9 @@ class _Loop:
                 return exchange, reply, sends
             except TransientError as error:
                 asked = error.retry_after_s
-                if sends == self._sender.attempts or (asked or 0.0) > LONGEST_ASKED_WAIT_S:
+                if asked is not None and asked > LONGEST_ASKED_WAIT_S:
+                    raise self._come_back(error, asked) from error
+                if sends == self._sender.attempts:
                     raise
                 self._sender.account.n_retries += 1
                 self._sending.discard(asyncio.current_task())
@@ -231,6 +233,14 @@ class _Loop:
                 await asyncio.sleep(asked if asked is not None else wait * self._jitter.random())
                 wait = min(2 * wait, LONGEST_WAIT_S)
         raise AssertionError("attempts is at least 1")
+
+    def _come_back(self, error: TransientError, asked_s: float) -> StudyError:
+        """Every other call would be told the same, and be held up for it first."""
+        return StudyError(
+            f"{self._sender.provider.endpoint}: {error}; the server asks to wait for "
+            f"{asked_s / 3600:.1f} hours: every answer that arrived is kept; run again then, and only "
+            f"the missing ones are asked"
+        )
 
     async def _send_once(self, call: Call) -> tuple[Exchange, Reply]:
         account, limits = self._sender.account, self._sender.limits

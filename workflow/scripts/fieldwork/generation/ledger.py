@@ -22,6 +22,7 @@ from fieldwork.errors import StudyError
 logger = logging.getLogger(__name__)
 
 Tier = Literal["live", "flex", "batch"]
+Table = Literal["answers", "quarantined", "damaged"]
 
 KEYS_PER_QUERY = 500
 CACHE_KIB = 64 * 1024
@@ -115,6 +116,12 @@ class Ledger:
             StudyError: the file cannot be read.
         """
         return self._sound(keys, "answers")
+
+    def keys(self, table: Table = "answers") -> list[bytes]:
+        """All keys of a table, in order."""
+        with _explained(self._path):
+            rows = self._connection.execute(f"SELECT key FROM {table} ORDER BY key").fetchall()
+        return [key for (key,) in rows]
 
     def store(self, entries: Iterable[Entry]) -> None:
         """Write answers in one transaction; when this returns they are on disk.

@@ -32,8 +32,9 @@ def render(rows: Sequence[PlanRow], facts: Facts) -> str:
         *(f'<p class="warning">{escape(text)}</p>' for text in facts.warnings),
         "<h2>By model and dispatch</h2>",
         _table(_TOTALS, _totals(rows)),
-        "<h2>By model, task and condition, as the config dispatches them</h2>",
-        _table(_ROWS, chosen),
+        "<h2>By task and condition, as the config dispatches them</h2>",
+        "<p>Every column, of every dispatch, is in plan.csv beside this page.</p>",
+        *(_of_model(name, chosen) for name in dict.fromkeys(row.model for row in chosen)),
         "<h2>What these numbers rest on</h2>",
         "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in facts.assumptions) + "</ul>",
     ]
@@ -53,8 +54,15 @@ def warnings_of(models: Mapping[str, Mapping[str, Any]], rows: Sequence[PlanRow]
             named = ", ".join(model["successors"])
             instead = f"; successors: {named}" if named else ""
             found.append(f"{name} ({model['model']}) is shut down on {model['shutdown']}{instead}.")
-        reasons = {row.reason for row in rows if row.model == name and row.reason}
-        found += [f"{name} has no cost here: {reason}." for reason in sorted(reasons)]
+        own = [row for row in rows if row.model == name and row.reason]
+        found += [
+            f"{name} has no cost here: {reason}."
+            for reason in sorted({row.reason or "" for row in own if row.cost_most_usd is None})
+        ]
+        found += [
+            f"{name}: {reason}."
+            for reason in sorted({row.reason or "" for row in own if row.cost_most_usd is not None})
+        ]
     return found
 
 
@@ -136,6 +144,49 @@ def _totals(rows: Sequence[PlanRow]) -> list[_Total]:
     return found
 
 
+class _Line(NamedTuple):
+    """A row of the plan, as narrow as a page needs it."""
+
+    task: str
+    condition: str
+    requests: int
+    answered: int
+    contexts: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    minutes: float | None
+    limited_by: str
+    expected: float | None
+    most: float | None
+    basis: str
+    is_chosen: bool = False  # all of them are: nothing to mark
+
+
+def _of_model(model: str, chosen: Sequence[PlanRow]) -> str:
+    lines = [
+        _Line(
+            row.task,
+            row.condition,
+            row.n_requests,
+            row.n_answered,
+            row.n_contexts,
+            row.prefix_tokens + row.question_tokens,
+            row.cached_tokens,
+            row.output_tokens,
+            row.minutes,
+            row.limited_by,
+            row.cost_expected_usd,
+            row.cost_most_usd,
+            row.basis,
+        )
+        for row in chosen
+        if row.model == model
+    ]
+    dispatch = next(row.dispatch for row in chosen if row.model == model)
+    return f"<h3>{escape(model)}, {dispatch}</h3>{_table(_LINES, lines)}"
+
+
 def _sum(rows: Iterable[PlanRow], value: Callable[[PlanRow], float | None]) -> float | None:
     values = [value(row) for row in rows]
     known = [v for v in values if v is not None]
@@ -170,16 +221,17 @@ _BOUNDS = (
 _CACHE = (
     "Expected: the first question after a context writes the cache, the others read it in steps of 128 "
     "tokens from prefix_cache.min_tokens on, no more than prefix_cache.requests_per_minute of them a "
-    "minute. Nothing is expected of a cache in batches, nor of Gemini without explicit_cache, whose fee "
-    "for storage is not counted."
+    "minute. Nothing is expected of a cache in batches, nor of Gemini without explicit_cache. With it, "
+    "each context is billed once as input and stored for cache_ttl_s, at prices.*.cache_storage a "
+    "million tokens and hour: expected, ideal and at most count both; budget_usd and cost.csv do not."
 )
 _TIME = (
     "Time is that of the tightest limit alone, at {latency_s:g} s a call; limits that are not in the "
     "config (requests_per_minute, tokens_per_minute) do not count. A retried call takes longer."
 )
 _ANSWERED = (
-    "Answered requests are those in results/responses, by item, context and repeat. Answers of a job "
-    "that did not finish are in the ledger only: they are counted here as still to send, and are not."
+    "Answered requests are those the ledger (resources/ledger) holds an answer to under the very call "
+    "that would be sent, whether their job finished or not; without a ledger, those in results/responses."
 )
 _TOTALS = {
     "model": "Model",
@@ -194,37 +246,37 @@ _TOTALS = {
     "ideal": "Ideal",
     "most": "At most",
 }
-_ROWS = {
-    "model": "Model",
+_LINES = {
     "task": "Task",
     "condition": "Condition",
-    "basis": "Counted from",
-    "n_requests": "Requests",
-    "n_answered": "Answered",
-    "n_contexts": "Contexts",
-    "prefix_tokens": "Context tokens",
-    "question_tokens": "Question tokens",
-    "cached_tokens": "Cached",
+    "requests": "Requests",
+    "answered": "Answered",
+    "contexts": "Contexts",
+    "input_tokens": "Input tokens",
+    "cached_tokens": "of these cached",
     "output_tokens": "Output tokens",
     "minutes": "Time",
-    "limited_by": "Limited by",
-    "cost_no_cache_usd": "No cache",
-    "cost_expected_usd": "Expected",
-    "cost_ideal_usd": "Ideal",
-    "cost_most_usd": "At most",
+    "limited_by": "limited by",
+    "expected": "Expected",
+    "most": "At most",
+    "basis": "Counted from",
 }
-_DOLLARS = frozenset(
-    {"no_cache", "expected", "ideal", "most"} | {name for name in _ROWS if name.endswith("_usd")}
-)
+_DOLLARS = frozenset({"no_cache", "expected", "ideal", "most"})
+_TEXTS = frozenset({"model", "dispatch", "is_chosen", "task", "condition", "limited_by", "basis"})
 
 
 def _table(columns: Mapping[str, str], rows: Sequence[Any]) -> str:
-    head = "".join(f"<th>{escape(title)}</th>" for title in columns.values())
+    head = "".join(
+        f"<th>{escape(title)}</th>" if name in _TEXTS else f'<th class="n">{escape(title)}</th>'
+        for name, title in columns.items()
+    )
     lines = []
     for row in rows:
         cells = "".join(_cell(name, getattr(row, name)) for name in columns)
         lines.append(f"<tr{' class=chosen' if row.is_chosen else ''}>{cells}</tr>")
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    # a narrow window scrolls the table, not the page
+    return f'<div class="wide">{table}</div>'
 
 
 def _cell(name: str, value: Any) -> str:
@@ -254,9 +306,10 @@ def _time(minutes: float | None) -> str:
 
 
 _STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:80rem;padding:0 1rem;"
-    "color:#1a1a1a;background:#fff}table{border-collapse:collapse;display:block;overflow-x:auto}"
-    "th,td{padding:.25rem .6rem;border-bottom:1px solid #ddd;text-align:left;white-space:nowrap}"
-    "td.n{text-align:right;font-variant-numeric:tabular-nums}tr.chosen{background:#f3f7ff}"
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:90rem;padding:0 1rem;"
+    "color:#1a1a1a;background:#fff}.wide{overflow-x:auto}table{border-collapse:collapse;font-size:14px}"
+    "th,td{padding:.2rem .5rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}"
+    "th{vertical-align:bottom;line-height:1.2}th.n,td.n{text-align:right}"
+    "td.n{font-variant-numeric:tabular-nums;white-space:nowrap}tr.chosen{background:#f3f7ff}"
     ".warning{border-left:4px solid #c05000;padding-left:.6rem}"
 )

@@ -1,7 +1,9 @@
 """The rows of the plan: what an arm's requests will take, and three bounds of what they will cost.
 
 No cache, expected (the engine's order of calls meets the cache's rules), and ideal (every repeated token
-is read from the cache). Dollars need a price; without one they are None and the row says why.
+is read from the cache). Contexts left with the provider (`explicit_cache`) are billed once as input and
+by the hour; both are part of all bounds but the first. Dollars need a price; without one they are None
+and the row says why.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,9 +22,14 @@ from fieldwork.generation.planning import (
     load_of,
     pace_of,
 )
-from fieldwork.generation.pricing import Price, cost_usd, most_usd
+from fieldwork.generation.pricing import Price, cost_usd, most_usd, storage_usd
 from fieldwork.generation.providers.base import Usage
 from fieldwork.records import PlanRow
+
+HOUR_S = 3600.0
+UNPRICED_STORAGE = (
+    "the fee for storing contexts is left out: the model's entry in prices has no cache_storage"
+)
 
 
 class Arm(NamedTuple):
@@ -90,6 +97,8 @@ def _row(
         question_tokens=load.question,
         cached_tokens=load.cached,
         cache_write_tokens=load.written,
+        stored_tokens=load.stored,
+        stored_token_hours=load.token_seconds / HOUR_S,
         output_tokens=output,
         output_tokens_most=most,
         tokens_per_byte=learnt.tokens_per_byte,
@@ -125,12 +134,18 @@ def _costs(
     if price is None:
         return _Costs(None, None, None, None, f"no entry {model['model']!r} in prices")
     plain = Usage(load.input, 0, 0, output, None)
+    expected = plain._replace(cached=load.cached, cache_write=load.written)
+    # with contexts left at the provider even the first question reads one
+    ideal = plain._replace(cached=max(load.repeated, load.cached))
+    storage = storage_usd(load.stored, load.token_seconds / HOUR_S, price)
     return _Costs(
         no_cache=cost_usd(plain, price, dispatch),
-        expected=cost_usd(
-            plain._replace(cached=load.cached, cache_write=load.written), price, dispatch
-        ),
-        ideal=cost_usd(plain._replace(cached=load.repeated), price, dispatch),
-        most=most_usd(load.input, most, price, dispatch),
-        reason=None,
+        expected=_plus(cost_usd(expected, price, dispatch), storage),
+        ideal=_plus(cost_usd(ideal, price, dispatch), storage),
+        most=_plus(most_usd(load.input, most, price, dispatch), storage),
+        reason=UNPRICED_STORAGE if load.stored and price.cache_storage is None else None,
     )
+
+
+def _plus(usd: float | None, more: float) -> float | None:
+    return None if usd is None else usd + more

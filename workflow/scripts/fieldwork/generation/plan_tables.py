@@ -28,6 +28,8 @@ class Study(NamedTuple):
         assumed: section `plan` of the config.
         files: paths of the tables of items, requests and contexts that are there.
         responses: paths of the tables of answers that are there.
+        ledgers: paths of the ledgers that are there.
+        seed: of the study; part of some calls.
     """
 
     tasks: Mapping[str, Any]
@@ -35,6 +37,8 @@ class Study(NamedTuple):
     assumed: Mapping[str, Any]
     files: Collection[str]
     responses: Collection[str] = ()
+    ledgers: Collection[str] = ()
+    seed: int = 0
 
 
 class Asked(NamedTuple):
@@ -181,11 +185,24 @@ def read_learnt(study: Study, model: str, prompts: Mapping[tuple[str, str], Prom
     return learn(estimated, billed, output)
 
 
-def read_arms(study: Study, model: str, prompts: Mapping[tuple[str, str], Prompts]) -> list[Arm]:
-    """What is planned for a model, arm by arm; expected answers are as `plan` assumes them."""
+def read_arms(
+    study: Study,
+    model: str,
+    prompts: Mapping[tuple[str, str], Prompts],
+    in_ledger: Mapping[tuple[str, str], Collection[Asked]],
+) -> list[Arm]:
+    """What is planned for a model, arm by arm; expected answers are as `plan` assumes them.
+
+    Args:
+        prompts: by task and condition.
+        in_ledger: what the model's ledger answers, by task and condition. It alone says what will be
+            asked; where it is not known, the table of responses counts.
+    """
     arms = []
     for (task, condition), known in prompts.items():
-        answered = read_answered(study, model, task, condition)
+        answered = in_ledger.get((task, condition))
+        if answered is None:
+            answered = read_answered(study, model, task, condition)
         n_requests = len(known.asked) or sum(len(g.questions) for g in known.assumed)
         if known.basis != "tables":
             answered = set()

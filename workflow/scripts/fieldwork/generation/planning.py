@@ -50,12 +50,15 @@ class Cache(NamedTuple):
     Attributes:
         requests_per_minute: calls one prefix bears; None for no limit.
         breakpoint: only the context is written; otherwise the whole prompt is.
+        stored_s: the context is left with the provider before its first question, and billed for so
+            long; None where the first question writes the cache.
     """
 
     min_tokens: int
     requests_per_minute: float | None
     ttl_s: float
     breakpoint: bool
+    stored_s: float | None = None
 
 
 class Pace(NamedTuple):
@@ -82,6 +85,8 @@ class Load(NamedTuple):
         cached, written: of these, read from the cache and billed as written to it.
         repeated: of these, those that stood at the beginning of an earlier prompt of the group.
         longest: questions of the longest group that the cache paces, 0 where there is none.
+        stored: tokens of contexts left with the provider, besides the input.
+        token_seconds: the same, times the seconds they are stored.
     """
 
     requests: int = 0
@@ -92,6 +97,8 @@ class Load(NamedTuple):
     written: int = 0
     repeated: int = 0
     longest: int = 0
+    stored: int = 0
+    token_seconds: int = 0
 
     @property
     def input(self) -> int:
@@ -191,6 +198,7 @@ def _group_load(group: Group, cache: Cache | None, scale: float, min_tokens: int
     prefix, n = round(group.prefix * scale), len(group.questions)
     # the engine waits for a first answer only where the context alone is long enough
     warms = cache is not None and 0 < cache.min_tokens <= prefix
+    stored = prefix if cache is not None and warms and cache.stored_s is not None else 0
     asked = cached = written = repeated = 0
     for position, question in enumerate(group.questions):
         tokens = round(question.tokens * scale)
@@ -198,11 +206,13 @@ def _group_load(group: Group, cache: Cache | None, scale: float, min_tokens: int
         asked += tokens
         repeated += again if again >= min_tokens else 0
         if cache is not None and warms:
-            cold = position % _burst(cache, n) == 0
+            cold = not stored and position % _burst(cache, n) == 0
             read = 0 if cold else _read(prefix, round(question.warm * scale), cache)
             cached += read
             written += _written(prefix, prefix + tokens, read, cache)
-    return Load(n, 1, prefix * n, asked, cached, written, repeated, n if warms else 0)
+    seconds = round(stored * ((cache.stored_s if cache else None) or 0.0))
+    longest = n if warms else 0
+    return Load(n, 1, prefix * n, asked, cached, written, repeated, longest, stored, seconds)
 
 
 def _burst(cache: Cache, n: int) -> int:
@@ -261,7 +271,8 @@ def cache_of(model: Mapping[str, Any], dispatch: Dispatch) -> Cache | None:
     if model["provider"] == "gemini":
         if not model["explicit_cache"]:
             return None
-        return Cache(rules["min_tokens"], None, model["cache_ttl_s"], True)
+        stored_s = model["cache_ttl_s"]
+        return Cache(rules["min_tokens"], None, stored_s, True, stored_s)
     if calls and MINUTE_S / calls > ttl_s:
         return None
     return Cache(rules["min_tokens"], rules["requests_per_minute"], ttl_s, rules["breakpoint"])

@@ -5,6 +5,7 @@ tokens, and billionths of a multiplier) and divided once: a bill is the float ne
 and more tokens never cost less.
 """
 
+import math
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
@@ -31,6 +32,8 @@ class Price(NamedTuple):
         source: where that was read.
         batch: factor on every price for batches.
         flex: factor on every price for the flex tier.
+        cache_storage: a million tokens of a context left with the provider, for an hour; None where
+            it is not known.
     """
 
     input: float
@@ -41,6 +44,7 @@ class Price(NamedTuple):
     source: str
     batch: float = 0.5
     flex: float = 0.5
+    cache_storage: float | None = None
 
 
 def price_of(prices: Mapping[str, Any], model_id: str) -> Price | None:
@@ -66,6 +70,9 @@ def price_of(prices: Mapping[str, Any], model_id: str) -> Price | None:
         source=_source(entry.get("source"), model_id),
         batch=_amount(entry, model_id, "batch", 0.5),
         flex=_amount(entry, model_id, "flex", 0.5),
+        cache_storage=_amount(entry, model_id, "cache_storage")
+        if entry.get("cache_storage") is not None
+        else None,
     )
 
 
@@ -96,6 +103,21 @@ def most_usd(input_tokens: int, max_tokens: int, price: Price, tier: Tier) -> fl
     dearest = max(price.input, price.cached, price.cache_write)
     total = input_tokens * _billionths(dearest) + max_tokens * _billionths(price.output)
     return _dollars(total, price, tier)
+
+
+def storage_usd(tokens: int, token_hours: float, price: Price) -> float:
+    """What it costs to leave contexts with the provider, in US dollars.
+
+    Making such a cache is billed as input and keeping it by the hour; neither is known to cost less
+    for flex calls. Storage without a price is not counted.
+
+    Args:
+        tokens: of all contexts, each once.
+        token_hours: tokens times the hours they are kept.
+    """
+    total = tokens * _billionths(price.input)
+    total += math.ceil(token_hours * _billionths(price.cache_storage or 0.0))
+    return _dollars(total, price, "live")
 
 
 @lru_cache(maxsize=256)

@@ -36,6 +36,16 @@ class Arm(NamedTuple):
     seed: int
 
 
+def groups_of(
+    requests: Sequence[Request],
+    items: Mapping[str, Item],
+    contexts: Mapping[str, Context],
+    arm: Arm,
+) -> Iterator[Group]:
+    """The requests as `generate` sends them: those after one context together."""
+    return _grouped(_drawn(requests), items, contexts, arm)
+
+
 class _Drawn(NamedTuple):
     """A request, and which draw of the model it is."""
 
@@ -96,7 +106,7 @@ def _answered(
     arm: Arm,
 ) -> Iterator[Response]:
     """See that all are answered, then read; those whose row is damaged are put into `damaged`."""
-    settled = _settle(_groups(drawn, items, contexts, arm), sender, len(drawn))
+    settled = _settle(_grouped(drawn, items, contexts, arm), sender, len(drawn))
     if settled.failures:
         raise StudyError(_failure_sentence(settled, arm))
     for start in range(0, len(drawn), ROWS_AT_ONCE):
@@ -165,7 +175,7 @@ def _drawn(requests: Sequence[Request]) -> list[_Drawn]:
     return drawn
 
 
-def _groups(
+def _grouped(
     drawn: Sequence[_Drawn],
     items: Mapping[str, Item],
     contexts: Mapping[str, Context],
@@ -223,6 +233,7 @@ def _response(request: Request, entry: Entry, sender: Sender, arm: Arm) -> Respo
         latency_s=entry.latency_s,
         attempts=entry.attempts,
         started_at=entry.started_at,
+        dispatch=entry.tier,
         service_tier=reply.service_tier,
         request_id=entry.request_id,
         temperature_sent=sender.provider.sends_temperature,

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.accounts import Account
+from fieldwork.generation.accounts import Account, free_leftovers
 from fieldwork.generation.agenda import PrefixCache
 from fieldwork.generation.batch_files import BatchLimits
+from fieldwork.generation.batch_journal import open_journal
 from fieldwork.generation.budget import open_budget
 from fieldwork.generation.engine import BatchDesk, Sender
 from fieldwork.generation.ledger import Tier, open_ledger
@@ -54,9 +55,12 @@ def open_sender(
         if price is not None:
             # without a limit too: what is spent now counts when one is set later
             budget = stack.enter_context(
-                open_budget(folder / "budget.sqlite", generation["budget_usd"])
+                open_budget(folder / "budget.sqlite", generation["budget_usd"], name)
             )
         provider = make_provider(model, vector_store)
+        journal_path = folder / f"{name}.batches.sqlite"
+        if budget is not None and price is not None and not _awaits_batches(provider, journal_path):
+            free_leftovers(budget, ledger, provider, price)
         yield Sender(
             provider=provider,
             ledger=ledger,
@@ -71,9 +75,7 @@ def open_sender(
             tier=tier,
             price=price,
             preflight=_preflight(model, provider),
-            batches=_batch_desk(model, provider, folder / f"{name}.batches.sqlite")
-            if tier == "batch"
-            else None,
+            batches=_batch_desk(model, provider, journal_path) if tier == "batch" else None,
         )
 
 
@@ -96,6 +98,14 @@ def _batch_desk(model: Mapping[str, Any], provider: Provider, journal_path: Path
     rules = dict(model["batch"])
     poll_s = rules.pop("poll_s")
     return BatchDesk(make_batch_client(provider), journal_path, BatchLimits(**rules), poll_s)
+
+
+def _awaits_batches(provider: Provider, journal_path: Path) -> bool:
+    """Whether batches are under way whose answers no ledger holds yet."""
+    if not journal_path.exists():
+        return False
+    with open_journal(journal_path, provider.endpoint) as journal:
+        return bool(journal.open_runs())
 
 
 def _require_price(name: str, model: Mapping[str, Any], price: Price | None) -> None:

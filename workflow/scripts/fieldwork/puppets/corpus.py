@@ -15,14 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from fieldwork.errors import StudyError
+from fieldwork.errors import StudyError, first_line
 from fieldwork.puppets.adapters import Database, SourceQuery, literal, open_source
 from fieldwork.records import Conversation, FunnelStep
 from fieldwork.tables import (
     DATABASE_ERRORS,
     OUT_OF_MEMORY,
     copy_query,
-    first_line,
     open_database,
 )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from fieldwork import tables
+from fieldwork import tables, texts
 from fieldwork.errors import StudyError
 from fieldwork.records import Item, ItemKind
 from fieldwork.tasks.prompts import Question, helm_prompt, order_shots, plain_prompt
@@ -81,7 +81,7 @@ def require_distinct(items: Sequence[Item], where: str) -> None:
 def read_candidates(path: str) -> dict[str, list[str]]:
     """Candidate answers by item id, from a CSV file of item_id, candidate."""
     candidates: dict[str, list[str]] = {}
-    for row in tables.read_csv(path):
+    for row in texts.read_csv(path):
         if not row.get("item_id") or not row.get("candidate"):
             raise StudyError(f"{path}: every row needs item_id and candidate")
         candidates.setdefault(row["item_id"], []).append(row["candidate"])
@@ -241,7 +241,7 @@ def _mmlu_questions(path: Path) -> list[Question]:
             raise StudyError(
                 f"{path}: not MMLU's question, choices and answer from 0 to 3 ({error})"
             ) from error
-    rows = [row for row in csv.reader(io.StringIO(tables.read_text(path), newline="")) if row]
+    rows = [row for row in csv.reader(io.StringIO(texts.read_text(path), newline="")) if row]
     for number, row in enumerate(rows, start=1):
         if len(row) != 6 or row[5] not in ("A", "B", "C", "D"):
             raise StudyError(f"{path}: row {number} is not MMLU's question, four choices, letter")
@@ -347,4 +347,4 @@ def read_records(path: Path) -> list[dict[str, Any]]:
         return rows
     if path.suffixes[-1:] != [".csv"] and path.suffixes[-2:] != [".csv", ".gz"]:
         raise StudyError(f"{path}: items are read from .csv, .csv.gz or .parquet files")
-    return tables.read_csv(path)
+    return texts.read_csv(path)

@@ -41,6 +41,17 @@ class BatchRow(NamedTuple):
     request_id: str | None = None
 
 
+def without_key(raw: bytes, key: str | None) -> bytes:
+    """`raw` without the key: some servers repeat the one they refuse."""
+    return raw.replace(key.encode(), b"***") if key else raw
+
+
+def in_a_line(text: str, key: str | None) -> str:
+    """What an error says, in one short line without the key."""
+    clean = without_key(text.encode("utf-8", "replace"), key).decode("utf-8", "replace")
+    return " ".join(clean.split())[:300]
+
+
 class BatchClient(Protocol):
     """A batch service. Its methods block, and send once: whoever calls them tries again.
 

@@ -19,11 +19,16 @@ from google.genai import errors, types
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError, TransientError
-from fieldwork.generation.providers.batch_base import BatchRow, BatchStatus
+from fieldwork.generation.providers.batch_base import (
+    BatchRow,
+    BatchStatus,
+    in_a_line,
+    without_key,
+)
 from fieldwork.generation.providers.gemini import GEMINI_URL, GeminiSettings
 from fieldwork.generation.providers.gemini_errors import gemini_error
 from fieldwork.generation.providers.http import Answer
-from fieldwork.generation.providers.jsontext import dumps, loads
+from fieldwork.generation.providers.jsontext import as_text, dumps, loads
 
 ENDED = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
 
@@ -52,7 +57,14 @@ class GeminiBatches:
                 "set dispatch to live, or use the Gemini API"
             )
         self._settings = settings
-        self._client = _client(settings)
+        self._opened: genai.Client | None = _client(settings)
+
+    @property
+    def _client(self) -> genai.Client:
+        """Open; after `close` the next call opens another."""
+        if self._opened is None:
+            self._opened = _client(self._settings)
+        return self._opened
 
     def line(self, custom_id: str, body: bytes) -> bytes:
         """A request as a line of an input file."""
@@ -88,7 +100,8 @@ class GeminiBatches:
     def status(self, batch_id: str) -> BatchStatus:
         """How a batch stands; the SDK does not pass on why one failed."""
         with self._explained(gone=""):
-            return _status(self._client.batches.get(name=batch_id))
+            status = _status(self._client.batches.get(name=batch_id))
+        return status._replace(error=status.error and self._scrubbed(status.error))
 
     def download(self, file_id: str, into: BinaryIO) -> None:
         """Stream a file of results."""
@@ -104,11 +117,11 @@ class GeminiBatches:
                 raise ValueError("a key is a string")
             reply = entry.get("response")
             if reply is not None:
-                return BatchRow(key, 200, dumps(reply), reply.get("responseId"))
+                return BatchRow(key, 200, dumps(reply), as_text(reply.get("responseId")))
             error = entry.get("error") or entry["status"]
             error = error.get("error", error)
             code = int(error.get("code") or 2)
-            return BatchRow(key, _HTTP_STATUS.get(code, code), dumps({"error": error}))
+            return BatchRow(key, _HTTP_STATUS.get(code, code), self._told({"error": error}))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no row of results: {error}") from error
 
@@ -119,7 +132,9 @@ class GeminiBatches:
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
 
     @contextmanager
     def _explained(self, gone: str | None = None) -> Iterator[None]:
@@ -137,27 +152,32 @@ class GeminiBatches:
                     f"HTTP {error.code}: {self._scrubbed(str(error.message))}"
                 ) from None
             raise self._status_error(error) from None
-        except (httpx2.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (
+            httpx2.HTTPError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as error:
             said = self._scrubbed(f"{type(error).__name__} {error}")
             raise TransientError(said, maybe_billed=True) from None
 
     def _status_error(self, error: errors.APIError) -> Exception:
         found = getattr(error.response, "headers", None) or {}
         headers = {str(name).lower(): str(value) for name, value in found.items()}
-        raw = self._scrubbed_bytes(dumps(error.details))
+        raw = self._told(error.details)
         answer = Answer(int(error.code or 0), raw, headers, datetime.now(UTC), 0.0)
         explained = gemini_error(answer, raw, self._settings.base_url or GEMINI_URL)
         if isinstance(explained, TransientError):
             explained.maybe_billed = answer.status not in _NOT_TAKEN
         return explained
 
-    def _scrubbed_bytes(self, raw: bytes) -> bytes:
-        key = self._settings.api_key
-        return raw.replace(key.encode(), b"***") if key else raw
-
     def _scrubbed(self, text: str) -> str:
-        clean = self._scrubbed_bytes(text.encode("utf-8", "replace")).decode()
-        return " ".join(clean.split())[:300]
+        return in_a_line(text, self._settings.api_key)
+
+    def _told(self, error: Any) -> bytes:
+        return without_key(dumps(error), self._settings.api_key)
 
 
 def _client(settings: GeminiSettings) -> genai.Client:

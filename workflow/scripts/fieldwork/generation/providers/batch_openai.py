@@ -17,9 +17,14 @@ from openai.types import Batch
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError, TransientError
-from fieldwork.generation.providers.batch_base import BatchRow, BatchStatus
+from fieldwork.generation.providers.batch_base import (
+    BatchRow,
+    BatchStatus,
+    in_a_line,
+    without_key,
+)
 from fieldwork.generation.providers.http import THROTTLED_STATUSES, TRANSIENT_STATUSES, Answer
-from fieldwork.generation.providers.jsontext import dumps, loads
+from fieldwork.generation.providers.jsontext import as_text, dumps, loads
 from fieldwork.generation.providers.openai import OpenAISettings
 
 RUN = "fieldwork_run"
@@ -49,7 +54,14 @@ class OpenAIBatches:
         self._is_azure = settings.azure_version is not None
         # Azure's interface has no version in its paths
         self._url = "/chat/completions" if self._is_azure else "/v1/chat/completions"
-        self._client = _client(settings)
+        self._opened: openai.OpenAI | None = _client(settings)
+
+    @property
+    def _client(self) -> openai.OpenAI:
+        """Open; after `close` the next call opens another."""
+        if self._opened is None:
+            self._opened = _client(self._settings)
+        return self._opened
 
     def line(self, custom_id: str, body: bytes) -> bytes:
         """A request as a line of an input file."""
@@ -100,7 +112,8 @@ class OpenAIBatches:
     def status(self, batch_id: str) -> BatchStatus:
         """How a batch stands."""
         with self._explained():
-            return _status(self._client.batches.retrieve(batch_id))
+            status = _status(self._client.batches.retrieve(batch_id))
+        return status._replace(error=status.error and self._scrubbed(status.error))
 
     def download(self, file_id: str, into: BinaryIO) -> None:
         """Stream a file of results."""
@@ -119,9 +132,10 @@ class OpenAIBatches:
             if not isinstance(custom_id, str):
                 raise ValueError("a custom_id is a string")
             if response is None:
-                return BatchRow(custom_id, 0, dumps({"error": entry["error"]}))
-            status, body = int(response["status_code"]), dumps(response["body"])
-            return BatchRow(custom_id, status, body, response.get("request_id"))
+                return BatchRow(custom_id, 0, self._told({"error": entry["error"]}))
+            status, body = int(response["status_code"]), response["body"]
+            raw = dumps(body) if status == 200 else self._told(body)
+            return BatchRow(custom_id, status, raw, as_text(response.get("request_id")))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no row of results: {error}") from error
 
@@ -132,7 +146,9 @@ class OpenAIBatches:
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -144,7 +160,7 @@ class OpenAIBatches:
             cause = error.__cause__ or error
             said = self._scrubbed(f"{type(cause).__name__} {cause}")
             raise TransientError(said, maybe_billed=True) from None
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             # what came is not what the SDK knows: a page of HTML, or half a body
             raise TransientError(
                 self._scrubbed(f"no reply of the batch interface: {error}"), maybe_billed=True
@@ -173,9 +189,10 @@ class OpenAIBatches:
         return RejectedError(said)
 
     def _scrubbed(self, text: str) -> str:
-        if self._settings.api_key:
-            text = text.replace(self._settings.api_key, "***")
-        return " ".join(text.split())[:300]
+        return in_a_line(text, self._settings.api_key)
+
+    def _told(self, error: Any) -> bytes:
+        return without_key(dumps(error), self._settings.api_key)
 
 
 def _client(settings: OpenAISettings) -> openai.OpenAI:

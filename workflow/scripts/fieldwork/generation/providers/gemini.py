@@ -23,7 +23,7 @@ from fieldwork.generation.providers.gemini_caches import CacheSettings, ContextC
 from fieldwork.generation.providers.gemini_errors import gemini_error, refusal
 from fieldwork.generation.providers.gemini_outcomes import ACCOUNT_STOPPED, outcome_of
 from fieldwork.generation.providers.http import Answer, Http, HttpSettings
-from fieldwork.generation.providers.jsontext import dumps, loads, well_formed
+from fieldwork.generation.providers.jsontext import as_count, as_text, dumps, loads, well_formed
 from fieldwork.generation.providers.snapshots import is_one_of
 from fieldwork.generation.providers.vertex import GoogleToken, VertexSettings
 from fieldwork.records import Item, Message
@@ -261,7 +261,7 @@ def _content(role: str, text: str) -> dict[str, Any]:
 
 
 def _reply(reply: Any) -> Reply:
-    version = reply.get("modelVersion")
+    version = as_text(reply.get("modelVersion"))
     candidates = reply.get("candidates") or []
     blocked = (reply.get("promptFeedback") or {}).get("blockReason")
     if not candidates and not blocked:
@@ -269,21 +269,20 @@ def _reply(reply: Any) -> Reply:
     candidate = candidates[0] if candidates else {}
     text = _text(candidate.get("content") or {})
     usage = reply.get("usageMetadata") or {}
-    finish = candidate.get("finishReason")
+    finish = as_text(candidate.get("finishReason"))
     return Reply(
         text=text,
         outcome=outcome_of(finish, text) if candidates else "filtered",
-        finish_reason=finish if candidates else blocked,
+        finish_reason=finish if candidates else as_text(blocked),
         returned_model=version,
         fingerprint=version,
-        service_tier=usage.get("serviceTier") or usage.get("trafficType"),
+        service_tier=as_text(usage.get("serviceTier") or usage.get("trafficType")),
         usage=_usage(usage),
     )
 
 
 def _request_id(raw: bytes) -> str | None:
-    named = loads(raw).get("responseId")
-    return named if isinstance(named, str) else None
+    return as_text(loads(raw).get("responseId"))
 
 
 def _text(content: Mapping[str, Any]) -> str | None:
@@ -297,10 +296,11 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     if "promptTokenCount" not in usage:
         return Usage()
     # the interface leaves out what is zero
-    thoughts = int(usage.get("thoughtsTokenCount") or 0)
+    thoughts = as_count(usage.get("thoughtsTokenCount") or 0)
+    answer = as_count(usage.get("candidatesTokenCount") or 0)
     return Usage(
-        input=int(usage["promptTokenCount"]),
-        cached=int(usage.get("cachedContentTokenCount") or 0),
-        output=int(usage.get("candidatesTokenCount") or 0) + thoughts,
+        input=as_count(usage["promptTokenCount"]),
+        cached=as_count(usage.get("cachedContentTokenCount") or 0),
+        output=None if answer is None or thoughts is None else answer + thoughts,
         reasoning=thoughts,
     )

@@ -18,6 +18,7 @@ import aiohttp
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Exchange, TransientError
+from fieldwork.generation.providers.jsontext import well_formed
 
 TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 499, *range(500, 600)} - {501, 505})
 THROTTLED_STATUSES = frozenset({429, 503, 529})
@@ -260,7 +261,8 @@ def _secrets(settings: HttpSettings, proxy: str | None) -> tuple[bytes, ...]:
 
 def _kept(headers: Mapping[str, str]) -> dict[str, str]:
     lowered = {name.lower(): value for name, value in headers.items()}
-    return {name: lowered[name] for name in lowered if name.startswith(_KEPT_HEADERS)}
+    # bytes that are no UTF-8 come as lone surrogates, which the ledger cannot hold
+    return {n: well_formed(lowered[n]) for n in lowered if n.startswith(_KEPT_HEADERS)}
 
 
 def _finite(number: str) -> float | None:

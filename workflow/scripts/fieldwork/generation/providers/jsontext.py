@@ -5,6 +5,8 @@ from typing import Any
 
 import orjson
 
+MOST_TOKENS = 2**31
+
 
 def dumps(value: Any) -> bytes:
     """Compact JSON in UTF-8; never holds a line break, which is escaped inside strings."""
@@ -21,7 +23,10 @@ def loads(raw: bytes) -> Any:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
         # a reply cut in the middle of an emoji holds half of one, which orjson refuses to read
-        return json.loads(raw)
+        try:
+            return json.loads(raw)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
 
 
 def well_formed(text: str) -> str:
@@ -29,6 +34,20 @@ def well_formed(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def as_text(value: object) -> str | None:
+    """A text of a reply, well formed; None for anything else: what a table holds must be storable."""
+    return well_formed(value) if isinstance(value, str) else None
+
+
+def as_count(value: Any) -> int | None:
+    """A number of tokens; None where there is none, or one that no call can have."""
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if 0 <= number <= MOST_TOKENS else None
 
 
 def _mended(value: Any) -> Any:

@@ -22,7 +22,7 @@ from fieldwork.generation.providers.base import (
     Usage,
 )
 from fieldwork.generation.providers.http import TRANSIENT_STATUSES, Answer, Http, HttpSettings
-from fieldwork.generation.providers.jsontext import dumps, loads, well_formed
+from fieldwork.generation.providers.jsontext import as_count, as_text, dumps, loads, well_formed
 from fieldwork.generation.providers.snapshots import is_one_of
 from fieldwork.records import Item, Message, Outcome
 
@@ -178,18 +178,19 @@ class OpenAI:
             choice = reply["choices"][0]
             message = choice["message"]
             text = _text(message.get("content"))
+            finish_reason = as_text(choice.get("finish_reason"))
             return Reply(
                 text=text,
-                outcome=_outcome(choice.get("finish_reason"), message.get("refusal"), text),
-                finish_reason=choice.get("finish_reason"),
-                returned_model=reply.get("model"),
-                fingerprint=reply.get("system_fingerprint"),
-                service_tier=reply.get("service_tier"),
+                outcome=_outcome(finish_reason, message.get("refusal"), text),
+                finish_reason=finish_reason,
+                returned_model=as_text(reply.get("model")),
+                fingerprint=as_text(reply.get("system_fingerprint")),
+                service_tier=as_text(reply.get("service_tier")),
                 usage=_usage(reply.get("usage") or {}),
             )
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            said = f"no chat completion: {self._said(raw)}"
-            raise TransientError(said, maybe_billed=True) from error
+            sentence = f"no chat completion: {self._said(raw)}"
+            raise TransientError(sentence, maybe_billed=True) from error
 
     def is_asked_for(self, returned_model: str) -> bool:
         """The model, a dated snapshot of it, or one of `accept_models`."""
@@ -285,7 +286,7 @@ def _error_message(raw: bytes) -> str:
     return " ".join(raw[:120].decode("utf-8", "replace").split()) or "an empty body"
 
 
-def _outcome(finish_reason: str | None, refusal: str | None, text: str | None) -> Outcome:
+def _outcome(finish_reason: str | None, refusal: object, text: str | None) -> Outcome:
     if refusal:
         return "refused"
     if finish_reason == "content_filter":
@@ -299,13 +300,9 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     prompt = usage.get("prompt_tokens_details") or {}
     completion = usage.get("completion_tokens_details") or {}
     return Usage(
-        input=_count(usage.get("prompt_tokens")),
-        cached=_count(prompt.get("cached_tokens")),
-        cache_write=_count(prompt.get("cache_write_tokens")),
-        output=_count(usage.get("completion_tokens")),
-        reasoning=_count(completion.get("reasoning_tokens")),
+        input=as_count(usage.get("prompt_tokens")),
+        cached=as_count(prompt.get("cached_tokens")),
+        cache_write=as_count(prompt.get("cache_write_tokens")),
+        output=as_count(usage.get("completion_tokens")),
+        reasoning=as_count(completion.get("reasoning_tokens")),
     )
-
-
-def _count(value: Any) -> int | None:
-    return int(value) if value is not None else None

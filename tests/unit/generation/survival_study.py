@@ -1,0 +1,129 @@
+"""A job as `generate_responses` runs it, against the loopback server, and what came of it.
+
+Texts are computed from the request, so that the tables of two runs can be compared whole.
+"""
+
+import hashlib
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fieldwork import tables
+from fieldwork.generation.responses import Arm, generate
+from fieldwork.generation.sending import open_sender
+from fieldwork.records import Context, Item, Message, Request, Response
+from servers.provider import Chat
+
+KEY = "sk-survival-0123456789abcdef"
+KEY_ENV = "SURVIVAL_API_KEY"
+MODELS = {"openai": "gpt-x", "gemini": "gemini-x"}
+ITEMS = {f"i{n}": Item(f"i{n}", "list", f"q{n}", f"q{n}", [], None, None, "t") for n in range(4)}
+CONTEXTS = {
+    f"c-{name}": Context(f"c-{name}", name, None, [], [Message("user", f"I am {name}")], 1, 0)
+    for name in ("anna", "bert")
+}
+REQUESTS = [
+    Request(item_id, context_id, context_id and context_id[2:], replicate)
+    for context_id in (None, *CONTEXTS)
+    for item_id, replicate in itertools.product(ITEMS, range(3))
+]
+N = len(REQUESTS)
+# what may differ between two runs that both went well; the key has the server's address in it
+VOLATILE = ("attempts", "started_at", "latency_s", "request_id", "ledger_key")
+ORDER = "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate"
+PRICE = {"input": 1.0, "cached": 0.5, "output": 4.0, "as_of": "2026-11-01", "source": "the test"}
+
+Table = list[dict[str, Any]]
+
+
+class Answers:
+    """Computes answers, and counts those that were made: each of them is billed."""
+
+    def __init__(self, n_bytes: int = 0) -> None:
+        self.made = Counter[str]()
+        self._n_bytes = n_bytes
+
+    def __call__(self, body: Mapping[str, Any]) -> str:
+        asked = json.dumps(body, sort_keys=True)
+        self.made[asked] += 1
+        digest = hashlib.shake_128(asked.encode())
+        return f"answer {digest.hexdigest(8)} {digest.hexdigest(self._n_bytes)}"
+
+
+class Study:
+    """One arm of one model, in a folder of its own.
+
+    Args:
+        entry: settings of the model besides those of every test.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        api: str,
+        chat_url: str,
+        *,
+        budget_usd: float | None = None,
+        attempts: int = 4,
+        table: str = "responses.parquet",
+        **entry: Any,
+    ) -> None:
+        self.folder, self.table = folder, folder / table
+        self.ledger = folder / "ledger" / "m.sqlite"
+        self.journal = folder / "ledger" / "m.batches.sqlite"
+        self.generation = {"attempts": attempts, "budget_usd": budget_usd}
+        self.entry: dict[str, Any] = {
+            "provider": api,
+            "model": MODELS[api],
+            "base_url": f"{chat_url}/v1" if api == "openai" else chat_url,
+            "api_key_env": KEY_ENV,
+            "send_temperature": True,
+            "send_seed": True,
+            "timeout_s": 5.0,
+            "concurrency": 4,
+            "dispatch": "live",
+            "batch": {"poll_s": 0.02, "max_requests": 15, "listing_lag_s": 0.1, "attempts": 4},
+            **({"token_limit_field": "max_tokens"} if api == "openai" else {}),
+            **entry,
+        }
+
+    def run(self) -> Table:
+        """Ask what is missing and write the table, as the rule's script does."""
+        with open_sender(
+            "m",
+            self.entry,
+            self.generation,
+            {self.entry["model"]: PRICE},
+            max_tokens=16,
+            folder=self.ledger.parent,
+            vector_store=self.folder / "unused",
+        ) as sender:
+            rows = list(generate(REQUESTS, ITEMS, CONTEXTS, sender=sender, arm=ARM))
+        tables.write_rows(self.table, rows, Response, order_by=ORDER)
+        return list(tables.read_arrow(self.table, Response).to_pylist())
+
+    def files(self) -> Iterator[Path]:
+        """Everything that was written."""
+        return (path for path in self.folder.rglob("*") if path.is_file())
+
+
+ARM = Arm("m", "probe", "history", temperature=1.0, max_tokens=16, seed=3)
+
+
+def lasting(table: Table) -> Table:
+    """The columns that do not depend on how a run went; no two rows have one answer."""
+    assert len({row["ledger_key"] for row in table}) == N
+    return [{k: v for k, v in row.items() if k not in VOLATILE} for row in table]
+
+
+def n_billed(chat: Chat) -> int:
+    """Answers on the server's bill."""
+    return sum(line.requests for line in chat.bill.lines.values())
+
+
+def n_submitted(chat: Chat) -> int:
+    """Requests in all batches ever made; a batch that nobody looks at is on no bill yet."""
+    return sum(len(job.rows) for job in chat.jobs.values())

@@ -1,0 +1,169 @@
+"""The bill of a ledger, and what of a dead job's money comes free by it."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.generation.accounts import Account, bill_usd, free_leftovers
+from fieldwork.generation.batch_journal import open_journal
+from fieldwork.generation.budget import open_budget
+from fieldwork.generation.ledger import Entry, Ledger, open_ledger
+from fieldwork.generation.pricing import Price
+from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
+from fieldwork.generation.sending import open_sender
+
+PRICE = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "the test")
+PROVIDER = OpenAI(
+    OpenAISettings("m", "http://127.0.0.1:9/v1", None, "max_tokens", True, False, 9.0, 1)
+)
+# a thousand tokens in, a thousand out
+USD = 0.005
+
+
+def entry(key: str, **changes: Any) -> Entry:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 1000}
+    choice = {"message": {"content": "B"}, "finish_reason": "stop"}
+    raw = json.dumps({"choices": [choice], "usage": usage}).encode()
+    known = Entry(key.encode().ljust(32), PROVIDER.endpoint, 0, raw, None, None, 1)
+    return known._replace(**changes)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with open_ledger(tmp_path / "m.sqlite") as opened:
+        yield opened
+
+
+def test_every_answer_is_billed_at_its_own_tier_those_set_apart_too(ledger: Ledger) -> None:
+    assert bill_usd(ledger, PROVIDER, PRICE) == 0.0
+    ledger.store([entry("a"), entry("b", tier="batch"), entry("c", tier="flex")])
+    ledger.quarantine([entry("d"), entry("e", tier="batch")])
+    assert bill_usd(ledger, PROVIDER, PRICE) == pytest.approx(3.5 * USD, abs=0)
+
+
+def test_a_bill_is_rounded_as_the_budget_rounds_it(ledger: Ledger, tmp_path: Path) -> None:
+    raw = entry("a").raw.replace(b"1000", b"1")
+    odd = PRICE._replace(input=0.0333, output=0.0001)
+    ledger.store([entry(f"{n}", raw=raw) for n in range(2000)])
+    with open_budget(tmp_path / "budget.sqlite", None) as budget:
+        account = Account(odd, "live", 1, budget)
+        for _ in range(2000):
+            account.settle(account.reserve(1), PROVIDER.read(raw).usage)
+        assert budget.totals().spent_usd == bill_usd(ledger, PROVIDER, odd)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        entry("z", endpoint="http://127.0.0.1:9/v2/chat/completions"),
+        entry("z", raw=b'{"choices": [{"message": {"content": "B"}}]}'),
+        entry("z", raw=b"no reply"),
+    ],
+    ids=["another endpoint", "no usage", "unreadable"],
+)
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_what_cannot_be_priced_makes_no_bill(ledger: Ledger, odd: Entry, is_apart: bool) -> None:
+    ledger.store([entry("a")])
+    (ledger.quarantine if is_apart else ledger.store)([odd])
+    assert bill_usd(ledger, PROVIDER, PRICE) is None
+
+
+def test_a_damaged_answer_makes_no_bill_then_or_later(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.store([entry("a"), entry("b")])
+    with closing(sqlite3.connect(tmp_path / "m.sqlite")) as connection, connection:
+        connection.execute("UPDATE answers SET reply = x'00' WHERE key = ?", (entry("b").key,))
+    assert bill_usd(ledger, PROVIDER, PRICE) is None
+    assert bill_usd(ledger, PROVIDER, PRICE) is None
+
+
+@pytest.mark.parametrize(
+    ("tier", "answers", "apart", "spent"),
+    [
+        # the call under way may have been billed; the three before it are in the ledger
+        ("live", 3, 0, 3 * USD + 0.008),
+        ("live", 2, 1, 3 * USD + 0.008),
+        # an answer more than was settled: it came as the job died
+        ("live", 4, 0, 4 * USD + 0.008),
+        # its batch ended since: the answer that was under way is on the bill
+        ("batch", 4, 0, 4 * USD / 2),
+    ],
+)
+def test_what_a_dead_job_did_not_spend_comes_free(
+    ledger: Ledger, tmp_path: Path, tier: Any, answers: int, apart: int, spent: float
+) -> None:
+    path = tmp_path / "budget.sqlite"
+    with open_budget(path, 10.0, "m") as budget:
+        # at most 0.001 dollars of input and 0.007 of output a call
+        account = Account(PRICE, tier, 1750, budget)
+        for _ in range(3):
+            account.settle(account.reserve(1000), PROVIDER.read(entry("a").raw).usage)
+        account.reserve(1000)
+    ledger.store([entry(f"{n}", tier=tier) for n in range(answers)])
+    ledger.quarantine([entry(f"q{n}", tier=tier) for n in range(apart)])
+    with open_budget(path, 10.0, "m") as budget:
+        assert budget.totals().reserved_usd > 0
+        free_leftovers(budget, ledger, PROVIDER, PRICE)
+        assert budget.totals().reserved_usd == 0.0
+        assert budget.totals().spent_usd == pytest.approx(spent, abs=1e-9)
+    with open_budget(path, spent + 0.0005, "m") as budget:
+        budget.reserve(0.0004)
+
+
+def test_with_an_answer_missing_the_larger_sum_stays(ledger: Ledger, tmp_path: Path) -> None:
+    path = tmp_path / "budget.sqlite"
+    with open_budget(path, 10.0, "m") as budget:
+        budget.settle(budget.reserve(3.0), 3.0)
+        budget.reserve(1.0)
+    ledger.store([entry("a")])
+    with open_budget(path, 10.0, "m") as budget:
+        free_leftovers(budget, ledger, PROVIDER, PRICE)
+        assert budget.totals() == (3.0, 1.0)
+
+
+def start_of_a_job(folder: Path) -> None:
+    model = {
+        "provider": "openai",
+        "model": "m",
+        "base_url": "http://127.0.0.1:9/v1",
+        "api_key_env": None,
+        "token_limit_field": "max_tokens",
+        "send_temperature": True,
+        "send_seed": False,
+        "timeout_s": 9,
+        "concurrency": 1,
+        "dispatch": "live",
+    }
+    prices = {
+        "m": {"input": 1.0, "cached": 0.5, "output": 4.0, "as_of": "2026-11-01", "source": "x"}
+    }
+    generation = {"attempts": 1, "budget_usd": 10.0}
+    with open_sender(
+        "m", model, generation, prices, max_tokens=9, folder=folder, vector_store=folder / "none"
+    ):
+        pass
+
+
+def test_a_job_frees_at_its_start_what_the_last_one_held_but_for_batches_under_way(
+    tmp_path: Path,
+) -> None:
+    path, endpoint = tmp_path / "budget.sqlite", PROVIDER.endpoint
+    with open_ledger(tmp_path / "m.sqlite") as opened:
+        opened.store([entry("a", tier="batch")])
+    with open_budget(path, None, "m") as budget:
+        Account(PRICE, "batch", 1000, budget).reserve(1000)
+    with open_journal(tmp_path / "m.batches.sqlite", endpoint) as journal:
+        run = journal.intend("run", {b"k" * 32: 0}, 1000)
+    start_of_a_job(tmp_path)
+    with open_budget(path, None, "n") as budget:
+        assert budget.totals().reserved_usd > 0
+    with open_journal(tmp_path / "m.batches.sqlite", endpoint) as journal:
+        journal.abandon(run, "the test")
+    start_of_a_job(tmp_path)
+    with open_budget(path, None, "n") as budget:
+        assert budget.totals() == (USD / 2, 0.0)

@@ -1,0 +1,172 @@
+"""What a ledger answers already, found without a key, a call, or a ledger being made."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork import tables
+from fieldwork.errors import StudyError
+from fieldwork.generation import plan_ledger
+from fieldwork.generation.accounts import Account
+from fieldwork.generation.engine import Sender
+from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.limits import Limits
+from fieldwork.generation.plan_ledger import answered_by_ledger
+from fieldwork.generation.plan_tables import Asked, Study, read_arms, read_prompts
+from fieldwork.generation.providers.base import Exchange
+from fieldwork.generation.providers.registry import make_provider
+from fieldwork.generation.responses import Arm, generate
+from fieldwork.records import Context, Item, Message, Request
+
+LEDGER = "resources/ledger/m.sqlite"
+ARM = ("t", "profile")
+TABLES = {
+    "results/tasks/t.parquet",
+    "results/contexts/t/profile.parquet",
+    "results/requests/t/profile.parquet",
+}
+SHARED = {"model": "m", "timeout_s": 9, "concurrency": 1, "dispatch": "live"}
+ENTRIES: dict[str, dict[str, Any]] = {
+    "openai": {
+        "provider": "openai",
+        "base_url": "http://127.0.0.1:9/v1",
+        "api_key_env": "NO_SUCH_KEY",
+        "token_limit_field": "max_tokens",
+        "send_temperature": True,
+        "send_seed": True,
+        **SHARED,
+    },
+    "gemini": {"provider": "gemini", "api_key_env": "NO_SUCH_KEY", "send_seed": True, **SHARED},
+    "vertex": {
+        "provider": "gemini",
+        "api_key_env": None,
+        "vertex": {"project": "p", "location": "global"},
+        **SHARED,
+    },
+    "embedded": {
+        "provider": "embedded",
+        "encoder": "all-MiniLM-L6-v2",
+        "sharpness": 40,
+        "context_weight": 0.3,
+    },
+}
+REPLY = b'{"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}], "usage": {}}'
+ITEMS = [Item(i, "choice", i, i * 40, ["x", "y"], None, None, "t") for i in ("a", "b", "c")]
+# two puppets bring the same context: their requests are two draws
+CONTEXTS = [
+    Context("c1", "p1", None, [], [Message("system", "I am anna")], 4, 0),
+    Context("c2", "p3", None, [], [Message("user", "I am bert"), Message("assistant", "Hi")], 6, 0),
+]
+REQUESTS = [
+    Request(item.item_id, context, puppet, replicate)
+    for context, puppet in (("c1", "p1"), ("c1", "p2"), ("c2", "p3"))
+    for item in ITEMS
+    for replicate in (0, 1)
+]
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    monkeypatch.chdir(tmp_path)
+    tables.write_rows("results/tasks/t.parquet", ITEMS, Item, "item_id")
+    tables.write_rows("results/contexts/t/profile.parquet", CONTEXTS, Context, "puppet_id DESC")
+    order = "context_id NULLS FIRST, puppet_id, item_id, replicate"
+    tables.write_rows("results/requests/t/profile.parquet", REQUESTS, Request, order)
+    return Study(
+        {"t": {"runs": 2, "max_tokens": 5, "sources": [{"kind": "choice", "item_ids": []}]}},
+        {"profile": {"context": "profile", "temperature": 1, "replicates": 2}},
+        {"list_tokens": 9, "choice_tokens": 2},
+        files=TABLES,
+        ledgers={LEDGER},
+        seed=7,
+    )
+
+
+def answer(study: Study, kind: str, requests: list[Request], monkeypatch: Any) -> int:
+    """Have requests answered as the job does it, but by a provider that is never asked."""
+    monkeypatch.setenv("NO_SUCH_KEY", "k")
+    provider: Any = make_provider(ENTRIES[kind], Path("store.sqlite"))
+    monkeypatch.delenv("NO_SUCH_KEY")
+    raw = b'{"text": "A"}' if kind == "embedded" else REPLY
+    if kind in ("gemini", "vertex"):
+        raw = b'{"candidates": [{"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}]}'
+
+    async def send(body: bytes) -> Exchange:  # noqa: ARG001
+        await asyncio.sleep(0)
+        return Exchange(raw)
+
+    provider.send = send
+    provider.concurrency = 1
+    arm = Arm("m", *ARM, temperature=1, max_tokens=5, seed=study.seed)
+    with open_ledger(Path(LEDGER)) as ledger:
+        limits = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
+        sender = Sender(provider, ledger, limits, Account(None, "live", 5), attempts=1)
+        items, contexts = {i.item_id: i for i in ITEMS}, {c.context_id: c for c in CONTEXTS}
+        return len([*generate(requests, items, contexts, sender=sender, arm=arm)])
+
+
+def asked(requests: list[Request]) -> set[Asked]:
+    return {Asked(r.item_id, r.context_id, r.puppet_id, r.replicate) for r in requests}
+
+
+@pytest.mark.parametrize("kind", sorted(ENTRIES))
+@pytest.mark.parametrize("n", [0, 7, len(REQUESTS)])
+def test_what_the_job_stored_is_found(
+    study: Study, kind: str, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # contexts are read one at a time
+    monkeypatch.setattr(plan_ledger, "TOKENS_HELD", 1)
+    if n:
+        assert answer(study, kind, REQUESTS[:n], monkeypatch) == n
+    else:
+        with open_ledger(Path(LEDGER)):
+            pass
+    found = answered_by_ledger(study, "m", ENTRIES[kind], [ARM])
+    assert found == {ARM: asked(REQUESTS[:n])}
+    prompts = {ARM: read_prompts(study, *ARM)}
+    (arm,) = read_arms(study, "m", prompts, found)
+    assert (arm.n_requests, arm.n_answered) == (len(REQUESTS), n)
+
+
+def test_other_calls_are_not_answered(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer(study, "openai", REQUESTS, monkeypatch)
+    cooler = {"profile": {**study.conditions["profile"], "temperature": 0.5}}
+    longer = {"t": {**study.tasks["t"], "max_tokens": 6}}
+    elsewhere = {**ENTRIES["openai"], "base_url": "http://127.0.0.1:8/v1"}
+    for changed, entry in (
+        (study._replace(conditions=cooler), ENTRIES["openai"]),
+        (study._replace(tasks=longer), ENTRIES["openai"]),
+        (study._replace(seed=8), ENTRIES["openai"]),
+        (study, elsewhere),
+    ):
+        assert answered_by_ledger(changed, "m", entry, [ARM]) == {ARM: set()}
+    cheaper = {**ENTRIES["openai"], "dispatch": "flex", "prefix_cache": {"key": True}}
+    assert answered_by_ledger(study, "m", cheaper, [ARM]) == {ARM: asked(REQUESTS)}
+
+
+def test_answers_set_apart_are_no_answers(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    def apart(self: Ledger, entries: Any) -> None:
+        self.quarantine(entries)
+
+    answer(study, "openai", REQUESTS[:1], monkeypatch)
+    monkeypatch.setattr(Ledger, "store", apart)
+    with pytest.raises(StudyError):
+        answer(study, "openai", REQUESTS[:2], monkeypatch)
+    assert answered_by_ledger(study, "m", ENTRIES["openai"], [ARM]) == {ARM: asked(REQUESTS[:1])}
+
+
+@pytest.mark.parametrize(
+    ("ledgers", "files", "expected"),
+    [(set(), TABLES, {}), ({LEDGER}, {"results/tasks/t.parquet"}, {}), ({LEDGER}, set(), {})],
+)
+def test_where_there_is_no_ledger_or_no_table_nothing_is_made(
+    study: Study, ledgers: set[str], files: set[str], expected: dict[Any, Any]
+) -> None:
+    if ledgers:
+        with open_ledger(Path(LEDGER)):
+            pass
+    known = study._replace(ledgers=ledgers, files=files)
+    assert answered_by_ledger(known, "m", ENTRIES["openai"], [ARM]) == expected
+    assert Path(LEDGER).exists() == bool(ledgers)

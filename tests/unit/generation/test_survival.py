@@ -1,0 +1,387 @@
+"""Whatever goes wrong with a call in the middle of a job, the final table is the undisturbed run's."""
+
+import json
+import os
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from survival_study import (
+    KEY,
+    KEY_ENV,
+    MODELS,
+    PRICE,
+    Answers,
+    N,
+    Study,
+    Table,
+    lasting,
+    n_billed,
+)
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.providers.gemini_outcomes import (
+    ACCOUNT_STOPPED,
+    BLOCK_REASONS,
+    FINISH_REASONS,
+    outcome_of,
+)
+from servers.faults import google_error, openai_error
+from servers.provider import (
+    FOREVER,
+    Chat,
+    Fault,
+    ModelSpec,
+    no_credit,
+    prompt_blocked,
+    refuse_connections,
+    rerouted,
+    serve_provider,
+    stopped,
+)
+
+SKIP, TIMES, TIMEOUT_S = 11, 3, 0.3
+DEEP = b"[" * 200_000
+
+
+class Case(NamedTuple):
+    """A fault that a job gets over.
+
+    Attributes:
+        fault: what goes wrong with three calls in the middle of the job.
+        made: the answer was made all the same, so that the call is billed twice.
+        outcome: of the three rows; `ok` where asking again gives the answer.
+        text: of the three rows, where the fault changes it; None leaves it unchecked.
+    """
+
+    fault: Mapping[str, Any]
+    made: bool = False
+    outcome: str = "ok"
+    text: str | None = None
+
+
+def error(api: str, status: int, **more: Any) -> Mapping[str, Any]:
+    body = openai_error if api == "openai" else google_error
+    said = ("try again",) if api == "openai" else (status, "try again")
+    return {"status": status, "body": body(*said), **more}  # type: ignore[arg-type]
+
+
+def passing(api: str) -> dict[str, Case]:
+    """Faults of the way there and back, met by both interfaces."""
+    usage = ("usage", "prompt_tokens") if api == "openai" else ("usageMetadata", "promptTokenCount")
+    no_answer = {"reply": {"choices": []}} if api == "openai" else {"drop": ["candidates"]}
+    statuses = (408, 429, 500, 502, 503, 504, 529)
+    wait = {"headers": {"Retry-After": "0.01"}}
+    if api == "gemini":
+        wait = {"body": google_error(429, "slow down", retry_s=0.01)}
+    return {
+        **{str(status): Case(error(api, status)) for status in statuses},
+        "429 with a wait": Case({**error(api, 429), **wait}),
+        "504 after the answer was made": Case(error(api, 504, late=True), made=True),
+        "no reply in time": Case({"wait_s": 0.5}, made=True),
+        "reset": Case({"reset": True}),
+        "reset in the body": Case({"reset": True, "cut": True}, made=True),
+        "end in the body": Case({"cut": True}, made=True),
+        "short of its length": Case({"wrong_length": 50}, made=True),
+        "slow drip": Case({"drip_s": 0.1}, made=True),
+        "slow drip in time": Case({"drip_s": 0.005}),
+        "truncated": Case({"keep": 40}, made=True),
+        "empty": Case({"body": b""}),
+        "html": Case({"body": b"<html><body>Bad gateway</body></html>"}),
+        "no JSON": Case({"body": b"all well"}),
+        "another JSON": Case({"body": b"[]"}),
+        "deep JSON": Case({"body": DEEP}),
+        "no UTF-8": Case({"raw_text": b"caf\xe9"}, made=True),
+        "raw NUL": Case({"raw_text": b"a\x00b"}, made=True),
+        "infinite tokens": Case({"body": b'{"%s":{"%s":1e999}}' % tuple(map(str.encode, usage))}),
+        "no choices": Case(no_answer, made=True),
+        "NUL": Case({"raw_text": b"a\\u0000b"}, text="a\0b"),
+        "half an emoji": Case({"raw_text": b"half \\ud83d"}, text="half \ufffd"),
+        "an odd name of the call": Case({"headers": {"x-request-id": "r\udcff"}}),
+        "endless tokens": Case({"reply": {usage[0]: {usage[1]: 10**30}}}),
+        "odd model": Case({"reply": {"model": None, "modelVersion": None}}),
+    }
+
+
+def openai_outcomes() -> dict[str, Case]:
+    filtered = {"status": 400, "body": openai_error("no", "content_filter")}
+    text = {"message": {"content": "", "refusal": None}}
+    return {
+        "null content": Case({"message": {"content": None}}, outcome="empty"),
+        "empty content": Case(text, outcome="empty", text=""),
+        "length": Case({"choice": {"finish_reason": "length"}}, outcome="truncated"),
+        "content_filter": Case({"choice": {"finish_reason": "content_filter"}}, outcome="filtered"),
+        "filter before": Case(filtered, outcome="filtered"),
+        "refusal": Case({"message": {"content": None, "refusal": "No."}}, outcome="refused"),
+        "odd reason": Case({"choice": {"finish_reason": {"type": "stop"}}}),
+        "odd fingerprint": Case({"reply": {"system_fingerprint": 7}}),
+        "half a fingerprint": Case({"reply": {"system_fingerprint": "fp \ud83d"}}),
+        "odd tier": Case({"reply": {"service_tier": ["default"]}}),
+        "odd refusal": Case({"message": {"refusal": {"why": "No."}}}, outcome="refused"),
+    }
+
+
+def gemini_outcomes() -> dict[str, Case]:
+    return {
+        "null content": Case({"choice": {"content": None}}, outcome="empty"),
+        "odd reason": Case({"choice": {"finishReason": 1}}),
+        "half a name of the call": Case({"reply": {"responseId": "r \ud83d"}}),
+        "odd name of the call": Case({"reply": {"responseId": 7}}),
+        "odd tier": Case({"reply": {"usageMetadata": {"serviceTier": 7}}}),
+    }
+
+
+CASES = {
+    (api, name): case
+    for api, outcomes in (("openai", openai_outcomes()), ("gemini", gemini_outcomes()))
+    for name, case in {**passing(api), **outcomes}.items()
+}
+
+
+class Bench(NamedTuple):
+    """The server, its count of answers, and the undisturbed table of each interface."""
+
+    chat: Chat
+    answers: Answers
+    tables: Mapping[str, Table]
+
+    def reset(self) -> None:
+        """Forget what the last test left."""
+        self.chat.faults.clear()
+        self.chat.requests.clear()
+        self.answers.made.clear()
+
+    def study(self, folder: Path, api: str, **settings: Any) -> Study:
+        settings = {"timeout_s": TIMEOUT_S, "attempts": 6, **settings}
+        return Study(folder, api, self.chat.gemini_url, **settings)
+
+    def posts(self) -> int:
+        return sum(request.method == "POST" for request in self.chat.requests)
+
+
+@pytest.fixture(scope="module")
+def _serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    specs = [ModelSpec("gpt-x"), ModelSpec("gemini-x", family="gemini")]
+    prices, answers = dict.fromkeys(MODELS.values(), PRICE), Answers()
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        serve_provider(specs=specs, prices=prices, answer=answers, api_key=KEY) as chat,
+    ):
+        prepare(patched)
+        whole = tmp_path_factory.mktemp("whole")
+        tables = {api: lasting(Study(whole / api, api, chat.gemini_url).run()) for api in MODELS}
+        yield Bench(chat, answers, tables)
+
+
+def prepare(patched: pytest.MonkeyPatch) -> None:
+    patched.setattr("fieldwork.generation.engine.FIRST_WAIT_S", 0.001)
+    patched.setenv(KEY_ENV, KEY)
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        patched.delenv(name)
+
+
+@pytest.fixture
+def bench(_serving: Bench) -> Bench:
+    _serving.reset()
+    return _serving
+
+
+def settled(bench: Bench, n: int) -> bool:
+    """Whether the server has made so many answers, once those given up are made as well."""
+    deadline = time.monotonic() + 2
+    while bench.answers.made.total() < n and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return bench.answers.made.total() == n
+
+
+def is_hit(row: Mapping[str, Any], case: Case) -> bool:
+    if case.text is not None:
+        return bool(row["text"] == case.text)
+    return bool(row["outcome"] == case.outcome != "ok")
+
+
+@pytest.mark.parametrize(("api", "name"), CASES)
+def test_a_fault_leaves_the_table_as_it_would_have_been(
+    api: str, name: str, bench: Bench, tmp_path: Path
+) -> None:
+    case = CASES[api, name]
+    bench.chat.faults.append(Fault(**case.fault, skip=SKIP, times=TIMES))
+    table = bench.study(tmp_path, api).run()
+    assert bench.chat.faults[0].times == 0, "the fault was not met"
+    assert settled(bench, N + TIMES * case.made - TIMES * (name == "filter before"))
+    hit = [row for row in table if is_hit(row, case)]
+    if case.outcome != "ok" or case.text is not None:
+        assert len(hit) == TIMES
+    assert_equal_but_for(case, lasting(table), bench.tables[api])
+    sent = bench.posts()
+    assert bench.study(tmp_path, api).run() == table
+    assert bench.posts() == sent, "a second run asks nothing"
+
+
+def assert_equal_but_for(case: Case, table: Table, whole: Table) -> None:
+    """Rows are equal; those that the fault changed have at least the requests in common."""
+    request = ("item_id", "context_id", "puppet_id", "replicate")
+    assert [[row[k] for k in request] for row in table] == [
+        [row[k] for k in request] for row in whole
+    ]
+    changed = [n for n, (row, sound) in enumerate(zip(table, whole, strict=True)) if row != sound]
+    assert len(changed) <= TIMES
+    if case.outcome == "ok" and case.text is None and not changes_the_reply(case):
+        assert changed == []
+    else:
+        assert all(table[n]["outcome"] == case.outcome for n in changed)
+
+
+def changes_the_reply(case: Case) -> bool:
+    return bool({"choice", "reply", "message"} & set(case.fault)) and not case.made
+
+
+def test_each_of_geminis_reasons_is_an_outcome(bench: Bench, tmp_path: Path) -> None:
+    finished = sorted({*FINISH_REASONS, "A_NEW_REASON"} - ACCOUNT_STOPPED)
+    blocked = sorted({*BLOCK_REASONS, "ANOTHER_NEW_REASON"})
+    bench.chat.faults += [stopped(reason) for reason in finished]
+    bench.chat.faults += [prompt_blocked(reason, times=1) for reason in blocked]
+    assert len(bench.chat.faults) <= N
+    expected = Counter((reason, outcome_of(reason, None)) for reason in finished)
+    expected += Counter((reason, "filtered") for reason in blocked)
+    expected["STOP", "ok"] += N - expected.total()
+    table = bench.study(tmp_path, "gemini").run()
+    assert Counter((row["finish_reason"], row["outcome"]) for row in table) == expected
+    assert bench.study(tmp_path, "gemini").run() == table
+    assert bench.posts() == N
+
+
+# -- what stops the job
+
+STOPS = {
+    "no credit": ("openai", lambda: no_credit(times=FOREVER), "add credit"),
+    "the day's quota": (
+        "gemini",
+        lambda: Fault(status=429, body=DAY_OVER, times=FOREVER),
+        "run again tomorrow",
+    ),
+    "account stopped": (
+        "gemini",
+        lambda: Fault(choice={"finishReason": "PUP_LIMITED_DISABLED"}, times=FOREVER),
+        "limited or disabled",
+    ),
+    "key revoked": ("openai", lambda: error_of("openai", 401), "api_key_env"),
+    "key revoked, Gemini": ("gemini", lambda: error_of("gemini", 403), "api_key_env"),
+    "model retired": ("openai", lambda: error_of("openai", 404), r"models\.\*\.model"),
+    "a wait of hours": ("openai", lambda: error_of("openai", 429, WAIT), r"2\.0 hours"),
+    "down for good": ("gemini", lambda: error_of("gemini", 503), "have no answer"),
+    "moved": ("openai", lambda: error_of("openai", 307), "not followed"),
+}
+WAIT = {"Retry-After": "7200"}
+DAY_OVER = json.dumps(
+    {
+        "error": {
+            "code": 429,
+            "status": "RESOURCE_EXHAUSTED",
+            "message": "quota",
+            "details": [{"violations": [{"quotaId": "GenerateRequestsPerDayPerProject"}]}],
+        }
+    }
+).encode()
+
+
+def error_of(api: str, status: int, headers: Mapping[str, str] | None = None) -> Fault:
+    return Fault(**error(api, status), times=FOREVER, headers=headers or {})
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_what_stops_the_job_keeps_what_arrived_and_a_rerun_asks_the_rest(
+    name: str, bench: Bench, tmp_path: Path
+) -> None:
+    api, make, said = STOPS[name]
+    fault = make()
+    fault.skip = SKIP
+    bench.chat.faults.append(fault)
+    with pytest.raises(StudyError, match=said) as caught:
+        bench.study(tmp_path, api, attempts=2).run()
+    assert KEY not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    bench.chat.faults.clear()
+    n_before = bench.posts()
+    billed_before = bench.answers.made.total()
+    assert lasting(bench.study(tmp_path, api).run()) == bench.tables[api]
+    assert bench.posts() - n_before == N - SKIP
+    paid_for_nothing = 0 if fault.replaces else billed_before - SKIP
+    assert bench.answers.made.total() == N + paid_for_nothing
+
+
+@pytest.mark.parametrize("api", MODELS)
+def test_an_answer_of_another_model_is_paid_for_once(
+    api: str, bench: Bench, tmp_path: Path
+) -> None:
+    bench.chat.faults.append(rerouted("cheaper", skip=SKIP, times=2))
+    with pytest.raises(StudyError, match="cheaper"):
+        bench.study(tmp_path, api).run()
+    bench.chat.faults.clear()
+    with pytest.raises(StudyError, match="kept apart"):
+        bench.study(tmp_path, api).run()
+    table = bench.study(tmp_path, api, accept_models=["cheaper"]).run()
+    assert 1 <= sum(row["returned_model"] == "cheaper" for row in table) <= 2
+    assert [row["text"] for row in table] == [row["text"] for row in bench.tables[api]]
+    assert set(bench.answers.made.values()) == {1}
+    assert bench.answers.made.total() == N
+
+
+@pytest.mark.parametrize("api", MODELS)
+def test_a_server_that_goes_away_for_a_while(api: str, bench: Bench, tmp_path: Path) -> None:
+    bench.chat.latency_s = 0.01
+    stop = threading.Thread(target=away_for_a_while, args=(bench,))
+    stop.start()
+    table = bench.study(tmp_path, api, attempts=14).run()
+    stop.join()
+    bench.chat.latency_s = 0.0
+    assert lasting(table) == bench.tables[api]
+    # calls under way when the door closed were answered to nobody
+    assert 0 <= bench.answers.made.total() - N <= 4
+
+
+def away_for_a_while(bench: Bench) -> None:
+    while bench.answers.made.total() < SKIP:
+        time.sleep(0.001)
+    with refuse_connections(bench.chat):
+        time.sleep(0.05)
+
+
+def test_a_server_that_takes_no_connection_is_given_up_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full backlog drops what comes: nobody answers, nobody refuses."""
+    prepare(monkeypatch)
+    monkeypatch.setattr("fieldwork.generation.providers.http.CONNECT_S", 0.1)
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen(0)
+        held = [socket.socket() for _ in range(3)]
+        for caller in held:
+            caller.setblocking(False)
+            caller.connect_ex(deaf.getsockname())
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(StudyError, match=r"36 of 36 requests.*no connection within 0\.1 s"):
+            Study(tmp_path, "openai", url, timeout_s=5.0, attempts=1, concurrency=64).run()
+        assert time.monotonic() - began < 10
+        for caller in held:
+            caller.close()
+
+
+def test_money_is_set_aside_and_settled_through_faults(bench: Bench, tmp_path: Path) -> None:
+    """Calls of unknown fate count as spent until the bill is reckoned; known ones do not."""
+    bench.chat.faults += [
+        Fault(**error("openai", 503), skip=4, times=3),
+        Fault(cut=True, skip=12, times=1),
+    ]
+    before = bench.chat.bill.usd
+    study = bench.study(tmp_path, "openai", budget_usd=1.0)
+    assert lasting(study.run()) == bench.tables["openai"]
+    assert n_billed(bench.chat) > 0
+    assert bench.chat.bill.usd - before < 1.0

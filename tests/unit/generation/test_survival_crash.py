@@ -1,0 +1,406 @@
+"""Kills, torn files, full and read-only disks, and two runs at once: nothing lost, nothing asked twice.
+
+A run that is to die is forked before any server starts: a child of a process with threads may hang.
+"""
+
+import multiprocessing
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import google.genai  # noqa: F401 - so that children need not import it
+import openai  # noqa: F401
+import pytest
+from survival_study import KEY_ENV, MODELS, Answers, N, Study, Table, lasting, n_billed, n_submitted
+from test_survival import prepare
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.batch_journal import Journal, open_journal
+from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.providers.batch_gemini import GeminiBatches
+from fieldwork.generation.providers.batch_openai import OpenAIBatches
+from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
+
+CLIENTS = {"openai": OpenAIBatches, "gemini": GeminiBatches}
+FORK = multiprocessing.get_context("fork")
+# of the server's clock: a batch of a minute takes 12 ms
+SPEED = 5_000.0
+CONCURRENCY = 4
+# of an answer, so that a job's ledger is a few hundred kilobytes
+N_BYTES = 2_000
+
+Act = Callable[[], None]
+Whole = dict[tuple[str, str], Table]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(monkeypatch)
+    monkeypatch.setenv(KEY_ENV, "any")
+    monkeypatch.setattr("fieldwork.generation.batches.SECONDS_BETWEEN_LISTINGS", 0.02)
+    monkeypatch.setattr("fieldwork.generation.batch_patience.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("fieldwork.generation.batch_results.ROWS_PER_COMMIT", 6)
+
+
+@contextmanager
+def serving(**more: Any) -> Iterator[tuple[Chat, Answers]]:
+    answers = Answers(N_BYTES)
+    specs = [ModelSpec("gpt-x"), ModelSpec("gemini-x", family="gemini")]
+    with serve_provider(specs=specs, answer=answers, speed=SPEED, **more) as chat:
+        yield chat, answers
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """The undisturbed table of each interface and tier."""
+    with pytest.MonkeyPatch.context() as patched, serving() as (chat, _):
+        prepare(patched)
+        folder = tmp_path_factory.mktemp("whole")
+        return {
+            (api, tier): lasting(
+                Study(folder / api / tier, api, chat.gemini_url, dispatch=tier).run()
+            )
+            for api in MODELS
+            for tier in ("live", "batch")
+        }
+
+
+class Run:
+    """A process that runs a study once it is told where the server is."""
+
+    def __init__(self, study: Callable[[str], Study], before: Act = lambda: None) -> None:
+        self._end, far = FORK.Pipe()
+        self._process = FORK.Process(target=self._work, args=(study, before, far))
+        self._process.start()
+
+    @staticmethod
+    def _work(study: Callable[[str], Study], before: Act, far: Connection) -> None:
+        url = far.recv()
+        before()
+        far.send(lasting(study(url).run()))
+
+    def begin(self, chat: Chat) -> None:
+        self._end.send(chat.gemini_url)
+
+    def finish(self) -> int | None:
+        self._process.join(30)
+        return self._process.exitcode
+
+    def table(self) -> Table:
+        assert self._end.poll(30)
+        table: Table = self._end.recv()
+        return table
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def at_step(owner: type, method: str, when: str, nth: int, act: Act) -> None:
+    """Have `act` called before or after the `nth` call of a method; for good: to be used in a child."""
+    original, n_calls = getattr(owner, method), 0
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        nonlocal n_calls
+        n_calls += 1
+        if when == "before" and n_calls == nth:
+            act()
+        result = original(*args, **kwargs)
+        if when == "after" and n_calls == nth:
+            act()
+        return result
+
+    setattr(owner, method, watched)
+
+
+# -- killed at any step
+
+LIVE_KILLS = [
+    *[("openai", "store", when, nth) for when in ("before", "after") for nth in (1, 4)],
+    ("gemini", "store", "after", 2),
+]
+BATCH_STEPS: list[tuple[str, str, str, int]] = [
+    *[
+        ("journal", method, when, 1)
+        for method in ("intend", "uploaded", "creating", "submitted", "settle")
+        for when in ("before", "after")
+    ],
+    ("journal", "creating", "after", 3),
+    ("journal", "settle", "before", 2),
+    ("client", "upload", "after", 1),
+    ("client", "create", "before", 2),
+    ("client", "create", "after", 1),
+    ("client", "status", "after", 1),
+    ("client", "download", "after", 1),
+    ("client", "discard", "before", 1),
+    ("ledger", "store", "before", 2),
+    ("ledger", "store", "after", 2),
+]
+
+
+@pytest.mark.parametrize(("api", "method", "when", "nth"), LIVE_KILLS)
+def test_a_killed_live_run_ends_with_the_table_of_an_undisturbed_one(
+    api: str, method: str, when: str, nth: int, tmp_path: Path, whole: Whole
+) -> None:
+    study = partial(Study, tmp_path / "killed", api, concurrency=CONCURRENCY)
+    run = Run(study, partial(at_step, Ledger, method, when, nth, die))
+    with serving() as (chat, answers):
+        run.begin(chat)
+        assert run.finish() == -signal.SIGKILL
+        table = study(chat.gemini_url).run()
+        assert sum(count - 1 for count in answers.made.values()) <= CONCURRENCY
+        assert len(answers.made) == N
+        assert lasting(table) == whole[api, "live"]
+
+
+# the journal does not know the interface: with Gemini only the steps that the client has a part in
+BATCH_KILLS = [("openai", *step) for step in BATCH_STEPS] + [
+    ("gemini", *step) for step in BATCH_STEPS if step[0] == "client" or step[1] == "creating"
+]
+
+
+@pytest.mark.parametrize(("api", "owner", "method", "when", "nth"), BATCH_KILLS)
+def test_a_killed_batch_run_ends_with_the_table_of_an_undisturbed_one(
+    api: str, owner: str, method: str, when: str, nth: int, tmp_path: Path, whole: Whole
+) -> None:
+    owners = {"journal": Journal, "client": CLIENTS[api], "ledger": Ledger}
+    study = partial(Study, tmp_path / "killed", api, dispatch="batch")
+    run = Run(study, partial(at_step, owners[owner], method, when, nth, die))
+    with serving() as (chat, answers):
+        run.begin(chat)
+        assert run.finish() == -signal.SIGKILL
+        table = study(chat.gemini_url).run()
+        assert set(answers.made.values()) == {1}, "a batch was made twice"
+        assert answers.made.total() == n_billed(chat) == n_submitted(chat) == N
+        assert lasting(table) == whole[api, "batch"]
+
+
+# -- a log that lost its end
+
+CUTS = [0.0, 0.2, 0.5, 0.77, 0.999, 1.0]
+
+
+def test_a_torn_log_serves_only_what_was_whole_and_the_rest_is_asked_again(
+    tmp_path: Path, whole: Whole
+) -> None:
+    sizes = tmp_path / "sizes"
+    study = partial(Study, tmp_path / "killed", "openai", concurrency=CONCURRENCY)
+    run = Run(study, partial(note_sizes, sizes, study("").ledger))
+    with serving() as (chat, answers):
+        run.begin(chat)
+        assert run.finish() == -signal.SIGKILL
+        stores = [tuple(map(int, line.split())) for line in sizes.read_text().splitlines()]
+        assert len(stores) > 3
+        n_made = answers.made.total()
+        for number, share in enumerate(CUTS):
+            torn = tmp_path / f"torn{number}"
+            shutil.copytree(tmp_path / "killed", torn)
+            log = torn / "ledger/m.sqlite-wal"
+            cut = int(log.stat().st_size * share)
+            os.truncate(log, cut)
+            n_whole = max((n for n, size in stores if size <= cut), default=0)
+            table = lasting(Study(torn, "openai", chat.gemini_url).run())
+            assert table == whole["openai", "live"]
+            n_asked, n_made = answers.made.total() - n_made, answers.made.total()
+            assert n_asked <= N - n_whole, "what was whole before the cut is asked again"
+            assert share == 1.0 or n_asked >= N - stores[-1][0]
+
+
+def note_sizes(sizes: Path, ledger: Path) -> None:
+    """After each commit write down how many answers are stored and how long the log is; then die."""
+    original, n_stored = Ledger.store, 0
+
+    def noting(self: Ledger, entries: list[Any]) -> None:
+        nonlocal n_stored
+        original(self, entries)
+        n_stored += len(entries)
+        with sizes.open("a") as handle:
+            size = ledger.with_name(f"{ledger.name}-wal").stat().st_size
+            handle.write(f"{n_stored} {size}\n")
+        if n_stored > N // 2:
+            die()
+
+    Ledger.store = noting  # type: ignore[method-assign,assignment]
+
+
+@pytest.mark.parametrize("offset", [0, 40, 24 + 24 + 100, 20_000])
+def test_a_log_with_a_flipped_byte_serves_nothing_wrong(
+    offset: int, tmp_path: Path, whole: Whole
+) -> None:
+    study = partial(Study, tmp_path / "killed", "openai", concurrency=CONCURRENCY)
+    run = Run(study, partial(at_step, Ledger, "store", "after", 5, die))
+    with serving() as (chat, _):
+        run.begin(chat)
+        assert run.finish() == -signal.SIGKILL
+        log = study("").ledger.with_name("m.sqlite-wal")
+        raw = bytearray(log.read_bytes())
+        raw[offset] ^= 0x10
+        log.write_bytes(raw)
+        table = study(chat.gemini_url).run()
+        assert lasting(table) == whole["openai", "live"]
+
+
+# -- disks
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small disk takes root")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+ROOMS = {
+    ("openai", "live"): (0, 32, 64, 96),
+    ("openai", "batch"): (0, 48, 64, 96, 128, 160),
+    ("gemini", "batch"): (64, 128),
+}
+CASES = [(*arm, room) for arm, rooms in ROOMS.items() for room in rooms]
+
+
+@pytest.mark.parametrize(("api", "tier", "room"), CASES)
+def test_a_full_disk_stops_the_run_and_the_next_goes_on(
+    api: str, tier: str, room: int, small_disk: Path, whole: Whole
+) -> None:
+    """`room` is in units of 1024 bytes, of which a whole run needs about 200."""
+    with serving() as (chat, answers):
+        study = Study(small_disk / "study", api, chat.gemini_url, dispatch=tier)
+        study.ledger.parent.mkdir(parents=True)
+        filler = small_disk / "filler"
+        free = os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize
+        filler.write_bytes(bytes(free - room * 1024))
+        with pytest.raises(StudyError, match=r"disk space") as caught:
+            study.run()
+        assert "\n" not in str(caught.value)
+        filler.unlink()
+        table = study.run()
+        twice = sum(count - 1 for count in answers.made.values())
+        assert twice <= (CONCURRENCY if tier == "live" else 0)
+        assert n_submitted(chat) == (0 if tier == "live" else N)
+        assert len(answers.made) == N
+        assert lasting(table) == whole[api, tier]
+
+
+@pytest.mark.parametrize("tier", ["live", "batch"])
+def test_a_file_that_may_not_grow_stops_the_run_and_the_next_goes_on(
+    tier: str, tmp_path: Path, whole: Whole
+) -> None:
+    """As a quota would; works without root."""
+    study = partial(Study, tmp_path / "hurt", "openai", dispatch=tier)
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (60_000, 60_000))
+    run = Run(study, limit)
+    with serving() as (chat, answers):
+        run.begin(chat)
+        assert run.finish() == 1
+        table = study(chat.gemini_url).run()
+        assert sum(count - 1 for count in answers.made.values()) <= CONCURRENCY
+        assert lasting(table) == whole["openai", tier]
+
+
+@pytest.mark.parametrize("tier", ["live", "batch"])
+@pytest.mark.parametrize("begun", [False, True])
+def test_nothing_is_asked_where_nothing_can_be_kept(
+    tier: str, begun: bool, small_disk: Path, whole: Whole
+) -> None:
+    with serving(batch=BatchRules(missing=3)) as (chat, answers):
+        study = Study(small_disk / "study", "openai", chat.gemini_url, dispatch=tier)
+        if begun:
+            half_done(study, chat, tier)
+        made = answers.made.total()
+        subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+        with pytest.raises(StudyError, match=r"cannot be used .*writable"):
+            study.run()
+        assert answers.made.total() == made
+        subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+        chat.batch = BatchRules()
+        table = study.run()
+        assert lasting(table) == whole["openai", tier]
+
+
+def half_done(study: Study, chat: Chat, tier: str) -> None:
+    if tier == "live":
+        chat.credit_usd = 0.0
+    with pytest.raises(StudyError):
+        study.run()
+    chat.credit_usd = None
+
+
+# -- two at once
+
+
+@pytest.mark.parametrize("tier", ["live", "batch"])
+@pytest.mark.parametrize("api", MODELS)
+def test_two_runs_on_one_ledger_give_one_table(api: str, tier: str, tmp_path: Path) -> None:
+    study = partial(Study, tmp_path / "both", api, dispatch=tier)
+    # two conditions of one model share its ledger, and have a table each
+    runs = [Run(partial(study, table=name)) for name in ("one.parquet", "other.parquet")]
+    with open_ledger(study("").ledger):
+        pass  # that two may also make the file at once is another test's matter
+    with serving(latency_s=0.002) as (chat, _):
+        chat.answer = None  # every answer is a new one: only one of two may count
+        for run in runs:
+            run.begin(chat)
+        tables = [run.table() for run in runs]
+        assert [run.finish() for run in runs] == [0, 0]
+        assert tables[0] == tables[1] == lasting(study(chat.gemini_url).run())
+        assert len({row["text"] for row in tables[0]}) == N
+        assert n_submitted(chat) == N if tier == "batch" else n_billed(chat) <= 2 * N
+        assert n_stored(study("")) == N
+
+
+def test_a_journal_that_several_make_at_once(tmp_path: Path) -> None:
+    """SQLite lets only one turn a new file into a log, and refuses the others without any wait."""
+    barrier = FORK.Barrier(3)
+
+    def make() -> None:
+        for number in range(12):
+            barrier.wait()
+            with open_journal(tmp_path / f"{number}.sqlite", "x") as journal:
+                journal.intend(f"run of {os.getpid()}", {}, 0)
+
+    makers = [FORK.Process(target=make) for _ in range(3)]
+    for maker in makers:
+        maker.start()
+    for maker in makers:
+        maker.join(30)
+    assert [maker.exitcode for maker in makers] == [0, 0, 0]
+
+
+def n_stored(study: Study) -> int:
+    with closing(sqlite3.connect(study.ledger)) as connection:
+        ((count,),) = connection.execute("SELECT count(*) FROM answers").fetchall()
+    return int(count)
+
+
+# -- rows that went bad
+
+
+@pytest.mark.parametrize(
+    ("api", "tier"), [("openai", "live"), ("openai", "batch"), ("gemini", "batch")]
+)
+def test_damaged_rows_are_asked_again_alone(
+    api: str, tier: str, tmp_path: Path, whole: Whole
+) -> None:
+    with serving() as (chat, answers):
+        study = Study(tmp_path / "hurt", api, chat.gemini_url, dispatch=tier)
+        study.run()
+        with closing(sqlite3.connect(study.ledger)) as connection, connection:
+            connection.execute("UPDATE answers SET attempts = 7 WHERE replicate = 1")
+        table = study.run()
+        assert lasting(table) == whole[api, tier]
+        assert answers.made.total() == N + N // 3
