@@ -414,3 +414,28 @@ def test_a_file_whose_keys_are_made_otherwise_is_refused_and_left_as_it_is(path:
         pass
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM answers").fetchone() == (1,)
+
+
+def test_one_run_asks_at_a_time_and_the_right_ends_with_its_process(path: Path) -> None:
+    code = """
+import time
+with open_ledger(Path(sys.argv[1])) as ledger, ledger.asking():
+    print("has it", flush=True)
+    time.sleep(60)
+"""
+    other = in_another_process(code, path)
+    assert other.stdout is not None
+    assert other.stdout.readline() == "has it\n"
+    waited = threading.Event()
+
+    def ask() -> None:
+        with open_ledger(path) as ledger, ledger.asking():
+            waited.set()
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    assert not waited.wait(0.3)
+    other.kill()
+    other.wait()
+    assert waited.wait(10)
+    asker.join()

@@ -6,10 +6,13 @@ whole row. Nothing here expires. A damaged row is set aside, never served, and a
 from another model than the one asked for is quarantined: kept, as it was paid for, and never served.
 """
 
+import fcntl
 import hashlib
 import logging
+import os
 import sqlite3
 import threading
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -25,6 +28,7 @@ Tier = Literal["live", "flex", "batch"]
 Table = Literal["answers", "quarantined", "damaged"]
 
 KEYS_PER_QUERY = 500
+BUSY_S = 120.0
 CACHE_KIB = 64 * 1024
 # of a key: enough to keep a million contexts apart, and 24 bytes of hash are left
 PLACE_BYTES = 8
@@ -122,6 +126,23 @@ class Ledger:
         with _explained(self._path):
             rows = self._connection.execute(f"SELECT key FROM {table} ORDER BY key").fetchall()
         return [key for (key,) in rows]
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Hold the right to ask for this ledger; wait while another run has it.
+
+        Two that ask at once would both pay for what neither has stored yet.
+
+        Raises:
+            StudyError: the file beside the ledger that is the lock cannot be made.
+        """
+        with _explained(self._path):
+            lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(lock, self._path)
+            yield
+        finally:
+            os.close(lock)  # and the lock with it, as the kernel does for a run that is killed
 
     def store(self, entries: Iterable[Entry]) -> None:
         """Write answers in one transaction; when this returns they are on disk.
@@ -234,9 +255,32 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
         yield Ledger(connection, path)
 
 
+def _lock(lock: int, path: Path) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        logger.warning("%s: another run is asking; waiting until it is done", path)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    except OSError as error:
+        # some shared file systems have no locks; Snakemake's own still keeps runs apart
+        logger.warning("%s: no lock can be had (%s): let no other run ask at once", path, error)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=120, check_same_thread=False)
+    until = time.monotonic() + BUSY_S
+    while True:
+        try:
+            return _opened(path)
+        except sqlite3.OperationalError as error:
+            # of two that make the file at once SQLite refuses one without any wait
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False)
     try:
         # a damaged text must fail its row, not the query
         connection.text_factory = bytes
