@@ -5,17 +5,19 @@ CORES ?= 8
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench
+.PHONY: help run test bench bench-scale bench-retrieval
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
 	@echo "make test   install into .venv, then every gate: snakefmt, lint, ruff, mypy, pytest"
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
+	@echo "make bench-scale  how cost grows up to a million conversations: half an hour, 20 GB of disk"
+	@echo "make bench-retrieval  encoding and exact search, beside faiss: 8 minutes on a quiet machine"
 	@echo
 	@echo "In the environment (. .venv/bin/activate):"
 	@echo "  snakemake -n                                 what would run"
 	@echo "  snakemake --cores 8 results/figures/fig3.pdf one result"
-	@echo "  snakemake --cores 8 --configfile FILE all    another study over config.yaml"
+	@echo "  snakemake --cores 8 all --configfile FILE    another study over config.yaml"
 	@echo "  snakemake --report results/report.zip        figures, tables and provenance in one file"
 
 .venv/installed: requirements.txt
@@ -37,3 +39,9 @@ test: .venv/installed
 
 bench: .venv/installed
 	python benchmarks/generation/run.py
+
+bench-scale: .venv/installed
+	python benchmarks/scale/run.py
+
+bench-retrieval: .venv/installed
+	python benchmarks/retrieval/run.py

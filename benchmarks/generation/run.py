@@ -17,6 +17,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
+
 import environments
 import machine
 import report
@@ -25,6 +27,7 @@ from processes import ClientError, ask, serving
 from scenarios import CLIENTS, FIELDWORK, PEER_PACKAGES, PEERS, OwnRun, Scenario
 
 HERE = Path(__file__).parent
+PINS = HERE / "environments"
 WORK = HERE.parent / ".work"
 Measured = dict[tuple[str, str, int], list[dict[str, float]]]
 
@@ -169,12 +172,12 @@ def main() -> None:
         if tool not in asked.tools:
             notes.append(told("left out", tool, "not asked for"))
             continue
-        prepared = environments.prepare(tool)
+        prepared = environments.prepare(tool, PINS)
         if prepared.python is None:
             notes.append(told("left out", tool, prepared.reason))
             continue
         pythons[tool] = prepared.python
-        notes.append(told("version", tool, environments.pinned(PEER_PACKAGES[tool], tool)))
+        notes.append(told("version", tool, environments.pinned(PEER_PACKAGES[tool], tool, PINS)))
     bench = Bench(asked, pythons)
     for scenario in scenarios.shared():
         if scenario.name in asked.scenarios:

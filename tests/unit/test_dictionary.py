@@ -39,7 +39,8 @@ def test_every_table_is_told_once() -> None:
         "A row: a conversation that passed the filters.",
         "| `messages` | STRUCT(role VARCHAR, content VARCHAR)[] |  | the conversation in order |",
         "| `started_at` | TIMESTAMPTZ | yes | UTC time of the conversation, NULL where unknown |",
-        "| `vector` | FLOAT[] |  | unit vector, float32 |",
+        "| `text` | VARCHAR |  | the text, by the setting `embedding.text` |",
+        "| `vector` | BLOB |  | unit vector, little-endian float32: `numpy.frombuffer(vector, '<f4')` |",
         "| `raw_items` | VARCHAR[] | yes | list: options as written, NULL where none can be read |",
     ],
 )

@@ -1,9 +1,9 @@
 """Vectors are unit vectors, the same whatever is computed beside them, and computed once."""
 
 import hashlib
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NoReturn
 
 import numpy as np
@@ -25,6 +25,8 @@ TEXTS = [
 
 class Tiny:
     """An encoder whose vectors are made from the text alone; counts what it is asked for."""
+
+    device = SimpleNamespace(type="cpu")
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -90,6 +92,29 @@ def test_vectors_do_not_depend_on_what_is_encoded_with_them(
         assert again.encode([TEXTS[row]]).tobytes() == vectors[row].tobytes()
 
 
+def test_bf16_is_near_and_apart(real: Encoder, vectors: Vectors, folder: Path) -> None:
+    near = Encoder(EncoderSettings(precision="bf16"), folder / "store.sqlite")
+    near._model = real._model
+    found = near.encode(TEXTS)
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-6)
+    cosines = (found * vectors).sum(axis=1)
+    assert (cosines > 0.998).all()
+    assert (cosines < 1 - 1e-7).any()
+    assert real.encode(TEXTS).tobytes() == vectors.tobytes()
+
+
+def test_threads_are_as_many_as_asked_for() -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        encoder._load(EncoderSettings(threads=1))
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+
+
 @pytest.mark.usefixtures("vectors")
 def test_a_second_run_loads_no_model(
     folder: Path, vectors: Vectors, monkeypatch: pytest.MonkeyPatch
@@ -114,10 +139,48 @@ def test_a_text_is_encoded_once_however_often_it_comes(tiny: Tiny, tmp_path: Pat
     assert sorted(tiny.asked) == ["a", "b", "c", "\ud800"]
 
 
-def test_each_model_has_vectors_of_its_own(tiny: Tiny, tmp_path: Path) -> None:
-    for name in ("one", "two", "one"):
-        Encoder(EncoderSettings(name), tmp_path / "store.sqlite").encode(["a"])
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [
+        ([EncoderSettings("one"), EncoderSettings("two"), EncoderSettings("one")], 2),
+        ([EncoderSettings(), EncoderSettings(precision="bf16"), EncoderSettings()], 2),
+        ([EncoderSettings(), EncoderSettings(batch_size=8, device="cpu", threads=2)], 1),
+    ],
+)
+def test_each_model_and_precision_has_vectors_of_its_own(
+    tiny: Tiny, tmp_path: Path, settings: list[EncoderSettings], asked: int
+) -> None:
+    for each in settings:
+        Encoder(each, tmp_path / "store.sqlite").encode(["a"])
+    assert tiny.asked == ["a"] * asked
+
+
+def test_a_folder_is_known_by_its_content(tiny: Tiny, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    for content in ("one", "two", "one"):
+        (folder / "deep").mkdir(parents=True, exist_ok=True)
+        (folder / "deep" / "weights").write_text(content)
+        Encoder(EncoderSettings(str(folder)), tmp_path / "store.sqlite").encode(["a"])
+    folder.rename(tmp_path / "moved")
+    (tmp_path / "moved").rename(tmp_path / "elsewhere_model")
+    (tmp_path / "x").mkdir()
+    (tmp_path / "elsewhere_model").rename(tmp_path / "x" / "model")
+    Encoder(EncoderSettings(str(tmp_path / "x" / "model")), tmp_path / "store.sqlite").encode(["a"])
     assert tiny.asked == ["a", "a"]
+
+
+def test_texts_with_stores_of_their_own_are_encoded_together(tiny: Tiny, tmp_path: Path) -> None:
+    stores = [tmp_path / "1.sqlite", tmp_path / "2.sqlite", tmp_path / "1.sqlite"]
+    reports: list[int] = []
+    first = Encoder(EncoderSettings(), tmp_path / "unused.sqlite")
+    vectors = first.encode_into(["a", "a", "b"], stores, reports.append)
+    assert sorted(tiny.asked) == ["a", "b"]
+    assert sum(reports) == 3
+    assert vectors.tolist() == Tiny().encode(["a", "a", "b"]).tolist()
+    for store, texts in ((stores[0], ["a", "b"]), (stores[1], ["a"])):
+        Encoder(EncoderSettings(), store).encode(texts)
+    assert len(tiny.asked) == 2
+    assert not (tmp_path / "unused.sqlite").exists()
 
 
 @pytest.mark.parametrize("n", [encoder.TEXTS_PER_COMMIT, encoder.TEXTS_PER_COMMIT + 1])
@@ -177,9 +240,6 @@ def test_a_store_damaged_half_way_says_to_delete_it(tmp_path: Path) -> None:
     store = tmp_path / "store.sqlite"
     texts = [f"text {i}" for i in range(400)]
     Encoder(EncoderSettings(), store).encode(texts)
-    with sqlite3.connect(store) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
     content = store.read_bytes()
     store.write_bytes(content[:4096] + b"\0" * (len(content) - 4096))
     with pytest.raises(StudyError, match="delete the file to have the vectors computed again"):

@@ -59,7 +59,7 @@ def write_profiles(path: Path, *profiles: Profile) -> Path:
         (Item, "kind", pa.string(), False),
         (Item, "gold", pa.string(), True),
         (Item, "choices", pa.list_(pa.string()), False),
-        (ConversationVector, "vector", pa.list_(pa.float32()), False),
+        (ConversationVector, "vector", pa.binary(), False),
         (AnswerShare, "is_correct", pa.bool_(), False),
         (AnswerShare, "share", pa.float64(), False),
         (Response, "cost_usd", pa.float64(), True),
@@ -194,7 +194,6 @@ READERS: dict[str, Callable[[Path], object]] = {
     "lookup": lambda path: tables.read_lookup(path, Request, "item_id", ["i"]),
     "columns": lambda path: tables.read_columns(path, Request, ["item_id"]),
     "groups": lambda path: tables.read_groups(path, "item_id", "puppet_id"),
-    "vectors": tables.read_vectors,
 }
 
 
@@ -273,17 +272,6 @@ def test_parts_of_a_table(tmp_path: Path) -> None:
     groups = tables.read_groups(path, "puppet_id", "item_id")
     assert list(groups) == ["p0", "p1", "p2"]
     assert groups["p1"] == sorted(r.item_id for r in REQUESTS if r.puppet_id == "p1")
-
-
-@pytest.mark.parametrize("n", [0, 1, 3])
-def test_vectors_keep_their_bits(tmp_path: Path, n: int) -> None:
-    vectors = np.random.default_rng(1).normal(size=(n, 4)).astype(np.float32)
-    rows = [ConversationVector(f"c{i}", "0", v.tolist()) for i, v in enumerate(vectors)]
-    tables.write_rows(tmp_path / "v.parquet", rows, ConversationVector, "conversation_id")
-    ids, found = tables.read_vectors(tmp_path / "v.parquet")
-    assert ids == [f"c{i}" for i in range(n)]
-    assert found.dtype == np.float32
-    assert found.tolist() == vectors.tolist()
 
 
 def test_items_of_several_tasks_are_one_frame(tmp_path: Path) -> None:

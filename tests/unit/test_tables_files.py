@@ -1,12 +1,13 @@
 """Files that tables are written to: CSV, whole or not at all, and views in DuckDB."""
 
 import gzip
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from fieldwork import tables, texts
+from fieldwork import streams, tables, texts
 from fieldwork.errors import StudyError
 from fieldwork.records import MergedItem, Profile, Request
 
@@ -159,16 +160,29 @@ def test_a_view_over_a_missing_file_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_query_becomes_a_table(tmp_path: Path) -> None:
-    query = (
-        "SELECT i::INTEGER AS replicate, 'i' || i AS item_id, NULL AS context_id, $1 AS puppet_id "
-        "FROM range(20000) t(i) ORDER BY i"
+def ranged(start: int, stop: int) -> str:
+    return (
+        "SELECT i::INTEGER AS replicate, 'i' || i AS item_id, NULL AS context_id, 'p' AS puppet_id "
+        f"FROM range({start}, {stop}) t(i) ORDER BY i"
     )
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [(0, 20_000), (0, 1, 20_000), (0, 2_048, 4_096, 20_000), (0, 5_000, 5_000, 5_001, 20_000)],
+    ids=len,
+)
+def test_queries_become_a_table_whose_bytes_do_not_tell_them_apart(
+    tmp_path: Path, bounds: tuple[int, ...]
+) -> None:
     with tables.open_database() as database:
-        n = tables.copy_query(database, query, tmp_path / "r.parquet", Request, ["p"])
+        queries = [ranged(*pair) for pair in pairwise(bounds)]
+        n = streams.copy_queries(database, queries, tmp_path / "r.parquet", Request)
+        streams.copy_queries(database, [ranged(0, 20_000)], tmp_path / "one.parquet", Request)
     rows = tables.read_rows(tmp_path / "r.parquet", Request)
     assert n == len(rows) == 20_000
     assert rows[19_999] == Request("i19999", None, "p", 19_999)
+    assert (tmp_path / "r.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
 
 
 def test_a_query_with_missing_values_leaves_nothing(tmp_path: Path) -> None:
@@ -177,7 +191,7 @@ def test_a_query_with_missing_values_leaves_nothing(tmp_path: Path) -> None:
         tables.open_database() as database,
         pytest.raises(StudyError, match="1 rows have no item_id"),
     ):
-        tables.copy_query(database, query, tmp_path / "r.parquet", Request)
+        streams.copy_queries(database, [query], tmp_path / "r.parquet", Request)
     assert list(tmp_path.iterdir()) == []
 
 

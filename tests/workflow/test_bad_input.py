@@ -132,7 +132,7 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
         ),
         (
             {"embedding": {"model": "no/such-encoder"}},
-            "results/embeddings/conversations.parquet",
+            "results/embeddings/shards/1-of-2.parquet",
             ["no/such-encoder", "embedding.model"],
         ),
         (

@@ -64,7 +64,7 @@ def context_inputs(wildcards):
     kind = by_wildcard("conditions", wildcards)["context"]
     corpus = {"conversations": "results/corpus/conversations.parquet"}
     retrieval = {
-        "vectors": "results/embeddings/conversations.parquet",
+        "vectors": gather.embedding("results/embeddings/shards/{scatteritem}.parquet"),
         "task": "results/tasks/{task}.parquet",
     }
     profiles = {"profiles": "results/personas/profiles.parquet"}
@@ -76,6 +76,16 @@ def contexts_of(wildcards):
     if by_wildcard("conditions", wildcards)["context"] == "none":
         return []
     return "results/contexts/{task}/{condition}.parquet"
+
+
+def retrieves(wildcards):
+    """1 where the contexts of a condition are found by encoding the questions, else 0."""
+    return int(by_wildcard("conditions", wildcards)["context"] == "rag")
+
+
+def gpus():
+    """How many GPUs a cluster is asked for by a job that encodes the corpus or looks through it."""
+    return int(str(config["embedding"]["device"]).startswith("cuda"))
 
 
 def study_contexts():

@@ -18,6 +18,9 @@ rule plot_fig1:
         "logs/plot_fig1.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
     params:
         code=code("plot_fig1"),
         task=config["figures"]["fig1"],
@@ -43,6 +46,9 @@ rule plot_fig2:
         "logs/plot_fig2.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
     params:
         code=code("plot_fig2"),
         task=config["figures"]["fig2"],
@@ -70,6 +76,9 @@ rule plot_fig3:
         "logs/plot_fig3.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
     params:
         code=code("plot_fig3"),
         task=config["figures"]["fig3"],

@@ -19,6 +19,9 @@ rule plan_study:
         "logs/plan_study.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=30,
     params:
         code=code("plan_study"),
         name=config["study"]["name"],
@@ -52,6 +55,9 @@ rule plan_requests:
         "logs/plan_requests/{task}/{condition}.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
     params:
         code=code("plan_requests"),
         runs=lambda wildcards: by_wildcard("tasks", wildcards)["runs"],
@@ -72,6 +78,8 @@ rule generate_responses:
     conda:
         "../envs/fieldwork.yaml"
     resources:
+        mem_mb=8192,
+        runtime=2880,
         # one job of a provider at a time (profiles/default): they share its limits, or the processor
         embedded=lambda wildcards: int(by_wildcard("models", wildcards)["provider"] == "embedded"),
         openai=lambda wildcards: int(by_wildcard("models", wildcards)["provider"] == "openai"),
@@ -105,6 +113,9 @@ rule reconcile_costs:
         "logs/reconcile_costs.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=8192,
+        runtime=30,
     params:
         code=code("reconcile_costs"),
         tasks=selected("tasks"),

@@ -23,6 +23,9 @@ rule measure_heterogeneity:
         "logs/measure_heterogeneity.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
     params:
         code=code("measure_heterogeneity"),
         bootstrap=config["metrics"]["bootstrap"],
@@ -54,6 +57,9 @@ rule measure_distributions:
         "logs/measure_distributions.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
     params:
         code=code("measure_distributions"),
         tasks=config["study"]["tasks"],
@@ -85,6 +91,9 @@ rule measure_accuracy:
         "logs/measure_accuracy.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
     params:
         code=code("measure_accuracy"),
         tasks=config["study"]["tasks"],

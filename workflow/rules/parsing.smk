@@ -11,6 +11,9 @@ rule parse_answers:
         "logs/parse_answers/{model}/{task}/{condition}.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
     params:
         code=code("parse_answers"),
     script:
@@ -35,6 +38,9 @@ rule canonicalise_answers:
         "logs/canonicalise_answers.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=8192,
+        runtime=60,
     params:
         code=code("canonicalise_answers"),
         near_duplicates=config["parsing"]["near_duplicates"],

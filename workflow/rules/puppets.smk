@@ -2,13 +2,18 @@
 # results/personas, results/contexts; downloads go to resources/downloads.
 
 
+# on the machine that Snakemake runs on: nodes of a cluster seldom reach the internet
 rule download_dataset:
     output:
         manifest="resources/downloads/{dataset}/manifest.json",
     log:
         "logs/download_dataset/{dataset}.log",
+    localrule: True
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=720,
     params:
         code=code("download_dataset"),
         location=lambda wildcards: location_of(config, wildcards.dataset),
@@ -27,7 +32,8 @@ rule prepare_corpus:
     conda:
         "../envs/fieldwork.yaml"
     resources:
-        mem_mb=2048,
+        mem_mb=8192,
+        runtime=240,
     params:
         code=code("prepare_corpus"),
         format=config["corpora"][config["study"]["corpus"]]["format"],
@@ -36,15 +42,44 @@ rule prepare_corpus:
         "../scripts/prepare_corpus.py"
 
 
-rule embed_corpus:
+# by conversation id, so that data added to the corpus changes no shard's other conversations
+scattergather:
+    embedding=config["embedding"]["shards"],
+
+
+rule split_corpus:
     input:
         conversations="results/corpus/conversations.parquet",
     output:
-        vectors="results/embeddings/conversations.parquet",
+        temp(scatter.embedding("results/embeddings/texts/{scatteritem}.parquet")),
     log:
-        "logs/embed_corpus.log",
+        "logs/split_corpus.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
+    params:
+        code=code("split_corpus"),
+        text=config["embedding"]["text"],
+    script:
+        "../scripts/split_corpus.py"
+
+
+rule embed_corpus:
+    input:
+        texts="results/embeddings/texts/{scatteritem}.parquet",
+    output:
+        shard="results/embeddings/shards/{scatteritem}.parquet",
+    log:
+        "logs/embed_corpus/{scatteritem}.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    threads: config["embedding"]["threads"]
+    resources:
+        mem_mb=4096,
+        runtime=1440,
+        gpu=gpus(),
     params:
         code=code("embed_corpus"),
         embedding=config["embedding"],
@@ -63,6 +98,9 @@ rule build_profiles:
         "logs/build_profiles.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=30,
     params:
         code=code("build_profiles"),
         personas_column=config["profiles"]["personas"]["column"],
@@ -83,6 +121,11 @@ rule build_contexts:
         "logs/build_contexts/{task}/{condition}.log",
     conda:
         "../envs/fieldwork.yaml"
+    threads: config["embedding"]["threads"]
+    resources:
+        mem_mb=4096,
+        runtime=120,
+        gpu=lambda wildcards: gpus() * retrieves(wildcards),
     params:
         code=code("build_contexts"),
         condition=lambda wildcards: by_wildcard("conditions", wildcards),

@@ -34,6 +34,9 @@ rule build_database:
         "logs/build_database.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=30,
     params:
         code=code("build_database"),
     script:
@@ -52,6 +55,9 @@ rule summarise_study:
         "logs/summarise_study.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
     params:
         code=code("summarise_study"),
         baseline=config["metrics"]["baseline"],
@@ -81,6 +87,9 @@ rule record_provenance:
         "logs/record_provenance.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
     params:
         code=code("record_provenance"),
         config=config,

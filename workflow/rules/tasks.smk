@@ -15,6 +15,9 @@ rule prepare_task:
         "logs/prepare_task/{task}.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=30,
     params:
         code=code("prepare_task"),
         sources=lambda wildcards: item_sources(wildcards.task),

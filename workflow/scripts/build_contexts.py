@@ -7,20 +7,19 @@ Out: results/contexts/{task}/{condition}.parquet.
 from pathlib import Path
 from typing import Any
 
-from fieldwork import stage, tables
-from fieldwork.encoder import Encoder, EncoderSettings
+from fieldwork import stage, streams, tables
+from fieldwork.encoder import Encoder, settings_of
 from fieldwork.puppets import contexts as puppets
-from fieldwork.puppets.retrieval import Retriever
+from fieldwork.puppets.retrieval import ranking
 from fieldwork.records import Context, Conversation, Item, Profile
 
 
 def main(
-    inputs: dict[str, str],
+    inputs: dict[str, Any],
     contexts: str,
     condition: dict[str, Any],
     n_puppets: int,
-    embedding: dict[str, Any],
-    store: str,
+    encoder: Encoder,
     seed: int,
 ) -> None:
     """Build and write the contexts of one condition."""
@@ -28,10 +27,9 @@ def main(
         profiles = tables.read_rows(inputs["profiles"], Profile)[:n_puppets]
         made = puppets.profile_contexts(profiles, condition["role"])
     else:
-        settings = puppets.HistorySettings(
-            *(condition[name] for name in puppets.HistorySettings._fields)
-        )
-        draws = draw(inputs, settings, condition["context"], n_puppets, embedding, store, seed)
+        chosen = (condition[name] for name in puppets.HistorySettings._fields)
+        settings = puppets.HistorySettings(*chosen)
+        draws = draw(inputs, settings, condition["context"], n_puppets, encoder, seed)
         used = {i for one in draws for i in one.conversation_ids}
         rows = tables.read_lookup(inputs["conversations"], Conversation, "conversation_id", used)
         made = puppets.history_contexts(draws, {row.conversation_id: row for row in rows}, settings)
@@ -39,12 +37,11 @@ def main(
 
 
 def draw(
-    inputs: dict[str, str],
+    inputs: dict[str, Any],
     settings: puppets.HistorySettings,
     kind: str,
     n_puppets: int,
-    embedding: dict[str, Any],
-    store: str,
+    encoder: Encoder,
     seed: int,
 ) -> list[puppets.Draw]:
     """The conversations each puppet brings: at random, or the most relevant."""
@@ -52,16 +49,17 @@ def draw(
     if kind == "history":
         return puppets.draw_random(users, n_puppets, settings, seed)
     questions = {i.item_id: i.question for i in tables.read_rows(inputs["task"], Item)}
-    encoding = EncoderSettings(embedding["model"], embedding["batch_size"], embedding["device"])
-    found = Encoder(encoding, Path(store)).encode(list(questions.values()), "embed questions")
-    ids, vectors = tables.read_vectors(inputs["vectors"])
+    found = encoder.encode(list(questions.values()), "embed questions")
+    own = settings.pool == "user" and puppets.choose_users(users, n_puppets, settings, seed)
+    rank = ranking(
+        dict(zip(questions, found, strict=True)),
+        streams.read_blocks(inputs["vectors"]),
+        k=n_puppets * settings.conversations,
+        among={i for user in own for i in users[user]} if own else None,
+        threads=encoder.settings.threads,
+    )
     return puppets.draw_relevant(
-        users,
-        list(questions),
-        Retriever(dict(zip(questions, found, strict=True)), ids, vectors).rank,
-        n_puppets=n_puppets,
-        settings=settings,
-        seed=seed,
+        users, list(questions), rank, n_puppets=n_puppets, settings=settings, seed=seed
     )
 
 
@@ -73,7 +71,9 @@ if __name__ == "__main__":
         contexts=snakemake.output.contexts,
         condition=snakemake.params.condition,
         n_puppets=snakemake.params.n_puppets,
-        embedding=snakemake.params.embedding,
-        store="results/embeddings/store.sqlite",
+        encoder=Encoder(
+            settings_of(snakemake.params.embedding, snakemake.threads),
+            Path("results/embeddings/store/questions", *snakemake.wildcards, "questions.sqlite"),
+        ),
         seed=snakemake.params.seed,
     )

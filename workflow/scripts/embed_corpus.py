@@ -1,40 +1,36 @@
-"""Embed every conversation of the corpus; text embedded before is looked up.
+"""Embed a shard of the corpus; text embedded before is looked up.
 
-In: results/corpus/conversations.parquet. Out: results/embeddings/conversations.parquet.
+In: results/embeddings/texts/{shard}.parquet. Out: results/embeddings/shards/{shard}.parquet.
 """
 
 from pathlib import Path
 from typing import Any
 
-from fieldwork import stage, tables
-from fieldwork.encoder import Encoder, EncoderSettings, text_key
-from fieldwork.puppets.embedding import conversation_text
-from fieldwork.records import Conversation, ConversationVector
+from fieldwork import stage, streams
+from fieldwork.encoder import Encoder, settings_of
+from fieldwork.progress import Progress
+from fieldwork.puppets.embedding import embed
+from fieldwork.records import ConversationText
 
 
-def main(conversations: str, vectors: str, store: str, embedding: dict[str, Any]) -> None:
+def main(
+    texts: str, shard: str, store: str, embedding: dict[str, Any], threads: int | None
+) -> None:
     """Embed."""
-    settings = EncoderSettings(embedding["model"], embedding["batch_size"], embedding["device"])
-    rows = tables.read_rows(conversations, Conversation)
-    texts = [conversation_text(row.messages, embedding["text"]) for row in rows]
-    found = Encoder(settings, Path(store)).encode(texts, "embed conversations")
-    tables.write_rows(
-        vectors,
-        (
-            ConversationVector(row.conversation_id, text_key(text), vector.tolist())
-            for row, text, vector in zip(rows, texts, found, strict=True)
-        ),
-        ConversationVector,
-        order_by="conversation_id",
-    )
+    stores = Path(store)
+    encoder = Encoder(settings_of(embedding, threads), stores)
+    with Progress("embed conversations", streams.count_rows([texts]), "texts") as progress:
+        rows = streams.stream_rows(texts, ConversationText)
+        streams.write_blocks(shard, embed(rows, encoder, stores, progress.update))
 
 
 if __name__ == "__main__":
     stage.run(
         main,
         log=snakemake.log[0],
-        conversations=snakemake.input.conversations,
-        vectors=snakemake.output.vectors,
-        store="results/embeddings/store.sqlite",
+        texts=snakemake.input.texts,
+        shard=snakemake.output.shard,
+        store="results/embeddings/store",
         embedding=snakemake.params.embedding,
+        threads=snakemake.threads,
     )

@@ -27,7 +27,8 @@ def main(
         format=format,
         filters=Filters(**{k: tuple(v) if isinstance(v, list) else v for k, v in filters.items()}),
         out=Path(conversations),
-        memory_limit=f"{memory_mb}MB",
+        # the database counts its own memory only, not that of what it hands out
+        memory_limit=f"{memory_mb // 4}MB",
         threads=threads,
     )
     tables.write_csv_rows(funnel, steps, FunnelStep)

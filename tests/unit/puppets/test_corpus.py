@@ -2,9 +2,11 @@
 
 import hashlib
 import math
+import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -397,6 +399,45 @@ def test_a_corpus_sorted_in_parts_comes_out_whole_and_in_order(tmp_path: Path) -
     assert ids == sorted(ids)
     assert outputs[0] == outputs[1]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["128MB.parquet", "2GB.parquet", file.name]
+
+
+@pytest.mark.parametrize("n_files", [1, 2, 5])
+@pytest.mark.parametrize("limit", ["128MB", "2GB"])
+def test_how_a_corpus_is_cut_into_files_and_parts_does_not_show(
+    tmp_path: Path, n_files: int, limit: str
+) -> None:
+    def row(n: int) -> dict[str, Any]:
+        name = hashlib.md5(str(n % 1_400).encode()).hexdigest()  # the last hundred are repeats
+        return wildchat(conversation_hash=name, conversation=turns(name * 400, "y"))
+
+    rows = [row(n) for n in range(1_500)]
+    files = [tmp_path / f"in{k}.parquet" for k in range(n_files)]
+    for k, file in enumerate([*files, tmp_path / "whole.parquet"]):
+        table = pa.Table.from_pylist(rows[k::n_files] if k < n_files else rows)
+        pq.write_table(table, file, row_group_size=100)
+    outputs = []
+    for given, memory in (([tmp_path / "whole.parquet"], "2GB"), (files, limit)):
+        out = tmp_path / "out.parquet"
+        funnel = prepare_corpus(given, format="wildchat", filters=ALL, out=out, memory_limit=memory)
+        assert [step.rows_out for step in funnel[:3]] == [1_500, 1_500, 1_400]
+        outputs.append(out.read_bytes())
+    assert outputs[0] == outputs[1]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_disk_that_is_too_small_is_told_of_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path, [wildchat(conversation=turns("word " * 100, "y"))])
+    # 125 + 4 and 1 + 4 tokens of four bytes, written once and compressed
+    for free, fits in ((267, False), (268, True)):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: SimpleNamespace(free=free))
+        if fits:
+            assert len(prepare(tmp_path, [file]).rows) == 1
+        else:
+            with pytest.raises(StudyError, match=r"out\.parquet: about .* are free; free some"):
+                prepare(tmp_path, [file])
+            assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
 @pytest.mark.parametrize(

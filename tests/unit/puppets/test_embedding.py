@@ -1,9 +1,17 @@
-"""The text that stands for a conversation."""
+"""The text that stands for a conversation, and a shard's vectors: new text only."""
 
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
 import pytest
 
-from fieldwork.puppets.embedding import EmbeddedText, conversation_text
-from fieldwork.records import Message
+from fieldwork import encoder
+from fieldwork.encoder import Encoder, EncoderSettings, Vectors, text_key
+from fieldwork.puppets.embedding import EmbeddedText, conversation_text, embed
+from fieldwork.puppets.sharding import store_of
+from fieldwork.records import ConversationText, Message
+from fieldwork.streams import KeyedBlock
 
 TALK = [
     Message("system", "rules"),
@@ -27,3 +35,77 @@ TALK = [
 )
 def test_text(messages: list[Message], text: EmbeddedText, expected: str) -> None:
     assert conversation_text(messages, text) == expected
+
+
+# ---- a shard -------------------------------------------------------------------------------------
+
+
+class Counting:
+    """An encoder's model: vectors from the text alone; remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def encode(self, texts: list[str], **_: object) -> Vectors:
+        self.asked += texts
+        raw = np.array([[len(t), t.count("a") + 1] for t in texts], np.float32)
+        unit: Vectors = raw / np.linalg.norm(raw, axis=1, keepdims=True)
+        return unit
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    counting = Counting()
+    monkeypatch.setattr(encoder, "_load", lambda _: counting)
+    return counting
+
+
+def rows(n: int) -> list[ConversationText]:
+    return [ConversationText(f"c{i:03d}", f"text {'a' * (i % 7)}") for i in range(n)]
+
+
+def embedded(stores: Path, *batches: list[ConversationText]) -> list[KeyedBlock]:
+    counts: list[int] = []
+    made = list(embed(batches, Encoder(EncoderSettings(), stores), stores, counts.append))
+    assert sum(counts) == sum(map(len, batches))
+    return made
+
+
+def test_only_new_text_is_embedded(model: Counting, tmp_path: Path) -> None:
+    first = embedded(tmp_path, rows(20), rows(40)[20:])
+    assert len(model.asked) < 40
+    assert [b.vectors.tolist() for b in embedded(tmp_path, rows(20), rows(40)[20:])] == [
+        b.vectors.tolist() for b in first
+    ]
+    model.asked.clear()
+    (grown,) = embedded(tmp_path, [*rows(40), ConversationText("new", "new")])
+    assert model.asked == ["new"]
+    assert grown.vectors[:20].tolist() == first[0].vectors.tolist()
+    assert grown.keys[-1] == text_key("new")
+
+
+def test_each_conversation_has_its_own_store(model: Counting, tmp_path: Path) -> None:
+    embedded(tmp_path, rows(40))
+    used = {f"{store_of(row.conversation_id):02d}.sqlite" for row in rows(40)}
+    assert {path.name for path in tmp_path.glob("*.sqlite")} == used
+    # a store by itself serves the shard it belongs to
+    model.asked.clear()
+    alone = [row for row in rows(40) if store_of(row.conversation_id) == store_of("c000")]
+    embedded(tmp_path, alone)
+    assert model.asked == []
+
+
+def test_a_text_of_two_conversations_is_computed_once_a_batch(
+    model: Counting, tmp_path: Path
+) -> None:
+    (block,) = embedded(tmp_path, [ConversationText("c1", "same"), ConversationText("c2", "same")])
+    assert model.asked == ["same"]
+    assert block.vectors[0].tolist() == block.vectors[1].tolist()
+
+
+def test_nothing_to_embed_loads_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: EncoderSettings) -> NoReturn:
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr(encoder, "_load", refuse)
+    assert embedded(tmp_path) == []

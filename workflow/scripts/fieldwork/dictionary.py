@@ -31,6 +31,7 @@ def stages() -> tuple[Stage, ...]:
             (
                 records.Conversation,
                 records.FunnelStep,
+                records.ConversationText,
                 records.ConversationVector,
                 records.Profile,
                 records.Context,
@@ -104,6 +105,7 @@ def _sql_type(hint: Any) -> str:
         int: "BIGINT",
         float: "DOUBLE",
         bool: "BOOLEAN",
+        bytes: "BLOB",
         datetime: "TIMESTAMPTZ",
     }
     if _is_optional(hint):

@@ -1,17 +1,18 @@
 """The one place that loads a sentence encoder, and the store of what it has computed.
 
-A text's vector is computed once per encoder and kept in an SQLite file under `results/embeddings/`.
-Torch is imported only when some text is not in the store. Texts are encoded one by one unless
-`batch_size` says otherwise: padding and batch shape move the last bits of a vector, and a study must
-give the same bytes whatever was computed before it.
+A text's vector is computed once per encoder and precision and kept in SQLite files under
+`results/embeddings/`. Torch is imported only when some text is not in a store. Texts are encoded one by
+one unless `batch_size` says otherwise: padding and batch shape move the last bits of a vector, and a
+study must give the same bytes whatever was computed before it.
 """
 
 import hashlib
+import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,10 @@ import numpy.typing as npt
 from fieldwork.errors import StudyError
 from fieldwork.progress import Progress
 
+logger = logging.getLogger(__name__)
+
 Vectors = npt.NDArray[np.float32]
+Precision = Literal["fp32", "bf16"]
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -28,27 +32,38 @@ QUIET_BELOW = 32
 
 
 class EncoderSettings(NamedTuple):
-    """Which encoder, and how it runs."""
+    """Which encoder, and how it runs.
+
+    Attributes:
+        model: `all-MiniLM-L6-v2` (from the installed package, checksum verified), any
+            sentence-transformers name, or a folder.
+        batch_size: texts encoded together.
+        device: a torch device; None lets torch choose, a GPU before the processor.
+        precision: `bf16` multiplies in bfloat16, which is fast only where the hardware has it.
+        threads: of the processor; None lets torch choose.
+    """
 
     model: str = PACKAGED_MODEL
     batch_size: int = 1
     device: str | None = None
+    precision: Precision = "fp32"
+    threads: int | None = None
 
 
 class Encoder:
     """Turns texts into unit vectors, each text once.
 
     Args:
-        settings: `model` is `all-MiniLM-L6-v2` (from the installed package, checksum verified), any
-            sentence-transformers name, or a folder.
+        settings: the encoder.
         store: SQLite file of finished vectors; made when absent.
     """
 
     def __init__(self, settings: EncoderSettings, store: Path) -> None:
         self.settings = settings
         self._path = store
-        self._store: _Store | None = None
+        self._stores: dict[Path, _Store] = {}
         self._model: Any = None
+        self._identity: str | None = None
 
     def encode(self, texts: Sequence[str], label: str = "encode") -> Vectors:
         """Vectors of `texts`, float32, shape (len(texts), dimensions), each of length 1.
@@ -56,48 +71,94 @@ class Encoder:
         Raises:
             StudyError: the encoder cannot be loaded, or its file is not the published one.
         """
+        lacking = self._lacking(texts, [self._path] * len(texts))
+        n = len(lacking.texts)
+        with Progress(label, n, "texts", quiet=n < QUIET_BELOW) as progress:
+            return self._vectors(lacking, progress.update)
+
+    def encode_into(
+        self, texts: Sequence[str], stores: Sequence[Path], report: Callable[[int], None]
+    ) -> Vectors:
+        """As `encode`, each text with a store of its own; they are encoded together nonetheless.
+
+        Args:
+            stores: SQLite files, one a text; no other job may write them.
+            report: told how many texts are done, those found in a store among them.
+        """
+        lacking = self._lacking(texts, stores)
+        report(len(texts) - len(lacking.texts))
+        return self._vectors(lacking, report)
+
+    def _lacking(self, texts: Sequence[str], stores: Sequence[Path]) -> "_Lacking":
         keys = [text_key(text) for text in texts]
-        if not keys:
-            return np.empty((0, 0), np.float32)
-        store = self._open()
-        with _explained(self._path):
-            known = store.read(self.settings.model, set(keys))
-        missing = {k: t for k, t in zip(keys, texts, strict=True) if k not in known}
-        if missing:
-            known |= self._encode_missing(missing, store, label)
-        return np.stack([known[k] for k in keys])
+        by_store: dict[Path, set[str]] = {}
+        for store, key in zip(stores, keys, strict=True):
+            by_store.setdefault(store, set()).add(key)
+        known: dict[str, Vectors] = {}
+        unsaved: dict[str, list[Path]] = {}
+        for store, wanted in by_store.items():
+            found = self._open(store).read(self._name(), wanted)
+            known |= found
+            for key in wanted - found.keys():
+                unsaved.setdefault(key, []).append(store)
+        named = dict(zip(keys, texts, strict=True))
+        return _Lacking(keys, known, {k: named[k] for k in sorted(unsaved)}, unsaved)
 
-    def _encode_missing(
-        self, missing: dict[str, str], store: "_Store", label: str
-    ) -> dict[str, Vectors]:
-        fresh: dict[str, Vectors] = {}
-        with Progress(label, len(missing), "texts", quiet=len(missing) < QUIET_BELOW) as progress:
-            for chunk in _chunks(sorted(missing), TEXTS_PER_COMMIT):
-                vectors = self._compute([missing[k] for k in chunk])
-                computed = dict(zip(chunk, vectors, strict=True))
-                with _explained(self._path):
-                    store.write(self.settings.model, computed)
-                fresh |= computed
-                progress.update(len(chunk))
-        return fresh
+    def _vectors(self, lacking: "_Lacking", report: Callable[[int], None]) -> Vectors:
+        known = dict(lacking.known)
+        for chunk in _chunks(lacking.texts, TEXTS_PER_COMMIT):
+            vectors = self._compute([lacking.texts[key] for key in chunk])
+            fresh = dict(zip(chunk, vectors, strict=True))
+            for store in sorted({path for key in chunk for path in lacking.stores[key]}):
+                mine = {k: v for k, v in fresh.items() if store in lacking.stores[k]}
+                self._open(store).write(self._name(), mine)
+            known |= fresh
+            report(len(chunk))
+        return np.stack([known[k] for k in lacking.keys]) if known else np.empty((0, 0), np.float32)
 
-    def _open(self) -> "_Store":
-        if self._store is None:
-            with _explained(self._path):
-                self._store = _Store(self._path)
-        return self._store
+    def _name(self) -> str:
+        """What a vector is stored under: the encoder itself, not only its name, and the precision."""
+        if self._identity is None:
+            self._identity = f"{_identity(self.settings.model)}/{self.settings.precision}"
+        return self._identity
+
+    def _open(self, path: Path) -> "_Store":
+        if path not in self._stores:
+            self._stores[path] = _Store(path)
+        return self._stores[path]
 
     def _compute(self, texts: list[str]) -> Vectors:
         if self._model is None:
             self._model = _load(self.settings)
-        vectors: Vectors = self._model.encode(
-            texts,
-            batch_size=self.settings.batch_size,
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
+        with _precision(self.settings.precision, self._model):
+            vectors: Vectors = self._model.encode(
+                texts,
+                batch_size=self.settings.batch_size,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
         return vectors.astype(np.float32)
+
+
+class _Lacking(NamedTuple):
+    """What of some texts is known: their keys in order, vectors found, and texts and stores without."""
+
+    keys: list[str]
+    known: dict[str, Vectors]
+    texts: dict[str, str]
+    stores: dict[str, list[Path]]
+
+
+def settings_of(embedding: dict[str, Any], threads: int | None = None) -> EncoderSettings:
+    """The encoder that a config's `embedding` asks for."""
+    return EncoderSettings(
+        model=embedding["model"],
+        batch_size=embedding["batch_size"],
+        device=embedding["device"],
+        precision=embedding["precision"],
+        threads=threads,
+    )
 
 
 def text_key(text: str) -> str:
@@ -105,23 +166,52 @@ def text_key(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _identity(model: str) -> str:
+    """Tells encoders apart that share a name: by the packaged file's hash, or a folder's content."""
+    if model == PACKAGED_MODEL:
+        return f"{model}@{PACKAGED_SHA256[:16]}"
+    folder = Path(model)
+    if not folder.is_dir():
+        return model
+    total = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        with path.open("rb") as handle:
+            content = hashlib.file_digest(handle, "sha256").hexdigest()
+        total.update(f"{path.relative_to(folder)}\0{content}\n".encode())
+    return f"{folder.name}@{total.hexdigest()[:16]}"
+
+
+def _precision(precision: Precision, model: Any) -> AbstractContextManager[Any]:
+    if precision == "fp32":
+        return nullcontext()
+    import torch
+
+    autocast: AbstractContextManager[Any] = torch.autocast(model.device.type, torch.bfloat16)
+    return autocast
+
+
 def _load(settings: EncoderSettings) -> Any:
+    import torch
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
     quiet: Any = logging
     quiet.disable_progress_bar()
     quiet.set_verbosity_error()
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)
     name = settings.model
     source = str(_packaged_folder()) if name == PACKAGED_MODEL else name
     try:
-        return SentenceTransformer(source, device=settings.device)
+        model = SentenceTransformer(source, device=settings.device)
     except (OSError, ValueError) as error:
         raise StudyError(
             f"The encoder {name!r} cannot be loaded ({str(error).splitlines()[0][:160]}); set "
             f"embedding.model to {PACKAGED_MODEL!r}, to a model folder on this machine, or set "
             f"HF_ENDPOINT to a mirror of the hub"
         ) from error
+    logger.info("encoding with %s in %s on %s", name, settings.precision, model.device)
+    return model
 
 
 def _packaged_folder() -> Path:
@@ -144,29 +234,34 @@ def _packaged_folder() -> Path:
 
 
 class _Store:
+    """One SQLite file of vectors. No shared memory is used, so it may lie on a network file system."""
+
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(path, timeout=120)
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (model TEXT, key TEXT, vector BLOB NOT NULL,"
-            " PRIMARY KEY (model, key)) WITHOUT ROWID"
-        )
+        self._path = path
+        with _explained(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, timeout=120)
+            self._connection.execute("PRAGMA journal_mode = DELETE")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute(
+                "CREATE TABLE IF NOT EXISTS vectors (model TEXT, key TEXT, vector BLOB NOT NULL,"
+                " PRIMARY KEY (model, key)) WITHOUT ROWID"
+            )
 
     def read(self, model: str, keys: set[str]) -> dict[str, Vectors]:
         found: dict[str, Vectors] = {}
-        for chunk in _chunks(sorted(keys), TEXTS_PER_COMMIT):
-            marks = ",".join("?" * len(chunk))
-            rows = self._connection.execute(
-                f"SELECT key, vector FROM vectors WHERE model = ? AND key IN ({marks})",
-                [model, *chunk],
-            )
-            found.update((key, np.frombuffer(blob, np.float32)) for key, blob in rows)
+        with _explained(self._path):
+            for chunk in _chunks(sorted(keys), TEXTS_PER_COMMIT):
+                marks = ",".join("?" * len(chunk))
+                rows = self._connection.execute(
+                    f"SELECT key, vector FROM vectors WHERE model = ? AND key IN ({marks})",
+                    [model, *chunk],
+                )
+                found.update((key, np.frombuffer(blob, np.float32)) for key, blob in rows)
         return found
 
     def write(self, model: str, vectors: dict[str, Vectors]) -> None:
-        with self._connection:
+        with _explained(self._path), self._connection:
             self._connection.executemany(
                 "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
                 [(model, key, vector.tobytes()) for key, vector in vectors.items()],

@@ -57,12 +57,20 @@ class FunnelStep:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationText:
+    """What of a conversation is embedded: `results/embeddings/texts/{shard}.parquet`."""
+
+    conversation_id: str = column("the conversation")
+    text: str = column("the text, by the setting `embedding.text`")
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationVector:
-    """The embedding of a conversation: `results/embeddings/conversations.parquet`."""
+    """The embedding of a conversation: `results/embeddings/shards/{shard}.parquet`."""
 
     conversation_id: str = column("the conversation")
     text_sha256: str = column("hash of the text that was embedded")
-    vector: list[float] = column("unit vector, float32")
+    vector: bytes = column("unit vector, little-endian float32: `numpy.frombuffer(vector, '<f4')`")
 
 
 @dataclass(frozen=True, slots=True)

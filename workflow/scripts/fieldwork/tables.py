@@ -19,14 +19,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import duckdb
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fieldwork.errors import StudyError, first_line
-from fieldwork.records import ConversationVector, Item
+from fieldwork.records import Item
 
 if typing.TYPE_CHECKING:  # pandas takes half a second to import, and most stages never need it
     import pandas as pd
@@ -45,6 +43,7 @@ _SCALARS: dict[object, pa.DataType] = {
     int: pa.int64(),
     float: pa.float64(),
     bool: pa.bool_(),
+    bytes: pa.binary(),
     datetime: pa.timestamp("us", tz="UTC"),
 }
 
@@ -124,7 +123,7 @@ def _storable(value: Any) -> Any:
 
 def write_arrow(path: str | Path, table: pa.Table, row_type: type[Any], order_by: str) -> int:
     """Check, sort and write an Arrow table; the file appears whole or not at all."""
-    _refuse_nulls(path, table, schema_of(row_type))
+    refuse_nulls(path, table, schema_of(row_type))
     with open_database() as database:
         database.register("unordered", table)
         ordered = database.sql(f"SELECT * FROM unordered ORDER BY {order_by}").to_arrow_table()
@@ -134,7 +133,8 @@ def write_arrow(path: str | Path, table: pa.Table, row_type: type[Any], order_by
     return int(table.num_rows)
 
 
-def _refuse_nulls(path: str | Path, table: pa.Table, schema: pa.Schema) -> None:
+def refuse_nulls(path: str | Path, table: pa.Table, schema: pa.Schema) -> None:
+    """StudyError where a column that every row must have lacks a value."""
     for column in schema:
         if not column.nullable and table[column.name].null_count:
             raise StudyError(
@@ -155,14 +155,15 @@ def _cast(path: str | Path, table: pa.Table, row_type: type[Any]) -> pa.Table:
 def read_rows(path: str | Path, row_type: type[Row]) -> list[Row]:
     """Read a table back into its rows, nested rows included."""
     table = read_arrow(path, row_type)
-    build = _builder(row_type)
+    build = row_builder(row_type)
     return [build(record) for record in table.to_pylist()]
 
 
-def _builder(row_type: type[Any]) -> Callable[[dict[str, Any]], Any]:
+def row_builder(row_type: type[Any]) -> Callable[[dict[str, Any]], Any]:
+    """What makes a row, nested rows among it, of the mapping that Arrow reads it as."""
     hints = typing.get_type_hints(row_type)
     nested = {
-        name: _builder(typing.cast("type[Any]", args[0]))
+        name: row_builder(typing.cast("type[Any]", args[0]))
         for name, hint in hints.items()
         if (args := typing.get_args(hint)) and dataclasses.is_dataclass(args[0])
     }
@@ -196,10 +197,14 @@ def _read_parquet(path: str | Path, **options: Any) -> pa.Table:
     try:
         return pq.read_table(path, **options)
     except (pa.ArrowException, OSError) as error:
-        raise StudyError(
-            f"{path}: not a readable Parquet file ({first_line(error)}); replace it or, under "
-            f"results/, delete it to have it made again"
-        ) from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: str | Path, error: BaseException) -> StudyError:
+    return StudyError(
+        f"{path}: not a readable Parquet file ({first_line(error)}); replace it or, under "
+        f"results/, delete it to have it made again"
+    )
 
 
 def read_frame(path: str | Path, row_type: type[Any] | None = None) -> "pd.DataFrame":
@@ -234,10 +239,20 @@ def read_lookup(
 ) -> list[Row]:
     """The rows of a Parquet table whose `column` is one of `values`; the others are not loaded."""
     wanted = pa.array(sorted(set(values)), pa.string())
-    keep = pc.field(column).isin(wanted)
-    table = _read_parquet(path, filters=keep, schema=schema_of(row_type))
-    build = _builder(row_type)
-    return [build(record) for record in table.to_pylist()]
+    build = row_builder(row_type)
+    rows: list[Row] = []
+    try:
+        with pq.ParquetFile(path) as file:
+            # one row group after the other: a scan reads ahead, and conversations are large
+            for group in range(file.num_row_groups):
+                is_wanted = pc.is_in(file.read_row_group(group, [column])[column], wanted)
+                if pc.any(is_wanted).as_py():
+                    found = file.read_row_group(group).filter(is_wanted)
+                    checked = _cast(path, found.select(schema_of(row_type).names), row_type)
+                    rows += map(build, checked.to_pylist())
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise _unreadable(path, error) from error
+    return rows
 
 
 def read_columns(
@@ -255,15 +270,6 @@ def read_groups(path: str | Path, key: str, value: str) -> dict[str, list[str]]:
     for group, member in zip(table[key].to_pylist(), table[value].to_pylist(), strict=True):
         groups.setdefault(group, []).append(member)
     return {group: sorted(groups[group]) for group in sorted(groups)}
-
-
-def read_vectors(path: str | Path) -> tuple[list[str], npt.NDArray[np.float32]]:
-    """Conversation ids and their vectors, shape (n, dimensions), of an embeddings table."""
-    table = read_arrow(path, ConversationVector)
-    ids: list[str] = table["conversation_id"].to_pylist()
-    vectors = table["vector"].combine_chunks()
-    flat = vectors.flatten().to_numpy(zero_copy_only=False)
-    return ids, flat.reshape(len(ids), -1 if ids else 0)
 
 
 def read_items(paths: Sequence[str | Path], tasks: Sequence[str]) -> "pd.DataFrame":
@@ -342,26 +348,3 @@ def write_views(path: str | Path, views: Mapping[str, Sequence[str]]) -> None:
 def stem(path: str | Path) -> str:
     """Name of a table: its file's name without folder and ending."""
     return Path(path).stem
-
-
-def copy_query(
-    connection: duckdb.DuckDBPyConnection,
-    query: str,
-    path: str | Path,
-    row_type: type[Any],
-    parameters: Sequence[Any] = (),
-) -> int:
-    """Stream a query's rows to Parquet as a table of `row_type`; the query does its own ordering.
-
-    Memory stays bounded by the connection's limit however many rows there are.
-    """
-    schema = schema_of(row_type)
-    total = 0
-    with atomic_path(path) as partial, pq.ParquetWriter(partial, schema, compression="zstd") as out:
-        reader = connection.sql(query, params=list(parameters)).to_arrow_reader(2_048)
-        for batch in reader:
-            table = pa.Table.from_batches([batch])
-            _refuse_nulls(path, table, schema)
-            out.write_table(table.select(schema.names).cast(schema))
-            total += table.num_rows
-    return total

@@ -28,20 +28,34 @@ class Database(Protocol):
 class SourceQuery(NamedTuple):
     """A corpus as SQL.
 
-    `query` selects the common columns, `present` names the optional columns it fills, and
-    `n_rows` counts the rows of the files (messages in OASST2, conversations elsewhere).
+    `queries` select the common columns, a file each where the files can be read by themselves;
+    together they are the corpus. `present` names the optional columns they fill, and `n_rows` counts
+    the rows of the files (messages in OASST2, conversations elsewhere).
     """
 
-    query: str
+    queries: tuple[str, ...]
     present: frozenset[str]
     n_rows: int
 
 
+class _Read(NamedTuple):
+    """Files that one query reads; `first` is the number of the first among all of them."""
+
+    files: tuple[Path, ...]
+    first: int
+
+    @property
+    def row_key(self) -> str:
+        """The position in all files: it joins the second pass over them to the first."""
+        return f"((file_index::BIGINT + {self.first:d}) << 40) | file_row_number::BIGINT"
+
+
 class _Columns(NamedTuple):
-    """Columns of the files, and the fields of those that are lists of structs."""
+    """Columns of the files, the fields of those that are lists of structs, and all types in full."""
 
     types: dict[str, str]
     fields: dict[str, dict[str, str]]
+    signature: tuple[str, ...]
 
     def has(self, column: str, field: str | None = None) -> bool:
         if field is None:
@@ -54,7 +68,7 @@ class _Format(NamedTuple):
 
     required: tuple[str, ...]
     turns: str | None
-    build: Callable[[Database, Sequence[Path], _Columns], SourceQuery]
+    build: Callable[[Database, Sequence[_Read], _Columns], SourceQuery]
 
 
 def formats() -> tuple[str, ...]:
@@ -73,14 +87,20 @@ def open_source(database: Database, files: Sequence[Path], *, format: str) -> So
         raise StudyError(
             f"`format: {format}` is not one of {', '.join(known)}; choose one of these"
         )
-    for file in files:
-        missing = _missing(_columns(database, [file]), known[format])
+    each = [_columns(database, [file]) for file in files]
+    for file, columns in zip(files, each, strict=True):
+        missing = _missing(columns, known[format])
         if missing:
             raise StudyError(
                 f"{file}: has no column {', '.join(missing)}, which `format: {format}` needs; "
                 f"set `format:` to the one the file is in, or give other files"
             )
-    return known[format].build(database, files, _columns(database, files))
+    if len({columns.signature for columns in each}) == 1:
+        return known[format].build(
+            database, [_Read((file,), number) for number, file in enumerate(files)], each[0]
+        )
+    # a column that one file lacks is there for the query that reads it with the others
+    return known[format].build(database, [_Read(tuple(files), 0)], _columns(database, files))
 
 
 def literal(value: str) -> str:
@@ -128,6 +148,7 @@ def _columns(database: Database, files: Sequence[Path]) -> _Columns:
     return _Columns(
         {name: str(kind.id) for name, kind in types.items()},
         {name: _element_fields(kind) for name, kind in types.items()},
+        tuple(sorted(f"{name} {kind}" for name, kind in types.items())),
     )
 
 
@@ -140,19 +161,23 @@ def _element_fields(kind: Any) -> dict[str, str]:
     )
 
 
-def _count(database: Database, files: Sequence[Path]) -> int:
-    return int(database.execute(f"SELECT count(*) FROM {_parquet(files)}").fetchall()[0][0])
+def _files(reads: Sequence[_Read]) -> list[Path]:
+    return [file for read in reads for file in read.files]
 
 
-# The position in the files: it joins the second pass over them to the first.
-_ROW_KEY = "(file_index::BIGINT << 40) | file_row_number::BIGINT"
+def _count(database: Database, reads: Sequence[_Read]) -> int:
+    return int(database.execute(f"SELECT count(*) FROM {_parquet(_files(reads))}").fetchall()[0][0])
+
 
 _MESSAGES = "list_transform(conversation, lambda t: {'role': lower(t.role), 'content': t.content})"
 
 # Over what the row says, not where it stands, so that an id survives other rows and other files.
+# DuckDB works out what a query names twice for every row, needed or not. So this is named once, and
+# joins with `string_agg`, as `array_to_string` names its argument twice.
 _FINGERPRINT = """sha256(concat_ws(chr(31),
-    coalesce(user_id, ''), coalesce(epoch_us(started_at), 0), array_to_string(
-        list_transform(messages, lambda m: concat(m.role, chr(31), m.content)), chr(30))))"""
+    coalesce(user_id, ''), coalesce(epoch_us(started_at), 0), coalesce(list_aggregate(
+        list_transform(messages, lambda m: concat(m.role, chr(31), m.content)),
+        'string_agg', chr(30)), if(len(messages) = 0, '', NULL))))"""
 
 
 def _instant(expression: str, kind: str) -> str:
@@ -186,7 +211,7 @@ def _present(columns: _Columns, **found: object) -> frozenset[str]:
     return frozenset(named | {name for name, parts in found.items() if parts})
 
 
-def _wildchat(database: Database, files: Sequence[Path], columns: _Columns) -> SourceQuery:
+def _wildchat(database: Database, reads: Sequence[_Read], columns: _Columns) -> SourceQuery:
     users = ["nullif(hashed_ip::VARCHAR, '')"] if columns.has("hashed_ip") else []
     if columns.has("conversation", "hashed_ip"):
         users.append(
@@ -199,29 +224,29 @@ def _wildchat(database: Database, files: Sequence[Path], columns: _Columns) -> S
     turned = columns.has("conversation", "turn_identifier")
     turn = "conversation[1].turn_identifier::VARCHAR" if turned else "NULL::VARCHAR"
     hash_column = "conversation_hash" if columns.has("conversation_hash") else "conversation_id"
-    identified = f"""
-        SELECT * REPLACE (
-            coalesce(
-                conversation_id || '-' || turn_identifier,
-                conversation_id || '-' || {_FINGERPRINT}[:16],
-                {_FINGERPRINT}) AS conversation_id)
-        FROM (SELECT
-            {_ROW_KEY} AS row_key,
-            {hash_column}::VARCHAR AS conversation_id,
-            {turn} AS turn_identifier,
-            {_coalesce(users, kind="VARCHAR")} AS user_id,
-            {_coalesce(starts, kind="TIMESTAMPTZ")} AS started_at,
-            {_optional(columns, "language", "VARCHAR")} AS language,
-            {_optional(columns, "model", "VARCHAR")} AS model,
-            {_coalesce(toxic, kind="BOOLEAN")} AS toxic,
-            {_coalesce(redacted, kind="BOOLEAN")} AS redacted,
-            {_MESSAGES} AS messages
-        FROM {_parquet(files)})"""
-    query = f"""
+    queries = [
+        f"""
         SELECT * REPLACE (coalesce(user_id, sha256(conversation_id)) AS user_id)
-        FROM ({identified})"""
+        FROM (SELECT * EXCLUDE (turn_identifier) REPLACE (coalesce(
+                conversation_id || '-' || turn_identifier,
+                coalesce(conversation_id || '-', '')
+                    || {_FINGERPRINT}[:if(conversation_id IS NULL, 64, 16)]) AS conversation_id)
+            FROM (SELECT
+                {read.row_key} AS row_key,
+                {hash_column}::VARCHAR AS conversation_id,
+                {turn} AS turn_identifier,
+                {_coalesce(users, kind="VARCHAR")} AS user_id,
+                {_coalesce(starts, kind="TIMESTAMPTZ")} AS started_at,
+                {_optional(columns, "language", "VARCHAR")} AS language,
+                {_optional(columns, "model", "VARCHAR")} AS model,
+                {_coalesce(toxic, kind="BOOLEAN")} AS toxic,
+                {_coalesce(redacted, kind="BOOLEAN")} AS redacted,
+                {_MESSAGES} AS messages
+            FROM {_parquet(read.files)}))"""
+        for read in reads
+    ]
     present = _present(columns, started_at=starts, toxic=toxic, redacted=redacted)
-    return SourceQuery(query, present, _count(database, files))
+    return SourceQuery(tuple(queries), present, _count(database, reads))
 
 
 def _wildchat_starts(columns: _Columns) -> list[str]:
@@ -235,29 +260,32 @@ def _wildchat_starts(columns: _Columns) -> list[str]:
     return starts
 
 
-def _lmsys(database: Database, files: Sequence[Path], columns: _Columns) -> SourceQuery:
+def _lmsys(database: Database, reads: Sequence[_Read], columns: _Columns) -> SourceQuery:
     """LMSYS-Chat-1M knows neither user nor date: each conversation is a user of its own."""
     toxic = _any_turn(columns, "openai_moderation", "flagged")
     redacted = _flag(columns, "redacted")
-    query = f"""
-        SELECT * REPLACE (coalesce(conversation_id, {_FINGERPRINT}) AS conversation_id,
-                          sha256(coalesce(conversation_id, {_FINGERPRINT})) AS user_id)
-        FROM (SELECT
-            {_ROW_KEY} AS row_key,
-            conversation_id::VARCHAR AS conversation_id,
-            NULL::VARCHAR AS user_id,
-            NULL::TIMESTAMPTZ AS started_at,
-            {_optional(columns, "language", "VARCHAR")} AS language,
-            {_optional(columns, "model", "VARCHAR")} AS model,
-            {_coalesce(toxic, kind="BOOLEAN")} AS toxic,
-            {_coalesce(redacted, kind="BOOLEAN")} AS redacted,
-            {_MESSAGES} AS messages
-        FROM {_parquet(files)})"""
+    queries = [
+        f"""
+        SELECT * REPLACE (sha256(conversation_id) AS user_id)
+        FROM (SELECT * REPLACE (coalesce(conversation_id, {_FINGERPRINT}) AS conversation_id)
+            FROM (SELECT
+                {read.row_key} AS row_key,
+                conversation_id::VARCHAR AS conversation_id,
+                NULL::VARCHAR AS user_id,
+                NULL::TIMESTAMPTZ AS started_at,
+                {_optional(columns, "language", "VARCHAR")} AS language,
+                {_optional(columns, "model", "VARCHAR")} AS model,
+                {_coalesce(toxic, kind="BOOLEAN")} AS toxic,
+                {_coalesce(redacted, kind="BOOLEAN")} AS redacted,
+                {_MESSAGES} AS messages
+            FROM {_parquet(read.files)}))"""
+        for read in reads
+    ]
     present = _present(columns, toxic=toxic, redacted=redacted)
-    return SourceQuery(query, present, _count(database, files))
+    return SourceQuery(tuple(queries), present, _count(database, reads))
 
 
-def _oasst2(database: Database, files: Sequence[Path], columns: _Columns) -> SourceQuery:
+def _oasst2(database: Database, reads: Sequence[_Read], columns: _Columns) -> SourceQuery:
     """One conversation a tree: from the root, the best-ranked reply at each level.
 
     Deleted messages are left out, and with them whatever answered them. The user is the root's.
@@ -274,12 +302,12 @@ def _oasst2(database: Database, files: Sequence[Path], columns: _Columns) -> Sou
                {_optional(columns, "rank", "DOUBLE")} AS place,
                {_optional(columns, "model_name", "VARCHAR")} AS model,
                coalesce({_optional(columns, "deleted", "BOOLEAN")}, false) AS deleted
-        FROM {_parquet(files)}
+        FROM {_parquet(_files(reads))}
         QUALIFY row_number() OVER (PARTITION BY id ORDER BY tree, parent, content) = 1""")
     database.execute(_OASST2_TREES)
     named = (("lang", "language"), ("model_name", "model"), ("created_date", "started_at"))
     present = frozenset(common for column, common in named if columns.has(column))
-    return SourceQuery("SELECT * FROM oasst2_trees", present, _count(database, files))
+    return SourceQuery(("SELECT * FROM oasst2_trees",), present, _count(database, reads))
 
 
 _OASST2_TREES = """

@@ -1,33 +1,40 @@
 """The corpus: conversations of real users, filtered, in one table, with a count after each filter.
 
-Promises: the corpus is never held in memory (DuckDB streams it within `memory_limit` and spills to
-disk), rows come out ordered by `conversation_id`, and equal files and filters give equal bytes.
+Promises: the corpus is never held in memory (it is read twice, file by file, DuckDB streaming within
+`memory_limit` and spilling to disk), too small a disk is told of before texts are written, rows come
+out ordered by `conversation_id`, and equal files and filters give equal bytes.
 Each conversation of LMSYS-Chat-1M counts as a user of its own, because that corpus names none; so
 does a WildChat conversation without a hashed address.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError, first_line
+from fieldwork.progress import Progress
 from fieldwork.puppets.adapters import Database, SourceQuery, literal, open_source
 from fieldwork.records import Conversation, FunnelStep
+from fieldwork.streams import copy_queries
 from fieldwork.tables import (
     DATABASE_ERRORS,
     OUT_OF_MEMORY,
-    copy_query,
     open_database,
 )
 
 NOT_IN_CORPUS = "not in this corpus"
 
-_Copy = Callable[[str, Path, type[Conversation]], int]
+# Text shrinks to less than this part of itself under Snappy and Zstandard.
+COMPRESSION = 2
+WAITING_ROWS = 2_048
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,7 @@ def prepare_corpus(
 
     Raises:
         StudyError: no files, an unreadable or empty file, columns missing for the format, a date
-            that is none, or no conversation left.
+            that is none, no conversation left, or too little disk for those that are.
     """
     _check_files(files)
     with (
@@ -88,11 +95,10 @@ def prepare_corpus(
         database.execute("SET preserve_insertion_order = false")
         source = open_source(database, files, format=format)
         steps = _steps(filters, source.present)
-        database.execute(_levels_statement(source, steps))
+        _read_facts(database, source, steps)
         funnel = _funnel(database, source, steps)
         _refuse_empty(files, funnel)
-        copy = partial(copy_query, database)
-        _write_kept(database, copy, source, level=len(steps), out=out)
+        _write_kept(database, source, level=len(steps), out=out)
     return funnel
 
 
@@ -181,8 +187,21 @@ def _date(name: str, wanted: str | None, comparison: str, present: frozenset[str
     return _Step(name, wanted, f"started_at {comparison} TIMESTAMPTZ {literal(utc.isoformat())}")
 
 
-def _levels_statement(source: SourceQuery, steps: Sequence[_Step]) -> str:
-    """A slim table, one row a conversation, with the number of steps it passes in a row."""
+def _read_facts(database: Database, source: SourceQuery, steps: Sequence[_Step]) -> None:
+    """Make `levels`: one slim row a conversation, with the number of steps it passes in a row.
+
+    Every file is read once, and of its texts only lengths stay.
+    """
+    with Progress("read corpus", len(source.queries), "files") as progress:
+        for number, query in enumerate(source.queries):
+            into = "INSERT INTO facts" if number else "CREATE TEMP TABLE facts AS"
+            database.execute(f"{into} {_facts_query(query)}")
+            progress.update()
+    database.execute(_levels_statement(steps))
+    database.execute("DROP TABLE facts")
+
+
+def _levels_statement(steps: Sequence[_Step]) -> str:
     ladder = "\n".join(
         f"WHEN NOT coalesce({step.passes}, false) THEN {level}" for level, step in enumerate(steps)
     )
@@ -193,11 +212,11 @@ def _levels_statement(source: SourceQuery, steps: Sequence[_Step]) -> str:
         FROM (
             SELECT *, row_number() OVER (PARTITION BY conversation_id, readable
                 ORDER BY started_at, user_id, n_tokens, row_key) AS copy
-            FROM ({_facts_query(source)})
+            FROM facts
         )"""
 
 
-def _facts_query(source: SourceQuery) -> str:
+def _facts_query(query: str) -> str:
     return rf"""
         SELECT row_key, conversation_id, user_id, started_at, language, model, toxic, redacted,
             len(list_filter(messages, lambda m: m.role = 'user')) AS n_user_turns,
@@ -207,33 +226,49 @@ def _facts_query(source: SourceQuery) -> str:
                 OR coalesce(m.role NOT IN ('system', 'user', 'assistant'), true))) = 0
             AND len(list_filter(messages, lambda m: m.role = 'user'
                 AND regexp_matches(m.content, '\S'))) > 0 AS readable
-        FROM ({source.query})"""
+        FROM ({query})"""
 
 
-def _write_kept(
-    database: Database, copy: _Copy, source: SourceQuery, *, level: int, out: Path
-) -> None:
+def _write_kept(database: Database, source: SourceQuery, *, level: int, out: Path) -> None:
     """Write the conversations of a level in order, sorting no more at a time than fits in memory.
 
     DuckDB's own sort of whole conversations ran out of memory where the corpus was larger than the
-    limit. So the ids are cut into consecutive parts, each part is sorted by itself, and the parts
-    are strung together.
+    limit. So the ids are cut into consecutive parts; a second pass over the files leaves the texts
+    of each part in a folder of its own, and the parts are sorted one after the other.
     """
     database.execute(_parts_statement(level))
-    [(n_parts,)] = database.execute("SELECT max(part) + 1 FROM kept").fetchall()
+    [(n_parts, n_bytes)] = database.execute(
+        "SELECT max(part) + 1, sum(4 * n_tokens)::BIGINT FROM kept"
+    ).fetchall()
+    _require_space(out, n_bytes * (1 if n_parts == 1 else 2) // COMPRESSION)
     if n_parts == 1:
-        copy(_part_query(source, 0), out, Conversation)
+        whole = " UNION ALL ".join(f"SELECT row_key, messages FROM ({q})" for q in source.queries)
+        copy_queries(database, [_part_query(f"({whole})", 0)], out, Conversation)
         return
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".corpus-", dir=out.parent) as folder:
-        parts = [Path(folder) / f"{part:05d}.parquet" for part in range(n_parts)]
-        for part, path in enumerate(parts):
-            copy(_part_query(source, part), path, Conversation)
-        listed = ", ".join(literal(str(path)) for path in parts)
-        # On one thread batches are full and in order, so bytes do not depend on the parts.
-        database.execute("SET preserve_insertion_order = true")
-        database.execute("SET threads = 1")
-        copy(f"SELECT * FROM read_parquet([{listed}])", out, Conversation)
+        _deal_out(database, source, Path(folder))
+        with Progress("sort corpus", n_parts, "parts") as progress:
+            copy_queries(
+                database, _part_queries(Path(folder), n_parts, progress), out, Conversation
+            )
+
+
+def _require_space(out: Path, needed: int) -> None:
+    """Say how much disk is needed, before any is used."""
+    there = next(folder for folder in out.absolute().parents if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    logger.info(
+        "the corpus needs about %.1f GB of disk at %s; %.1f GB are free",
+        needed / 1e9,
+        out.parent,
+        free / 1e9,
+    )
+    if needed > free:
+        raise StudyError(
+            f"{out}: about {needed / 1e9:.1f} GB of disk are needed and {free / 1e9:.1f} GB are "
+            f"free; free some, tighten `filters`, or choose another place with snakemake --directory"
+        )
 
 
 def _parts_statement(level: int) -> str:
@@ -245,11 +280,32 @@ def _parts_statement(level: int) -> str:
         FROM levels WHERE level = {level:d}"""
 
 
-def _part_query(source: SourceQuery, part: int) -> str:
+def _deal_out(database: Database, source: SourceQuery, folder: Path) -> None:
+    """The texts that are kept, in `folder/part=<number>/`, a file or more for each input file."""
+    # rows wait in memory until there are as many as this, and whole conversations are wide
+    database.execute(f"SET partitioned_write_flush_threshold = {WAITING_ROWS}")
+    with Progress("sort out corpus", len(source.queries), "files") as progress:
+        for number, query in enumerate(source.queries):
+            database.execute(f"""
+                COPY (SELECT source.row_key, source.messages, kept.part
+                    FROM ({query}) AS source JOIN kept ON kept.row_key = source.row_key)
+                TO {literal(str(folder))} (FORMAT parquet, COMPRESSION snappy, PARTITION_BY (part),
+                    FILENAME_PATTERN '{number:06d}_{{i}}', OVERWRITE_OR_IGNORE)""")
+            progress.update()
+
+
+def _part_queries(folder: Path, n_parts: int, progress: Progress) -> Iterator[str]:
+    for part in range(n_parts):
+        rows = literal(f"{folder}/part={part}/*.parquet")
+        yield _part_query(f"read_parquet({rows}, hive_partitioning = false)", part)
+        progress.update()
+
+
+def _part_query(rows: str, part: int) -> str:
     return f"""
         SELECT kept.conversation_id, kept.user_id, kept.started_at, kept.language, kept.model,
             kept.n_user_turns, kept.n_tokens, source.messages
-        FROM (SELECT row_key, messages FROM ({source.query})) AS source
+        FROM {rows} AS source
         JOIN kept ON kept.row_key = source.row_key AND kept.part = {part:d}
         ORDER BY kept.conversation_id"""
 

@@ -1,9 +1,13 @@
-"""Which text of a conversation stands for it in the vector space."""
+"""Which text of a conversation stands for it in the vector space, and the embedding of one shard."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
-from fieldwork.records import Message
+from fieldwork.encoder import Encoder, text_key
+from fieldwork.puppets.sharding import store_of
+from fieldwork.records import ConversationText, Message
+from fieldwork.streams import KeyedBlock
 
 EmbeddedText = Literal["user_turns", "first_user_turn", "all_turns"]
 
@@ -18,3 +22,22 @@ def conversation_text(messages: Sequence[Message], text: EmbeddedText) -> str:
         return "\n\n".join(m.content for m in messages)
     turns = [m.content for m in messages if m.role == "user"]
     return turns[0] if text == "first_user_turn" and turns else "\n\n".join(turns)
+
+
+def embed(
+    batches: Iterable[Sequence[ConversationText]],
+    encoder: Encoder,
+    stores: Path,
+    report: Callable[[int], None],
+) -> Iterator[KeyedBlock]:
+    """The vectors of a shard, batch by batch; what a store holds already is not computed.
+
+    Args:
+        stores: folder of the stores, `00.sqlite` and on.
+        report: told how many texts are done.
+    """
+    for rows in batches:
+        ids, texts = [row.conversation_id for row in rows], [row.text for row in rows]
+        files = [stores / f"{store_of(i):02d}.sqlite" for i in ids]
+        found = encoder.encode_into(texts, files, report)
+        yield KeyedBlock(ids, [text_key(text) for text in texts], found)

@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-PINS = Path(__file__).parent / "environments"
-HOME = Path(__file__).parents[1] / ".environments"
+HOME = Path(__file__).parent / ".environments"
 INSTALL_S = 600
 
 
@@ -17,9 +16,9 @@ class Prepared(NamedTuple):
     reason: str
 
 
-def prepare(tool: str) -> Prepared:
+def prepare(tool: str, pins_folder: Path) -> Prepared:
     """Install a peer unless its pins are installed already."""
-    pins, home = PINS / f"{tool}.txt", HOME / tool
+    pins, home = pins_folder / f"{tool}.txt", HOME / tool
     python, stamp = home / "bin" / "python", home / "installed.txt"
     wanted = pins.read_text(encoding="utf-8")
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
@@ -39,10 +38,10 @@ def prepare(tool: str) -> Prepared:
     return Prepared(python, "")
 
 
-def pinned(tool_package: str, tool: str) -> str:
+def pinned(tool_package: str, tool: str, pins_folder: Path) -> str:
     """The version that is measured."""
-    for line in (PINS / f"{tool}.txt").read_text(encoding="utf-8").splitlines():
+    for line in (pins_folder / f"{tool}.txt").read_text(encoding="utf-8").splitlines():
         name, _, version = line.partition("==")
         if name == tool_package:
             return version
-    raise ValueError(f"environments/{tool}.txt does not pin {tool_package}")
+    raise ValueError(f"{pins_folder.name}/{tool}.txt does not pin {tool_package}")

@@ -1,4 +1,4 @@
-"""What the benchmark ran on, in words that name no machine."""
+"""What a benchmark ran on, in words that name no machine."""
 
 import os
 import platform
@@ -9,11 +9,16 @@ def facts() -> dict[str, str]:
     """Cores, memory, CPU, kernel and Python."""
     return {
         "cores": str(len(os.sched_getaffinity(0))),
-        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
+        "memory": f"{memory_gib():.0f} GiB",
         "cpu": _cpu(),
         "kernel": f"{platform.system()} {platform.release().partition('-')[0]}",
         "python": platform.python_version(),
     }
+
+
+def memory_gib() -> float:
+    """All of it, used or not."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
 
 
 def _cpu() -> str:

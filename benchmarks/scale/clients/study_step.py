@@ -1,0 +1,232 @@
+"""One stage of a study from requests to figures: the workflow's own scripts over tables made here.
+
+    python study_step.py STEP FOLDER SCALE RESULT
+
+The study: nine recommendations asked `40 x SCALE` times and 25 multiple-choice questions asked
+`5 x SCALE` times, each blank and after histories, of the embedded model. The histories are those of
+the sample conversations over and over, so that encoding them does not weigh.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import build_database
+import canonicalise_answers
+import generate_responses
+import measure_accuracy
+import measure_distributions
+import measure_heterogeneity
+import parse_answers
+import plan_requests
+import plot_fig1
+import plot_fig2
+import plot_fig3
+import prepare_task
+from fieldwork import tables
+from fieldwork.generation.responses import Arm
+from fieldwork.puppets.contexts import context_id, estimate_tokens
+from fieldwork.puppets.corpus import Filters, prepare_corpus
+from fieldwork.records import Context, Conversation
+
+ROOT = Path(__file__).resolve().parents[3]
+MODEL = "embedded"
+TASKS = {"recommendations": 40, "mmlu_lite": 5}
+CONDITIONS = ("offline", "history")
+HISTORIES = 20
+SEED = 2509
+BOOTSTRAP = 1_000
+DRAWING = {
+    "models": {MODEL: "Embedded"},
+    "conditions": {"offline": "Offline", "history": "SP-History"},
+    "note": None,
+}
+
+
+class Study:
+    """A study in a folder, `scale` times as large as the smallest."""
+
+    def __init__(self, folder: Path, scale: int) -> None:
+        self._folder, self._scale = folder, scale
+        shipped = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+        self._model: dict[str, Any] = shipped["models"][MODEL]
+
+    @property
+    def n_requests(self) -> int:
+        """Requests of the study, once they are planned."""
+        return sum(len(tables.read_arrow(self._table("requests", *arm))) for arm in self._arms())
+
+    def prepare(self) -> None:
+        """Items and histories; not measured."""
+        for task in TASKS:
+            prepare_task.main(self._sources(task), self._items(task))
+        sample, corpus = ROOT / "resources/sample/conversations.parquet", self._folder / "c.parquet"
+        prepare_corpus([sample], format="wildchat", filters=Filters(1), out=corpus)
+        talks = tables.read_rows(corpus, Conversation)[:HISTORIES]
+        made = [
+            Context(
+                context_id(talk.messages),
+                f"puppet-{number:06d}",
+                None,
+                [talk.conversation_id],
+                talk.messages,
+                estimate_tokens(talk.messages),
+                0,
+            )
+            for number in range(max(TASKS.values()) * self._scale)
+            for talk in [talks[number % len(talks)]]
+        ]
+        for task, runs in TASKS.items():
+            rows = made[: runs * self._scale]
+            tables.write_rows(self._table("contexts", task, "history"), rows, Context, "puppet_id")
+
+    def plan_requests(self) -> None:
+        """Who is asked what."""
+        for task, condition in self._arms():
+            plan_requests.main(
+                self._items(task),
+                self._contexts(task, condition),
+                self._table("requests", task, condition),
+                TASKS[task] * self._scale,
+                1,
+            )
+
+    def generate_responses(self) -> None:
+        """Ask, or find in the ledger."""
+        for task, condition in self._arms():
+            generate_responses.main(
+                requests=self._table("requests", task, condition),
+                items=self._items(task),
+                contexts=self._contexts(task, condition),
+                responses=self._table("responses", task, condition),
+                ledgers=str(self._folder / "ledger"),
+                # of all scales together: a text is encoded once
+                store=str(self._folder.parent / "vectors.sqlite"),
+                arm=Arm(MODEL, task, condition, 1.0, 512, SEED),
+                model=self._model,
+                generation={"attempts": 5, "budget_usd": None},
+                prices={},
+            )
+
+    def parse_answers(self) -> None:
+        """Read every answer."""
+        for arm in self._arms():
+            answers = self._table("parsed", *arm)
+            parse_answers.main(self._table("responses", *arm), self._items(arm[0]), answers)
+
+    def canonicalise_answers(self) -> None:
+        """Merge spellings over all answers."""
+        canonicalise_answers.main(
+            parsed=[self._table("parsed", *arm) for arm in self._arms()],
+            field="",
+            aliases=str(ROOT / "resources/tasks/aliases.csv"),
+            overrides="",
+            answers=self._path("answers.parquet"),
+            items=self._path("items.csv"),
+            near_duplicates=92,
+        )
+
+    def measure_heterogeneity(self) -> None:
+        """With its bootstrap."""
+        paths = self._metric("heterogeneity") | self._metric("item_shares")
+        answers = self._path("answers.parquet")
+        measure_heterogeneity.main(answers=answers, bootstrap=BOOTSTRAP, seed=SEED, **paths)
+
+    def measure_distributions(self) -> None:
+        """Shares of answers."""
+        paths = self._metric("distributions") | self._metric("novelty")
+        answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
+        measure_distributions.main(
+            answers=answers, items=items, tasks=list(TASKS), baseline="offline", **paths
+        )
+
+    def measure_accuracy(self) -> None:
+        """Scores of runs."""
+        paths = self._metric("runs") | self._metric("accuracy")
+        answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
+        measure_accuracy.main(answers=answers, items=items, tasks=list(TASKS), **paths)
+
+    def plot_figures(self) -> None:
+        """All three, and the database."""
+        sheet = str(ROOT / "resources/figures.mplstyle")
+        heterogeneity, distributions = (
+            self._path("heterogeneity.pq"),
+            self._path("distributions.pq"),
+        )
+        plot_fig1.main(heterogeneity, sheet, [self._path("1.pdf")], "recommendations", DRAWING)
+        plot_fig2.main(distributions, sheet, [self._path("2.pdf")], "mmlu_lite", DRAWING)
+        plot_fig3.main(
+            self._path("runs.pq"),
+            self._path("accuracy.pq"),
+            str(ROOT / "resources/helm_lite_mmlu.csv"),
+            sheet,
+            [self._path("3.pdf")],
+            "mmlu_lite",
+            None,
+            DRAWING,
+        )
+        inputs = {"answers": [self._path("answers.parquet")]}
+        build_database.main(inputs, [heterogeneity], self._path("study.duckdb"))
+
+    def _arms(self) -> list[tuple[str, str]]:
+        return [(task, condition) for task in TASKS for condition in CONDITIONS]
+
+    def _sources(self, task: str) -> list[dict[str, Any]]:
+        plain = {"item_ids": [], "subjects": [], "shots": None, "letter_instruction": True}
+        if task == "recommendations":
+            source = {
+                "format": "items",
+                "dataset": task,
+                "kind": "list",
+                "files": [str(ROOT / "resources/tasks/recommendations.csv")],
+                "candidates": str(ROOT / "resources/tasks/candidates.csv"),
+            }
+        else:
+            files = sorted((ROOT / "resources/sample/mmlu").rglob("*.csv"))
+            source = {"format": "mmlu", "dataset": "sample_mmlu", "kind": "choice", "shots": 5}
+            source |= {"files": [str(file) for file in files], "candidates": None}
+        return [plain | source]
+
+    def _path(self, name: str) -> str:
+        return str(self._folder / name)
+
+    def _items(self, task: str) -> str:
+        return self._path(f"{task}.parquet")
+
+    def _table(self, stage: str, task: str, condition: str) -> str:
+        return self._path(f"{stage}/{task}/{condition}.parquet")
+
+    def _contexts(self, task: str, condition: str) -> str:
+        return self._table("contexts", task, condition) if condition == "history" else ""
+
+    def _metric(self, name: str) -> dict[str, str]:
+        return {name: self._path(f"{name}.pq"), f"{name}_csv": self._path(f"{name}.csv")}
+
+
+def main() -> None:
+    """Do one step."""
+    step, folder, scale, result = sys.argv[1:]
+    study = Study(Path(folder), int(scale))
+    steps: Mapping[str, Callable[[], None]] = {
+        name: getattr(study, name)
+        for name in vars(Study)
+        if not name.startswith("_")
+        if name != "n_requests"
+    }
+    if step == "plan_requests":
+        study.prepare()
+    begun = time.perf_counter()
+    steps[step]()
+    seconds = time.perf_counter() - begun
+    n_bytes = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
+    measured = {"seconds": seconds, "rows": study.n_requests, "out_bytes": n_bytes}
+    Path(result).write_text(json.dumps(measured), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

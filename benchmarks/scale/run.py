@@ -1,0 +1,242 @@
+"""`make bench-scale`: how time, memory and disk grow with the corpus and with the study.
+
+Corpora of WildChat's shape (`wildchat.py`) go through the corpus step, beside polars, pandas and
+datasets doing the same filter, and on to contexts; studies of growing size go from requests to figures.
+Each measurement is a process of its own. What was measured goes to `results.csv`, and from there to
+`results.md` and `growth.png`. Needs 20 GB of disk for a million conversations, or fewer `--sizes`.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
+
+import environments
+import machine
+import report
+import wildchat
+from measuring import Measured, measure
+from report import FIELDWORK, PEERS, STEPS, Row
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+CLIENTS = HERE / "clients"
+PINS = HERE / "environments"
+WORK = HERE.parent / ".work" / "scale"
+OWN_ENVIRONMENT = (FIELDWORK, "pandas")
+FILES = 14
+CONVERSATIONS_A_PUPPET = 200
+LIMIT_S = 1_800.0
+
+
+class Options(NamedTuple):
+    """The command line."""
+
+    sizes: list[int]
+    scales: list[int]
+    rounds: int
+    tools: list[str]
+    scale_text: float
+    memory_gib: float
+    source: Path
+    day: str
+    out: Path
+    keep: bool
+
+
+def options() -> Options:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    tools = [FIELDWORK, *PEERS]
+    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--scales", type=int, nargs="*", default=[1, 10, 100], help="of the study")
+    parser.add_argument("--rounds", type=int, default=3, help="a million conversations: one")
+    parser.add_argument("--tools", nargs="*", default=tools, choices=tools)
+    parser.add_argument("--scale-text", type=float, default=1.0, help="of every message's length")
+    parser.add_argument("--memory-gib", type=float, default=0.7 * machine.memory_gib())
+    parser.add_argument("--source", type=Path, default=wildchat.SOURCE)
+    parser.add_argument("--day", default=date.today().isoformat())
+    parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
+    parser.add_argument("--keep", action="store_true", help="do not delete the corpora at the end")
+    asked = vars(parser.parse_args())
+    return Options(**asked | {"out": asked["out"].resolve()})
+
+
+class Bench:
+    """Runs what is asked for and keeps a row for each run."""
+
+    def __init__(self, asked: Options, pythons: dict[str, Path]) -> None:
+        self._asked, self._pythons = asked, pythons
+        self.rows: list[Row] = []
+
+    def corpus(self, size: int) -> None:
+        """Every tool in turn over one corpus, then contexts from what ours wrote."""
+        folder = WORK / f"corpus-{size}-{self._asked.scale_text:g}"
+        speech = wildchat.read_speech(self._asked.source)
+        wanted = wildchat.Size(size, FILES, text=self._asked.scale_text)
+        files = wildchat.write_corpus(folder, speech, wanted)
+        n_bytes = sum(file.stat().st_size for file in files)
+        self.rows.append(Row("generated", "", size, 0, None, None, None, None, n_bytes, size, ""))
+        failed: set[str] = set()
+        for turn in range(self._rounds(size)):
+            for tool in self._pythons:
+                if tool not in failed and not self._filter(tool, folder, size, turn):
+                    failed.add(tool)
+            self._contexts(size, turn)
+        if not self._asked.keep:
+            shutil.rmtree(folder)
+
+    def study(self, scale: int, *, steps: Sequence[str] = STEPS) -> None:
+        """From requests to figures; a second asking finds every answer in the ledger."""
+        folder = _emptied(WORK / f"study-{scale}")
+        for step in steps:
+            command = [CLIENTS / "study_step.py", step.removeprefix("again: "), folder, str(scale)]
+            if not self._run(step, FIELDWORK, scale, 0, command):
+                return
+
+    def _rounds(self, size: int) -> int:
+        return 1 if size >= 1_000_000 else self._asked.rounds
+
+    def _filter(self, tool: str, folder: Path, size: int, turn: int) -> bool:
+        place = _emptied(WORK / "filter")
+        out = WORK / f"{tool}.parquet"
+        job = {
+            "folder": str(folder),
+            "out": str(out),
+            "work": str(place),
+            "result": str(WORK / "result.json"),
+            "threads": len(os.sched_getaffinity(0)),
+        }
+        client = CLIENTS / f"corpus_{tool}.py"
+        fine = self._run("corpus", tool, size, turn, [client, json.dumps(job)], takes_result=False)
+        shutil.rmtree(place, ignore_errors=True)
+        if fine and not self._agrees(size):
+            raise SystemExit(
+                f"{tool} kept {self.rows[-1].kept} conversations of {size}, others not"
+            )
+        return fine
+
+    def _agrees(self, size: int) -> bool:
+        kept = {row.kept for row in self.rows if (row.what, row.n) == ("corpus", size) and row.kept}
+        return len(kept) == 1
+
+    def _contexts(self, size: int, turn: int) -> None:
+        puppets, out = max(size // CONVERSATIONS_A_PUPPET, 1), WORK / "contexts.parquet"
+        corpus = WORK / f"{FIELDWORK}.parquet"
+        if corpus.exists():
+            command = [CLIENTS / "contexts_fieldwork.py", corpus, out, str(puppets)]
+            self._run("contexts", FIELDWORK, size, turn, command)
+
+    def _run(
+        self,
+        what: str,
+        tool: str,
+        n: int,
+        turn: int,
+        command: Sequence[str | Path],
+        *,
+        takes_result: bool = True,
+    ) -> bool:
+        result = WORK / "result.json"
+        result.unlink(missing_ok=True)
+        measured = measure(
+            [self._pythons[tool], *command, *([result] if takes_result else [])],
+            environment=_environment(tool),
+            log=WORK / f"{what.replace(': ', '-')}-{tool}-{n}.log",
+            limit_s=LIMIT_S,
+            limit_mib=self._asked.memory_gib * 1024,
+        )
+        self.rows.append(_row(what, tool, n, turn, measured, result))
+        print(_told(self.rows[-1]), flush=True)
+        return not measured.failure
+
+
+def _row(what: str, tool: str, n: int, turn: int, measured: Measured, result: Path) -> Row:
+    if measured.failure:
+        failed = measured.failure
+        return Row(what, tool, n, turn, None, None, measured.private_mib, None, 0, 0, failed)
+    told = json.loads(result.read_text(encoding="utf-8"))
+    return Row(
+        what,
+        tool,
+        n,
+        turn,
+        told["seconds"],
+        measured.cpu_s,
+        measured.private_mib,
+        measured.resident_mib,
+        told["out_bytes"] + told.get("work_bytes", 0),
+        told["rows"],
+        "",
+    )
+
+
+def _told(row: Row) -> str:
+    seconds = (
+        "failed" if row.seconds is None else f"{row.seconds:9.2f} s {row.cpu_s or 0:9.2f} cpu s"
+    )
+    memory = f"{row.private_mib or 0:8.0f} MiB"
+    return f"{row.what:22} {row.tool:10} {row.n:9,} {seconds} {memory} {row.kept:8,} {row.note}"
+
+
+def _environment(tool: str) -> dict[str, str]:
+    """No telemetry and no downloads; our own tool finds the library and the scripts."""
+    scripts = str(ROOT / "workflow" / "scripts") if tool == FIELDWORK else ""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    quiet = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "DO_NOT_TRACK": "1"}
+    return kept | quiet | {"PYTHONPATH": scripts, "HOME": str(WORK / "home")}
+
+
+def _emptied(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _pythons(asked: Options) -> Iterator[tuple[str, Path, str]]:
+    """Each tool that is asked for: its name, its Python (or the reason there is none), its version."""
+    for tool in asked.tools:
+        if tool in OWN_ENVIRONMENT:
+            yield tool, Path(sys.executable), ""
+            continue
+        prepared = environments.prepare(tool, PINS)
+        if prepared.python is None:
+            print(f"{tool} is left out: {prepared.reason}", flush=True)
+            continue
+        yield tool, prepared.python, environments.pinned(tool, tool, PINS)
+
+
+def main() -> None:
+    """Install, run, report; what is measured is on disk after every size."""
+    asked = options()
+    asked.out.mkdir(parents=True, exist_ok=True)
+    (WORK / "home").mkdir(parents=True, exist_ok=True)
+    notes = [report.told("day", "", asked.day)]
+    notes += [report.told(f"machine: {name}", "", value) for name, value in machine.facts().items()]
+    notes.append(report.told("machine: load at the start", "", f"{os.getloadavg()[0]:.1f}"))
+    notes.append(report.told("scale of texts", "", f"{asked.scale_text:g}"))
+    pythons = {}
+    for tool, python, version in _pythons(asked):
+        pythons[tool] = python
+        notes += [report.told("version", tool, version)] if version else []
+    bench = Bench(asked, pythons)
+    for size in asked.sizes:
+        bench.corpus(size)
+        report.write(asked.out, [*notes, *bench.rows])
+    if asked.scales and FIELDWORK in pythons:
+        # encodes the texts that all sizes share, which is not what is measured
+        Bench(asked, pythons).study(1, steps=STEPS[:2])
+    for scale in asked.scales if FIELDWORK in pythons else ():
+        bench.study(scale)
+        report.write(asked.out, [*notes, *bench.rows])
+
+
+if __name__ == "__main__":
+    main()

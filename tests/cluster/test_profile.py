@@ -1,0 +1,67 @@
+"""What every job asks a cluster for, told without one."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from workflow.conftest import REPOSITORY, Checkout
+
+PROFILES = REPOSITORY / "profiles"
+
+
+def rules() -> dict[str, str]:
+    """The text of every rule that runs a script, by its name."""
+    found = {}
+    for path in sorted((REPOSITORY / "workflow/rules").glob("*.smk")):
+        for text in re.split(r"(?m)^(?=rule )", path.read_text())[1:]:
+            if "    script:" in text:
+                found[text.split(":", 1)[0].removeprefix("rule ")] = text
+    return found
+
+
+def profile(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((PROFILES / name / "config.yaml").read_text())
+    return loaded
+
+
+@pytest.mark.parametrize("name", sorted(rules()))
+def test_every_rule_says_how_much_memory_and_time_it_takes(name: str) -> None:
+    for needed in (r"mem_mb=\d+,", r"runtime=\d+,"):
+        assert re.search(
+            rf"^    resources:\n(?:        .*\n)*?        {needed}", rules()[name], re.M
+        )
+
+
+def test_each_setting_has_one_place() -> None:
+    # what both name is taken from the default profile alone
+    assert not set(profile("default")) & set(profile("slurm"))
+
+
+def test_groups_are_of_rules_that_exist_and_never_of_those_that_ask_a_model() -> None:
+    groups = profile("slurm")["groups"]
+    assert set(groups) <= set(rules())
+    assert "generate_responses" not in groups
+    assert set(profile("slurm")["group-components"]) <= set(groups.values())
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize(("device", "gpus"), [(None, 0), ("cuda:0", 1)])
+def test_a_gpu_is_asked_for_where_the_config_names_one(
+    tmp_path: Path, device: str | None, gpus: int
+) -> None:
+    study = Checkout(REPOSITORY, tmp_path)
+    overlay = study.study("on_a_gpu", {"embedding": {"device": device}})
+    target = "results/contexts/probe/rag.parquet"
+    planned = study.snakemake("-n", target, "--configfile", str(overlay))
+    assert planned.returncode == 0, planned.stderr[-2000:]
+    asked = re.findall(r"^rule (\w+):$|\bgpu=(\d)", planned.stdout + planned.stderr, re.M)
+    by_rule: dict[str, int] = {}
+    rule = ""
+    for name, count in asked:
+        rule = name or rule
+        if count:
+            by_rule[rule] = int(count)
+    assert by_rule == {"embed_corpus": gpus, "build_contexts": gpus}

@@ -1,0 +1,105 @@
+"""A study through `--profile profiles/slurm` on a real Slurm: same bytes through faults, caps held."""
+
+import itertools
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from cluster.conftest import ClusterStudy, Ordeal
+from cluster.slurm import Cluster, FinishedJob
+from workflow.conftest import Checkout, digests
+
+pytestmark = [pytest.mark.workflow, pytest.mark.cluster]
+
+TABLES = ("results/**/*.parquet", "results/**/*.csv", "results/summary.txt", "results/figures/*")
+
+
+def submitted(text: str) -> dict[int, str]:
+    """Slurm's number of each job that Snakemake submitted, and the folder of its log."""
+    found = re.findall(r"submitted with SLURM jobid (\d+) \(log: \S*/logs/slurm/(\S+)/\d+", text)
+    return {int(number): folder for number, folder in found}
+
+
+def runs_that_ask_the_model(ordeal: Ordeal) -> list[FinishedJob]:
+    """The runs of jobs that hold the cap of the embedded model."""
+    jobs = submitted(ordeal.killed.text) | submitted(ordeal.resumed.text)
+    numbers = {n for n, folder in jobs.items() if folder.startswith("rule_generate_responses/")}
+    return [job for job in ordeal.study.cluster.finished_jobs() if job.job_id in numbers]
+
+
+def test_tables_and_figures_are_those_of_a_local_run_to_the_byte(ordeal: Ordeal) -> None:
+    assert ordeal.resumed.returncode == 0, ordeal.resumed.text[-3000:]
+    local = digests(ordeal.local.directory, *TABLES)
+    assert len(local) > 40
+    assert digests(ordeal.study.checkout.directory, *TABLES) == local
+
+
+def test_a_killed_job_fails_the_run_and_says_where_its_logs_are(ordeal: Ordeal) -> None:
+    text = ordeal.killed.text
+    assert ordeal.killed.returncode != 0
+    assert "Error in rule generate_responses" in text
+    assert re.search(
+        r"log: logs/generate_responses/embedded/\S+\.log, \S+/logs/slurm/\S+\.log", text
+    )
+    assert len(ordeal.results_before_resuming) < 4
+
+
+def test_going_on_does_only_what_was_not_done(ordeal: Ordeal) -> None:
+    again = {folder.split("/")[0] for folder in submitted(ordeal.resumed.text).values()}
+    assert "rule_generate_responses" in again
+    assert not again & {"rule_prepare_corpus", "rule_embed_corpus"}
+
+
+def test_no_answer_is_asked_for_twice(ordeal: Ordeal) -> None:
+    assert ordeal.study.asked() >= ordeal.answers_after_kill
+    keys = []
+    for folder in (ordeal.study.checkout.directory, ordeal.local.directory):
+        with sqlite3.connect(folder / "resources/ledger/embedded.sqlite") as ledger:
+            keys.append(set(ledger.execute("SELECT key, reply FROM answers")))
+    assert keys[0] == keys[1]
+
+
+def test_slurm_starts_the_job_of_a_dead_node_again_on_another(ordeal: Ordeal) -> None:
+    runs = ordeal.study.cluster.finished_jobs()
+    (lost,) = (run for run in runs if run.state == "NODE_FAIL")
+    (done,) = (run for run in runs if run.job_id == lost.job_id and run.state == "COMPLETED")
+    assert lost.node == ordeal.crashed_node
+    assert done.node != lost.node
+
+
+def test_no_two_jobs_of_a_provider_run_at_once_on_any_node(ordeal: Ordeal) -> None:
+    # in Slurm's records: a second is the finest they tell
+    runs = sorted(runs_that_ask_the_model(ordeal), key=lambda run: (run.start, run.end))
+    assert len(runs) >= 4 + 2  # a job killed, a node crashed
+    assert len({run.node for run in runs}) == 2
+    for before, after in itertools.pairwise(runs):
+        assert before.end <= after.start, (before, after)
+
+
+def test_jobs_of_seconds_share_a_slurm_job(ordeal: Ordeal) -> None:
+    jobs = [*submitted(ordeal.killed.text).values(), *submitted(ordeal.resumed.text).values()]
+    groups = {name for name in (folder.split("/")[0] for folder in jobs) if "group_" in name}
+    assert len(groups) == 5, groups  # inputs, requests of two conditions, answers, results
+    # those, 4 of the corpus, 4 arms of which one twice, and requests that a stop cut short
+    assert len(jobs) <= 5 + 4 + 5 + 2
+
+
+def test_a_users_mistake_is_told_once_and_not_tried_again(
+    cluster: Cluster, project: Checkout, tmp_path: Path
+) -> None:
+    folder = Checkout(project.root, tmp_path)
+    study = ClusterStudy(cluster, folder)
+    bad = folder.study("bad", {"filters": {"min_user_turns": 900}})
+    target = "results/corpus/conversations.parquet"
+    failed = study.finish(study.start(target, "--configfile", str(bad)))
+    assert failed.returncode != 0
+    assert len(submitted(failed.text)) == 1
+    (log,) = re.findall(r"log: (logs/prepare_corpus\.log), (\S+/logs/slurm/\S+\.log)", failed.text)
+    for path in (tmp_path / log[0], Path(log[1])):
+        sentences = [line for line in path.read_text().splitlines() if "ERROR" in line]
+        assert len(sentences) == 1
+        assert "min_user_turns" in sentences[0]
+    assert "min_user_turns" in failed.text.split("Error in rule prepare_corpus")[1]
+    assert "Traceback" not in failed.text

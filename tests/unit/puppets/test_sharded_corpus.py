@@ -1,0 +1,95 @@
+"""The corpus through both scripts: cut into shards, embedded; again with more data, or other shards."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import embed_corpus
+import split_corpus
+from fieldwork import encoder, streams, tables
+from fieldwork.encoder import EncoderSettings, Vectors
+from fieldwork.records import Conversation, Message
+
+EMBEDDING = {"model": "all-MiniLM-L6-v2", "batch_size": 1, "device": None, "precision": "fp32"}
+
+
+class Study:
+    """A folder with a corpus of n conversations; remembers what the encoder was asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.asked: list[str] = []
+
+    def encode(self, texts: list[str], **_: object) -> Vectors:
+        self.asked += texts
+        angles = np.array([float(t.removeprefix("question ")) for t in texts], np.float32)
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+    def embed(self, n: int, n_shards: int) -> list[Path]:
+        """Both steps, as the rules call them."""
+        rows = [
+            Conversation(
+                f"c{i:04d}", "u", None, None, None, 1, 3, [Message("user", f"question {i}")]
+            )
+            for i in range(n)
+        ]
+        corpus = self.folder / "conversations.parquet"
+        tables.write_rows(corpus, rows, Conversation, "conversation_id")
+        texts = [self.folder / f"{i}-of-{n_shards}.texts.parquet" for i in range(n_shards)]
+        split_corpus.main(str(corpus), [str(path) for path in texts], "user_turns")
+        shards = [self.folder / f"{i}-of-{n_shards}.parquet" for i in range(n_shards)]
+        for text, shard in zip(texts, shards, strict=True):
+            embed_corpus.main(str(text), str(shard), str(self.folder / "store"), EMBEDDING, 1)
+        return shards
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    made = Study(tmp_path)
+
+    def load(_: EncoderSettings) -> Study:
+        return made
+
+    monkeypatch.setattr(encoder, "_load", load)
+    return made
+
+
+def vectors(shards: list[Path]) -> dict[str, list[float]]:
+    return {
+        i: vector
+        for ids, block in streams.read_blocks(shards)
+        for i, vector in zip(ids, block.tolist(), strict=True)
+    }
+
+
+@pytest.mark.parametrize("n_shards", [1, 3, 64])
+def test_every_conversation_gets_its_vector(study: Study, n_shards: int) -> None:
+    found = vectors(study.embed(50, n_shards))
+    assert sorted(found) == [f"c{i:04d}" for i in range(50)]
+    for i in (0, 7, 49):
+        assert found[f"c{i:04d}"] == pytest.approx([np.cos(i), np.sin(i)], abs=1e-6)
+
+
+def test_another_number_of_shards_computes_nothing(study: Study) -> None:
+    first = vectors(study.embed(50, 3))
+    study.asked.clear()
+    assert vectors(study.embed(50, 7)) == first
+    assert study.asked == []
+
+
+def test_added_conversations_are_all_that_is_computed(study: Study) -> None:
+    shards = study.embed(50, 8)
+    before = {path: path.read_bytes() for path in shards}
+    study.asked.clear()
+    study.embed(52, 8)
+    assert sorted(study.asked) == ["question 50", "question 51"]
+    changed = [path for path in shards if path.read_bytes() != before[path]]
+    assert 1 <= len(changed) <= 2
+
+
+def test_lost_shards_come_back_byte_by_byte(study: Study) -> None:
+    before = [path.read_bytes() for path in study.embed(50, 2)]
+    study.asked.clear()
+    assert [path.read_bytes() for path in study.embed(50, 2)] == before
+    assert study.asked == []

@@ -1,0 +1,169 @@
+"""Rows and vectors come back as they were written, in blocks that do not depend on how they came."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fieldwork import streams, tables
+from fieldwork.errors import StudyError
+from fieldwork.records import Conversation as Talk
+from fieldwork.records import ConversationText, ConversationVector, Message
+from fieldwork.streams import KeyedBlock
+
+TEXTS = [ConversationText(f"c{i:03d}", f"text {i}") for i in range(25)]
+
+
+def numbers(n: int, dimensions: int = 4) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(1).normal(size=(n, dimensions)).astype(np.float32)
+
+
+def blocks(n: int, size: int) -> list[KeyedBlock]:
+    vectors = numbers(n)
+    ids, keys = [f"c{i:03d}" for i in range(n)], [f"k{i}" for i in range(n)]
+    return [
+        KeyedBlock(ids[i : i + size], keys[i : i + size], vectors[i : i + size])
+        for i in range(0, n, size)
+    ]
+
+
+# ---- vectors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [0, 1, 9, 10, 25])
+@pytest.mark.parametrize("size", [1, 3, 10, 25])
+def test_vectors_keep_their_bits_in_blocks_of_one_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int, size: int
+) -> None:
+    monkeypatch.setattr(streams, "ROWS_PER_BLOCK", 10)
+    path = tmp_path / "v.parquet"
+    assert streams.write_blocks(path, blocks(n, size)) == n
+    found = list(streams.read_blocks([path]))
+    assert [len(block.ids) for block in found] == [10] * (n // 10) + [n % 10] * (n % 10 > 0)
+    assert [i for block in found for i in block.ids] == [f"c{i:03d}" for i in range(n)]
+    assert [v for block in found for v in block.vectors.tolist()] == numbers(n).tolist()
+    assert all(block.vectors.dtype == np.float32 for block in found)
+    streams.write_blocks(tmp_path / "w.parquet", blocks(n, 7))
+    assert path.read_bytes() == (tmp_path / "w.parquet").read_bytes()
+
+
+def test_vectors_are_a_declared_table_that_numpy_reads(tmp_path: Path) -> None:
+    path = tmp_path / "v.parquet"
+    streams.write_blocks(path, blocks(3, 3))
+    rows = tables.read_rows(path, ConversationVector)
+    assert [row.text_sha256 for row in rows] == ["k0", "k1", "k2"]
+    assert [np.frombuffer(row.vector, "<f4").tolist() for row in rows] == numbers(3).tolist()
+    assert pq.read_schema(path).equals(tables.schema_of(ConversationVector))
+
+
+def test_several_files_are_one_table(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{i}.parquet" for i in range(3)]
+    for path, n in zip(paths, (3, 0, 2), strict=True):
+        streams.write_blocks(path, blocks(n, 2))
+    assert [block.ids for block in streams.read_blocks(paths)] == [
+        ["c000", "c001", "c002"],
+        ["c000", "c001"],
+    ]
+    assert streams.count_rows(paths) == 5
+
+
+@pytest.mark.parametrize("ids", [["b", "a"], ["a", "a"]])
+@pytest.mark.parametrize("size", [1, 2])
+def test_ids_out_of_order_are_refused(tmp_path: Path, ids: list[str], size: int) -> None:
+    each = [KeyedBlock(ids[i : i + size], ["k"] * size, numbers(size)) for i in range(0, 2, size)]
+    with pytest.raises(ValueError, match="do not ascend"):
+        streams.write_blocks(tmp_path / "v.parquet", each)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_vectors_of_two_encoders_are_not_mixed(tmp_path: Path) -> None:
+    for name, dimensions in (("a", 4), ("b", 5)):
+        streams.write_blocks(
+            tmp_path / f"{name}.parquet", [KeyedBlock(["c"], ["k"], numbers(1, dimensions))]
+        )
+    with pytest.raises(StudyError, match=r"b\.parquet: vectors of 4 and 5 numbers"):
+        list(streams.read_blocks([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
+
+
+def test_vectors_cut_short_are_refused(tmp_path: Path) -> None:
+    rows = [ConversationVector("a", "k", b"\0" * 8), ConversationVector("b", "k", b"\0" * 4)]
+    tables.write_rows(tmp_path / "v.parquet", rows, ConversationVector, "conversation_id")
+    with pytest.raises(StudyError, match=r"v\.parquet: its vectors differ in length"):
+        list(streams.read_blocks([tmp_path / "v.parquet"]))
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+def test_rows_go_to_their_parts_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(streams, "ROWS_PER_BATCH", size)
+    paths = [tmp_path / f"{i}.parquet" for i in range(3)]
+    rows = [(i % 2 * 2, row) for i, row in enumerate(TEXTS)]
+    streams.write_parts(paths, rows, ConversationText)
+    assert tables.read_rows(paths[0], ConversationText) == TEXTS[::2]
+    assert tables.read_rows(paths[1], ConversationText) == []
+    batches = list(streams.stream_rows(paths[2], ConversationText))
+    assert [row for batch in batches for row in batch] == TEXTS[1::2]
+    assert max(map(len, batches)) <= size
+
+
+def test_nested_rows_are_streamed(tmp_path: Path) -> None:
+    row = Talk("c", "u", None, None, None, 1, 3, [Message("user", "hi"), Message("assistant", "?")])
+    tables.write_rows(tmp_path / "c.parquet", [row], Talk, "conversation_id")
+    assert list(streams.stream_rows(tmp_path / "c.parquet", Talk)) == [[row]]
+
+
+def test_nothing_is_left_when_the_rows_fail(tmp_path: Path) -> None:
+    with pytest.raises(IndexError):
+        streams.write_parts([tmp_path / "0.parquet"], [(1, TEXTS[0])], ConversationText)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- what can go wrong ---------------------------------------------------------------------------
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "rows": lambda path: list(streams.stream_rows(path, ConversationText)),
+    "blocks": lambda path: list(streams.read_blocks([path])),
+    "count": lambda path: streams.count_rows([path]),
+}
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PAR1 half a file PAR1", b"conversation_id\n1\n"])
+@pytest.mark.parametrize("reader", sorted(READERS))
+def test_a_file_that_is_no_parquet_is_named(
+    tmp_path: Path, reader: str, content: bytes | None
+) -> None:
+    path = tmp_path / "t.parquet"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(StudyError, match=r"t\.parquet: not a readable Parquet file") as caught:
+        READERS[reader](path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("reader", ["rows", "blocks"])
+def test_other_columns_are_refused(tmp_path: Path, reader: str) -> None:
+    pq.write_table(pa.table({"conversation_id": ["c"]}), tmp_path / "t.parquet")
+    with pytest.raises(StudyError, match=r"t\.parquet: its columns are \['conversation_id'\]"):
+        READERS[reader](tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("reader", ["rows", "blocks"])
+def test_a_damaged_page_is_named(tmp_path: Path, reader: str) -> None:
+    path = tmp_path / "t.parquet"
+    if reader == "rows":
+        streams.write_parts([path], [(0, row) for row in TEXTS], ConversationText)
+    else:
+        streams.write_blocks(path, blocks(25, 25))
+    content = bytearray(path.read_bytes())
+    content[4:60] = b"\xff" * 56
+    path.write_bytes(content)
+    with pytest.raises(StudyError, match=r"t\.parquet: not a readable Parquet file"):
+        READERS[reader](path)

@@ -1,0 +1,80 @@
+"""What a dry run costs: no scientific package of ours, and seconds for the study of a whole paper."""
+
+import json
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workflow.conftest import REPOSITORY, Checkout, clean_environment
+
+pytestmark = pytest.mark.workflow
+
+SCIENTIFIC = (
+    "duckdb",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sentence_transformers",
+    "sklearn",
+    "torch",
+    "transformers",
+)
+SNAKEMAKE = "from snakemake.cli import main; main(['-n', '--quiet', 'all', '--directory', {!r}])"
+REPORT = "import json, sys; print('@', json.dumps([m for m in {!r} if m in sys.modules]))"
+
+# the arms of Wang, Ho and Koyejo with a third model: 3 models, 5 conditions, 3 tasks
+PAPER = {"study": {"models": ["gpt-4o-mini", "gemini-2.0-flash", "gpt-6-luna"]}}
+
+
+def imported(statement: str, folder: Path) -> set[str]:
+    """The scientific packages that a fresh process has imported after `statement`."""
+    code = f"try:\n    {statement}\nexcept SystemExit as end:\n    assert not end.code\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code + REPORT.format(SCIENTIFIC)],
+        cwd=folder,
+        env=clean_environment({"PYTHONPATH": str(REPOSITORY / "workflow/scripts")}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("@ "))
+    return set(json.loads(line.removeprefix("@ ")))
+
+
+@pytest.mark.parametrize("module", ["errors", "provenance", "settings"])
+def test_what_the_snakefile_imports_of_ours_is_plain_python(module: str) -> None:
+    assert imported(f"import fieldwork.{module}", REPOSITORY) == set()
+
+
+def test_parsing_the_snakefile_adds_no_scientific_package(tmp_path: Path) -> None:
+    # Snakemake itself imports some: a workflow of nothing tells which
+    (tmp_path / "Snakefile").write_text("rule all:\n    input: []\n")
+    nothing = imported(SNAKEMAKE.format(str(tmp_path)), tmp_path)
+    assert imported(SNAKEMAKE.format(str(tmp_path)), REPOSITORY) <= nothing
+
+
+def test_a_dry_run_of_a_whole_paper_takes_seconds(tmp_path: Path) -> None:
+    study = Checkout(REPOSITORY, tmp_path)
+    overlay = study.study("third_model", PAPER)
+    paper = REPOSITORY / "studies/paper.yaml"
+    spent = []
+    for _ in range(2):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        planned = study.snakemake("-n", "all", "--configfile", str(paper), str(overlay))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert planned.returncode == 0, planned.stderr[-2000:]
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    text = planned.stdout + planned.stderr
+    assert re.search(r"^generate_responses +45$", text, re.MULTILINE), (
+        "3 models, 5 conditions, 3 tasks"
+    )
+    # of processor time: other processes of the machine must not decide
+    assert min(spent) <= 4

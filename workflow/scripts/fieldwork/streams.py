@@ -1,0 +1,254 @@
+"""Tables larger than memory: rows in batches, vectors in blocks of float32, never value by value.
+
+A vector is stored as its bytes (little-endian float32), which Parquet reads back several times as fast
+as a list of numbers: a search through a million vectors is mostly reading. Memory is that of a batch or
+block, however many rows there are. Equal rows give equal bytes.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fieldwork.errors import StudyError, first_line
+from fieldwork.records import ConversationVector
+from fieldwork.tables import atomic_path, refuse_nulls, row_builder, schema_of
+
+Row = TypeVar("Row")
+
+ROWS_PER_BATCH = 1_024
+ROWS_PER_COPY = 2_048
+ROWS_PER_BLOCK = 16_384
+STORED = np.dtype("<f4")
+
+
+def stream_rows(path: str | Path, row_type: type[Row]) -> Iterator[list[Row]]:
+    """The rows of a Parquet table, a batch at a time, in the order of the file.
+
+    Raises:
+        StudyError: the file cannot be read, or its columns are not the row type's.
+    """
+    source, names = _open(path), schema_of(row_type).names
+    _expect(path, source, names)
+    build = row_builder(row_type)
+    try:
+        for batch in source.iter_batches(ROWS_PER_BATCH, columns=names):
+            yield [build(record) for record in batch.to_pylist()]
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, error) from error
+
+
+def write_parts(
+    paths: Sequence[str | Path], rows: Iterable[tuple[int, Row]], row_type: type[Row]
+) -> None:
+    """Write each row to the table of its number, in the order given; all files appear, some empty.
+
+    Args:
+        rows: numbers, indices of `paths`, with the rows.
+
+    Raises:
+        StudyError: the disk refuses a file.
+    """
+    schema = schema_of(row_type)
+    waiting: list[list[Row]] = [[] for _ in paths]
+    with ExitStack() as stack:
+        partial = [stack.enter_context(atomic_path(path)) for path in paths]
+        files = [
+            stack.enter_context(pq.ParquetWriter(path, schema, compression="zstd"))
+            for path in partial
+        ]
+        for part, row in rows:
+            waiting[part].append(row)
+            if len(waiting[part]) == ROWS_PER_BATCH:
+                files[part].write_table(_columns(waiting[part], schema))
+                waiting[part] = []
+        for file, left in zip(files, waiting, strict=True):
+            if left:
+                file.write_table(_columns(left, schema))
+
+
+def _columns(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    return pa.table({n: [getattr(row, n) for row in rows] for n in schema.names}, schema=schema)
+
+
+def copy_queries(
+    connection: Any, queries: Iterable[str], path: str | Path, row_type: type[Any]
+) -> int:
+    """Stream the rows of queries to one Parquet table of `row_type`; they do their own ordering.
+
+    Rows of one query stand after those of the query before it. Every row group but the last is full,
+    so bytes do not depend on where one query ends and the next begins. Memory stays bounded by the
+    connection's limit however many rows there are.
+
+    Args:
+        connection: of `tables.open_database`.
+
+    Raises:
+        StudyError: a row lacks what every row must have, or the disk refuses the file.
+    """
+    schema = schema_of(row_type)
+    total = 0
+    with atomic_path(path) as partial, pq.ParquetWriter(partial, schema, compression="zstd") as out:
+        for table in _full_groups(connection, queries):
+            refuse_nulls(path, table, schema)
+            out.write_table(table.select(schema.names).cast(schema))
+            total += table.num_rows
+    return total
+
+
+def _full_groups(connection: Any, queries: Iterable[str]) -> Iterator[pa.Table]:
+    waiting: pa.Table | None = None
+    for query in queries:
+        for batch in connection.sql(query).to_arrow_reader(ROWS_PER_COPY):
+            fresh = pa.Table.from_batches([batch])
+            waiting = fresh if waiting is None else pa.concat_tables([waiting, fresh])
+            while waiting.num_rows >= ROWS_PER_COPY:
+                yield waiting.slice(0, ROWS_PER_COPY).combine_chunks()
+                waiting = waiting.slice(ROWS_PER_COPY)
+    if waiting is not None and waiting.num_rows:
+        yield waiting.combine_chunks()
+
+
+class Block(NamedTuple):
+    """Some rows of a table of vectors.
+
+    Attributes:
+        ids: conversation ids, one a row of `vectors`.
+        vectors: float32, shape (len(ids), dimensions).
+    """
+
+    ids: list[str]
+    vectors: npt.NDArray[np.float32]
+
+
+class KeyedBlock(NamedTuple):
+    """Rows to write: ids, the hashes of the texts that were embedded, and their vectors."""
+
+    ids: Sequence[str]
+    keys: Sequence[str]
+    vectors: npt.NDArray[np.float32]
+
+
+def write_blocks(path: str | Path, blocks: Iterable[KeyedBlock]) -> int:
+    """Write blocks one after the other; return how many rows there were.
+
+    Rows are written in the order given, so the caller's blocks are in the order of the ids. Row groups
+    have `ROWS_PER_BLOCK` rows wherever one block ends and the next begins.
+
+    Raises:
+        StudyError: the disk refuses the file.
+        ValueError: the ids do not ascend, within or between blocks.
+    """
+    schema, total = schema_of(ConversationVector), 0
+    last: list[str] = []
+    # float32 noise does not compress, and reading it back would cost the time
+    with (
+        atomic_path(path) as partial,
+        pq.ParquetWriter(partial, schema, compression="none", use_dictionary=False) as out,
+    ):
+        for table in _regrouped(_table(block, schema) for block in blocks):
+            ids = table["conversation_id"].to_pylist()
+            if any(a >= b for a, b in pairwise([*last, *ids])):
+                raise ValueError(f"{path}: conversation ids do not ascend")
+            out.write_table(table, row_group_size=ROWS_PER_BLOCK)
+            total, last = total + len(ids), ids[-1:]
+    return total
+
+
+def _table(block: KeyedBlock, schema: pa.Schema) -> pa.Table:
+    n = len(block.ids)
+    content = np.ascontiguousarray(block.vectors, STORED)
+    width = content.shape[1] * STORED.itemsize if n else 0
+    starts = np.fromiter(accumulate([width] * n, initial=0), np.int32, n + 1)
+    buffers = [None, pa.py_buffer(starts), pa.py_buffer(content)]
+    vectors = pa.BinaryArray.from_buffers(pa.binary(), n, buffers)
+    columns = {
+        "conversation_id": pa.array(block.ids, pa.string()),
+        "text_sha256": pa.array(block.keys, pa.string()),
+        "vector": vectors,
+    }
+    return pa.table(columns, schema=schema)
+
+
+def _regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    waiting: list[pa.Table] = []
+    n_waiting = 0
+    for table in tables:
+        waiting, n_waiting = [*waiting, table], n_waiting + table.num_rows
+        while n_waiting >= ROWS_PER_BLOCK:
+            joined = pa.concat_tables(waiting)
+            yield joined.slice(0, ROWS_PER_BLOCK)
+            waiting, n_waiting = [joined.slice(ROWS_PER_BLOCK)], n_waiting - ROWS_PER_BLOCK
+    if n_waiting:
+        yield pa.concat_tables(waiting)
+
+
+def count_rows(paths: Iterable[str | Path]) -> int:
+    """Rows of several Parquet tables, from their footers."""
+    return sum(_open(path).metadata.num_rows for path in paths)
+
+
+def read_blocks(paths: Iterable[str | Path]) -> Iterator[Block]:
+    """The rows of several tables of vectors, file by file, a block at a time.
+
+    Raises:
+        StudyError: a file cannot be read, has other columns, or its vectors differ in length.
+    """
+    dimensions: set[int] = set()
+    for path in paths:
+        source = _open(path)
+        _expect(path, source, schema_of(ConversationVector).names)
+        for number in range(source.num_row_groups):
+            block = _block(path, source, number)
+            dimensions.add(block.vectors.shape[1])
+            if len(dimensions) > 1:
+                raise StudyError(
+                    f"{path}: vectors of {' and '.join(map(str, sorted(dimensions)))} numbers do not go "
+                    f"together; delete results/embeddings/shards to have them made again"
+                )
+            yield block
+
+
+def _open(path: str | Path) -> Any:
+    try:
+        return pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _expect(path: str | Path, source: Any, names: Sequence[str]) -> None:
+    if sorted(source.schema_arrow.names) != sorted(names):
+        raise StudyError(
+            f"{path}: its columns are {source.schema_arrow.names}, expected {names} (docs/data.md); "
+            f"delete it to have it made again"
+        )
+
+
+def _block(path: str | Path, source: Any, number: int) -> Block:
+    try:
+        # one thread: the file is read while the processor's others multiply
+        table = source.read_row_group(
+            number, columns=["conversation_id", "vector"], use_threads=False
+        ).combine_chunks()
+        ids, column = table["conversation_id"].to_pylist(), table["vector"].chunk(0)
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, error) from error
+    _, starts, content = column.buffers()
+    bounds = np.frombuffer(starts, np.int32)[column.offset : column.offset + len(column) + 1]
+    widths = np.unique(np.diff(bounds))
+    if len(widths) != 1 or widths[0] % STORED.itemsize:
+        raise StudyError(f"{path}: its vectors differ in length; delete it to have it made again")
+    flat = np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]].view(STORED)
+    return Block(ids, flat.reshape(len(ids), -1))
+
+
+def _unreadable(path: str | Path, error: BaseException) -> StudyError:
+    return StudyError(
+        f"{path}: not a readable Parquet file ({first_line(error)}); delete it to have it made again"
+    )

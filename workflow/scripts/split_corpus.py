@@ -1,0 +1,35 @@
+"""Cut what is embedded of the corpus into shards, by conversation id.
+
+In: results/corpus/conversations.parquet. Out: results/embeddings/texts/{shard}.parquet.
+"""
+
+from fieldwork import stage, streams
+from fieldwork.puppets.embedding import EmbeddedText, conversation_text
+from fieldwork.puppets.sharding import shard_of
+from fieldwork.records import Conversation, ConversationText
+
+
+def main(conversations: str, texts: list[str], text: EmbeddedText) -> None:
+    """Split."""
+    streams.write_parts(
+        texts,
+        (
+            (
+                shard_of(row.conversation_id, len(texts)),
+                ConversationText(row.conversation_id, conversation_text(row.messages, text)),
+            )
+            for rows in streams.stream_rows(conversations, Conversation)
+            for row in rows
+        ),
+        ConversationText,
+    )
+
+
+if __name__ == "__main__":
+    stage.run(
+        main,
+        log=snakemake.log[0],
+        conversations=snakemake.input.conversations,
+        texts=list(snakemake.output),
+        text=snakemake.params.text,
+    )
