@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.ledger import VERSION, Entry, Ledger, ledger_key, open_ledger
+from fieldwork.generation.ledger import VERSION, Entry, Ledger, ledger_key, open_ledger, sole_asker
 
 ENDPOINT = "https://api.example/v1/chat/completions"
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
@@ -416,10 +416,10 @@ def test_a_file_whose_keys_are_made_otherwise_is_refused_and_left_as_it_is(path:
         assert connection.execute("SELECT count(*) FROM answers").fetchone() == (1,)
 
 
-def test_one_run_asks_at_a_time_and_the_right_ends_with_its_process(path: Path) -> None:
+def test_one_job_asks_at_a_time_and_its_right_ends_with_its_process(path: Path) -> None:
     code = """
 import time
-with open_ledger(Path(sys.argv[1])) as ledger, ledger.asking():
+with sole_asker(Path(sys.argv[1])):
     print("has it", flush=True)
     time.sleep(60)
 """
@@ -429,7 +429,7 @@ with open_ledger(Path(sys.argv[1])) as ledger, ledger.asking():
     waited = threading.Event()
 
     def ask() -> None:
-        with open_ledger(path) as ledger, ledger.asking():
+        with sole_asker(path):
             waited.set()
 
     asker = threading.Thread(target=ask)

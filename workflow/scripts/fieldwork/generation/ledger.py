@@ -127,23 +127,6 @@ class Ledger:
             rows = self._connection.execute(f"SELECT key FROM {table} ORDER BY key").fetchall()
         return [key for (key,) in rows]
 
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """Hold the right to ask for this ledger; wait while another run has it.
-
-        Two that ask at once would both pay for what neither has stored yet.
-
-        Raises:
-            StudyError: the file beside the ledger that is the lock cannot be made.
-        """
-        with _explained(self._path):
-            lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            _lock(lock, self._path)
-            yield
-        finally:
-            os.close(lock)  # and the lock with it, as the kernel does for a run that is killed
-
     def store(self, entries: Iterable[Entry]) -> None:
         """Write answers in one transaction; when this returns they are on disk.
 
@@ -253,6 +236,26 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
     # outside `_explained`: what goes wrong in the caller's block is not the ledger's doing
     with closing(connection):
         yield Ledger(connection, path)
+
+
+@contextmanager
+def sole_asker(path: Path) -> Iterator[None]:
+    """Be the only job that asks for the ledger at `path`; wait while another one does.
+
+    Two that ask at once would both pay for what neither has stored yet, and two nodes of a cluster
+    cannot share the file. To be held before the ledger is opened.
+
+    Raises:
+        StudyError: the file beside the ledger that is the lock cannot be made.
+    """
+    with _explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _lock(lock, path)
+        yield
+    finally:
+        os.close(lock)  # and the lock with it, as the kernel does for a job that is killed
 
 
 def _lock(lock: int, path: Path) -> None:

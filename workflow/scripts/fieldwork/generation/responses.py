@@ -106,8 +106,7 @@ def _answered(
     arm: Arm,
 ) -> Iterator[Response]:
     """See that all are answered, then read; those whose row is damaged are put into `damaged`."""
-    with sender.ledger.asking():
-        settled = _settle(_grouped(drawn, items, contexts, arm), sender, len(drawn))
+    settled = _settle(_grouped(drawn, items, contexts, arm), sender, len(drawn))
     if settled.failures:
         raise StudyError(_failure_sentence(settled, arm))
     for start in range(0, len(drawn), ROWS_AT_ONCE):

@@ -13,7 +13,7 @@ from fieldwork.generation.batch_files import BatchLimits
 from fieldwork.generation.batch_journal import open_journal
 from fieldwork.generation.budget import open_budget
 from fieldwork.generation.engine import BatchDesk, Sender
-from fieldwork.generation.ledger import Tier, open_ledger
+from fieldwork.generation.ledger import Tier, open_ledger, sole_asker
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.preflight import check_model
 from fieldwork.generation.pricing import Price, price_of
@@ -48,7 +48,9 @@ def open_sender(
     tier: Tier = model.get("dispatch", "live")
     price = price_of(prices, model["model"]) if "model" in model else None
     with ExitStack() as stack:
-        ledger = stack.enter_context(open_ledger(folder / f"{name}.sqlite"))
+        path = folder / f"{name}.sqlite"
+        stack.enter_context(sole_asker(path))
+        ledger = stack.enter_context(open_ledger(path))
         budget = None
         if generation["budget_usd"] is not None and model["provider"] != "embedded":
             _require_price(name, model, price)
