@@ -30,7 +30,7 @@ FLOORS = {
 WINGS_MAY = {"records", "errors", "tables", "streams", "provenance", "hub", "encoder", "progress"}
 OWNERS = {
     "duckdb": {"tables"},
-    "pyarrow": {"tables", "streams"},
+    "pyarrow": {"tables", "streams", "puppets.parts"},
     "sentence_transformers": {"encoder"},
     "torch": {"encoder"},
     "transformers": {"encoder"},
