@@ -11,7 +11,7 @@ help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
 	@echo "make test   install into .venv, then every gate: snakefmt, lint, ruff, mypy, pytest"
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
-	@echo "make bench-scale  how cost grows up to a million conversations: half an hour, 20 GB of disk"
+	@echo "make bench-scale  how cost grows up to a million conversations: ten minutes on a quiet machine, 20 GB of disk"
 	@echo "make bench-retrieval  encoding and exact search, beside faiss: 8 minutes on a quiet machine"
 	@echo
 	@echo "In the environment (. .venv/bin/activate):"

@@ -40,7 +40,7 @@ WINGS_MAY = {
 }
 OWNERS = {
     "duckdb": {"tables"},
-    "pyarrow": {"tables", "streams"},
+    "pyarrow": {"tables", "streams", "puppets.parts"},
     "sentence_transformers": {"encoder"},
     "torch": {"encoder"},
     "transformers": {"encoder"},

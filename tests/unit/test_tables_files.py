@@ -172,26 +172,26 @@ def ranged(start: int, stop: int) -> str:
     [(0, 20_000), (0, 1, 20_000), (0, 2_048, 4_096, 20_000), (0, 5_000, 5_000, 5_001, 20_000)],
     ids=len,
 )
-def test_queries_become_a_table_whose_bytes_do_not_tell_them_apart(
+def test_batches_become_a_table_whose_bytes_do_not_tell_them_apart(
     tmp_path: Path, bounds: tuple[int, ...]
 ) -> None:
     with tables.open_database() as database:
-        queries = [ranged(*pair) for pair in pairwise(bounds)]
-        n = streams.copy_queries(database, queries, tmp_path / "r.parquet", Request)
-        streams.copy_queries(database, [ranged(0, 20_000)], tmp_path / "one.parquet", Request)
+        batches = [database.sql(ranged(*pair)).to_arrow_table() for pair in pairwise(bounds)]
+        n = streams.copy_tables(batches, tmp_path / "r.parquet", Request)
+        whole = database.sql(ranged(0, 20_000)).to_arrow_table()
+        streams.copy_tables([whole], tmp_path / "one.parquet", Request)
     rows = tables.read_rows(tmp_path / "r.parquet", Request)
     assert n == len(rows) == 20_000
     assert rows[19_999] == Request("i19999", None, "p", 19_999)
     assert (tmp_path / "r.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
 
 
-def test_a_query_with_missing_values_leaves_nothing(tmp_path: Path) -> None:
+def test_a_batch_with_missing_values_leaves_nothing(tmp_path: Path) -> None:
     query = "SELECT NULL::VARCHAR item_id, 'c' context_id, 'p' puppet_id, 0 replicate"
-    with (
-        tables.open_database() as database,
-        pytest.raises(StudyError, match="1 rows have no item_id"),
-    ):
-        streams.copy_queries(database, [query], tmp_path / "r.parquet", Request)
+    with tables.open_database() as database:
+        batch = database.sql(query).to_arrow_table()
+    with pytest.raises(StudyError, match="1 rows have no item_id"):
+        streams.copy_tables([batch], tmp_path / "r.parquet", Request)
     assert list(tmp_path.iterdir()) == []
 
 

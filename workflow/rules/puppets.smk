@@ -31,6 +31,7 @@ rule prepare_corpus:
         "logs/prepare_corpus.log",
     conda:
         "../envs/fieldwork.yaml"
+    threads: 2
     resources:
         mem_mb=8192,
         runtime=240,

@@ -2,6 +2,8 @@
 
 import hashlib
 import math
+import random
+import resource
 import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -282,16 +284,54 @@ def test_the_funnel_counts_rows_and_users_after_each_filter(tmp_path: Path) -> N
     )
     assert [(s.step, s.filter, s.rows_in, s.rows_out, s.users_out) for s in funnel] == [
         (0, "rows read", 5, 5, 4),
-        (1, "readable", 5, 5, 4),
-        (2, "distinct", 5, 5, 4),
-        (3, "min_user_turns", 5, 3, 3),
-        (4, "languages", 3, 2, 2),
-        (5, "exclude_toxic", 2, 2, 2),
-        (6, "exclude_redacted", 2, 2, 2),
-        (7, "models", 2, 2, 2),
-        (8, "started_after", 2, 2, 2),
-        (9, "started_before", 2, 2, 2),
+        (1, "min_user_turns", 5, 3, 3),
+        (2, "languages", 3, 2, 2),
+        (3, "exclude_toxic", 2, 2, 2),
+        (4, "exclude_redacted", 2, 2, 2),
+        (5, "models", 2, 2, 2),
+        (6, "started_after", 2, 2, 2),
+        (7, "started_before", 2, 2, 2),
+        (8, "readable", 2, 2, 2),
+        (9, "distinct", 2, 2, 2),
     ]
+
+
+def test_user_turns_are_counted_whatever_the_corpus_says_of_them(tmp_path: Path) -> None:
+    two = turns("x", "y", "X", "y", timestamp=MAY)
+    rows = [
+        wildchat(conversation_hash="a", turn=9),
+        wildchat(conversation_hash="b", turn=1, conversation=two),
+        wildchat(conversation_hash="c", turn=None, conversation=[*two, *two]),
+    ]
+    prepared = prepare(tmp_path, rows, filters=Filters(min_user_turns=2))
+    found = {row.conversation_id[0]: row.n_user_turns for row in prepared.rows}
+    assert found == {"b": 2, "c": 4}
+    assert prepared.funnel["min_user_turns"].rows_out == 2
+
+
+def test_users_that_only_texts_can_name_are_counted_once_they_are_read(tmp_path: Path) -> None:
+    nameless = without(wildchat(conversation=turns("one", "hi")), "hashed_ip", "conversation_hash")
+    rows = [nameless | {"conversation_hash": None}] * 2
+    prepared = prepare(tmp_path, [*rows, wildchat()])
+    users = {name: step.users_out for name, step in prepared.funnel.items()}
+    assert (users["rows read"], users["readable"], users["distinct"]) == (3, 2, 2)
+    assert {row.user_id for row in prepared.rows} > {"ip-1"}
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.large_string(), pa.string_view(), pa.dictionary("int32", "string")]
+)
+def test_other_kinds_of_text_columns_read_the_same(tmp_path: Path, kind: pa.DataType) -> None:
+    row = wildchat(language="English", model=None)
+    plain = pa.Table.from_pylist([row] * 3)
+    for name in ("conversation_hash", "language", "hashed_ip"):
+        place = plain.schema.get_field_index(name)
+        cast = pa.array(plain[name].to_pylist(), pa.string()).cast(kind)
+        plain = plain.set_column(place, name, cast)
+    file = tmp_path / "in.parquet"
+    pq.write_table(plain, file)
+    (found,) = prepare(tmp_path, [file], filters=Filters(1, ("english",))).rows
+    assert (found.conversation_id, found.user_id, found.language) == ("abc-7", "ip-1", "English")
 
 
 def test_lmsys_conversations_are_users_of_their_own_and_have_no_date(tmp_path: Path) -> None:
@@ -343,6 +383,7 @@ def test_tokens_are_estimated_from_bytes(tmp_path: Path) -> None:
 
 
 def test_odd_text_does_not_crash(tmp_path: Path) -> None:
+    user = [b"lone \xed\xa0\xbd surrogate", b"nul \x00", b"\xff"]
     broken = [b"lone \xed\xa0\xbd surrogate", b"nul \x00 inside", "r\u0000\u2028😀".encode()]
     raw = pa.array(broken, pa.binary())
     text = pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
@@ -351,10 +392,14 @@ def test_odd_text_does_not_crash(tmp_path: Path) -> None:
         {
             "conversation_hash": ["a", "b", "c"],
             "conversation": pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), talk),
+            "hashed_ip": pa.Array.from_buffers(
+                pa.string(), 3, pa.array(user, pa.binary()).buffers()
+            ),
         }
     )
     pq.write_table(table, tmp_path / "in.parquet")
     rows = prepare(tmp_path, [tmp_path / "in.parquet"]).rows
+    assert [row.user_id for row in rows] == ["lone ??? surrogate", "nul \x00", "?"]
     found = {row.conversation_id[0]: row.messages[0].content for row in rows}
     assert found == {
         "a": "lone ??? surrogate",
@@ -419,7 +464,7 @@ def test_how_a_corpus_is_cut_into_files_and_parts_does_not_show(
     for given, memory in (([tmp_path / "whole.parquet"], "2GB"), (files, limit)):
         out = tmp_path / "out.parquet"
         funnel = prepare_corpus(given, format="wildchat", filters=ALL, out=out, memory_limit=memory)
-        assert [step.rows_out for step in funnel[:3]] == [1_500, 1_500, 1_400]
+        assert [step.rows_out for step in funnel[-3:]] == [1_500, 1_500, 1_400]
         outputs.append(out.read_bytes())
     assert outputs[0] == outputs[1]
     assert not list(tmp_path.glob(".*"))
@@ -429,8 +474,15 @@ def test_a_disk_that_is_too_small_is_told_of_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write(tmp_path, [wildchat(conversation=turns("word " * 100, "y"))])
-    # 125 + 4 and 1 + 4 tokens of four bytes, written once and compressed
-    for free, fits in ((267, False), (268, True)):
+    footer = pq.ParquetFile(file).metadata.row_group(0)
+    (texts,) = [
+        footer.column(n).total_uncompressed_size
+        for n in range(footer.num_columns)
+        if footer.column(n).path_in_schema.endswith("content")
+    ]
+    # as they are, and once more compressed
+    needed = texts + texts // 2
+    for free, fits in ((needed - 1, False), (needed, True)):
         monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: SimpleNamespace(free=free))
         if fits:
             assert len(prepare(tmp_path, [file]).rows) == 1
@@ -438,6 +490,21 @@ def test_a_disk_that_is_too_small_is_told_of_before_anything_is_written(
             with pytest.raises(StudyError, match=r"out\.parquet: about .* are free; free some"):
                 prepare(tmp_path, [file])
             assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("limit", [50_000, 130_000])
+def test_a_disk_that_fills_up_is_named_and_nothing_is_left(tmp_path: Path, limit: int) -> None:
+    texts = [random.Random(n).randbytes(40).hex() for n in range(1_000)]
+    rows = [wildchat(conversation_hash=t, conversation=turns(t, "y")) for t in texts]
+    file = write(tmp_path, rows)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        with pytest.raises(StudyError, match=r"out\.parquet: .*large"):
+            prepare(tmp_path, [file])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ block, however many rows there are. Equal rows give equal bytes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -77,17 +78,12 @@ def _columns(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
     return pa.table({n: [getattr(row, n) for row in rows] for n in schema.names}, schema=schema)
 
 
-def copy_queries(
-    connection: Any, queries: Iterable[str], path: str | Path, row_type: type[Any]
-) -> int:
-    """Stream the rows of queries to one Parquet table of `row_type`; they do their own ordering.
+def copy_tables(batches: Iterable[pa.Table], path: str | Path, row_type: type[Any]) -> int:
+    """Stream rows in the order given to one Parquet table of `row_type`; return how many there were.
 
-    Rows of one query stand after those of the query before it. Every row group but the last is full,
-    so bytes do not depend on where one query ends and the next begins. Memory stays bounded by the
-    connection's limit however many rows there are.
-
-    Args:
-        connection: of `tables.open_database`.
+    Every row group but the last is full, so bytes do not depend on where one batch ends and the next
+    begins. Memory is that of a batch and two row groups: one is written while the next is made, in a
+    thread of its own.
 
     Raises:
         StudyError: a row lacks what every row must have, or the disk refuses the file.
@@ -95,22 +91,29 @@ def copy_queries(
     schema = schema_of(row_type)
     total = 0
     with atomic_path(path) as partial, pq.ParquetWriter(partial, schema, compression="zstd") as out:
-        for table in _full_groups(connection, queries):
+        for table in _one_ahead(_full_groups(batches)):
             refuse_nulls(path, table, schema)
             out.write_table(table.select(schema.names).cast(schema))
             total += table.num_rows
     return total
 
 
-def _full_groups(connection: Any, queries: Iterable[str]) -> Iterator[pa.Table]:
+def _one_ahead(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    rest = iter(tables)
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, rest, None)
+        while (table := coming.result()) is not None:
+            coming = thread.submit(next, rest, None)
+            yield table
+
+
+def _full_groups(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
     waiting: pa.Table | None = None
-    for query in queries:
-        for batch in connection.sql(query).to_arrow_reader(ROWS_PER_COPY):
-            fresh = pa.Table.from_batches([batch])
-            waiting = fresh if waiting is None else pa.concat_tables([waiting, fresh])
-            while waiting.num_rows >= ROWS_PER_COPY:
-                yield waiting.slice(0, ROWS_PER_COPY).combine_chunks()
-                waiting = waiting.slice(ROWS_PER_COPY)
+    for fresh in batches:
+        waiting = fresh if waiting is None else pa.concat_tables([waiting, fresh])
+        while waiting.num_rows >= ROWS_PER_COPY:
+            yield waiting.slice(0, ROWS_PER_COPY).combine_chunks()
+            waiting = waiting.slice(ROWS_PER_COPY)
     if waiting is not None and waiting.num_rows:
         yield waiting.combine_chunks()
 

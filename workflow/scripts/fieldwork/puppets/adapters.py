@@ -4,63 +4,61 @@ Owns the schemas of WildChat, LMSYS-Chat-1M and OASST2. Optional columns are loo
 assumed, so a later release with a column more or less still reads. Text that is not valid UTF-8 (a
 lone surrogate, say) is read with `?` in its place rather than refused.
 
-Every query yields `row_key, conversation_id, user_id, started_at, language, model, toxic, redacted,
-messages`; `SourceQuery.present` names those of the optional ones that the corpus has.
+A corpus is read twice: first without its texts (`slim`), then the texts of the conversations that are
+left (`full`). `SourceQuery.present` names those of the optional columns that the corpus has.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.puppets.files import (
+    Columns,
+    Database,
+    Read,
+    columns_of,
+    count_rows,
+    files_of,
+    parquet,
+)
+from fieldwork.puppets.parts import Fields, stored_bytes
+
+CHOSEN = "chosen"
+SLIM_ROWS = "slim_rows"
 
 
-class Database(Protocol):
-    """What is used of a connection from `tables.open_database`."""
+class SourceRead(NamedTuple):
+    """What one query can read: a file, or all files where their columns differ.
 
-    def execute(self, query: str, /) -> Any:
-        """Run a statement."""
+    Attributes:
+        slim: query for `row_key, place, user_id, started_at, language, model, toxic, redacted,
+            n_user_turns, n_messages`. `place` tells about where the id will stand in their order; a
+            user whom only the texts can name is a row key.
+        full: query for `row_key, conversation_id, user_id, started_at, language, model,
+            n_user_turns, messages` of the row keys in the table `CHOSEN`.
+        quick: the same as `slim`, from `SLIM_ROWS`, which are `slim_fields` of the `file`.
+        file: None where there is no quick way.
+    """
 
-    def sql(self, query: str, /) -> Any:
-        """Describe a query."""
+    slim: str
+    full: str
+    quick: str = ""
+    file: Path | None = None
 
 
 class SourceQuery(NamedTuple):
     """A corpus as SQL.
 
-    `queries` select the common columns, a file each where the files can be read by themselves;
-    together they are the corpus. `present` names the optional columns they fill, and `n_rows` counts
-    the rows of the files (messages in OASST2, conversations elsewhere).
+    `reads` together are the corpus. `present` names the optional columns they fill, `n_rows` counts
+    the rows of the files (messages in OASST2, conversations elsewhere), and `text_bytes` tells how
+    large their texts are.
     """
 
-    queries: tuple[str, ...]
+    reads: tuple[SourceRead, ...]
     present: frozenset[str]
     n_rows: int
-
-
-class _Read(NamedTuple):
-    """Files that one query reads; `first` is the number of the first among all of them."""
-
-    files: tuple[Path, ...]
-    first: int
-
-    @property
-    def row_key(self) -> str:
-        """The position in all files: it joins the second pass over them to the first."""
-        return f"((file_index::BIGINT + {self.first:d}) << 40) | file_row_number::BIGINT"
-
-
-class _Columns(NamedTuple):
-    """Columns of the files, the fields of those that are lists of structs, and all types in full."""
-
-    types: dict[str, str]
-    fields: dict[str, dict[str, str]]
-    signature: tuple[str, ...]
-
-    def has(self, column: str, field: str | None = None) -> bool:
-        if field is None:
-            return column in self.types
-        return field in self.fields.get(column, {})
+    text_bytes: int
 
 
 class _Format(NamedTuple):
@@ -68,7 +66,7 @@ class _Format(NamedTuple):
 
     required: tuple[str, ...]
     turns: str | None
-    build: Callable[[Database, Sequence[_Read], _Columns], SourceQuery]
+    build: Callable[[Database, Sequence[Read], Columns], SourceQuery]
 
 
 def formats() -> tuple[str, ...]:
@@ -87,7 +85,7 @@ def open_source(database: Database, files: Sequence[Path], *, format: str) -> So
         raise StudyError(
             f"`format: {format}` is not one of {', '.join(known)}; choose one of these"
         )
-    each = [_columns(database, [file]) for file in files]
+    each = [columns_of(database, [file]) for file in files]
     for file, columns in zip(files, each, strict=True):
         missing = _missing(columns, known[format])
         if missing:
@@ -97,15 +95,10 @@ def open_source(database: Database, files: Sequence[Path], *, format: str) -> So
             )
     if len({columns.signature for columns in each}) == 1:
         return known[format].build(
-            database, [_Read((file,), number) for number, file in enumerate(files)], each[0]
+            database, [Read((file,), number) for number, file in enumerate(files)], each[0]
         )
     # a column that one file lacks is there for the query that reads it with the others
-    return known[format].build(database, [_Read(tuple(files), 0)], _columns(database, files))
-
-
-def literal(value: str) -> str:
-    """A string as an SQL literal."""
-    return "'" + value.replace("'", "''") + "'"
+    return known[format].build(database, [Read(tuple(files), 0)], columns_of(database, files))
 
 
 def _registry() -> dict[str, _Format]:
@@ -120,7 +113,7 @@ def _registry() -> dict[str, _Format]:
     }
 
 
-def _missing(columns: _Columns, wanted: _Format) -> list[str]:
+def _missing(columns: Columns, wanted: _Format) -> list[str]:
     missing = [
         alternatives.replace("|", " or ")
         for alternatives in wanted.required
@@ -136,40 +129,6 @@ def _missing(columns: _Columns, wanted: _Format) -> list[str]:
         if not columns.has(wanted.turns, field)
     ]
 
-
-def _parquet(files: Sequence[Path]) -> str:
-    paths = ", ".join(literal(str(file)) for file in files)
-    return f"read_parquet([{paths}], union_by_name = true, utf8_validation = 'replace')"
-
-
-def _columns(database: Database, files: Sequence[Path]) -> _Columns:
-    relation = database.sql(f"SELECT * FROM {_parquet(files)} LIMIT 0")
-    types = dict(zip(relation.columns, relation.types, strict=True))
-    return _Columns(
-        {name: str(kind.id) for name, kind in types.items()},
-        {name: _element_fields(kind) for name, kind in types.items()},
-        tuple(sorted(f"{name} {kind}" for name, kind in types.items())),
-    )
-
-
-def _element_fields(kind: Any) -> dict[str, str]:
-    if kind.id != "list":
-        return {}
-    element = kind.children[0][1]
-    return (
-        {name: str(inner.id) for name, inner in element.children} if element.id == "struct" else {}
-    )
-
-
-def _files(reads: Sequence[_Read]) -> list[Path]:
-    return [file for read in reads for file in read.files]
-
-
-def _count(database: Database, reads: Sequence[_Read]) -> int:
-    return int(database.execute(f"SELECT count(*) FROM {_parquet(_files(reads))}").fetchall()[0][0])
-
-
-_MESSAGES = "list_transform(conversation, lambda t: {'role': lower(t.role), 'content': t.content})"
 
 # Over what the row says, not where it stands, so that an id survives other rows and other files.
 # DuckDB works out what a query names twice for every row, needed or not. So this is named once, and
@@ -190,28 +149,98 @@ def _coalesce(parts: Sequence[str], *, kind: str) -> str:
     return f"coalesce({', '.join([*parts, f'NULL::{kind}'])})"
 
 
-def _optional(columns: _Columns, name: str, kind: str) -> str:
+def _optional(columns: Columns, name: str, kind: str) -> str:
     return f"{name}::{kind}" if columns.has(name) else f"NULL::{kind}"
 
 
-def _any_turn(columns: _Columns, column: str, field: str) -> list[str]:
+def _any_turn(columns: Columns, column: str, field: str) -> list[str]:
     """SQL that is true where any element of a list column has the flag set."""
     if not columns.has(column, field):
         return []
     return [f"len(list_filter({column}, lambda t: coalesce(t.{field}, false))) > 0"]
 
 
-def _flag(columns: _Columns, name: str) -> list[str]:
+def _flag(columns: Columns, name: str) -> list[str]:
     whole = [f"{name}::BOOLEAN"] if columns.has(name) else []
     return whole + _any_turn(columns, "conversation", name)
 
 
-def _present(columns: _Columns, **found: object) -> frozenset[str]:
+def _present(columns: Columns, **found: object) -> frozenset[str]:
     named = {name for name in ("language", "model") if columns.has(name)}
     return frozenset(named | {name for name, parts in found.items() if parts})
 
 
-def _wildchat(database: Database, reads: Sequence[_Read], columns: _Columns) -> SourceQuery:
+class _Row(NamedTuple):
+    """How the common columns of a conversation come out of a row of the files, as SQL.
+
+    `known_id` needs no text and may be NULL; then the id is `id_prefix` and a fingerprint.
+    """
+
+    known_id: str
+    id_prefix: str
+    user_id: str
+    started_at: str
+    language: str
+    model: str
+    toxic: str
+    redacted: str
+
+
+def slim_fields() -> Fields:
+    """What is read of a file at first: all that is used but the texts."""
+    turn = ("role", "turn_identifier", "timestamp", "hashed_ip", "toxic", "redacted")
+    ids = ("conversation_hash", "conversation_id", "hashed_ip", "timestamp")
+    said = ("language", "model", "toxic", "redacted")
+    nested = {"conversation": turn, "openai_moderation": ("flagged",)}
+    return nested | dict.fromkeys((*ids, *said), ())
+
+
+def _conversations(
+    database: Database, reads: Sequence[Read], row: _Row, present: frozenset[str]
+) -> SourceQuery:
+    """Formats with a conversation a row, in a list of `role` and `content`."""
+    files = files_of(reads)
+    made = []
+    for read in reads:
+        slim = _slim_query(row, read, parquet(read.files))
+        quick = _slim_query(row, read, SLIM_ROWS)
+        file = read.files[0] if len(read.files) == 1 else None
+        made.append(SourceRead(slim, _full_query(row, read), quick, file))
+    n_bytes = sum(stored_bytes(file, "conversation", "content") for file in files)
+    return SourceQuery(tuple(made), present, count_rows(database, reads), n_bytes)
+
+
+def _inner_query(row: _Row, read: Read, rows: str) -> str:
+    named = ", ".join(f"{value} AS {name}" for name, value in row._asdict().items())
+    return f"SELECT {read.row_key} AS row_key, {named}, conversation, {_USER_TURNS} FROM {rows}"
+
+
+_USER_TURNS = """coalesce(len(list_filter(conversation, lambda t: lower(t.role) = 'user')), 0)
+    AS n_user_turns"""
+
+
+def _slim_query(row: _Row, read: Read, rows: str) -> str:
+    return f"""
+        SELECT row_key, coalesce(known_id, id_prefix) AS place,
+            coalesce(user_id, sha256(known_id), row_key::VARCHAR) AS user_id,
+            started_at, language, model, toxic, redacted, n_user_turns,
+            coalesce(len(conversation), 0) AS n_messages
+        FROM ({_inner_query(row, read, rows)})"""
+
+
+def _full_query(row: _Row, read: Read) -> str:
+    chosen = f"{parquet(read.files)} WHERE {read.row_key} IN (SELECT row_key FROM {CHOSEN})"
+    return f"""
+        SELECT * REPLACE (coalesce(user_id, sha256(conversation_id)) AS user_id)
+        FROM (SELECT row_key, coalesce(known_id,
+                id_prefix || {_FINGERPRINT}[:if(id_prefix = '', 64, 16)]) AS conversation_id,
+                user_id, started_at, language, model, n_user_turns, messages
+            FROM (SELECT *, list_transform(conversation,
+                    lambda t: {{'role': lower(t.role), 'content': t.content}}) AS messages
+                FROM ({_inner_query(row, read, chosen)})))"""
+
+
+def _wildchat(database: Database, reads: Sequence[Read], columns: Columns) -> SourceQuery:
     users = ["nullif(hashed_ip::VARCHAR, '')"] if columns.has("hashed_ip") else []
     if columns.has("conversation", "hashed_ip"):
         users.append(
@@ -223,33 +252,22 @@ def _wildchat(database: Database, reads: Sequence[_Read], columns: _Columns) -> 
     redacted = _flag(columns, "redacted")
     turned = columns.has("conversation", "turn_identifier")
     turn = "conversation[1].turn_identifier::VARCHAR" if turned else "NULL::VARCHAR"
-    hash_column = "conversation_hash" if columns.has("conversation_hash") else "conversation_id"
-    queries = [
-        f"""
-        SELECT * REPLACE (coalesce(user_id, sha256(conversation_id)) AS user_id)
-        FROM (SELECT * EXCLUDE (turn_identifier) REPLACE (coalesce(
-                conversation_id || '-' || turn_identifier,
-                coalesce(conversation_id || '-', '')
-                    || {_FINGERPRINT}[:if(conversation_id IS NULL, 64, 16)]) AS conversation_id)
-            FROM (SELECT
-                {read.row_key} AS row_key,
-                {hash_column}::VARCHAR AS conversation_id,
-                {turn} AS turn_identifier,
-                {_coalesce(users, kind="VARCHAR")} AS user_id,
-                {_coalesce(starts, kind="TIMESTAMPTZ")} AS started_at,
-                {_optional(columns, "language", "VARCHAR")} AS language,
-                {_optional(columns, "model", "VARCHAR")} AS model,
-                {_coalesce(toxic, kind="BOOLEAN")} AS toxic,
-                {_coalesce(redacted, kind="BOOLEAN")} AS redacted,
-                {_MESSAGES} AS messages
-            FROM {_parquet(read.files)}))"""
-        for read in reads
-    ]
+    named = "conversation_hash" if columns.has("conversation_hash") else "conversation_id"
+    row = _Row(
+        known_id=f"{named}::VARCHAR || '-' || {turn}",
+        id_prefix=f"coalesce({named}::VARCHAR || '-', '')",
+        user_id=_coalesce(users, kind="VARCHAR"),
+        started_at=_coalesce(starts, kind="TIMESTAMPTZ"),
+        language=_optional(columns, "language", "VARCHAR"),
+        model=_optional(columns, "model", "VARCHAR"),
+        toxic=_coalesce(toxic, kind="BOOLEAN"),
+        redacted=_coalesce(redacted, kind="BOOLEAN"),
+    )
     present = _present(columns, started_at=starts, toxic=toxic, redacted=redacted)
-    return SourceQuery(tuple(queries), present, _count(database, reads))
+    return _conversations(database, reads, row, present)
 
 
-def _wildchat_starts(columns: _Columns) -> list[str]:
+def _wildchat_starts(columns: Columns) -> list[str]:
     """The first turn's time; the conversation's own timestamp is the time of its last turn."""
     starts = []
     if columns.has("conversation", "timestamp"):
@@ -260,32 +278,24 @@ def _wildchat_starts(columns: _Columns) -> list[str]:
     return starts
 
 
-def _lmsys(database: Database, reads: Sequence[_Read], columns: _Columns) -> SourceQuery:
+def _lmsys(database: Database, reads: Sequence[Read], columns: Columns) -> SourceQuery:
     """LMSYS-Chat-1M knows neither user nor date: each conversation is a user of its own."""
     toxic = _any_turn(columns, "openai_moderation", "flagged")
     redacted = _flag(columns, "redacted")
-    queries = [
-        f"""
-        SELECT * REPLACE (sha256(conversation_id) AS user_id)
-        FROM (SELECT * REPLACE (coalesce(conversation_id, {_FINGERPRINT}) AS conversation_id)
-            FROM (SELECT
-                {read.row_key} AS row_key,
-                conversation_id::VARCHAR AS conversation_id,
-                NULL::VARCHAR AS user_id,
-                NULL::TIMESTAMPTZ AS started_at,
-                {_optional(columns, "language", "VARCHAR")} AS language,
-                {_optional(columns, "model", "VARCHAR")} AS model,
-                {_coalesce(toxic, kind="BOOLEAN")} AS toxic,
-                {_coalesce(redacted, kind="BOOLEAN")} AS redacted,
-                {_MESSAGES} AS messages
-            FROM {_parquet(read.files)}))"""
-        for read in reads
-    ]
-    present = _present(columns, toxic=toxic, redacted=redacted)
-    return SourceQuery(tuple(queries), present, _count(database, reads))
+    row = _Row(
+        known_id="conversation_id::VARCHAR",
+        id_prefix="''",
+        user_id="NULL::VARCHAR",
+        started_at="NULL::TIMESTAMPTZ",
+        language=_optional(columns, "language", "VARCHAR"),
+        model=_optional(columns, "model", "VARCHAR"),
+        toxic=_coalesce(toxic, kind="BOOLEAN"),
+        redacted=_coalesce(redacted, kind="BOOLEAN"),
+    )
+    return _conversations(database, reads, row, _present(columns, toxic=toxic, redacted=redacted))
 
 
-def _oasst2(database: Database, reads: Sequence[_Read], columns: _Columns) -> SourceQuery:
+def _oasst2(database: Database, reads: Sequence[Read], columns: Columns) -> SourceQuery:
     """One conversation a tree: from the root, the best-ranked reply at each level.
 
     Deleted messages are left out, and with them whatever answered them. The user is the root's.
@@ -302,12 +312,23 @@ def _oasst2(database: Database, reads: Sequence[_Read], columns: _Columns) -> So
                {_optional(columns, "rank", "DOUBLE")} AS place,
                {_optional(columns, "model_name", "VARCHAR")} AS model,
                coalesce({_optional(columns, "deleted", "BOOLEAN")}, false) AS deleted
-        FROM {_parquet(_files(reads))}
+        FROM {parquet(files_of(reads))}
         QUALIFY row_number() OVER (PARTITION BY id ORDER BY tree, parent, content) = 1""")
     database.execute(_OASST2_TREES)
     named = (("lang", "language"), ("model_name", "model"), ("created_date", "started_at"))
     present = frozenset(common for column, common in named if columns.has(column))
-    return SourceQuery(("SELECT * FROM oasst2_trees",), present, _count(database, reads))
+    n_bytes = sum(stored_bytes(file, "text", "") for file in files_of(reads))
+    read = SourceRead(_OASST2_SLIM, _OASST2_FULL)
+    return SourceQuery((read,), present, count_rows(database, reads), n_bytes)
+
+
+_OASST2_SLIM = """
+    SELECT * EXCLUDE (conversation_id, messages), conversation_id AS place,
+        coalesce(len(messages), 0) AS n_messages
+    FROM oasst2_trees"""
+_OASST2_FULL = f"""
+    SELECT row_key, conversation_id, user_id, started_at, language, model, n_user_turns, messages
+    FROM oasst2_trees WHERE row_key IN (SELECT row_key FROM {CHOSEN})"""
 
 
 _OASST2_TREES = """
@@ -331,6 +352,7 @@ _OASST2_TREES = """
     )
     SELECT row_number() OVER (ORDER BY trees.tree) AS row_key, trees.tree AS conversation_id,
         coalesce(user_id, sha256(trees.tree)) AS user_id, started_at, language, model,
-        NULL::BOOLEAN AS toxic, NULL::BOOLEAN AS redacted, messages
+        NULL::BOOLEAN AS toxic, NULL::BOOLEAN AS redacted, messages,
+        coalesce(len(list_filter(messages, lambda m: m.role = 'user')), 0) AS n_user_turns
     FROM (SELECT DISTINCT tree FROM oasst2_messages) AS trees
     LEFT JOIN told ON told.tree = trees.tree"""

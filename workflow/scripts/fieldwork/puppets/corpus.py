@@ -1,8 +1,10 @@
 """The corpus: conversations of real users, filtered, in one table, with a count after each filter.
 
-Promises: the corpus is never held in memory (it is read twice, file by file, DuckDB streaming within
-`memory_limit` and spilling to disk), too small a disk is told of before texts are written, rows come
-out ordered by `conversation_id`, and equal files and filters give equal bytes.
+Promises: what needs no text (users, turns, languages, verdicts, dates) is read and filtered first, then
+the texts of the conversations that are left, once. The corpus is never held in memory (it is read file
+by file, DuckDB streaming within `memory_limit` and spilling to disk), too small a disk is told of before
+texts are written, rows come out ordered by `conversation_id`, and equal files and filters give equal
+bytes, whatever the memory and the threads.
 Each conversation of LMSYS-Chat-1M counts as a user of its own, because that corpus names none; so
 does a WildChat conversation without a hashed address.
 """
@@ -15,13 +17,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError, first_line
 from fieldwork.progress import Progress
-from fieldwork.puppets.adapters import Database, SourceQuery, literal, open_source
+from fieldwork.puppets.adapters import (
+    CHOSEN,
+    SLIM_ROWS,
+    SourceQuery,
+    SourceRead,
+    open_source,
+    slim_fields,
+)
+from fieldwork.puppets.files import Database, literal
+from fieldwork.puppets.parts import READ_ERRORS, deal_out, pick, read_fields
 from fieldwork.records import Conversation, FunnelStep
-from fieldwork.streams import copy_queries
+from fieldwork.streams import copy_tables
 from fieldwork.tables import (
     DATABASE_ERRORS,
     OUT_OF_MEMORY,
@@ -32,7 +43,10 @@ NOT_IN_CORPUS = "not in this corpus"
 
 # Text shrinks to less than this part of itself under Snappy and Zstandard.
 COMPRESSION = 2
-WAITING_ROWS = 2_048
+ROWS_PER_BATCH = 2_048
+# Small parts are put in order within what the processor keeps close; each is a file that stays open.
+PART_OF_LIMIT = 32
+MOST_PARTS = 256
 
 logger = logging.getLogger(__name__)
 
@@ -79,8 +93,9 @@ def prepare_corpus(
     """Write the conversations that pass the filters to `out`; return what each filter let through.
 
     Step 0 is `rows read`: its `rows_in` counts rows of the files (messages in OASST2), its
-    `rows_out` conversations. `readable` drops conversations with a message that has no text or an
-    unknown role, or without any text by the user; `distinct` drops repeats of a conversation.
+    `rows_out` conversations. The last two need the texts: `readable` drops conversations with a
+    message that has no text or an unknown role, or without any text by the user; `distinct` drops
+    repeats of a conversation. Until then one that only its text can name is a user of its own.
     `n_tokens` is an estimate: a message counts its UTF-8 bytes / 4, rounded up, plus 4.
 
     Raises:
@@ -90,15 +105,23 @@ def prepare_corpus(
     _check_files(files)
     with (
         open_database(memory_limit=memory_limit, threads=threads) as database,
-        _explained(files, memory_limit),
+        _explained(files, memory_limit, out),
     ):
         database.execute("SET preserve_insertion_order = false")
         source = open_source(database, files, format=format)
         steps = _steps(filters, source.present)
-        _read_facts(database, source, steps)
-        funnel = _funnel(database, source, steps)
+        _read_levels(database, source, steps)
+        funnel = _funnel(database, "levels", [_Step("rows read", "", ""), *steps], source.n_rows)
         _refuse_empty(files, funnel)
-        _write_kept(database, source, level=len(steps), out=out)
+        n_bytes = _choose_rows(database, source, level=len(steps))
+        _require_space(out, n_bytes)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".corpus-", dir=out.parent) as folder:
+            _read_texts(database, source, Path(folder), _cuts(database, n_bytes))
+            steps = _text_steps()
+            funnel += _funnel(database, "told", steps, funnel[-1].rows_out, start=len(funnel))
+            _refuse_empty(files, funnel)
+            copy_tables(_kept(database, Path(folder), level=len(steps)), out, Conversation)
     return funnel
 
 
@@ -115,8 +138,8 @@ def _check_files(files: Sequence[Path]) -> None:
 
 
 @contextmanager
-def _explained(files: Sequence[Path], memory_limit: str) -> Iterator[None]:
-    """Turn an error of the database into a sentence."""
+def _explained(files: Sequence[Path], memory_limit: str, out: Path) -> Iterator[None]:
+    """Turn an error of the database or the disk into a sentence."""
     try:
         yield
     except OUT_OF_MEMORY as error:
@@ -124,7 +147,12 @@ def _explained(files: Sequence[Path], memory_limit: str) -> Iterator[None]:
             f"the corpus does not fit in `memory_limit: {memory_limit}`; raise it, or lower "
             f"`threads:`"
         ) from error
-    except DATABASE_ERRORS as error:
+    except OSError as error:
+        raise StudyError(
+            f"{out}: the disk does not take the corpus ({first_line(error)}); free some, or choose "
+            f"another place with snakemake --directory"
+        ) from error
+    except (*DATABASE_ERRORS, *READ_ERRORS) as error:
         reason = first_line(error)
         listed = ", ".join(str(file) for file in files[:3])
         raise StudyError(
@@ -135,8 +163,6 @@ def _explained(files: Sequence[Path], memory_limit: str) -> Iterator[None]:
 
 def _steps(filters: Filters, present: frozenset[str]) -> list[_Step]:
     return [
-        _Step("readable", "always", "readable"),
-        _Step("distinct", "always", "copy = 1"),
         _Step(
             "min_user_turns",
             str(filters.min_user_turns),
@@ -149,6 +175,10 @@ def _steps(filters: Filters, present: frozenset[str]) -> list[_Step]:
         _date("started_after", filters.started_after, ">=", present),
         _date("started_before", filters.started_before, "<", present),
     ]
+
+
+def _text_steps() -> list[_Step]:
+    return [_Step("readable", "always", "readable"), _Step("distinct", "always", "copy = 1")]
 
 
 def _choice(name: str, wanted: Sequence[str], column: str, present: frozenset[str]) -> _Step:
@@ -187,39 +217,103 @@ def _date(name: str, wanted: str | None, comparison: str, present: frozenset[str
     return _Step(name, wanted, f"started_at {comparison} TIMESTAMPTZ {literal(utc.isoformat())}")
 
 
-def _read_facts(database: Database, source: SourceQuery, steps: Sequence[_Step]) -> None:
-    """Make `levels`: one slim row a conversation, with the number of steps it passes in a row.
+def _read_levels(database: Database, source: SourceQuery, steps: Sequence[_Step]) -> None:
+    """Make `levels`: a slim row a conversation, with the number of steps it passes in a row.
 
-    Every file is read once, and of its texts only lengths stay.
+    No text is read: a file's texts are nearly all of it.
     """
-    with Progress("read corpus", len(source.queries), "files") as progress:
-        for number, query in enumerate(source.queries):
-            into = "INSERT INTO facts" if number else "CREATE TEMP TABLE facts AS"
-            database.execute(f"{into} {_facts_query(query)}")
+    level = _level(steps)
+    with Progress("read corpus", len(source.reads), "files") as progress:
+        for number, read in enumerate(source.reads):
+            into = "INSERT INTO levels" if number else "CREATE TEMP TABLE levels AS"
+            _read_slim(
+                database,
+                read,
+                f"""{into} SELECT row_key, user_id, n_messages, {level} AS level,
+                    if(level = {len(steps)}, place, NULL) AS place FROM""",
+            )
             progress.update()
-    database.execute(_levels_statement(steps))
-    database.execute("DROP TABLE facts")
 
 
-def _levels_statement(steps: Sequence[_Step]) -> str:
+def _read_slim(database: Database, read: SourceRead, statement: str) -> None:
+    if read.file is not None:
+        database.register(SLIM_ROWS, read_fields(read.file, slim_fields()))
+        try:
+            database.execute(f"{statement} ({read.quick})")
+            return
+        except DATABASE_ERRORS as error:
+            # text that is not valid UTF-8, say, which the slow way replaces
+            logger.info("%s: read in full (%s)", read.file, first_line(error))
+        finally:
+            database.unregister(SLIM_ROWS)
+    database.execute(f"{statement} ({read.slim})")
+
+
+def _level(steps: Sequence[_Step]) -> str:
     ladder = "\n".join(
         f"WHEN NOT coalesce({step.passes}, false) THEN {level}" for level, step in enumerate(steps)
     )
-    return f"""
-        CREATE TEMP TABLE levels AS
-        SELECT * EXCLUDE (readable, copy, toxic, redacted),
-            CASE {ladder} ELSE {len(steps)} END AS level
-        FROM (
-            SELECT *, row_number() OVER (PARTITION BY conversation_id, readable
+    return f"CASE {ladder} ELSE {len(steps)} END"
+
+
+def _choose_rows(database: Database, source: SourceQuery, *, level: int) -> int:
+    """Make the table `CHOSEN` of the rows at a level; return about how many bytes their texts have.
+
+    A message counts as long as the corpus's are on average.
+    """
+    database.execute(f"""
+        CREATE TEMP TABLE {CHOSEN} AS
+        SELECT row_key, place, n_messages FROM levels WHERE level = {level:d}""")
+    [(chosen, whole)] = database.execute(f"""
+        SELECT (SELECT sum(n_messages) FROM {CHOSEN}), (SELECT sum(n_messages) FROM levels)
+        """).fetchall()
+    return source.text_bytes * int(chosen) // max(int(whole), 1)
+
+
+def _cuts(database: Database, n_bytes: int) -> list[str]:
+    """Ids between parts that each fit in memory several times over.
+
+    Parts are as even as ids and lengths can be known before the texts; which rows are written does
+    not depend on them.
+    """
+    [(limit,)] = database.execute(
+        "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
+    ).fetchall()
+    n_parts = min(max(-(-n_bytes // (int(limit) // PART_OF_LIMIT)), 1), MOST_PARTS)
+    found = database.execute(f"""
+        SELECT min(place) AS cut FROM (
+            SELECT place, (sum(n_messages) OVER (ORDER BY place, row_key) - 1) * {n_parts:d}
+                // (SELECT sum(n_messages) FROM {CHOSEN}) AS part
+            FROM {CHOSEN})
+        WHERE part > 0 GROUP BY part ORDER BY cut""").fetchall()
+    return [cut for (cut,) in found]
+
+
+def _read_texts(database: Database, source: SourceQuery, folder: Path, cuts: Sequence[str]) -> None:
+    """Leave the chosen conversations in a file for each part, and make `told` of all but messages."""
+    with Progress("read texts", len(source.reads), "files") as progress:
+        readers = (
+            database.sql(_told_query(read.full, cuts)).to_arrow_reader(ROWS_PER_BATCH)
+            for read in source.reads
+        )
+        for number, rows in enumerate(deal_out(readers, folder, wide="messages")):
+            into = "INSERT INTO facts" if number else "CREATE TEMP TABLE facts AS"
+            database.register("dealt", rows)
+            database.execute(f"{into} SELECT * FROM dealt")
+            database.unregister("dealt")
+            progress.update()
+    database.execute(f"""
+        CREATE TEMP TABLE told AS
+        SELECT row_key, conversation_id, user_id, part, {_level(_text_steps())} AS level
+        FROM (SELECT *, row_number() OVER (PARTITION BY conversation_id, readable
                 ORDER BY started_at, user_id, n_tokens, row_key) AS copy
-            FROM facts
-        )"""
+            FROM facts)""")
 
 
-def _facts_query(query: str) -> str:
+def _told_query(query: str, cuts: Sequence[str]) -> str:
+    before = f"[{', '.join(literal(cut) for cut in cuts)}]::VARCHAR[]"
     return rf"""
-        SELECT row_key, conversation_id, user_id, started_at, language, model, toxic, redacted,
-            len(list_filter(messages, lambda m: m.role = 'user')) AS n_user_turns,
+        SELECT *, len(list_filter({before}, lambda cut: cut <= conversation_id)) AS part,
             list_sum(list_transform(messages, lambda m: (strlen(m.content) + 3) // 4 + 4))::BIGINT
                 AS n_tokens,
             len(list_filter(messages, lambda m: m.content IS NULL
@@ -229,33 +323,24 @@ def _facts_query(query: str) -> str:
         FROM ({query})"""
 
 
-def _write_kept(database: Database, source: SourceQuery, *, level: int, out: Path) -> None:
-    """Write the conversations of a level in order, sorting no more at a time than fits in memory.
-
-    DuckDB's own sort of whole conversations ran out of memory where the corpus was larger than the
-    limit. So the ids are cut into consecutive parts; a second pass over the files leaves the texts
-    of each part in a folder of its own, and the parts are sorted one after the other.
-    """
-    database.execute(_parts_statement(level))
-    [(n_parts, n_bytes)] = database.execute(
-        "SELECT max(part) + 1, sum(4 * n_tokens)::BIGINT FROM kept"
+def _kept(database: Database, folder: Path, *, level: int) -> Iterator[Any]:
+    """The conversations of a level, part by part, in the order of their ids."""
+    parts = database.execute(
+        f"SELECT DISTINCT part FROM told WHERE level = {level:d} ORDER BY part"
     ).fetchall()
-    _require_space(out, n_bytes * (1 if n_parts == 1 else 2) // COMPRESSION)
-    if n_parts == 1:
-        whole = " UNION ALL ".join(f"SELECT row_key, messages FROM ({q})" for q in source.queries)
-        copy_queries(database, [_part_query(f"({whole})", 0)], out, Conversation)
-        return
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".corpus-", dir=out.parent) as folder:
-        _deal_out(database, source, Path(folder))
-        with Progress("sort corpus", n_parts, "parts") as progress:
-            copy_queries(
-                database, _part_queries(Path(folder), n_parts, progress), out, Conversation
-            )
+    with Progress("sort corpus", len(parts), "parts") as progress:
+        for (part,) in parts:
+            rows = database.sql(
+                f"SELECT row_key FROM told WHERE level = {level:d} AND part = {part:d} "
+                "ORDER BY conversation_id"
+            ).to_arrow_table()
+            yield from pick(folder, part, rows["row_key"].combine_chunks(), by="row_key")
+            progress.update()
 
 
-def _require_space(out: Path, needed: int) -> None:
-    """Say how much disk is needed, before any is used."""
+def _require_space(out: Path, n_bytes: int) -> None:
+    """Say how much disk is needed, before any is used: texts wait as they are, then are written."""
+    needed = n_bytes + n_bytes // COMPRESSION
     there = next(folder for folder in out.absolute().parents if folder.is_dir())
     free = shutil.disk_usage(there).free
     logger.info(
@@ -271,60 +356,27 @@ def _require_space(out: Path, needed: int) -> None:
         )
 
 
-def _parts_statement(level: int) -> str:
-    # Four bytes a token; an eighth of the limit leaves room for the reader, the join and the sort.
-    return f"""
-        CREATE TEMP TABLE kept AS
-        SELECT * EXCLUDE (level), ((sum(4 * n_tokens) OVER (ORDER BY conversation_id) - 1)
-            // (parse_formatted_bytes(current_setting('memory_limit')) // 8))::BIGINT AS part
-        FROM levels WHERE level = {level:d}"""
-
-
-def _deal_out(database: Database, source: SourceQuery, folder: Path) -> None:
-    """The texts that are kept, in `folder/part=<number>/`, a file or more for each input file."""
-    # rows wait in memory until there are as many as this, and whole conversations are wide
-    database.execute(f"SET partitioned_write_flush_threshold = {WAITING_ROWS}")
-    with Progress("sort out corpus", len(source.queries), "files") as progress:
-        for number, query in enumerate(source.queries):
-            database.execute(f"""
-                COPY (SELECT source.row_key, source.messages, kept.part
-                    FROM ({query}) AS source JOIN kept ON kept.row_key = source.row_key)
-                TO {literal(str(folder))} (FORMAT parquet, COMPRESSION snappy, PARTITION_BY (part),
-                    FILENAME_PATTERN '{number:06d}_{{i}}', OVERWRITE_OR_IGNORE)""")
-            progress.update()
-
-
-def _part_queries(folder: Path, n_parts: int, progress: Progress) -> Iterator[str]:
-    for part in range(n_parts):
-        rows = literal(f"{folder}/part={part}/*.parquet")
-        yield _part_query(f"read_parquet({rows}, hive_partitioning = false)", part)
-        progress.update()
-
-
-def _part_query(rows: str, part: int) -> str:
-    return f"""
-        SELECT kept.conversation_id, kept.user_id, kept.started_at, kept.language, kept.model,
-            kept.n_user_turns, kept.n_tokens, source.messages
-        FROM {rows} AS source
-        JOIN kept ON kept.row_key = source.row_key AND kept.part = {part:d}
-        ORDER BY kept.conversation_id"""
-
-
-def _funnel(database: Database, source: SourceQuery, steps: Sequence[_Step]) -> list[FunnelStep]:
-    rows = dict(database.execute("SELECT level, count(*) FROM levels GROUP BY level").fetchall())
+def _funnel(
+    database: Database, table: str, steps: Sequence[_Step], rows_in: int, *, start: int = 0
+) -> list[FunnelStep]:
+    """Steps from number `start` on; a row's level counts those it passes, but for step 0."""
+    rows = dict(database.execute(f"SELECT level, count(*) FROM {table} GROUP BY level").fetchall())
     # A user is still there after a step when their longest-lived conversation is.
     users = dict(
         database.execute(
-            "SELECT top, count(*) FROM (SELECT max(level) AS top FROM levels GROUP BY user_id) "
+            f"SELECT top, count(*) FROM (SELECT max(level) AS top FROM {table} GROUP BY user_id) "
             "GROUP BY top"
         ).fetchall()
     )
     funnel = []
-    rows_in = source.n_rows
-    for number, step in enumerate([_Step("rows read", "", ""), *steps]):
-        rows_out = sum(n for level, n in rows.items() if level >= number)
-        users_out = sum(n for level, n in users.items() if level >= number)
-        funnel.append(FunnelStep(number, step.name, step.setting, rows_in, rows_out, users_out))
+    first_level = 1 if start else 0
+    for number, step in enumerate(steps):
+        level = number + first_level
+        rows_out = sum(n for found, n in rows.items() if found >= level)
+        users_out = sum(n for found, n in users.items() if found >= level)
+        funnel.append(
+            FunnelStep(start + number, step.name, step.setting, rows_in, rows_out, users_out)
+        )
         rows_in = rows_out
     return funnel
 

@@ -1,0 +1,58 @@
+"""Rows dealt out to parts and picked in order, and fields read without the texts beside them."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fieldwork.puppets.parts import deal_out, pick, read_fields, stored_bytes
+
+
+def rows(*keys: int) -> pa.Table:
+    return pa.table(
+        {
+            "key": pa.array(keys, pa.int64()),
+            "part": [key % 3 for key in keys],
+            "text": [f"text {key}" for key in keys],
+        }
+    )
+
+
+def test_rows_come_out_of_their_part_in_the_order_of_the_keys(tmp_path: Path) -> None:
+    tables = [rows(*range(0, 5_000)), rows(), rows(*range(9_000, 5_000, -1))]
+    narrow = list(deal_out([t.to_reader(700) for t in tables], tmp_path, wide="text"))
+    assert [table.num_rows for table in narrow] == [5_000, 0, 4_000]
+    assert {tuple(table.column_names) for table in narrow} == {("key", "part")}
+    wanted = [8_998, 4, 1, 7_000, *range(7, 8_000, 3)]
+    picked = pa.concat_tables(pick(tmp_path, 1, pa.array(wanted, pa.int64()), by="key"))
+    assert picked["key"].to_pylist() == wanted
+    assert picked["text"].to_pylist() == [f"text {key}" for key in wanted]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [f"{n:06d}.arrow" for n in range(3)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 40_000])
+def test_fields_are_read_with_their_place_and_without_texts(tmp_path: Path, n: int) -> None:
+    turn = {"role": "user", "content": "a text", "deep": {"role": "x", "other": 1}}
+    row: dict[str, Any] = {"id": "a", "other": 1, "talk": [turn]}
+    schema = pa.Table.from_pylist([row]).schema
+    file = tmp_path / "in.parquet"
+    pq.write_table(pa.Table.from_pylist([row] * n, schema), file, row_group_size=15_000)
+    read = read_fields(file, {"id": (), "talk": ("role", "absent"), "nowhere": ()}).read_all()
+    assert read.num_rows == n
+    assert read["file_row_number"].to_pylist() == list(range(n))
+    assert set(read["file_index"].to_pylist()) <= {0}
+    assert set(read.column_names) == {"id", "talk", "file_row_number", "file_index"}
+    if n:
+        assert "content" not in read["talk"][0].as_py()[0]
+        assert read["talk"][0].as_py()[0]["role"] == "user"
+
+
+def test_the_footer_tells_how_large_texts_are(tmp_path: Path) -> None:
+    file = tmp_path / "in.parquet"
+    talks = [[{"content": f"{n:04d}" * 1_000}] for n in range(50)]
+    pq.write_table(pa.table({"talk": talks}), file, row_group_size=20)
+    # each group also keeps its least and greatest text
+    assert 50 * 4_000 < stored_bytes(file, "talk", "content") < 50 * 4_000 * 1.2
+    assert stored_bytes(file, "talk", "role") == 0

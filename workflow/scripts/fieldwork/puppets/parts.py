@@ -1,0 +1,117 @@
+"""Rows too many for memory, put in order part by part; and single fields read out of nested columns.
+
+Promises: rows wait on disk, so that memory is that of the largest part and a batch, and what is picked
+comes in the order asked for. Reading fields leaves the texts that stand beside them compressed.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+READ_ERRORS: tuple[type[Exception], ...] = (pa.ArrowException,)
+"""What a file that is not sound raises, beside `OSError`."""
+ROWS_PER_READ = 16_384
+ROWS_PER_BATCH = 2_048
+
+Fields = Mapping[str, Collection[str]]
+"""Columns to read; for a nested one the fields that are wanted."""
+
+
+def read_fields(path: Path, fields: Fields) -> Any:
+    """A reader for a query, over some columns of a Parquet file and some fields of nested ones.
+
+    As in DuckDB, `file_row_number` counts a file's rows from 0, and `file_index` its files: here one.
+    Columns that the file lacks are left out.
+    """
+    source = pq.ParquetFile(path)
+    wanted = [leaf for leaf in _leaves(source) if _is_wanted(leaf.split("."), fields)]
+    schema = source.read_row_groups([], columns=wanted).schema
+    for name in ("file_row_number", "file_index"):
+        schema = schema.append(pa.field(name, pa.int64()))
+    batches = source.iter_batches(ROWS_PER_READ, columns=wanted, use_threads=False)
+    return pa.RecordBatchReader.from_batches(schema, _numbered(batches, schema))
+
+
+def _leaves(source: pq.ParquetFile) -> list[str]:
+    return [source.schema.column(n).path for n in range(len(source.schema))]
+
+
+def _is_wanted(leaf: list[str], fields: Fields) -> bool:
+    column, *inside = leaf
+    return column in fields and (not inside or inside[-1] in fields[column])
+
+
+def _numbered(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    start = 0
+    for batch in batches:
+        n = batch.num_rows
+        place = [pa.array(np.arange(start, start + n)), pa.array(np.zeros(n, np.int64))]
+        yield pa.RecordBatch.from_arrays([*batch.columns, *place], schema=schema)
+        start += n
+
+
+def stored_bytes(path: Path, column: str, field: str) -> int:
+    """Bytes of a field of a nested column before compression, from the footer of a Parquet file."""
+    source = pq.ParquetFile(path)
+    numbers = [
+        number
+        for number, leaf in enumerate(_leaves(source))
+        if _is_wanted(leaf.split("."), {column: {field}})
+    ]
+    groups = [source.metadata.row_group(n) for n in range(source.num_row_groups)]
+    return sum(group.column(n).total_uncompressed_size for group in groups for n in numbers)
+
+
+def deal_out(readers: Iterable[Any], folder: Path, *, wide: str) -> Iterator[pa.Table]:
+    """Leave rows in a file for each value of their column `part`; yield all but the column `wide`.
+
+    A reader at a time is worked through, and what is yielded is what it held.
+    """
+    with ExitStack() as stack:
+        files: dict[int, Any] = {}
+        for reader in readers:
+            narrow = [reader.schema.empty_table().drop_columns([wide])]
+            for batch in reader:
+                for part, rows in _apart(batch):
+                    if part not in files:
+                        files[part] = stack.enter_context(_file(folder, part, reader.schema))
+                    files[part].write(rows)
+                narrow.append(pa.Table.from_batches([batch]).drop_columns([wide]))
+            yield pa.concat_tables(narrow)
+
+
+def _file(folder: Path, part: int, schema: pa.Schema) -> Any:
+    # as it is: compressing what is read again at once costs more than the disk
+    return pa.ipc.new_file(_path(folder, part), schema)
+
+
+def _path(folder: Path, part: int) -> str:
+    return str(folder / f"{part:06d}.arrow")
+
+
+def _apart(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
+    sorted_rows = batch.take(pc.sort_indices(batch["part"]))
+    start = 0
+    for counted in sorted_rows["part"].value_counts():
+        n = counted["counts"].as_py()
+        yield counted["values"].as_py(), sorted_rows.slice(start, n)
+        start += n
+
+
+def pick(folder: Path, part: int, keys: pa.Array, *, by: str) -> Iterator[pa.Table]:
+    """The rows of a part with some keys, in their order, a batch at a time."""
+    with pa.memory_map(_path(folder, part)) as file:
+        table = pa.ipc.open_file(file).read_all()
+    rows = pa.concat_batches(table.to_batches())
+    del table
+    places = pc.index_in(keys, value_set=rows[by])
+    for start in range(0, len(places), ROWS_PER_BATCH):
+        # of a table, the same takes twenty times as long
+        picked = rows.take(places.slice(start, ROWS_PER_BATCH))
+        yield pa.Table.from_batches([picked])
