@@ -63,10 +63,13 @@ def test_no_answer_is_asked_for_twice(ordeal: Ordeal) -> None:
 
 def test_slurm_starts_the_job_of_a_dead_node_again_on_another(ordeal: Ordeal) -> None:
     runs = ordeal.study.cluster.finished_jobs()
-    (lost,) = (run for run in runs if run.state == "NODE_FAIL")
-    (done,) = (run for run in runs if run.job_id == lost.job_id and run.state == "COMPLETED")
-    assert lost.node == ordeal.crashed_node
-    assert done.node != lost.node
+    lost = [run for run in runs if run.state == "NODE_FAIL"]
+    assert {run.node for run in lost} == {ordeal.crashed_node}
+    # jobs of seconds may have been on that node too, and may come back to it
+    done = {run.job_id: run.node for run in runs if run.state == "COMPLETED"}
+    assert {run.job_id for run in lost} <= set(done)
+    (asking,) = (run.job_id for run in lost if run in runs_that_ask_the_model(ordeal))
+    assert done[asking] != ordeal.crashed_node
 
 
 def test_no_two_jobs_of_a_provider_run_at_once_on_any_node(ordeal: Ordeal) -> None:
