@@ -5,12 +5,13 @@ CORES ?= 8
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench
+.PHONY: help run test bench validity
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
 	@echo "make test   install into .venv, then every gate: snakefmt, lint, ruff, mypy, pytest"
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
+	@echo "make validity  every estimator on sources whose truth is known: some minutes"
 	@echo
 	@echo "In the environment (. .venv/bin/activate):"
 	@echo "  snakemake -n                                 what would run"
@@ -37,3 +38,6 @@ test: .venv/installed
 
 bench: .venv/installed
 	python benchmarks/generation/run.py
+
+validity: .venv/installed
+	PYTHONPATH=workflow/scripts python benchmarks/validity/run.py

@@ -51,6 +51,8 @@ def stages() -> tuple[Stage, ...]:
                 records.Novelty,
                 records.RunAccuracy,
                 records.Accuracy,
+                records.Comparison,
+                records.VarianceShare,
             ),
         ),
     )
