@@ -5,7 +5,7 @@ CORES ?= 8
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench bench-scale bench-retrieval
+.PHONY: help run test bench bench-scale bench-retrieval validity
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
 	@echo "make bench-scale  how cost grows up to a million conversations: ten minutes on a quiet machine, 20 GB of disk"
 	@echo "make bench-retrieval  encoding and exact search, beside faiss: 8 minutes on a quiet machine"
+	@echo "make validity  every estimator on sources whose truth is known: some minutes"
 	@echo
 	@echo "In the environment (. .venv/bin/activate):"
 	@echo "  snakemake -n                                 what would run"
@@ -45,3 +46,6 @@ bench-scale: .venv/installed
 
 bench-retrieval: .venv/installed
 	python benchmarks/retrieval/run.py
+
+validity: .venv/installed
+	PYTHONPATH=workflow/scripts python benchmarks/validity/run.py

@@ -21,6 +21,8 @@ STEPS = (
     "parse_answers",
     "canonicalise_answers",
     "measure_heterogeneity",
+    "measure_comparisons",
+    "measure_variance",
     "measure_distributions",
     "measure_accuracy",
     "plot_figures",

@@ -33,7 +33,7 @@ STUDY: dict[str, Any] = {
         "tasks": ["recommendations", "probe"],
     },
     "tasks": {"recommendations": {"runs": 10}, "probe": {"runs": 10}},
-    "metrics": {"bootstrap": 100},
+    "metrics": {"permutations": 100},
 }
 
 

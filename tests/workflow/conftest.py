@@ -128,5 +128,5 @@ TINY: dict[str, Any] = {
         "tasks": ["recommendations", "probe"],
     },
     "tasks": {"recommendations": {"runs": 3}, "probe": {"runs": 3}},
-    "metrics": {"bootstrap": 100},
+    "metrics": {"permutations": 99},
 }

@@ -47,7 +47,7 @@ def batch_study(chat: Chat) -> dict[str, Any]:
             }
         },
         "tasks": {"recommendations": {"runs": 2}, "probe": {"runs": 2}},
-        "metrics": {"bootstrap": 100},
+        "metrics": {"permutations": 99},
     }
 
 

@@ -54,7 +54,7 @@ def chat_study(chat: Chat, *, concurrency: int = 8, attempts: int = 2) -> dict[s
         },
         "tasks": {"recommendations": {"runs": 3}, "probe": {"runs": 3}},
         "generation": {"attempts": attempts},
-        "metrics": {"bootstrap": 100},
+        "metrics": {"permutations": 99},
     }
 
 

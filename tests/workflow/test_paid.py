@@ -68,7 +68,7 @@ def study(
             },
             "models": {"gpt": gpt, "gemini": gemini, **(models or {})},
             "tasks": {"probe": {"runs": 3}},
-            "metrics": {"bootstrap": 100},
+            "metrics": {"permutations": 99},
             "generation": {"attempts": 2, **generation},
             "prices": {
                 name: {**PRICE, "as_of": "2026-11-01", "source": "the test"}

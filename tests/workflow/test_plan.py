@@ -92,7 +92,7 @@ def paid_study(checkout: Checkout, chat: Chat) -> tuple[str, str]:
         "models": {"served": served},
         "prices": {"gpt-x": {**PRICE, "as_of": "2026-11-01", "source": "the test"}},
         "tasks": {"probe": {"runs": 8}},
-        "metrics": {"bootstrap": 100},
+        "metrics": {"permutations": 99},
         "generation": {"budget_usd": 50.0},
     }
     return ("--configfile", str(checkout.study("killed", overlay)))

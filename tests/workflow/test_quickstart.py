@@ -45,6 +45,8 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
         ("metrics/accuracy_runs.parquet", records.RunAccuracy),
         ("metrics/accuracy.parquet", records.Accuracy),
         ("metrics/novelty.parquet", records.Novelty),
+        ("metrics/comparisons.parquet", records.Comparison),
+        ("metrics/variance.parquet", records.VarianceShare),
     ],
 )
 def test_tables_have_their_declared_columns(

@@ -28,7 +28,6 @@ rule measure_heterogeneity:
         runtime=60,
     params:
         code=code("measure_heterogeneity"),
-        bootstrap=config["metrics"]["bootstrap"],
         seed=config["study"]["seed"],
     script:
         "../scripts/measure_heterogeneity.py"
@@ -99,3 +98,51 @@ rule measure_accuracy:
         tasks=config["study"]["tasks"],
     script:
         "../scripts/measure_accuracy.py"
+
+
+rule measure_comparisons:
+    input:
+        answers="results/answers/answers.parquet",
+    output:
+        comparisons="results/metrics/comparisons.parquet",
+        comparisons_csv=report(
+            "results/metrics/comparisons.csv",
+            caption="../report/comparisons.rst",
+            category="Metrics",
+            labels={"table": "distance from the baseline"},
+        ),
+    log:
+        "logs/measure_comparisons.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("measure_comparisons"),
+        baseline=config["metrics"]["baseline"],
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/measure_comparisons.py"
+
+
+rule measure_variance:
+    input:
+        answers="results/answers/answers.parquet",
+    output:
+        variance="results/metrics/variance.parquet",
+        variance_csv=report(
+            "results/metrics/variance.csv",
+            caption="../report/variance.rst",
+            category="Metrics",
+            labels={"table": "who asks: variance of answers"},
+        ),
+    log:
+        "logs/measure_variance.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("measure_variance"),
+        baseline=config["metrics"]["baseline"],
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/measure_variance.py"

@@ -26,6 +26,8 @@ rule build_database:
                 "novelty",
                 "accuracy_runs",
                 "accuracy",
+                "comparisons",
+                "variance",
             ],
         ),
     output:

@@ -14,13 +14,12 @@ def main(
     heterogeneity_csv: str,
     item_shares: str,
     item_shares_csv: str,
-    bootstrap: int,
     seed: int,
 ) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
     by_cell = "model, task, condition, item_id"
-    measured = measure_heterogeneity(frame, n_boot=bootstrap, seed=seed)
+    measured = measure_heterogeneity(frame, seed=seed)
     tables.write_rows(heterogeneity, measured, Heterogeneity, order_by=f"{by_cell}, metric")
     tables.write_csv(heterogeneity_csv, heterogeneity)
     shares = measure_item_shares(frame)
@@ -37,6 +36,5 @@ if __name__ == "__main__":
         heterogeneity_csv=snakemake.output.heterogeneity_csv,
         item_shares=snakemake.output.item_shares,
         item_shares_csv=snakemake.output.item_shares_csv,
-        bootstrap=snakemake.params.bootstrap,
         seed=snakemake.params.seed,
     )

@@ -20,8 +20,10 @@ import build_database
 import canonicalise_answers
 import generate_responses
 import measure_accuracy
+import measure_comparisons
 import measure_distributions
 import measure_heterogeneity
+import measure_variance
 import parse_answers
 import plan_requests
 import plot_fig1
@@ -40,7 +42,7 @@ TASKS = {"recommendations": 40, "mmlu_lite": 5}
 CONDITIONS = ("offline", "history")
 HISTORIES = 20
 SEED = 2509
-BOOTSTRAP = 1_000
+PERMUTATIONS = 1_999
 DRAWING = {
     "models": {MODEL: "Embedded"},
     "conditions": {"offline": "Offline", "history": "SP-History"},
@@ -132,10 +134,30 @@ class Study:
         )
 
     def measure_heterogeneity(self) -> None:
-        """With its bootstrap."""
+        """With its intervals."""
         paths = self._metric("heterogeneity") | self._metric("item_shares")
         answers = self._path("answers.parquet")
-        measure_heterogeneity.main(answers=answers, bootstrap=BOOTSTRAP, seed=SEED, **paths)
+        measure_heterogeneity.main(answers=answers, seed=SEED, **paths)
+
+    def measure_comparisons(self) -> None:
+        """With its permutations."""
+        measure_comparisons.main(
+            answers=self._path("answers.parquet"),
+            baseline="offline",
+            permutations=PERMUTATIONS,
+            seed=SEED,
+            **self._metric("comparisons"),
+        )
+
+    def measure_variance(self) -> None:
+        """With its permutations."""
+        measure_variance.main(
+            answers=self._path("answers.parquet"),
+            baseline="offline",
+            permutations=PERMUTATIONS,
+            seed=SEED,
+            **self._metric("variance"),
+        )
 
     def measure_distributions(self) -> None:
         """Shares of answers."""

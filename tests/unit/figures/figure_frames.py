@@ -131,6 +131,8 @@ def spreads(runs: pd.DataFrame, nulls: Collection[tuple[str, str]] = ()) -> pd.D
                     None if gone else float(values.mean()),
                     None if gone else float(values.min()),
                     None if gone else float(values.max()),
+                    None,
+                    None,
                     0 if gone else len(group),
                     514,
                     "puppet",

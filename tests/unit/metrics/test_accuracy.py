@@ -155,7 +155,7 @@ def test_a_condition_without_complete_run_is_null() -> None:
 def test_one_run_has_a_mean_and_no_spread() -> None:
     row = strict(measure_accuracy([score(0.5)]))
     assert (row.mean, row.minimum, row.maximum, row.n_runs) == (0.5, None, None, 1)
-    assert row.reason == "no lowest and highest: one run has no spread"
+    assert row.reason == "no lowest and highest, no interval: one run has no spread"
 
 
 @pytest.mark.parametrize(
@@ -209,3 +209,28 @@ def letter_of(completion: str) -> str | None:
     """HELM's reading: the stripped completion is a letter or nothing."""
     text = completion.strip()
     return text if text in set(ascii_uppercase[:4]) else None
+
+
+def test_the_interval_is_students_over_runs() -> None:
+    row = strict(measure_accuracy([score(em) for em in (0.5, 0.6, 0.7)]))
+    # 0.6 +- 4.3027 * 0.1 / sqrt(3)
+    assert (row.ci_low, row.ci_high) == pytest.approx((0.35159, 0.84841), abs=1e-5)
+    assert row.reason is None
+
+
+def test_runs_of_one_puppet_are_one_unit() -> None:
+    """Repeats of a puppet do not narrow what is said of other puppets."""
+    twice = [score(em, puppet=who) for who, em in zip("ppqq", (0.4, 0.6, 0.6, 0.8), strict=True)]
+    once = [score(em, puppet=who) for who, em in zip("pq", (0.5, 0.7), strict=True)]
+    two, one = strict(measure_accuracy(twice)), strict(measure_accuracy(once))
+    assert (two.ci_low, two.ci_high) == pytest.approx((one.ci_low, one.ci_high))
+
+
+@pytest.mark.parametrize(
+    ("runs", "unit"),
+    [([score(0.5), score(0.5)], "rerun"), ([score(0.5, puppet=p) for p in "pq"], "puppet")],
+)
+def test_equal_scores_have_no_interval(runs: list[RunAccuracy], unit: str) -> None:
+    row = strict(measure_accuracy(runs))
+    assert (row.ci_low, row.ci_high) == (None, None)
+    assert row.reason == f"no interval: there are no two {unit}s, or all score alike"

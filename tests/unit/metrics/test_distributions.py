@@ -161,3 +161,49 @@ def test_novelty_keeps_models_apart() -> None:
     )
     rows = measure_novelty(answer_frame(answers), baseline="offline")
     assert {row.model: row.n_novel for row in rows} == {"m": 1, "n": 0}
+
+
+def novel_arm(letters: dict[str, str]) -> Novelty:
+    """What each puppet answers to items 0, 1, ...; the baseline always says A."""
+    answers = [
+        answer
+        for puppet, given in letters.items()
+        for item, letter in enumerate(given)
+        for answer in chosen(letter, puppet_id=puppet, item_id=f"{item}")
+    ]
+    items = len(next(iter(letters.values())))
+    answers += [a for k in range(items) for a in chosen("A", condition="offline", item_id=f"{k}")]
+    (row,) = measure_novelty(answer_frame(answers), baseline="offline")
+    return row
+
+
+def test_one_odd_puppet_widens_the_interval_of_novelty() -> None:
+    """Twenty new letters of one puppet are one draw; of ten puppets, two each, they are many."""
+    alone = {f"p{k}": ("B" if k == 0 else "A") * 20 + "A" * 20 for k in range(10)}
+    spread = {f"p{k}": "A" * (2 * k) + "BB" + "A" * (38 - 2 * k) for k in range(10)}
+    odd, many = novel_arm(alone), novel_arm(spread)
+    assert (odd.share, many.share) == (0.5, 0.5)
+    # losing the odd puppet loses all: error sqrt(9/10 * (0.5^2 - 10 * 0.05^2)) = 0.45
+    assert (odd.ci_low, odd.ci_high) == (0.0, 1.0)
+    # all puppets alike: Wilson over the items is what is left
+    assert (many.ci_low, many.ci_high) == pytest.approx((0.352, 0.648), abs=1e-3)
+
+
+def test_a_letter_two_puppets_give_stays_new_without_either() -> None:
+    """Nothing depends on one puppet, so that Wilson's interval over items stands."""
+    row = novel_arm({"p": "BBAA", "q": "BBAA", "r": "AAAA"})
+    assert (row.share, row.ci_low, row.ci_high) == pytest.approx((0.5, 0.15, 0.85), abs=1e-2)
+
+
+def test_answers_of_one_puppet_narrow_no_interval() -> None:
+    once = [a for p in "pqrs" for a in chosen("A" if p == "p" else "B", puppet_id=p)]
+    often = [a for p in "pqrs" for a in chosen(("A" if p == "p" else "B") * 5, puppet_id=p)]
+    one, many = (
+        measure_distributions(answer_frame(answers), item_frame(question()))
+        for answers in (once, often)
+    )
+    assert [row.n_responses for row in many] == [20] * 5
+    for few, all_of_them in zip(one, many, strict=True):
+        assert (all_of_them.share, all_of_them.ci_low, all_of_them.ci_high) == pytest.approx(
+            (few.share, few.ci_low, few.ci_high)
+        )

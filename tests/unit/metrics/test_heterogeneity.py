@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -17,7 +18,9 @@ from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.metrics.heterogeneity import (
     METRICS,
+    NO_INTERVAL,
     NO_SPREAD,
+    WITHOUT_INTERVAL,
     measure_heterogeneity,
     measure_item_shares,
 )
@@ -27,8 +30,8 @@ POPULATION = ("abc", "ab", "ad", "efgh", "a", "bei", "cdj")
 RESPONSES = st.lists(st.sets(st.sampled_from("abcdefghij"), min_size=1), min_size=1, max_size=12)
 
 
-def measure(answers: list[Answer], n_boot: int = 50, seed: int = 1) -> list[Heterogeneity]:
-    return measure_heterogeneity(answer_frame(answers), n_boot=n_boot, seed=seed)
+def measure(answers: list[Answer], seed: int = 1) -> list[Heterogeneity]:
+    return measure_heterogeneity(answer_frame(answers), seed=seed)
 
 
 def by_metric(rows: list[Heterogeneity], condition: str = "c") -> dict[str, Heterogeneity]:
@@ -119,14 +122,15 @@ def test_one_class_has_an_estimate_without_interval(responses: list[str], reason
     found = by_metric(measure(listed(*responses)))
     assert found["unique_items"].estimate == 5.0
     assert found["entropy_bits"].estimate == pytest.approx(math.log2(5))
-    for row in found.values():
-        assert (row.ci_low, row.ci_high, row.reason) == (None, None, reason)
+    for metric, row in found.items():
+        expected = NO_INTERVAL if metric in WITHOUT_INTERVAL else reason
+        assert (row.ci_low, row.ci_high, row.reason) == (None, None, expected)
 
 
 def test_one_option_has_no_entropy() -> None:
     # log2 n - (n log2 n) / n is not zero in the last bit for n = 10, 11, 48, ...
     for n in range(1, 60):
-        assert by_metric(measure(listed(*"a" * n), n_boot=2))["entropy_bits"].estimate == 0.0
+        assert by_metric(measure(listed(*"a" * n)))["entropy_bits"].estimate == 0.0
 
 
 @pytest.mark.parametrize("answers", [[], chosen("AB")])
@@ -136,7 +140,7 @@ def test_no_list_answers_give_no_rows(answers: list[Answer]) -> None:
 
 
 def test_an_empty_frame_without_columns_gives_no_rows() -> None:
-    assert measure_heterogeneity(pd.DataFrame(), n_boot=10, seed=0) == []
+    assert measure_heterogeneity(pd.DataFrame(), seed=0) == []
     assert measure_item_shares(pd.DataFrame()) == []
 
 
@@ -157,26 +161,27 @@ def test_another_model_and_another_item_move_no_bit() -> None:
 
 
 def test_cells_have_random_numbers_of_their_own() -> None:
-    """Equal answers under two names: equal exact values, other subsamples and resamples."""
+    """Equal answers under two names: equal exact values, other subsamples."""
     twins = listed(*POPULATION, condition="c") + listed(*POPULATION, condition="d")
     rows = measure(twins + listed("x", "y", "z", condition="small"))
     c, d = by_metric(rows, "c"), by_metric(rows, "d")
     assert c["unique_items"].estimate == d["unique_items"].estimate
-    assert c["unique_items"].ci_low != d["unique_items"].ci_low
+    assert c["entropy_bits"].ci_low != d["entropy_bits"].ci_low
     assert c["entropy_bits"].estimate != d["entropy_bits"].estimate
 
 
-def test_the_seed_moves_the_intervals_only_at_full_n() -> None:
-    one, two = measure(listed(*POPULATION), seed=1), measure(listed(*POPULATION), seed=2)
-    assert [row.estimate for row in one] == [row.estimate for row in two]
-    assert [row.ci_low for row in one] != [row.ci_low for row in two]
+def test_the_seed_moves_estimates_below_full_n_only() -> None:
+    assert measure(listed(*POPULATION), seed=1) == measure(listed(*POPULATION), seed=2)
+    few = listed(*POPULATION) + listed("x", "y", "z", condition="small")
+    one, two = (by_metric(measure(few, seed=seed))["entropy_bits"] for seed in (1, 2))
+    assert one.estimate != two.estimate
 
 
 @settings(max_examples=40, deadline=None)
 @given(responses=RESPONSES, other=st.integers(1, 12))
 def test_bounds(responses: list[set[str]], other: int) -> None:
     answers = [sorted(r) for r in responses]
-    rows = measure(listed(*answers) + listed(*["x"] * other, condition="other"), n_boot=20)
+    rows = measure(listed(*answers) + listed(*["x"] * other, condition="other"))
     found = by_metric(rows)
     options = len({option for response in responses for option in response})
     value = {metric: row.estimate for metric, row in found.items()}
@@ -202,7 +207,7 @@ def test_rarefied_options_grow_with_n(responses: list[set[str]]) -> None:
     answers = [sorted(r) for r in responses]
     curve = []
     for size in range(1, len(answers) + 1):
-        rows = measure(listed(*answers) + listed(*["x"] * size, condition="other"), n_boot=2)
+        rows = measure(listed(*answers) + listed(*["x"] * size, condition="other"))
         curve.append(by_metric(rows)["unique_items"].estimate)
     assert all(b >= a - 1e-9 for a, b in itertools.pairwise(curve))
     assert curve[0] == pytest.approx(sum(map(len, answers)) / len(answers))
@@ -215,12 +220,31 @@ def test_the_interval_is_as_wide_as_the_estimate_varies() -> None:
     for sample in range(60):
         source = random.Random(sample)
         answers = listed(*("a" if source.random() < 0.3 else "b" for _ in range(150)))
-        row = by_metric(measure(answers, n_boot=200, seed=sample))["entropy_bits"]
+        row = by_metric(measure(answers, seed=sample))["entropy_bits"]
         assert row.ci_low is not None
         assert row.ci_high is not None
         held += row.ci_low <= truth <= row.ci_high
         assert 0.02 < row.ci_high - row.ci_low < 0.25
     assert 52 <= held <= 60
+
+
+@pytest.mark.parametrize("n", [10, 40])
+def test_intervals_of_lists_hold_the_expected_value(n: int) -> None:
+    """Five of 30 options, the k-th with weight 1 / k ** 1.5: 100 fixed samples, truth from 600."""
+    draw = np.random.default_rng(n)
+    weights = -1.5 * np.log(np.arange(1, 31))
+    keys = weights + draw.gumbel(size=(600, n, 30))
+    lists = [["".join(chr(65 + k) for k in r) for r in s] for s in np.argsort(-keys)[:, :, :5]]
+    truth = {
+        "entropy_bits": sum(entropy(tuple(sample)) for sample in lists) / 600,
+        "top5_share": sum(top5(tuple(sample)) for sample in lists) / 600,
+    }
+    answers = [a for k in range(100) for a in listed(*lists[k], item_id=f"{k:03}")]
+    for metric, expected in truth.items():
+        rows = [row for row in measure(answers) if row.metric == metric]
+        held = sum((r.ci_low or 0) <= expected <= (r.ci_high or 0) for r in rows)
+        # 95 of 100, give or take two errors of 2.2
+        assert 90 <= held <= 100
 
 
 def test_the_estimates_at_fewer_responses_keep_their_width() -> None:
@@ -231,28 +255,50 @@ def test_the_estimates_at_fewer_responses_keep_their_width() -> None:
     """
     source = random.Random(5)
     wide = [source.sample("abcdefghijklmnop", 5) for _ in range(200)]
-    full = by_metric(measure(listed(*wide), n_boot=300))["entropy_bits"]
-    rows = measure(listed(*wide) + listed(*["x"] * 20, condition="other"), n_boot=300)
+    full = by_metric(measure(listed(*wide)))["entropy_bits"]
+    rows = measure(listed(*wide) + listed(*["x"] * 20, condition="other"))
     few = by_metric(rows)["entropy_bits"]
     assert few.n_equal == 20
     assert None not in (full.ci_low, full.ci_high, few.ci_low, few.ci_high)
     assert few.ci_high - few.ci_low < 2 * (full.ci_high - full.ci_low)
 
 
-@pytest.mark.parametrize(
-    ("n_boot", "confidence", "message"),
-    [(1, 0.95, "n_boot is 1"), (10, 1.0, "confidence is 1.0"), (10, 95.0, "confidence is 95.0")],
-)
-def test_settings_without_meaning_are_refused(n_boot: int, confidence: float, message: str) -> None:
-    with pytest.raises(StudyError, match=message):
-        measure_heterogeneity(answer_frame([]), n_boot=n_boot, seed=0, confidence=confidence)
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0])
+def test_a_confidence_without_meaning_is_refused(confidence: float) -> None:
+    with pytest.raises(StudyError, match=f"confidence is {confidence}"):
+        measure_heterogeneity(answer_frame([]), seed=0, confidence=confidence)
+
+
+def test_a_puppet_counts_once() -> None:
+    """The first readable response of each puppet, whatever its repeats say."""
+    first = [dataclasses.replace(a, puppet_id=f"p{k}") for k, a in enumerate(listed("ab", "cd"))]
+    again = [dataclasses.replace(a, replicate=5, items=["z"]) for a in first]
+    refused = [dataclasses.replace(first[0], replicate=-1, items=None)]
+    plain = [dataclasses.replace(row, n_unread=1) for row in measure(first)]
+    assert measure([*again, *refused, *first]) == plain
+
+
+def test_the_interval_is_the_jackknife_over_responses() -> None:
+    responses = ("abcde", "abfgh", "acfij", "bcdfk", "aelmn")
+    row = by_metric(measure(listed(*responses)))["entropy_bits"]
+    left_out = [entropy(responses[:k] + responses[k + 1 :]) for k in range(5)]
+    mean = sum(left_out) / 5
+    error = math.sqrt(4 / 5 * sum((value - mean) ** 2 for value in left_out))
+    assert row.ci_low == pytest.approx(entropy(responses) - 2.7764 * error, abs=1e-4)
+    assert row.estimate == pytest.approx(entropy(responses))
+
+
+@pytest.mark.parametrize("metric", ["unique_items", "chao2_items", "miller_madow_bits"])
+def test_what_has_no_reliable_interval_has_none(metric: str) -> None:
+    row = by_metric(measure(listed(*POPULATION)))[metric]
+    assert (row.ci_low, row.ci_high, row.reason) == (None, None, NO_INTERVAL)
 
 
 def test_a_higher_confidence_is_wider() -> None:
     frame = answer_frame(listed(*POPULATION))
     width = []
     for confidence in (0.5, 0.9):
-        rows = measure_heterogeneity(frame, n_boot=100, seed=0, confidence=confidence)
+        rows = measure_heterogeneity(frame, seed=0, confidence=confidence)
         row = by_metric(rows)["entropy_bits"]
         assert row.ci_low is not None
         assert row.ci_high is not None
@@ -264,9 +310,9 @@ def test_frames_from_a_table_measure_the_same(tmp_path: Path) -> None:
     answers = [*listed(*POPULATION, None), *chosen("AB", condition="c2")]
     tables.write_rows(tmp_path / "answers.parquet", answers, Answer, "replicate")
     frame = tables.read_frame(tmp_path / "answers.parquet", Answer)
-    rows = measure_heterogeneity(frame, n_boot=50, seed=1)
+    rows = measure_heterogeneity(frame, seed=1)
     assert rows == measure(answers)
-    assert tables.write_rows(tmp_path / "out.parquet", rows, Heterogeneity, "metric") == 4
+    assert tables.write_rows(tmp_path / "out.parquet", rows, Heterogeneity, "metric") == 7
 
 
 def test_item_shares_by_hand() -> None:

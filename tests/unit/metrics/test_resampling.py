@@ -10,20 +10,13 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from fieldwork.metrics.resampling import (
-    MAX_WINDOWS,
-    Interval,
-    bootstrap_indices,
-    cyclic_windows,
     generator,
-    n_windows,
     rarefaction_table,
-    recentred_interval,
     sampled_counts,
+    student_quantile,
     subsample_indices,
     wilson_interval,
 )
-
-ANYWHERE = Interval(-1e9, 1e9)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
@@ -68,35 +61,6 @@ def test_rarefaction_table_at_full_size_is_exact() -> None:
     assert rarefaction_table(7, 7).tolist() == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
 
 
-def test_recentred_interval_has_the_percentile_width_around_the_estimate() -> None:
-    bootstrap = np.arange(101, dtype=np.float64)
-    assert recentred_interval(bootstrap, estimate=80.0, bounds=ANYWHERE) == pytest.approx(
-        (32.5, 127.5)
-    )
-
-
-def test_recentred_interval_is_clipped() -> None:
-    bootstrap = np.arange(101, dtype=np.float64)
-    found = recentred_interval(bootstrap, estimate=80.0, bounds=Interval(0.0, 100.0))
-    assert found == pytest.approx((32.5, 100.0))
-    found = recentred_interval(bootstrap, estimate=20.0, bounds=Interval(0.0, 100.0))
-    assert found == pytest.approx((0.0, 67.5))
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_recentred_interval_holds_the_estimate_of_a_skewed_statistic(sign: float) -> None:
-    skewed = sign * np.array([0.0] * 99 + [1000.0])
-    found = recentred_interval(skewed, estimate=5.0, bounds=ANYWHERE, confidence=0.5)
-    assert found is not None
-    assert found.low <= 5.0 <= found.high
-    assert found.low < found.high
-
-
-@pytest.mark.parametrize("values", [[], [3.0], [3.0, 3.0, 3.0]])
-def test_no_spread_gives_no_interval(values: list[float]) -> None:
-    assert recentred_interval(np.array(values), estimate=3.0, bounds=ANYWHERE) is None
-
-
 def test_generators_differ_by_seed_and_name_and_by_nothing_else() -> None:
     draws = {
         generator(seed, *names).random()
@@ -121,26 +85,20 @@ def test_subsamples_hold_no_response_twice(population: int, data: st.DataObject)
     assert samples.max() < population
 
 
-@given(population=st.integers(1, 60), data=st.data())
-def test_windows_cover_every_draw_about_equally_often(population: int, data: st.DataObject) -> None:
-    size = data.draw(st.integers(1, population))
-    windows = n_windows(population, size)
-    positions = np.arange(population, dtype=np.int64)[None, :]
-    found = cyclic_windows(positions, size)
-    assert found.shape == (windows, size)
-    assert all(len(set(window)) == size for window in found.tolist())
-    if windows < MAX_WINDOWS:
-        # starts are whole numbers, so that neighbouring gaps differ by one and coverage by two
-        covered = np.bincount(found.ravel(), minlength=population)
-        assert covered.max() - covered.min() <= 2
-
-
-def test_the_whole_sample_is_one_window() -> None:
-    samples = bootstrap_indices(8, n_samples=3, random=generator(0))
-    assert np.array_equal(cyclic_windows(samples, 8), samples)
-
-
 def test_sampled_counts_count_repeats() -> None:
-    indicator = np.array([[1, 0, 1], [0, 1, 1]], dtype=np.float32)
+    indicator = np.array([[1, 0, 1], [0, 1, 1]], dtype=np.int64)
     samples = np.array([[0, 0, 1], [1, 1, 1]], dtype=np.int64)
     assert sampled_counts(samples, indicator).tolist() == [[2, 1, 3], [0, 3, 3]]
+
+
+@pytest.mark.parametrize(
+    ("freedom", "confidence", "expected"),
+    # two-sided critical values as any printed table has them
+    [(1, 0.95, 12.706), (9, 0.95, 2.262), (9, 0.99, 3.250), (99, 0.95, 1.984)],
+)
+def test_student_quantile_is_the_tables(freedom: int, confidence: float, expected: float) -> None:
+    assert student_quantile(freedom, confidence) == pytest.approx(expected, abs=5e-4)
+
+
+def test_one_unit_has_no_quantile() -> None:
+    assert math.isnan(student_quantile(0))

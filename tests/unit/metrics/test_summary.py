@@ -64,6 +64,8 @@ def score(
         mean=mean,
         minimum=low,
         maximum=high,
+        ci_low=None,
+        ci_high=None,
         n_runs=n_runs,
         unit="rerun",
         reason=None,

@@ -52,6 +52,8 @@ def stages() -> tuple[Stage, ...]:
                 records.Novelty,
                 records.RunAccuracy,
                 records.Accuracy,
+                records.Comparison,
+                records.VarianceShare,
             ),
         ),
     )

@@ -247,11 +247,11 @@ class Heterogeneity:
     task: str = column("task")
     condition: str = column("condition")
     item_id: str = column("the item")
-    metric: str = column("`unique_items`, `top5_share`, `one_minus_top5_share` or `entropy_bits`")
+    metric: str = column("what is estimated (docs/methods.md)")
     estimate: float | None = column("value at `n_equal` responses, NULL with a reason")
     ci_low: float | None = column("lower end of the 95 % interval")
     ci_high: float | None = column("upper end of the 95 % interval")
-    n_responses: int = column("responses that gave at least one option")
+    n_responses: int = column("responses that gave an option, one a puppet")
     n_equal: int = column("responses every condition is rarefied to, for this model and item")
     n_unread: int = column("responses left out because nothing could be read")
     unit: str = column("unit of resampling")
@@ -268,7 +268,7 @@ class ItemShare:
     item_id: str = column("the item")
     answer: str = column("canonical option")
     n_named: int = column("responses that name it")
-    n_responses: int = column("responses that gave at least one option")
+    n_responses: int = column("responses that gave an option, one a puppet")
     share: float = column("n_named / n_responses")
     ci_low: float = column("lower end of the 95 % Wilson interval")
     ci_high: float = column("upper end of the 95 % Wilson interval")
@@ -319,10 +319,12 @@ class Accuracy:
     mean: float | None = column("mean over runs, NULL with a reason")
     minimum: float | None = column("lowest run")
     maximum: float | None = column("highest run")
+    ci_low: float | None = column("lower end of the 95 % interval of the mean over units")
+    ci_high: float | None = column("upper end of the 95 % interval of the mean over units")
     n_runs: int = column("complete runs")
     n_items: int = column("items in a run")
     unit: str = column("what one run is: `rerun` or `puppet`")
-    reason: str | None = column("why there is no estimate")
+    reason: str | None = column("why there is no estimate, spread or interval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +338,61 @@ class Novelty:
     n_items: int = column("choice items answered in both")
     n_novel: int = column("items with at least one letter absent from the baseline's")
     share: float | None = column("n_novel / n_items, NULL with a reason")
-    ci_low: float | None = column("lower end of the 95 % Wilson interval over items")
-    ci_high: float | None = column("upper end of the 95 % Wilson interval over items")
+    ci_low: float | None = column("lower end of the 95 % interval, the wider of items and puppets")
+    ci_high: float | None = column("upper end of the 95 % interval, the wider of items and puppets")
     reason: str | None = column("why there is no estimate")
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceShare:
+    """Where the variance of answers comes from: `results/metrics/variance`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    kind: ItemKind = column("kind of the items")
+    share_who: float | None = column(
+        "var_who / var_answers, the headline number; NULL with a reason"
+    )
+    ci_low: float | None = column("lower end of the 95 % interval over puppets")
+    ci_high: float | None = column("upper end of the 95 % interval over puppets")
+    p_value: float | None = column("chance of as large a share if it did not matter who asks")
+    var_prompt: float | None = column("variance between prompts, NULL where there is one")
+    var_who: float | None = column("variance between puppets within a prompt; can fall below 0")
+    var_rerun: float | None = column("variance between answers of one puppet to one prompt")
+    var_answers: float | None = column("var_who + var_rerun: variance of answers to one prompt")
+    over_baseline: float | None = column("1 - (var_rerun of the baseline) / var_answers")
+    n_items: int = column("items with an answer")
+    n_puppets: int = column("puppets with an answer")
+    n_repeated: int = column("pairs of puppet and item with two answers or more")
+    n_responses: int = column("answers")
+    n_unread: int = column("answers that cannot be read: `unknown` for letters, left out for lists")
+    unit: str = column("unit of resampling")
+    reason: str | None = column("why there is no share, or no interval")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How far a condition's answers to an item are from the baseline's: `results/metrics/comparisons`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    item_id: str = column("the item")
+    metric: str = column("`js_bits` (Jensen-Shannon divergence) or `total_variation`")
+    distance: float | None = column(
+        "between the shares of `n_equal` answers each, NULL with a reason"
+    )
+    expected_same: float | None = column("the same if both answered alike: chance alone")
+    excess: float | None = column("distance - expected_same")
+    p_value: float | None = column("permutation test that both answer alike")
+    p_holm: float | None = column("`p_value` corrected over the items of the task (Holm)")
+    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    n_units: int = column("independent answers of the condition")
+    n_units_baseline: int = column("independent answers of the baseline")
+    n_equal: int = column("answers each condition is brought to, for this model and item")
+    n_unread: int = column("answers that cannot be read: `unknown` for letters, left out for lists")
+    n_unread_baseline: int = column("the same of the baseline")
+    unit: str = column("what is permuted: `puppet` or `response`")
+    reason: str | None = column("why there is no distance")

@@ -6,6 +6,7 @@ failed are no data, and a run that lacks them is incomplete; everything else unr
 """
 
 import math
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,7 +21,11 @@ from fieldwork.metrics.distributions import (
     read_questions,
     text_or_none,
 )
+from fieldwork.metrics.resampling import Interval, student_quantile
 from fieldwork.records import Accuracy, RunAccuracy
+
+_NOTHING = 1e-12
+"""Spreads below this are rounding."""
 
 METRICS = ("em_strict", "em_flexible", "format_failure")
 
@@ -155,6 +160,7 @@ def _spread(arm: _Arm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator[Ac
     }
     for metric in METRICS:
         scores = [readers[metric](run) for run in complete]
+        interval = _interval(complete, scores, _unit(runs))
         yield Accuracy(
             model=arm.model,
             task=arm.task,
@@ -163,11 +169,30 @@ def _spread(arm: _Arm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator[Ac
             mean=_mean(scores) if scores else None,
             minimum=min(scores) if len(scores) > 1 else None,
             maximum=max(scores) if len(scores) > 1 else None,
+            ci_low=interval.low if interval else None,
+            ci_high=interval.high if interval else None,
             n_runs=len(scores),
             n_items=n_items,
             unit=_unit(runs),
-            reason=_reason(runs, len(complete), n_items),
+            reason=_reason(runs, len(complete), n_items, interval),
         )
+
+
+def _interval(runs: Sequence[RunAccuracy], scores: Sequence[float], unit: str) -> Interval | None:
+    """Student's t over puppets, each with the mean of its runs, or over reruns.
+
+    A puppet answers all items, so its answers are one draw. None for fewer than two, or no spread.
+    """
+    by_unit: dict[str, list[float]] = {}
+    for number, (run, score) in enumerate(zip(runs, scores, strict=True)):
+        name = run.puppet_id if unit == "puppet" else None
+        by_unit.setdefault(name or f"rerun {number}", []).append(score)
+    means = [_mean(of) for of in by_unit.values()]
+    if len(means) < 2 or max(means) - min(means) < _NOTHING:
+        return None
+    error = statistics.stdev(means) / math.sqrt(len(means))
+    centre, half = _mean(scores), student_quantile(len(means) - 1) * error
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
 def _unit(runs: Sequence[RunAccuracy]) -> str:
@@ -177,7 +202,9 @@ def _unit(runs: Sequence[RunAccuracy]) -> str:
     return "rerun" if alone else "puppet"
 
 
-def _reason(runs: Sequence[RunAccuracy], n_complete: int, n_items: int) -> str | None:
+def _reason(
+    runs: Sequence[RunAccuracy], n_complete: int, n_items: int, interval: Interval | None
+) -> str | None:
     dropped = len(runs) - n_complete
     parts = []
     if n_complete == 0:
@@ -188,5 +215,7 @@ def _reason(runs: Sequence[RunAccuracy], n_complete: int, n_items: int) -> str |
             f"{dropped} of {len(runs)} runs left out: they answer fewer than {n_items} items"
         )
     if n_complete == 1:
-        parts.append("no lowest and highest: one run has no spread")
+        parts.append("no lowest and highest, no interval: one run has no spread")
+    elif n_complete and interval is None:
+        parts.append(f"no interval: there are no two {_unit(runs)}s, or all score alike")
     return "; ".join(parts) or None

@@ -5,16 +5,20 @@ condition gives a letter the baseline never gave. Letters are the flexible readi
 failed are no data and are left out; refused and unreadable ones count as `unknown`.
 """
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.resampling import wilson_interval
+from fieldwork.metrics.resampling import Interval, student_quantile, wilson_interval
 from fieldwork.records import UNKNOWN, AnswerShare, Novelty
+
+_Givers = dict[str, set[str]]
+"""Who gave each letter; empty text where nobody asks."""
 
 
 class Question(NamedTuple):
@@ -57,25 +61,34 @@ def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[An
     Raises:
         StudyError: an answer's item is missing from `items`, or is there with two meanings.
     """
-    given = choice_answers(answers, "letter")
+    given = choice_answers(answers, "letter", "puppet_id")
     questions = read_questions(items, sorted(set(given["task"])))
     counts: dict[_Cell, Counter[str]] = {}
+    puppets: dict[_Cell, set[str]] = {}
     for row in given.itertuples(index=False, name=None):
         cell = _Cell(row[0], row[1], row[2], row[3])
         letter = text_or_none(row[4])
         known = letter is not None and letter in find_question(questions, cell.question()).letters
         counts.setdefault(cell, Counter())[str(letter) if known else UNKNOWN] += 1
+        puppets.setdefault(cell, set()).add(text_or_none(row[5]) or "")
     return [
         row
         for cell in sorted(counts)
-        for row in _answer_shares(cell, counts[cell], find_question(questions, cell.question()))
+        for row in _answer_shares(
+            cell, counts[cell], puppets[cell] - {""}, find_question(questions, cell.question())
+        )
     ]
 
 
-def _answer_shares(cell: _Cell, counts: Counter[str], question: Question) -> Iterator[AnswerShare]:
+def _answer_shares(
+    cell: _Cell, counts: Counter[str], puppets: set[str], question: Question
+) -> Iterator[AnswerShare]:
     total = counts.total()
+    # answers of one puppet hang together: at worst they are one answer
+    units = len(puppets) or total
     for answer in [*question.letters, UNKNOWN]:
-        interval = wilson_interval(counts[answer], total)
+        share = counts[answer] / total
+        interval = wilson_interval(counts[answer] if units == total else share * units, units)
         yield AnswerShare(
             model=cell.model,
             task=cell.task,
@@ -85,7 +98,7 @@ def _answer_shares(cell: _Cell, counts: Counter[str], question: Question) -> Ite
             is_correct=answer == question.gold,
             n_answers=counts[answer],
             n_responses=total,
-            share=counts[answer] / total,
+            share=share,
             ci_low=interval.low,
             ci_high=interval.high,
         )
@@ -97,12 +110,12 @@ def measure_novelty(answers: pd.DataFrame, *, baseline: str) -> list[Novelty]:
     One row for each model, task and condition other than the baseline. Items without a readable
     letter on either side are left out of the denominator.
     """
-    letters: dict[_Arm, dict[str, set[str]]] = {}
-    for row in choice_answers(answers, "letter").itertuples(index=False, name=None):
+    letters: dict[_Arm, dict[str, _Givers]] = {}
+    for row in choice_answers(answers, "letter", "puppet_id").itertuples(index=False, name=None):
         by_item = letters.setdefault(_Arm(row[0], row[1], row[2]), {})
         letter = text_or_none(row[4])
         if letter is not None:
-            by_item.setdefault(row[3], set()).add(letter)
+            by_item.setdefault(row[3], {}).setdefault(letter, set()).add(text_or_none(row[5]) or "")
     return [
         _novelty(arm, letters[arm], letters.get(arm._replace(condition=baseline)), baseline)
         for arm in sorted(letters)
@@ -112,13 +125,18 @@ def measure_novelty(answers: pd.DataFrame, *, baseline: str) -> list[Novelty]:
 
 def _novelty(
     arm: _Arm,
-    given: Mapping[str, set[str]],
-    offline: Mapping[str, set[str]] | None,
+    given: Mapping[str, _Givers],
+    offline: Mapping[str, _Givers] | None,
     baseline: str,
 ) -> Novelty:
     shared = [item for item in given if item in offline] if offline is not None else []
-    n_novel = sum(1 for item in shared if offline is not None and given[item] - offline[item])
-    interval = wilson_interval(n_novel, len(shared)) if shared else None
+    givers = [
+        [given[item][letter] for letter in given[item].keys() - (offline or {})[item].keys()]
+        for item in shared
+    ]
+    puppets = {who for item in given.values() for of in item.values() for who in of} - {""}
+    interval = _novelty_interval(givers, sorted(puppets)) if shared else None
+    n_novel = sum(1 for of in givers if of)
     return Novelty(
         model=arm.model,
         task=arm.task,
@@ -133,7 +151,28 @@ def _novelty(
     )
 
 
-def _no_novelty(baseline: str, offline: Mapping[str, set[str]] | None) -> str:
+def _novelty_interval(givers: Sequence[Sequence[set[str]]], puppets: Sequence[str]) -> Interval:
+    """The wider reach of Wilson's interval over items and the jackknife over puppets.
+
+    `givers` holds, for each item, who gave each of its new letters. Puppets answer all items, so
+    that the items are not independent draws.
+    """
+    n_items, n_novel = len(givers), sum(1 for of in givers if of)
+    wilson = wilson_interval(n_novel, n_items)
+    if len(puppets) < 2:
+        return wilson
+    lost = Counter(next(iter(who)) for of in givers if len(who := set().union(*of)) == 1 and of)
+    losses = [lost[puppet] / n_items for puppet in puppets]
+    mean = math.fsum(losses) / len(losses)
+    squares = math.fsum((loss - mean) ** 2 for loss in losses)
+    error = math.sqrt((len(puppets) - 1) / len(puppets) * squares)
+    share, half = n_novel / n_items, student_quantile(len(puppets) - 1) * error
+    return Interval(
+        max(0.0, min(wilson.low, share - half)), min(1.0, max(wilson.high, share + half))
+    )
+
+
+def _no_novelty(baseline: str, offline: Mapping[str, _Givers] | None) -> str:
     if offline is None:
         return f"there are no answers under the baseline condition {baseline}"
     return f"no item has a readable letter both here and under the baseline condition {baseline}"

@@ -1,6 +1,6 @@
 """How varied the answers to list items are, at an equal number of responses.
 
-Owns unique options, top-5 share and entropy of a cell (model, task, condition, item), their
+Owns unique options, top-5 share and entropies of a cell (model, task, condition, item), their
 intervals over responses, and the share of responses that name each option. Promises that the order
 of the rows and the other cells of a study do not move a bit of a cell's values, except through the
 number of responses all conditions of an item are brought to.
@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.resampling import (
@@ -21,31 +20,40 @@ from fieldwork.metrics.resampling import (
     Floats,
     Indices,
     Interval,
-    bootstrap_indices,
-    cyclic_windows,
     generator,
-    n_windows,
     rarefaction_table,
-    recentred_interval,
     sampled_counts,
+    student_quantile,
     subsample_indices,
     wilson_interval,
 )
+from fieldwork.metrics.richness import chao2, chao_shen_bits, miller_madow_bits, plug_in_bits
 from fieldwork.records import Heterogeneity, ItemShare
 
 TOP = 5
 N_SUBSAMPLES = 200
-METRICS = ("unique_items", "top5_share", "one_minus_top5_share", "entropy_bits")
+METRICS = (
+    "unique_items",
+    "top5_share",
+    "one_minus_top5_share",
+    "entropy_bits",
+    "chao2_items",
+    "miller_madow_bits",
+    "chao_shen_bits",
+)
+WITHOUT_INTERVAL = ("unique_items", "chao2_items", "miller_madow_bits", "chao_shen_bits")
+"""Metrics for which no interval keeps what it promises; docs/methods.md has the figures."""
 UNIT = "response"
-NO_SPREAD = "no interval: resampling the responses never changes the value"
+NO_SPREAD = "no interval: leaving out a response never changes the value"
+NO_INTERVAL = "no interval: none is reliable for this metric (docs/methods.md)"
+
+_NOTHING = 1e-9
+"""Widths below this are rounding."""
 
 _KEYS = ["model", "task", "condition", "item_id"]
-_CHUNK_CELLS = 2_000_000
-"""Numbers a bootstrap chunk may hold in one array: about 16 MB."""
 
 
 class _Plan(NamedTuple):
-    n_boot: int
     seed: int
     confidence: float
 
@@ -74,17 +82,11 @@ class _Cell(NamedTuple):
         return _Group(self.name.model, self.name.task, self.name.item_id)
 
 
-class _Values(NamedTuple):
-    """Of one or more samples: one value a sample in each array."""
+class _Errors(NamedTuple):
+    """Standard errors."""
 
-    unique_items: Floats
-    top5_share: Floats
-    entropy_bits: Floats
-
-
-class _Mentions(NamedTuple):
-    top5_share: Floats
-    entropy_bits: Floats
+    top5_share: float
+    entropy_bits: float
 
 
 class _Estimate(NamedTuple):
@@ -93,18 +95,18 @@ class _Estimate(NamedTuple):
 
 
 def measure_heterogeneity(
-    answers: pd.DataFrame, *, n_boot: int, seed: int, confidence: float = 0.95
+    answers: pd.DataFrame, *, seed: int, confidence: float = 0.95
 ) -> list[Heterogeneity]:
-    """Four metrics for each cell of the list items, in bits and shares, with bootstrap intervals.
+    """The metrics of `METRICS` for each cell of the list items, with jackknife intervals where reliable.
 
     All conditions of a model, task and item are brought to the smallest number of readable
     responses among them; a condition that has none is left out of that minimum and gets NULL.
     Rows are in order of model, task, condition, item and metric; empty input gives no rows.
 
     Raises:
-        StudyError: fewer than two resamples, or a confidence that is no share.
+        StudyError: a confidence that is no share.
     """
-    plan = _Plan(n_boot, seed, confidence)
+    plan = _Plan(seed, confidence)
     _check(plan)
     cells = _cells(answers)
     equal = _equal_sizes(cells)
@@ -120,10 +122,6 @@ def measure_item_shares(answers: pd.DataFrame) -> list[ItemShare]:
 
 
 def _check(plan: _Plan) -> None:
-    if plan.n_boot < 2:
-        raise StudyError(
-            f"n_boot is {plan.n_boot}: an interval needs 2 resamples or more; raise it"
-        )
     if not 0 < plan.confidence < 1:
         raise StudyError(
             f"confidence is {plan.confidence}: give a share between 0 and 1, like 0.95"
@@ -134,17 +132,29 @@ def _cells(answers: pd.DataFrame) -> list[_Cell]:
     if answers.empty:
         return []
     lists = answers[answers["kind"] == "list"]
-    read: dict[_Name, list[tuple[str, ...]]] = {}
+    read: dict[_Name, list[tuple[str, int, tuple[str, ...]]]] = {}
     unread: Counter[_Name] = Counter()
-    for row in lists[[*_KEYS, "outcome", "items"]].itertuples(index=False, name=None):
+    columns = [*_KEYS, "outcome", "items", "puppet_id", "replicate"]
+    for row in lists[columns].itertuples(index=False, name=None):
         name, options = _Name(*row[:4]), _options(row[5])
         responses = read.setdefault(name, [])
         if options:
-            responses.append(options)
+            responses.append((row[6] if isinstance(row[6], str) else "", int(row[7]), options))
         elif row[4] != "failed":
             unread[name] += 1
+    return [_Cell(name, _independent(read[name]), unread[name]) for name in sorted(read)]
+
+
+def _independent(responses: list[tuple[str, int, tuple[str, ...]]]) -> list[tuple[str, ...]]:
+    """The first readable response of each puppet, or all where nobody asks."""
+    seen: set[str] = set()
+    chosen: list[tuple[str, ...]] = []
+    for puppet, _, options in sorted(responses):
+        if not puppet or puppet not in seen:
+            chosen.append(options)
+            seen.add(puppet)
     # sorted responses make every later draw independent of the order of the rows
-    return [_Cell(name, sorted(read[name]), unread[name]) for name in sorted(read)]
+    return sorted(chosen)
 
 
 def _options(value: Any) -> tuple[str, ...]:
@@ -181,43 +191,50 @@ def _measure(cell: _Cell, n_equal: int, plan: _Plan) -> Iterator[Heterogeneity]:
             n_equal=n_equal,
             n_unread=cell.n_unread,
             unit=UNIT,
-            reason=_reason(cell, found),
+            reason=_reason(cell, metric, found),
         )
 
 
-def _reason(cell: _Cell, found: _Estimate | None) -> str | None:
+def _reason(cell: _Cell, metric: str, found: _Estimate | None) -> str | None:
     if found is None:
         return f"none of {cell.n_unread} responses gives an option"
     if found.interval is not None:
         return None
+    if metric in WITHOUT_INTERVAL:
+        return NO_INTERVAL
     return "no interval: there is one response" if len(cell.responses) == 1 else NO_SPREAD
 
 
 def _estimates(cell: _Cell, n_equal: int, plan: _Plan) -> dict[str, _Estimate]:
     indicator = _indicator(cell.responses)
-    point = _point(indicator, n_equal, generator(plan.seed, "subsample", *cell.name))
-    boot = _bootstrap(
-        indicator, n_equal, plan.n_boot, generator(plan.seed, "bootstrap", *cell.name)
-    )
-    bounds = _bounds(n_equal * max(len(response) for response in cell.responses))
-    found: dict[str, _Estimate] = {}
-    for metric, value, drawn in zip(_Values._fields, point, boot, strict=True):
-        estimate = float(value[0])
-        interval = recentred_interval(
-            drawn, estimate=estimate, bounds=bounds[metric], confidence=plan.confidence
-        )
-        found[metric] = _Estimate(estimate, interval)
+    counts = indicator.sum(axis=0, keepdims=True)
+    unique = float(rarefaction_table(len(indicator), n_equal)[counts].sum())
+    samples = _subsamples(len(indicator), n_equal, generator(plan.seed, "subsample", *cell.name))
+    totals = sampled_counts(samples[:, :n_equal], indicator)
+    top5, entropy = float(top5_share(totals).mean()), float(plug_in_bits(totals).mean())
+    errors = _errors(samples, n_equal, indicator)
+    most = n_equal * max(len(response) for response in cell.responses)
+    reach = student_quantile(len(indicator) - 1, plan.confidence)
+    found = {
+        "unique_items": _Estimate(unique, None),
+        "top5_share": _estimate(top5, reach * errors.top5_share, Interval(0.0, 1.0)),
+        "entropy_bits": _estimate(
+            entropy, reach * errors.entropy_bits, Interval(0.0, math.log2(most))
+        ),
+        "chao2_items": _Estimate(float(chao2(totals, n_equal).mean()), None),
+        "miller_madow_bits": _Estimate(float(miller_madow_bits(totals).mean()), None),
+        "chao_shen_bits": _Estimate(float(chao_shen_bits(totals).mean()), None),
+    }
     found["one_minus_top5_share"] = _complement(found["top5_share"])
     return found
 
 
-def _bounds(most_items: int) -> dict[str, Interval]:
-    """What each metric can be when `most_items` options are the most that can be named."""
-    return {
-        "unique_items": Interval(1.0, float(most_items)),
-        "top5_share": Interval(0.0, 1.0),
-        "entropy_bits": Interval(0.0, math.log2(most_items)),
-    }
+def _estimate(value: float, half: float, bounds: Interval) -> _Estimate:
+    """An interval without width would say that nothing is uncertain."""
+    if not half > _NOTHING:
+        return _Estimate(value, None)
+    low, high = max(bounds.low, value - half), min(bounds.high, value + half)
+    return _Estimate(value, Interval(min(low, value), max(high, value)))
 
 
 def _complement(share: _Estimate) -> _Estimate:
@@ -226,70 +243,50 @@ def _complement(share: _Estimate) -> _Estimate:
     return _Estimate(1 - share.value, Interval(1 - share.interval.high, 1 - share.interval.low))
 
 
-def _indicator(responses: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
+def _indicator(responses: Sequence[tuple[str, ...]]) -> Counts:
     """Which response names which option: shape (responses, options), options alphabetical."""
     columns = {name: k for k, name in enumerate(sorted({n for r in responses for n in r}))}
-    indicator = np.zeros((len(responses), len(columns)), dtype=np.float32)
+    indicator = np.zeros((len(responses), len(columns)), dtype=np.int64)
     for row, response in enumerate(responses):
         indicator[row, [columns[name] for name in response]] = 1
     return indicator
 
 
-def _point(indicator: NDArray[np.float32], n_equal: int, random: np.random.Generator) -> _Values:
-    """The estimates; below the full number, all but unique options are means over subsamples."""
-    population = len(indicator)
-    counts = indicator.sum(axis=0, dtype=np.float64).astype(np.int64)[None, :]
-    unique = rarefaction_table(population, n_equal)[counts].sum(axis=1)
+def _subsamples(population: int, n_equal: int, random: np.random.Generator) -> Indices:
+    """Random orders of the responses; the first `n_equal` of each are a subsample."""
     if n_equal == population:
-        return _Values(unique, *_mention_metrics(counts))
-    samples = subsample_indices(population, n_equal, n_subsamples=N_SUBSAMPLES, random=random)
-    mentions = _mention_metrics(sampled_counts(samples, indicator))
-    return _Values(
-        unique,
-        mentions.top5_share.mean(keepdims=True),
-        mentions.entropy_bits.mean(keepdims=True),
-    )
+        return np.arange(population, dtype=np.int64)[None, :]
+    keep = n_equal + 1  # one more: who comes in when another is left out
+    return subsample_indices(population, keep, n_subsamples=N_SUBSAMPLES, random=random)
 
 
-def _bootstrap(
-    indicator: NDArray[np.float32], n_equal: int, n_boot: int, random: np.random.Generator
-) -> _Values:
-    """The same estimates for `n_boot` samples of the responses with replacement."""
-    population, n_items = indicator.shape
-    per_sample = n_windows(population, n_equal) * max(population, n_items)
-    chunk = max(1, _CHUNK_CELLS // per_sample)
-    parts = [
-        _bootstrap_chunk(
-            indicator,
-            n_equal,
-            bootstrap_indices(population, n_samples=min(chunk, n_boot - done), random=random),
-        )
-        for done in range(0, n_boot, chunk)
-    ]
-    return _Values(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+def _errors(samples: Indices, n_equal: int, indicator: Counts) -> _Errors:
+    """Jackknife standard errors over the responses (Quenouille 1956, Tukey 1958).
+
+    Leaving a response out of an order moves only the subsamples that hold it: the next in order comes
+    in. The same orders serve all responses, so that the noise of subsampling cancels.
+    """
+    population = len(indicator)
+    if population == 1:
+        return _Errors(0.0, 0.0)
+    moved = np.zeros((population, 2))
+    for order in samples:
+        taken = indicator[order[:n_equal]]
+        total = taken.sum(axis=0, keepdims=True)
+        coming = indicator[order[n_equal:]].sum(axis=0, keepdims=True)
+        without = total - taken + coming
+        moved[order[:n_equal], 0] += top5_share(without) - top5_share(total)
+        moved[order[:n_equal], 1] += plug_in_bits(without) - plug_in_bits(total)
+    moved /= len(samples)
+    variance = (population - 1) / population * ((moved - moved.mean(axis=0)) ** 2).sum(axis=0)
+    return _Errors(*(math.sqrt(value) for value in variance))
 
 
-def _bootstrap_chunk(indicator: NDArray[np.float32], n_equal: int, samples: Indices) -> _Values:
-    counts = sampled_counts(samples, indicator)
-    unique = rarefaction_table(len(indicator), n_equal)[counts].sum(axis=1)
-    if n_equal == len(indicator):
-        return _Values(unique, *_mention_metrics(counts))
-    windows = cyclic_windows(samples, n_equal)
-    mentions = _mention_metrics(sampled_counts(windows, indicator))
-    return _Values(unique, *(values.reshape(len(samples), -1).mean(axis=1) for values in mentions))
-
-
-def _mention_metrics(counts: Counts) -> _Mentions:
-    """Plug-in values of each row of counts, shape (samples, options)."""
-    totals = counts.sum(axis=1)
+def top5_share(counts: Counts) -> Floats:
+    """Share of the mentions that the five commonest options hold, for each row of counts."""
     top = counts if counts.shape[1] <= TOP else np.partition(counts, -TOP, axis=1)[:, -TOP:]
-    k = np.arange(int(counts.max()) + 1, dtype=np.float64)
-    # k log2 k with 0 for k = 0: sum p log2(1/p) = log2 N - (sum k log2 k) / N
-    k_log_k = k * np.log2(np.maximum(k, 1.0))
-    entropy = np.log2(totals) - k_log_k[counts].sum(axis=1) / totals
-    # one option alone has no entropy; the difference of logarithms leaves the last bit of it
-    entropy[counts.max(axis=1) == totals] = 0.0
-    return _Mentions(top.sum(axis=1) / totals, entropy)
+    share: Floats = top.sum(axis=1) / counts.sum(axis=1)
+    return share
 
 
 def _item_shares(cell: _Cell) -> Iterator[ItemShare]:

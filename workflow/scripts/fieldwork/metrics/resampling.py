@@ -1,7 +1,7 @@
 """Intervals and resampling plans shared by the metrics.
 
-Owns the closed-form interval of a share, the seeds of the cells, the index arrays of bootstrap and
-subsample, and the table of sample-based rarefaction. Promises that equal arguments give equal bits,
+Owns the closed-form interval of a share, the seeds of the cells, the index arrays of subsamples, and
+the table of sample-based rarefaction. Promises that equal arguments give equal bits,
 and that a cell's random numbers depend on its own name and the study's seed, never on other cells.
 """
 
@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Counts = NDArray[np.int64]
-
-MAX_WINDOWS = 64
-"""Bound on the windows a bootstrap sample is read in: keeps memory flat when sizes differ a lot."""
 
 
 class Interval(NamedTuple):
@@ -29,8 +27,10 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
+def wilson_interval(successes: float, trials: int, *, confidence: float = 0.95) -> Interval:
     """Interval of a share (Wilson 1927, without continuity correction).
+
+    `successes` need not be whole: a share of clustered answers, times the number of clusters.
 
     Raises:
         ValueError: there are no trials, or more successes than trials.
@@ -48,23 +48,9 @@ def wilson_interval(successes: int, trials: int, *, confidence: float = 0.95) ->
     return Interval(low, high)
 
 
-def recentred_interval(
-    bootstrap: Floats, *, estimate: float, bounds: Interval, confidence: float = 0.95
-) -> Interval | None:
-    """Percentile interval of the bootstrap values, moved so that their mean is the estimate.
-
-    Clipped to `bounds` and widened where needed to hold the estimate. None where every bootstrap
-    value is the same, since resampling then says nothing about the spread.
-    """
-    if bootstrap.size == 0 or bootstrap.min() == bootstrap.max():
-        return None
-    tail = (1 - confidence) / 2
-    shift = estimate - float(bootstrap.mean())
-    low, high = (float(value) + shift for value in np.quantile(bootstrap, [tail, 1 - tail]))
-    return Interval(
-        min(estimate, max(bounds.low, low)),
-        max(estimate, min(bounds.high, high)),
-    )
+def student_quantile(freedom: int, confidence: float = 0.95) -> float:
+    """Half width of a two-sided interval in standard errors; NaN without a degree of freedom."""
+    return float(student.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else math.nan
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
@@ -81,35 +67,7 @@ def subsample_indices(
     return order[:, :size].astype(np.int64)
 
 
-def bootstrap_indices(population: int, *, n_samples: int, random: np.random.Generator) -> Indices:
-    """Samples with replacement: shape (n_samples, population), values in [0, population)."""
-    return random.integers(0, population, size=(n_samples, population), dtype=np.int64)
-
-
-def n_windows(population: int, size: int) -> int:
-    """Windows of `size` that cover a sample of `population` about twice; one if it fits whole."""
-    if size == population:
-        return 1
-    return min(MAX_WINDOWS, math.ceil(2 * population / size))
-
-
-def cyclic_windows(samples: Indices, size: int) -> Indices:
-    """Evenly spaced windows of each sample, read as a ring.
-
-    The draws of a bootstrap sample are exchangeable, so each window is a subsample of it without
-    replacement. Even spacing covers every draw about equally often, so that the mean of a
-    statistic over the windows varies like its mean over all subsamples, not like one of them.
-
-    Takes shape (n_samples, n), gives (n_samples * windows, size), a sample's windows adjacent.
-    """
-    n_samples, population = samples.shape
-    windows = n_windows(population, size)
-    starts = np.arange(windows, dtype=np.int64) * population // windows
-    positions = (starts[:, None] + np.arange(size, dtype=np.int64)[None, :]) % population
-    return samples[:, positions].reshape(n_samples * windows, size)
-
-
-def sampled_counts(samples: Indices, indicator: NDArray[np.float32]) -> Counts:
+def sampled_counts(samples: Indices, indicator: Counts) -> Counts:
     """How many responses of each sample name each item.
 
     Takes samples of shape (s, m) into an indicator of shape (responses, items), gives (s, items).
@@ -119,7 +77,7 @@ def sampled_counts(samples: Indices, indicator: NDArray[np.float32]) -> Counts:
     flat = samples + (np.arange(n_samples, dtype=np.int64) * population)[:, None]
     weights = np.bincount(flat.ravel(), minlength=n_samples * population)
     weights = weights.reshape(n_samples, population).astype(np.float32)
-    return (weights @ indicator).astype(np.int64)
+    return (weights @ indicator.astype(np.float32)).astype(np.int64)
 
 
 def rarefaction_table(population: int, size: int) -> Floats:

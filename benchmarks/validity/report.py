@@ -1,0 +1,78 @@
+"""results.md from the rows of results.csv."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+LOW, HIGH = 0.93, 0.97
+TITLES = {
+    "heterogeneity": "Heterogeneity of lists",
+    "distance": "Distance between conditions",
+    "share_who": "Share of the variance that comes from who asks",
+    "run": "Scores of runs, and new letters",
+    "share": "Shares of single options",
+}
+HEAD = """# Do the estimators keep what they promise?
+
+{day}. Made by `make validity` ([how](run.py)) from [results.csv](results.csv); formulas in
+[methods.md](../../docs/methods.md).
+
+Each line is one estimator on data sets drawn from a source whose truth is known
+([sources](populations.py)). Bias is mean - truth, with its error of simulation. Coverage is the share of
+the 95 % intervals that hold the truth, of those there are; it is marked **low** or **high** where it is
+outside 93 to 97 % by more than two errors of simulation. The last column are false positives at the
+5 % level; where the source has an effect, it is the test's power. Estimators called *discarded* are not
+in Fieldwork: they show why.
+"""
+
+
+def page(rows: Sequence[dict[str, str]], day: str) -> str:
+    """The whole page."""
+    parts = [HEAD.format(day=day)]
+    for part, title in TITLES.items():
+        own = [row for row in rows if row["part"] == part]
+        if own:
+            parts.append("\n".join([f"## {title}", "", *_table(own)]) + "\n")
+    return "\n".join(parts)
+
+
+def _table(rows: Iterable[dict[str, str]]) -> Iterator[str]:
+    yield "| estimator | source | size | sets | truth | bias | sd | coverage | p ≤ 0.05 |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for row in sorted(rows, key=_place):
+        bias = f"{_number(row['bias'])} ± {_number(row['bias_error'])}" if row["bias"] else ""
+        cells = [
+            row["estimator"],
+            row["source"],
+            row["size"],
+            row["sets"] if row["sets"] != "0" else "counted out",
+            _number(row["truth"]),
+            bias,
+            _number(row["sd"]),
+            _coverage(row),
+            _share(row["false_positives"], row["false_positive_error"]),
+        ]
+        yield "| " + " | ".join(cells) + " |"
+
+
+def _place(row: dict[str, str]) -> tuple[bool, str]:
+    return row["estimator"].startswith("discarded"), row["estimator"]
+
+
+def _number(text: str) -> str:
+    return f"{float(text):.3g}" if text else ""
+
+
+def _share(share: str, error: str) -> str:
+    return f"{float(share):.1%} ± {float(error):.1%}" if share else ""
+
+
+def _coverage(row: dict[str, str]) -> str:
+    if not row["coverage"]:
+        return ""
+    coverage, error = float(row["coverage"]), float(row["coverage_error"])
+    few = int(row["sets"]) - int(row["n_intervals"]) if row["sets"] != "0" else 0
+    told = _share(row["coverage"], row["coverage_error"])
+    if coverage + 2 * error < LOW:
+        told += " **low**"
+    if coverage - 2 * error > HIGH:
+        told += " **high**"
+    return told + (f" ({few} without interval)" if few else "")

@@ -1,0 +1,84 @@
+"""`make validity`: every estimator on sources whose truth is known.
+
+Bias, coverage of the 95 % interval and false positives, each with its error of simulation, go to
+`results.csv` and from there to `results.md`. The file is written after every job, and lines that are
+not simulated again stay, so that a run can be cut into pieces: `--first` and `--seconds`.
+"""
+
+import argparse
+import csv
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from datetime import date
+from pathlib import Path
+
+import comparisons
+import discarded
+import heterogeneity
+import report
+import runs
+import variance
+from outcomes import Outcome
+
+HERE = Path(__file__).parent
+PARTS = {
+    "share_who": variance.jobs,
+    "distance": comparisons.jobs,
+    "heterogeneity": heterogeneity.jobs,
+    "run": runs.jobs,
+    "discarded": discarded.jobs,
+}
+Row = dict[str, str]
+
+
+def main() -> None:
+    """Simulate the parts asked for, and write the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sets", type=int, default=1000, help="data sets of a simulation")
+    parser.add_argument("--seed", type=int, default=5)
+    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--first", type=int, default=0, help="jobs to skip")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="start no job after")
+    parser.add_argument("--day", default=date.today().isoformat())
+    parser.add_argument("--out", type=Path, default=HERE, help="folder of the results")
+    asked = parser.parse_args()
+    jobs = [job for part in asked.parts for job in PARTS[part]()]
+    begun, number = time.monotonic(), asked.first
+    rows = _read(asked.out / "results.csv")
+    while number < len(jobs) and time.monotonic() - begun < asked.seconds:
+        rows |= {_key(row): row for row in map(_text, jobs[number](asked.sets, asked.seed))}
+        number += 1
+        _write(asked.out / "results.csv", rows.values())
+        print(f"{number} of {len(jobs)} jobs, {time.monotonic() - begun:.0f} s", flush=True)
+    page = report.page(list(rows.values()), asked.day)
+    (asked.out / "results.md").write_text(page, encoding="utf-8")
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return row["part"], row["estimator"], row["source"], row["size"]
+
+
+def _text(told: Outcome) -> Row:
+    return {
+        name: "" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)
+        for name, value in asdict(told).items()
+    }
+
+
+def _read(path: Path) -> dict[tuple[str, ...], Row]:
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {_key(row): row for row in csv.DictReader(file)}
+
+
+def _write(path: Path, rows: Iterable[Row]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [f.name for f in fields(Outcome)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""Distances against closed forms, what chance makes of them, and who is permuted."""
+
+import dataclasses
+import math
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from metric_frames import answer_frame, chosen, listed
+from scipy.spatial.distance import jensenshannon
+
+from fieldwork.errors import StudyError
+from fieldwork.metrics.comparisons import (
+    jensen_shannon_bits,
+    measure_comparisons,
+    total_variation,
+)
+from fieldwork.records import Answer, Comparison
+
+
+def measure(answers: list[Answer], seed: int = 1) -> list[Comparison]:
+    return measure_comparisons(
+        answer_frame(answers), baseline="offline", n_permutations=199, seed=seed
+    )
+
+
+def compared(here: str, there: str, **changes: str) -> list[Answer]:
+    return chosen(here, condition="c", **changes) + chosen(there, condition="offline", **changes)
+
+
+def of(rows: list[Comparison], metric: str = "total_variation") -> Comparison:
+    (row,) = (r for r in rows if r.metric == metric)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "bits", "variation"),
+    [
+        ((1.0, 0.0), (0.0, 1.0), 1.0, 1.0),
+        ((0.5, 0.5), (0.5, 0.5), 0.0, 0.0),
+        # H(1/4, 3/4) - H(1/2, 1/2) / 2
+        ((0.0, 1.0), (0.5, 0.5), 0.8112781244591328 - 0.5, 0.5),
+    ],
+)
+def test_closed_forms(
+    p: tuple[float, ...], q: tuple[float, ...], bits: float, variation: float
+) -> None:
+    assert jensen_shannon_bits(np.array([p]), np.array([q]))[0] == pytest.approx(bits)
+    assert total_variation(np.array([p]), np.array([q]))[0] == pytest.approx(variation)
+
+
+def test_divergence_is_scipys_distance_squared() -> None:
+    p, q = np.random.default_rng(0).dirichlet([1] * 6, size=2)
+    expected = jensenshannon(p, q, base=2) ** 2
+    assert jensen_shannon_bits(p[None], q[None])[0] == pytest.approx(expected)
+
+
+def test_letters_at_full_n() -> None:
+    row = of(measure(compared("AAAB", "ABBB")))
+    assert row.distance == pytest.approx(0.5)
+    # dealt out anew, 4 of 4 A and 4 B: 0 to 4 A with weights 1 16 36 16 1
+    mean = (2 * 1 * 1.0 + 2 * 16 * 0.5) / 70
+    assert row.expected_same == pytest.approx(mean, abs=0.06)
+    assert row.excess == row.distance - row.expected_same
+    assert row.p_value == pytest.approx(34 / 70)
+    assert (row.n_permutations, row.n_units, row.n_units_baseline, row.n_equal) == (0, 4, 4, 4)
+
+
+def test_lists_are_compared_by_mentions() -> None:
+    answers = listed("ab", "ab", condition="c") + listed("ac", "ac", condition="offline")
+    assert of(measure(answers)).distance == pytest.approx(0.5)
+
+
+def test_unequal_numbers_do_not_move_the_distance() -> None:
+    """One source asked 20 and 200 times is no further away than asked 20 and 20 times."""
+    source = random.Random(2)
+    few, many = ("".join(source.choices("ABCD", k=n)) for n in (20, 200))
+    row = of(measure(compared(few, many)))
+    assert row.n_equal == 20
+    assert abs(row.excess or 1) < 0.12
+
+
+def test_all_conditions_of_an_item_have_one_n() -> None:
+    answers = compared("AAAABBBB", "ABABABAB") + chosen("ABA", condition="third")
+    assert {row.n_equal for row in measure(answers)} == {3}
+
+
+def test_only_the_first_answer_of_a_puppet_counts() -> None:
+    """Ten answers of two puppets are two draws."""
+    offline = chosen("BBBB", condition="offline")
+    many = [a for p in "pq" for a in chosen("AAAAA", condition="c", puppet_id=p)]
+    once = [a for p in "pq" for a in chosen("A", condition="c", puppet_id=p)]
+    assert measure(many + offline) == measure(once + offline)
+    row = of(measure(many + offline))
+    assert (row.n_units, row.unit) == (2, "puppet")
+    assert row.p_value == pytest.approx(1 / 15)
+
+
+def test_holm_is_over_the_items_of_a_task() -> None:
+    answers = [a for i in "xyz" for a in compared("AAAAA", "BBBBB", item_id=i)]
+    rows = [row for row in measure(answers) if row.metric == "js_bits"]
+    assert [row.p_value for row in rows] == pytest.approx([2 / 252] * 3)
+    assert [row.p_holm for row in rows] == pytest.approx([6 / 252] * 3)
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        (chosen("AB"), "no answer to i can be read under the baseline condition offline"),
+        (
+            [
+                dataclasses.replace(chosen("A")[0], outcome="failed"),
+                *chosen("A", condition="offline"),
+            ],
+            "no answer to i can be read",
+        ),
+        (
+            listed(None, None) + listed("ab", condition="offline"),
+            "no answer to i can be read",
+        ),
+    ],
+)
+def test_nothing_to_compare_is_null_with_a_reason(answers: list[Answer], reason: str) -> None:
+    for row in measure(answers):
+        assert (row.distance, row.excess, row.p_value, row.p_holm) == (None,) * 4
+        assert row.reason == reason
+
+
+def test_refusing_is_an_answer_to_a_choice_item() -> None:
+    answers = chosen([None, None, "A", "A"]) + chosen("AAAA", condition="offline")
+    row = of(measure(answers))
+    assert (row.distance, row.n_unread, row.reason) == (0.5, 2, None)
+
+
+@pytest.mark.parametrize("answers", [[], chosen("AB", condition="offline")])
+def test_nothing_but_the_baseline_gives_no_rows(answers: list[Answer]) -> None:
+    assert measure(answers) == []
+
+
+def test_an_empty_frame_gives_no_rows() -> None:
+    frame = pd.DataFrame()
+    assert measure_comparisons(frame, baseline="offline", n_permutations=9, seed=0) == []
+
+
+def test_row_order_moves_nothing() -> None:
+    answers = compared("AABD", "ABBB") + listed("ab", "cd", item_id="l")
+    answers += listed("ab", "ce", item_id="l", condition="offline")
+    expected = measure(answers)
+    random.Random(1).shuffle(answers)
+    assert measure(answers) == expected
+
+
+def test_failed_answers_are_no_data() -> None:
+    failed = [dataclasses.replace(a, outcome="failed") for a in chosen("CCCC")]
+    more = [dataclasses.replace(a, replicate=a.replicate + 9) for a in failed]
+    assert measure(compared("AB", "AB") + more) == measure(compared("AB", "AB"))
+
+
+def test_no_permutations_are_refused() -> None:
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
+        measure_comparisons(answer_frame([]), baseline="offline", n_permutations=0, seed=0)
+
+
+def test_chance_alone_leaves_no_excess() -> None:
+    """Both sides of one source: the mean excess of 150 comparisons is within 4 errors of 0."""
+    source = random.Random(7)
+    answers = [
+        a
+        for item in range(150)
+        for a in compared(
+            *("".join(source.choices("ABCD", [8, 4, 2, 1], k=10)) for _ in "12"), item_id=f"{item}"
+        )
+    ]
+    for metric in ("js_bits", "total_variation"):
+        rows = [row for row in measure(answers) if row.metric == metric]
+        excess = np.array([row.excess for row in rows])
+        assert abs(excess.mean()) < 4 * excess.std() / math.sqrt(150)
+        assert sum((row.p_value or 0) <= 0.05 for row in rows) <= 16
+        assert min(row.p_holm or 0 for row in rows) > 0.05

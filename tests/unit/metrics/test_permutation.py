@@ -1,0 +1,103 @@
+"""The test against enumeration of all permutations and Fisher's, Holm against worked examples."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import fisher_exact, multivariate_hypergeom
+
+from fieldwork.metrics import permutation
+from fieldwork.metrics.permutation import (
+    all_tables,
+    count_tables,
+    holm,
+    permutation_test,
+    table_chances,
+)
+from fieldwork.metrics.resampling import Counts, Floats
+
+
+def array(*values: int) -> Counts:
+    return np.array(values, dtype=np.int64)
+
+
+def distance(first: Counts, second: Counts) -> Floats:
+    shares = [side / side.sum(axis=1, keepdims=True) for side in (first, second)]
+    return np.abs(shares[0] - shares[1]).sum(axis=1) / 2
+
+
+@pytest.mark.parametrize(
+    ("pooled", "size"), [((2, 3, 1), 3), ((5, 5), 4), ((1, 1, 1, 1, 1), 2), ((4,), 4), ((0, 3), 2)]
+)
+def test_tables_are_all_and_sum_to_one(pooled: tuple[int, ...], size: int) -> None:
+    tables = all_tables(array(*pooled), size)
+    expected = [t for t in itertools.product(*(range(k + 1) for k in pooled)) if sum(t) == size]
+    assert sorted(map(tuple, tables.tolist())) == sorted(expected)
+    assert count_tables(array(*pooled), size) == len(expected)
+    chances = table_chances(tables, array(*pooled))
+    assert chances.sum() == pytest.approx(1)
+    assert chances[0] == pytest.approx(multivariate_hypergeom.pmf(tables[0], pooled, size))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((3, 1, 0), (0, 2, 2)), ((2, 2), (2, 2)), ((4, 0), (0, 3))]
+)
+def test_exact_p_is_the_share_of_relabellings(
+    first: tuple[int, ...], second: tuple[int, ...]
+) -> None:
+    kinds = [k for side in (first, second) for k, n in enumerate(side) for _ in range(n)]
+    observed = distance(array(*first)[None], array(*second)[None])[0]
+    hits = total = 0
+    for chosen in itertools.combinations(range(len(kinds)), sum(first)):
+        table = np.bincount([kinds[i] for i in chosen], minlength=len(first))
+        hits += (
+            distance(table[None], (array(*first) + array(*second) - table)[None])[0]
+            > observed - 1e-9
+        )
+        total += 1
+    found = permutation_test(
+        array(*first), array(*second), distance, n_permutations=9, random=np.random.default_rng(0)
+    )
+    assert found.p_value == pytest.approx(hits / total)
+    assert found.n_permutations == 0
+
+
+def test_two_kinds_and_equal_sides_are_fishers_test() -> None:
+    found = permutation_test(
+        array(8, 2), array(3, 7), distance, n_permutations=9, random=np.random.default_rng(0)
+    )
+    assert found.p_value == pytest.approx(fisher_exact([[8, 2], [3, 7]]).pvalue)
+
+
+def test_random_permutations_come_near_the_exact_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    sides = array(6, 3, 1), array(2, 4, 4)
+    draw = {"n_permutations": 4999, "random": np.random.default_rng(1)}
+    exact = permutation_test(*sides, distance, **draw)
+    monkeypatch.setattr(permutation, "MAX_TABLES", 1)
+    drawn = permutation_test(*sides, distance, **draw)
+    assert drawn.n_permutations == 4999
+    assert drawn.p_value == pytest.approx(exact.p_value, abs=4 * math.sqrt(0.25 / 4999))
+
+
+def test_a_random_p_value_is_never_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permutation, "MAX_TABLES", 0)
+    found = permutation_test(
+        array(50, 0), array(0, 50), distance, n_permutations=99, random=np.random.default_rng(1)
+    )
+    assert found.p_value == 0.01
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], []),
+        ([0.04], [0.04]),
+        # by hand: 4 * .005, 3 * .01, then the running maximum of 2 * .03 and .04
+        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
+        ([0.9, 0.8], [1.0, 1.0]),
+        ([0.02, 0.02], [0.04, 0.04]),
+    ],
+)
+def test_holm(given: list[float], expected: list[float]) -> None:
+    assert holm(given) == pytest.approx(expected)

@@ -1,0 +1,295 @@
+"""The split of variance against plain loops over pairs, known sources, and input without an answer."""
+
+import dataclasses
+import itertools
+import math
+import random
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+from metric_frames import answer_frame, chosen, listed
+
+from fieldwork.errors import StudyError
+from fieldwork.metrics.answer_sets import Given, ItemAnswers
+from fieldwork.metrics.components import (
+    lay_out,
+    leave_one_out,
+    permuted_rerun,
+    prompt_variance,
+    split_items,
+)
+from fieldwork.metrics.variance import NO_SPREAD, measure_variance
+from fieldwork.records import Answer, VarianceShare
+
+Items = Mapping[str, ItemAnswers]
+
+
+def measure(answers: list[Answer], seed: int = 1, n: int = 99) -> list[VarianceShare]:
+    return measure_variance(answer_frame(answers), baseline="offline", n_permutations=n, seed=seed)
+
+
+def only(answers: list[Answer], condition: str = "c") -> VarianceShare:
+    (row,) = (row for row in measure(answers) if row.condition == condition)
+    return row
+
+
+def asked(letters: Mapping[str, str], *, item_id: str = "i", condition: str = "c") -> list[Answer]:
+    """What each puppet answers: one letter a rerun."""
+    return [
+        answer
+        for puppet, given in letters.items()
+        for answer in chosen(given, puppet_id=puppet, item_id=item_id, condition=condition)
+    ]
+
+
+def differ(a: Sequence[str], b: Sequence[str]) -> float:
+    return len(set(a) ^ set(b)) / 2
+
+
+def by_puppet(answers: ItemAnswers) -> dict[str, list[tuple[str, ...]]]:
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for one in answers.given:
+        found.setdefault(one.puppet, []).append(one.options)
+    return found
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else float("nan")
+
+
+def plainly(answers: ItemAnswers) -> tuple[float, float]:
+    """Rerun and between of an item, by loops over pairs."""
+    own = by_puppet(answers)
+    rerun = [
+        mean([differ(a, b) for a, b in itertools.combinations(given, 2)])
+        for given in own.values()
+        if len(given) > 1
+    ]
+    between = [
+        mean([differ(a, b) for a in own[p] for b in own[q]])
+        for p, q in itertools.combinations(own, 2)
+    ]
+    return mean(rerun), mean(between)
+
+
+def drawn(seed: int, fewest: int) -> Items:
+    source = random.Random(seed)
+    return {
+        item: ItemAnswers(
+            sorted(
+                Given(puppet, k, tuple(sorted(source.sample("KLMNO", source.randint(1, 3)))))
+                for puppet in "abcd"
+                for k in range(source.randint(fewest, 3))
+            ),
+            0,
+        )
+        for item in "xyz"
+    }
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_components_are_means_over_pairs(seed: int) -> None:
+    items = {k: v for k, v in drawn(seed, 0).items() if v.given}
+    found = split_items(lay_out(items))
+    expected = [plainly(answers) for answers in items.values()]
+    np.testing.assert_allclose(found.rerun, [rerun for rerun, _ in expected], atol=1e-12)
+    np.testing.assert_allclose(found.between, [between for _, between in expected], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_leaving_a_puppet_out_is_measuring_without_it(seed: int) -> None:
+    items = drawn(seed, 2)
+    found = leave_one_out(lay_out(items))
+    for number, puppet in enumerate("abcd"):
+        rest = [
+            plainly(ItemAnswers([a for a in of.given if a.puppet != puppet], 0))
+            for of in items.values()
+        ]
+        assert found.rerun[number] == pytest.approx(mean([rerun for rerun, _ in rest]))
+        assert found.between[number] == pytest.approx(mean([between for _, between in rest]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_prompt_variance_is_over_pairs_of_other_items_and_puppets(seed: int) -> None:
+    items = drawn(seed, 1)
+    own = {item: by_puppet(answers) for item, answers in items.items()}
+    apart = [
+        mean([differ(a, b) for a in own[i][p] for b in own[j][q]])
+        for i, j in itertools.permutations("xyz", 2)
+        for p, q in itertools.permutations("abcd", 2)
+    ]
+    inside = mean([plainly(answers)[1] for answers in items.values()])
+    assert prompt_variance(lay_out(items)) == pytest.approx(mean(apart) - inside)
+
+
+def test_two_puppets_by_hand() -> None:
+    # reruns: (1 + 0) / 2 of a pair differ; between: 1/2 of the pairs of p and q
+    row = only(asked({"p": "AB", "q": "AA"}))
+    assert (row.var_rerun, row.var_answers) == pytest.approx((0.5, 0.5))
+    assert row.share_who == pytest.approx(0.0)
+    assert row.reason == "no interval: 2 puppets, an interval needs 3"
+
+
+@pytest.mark.parametrize(
+    ("letters", "share"),
+    [({"p": "AA", "q": "BB", "r": "CC"}, 1.0), ({"p": "AB", "q": "AB", "r": "AB"}, -1.0)],
+)
+def test_ends_of_the_scale(letters: dict[str, str], share: float) -> None:
+    row = only(asked(letters))
+    # the estimate is unbiased, so that reruns more unlike than puppets take it below zero
+    assert row.share_who == pytest.approx(share)
+    assert row.var_who == pytest.approx((row.var_answers or 0) * share)
+
+
+def test_all_variance_between_puppets_has_no_interval() -> None:
+    row = only(asked({"p": "AA", "q": "BB", "r": "CC"}))
+    assert (row.ci_low, row.ci_high, row.reason) == (None, None, NO_SPREAD)
+    assert row.p_value is not None
+
+
+def test_the_interval_is_the_jackknife_of_the_logarithm() -> None:
+    letters = {"p": "AAB", "q": "BBC", "r": "CCC", "s": "ABC", "t": "AAA"}
+    row = only(asked(letters))
+
+    def log_ratio(left: Mapping[str, str]) -> float:
+        given = [Given(p, k, (x,)) for p, of in left.items() for k, x in enumerate(of)]
+        rerun, between = plainly(ItemAnswers(given, 0))
+        return math.log(rerun / between)
+
+    whole = log_ratio(letters)
+    without = [log_ratio({k: v for k, v in letters.items() if k != p}) for p in letters]
+    pseudo = np.array([5 * whole - 4 * value for value in without])
+    half = 2.77645 * pseudo.std(ddof=1) / math.sqrt(5)
+    assert row.share_who == pytest.approx(1 - math.exp(whole))
+    assert row.ci_low == pytest.approx(1 - math.exp(pseudo.mean() + half), abs=1e-4)
+    assert row.ci_high == pytest.approx(1 - math.exp(pseudo.mean() - half), abs=1e-4)
+
+
+def source(share: float, puppets: int, reruns: int, seed: int) -> list[Answer]:
+    """Answers whose puppets hold `share` of the variance: each keeps a letter of its own so often."""
+    draw = random.Random(seed)
+    answers: list[Answer] = []
+    for item in "wxyz":
+        for k in range(puppets):
+            own = draw.choice("ABCD")
+            # two reruns agree by conviction with chance `share`
+            told = (
+                own if draw.random() < math.sqrt(share) else draw.choice("ABCD")
+                for _ in range(reruns)
+            )
+            answers += chosen(told, puppet_id=f"p{k:03}", item_id=item)
+    return answers
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.81])
+@pytest.mark.parametrize(("puppets", "reruns"), [(10, 2), (40, 3)])
+def test_known_sources(share: float, puppets: int, reruns: int) -> None:
+    """20 samples: the mean is near the truth, and at most three intervals miss it."""
+    rows = [only(source(share, puppets, reruns, seed)) for seed in range(20)]
+    shares = np.array([row.share_who for row in rows])
+    assert abs(shares.mean() - share) < 4 * shares.std(ddof=1) / math.sqrt(20)
+    missed = sum(not (row.ci_low or 0) <= share <= (row.ci_high or 0) for row in rows)
+    assert missed <= 3
+    found = sum((row.p_value or 0) <= 0.05 for row in rows)
+    assert found <= 4 if share == 0 else found >= 12
+
+
+def test_offline_noise_is_no_measure_of_a_puppets_noise() -> None:
+    """Why there is no share without replicates: a context that only blurs answers looks like a user."""
+    draw = random.Random(1)
+    blurred = [
+        a for k in range(30) for a in chosen(draw.choices("ABCD", k=2), puppet_id=f"p{k:02}")
+    ]
+    row = only(blurred + chosen("A" * 19 + "B", condition="offline"))
+    assert row.over_baseline is not None
+    assert row.over_baseline > 0.8
+    assert abs(row.share_who or 1) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        (chosen("AB", condition="c"), "nobody asks under this condition"),
+        (asked({"p": "AB"}), "no item is answered by two puppets"),
+        (asked({"p": "A", "q": "B"}), r"no puppet answers an item twice.*replicates: 2"),
+        (asked({"p": "AA", "q": "AA"}), "all answers to an item are the same"),
+        (chosen([None, None], puppet_id="p"), "none of 2 answers can be read"),
+        (listed(None, None), "none of 2 answers can be read"),
+        (
+            [*asked({"p": "AA"}), *asked({"p": "A", "q": "B"}, item_id="j")],
+            "no item is answered by two puppets of whom one answers it twice",
+        ),
+        ([dataclasses.replace(chosen("A")[0], outcome="failed")], "none of 0 answers can be read"),
+    ],
+)
+def test_no_share_is_null_with_a_reason(answers: list[Answer], reason: str) -> None:
+    row = only(answers)
+    assert (row.share_who, row.ci_low, row.ci_high, row.p_value) == (None,) * 4
+    assert pd.Series([row.reason]).str.match(reason).all()
+    numbers = [getattr(row, name) for name in row.__slots__]
+    assert not any(isinstance(value, float) and math.isnan(value) for value in numbers)
+
+
+def test_offline_arms_have_their_rerun_variance() -> None:
+    row = only(chosen("AABB", condition="offline"), "offline")
+    assert row.var_rerun == pytest.approx(4 / 6)
+    assert (row.var_answers, row.over_baseline, row.n_puppets) == (None, None, 0)
+
+
+def test_lists_count_options_in_which_answers_differ() -> None:
+    given = zip("ppqq", ("ab", "ac", "ab", "ab"), strict=True)
+    answers = [
+        dataclasses.replace(listed(options)[0], puppet_id=puppet, replicate=k)
+        for k, (puppet, options) in enumerate(given)
+    ]
+    row = only(answers)
+    assert (row.var_rerun, row.var_answers, row.kind) == pytest.approx((0.5, 0.5, "list"))
+
+
+def test_more_reruns_of_one_puppet_do_not_weigh_more() -> None:
+    row = only(asked({"p": "AB" * 20, "q": "CC", "r": "DD"}))
+    # reruns: (20 * 20 / (40 * 39 / 2) + 0 + 0) / 3
+    assert row.var_rerun == pytest.approx(400 / 780 / 3)
+    assert row.var_answers == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("order", range(3))
+def test_row_order_moves_no_bit(order: int) -> None:
+    answers = source(0.5, 6, 2, 1) + chosen("AB", item_id="w", condition="offline")
+    expected = measure(answers)
+    random.Random(order).shuffle(answers)
+    assert measure(answers) == expected
+
+
+def test_a_permutation_deals_the_same_answers() -> None:
+    """With one puppet answering everything, every deal has the same pairs."""
+    items = {"x": drawn(1, 2)["x"]}
+    layout = lay_out(items)
+    dealt = permuted_rerun(layout, n_permutations=2000, random=np.random.default_rng(0))
+    answers = [a.options for a in items["x"].given]
+    pairs = mean([differ(a, b) for a, b in itertools.combinations(answers, 2)])
+    assert dealt.mean() == pytest.approx(pairs, abs=4 * dealt.std() / math.sqrt(2000))
+
+
+def test_no_answers_give_no_rows() -> None:
+    assert measure([]) == []
+    assert measure_variance(pd.DataFrame(), baseline="o", n_permutations=9, seed=0) == []
+
+
+@pytest.mark.parametrize(
+    ("permutations", "confidence", "message"),
+    [(0, 0.95, r"metrics\.permutations is 0"), (9, 1.0, "confidence is 1.0")],
+)
+def test_settings_without_meaning_are_refused(
+    permutations: int, confidence: float, message: str
+) -> None:
+    with pytest.raises(StudyError, match=message):
+        measure_variance(
+            answer_frame([]),
+            baseline="offline",
+            n_permutations=permutations,
+            seed=0,
+            confidence=confidence,
+        )
