@@ -147,6 +147,7 @@ def page(results: Results) -> str:
         "  what it keeps by itself. Only answered requests count; starting a tool does not.",
         "- Tools take turns; a number is the median of the rounds, with the lowest and the highest.",
         "- Disk a row is all that a tool left behind, over its answers; memory is the process's peak.",
+        *([f"- {remark}"] if (remark := results.note("remark")) else []),
         *[
             f"- Left out: {LABELS[row.tool]} ({row.note})."
             for row in results.rows

@@ -205,7 +205,7 @@ class Agenda:
         begun = hashlib.sha256(prefix)
         place = begun.digest()
         delivery = self._provider.delivery(group.context_id)
-        calls: dict[bytes, Call] = {}
+        asked: dict[bytes, tuple[int, bytes]] = {}
         for ask in group.asks:
             question = self._provider.question(ask.item, ask.sampling)
             digest = begun.copy()
@@ -215,12 +215,16 @@ class Agenda:
             )
             self.keys.append(key)
             if key not in self._seen:
-                calls[key] = Call(key, ask.draw, Wire(prefix, question, delivery), opened)
-        self._seen.update(calls)
-        known = self._ledger.known(list(calls))
-        known |= self._accept([key for key in calls if key not in known])
+                asked[key] = (ask.draw, question)
+        self._seen.update(asked)
+        known = self._ledger.known(list(asked))
+        known |= self._accept([key for key in asked if key not in known])
         self.n_known += len(known)
-        return [call for key, call in calls.items() if key not in known]
+        return [
+            Call(key, draw, Wire(prefix, question, delivery), opened)
+            for key, (draw, question) in asked.items()
+            if key not in known
+        ]
 
     def _accept(self, keys: list[bytes]) -> set[bytes]:
         """Quarantined answers to `keys` whose model is by now one that was asked for.

@@ -11,6 +11,7 @@ import hashlib
 import logging
 import os
 import sqlite3
+import struct
 import threading
 import time
 import zlib
@@ -35,6 +36,7 @@ PLACE_BYTES = 8
 # of the file's format: keys and checksums
 VERSION = 1
 
+_EIGHT_BYTES = struct.Struct(">Q").pack
 _NAMES = (
     "key, endpoint, replicate, reply, checksum, started_at, latency_s, attempts, request_id, tier"
 )
@@ -91,8 +93,10 @@ def ledger_key(
             context shared by many questions is hashed once.
         context_digest: of the part of the body that these questions share.
     """
-    parts = (endpoint.encode(), b"%d" % replicate, body_digest)
-    digest = hashlib.sha256(b"".join([len(part).to_bytes(8, "big") + part for part in parts]))
+    where, draw = endpoint.encode(), b"%d" % replicate
+    # each part after its length: no two calls give the same bytes
+    framed = (_EIGHT_BYTES(len(where)), where, _EIGHT_BYTES(len(draw)), draw)
+    digest = hashlib.sha256(b"".join((*framed, _EIGHT_BYTES(len(body_digest)), body_digest)))
     return context_digest[:PLACE_BYTES].ljust(PLACE_BYTES, b"\0") + digest.digest()[PLACE_BYTES:]
 
 

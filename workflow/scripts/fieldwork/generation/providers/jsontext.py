@@ -43,6 +43,8 @@ def as_text(value: object) -> str | None:
 
 def as_count(value: Any) -> int | None:
     """A number of tokens; None where there is none, or one that no call can have."""
+    if value is None:
+        return None
     try:
         number = int(value)
     except (TypeError, ValueError, OverflowError):
