@@ -115,6 +115,9 @@ rule measure_comparisons:
         "logs/measure_comparisons.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
     params:
         code=code("measure_comparisons"),
         baseline=config["metrics"]["baseline"],
@@ -139,6 +142,9 @@ rule measure_variance:
         "logs/measure_variance.log",
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
     params:
         code=code("measure_variance"),
         baseline=config["metrics"]["baseline"],
