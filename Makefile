@@ -36,7 +36,7 @@ test: .venv/installed
 	ruff format --check .
 	ruff check .
 	mypy
-	python -m pytest
+	tests/run
 
 bench: .venv/installed
 	python benchmarks/generation/run.py
