@@ -178,14 +178,13 @@ def _encode(results: Results) -> list[str]:
     base = results.median("encode", FIELDWORK, "fp32 1") or 1.0
     n = next((row.n for row in results.rows if row.scenario == "encode"), 0)
     lines = [
-        "## Precision",
-        "",
         "all-MiniLM-L6-v2, 300 real conversations; the last column is a corpus of the size of",
         "WildChat-1M at that rate.",
         "",
         f"| precision | texts together | texts/s | times the default | {CORPUS:,} conversations, h |",
         "|---|---|---|---|---|",
     ]
+    n_head = len(lines)
     for precision in ("fp32", "bf16"):
         for batch in (1, 8, 32):
             rate = results.median("encode", FIELDWORK, f"{precision} {batch}")
@@ -196,7 +195,11 @@ def _encode(results: Results) -> list[str]:
                 )
     prompts = results.median("encode", FIELDWORK, "bf16 recall, prompts")
     mmlu = results.median("encode", FIELDWORK, "bf16 recall, MMLU")
+    if len(lines) == n_head:
+        lines = ["Rates were not measured in this run."]
     return [
+        "## Precision",
+        "",
         *lines,
         "",
         f"Recall@{results.note('asked', 'k')} of bf16 against fp32 over {n:,} conversations:",
