@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account, bill_usd, free_leftovers
 from fieldwork.generation.batch_journal import open_journal
 from fieldwork.generation.budget import open_budget
@@ -126,7 +127,7 @@ def test_with_an_answer_missing_the_larger_sum_stays(ledger: Ledger, tmp_path: P
         assert budget.totals() == (3.0, 1.0)
 
 
-def start_of_a_job(folder: Path) -> None:
+def start_of_a_job(folder: Path, **changes: object) -> None:
     model = {
         "provider": "openai",
         "model": "m",
@@ -138,6 +139,7 @@ def start_of_a_job(folder: Path) -> None:
         "timeout_s": 9,
         "concurrency": 1,
         "dispatch": "live",
+        **changes,
     }
     prices = {
         "m": {"input": 1.0, "cached": 0.5, "output": 4.0, "as_of": "2026-11-01", "source": "x"}
@@ -167,3 +169,11 @@ def test_a_job_frees_at_its_start_what_the_last_one_held_but_for_batches_under_w
     start_of_a_job(tmp_path)
     with open_budget(path, None, "n") as budget:
         assert budget.totals() == (USD / 2, 0.0)
+
+
+def test_a_budget_that_could_be_passed_unseen_is_refused(tmp_path: Path) -> None:
+    """What explicit caches cost is in no answer."""
+    with pytest.raises(
+        StudyError, match=r"models\.m\.explicit_cache .*set explicit_cache to false"
+    ):
+        start_of_a_job(tmp_path, explicit_cache=True)

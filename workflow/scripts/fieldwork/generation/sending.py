@@ -53,7 +53,7 @@ def open_sender(
         ledger = stack.enter_context(open_ledger(path))
         budget = None
         if generation["budget_usd"] is not None and model["provider"] != "embedded":
-            _require_price(name, model, price)
+            _require_countable(name, model, price)
         if price is not None:
             # without a limit too: what is spent now counts when one is set later
             budget = stack.enter_context(
@@ -110,12 +110,18 @@ def _awaits_batches(provider: Provider, journal_path: Path) -> bool:
         return bool(journal.open_runs())
 
 
-def _require_price(name: str, model: Mapping[str, Any], price: Price | None) -> None:
+def _require_countable(name: str, model: Mapping[str, Any], price: Price | None) -> None:
     if price is None:
         raise StudyError(
             f"generation.budget_usd is set, but prices has no entry {model.get('model')!r} for "
             f"models.{name}: what it spends could not be counted; add the entry (zeros for a server "
             f"of your own), or set budget_usd to null"
+        )
+    if model.get("explicit_cache"):
+        raise StudyError(
+            f"generation.budget_usd is set, but models.{name}.explicit_cache leaves contexts with the "
+            f"provider, and what their making and storage cost no answer tells: the limit could be "
+            f"passed; set explicit_cache to false, or budget_usd to null (snakemake plan estimates it)"
         )
 
 
