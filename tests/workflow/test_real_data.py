@@ -21,6 +21,8 @@ from workflow.conftest import REPOSITORY, Checkout, copy_project
 DATA = REPOSITORY.parent / "shared" / "data"
 
 STUDY = "studies/wildchat.yaml"
+# the study's shards are for a million conversations: each starts torch anew
+WHOLE = ("all", "--configfile", STUDY, "--set-scatter", "embedding=2")
 
 pytestmark = [
     pytest.mark.workflow,
@@ -138,7 +140,7 @@ def hub() -> Iterator[Hub]:
 @pytest.fixture(scope="module")
 def real_study(hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     made = copy_project(tmp_path_factory.mktemp("real") / "project")
-    finished = made.snakemake("all", "--configfile", STUDY, env={"HF_ENDPOINT": hub.endpoint})
+    finished = made.snakemake(*WHOLE, env={"HF_ENDPOINT": hub.endpoint})
     assert finished.returncode == 0, finished.stderr[-4000:]
     return made
 
@@ -212,12 +214,7 @@ def test_downloads_are_pinned_checked_and_not_repeated(real_study: Checkout, hub
         assert found == entry["sha256"]
         assert file.with_name(file.name + ".sha256").read_text().startswith(found)
     served = hub.bytes_served
-    again = real_study.snakemake(
-        "all",
-        "--configfile",
-        STUDY,
-        env={"HF_ENDPOINT": hub.endpoint},
-    )
+    again = real_study.snakemake(*WHOLE, env={"HF_ENDPOINT": hub.endpoint})
     assert "Nothing to be done" in again.stderr
     assert hub.bytes_served == served
 
