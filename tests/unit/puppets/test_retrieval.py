@@ -174,5 +174,7 @@ def test_more_than_was_looked_for_is_refused(k: int) -> None:
         rank("x", IDS, k)
 
 
-def test_without_questions_nothing_is_ranked() -> None:
-    ranking({}, blocks(IDS, VECTORS), k=3)
+def test_without_questions_there_is_nothing_to_rank_for() -> None:
+    rank = ranking({}, blocks(IDS, VECTORS), k=3)
+    with pytest.raises(KeyError):
+        rank("x", IDS, 3)
