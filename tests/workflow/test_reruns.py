@@ -57,6 +57,8 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "parse_answers",
                 "canonicalise_answers",
                 "measure_heterogeneity",
+                "measure_comparisons",
+                "measure_variance",
                 "measure_distributions",
                 "measure_accuracy",
                 "plot_fig1",
