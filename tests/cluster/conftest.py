@@ -32,6 +32,7 @@ STUDY: dict[str, Any] = {
         "conditions": ["offline", "rag"],
         "tasks": ["recommendations", "probe"],
     },
+    "conditions": {"rag": {"replicates": 1}},
     "tasks": {"recommendations": {"runs": 10}, "probe": {"runs": 10}},
     "metrics": {"permutations": 100},
 }

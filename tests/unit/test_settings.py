@@ -154,6 +154,21 @@ def test_shipped_studies_are_valid(study: Path) -> None:
             {"context": "profile", "label": "x", "temperature": 3},
             "conditions.c.temperature: 3 is greater",
         ),
+        (
+            "conditions/c",
+            {"context": "none", "label": "x", "after": "ofline"},
+            "conditions.c.after: 'ofline' is not in conditions",
+        ),
+        (
+            "conditions/c",
+            {"context": "none", "label": "x", "after": "profile"},
+            "conditions.c.after: name a condition with context: none that follows no other",
+        ),
+        (
+            "conditions/c",
+            {"context": "none", "label": "x", "after": "offline_t0"},
+            "conditions.c.after: give both the same temperature",
+        ),
         ("corpora/c", {"format": "wildchat"}, "corpora.c: 'path' is a required property (or repo"),
         ("corpora/c", {"format": "zz", "path": "x"}, "corpora.c.format: 'zz' is not one of"),
         (
@@ -228,7 +243,7 @@ def test_an_unquoted_date_is_a_date() -> None:
             },
         ),
         ("prices/m", PRICE, {"cached": None, "cache_write": None, "batch": 0.5, "flex": 0.5}),
-        ("conditions/c", {"context": "none", "label": "x"}, {"temperature": 1}),
+        ("conditions/c", {"context": "none", "label": "x"}, {"temperature": 1, "after": None}),
         (
             "conditions/c",
             {"context": "rag", "label": "x"},

@@ -120,6 +120,9 @@ def finished(quickstart: Checkout, tmp_path: Path) -> Checkout:
     return quickstart.clone(tmp_path / "project")
 
 
+# each puppet asked once: for studies whose test counts calls
+ONCE = {condition: {"replicates": 1} for condition in ("history", "rag", "profile")}
+
 TINY: dict[str, Any] = {
     "study": {
         "name": "tiny",
@@ -127,6 +130,7 @@ TINY: dict[str, Any] = {
         "conditions": ["offline", "history", "profile"],
         "tasks": ["recommendations", "probe"],
     },
+    "conditions": ONCE,
     "tasks": {"recommendations": {"runs": 3}, "probe": {"runs": 3}},
     "metrics": {"permutations": 99},
 }

@@ -11,14 +11,9 @@ import duckdb
 import pytest
 
 from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
-from workflow.conftest import REPOSITORY, Checkout, clean_environment
+from workflow.conftest import ONCE, Checkout, clean_environment
 
-SCHEMA = (REPOSITORY / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
-
-pytestmark = [
-    pytest.mark.workflow,
-    pytest.mark.skipif("poll_s" not in SCHEMA, reason="the config has no settings for batches yet"),
-]
+pytestmark = pytest.mark.workflow
 
 KEY = "secret-of-this-test-9876543210"
 ENVIRONMENT = {"LOOPBACK_API_KEY": KEY}
@@ -46,6 +41,7 @@ def batch_study(chat: Chat) -> dict[str, Any]:
                 "batch": {"poll_s": 0.2, "max_requests": 7, "listing_lag_s": 1},
             }
         },
+        "conditions": ONCE,
         "tasks": {"recommendations": {"runs": 2}, "probe": {"runs": 2}},
         "metrics": {"permutations": 99},
     }

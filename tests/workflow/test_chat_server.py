@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, ChatRequest, http_error, serve_chat
-from workflow.conftest import Checkout, clean_environment
+from workflow.conftest import ONCE, Checkout, clean_environment
 
 pytestmark = pytest.mark.workflow
 
@@ -52,6 +52,7 @@ def chat_study(chat: Chat, *, concurrency: int = 8, attempts: int = 2) -> dict[s
                 "concurrency": concurrency,
             }
         },
+        "conditions": ONCE,
         "tasks": {"recommendations": {"runs": 3}, "probe": {"runs": 3}},
         "generation": {"attempts": attempts},
         "metrics": {"permutations": 99},

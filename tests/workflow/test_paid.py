@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, ModelSpec, rerouted, serve_provider
-from workflow.conftest import Checkout
+from workflow.conftest import ONCE, Checkout
 
 pytestmark = pytest.mark.workflow
 
@@ -67,6 +67,7 @@ def study(
                 "tasks": ["probe"],
             },
             "models": {"gpt": gpt, "gemini": gemini, **(models or {})},
+            "conditions": ONCE,
             "tasks": {"probe": {"runs": 3}},
             "metrics": {"permutations": 99},
             "generation": {"attempts": 2, **generation},

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import Checkout, clean_environment, planned_rules
+from workflow.conftest import ONCE, Checkout, clean_environment, planned_rules
 
 pytestmark = pytest.mark.workflow
 
@@ -45,7 +45,8 @@ def test_a_study_on_real_data_is_planned_without_key_network_or_corpus(
     assert len({row["model"] for row in rows}) == 2
     assert {row["dispatch"] for row in rows} == {"live", "flex", "batch"}
     mmlu = [row for row in rows if row["task"] == "mmlu_lite" and row["condition"] == "history"]
-    assert {row["n_requests"] for row in mmlu} == {str(514 * 10)}
+    # the paper's puppets are asked once, today's twice
+    assert {row["n_requests"] for row in mmlu} == {str(514 * 10 * (1 if name == "paper" else 2))}
     assert {row["basis"] for row in mmlu} == {"all assumed"}
     for row in rows:
         expected, most = float(row["cost_expected_usd"]), float(row["cost_most_usd"])
@@ -91,6 +92,7 @@ def paid_study(checkout: Checkout, chat: Chat) -> tuple[str, str]:
         },
         "models": {"served": served},
         "prices": {"gpt-x": {**PRICE, "as_of": "2026-11-01", "source": "the test"}},
+        "conditions": ONCE,
         "tasks": {"probe": {"runs": 8}},
         "metrics": {"permutations": 99},
         "generation": {"budget_usd": 50.0},

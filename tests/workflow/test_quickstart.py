@@ -62,9 +62,23 @@ def test_every_arm_answers_every_item_equally_often(quickstart: Checkout) -> Non
         f"""SELECT task, condition, item_id, count(*) AS n, count(reason) AS unread
         FROM '{quickstart.root}/results/answers/answers.parquet' GROUP BY ALL"""
     ).fetchall()
-    expected = {"recommendations": 40, "probe": 40, "mmlu_lite": 10}
-    assert len(counts) == 5 * (9 + 4 + 75)
-    assert all(n == expected[task] and unread == 0 for task, _, _, n, unread in counts)
+    units = {"recommendations": 40, "probe": 40, "mmlu_lite": 10}
+    # a puppet is asked twice
+    times = {"history": 2, "rag": 2, "profile": 2}
+    assert len(counts) == 6 * (9 + 4 + 75)
+    for task, condition, _, n, unread in counts:
+        assert (n, unread) == (units[task] * times.get(condition, 1), 0)
+
+
+@pytest.mark.parametrize(("condition", "first"), [("offline", 0), ("offline_again", 10)])
+def test_the_second_offline_arm_is_drawn_anew(
+    quickstart: Checkout, condition: str, first: int
+) -> None:
+    ((drawn,),) = duckdb.sql(
+        f"""SELECT list(DISTINCT replicate ORDER BY replicate)
+        FROM '{quickstart.root}/results/requests/mmlu_lite/{condition}.parquet'"""
+    ).fetchall()
+    assert drawn == [*range(first, first + 10)]
 
 
 def test_a_puppet_never_meets_the_same_conversation_twice(quickstart: Checkout) -> None:

@@ -71,6 +71,12 @@ def context_inputs(wildcards):
     return {"history": corpus, "rag": corpus | retrieval, "profile": profiles}[kind]
 
 
+def first_replicate(wildcards):
+    """Number of a condition's first rerun: after those of the condition it follows, if any."""
+    follows = by_wildcard("conditions", wildcards).get("after")
+    return by_wildcard("tasks", wildcards)["runs"] if follows else 0
+
+
 def contexts_of(wildcards):
     """The contexts a condition needs: none when the model sees nothing of a user."""
     if by_wildcard("conditions", wildcards)["context"] == "none":

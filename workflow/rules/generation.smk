@@ -62,6 +62,7 @@ rule plan_requests:
         code=code("plan_requests"),
         runs=lambda wildcards: by_wildcard("tasks", wildcards)["runs"],
         replicates=lambda wildcards: by_wildcard("conditions", wildcards).get("replicates", 1),
+        first=first_replicate,
     script:
         "../scripts/plan_requests.py"
 

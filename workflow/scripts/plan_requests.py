@@ -8,14 +8,14 @@ from fieldwork.generation.requests import ContextRef, plan_requests
 from fieldwork.records import Context, Item, Request
 
 
-def main(items: str, contexts: str, requests: str, runs: int, replicates: int) -> None:
+def main(items: str, contexts: str, requests: str, runs: int, replicates: int, first: int) -> None:
     """Plan and write."""
     item_ids = [item.item_id for item in tables.read_rows(items, Item)]
     if contexts:
         columns = tables.read_columns(contexts, Context, ContextRef._fields)
         planned = plan_requests(item_ids, [ContextRef(*row) for row in columns], replicates)
     else:
-        planned = plan_requests(item_ids, [ContextRef(None, None, None)], runs)
+        planned = plan_requests(item_ids, [ContextRef(None, None, None)], runs, first=first)
     order = "context_id NULLS FIRST, puppet_id, item_id, replicate"
     tables.write_rows(requests, planned, Request, order_by=order)
 
@@ -29,4 +29,5 @@ if __name__ == "__main__":
         requests=snakemake.output.requests,
         runs=snakemake.params.runs,
         replicates=snakemake.params.replicates,
+        first=snakemake.params.first,
     )

@@ -51,3 +51,8 @@ def test_plan(contexts: list[ContextRef], n: int, expected: list[str]) -> None:
 def test_no_request_is_planned_twice() -> None:
     planned = plan(ANNA, BERT, RETRIEVED, n=4)
     assert len(planned) == len(set(planned)) == 2 * 2 * 4 + 4
+
+
+def test_a_second_arm_is_numbered_on_after_the_first() -> None:
+    first, again = (plan_requests(["q1"], [BLANK], 3, first=first) for first in (0, 3))
+    assert [r.replicate for r in [*first, *again]] == [0, 1, 2, 3, 4, 5]

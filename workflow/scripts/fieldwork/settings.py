@@ -163,12 +163,28 @@ def _broken_references(config: Config) -> Iterator[str]:
         for number, source in enumerate(config["tasks"].get(task, {}).get("sources", [])):
             where = f"tasks.{task}.sources.{number}.dataset"
             yield from _missing(where, source["dataset"], "datasets", config)
+    for name, condition in config["conditions"].items():
+        if condition.get("after"):
+            yield from _broken_control(f"conditions.{name}.after", condition, config)
     yield from _missing("metrics.baseline", config["metrics"]["baseline"], "conditions", config)
     if config["field"] and not Path(config["field"]).is_file():
         yield f"field: no file {config['field']}; give a Parquet table of answers (docs/data.md), or null"
     both = sorted(set(config["corpora"]) & set(config["datasets"]))
     if both:
         yield f"{both[0]!r} is in corpora and in datasets; downloads need distinct names"
+
+
+def _broken_control(setting: str, condition: Config, config: Config) -> Iterator[str]:
+    """A control repeats its twin: the same blank calls, numbered on."""
+    twin = condition["after"]
+    if twin not in config["conditions"]:
+        yield from _missing(setting, twin, "conditions", config)
+        return
+    asked = config["conditions"][twin]
+    if asked["context"] != "none" or asked.get("after"):
+        yield f"{setting}: name a condition with context: none that follows no other, not {twin!r}"
+    elif asked["temperature"] != condition["temperature"]:
+        yield f"{setting}: give both the same temperature, as {twin!r} is to be asked again"
 
 
 def _broken_figures(figures: Config, config: Config) -> Iterator[str]:

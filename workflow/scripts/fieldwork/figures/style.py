@@ -90,6 +90,8 @@ def _known(condition: str) -> Look | None:
             return Look("#009E73", "o", True, "Offline")
         case "offline_t0":
             return Look("#009E73", "o", False, "Offline, T = 0")
+        case "offline_again":
+            return Look("#009E73", "D", False, "Offline, asked again")
         case "field":
             return Look("#E69F00", "s", True, "Field")
         case "history":

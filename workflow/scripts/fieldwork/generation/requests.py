@@ -15,12 +15,12 @@ class ContextRef(NamedTuple):
 
 
 def plan_requests(
-    item_ids: Sequence[str], contexts: Sequence[ContextRef], replicates: int
+    item_ids: Sequence[str], contexts: Sequence[ContextRef], replicates: int, *, first: int = 0
 ) -> list[Request]:
-    """Every item after every context made for it, `replicates` times each."""
+    """Every item after every context made for it, `replicates` times each, counted from `first`."""
     return [
         Request(item_id, context.context_id, context.puppet_id, replicate)
         for context in contexts
         for item_id in ([context.item_id] if context.item_id else item_ids)
-        for replicate in range(replicates)
+        for replicate in range(first, first + replicates)
     ]
