@@ -50,7 +50,7 @@ OWNERS = {
         "encoder",
         *(f"generation.{name}" for name in ("ledger", "budget", "batch_journal")),
     },
-    "matplotlib": {f"figures.{name}" for name in ("style", "fig1", "fig2", "fig3")},
+    "matplotlib": {f"figures.{path.stem}" for path in (LIBRARY / "figures").glob("*.py")},
     "aiohttp": {"generation.providers.http"},
     "openai": {"generation.providers.batch_openai"},
     "google": {"generation.providers.batch_gemini", "generation.providers.vertex"},

@@ -86,3 +86,32 @@ rule plot_fig3:
         drawing=drawing(),
     script:
         "../scripts/plot_fig3.py"
+
+
+rule plot_categories:
+    input:
+        subjects="results/metrics/subjects.parquet",
+        categories="results/metrics/categories.parquet",
+        style=shipped("resources/figures.mplstyle"),
+    output:
+        pdf="results/figures/categories.pdf",
+        svg=report(
+            "results/figures/categories.svg",
+            caption="../report/categories_figure.rst",
+            category="Figures",
+            labels={"figure": "who asks, by category of subject"},
+        ),
+        png="results/figures/categories.png",
+    log:
+        "logs/plot_categories.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
+    params:
+        code=code("plot_categories"),
+        task=config["figures"]["categories"],
+        drawing=drawing(),
+    script:
+        "../scripts/plot_categories.py"

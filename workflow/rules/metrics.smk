@@ -127,6 +127,42 @@ rule measure_comparisons:
         "../scripts/measure_comparisons.py"
 
 
+rule measure_categories:
+    input:
+        answers="results/answers/answers.parquet",
+        task=expand("results/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        categories_of=shipped(config["metrics"]["categories"]),
+    output:
+        subjects="results/metrics/subjects.parquet",
+        subjects_csv=report(
+            "results/metrics/subjects.csv",
+            caption="../report/subjects.rst",
+            category="Metrics",
+            labels={"table": "who asks: subject by subject"},
+        ),
+        categories="results/metrics/categories.parquet",
+        categories_csv=report(
+            "results/metrics/categories.csv",
+            caption="../report/categories.rst",
+            category="Metrics",
+            labels={"table": "who asks: by category of subject"},
+        ),
+    log:
+        "logs/measure_categories.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
+    params:
+        code=code("measure_categories"),
+        tasks=config["study"]["tasks"],
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/measure_categories.py"
+
+
 rule measure_variance:
     input:
         answers="results/answers/answers.parquet",

@@ -28,6 +28,8 @@ rule build_database:
                 "accuracy",
                 "comparisons",
                 "variance",
+                "subjects",
+                "categories",
             ],
         ),
     output:

@@ -54,6 +54,8 @@ def stages() -> tuple[Stage, ...]:
                 records.Accuracy,
                 records.Comparison,
                 records.VarianceShare,
+                records.SubjectVariance,
+                records.CategoryVariance,
             ),
         ),
     )

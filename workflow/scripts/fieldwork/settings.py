@@ -189,7 +189,8 @@ def _broken_control(setting: str, condition: Config, config: Config) -> Iterator
 
 def _broken_figures(figures: Config, config: Config) -> Iterator[str]:
     for figure, task in figures.items():
-        yield from _missing(f"figures.{figure}", task, "tasks", config)
+        if task is not None:
+            yield from _missing(f"figures.{figure}", task, "tasks", config)
 
 
 def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator[str]:

@@ -1,0 +1,173 @@
+"""Who asks by subject and category: against closed forms, known sources, and input without an answer."""
+
+import dataclasses
+import math
+import random
+from itertools import combinations
+
+import pytest
+from metric_frames import answer_frame, chosen, item_frame, listed, question
+from scipy.stats import rankdata
+
+from fieldwork.errors import StudyError
+from fieldwork.metrics.categories import measure_categories, measure_subjects
+from fieldwork.records import Answer, CategoryVariance, SubjectVariance
+
+CATEGORIES = {"algebra": "STEM", "physics": "STEM", "law": "humanities"}
+
+
+def asked(item: str, letters: dict[str, str], condition: str = "c") -> list[Answer]:
+    return [
+        answer
+        for puppet, given in letters.items()
+        for answer in chosen(given, puppet_id=puppet, item_id=item, condition=condition)
+    ]
+
+
+def subjects(answers: list[Answer], **subject_of: str | None) -> list[SubjectVariance]:
+    items = item_frame(*(question(item, subject=s) for item, s in subject_of.items()))
+    return measure_subjects(answer_frame(answers), items, CATEGORIES)
+
+
+def row(
+    subject: str, category: str | None, value: float | None, condition: str = "c"
+) -> SubjectVariance:
+    return SubjectVariance(
+        model="m",
+        task="t",
+        condition=condition,
+        subject=subject,
+        category=category,
+        var_who=value,
+        var_rerun=0.1,
+        var_answers=None if value is None else value + 0.1,
+        share_who=None,
+        n_items=10,
+        n_puppets=5,
+        reason="no reruns" if value is None else None,
+    )
+
+
+def categories(rows: list[SubjectVariance], n: int = 1999) -> list[CategoryVariance]:
+    return measure_categories(rows, n_permutations=n, seed=1)
+
+
+def test_a_subjects_variance_is_that_of_its_own_items() -> None:
+    """Two users who each keep to a letter of their own: all variance is who. Two who flip: none."""
+    answers = [
+        *asked("a", {"p": "AA", "q": "BB"}),
+        *asked("b", {"p": "AB", "q": "AB"}),
+        *asked("x", {"p": "AA", "q": "BB"}),
+    ]
+    found = {r.subject: r for r in subjects(answers, a="algebra", b="law", x=None)}
+    assert set(found) == {"algebra", "law"}
+    assert (found["algebra"].var_who, found["algebra"].share_who) == (1.0, 1.0)
+    # a rerun differs always, another user's answer half the time
+    assert found["law"].var_who == pytest.approx(-0.5)
+    assert (found["algebra"].category, found["law"].category) == ("STEM", "humanities")
+    assert (found["algebra"].n_items, found["algebra"].n_puppets) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("letters", "reason"),
+    [
+        ({"p": "AB"}, "1 puppets with an answer"),
+        ({"p": "A", "q": "B"}, "no puppet answers an item twice"),
+    ],
+)
+def test_no_variance_is_null_with_a_reason(letters: dict[str, str], reason: str) -> None:
+    (found,) = subjects(asked("a", letters), a="algebra")
+    assert (found.var_who, found.share_who) == (None, None)
+    assert reason in (found.reason or "")
+
+
+def test_lists_and_offline_answers_are_no_subjects_puppets() -> None:
+    assert subjects([*listed(["x"]), *chosen("AB", item_id="a")], a="algebra") == []
+    assert categories([]) == []
+
+
+def test_answers_that_never_arrived_are_null_with_a_reason() -> None:
+    failed = [dataclasses.replace(a, outcome="failed") for a in asked("a", {"p": "AA"})]
+    (found,) = subjects(failed, a="law")
+    assert (found.var_who, found.reason) == (None, "0 puppets with an answer, two are needed")
+
+
+def test_a_subject_the_file_does_not_name_has_no_category_and_enters_no_test() -> None:
+    (found,) = subjects(asked("a", {"p": "AA", "q": "BB"}), a="astrology")
+    assert found.category is None
+    assert categories([found]) == []
+
+
+def test_the_test_counts_out_all_ways_to_deal_categories() -> None:
+    values = {"STEM": [0.5, 0.4, 0.45], "other": [0.1, 0.0, 0.05, 0.41]}
+    rows = [row(f"{c}{i}", c, v) for c, of in values.items() for i, v in enumerate(of)]
+    ranks = rankdata(values["STEM"] + values["other"])
+
+    def spread(chosen_ones: tuple[int, ...]) -> float:
+        inside = sum(ranks[list(chosen_ones)])
+        outside = ranks.sum() - inside
+        return float(inside**2 / 3 + outside**2 / 4)
+
+    deals = [spread(deal) for deal in combinations(range(7), 3)]
+    expected = sum(one >= spread((0, 1, 2)) - 1e-9 for one in deals) / len(deals)
+    found = categories(rows)
+    assert [r.p_value for r in found] == pytest.approx([expected] * 2)
+    assert [r.p_holm for r in found] == pytest.approx([expected] * 2)
+
+
+def test_a_categorys_interval_is_students_over_its_subjects() -> None:
+    found = categories([row(f"s{i}", "STEM", v) for i, v in enumerate((0.1, 0.2, 0.3))])
+    assert found[0].var_who == pytest.approx(0.2)
+    # t(0.975, 2) = 4.3027
+    assert found[0].ci_high == pytest.approx(0.2 + 4.302653 * 0.1 / math.sqrt(3))
+    assert found[0].p_value is None
+    assert "two categories are needed" in (found[0].reason or "")
+
+
+def test_holm_is_over_the_conditions() -> None:
+    draw = random.Random(3)
+    rows = [
+        row(f"{c}{i}", c, draw.random() + (c == "STEM"), condition)
+        for condition in ("history", "profile")
+        for c in ("STEM", "other")
+        for i in range(6)
+    ]
+    found = categories(rows)
+    by_condition = {r.condition: (r.p_value or 0, r.p_holm or 0) for r in found}
+    assert all(holm > p for p, holm in by_condition.values())
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([None, None], "no reruns"),
+        ([0.2], "1 subjects, two that differ are needed"),
+        ([0.2, 0.2], "2 subjects, two that differ are needed"),
+    ],
+)
+def test_what_cannot_be_estimated_is_null_with_a_reason(
+    values: list[float | None], reason: str
+) -> None:
+    (found,) = categories([row(f"s{i}", "STEM", v) for i, v in enumerate(values)])
+    assert (found.ci_low, found.ci_high, found.p_value) == (None, None, None)
+    assert reason in (found.reason or "")
+
+
+@pytest.mark.parametrize(("gap", "least", "most"), [(0.0, 0, 5), (0.3, 17, 20)])
+def test_it_finds_a_difference_and_no_other(gap: float, least: int, most: int) -> None:
+    """Twenty small studies: 12 subjects in two categories, six users asked twice."""
+    found = 0
+    for seed in range(20):
+        draw = random.Random(seed)
+        rows = [
+            row(f"{c}{i}", c, draw.gauss(0.1 + gap * (c == "STEM"), 0.1))
+            for c in ("STEM", "other")
+            for i in range(6)
+        ]
+        found += (categories(rows, n=99)[0].p_value or 1) <= 0.05
+    assert least <= found <= most
+
+
+def test_no_permutations_are_refused() -> None:
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
+        categories([row("s", "STEM", 0.1)], n=0)
