@@ -144,7 +144,7 @@ def _test(
 
 def _rank_spread(*groups: Floats, axis: int) -> Floats:
     """Kruskal and Wallis's H up to constants that no permutation changes."""
-    total: Floats = sum(group.sum(axis=axis) ** 2 / group.shape[axis] for group in groups)  # type: ignore[assignment]
+    total: Floats = sum(group.sum(axis=axis) ** 2 / group.shape[axis] for group in groups)
     return total
 
 
