@@ -1,0 +1,78 @@
+"""A corpus whose embedding is killed midway is taken up where it stopped."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from workflow.conftest import Checkout, clean_environment
+
+pytestmark = pytest.mark.workflow
+
+STUDY = {
+    "study": {"name": "killed", "conditions": ["rag"], "tasks": ["probe"]},
+    # nearly all of the sample, so that there is time to be killed in
+    "filters": {"min_user_turns": 1, "languages": [], "exclude_toxic": False},
+    "embedding": {"shards": 1},
+    "tasks": {"probe": {"runs": 3}},
+    "metrics": {"baseline": "rag"},
+}
+TARGET = "results/contexts/probe/rag.parquet"
+
+
+def stores(checkout: Checkout) -> list[Path]:
+    return sorted((checkout.root / "results/embeddings").glob("**/[0-9][0-9].sqlite"))
+
+
+def n_stored(checkout: Checkout) -> int:
+    total = 0
+    for path in stores(checkout):
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)) as store:
+            try:
+                total += int(store.execute("SELECT count(*) FROM vectors").fetchone()[0])
+            except sqlite3.OperationalError:  # the file is there before its table
+                continue
+    return total
+
+
+def kill_when_some_are_stored(checkout: Checkout, *arguments: str) -> int:
+    running = subprocess.Popen(
+        checkout.command(*arguments),
+        cwd=checkout.root,
+        env=clean_environment({}),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 240
+    while n_stored(checkout) == 0 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    return n_stored(checkout)
+
+
+def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None:
+    arguments = (TARGET, "--configfile", str(checkout.study("killed", STUDY)))
+    before = kill_when_some_are_stored(checkout, *arguments)
+    assert not (checkout.root / TARGET).exists()
+    # vectors that no encoder gives: what is found in the shard again was not computed anew
+    mark = np.zeros(384, np.float32)
+    mark[0] = 1
+    for path in stores(checkout):
+        with closing(sqlite3.connect(path)) as store, store:
+            store.execute("UPDATE vectors SET vector = ?", [mark.tobytes()])
+    assert checkout.snakemake("--unlock", *arguments[1:]).returncode == 0
+    finished = checkout.snakemake(*arguments, "--rerun-incomplete")
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    (shard,) = (checkout.root / "results/embeddings").glob("**/shards/*.parquet")
+    vectors = pq.read_table(shard).column("vector").to_pylist()
+    kept = sum(vector == mark.tobytes() for vector in vectors)
+    assert 0 < before == kept < len(vectors)
