@@ -5,13 +5,14 @@ CORES ?= 8
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench bench-scale bench-retrieval validity
+.PHONY: help run test bench bench-scale bench-interrupted bench-retrieval validity
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
 	@echo "make test   install into .venv, then every gate: snakefmt, lint, ruff, mypy, pytest"
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
 	@echo "make bench-scale  how cost grows up to a million conversations: ten minutes on a quiet machine, 20 GB of disk"
+	@echo "make bench-interrupted  a million conversations, the run killed twice: half an hour, 12 GB of disk"
 	@echo "make bench-retrieval  encoding and exact search, beside faiss: 8 minutes on a quiet machine"
 	@echo "make validity  every estimator on sources whose truth is known: some minutes"
 	@echo
@@ -43,6 +44,9 @@ bench: .venv/installed
 
 bench-scale: .venv/installed
 	python benchmarks/scale/run.py
+
+bench-interrupted: .venv/installed
+	python benchmarks/scale/interrupted.py
 
 bench-retrieval: .venv/installed
 	python benchmarks/retrieval/run.py
