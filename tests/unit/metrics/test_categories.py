@@ -141,8 +141,9 @@ def test_holm_is_over_the_conditions() -> None:
     ("values", "reason"),
     [
         ([None, None], "no reruns"),
-        ([0.2], "1 subjects, two that differ are needed"),
-        ([0.2, 0.2], "2 subjects, two that differ are needed"),
+        ([0.2], "1 subjects, 3 that differ are needed"),
+        ([0.2, 0.3], "2 subjects, 3 that differ are needed"),
+        ([0.2, 0.2, 0.2], "3 subjects, 3 that differ are needed"),
     ],
 )
 def test_what_cannot_be_estimated_is_null_with_a_reason(

@@ -121,7 +121,7 @@ def _draw_category(
     last = max(1, len(values) - 1)
     # spread in order of size, so that equal dots do not hide each other
     xs = [x + width * (-0.28 + 0.36 * k / last) for k in range(len(values))]
-    panel.plot(xs, values, ".", color=look.colour, markersize=3, alpha=0.55, markeredgewidth=0)
+    panel.plot(xs, values, ".", color=look.colour, markersize=4.5, alpha=0.7, markeredgewidth=0)
     row = plan.means.get(place)
     mean = number(row.var_who) if row is not None else None
     if row is None or mean is None:
@@ -163,7 +163,7 @@ def _name_categories(panel: Any, plan: _Plan) -> None:
 
 def _handles(plan: _Plan) -> list[Any]:
     dot = Line2D(
-        [], [], linestyle="none", marker=".", markersize=4, color=_GREY, label="one subject"
+        [], [], linestyle="none", marker=".", markersize=5, color=_GREY, label="one subject"
     )
     bar = Line2D([], [], color=_GREY, linewidth=1.0, label="mean of subjects, 95 % interval")
     return [*(handle(look, look.label) for look in plan.looks.values()), dot, bar]

@@ -21,6 +21,7 @@ from fieldwork.metrics.resampling import Floats, Interval, generator, student_qu
 from fieldwork.records import CategoryVariance, SubjectVariance
 
 UNIT = "subject"
+MIN_SUBJECTS = 3
 
 
 def measure_subjects(
@@ -187,7 +188,7 @@ def _category(
 
 
 def _interval(values: Floats) -> Interval | None:
-    if len(values) < 2 or np.ptp(values) < 1e-12:
+    if len(values) < MIN_SUBJECTS or np.ptp(values) < 1e-12:
         return None
     half = student_quantile(len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
     centre = math.fsum(values) / len(values)
@@ -201,7 +202,7 @@ def _reason(
         return next(row.reason for row in rows if row.reason)
     parts = []
     if interval is None:
-        parts.append(f"no interval: {n} subjects, two that differ are needed")
+        parts.append(f"no interval: {n} subjects, {MIN_SUBJECTS} that differ are needed")
     if p_value is None:
         parts.append("no test: two categories are needed, one of them with two subjects")
     return "; ".join(parts) or None
