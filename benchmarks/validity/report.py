@@ -7,6 +7,7 @@ TITLES = {
     "heterogeneity": "Heterogeneity of lists",
     "distance": "Distance between conditions",
     "share_who": "Share of the variance that comes from who asks",
+    "categories": "Who asks, by category of subject",
     "run": "Scores of runs, and new letters",
     "share": "Shares of single options",
 }

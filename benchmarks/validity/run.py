@@ -13,6 +13,7 @@ from dataclasses import asdict, fields
 from datetime import date
 from pathlib import Path
 
+import categories
 import comparisons
 import discarded
 import heterogeneity
@@ -24,6 +25,7 @@ from outcomes import Outcome
 HERE = Path(__file__).parent
 PARTS = {
     "share_who": variance.jobs,
+    "categories": categories.jobs,
     "distance": comparisons.jobs,
     "heterogeneity": heterogeneity.jobs,
     "run": runs.jobs,
