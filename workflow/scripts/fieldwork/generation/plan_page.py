@@ -256,7 +256,7 @@ _LINES = {
     "cached_tokens": "of these cached",
     "output_tokens": "Output tokens",
     "minutes": "Time",
-    "limited_by": "limited by",
+    "limited_by": "Limited by",
     "expected": "Expected",
     "most": "At most",
     "basis": "Counted from",
