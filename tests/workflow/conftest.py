@@ -123,6 +123,9 @@ def finished(quickstart: Checkout, tmp_path: Path) -> Checkout:
 # each puppet asked once: for studies whose test counts calls
 ONCE = {condition: {"replicates": 1} for condition in ("history", "rag", "profile")}
 
+# where asking ends: for studies whose test looks at no estimate and no figure
+ASKED = ("results/answers/answers.parquet", "results/cost.csv")
+
 TINY: dict[str, Any] = {
     "study": {
         "name": "tiny",

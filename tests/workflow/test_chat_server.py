@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, ChatRequest, http_error, serve_chat
-from workflow.conftest import ONCE, Checkout, clean_environment
+from workflow.conftest import ASKED, ONCE, Checkout, clean_environment
 
 pytestmark = pytest.mark.workflow
 
@@ -126,7 +126,7 @@ def test_a_failing_server_fails_the_job_and_keeps_what_arrived(checkout: Checkou
     broken = http_error(500, message="overloaded", times=1000, text="haircut")
     with serve_chat(answer=answer, faults=[broken]) as chat:
         study = checkout.study("chat", chat_study(chat))
-        arguments = ("all", "--keep-going", "--configfile", str(study))
+        arguments = (*ASKED, "--keep-going", "--configfile", str(study))
         failed = checkout.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
         assert failed.returncode != 0
         assert "requests to served" in failed.stderr
@@ -146,7 +146,7 @@ def test_a_failing_server_fails_the_job_and_keeps_what_arrived(checkout: Checkou
 def test_a_killed_run_resumes_and_asks_nothing_twice(checkout: Checkout, tmp_path: Path) -> None:
     with serve_chat(answer=answer, latency_s=0.15) as chat:
         study = checkout.study("chat", chat_study(chat, concurrency=2))
-        arguments = ("all", "--configfile", str(study))
+        arguments = (*ASKED, "--configfile", str(study))
         environment = {"LOOPBACK_API_KEY": KEY}
         with (tmp_path / "killed.log").open("w") as log:
             running = subprocess.Popen(

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, ModelSpec, rerouted, serve_provider
-from workflow.conftest import ONCE, Checkout
+from workflow.conftest import ASKED, ONCE, Checkout
 
 pytestmark = pytest.mark.workflow
 
@@ -81,7 +81,7 @@ def study(
 
 
 def run(checkout: Checkout, arguments: tuple[str, str], *more: str) -> Any:
-    return checkout.snakemake("all", *more, *arguments, env={"LOOPBACK_API_KEY": KEY})
+    return checkout.snakemake(*ASKED, *more, *arguments, env={"LOOPBACK_API_KEY": KEY})
 
 
 def errors(finished: Any) -> str:
@@ -203,7 +203,11 @@ def test_the_key_is_in_no_file(checkout: Checkout, server: Chat) -> None:
     finished = run(checkout, study(checkout, server))
     assert finished.returncode == 0, finished.stderr[-3000:]
     checkout.snakemake(
-        "--report", "results/report.zip", *study(checkout, server), env={"LOOPBACK_API_KEY": KEY}
+        *ASKED,
+        "--report",
+        "results/report.zip",
+        *study(checkout, server),
+        env={"LOOPBACK_API_KEY": KEY},
     )
     files = [p for p in checkout.root.rglob("*") if p.is_file() and p.suffix != ".py"]
     assert [p for p in files if KEY.encode() in p.read_bytes()] == []
@@ -211,7 +215,7 @@ def test_the_key_is_in_no_file(checkout: Checkout, server: Chat) -> None:
 
 
 def test_a_missing_key_is_told_without_a_call(checkout: Checkout, server: Chat) -> None:
-    failed = checkout.snakemake("all", *study(checkout, server))
+    failed = checkout.snakemake(*ASKED, *study(checkout, server))
     assert failed.returncode != 0
     assert "LOOPBACK_API_KEY" in errors(failed)
     assert server.requests == []

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, clean_environment, planned_rules
+from workflow.conftest import ASKED, ONCE, Checkout, clean_environment, planned_rules
 
 pytestmark = pytest.mark.workflow
 
@@ -106,7 +106,7 @@ def n_asked(chat: Chat) -> int:
 
 def kill_midway(checkout: Checkout, chat: Chat, n_calls: int, *arguments: str) -> None:
     process = subprocess.Popen(
-        checkout.command("all", *arguments),
+        checkout.command(*ASKED, *arguments),
         cwd=checkout.root,
         env=clean_environment(KEY),
         start_new_session=True,
@@ -153,7 +153,7 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
             dollars = (tokens * PRICE["input"] + int(row["output_tokens"]) * PRICE["output"]) / 1e6
             assert float(row["cost_no_cache_usd"]) == pytest.approx(dollars)
         assert rows_of(checkout, "budget.sqlite", "SELECT count(*) FROM holders") == [(1,)]
-        finished = checkout.snakemake("all", "--rerun-incomplete", *arguments, env=KEY)
+        finished = checkout.snakemake(*ASKED, "--rerun-incomplete", *arguments, env=KEY)
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert n_asked(chat) - asked == n_left
         # nothing is held any more, and what was under way when it was killed counts as spent
