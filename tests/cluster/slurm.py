@@ -150,7 +150,13 @@ class Cluster:
     def restart(self, node: str) -> None:
         """Start a crashed node again, and return when it is up."""
         self._start(node, "slurmd", "-D", "-N", node)
-        self.run("scontrol", "update", f"NodeName={node}", "State=RESUME")
+        # refused where the node has come back by itself, which is as good: it is waited for below
+        subprocess.run(
+            ["scontrol", "update", f"NodeName={node}", "State=RESUME"],
+            env=os.environ | self.environment,
+            capture_output=True,
+            check=False,
+        )
         self.wait_for_nodes()
 
     def job_processes(self) -> Iterator[Process]:
