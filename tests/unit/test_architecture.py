@@ -14,9 +14,10 @@ LIBRARY = SCRIPTS / "fieldwork"
 WINGS = ("puppets", "tasks", "generation", "parsing", "metrics", "figures")
 FLOORS = {
     "records": set[str](),
+    "estimates": {"records"},
     "errors": set[str](),
     "provenance": set[str](),
-    "dictionary": {"records"},
+    "dictionary": {"records", "estimates"},
     "settings": {"errors"},
     "stage": {"errors"},
     "progress": set[str](),
@@ -29,6 +30,7 @@ FLOORS = {
 }
 WINGS_MAY = {
     "records",
+    "estimates",
     "errors",
     "tables",
     "texts",

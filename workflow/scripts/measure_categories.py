@@ -7,8 +7,9 @@ results/metrics/subjects and categories.
 from pathlib import Path
 
 from fieldwork import stage, tables
+from fieldwork.estimates import CategoryVariance, SubjectVariance
 from fieldwork.metrics.categories import measure_categories, measure_subjects
-from fieldwork.records import Answer, CategoryVariance, SubjectVariance
+from fieldwork.records import Answer
 from fieldwork.texts import read_texts
 
 

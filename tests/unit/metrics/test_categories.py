@@ -10,8 +10,9 @@ from metric_frames import answer_frame, chosen, item_frame, listed, question
 from scipy.stats import rankdata
 
 from fieldwork.errors import StudyError
+from fieldwork.estimates import CategoryVariance, SubjectVariance
 from fieldwork.metrics.categories import measure_categories, measure_subjects
-from fieldwork.records import Answer, CategoryVariance, SubjectVariance
+from fieldwork.records import Answer
 
 CATEGORIES = {"algebra": "STEM", "physics": "STEM", "law": "humanities"}
 
