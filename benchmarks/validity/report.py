@@ -9,6 +9,8 @@ TITLES = {
     "share_who": "Share of the variance that comes from who asks",
     "run": "Scores of runs, and new letters",
     "share": "Shares of single options",
+    "shift": "Shifts of single options",
+    "mean": "Heterogeneity over all prompts",
 }
 HEAD = """# Do the estimators keep what they promise?
 

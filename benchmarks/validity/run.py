@@ -16,8 +16,10 @@ from pathlib import Path
 import comparisons
 import discarded
 import heterogeneity
+import means
 import report
 import runs
+import shifts
 import variance
 from outcomes import Outcome
 
@@ -28,6 +30,8 @@ PARTS = {
     "heterogeneity": heterogeneity.jobs,
     "run": runs.jobs,
     "discarded": discarded.jobs,
+    "shift": shifts.jobs,
+    "mean": means.jobs,
 }
 Row = dict[str, str]
 

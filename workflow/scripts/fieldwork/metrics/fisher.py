@@ -5,6 +5,7 @@ makes use of them: an option that two of eighty answers name cannot come out bel
 not cost the others as if it could.
 """
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -62,7 +63,7 @@ def holm_of_discrete(p_values: Sequence[float], margins: Sequence[Margins]) -> l
     highest = 0.0
     for place in order:
         p = p_values[place] * _TIE
-        total = sum(count * _reached(steps[of], p) for of, count in left.items() if count)
+        total = math.fsum(count * _reached(steps[of], p) for of, count in left.items() if count)
         highest = max(highest, min(1.0, total))
         corrected[place] = highest
         left[margins[place]] -= 1
