@@ -147,8 +147,8 @@ def _moved(row: Shift) -> str:
 def _shares(row: Shift) -> str:
     return (
         f"{row.answer} ({row.item_id}) from {row.n_named_baseline} of {row.n_baseline} answers "
-        f"({percent(row.baseline_share or 0.0)}) to {row.n_named} of {row.n_answers} "
-        f"({percent(row.share or 0.0)})"
+        f"({percent(row.baseline_share or 0.0, digits=1)}) to {row.n_named} of {row.n_answers} "
+        f"({percent(row.share or 0.0, digits=1)})"
     )
 
 
