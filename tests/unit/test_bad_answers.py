@@ -256,7 +256,6 @@ def test_every_figure_is_drawn_and_says_what_is_missing(
     def saved(figure: Figure, paths: list[Path]) -> None:
         found = (t.get_text() for t in figure.findobj(Text) if t.get_visible())
         said[paths[0].stem] = " ".join(" ".join(found).split())
-        figure.draw_without_rendering()
 
     monkeypatch.setattr(style, "save", saved)
     run.draw()

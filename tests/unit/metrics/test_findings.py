@@ -213,7 +213,10 @@ def test_every_line_names_its_table() -> None:
 
 def test_a_control_is_told_and_never_heads() -> None:
     told = claims.distance([apart(0.9), apart(0.001, condition="again")], STUDY)
-    assert told.head.startswith("No answers with a user are shown to differ")
+    assert told.head == (
+        "No answers with a user are shown to differ from T1 [comparisons]. Where only chance or a "
+        "changed model can differ, 1 difference came up as well (T1 again, rec)."
+    )
     assert told.lines[0].startswith("T1 again, rec: answers to 1 of 1 prompt differ")
 
 

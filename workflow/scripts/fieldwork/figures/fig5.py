@@ -102,7 +102,7 @@ def draw(table: pd.DataFrame, *, options: Options) -> Figure:
 def _height(plan: _Plan) -> float:
     rows = plan.rows * len(plan.models)
     names = 0.25 * len(plan.models)
-    return min(1.35 * rows, PAGE_HEIGHT - 0.9 - names) + 0.3 + names
+    return min(1.5 * rows, PAGE_HEIGHT - 0.9 - names) + 0.3 + names
 
 
 def _handles(plan: _Plan) -> list[Any]:

@@ -76,8 +76,8 @@ def count_answers(answers: pd.DataFrame) -> list[Asked]:
     found = flags.groupby(["model", "task", "condition"], sort=True)[["failed", "unread"]]
     sizes, sums = found.size(), found.sum()
     return [
-        Asked(*map(str, name), int(n), int(failures), int(unread))
-        for name, n, (failures, unread) in zip(
+        Asked(str(model), str(task), str(condition), int(n), int(failures), int(unread))
+        for (model, task, condition), n, (failures, unread) in zip(
             sizes.index, sizes, sums.itertuples(index=False, name=None), strict=True
         )
     ]

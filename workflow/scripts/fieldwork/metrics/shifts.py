@@ -102,7 +102,8 @@ def _measure(
         here, there = _side(given), _side(offline.get(item, empty))
         unit = "puppet" if any(answer.puppet for answer in given.given) else "response"
         reason = _why_none(here, there, item, baseline)
-        for option in sorted(here.named | there.named) or [None]:
+        options: list[str | None] = [*sorted(here.named | there.named)]
+        for option in options or [None]:
             pair = Pair(
                 here.named[option] if option else 0,
                 here.answers,
