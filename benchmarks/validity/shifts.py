@@ -70,7 +70,7 @@ def _families(n: int, moved: bool, sets: int, seed: int) -> Iterator[Outcome]:
     """Any false alarm among the options of nine prompts, or the options found that moved."""
     random = np.random.default_rng([seed, n, int(moved)])
     there = np.broadcast_to(
-        Zipf(OPTIONS, 1.5).log_weights(), (max(1, sets // 2), ITEMS, n, 1, OPTIONS)
+        Zipf(OPTIONS, 1.5).log_weights(), (max(1, sets // 4), ITEMS, n, 1, OPTIONS)
     )
     here = there + _moves() if moved else there
     frame = pd.concat(

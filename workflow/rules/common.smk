@@ -186,7 +186,9 @@ def drawing():
 
 def arms():
     """Conditions that bring a user, real ones included, and those that ask the baseline again."""
-    users = [c for c in config["study"]["conditions"] if config["conditions"][c]["context"] != "none"]
+    users = [
+        c for c in config["study"]["conditions"] if config["conditions"][c]["context"] != "none"
+    ]
     return {
         "users": [*users, *(["field"] if config["field"] else [])],
         "controls": [

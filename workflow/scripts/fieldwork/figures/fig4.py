@@ -167,7 +167,7 @@ def _handles(plan: _Plan, options: Options) -> list[Any]:
             if option in panel.options and condition in (of, options.baseline)
         ]
         entries.append(handle(look, f"{look.label} (n = {range_of(counts) or 0})"))
-    told = f"line: p < {options.level:g} after Holm; pale without: no difference shown"
+    told = f"line: differs, p < {options.level:g} after Holm; pale: no difference shown"
     return [*entries, Line2D([], [], color=_GREY, linewidth=2.2, label=told)]
 
 
