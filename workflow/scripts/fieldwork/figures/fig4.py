@@ -61,7 +61,10 @@ class _Option(NamedTuple):
 
 
 class _Panel(NamedTuple):
-    """A model's options, furthest first, how many there are, and its rows by option and condition."""
+    """A model's options, furthest first, and how many there are.
+
+    `rows` are by option and condition; `answered` holds a row of each item under each condition.
+    """
 
     model: str
     options: list[_Option]
@@ -195,35 +198,31 @@ def _draw_row(
     """A lane a condition; the baseline's share runs through all of them as a thin line."""
     if at % 2:
         axes.axhspan(at - 0.5, at + 0.5, color="#F0F0F0", linewidth=0, zorder=0)
-    before = next(
-        (
-            row
-            for condition in shown
-            if (row := panel.rows.get((option, condition))) is not None
-            and number(row.baseline_share) is not None
-        ),
-        None,
-    )
     step = 1 / (len(shown) + 1.5)
     for lane, (condition, look) in enumerate(shown.items()):
         y = at - 0.5 + (lane + 1.25) * step
         if condition == options.baseline:
-            if before is not None:
-                _draw_baseline(axes, at, y, before, look)
+            _draw_baseline(axes, at, y, _with_baseline(option, panel), look)
             continue
-        row = panel.rows.get((option, condition))
-        if row is None and (option.item_id, condition) in panel.answered:
-            row = panel.answered[option.item_id, condition]
-            row = row if not pd.isna(row.reason) else None
-            if row is None:
-                # named by nobody on either side: no row, and a share of zero
-                _point(axes, 0.0, y, look, alpha=_PALE)
-                continue
-        if row is not None:
+        row = panel.rows.get((option, condition), panel.answered.get((option.item_id, condition)))
+        if row is None:
+            continue
+        if pd.isna(row.reason) and row.answer != option.answer:
+            # named by nobody on either side: the table has no row of it
+            _point(axes, 0.0, y, look, alpha=_PALE)
+        else:
             _draw_share(axes, y, row, look, differs=_differs(row, options))
 
 
-def _draw_baseline(axes: Any, at: int, y: float, row: Any, look: Look) -> None:
+def _with_baseline(option: _Option, panel: _Panel) -> Any | None:
+    """A row that has the baseline's share of an option: all of them have the same."""
+    found = (row for (of, _), row in panel.rows.items() if of == option)
+    return next((row for row in found if number(row.baseline_share) is not None), None)
+
+
+def _draw_baseline(axes: Any, at: int, y: float, row: Any | None, look: Look) -> None:
+    if row is None:
+        return
     share = 100 * float(row.baseline_share)
     axes.vlines(share, at - 0.46, at + 0.46, color=look.colour, linewidth=0.6, zorder=1)
     low, high = 100 * float(row.baseline_ci_low), 100 * float(row.baseline_ci_high)
