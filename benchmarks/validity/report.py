@@ -10,6 +10,8 @@ TITLES = {
     "categories": "Who asks, by category of subject",
     "run": "Scores of runs, and new letters",
     "share": "Shares of single options",
+    "shift": "Shifts of single options",
+    "mean": "Heterogeneity over all prompts",
 }
 HEAD = """# Do the estimators keep what they promise?
 

@@ -17,8 +17,10 @@ import categories
 import comparisons
 import discarded
 import heterogeneity
+import means
 import report
 import runs
+import shifts
 import variance
 from outcomes import Outcome
 
@@ -30,6 +32,8 @@ PARTS = {
     "heterogeneity": heterogeneity.jobs,
     "run": runs.jobs,
     "discarded": discarded.jobs,
+    "shift": shifts.jobs,
+    "mean": means.jobs,
 }
 Row = dict[str, str]
 

@@ -13,7 +13,7 @@ from workflow.conftest import Checkout, digests
 
 pytestmark = [pytest.mark.workflow, pytest.mark.cluster]
 
-TABLES = ("results/**/*.parquet", "results/**/*.csv", "results/summary.txt", "results/figures/*")
+TABLES = ("results/**/*.parquet", "results/**/*.csv", "results/findings.md", "results/figures/*")
 
 
 def submitted(text: str) -> dict[int, str]:

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -10,22 +11,24 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from fieldwork import records, tables
+from fieldwork import estimates, records, tables
 from workflow.conftest import Checkout, digests
 
 pytestmark = pytest.mark.workflow
 
-TABLES = ("results/**/*.parquet", "results/**/*.csv", "results/summary.txt", "results/figures/*")
+TABLES = ("results/**/*.parquet", "results/**/*.csv", "results/findings.md", "results/figures/*")
 
 
 def test_all_leaves_every_result(quickstart: Checkout) -> None:
     results = quickstart.root / "results"
-    for figure in ("fig1", "fig2", "fig3"):
+    for figure in ("fig1", "fig2", "fig3", "fig4", "fig5"):
         for suffix in ("pdf", "svg", "png"):
             assert (results / "figures" / f"{figure}.{suffix}").stat().st_size > 5_000
-    summary = (results / "summary.txt").read_text()
-    assert "not a chat model" in summary
-    assert "nan" not in summary.lower()
+    findings = (results / "findings.md").read_text()
+    assert "not a chat model" in findings
+    assert "nan" not in findings
+    for claimed in re.findall(r"\[([a-z_]+)\]", findings):
+        assert claimed == "answers" or (results / f"metrics/{claimed}.csv").is_file()
 
 
 @pytest.mark.parametrize(
@@ -47,6 +50,9 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
         ("metrics/novelty.parquet", records.Novelty),
         ("metrics/comparisons.parquet", records.Comparison),
         ("metrics/variance.parquet", records.VarianceShare),
+        ("metrics/shifts.parquet", estimates.Shift),
+        ("metrics/rarefaction.parquet", estimates.Rarefaction),
+        ("metrics/prompt_means.parquet", estimates.PromptMean),
     ],
 )
 def test_tables_have_their_declared_columns(
@@ -153,7 +159,12 @@ def test_the_report_holds_figures_captions_and_provenance(
     with zipfile.ZipFile(path) as archive:
         names = {Path(name).name for name in archive.namelist()}
         page = archive.read("report/report.html").decode()
-    assert {"fig1.svg", "fig2.svg", "fig3.svg", "config.yaml", "versions.csv"} <= names
+    assert {
+        *(f"fig{k}.svg" for k in range(1, 6)),
+        "config.yaml",
+        "versions.csv",
+        "findings.md",
+    } <= names
     assert {"heterogeneity.csv", "accuracy.csv", "items.csv", "novelty.csv"} <= names
     script = page.split('<script id="results">', 1)[1]
     results, _ = json.JSONDecoder().raw_decode(script.split("var results = ", 1)[1])

@@ -228,10 +228,10 @@ def test_downloads_are_pinned_checked_and_not_repeated(real_study: Checkout, hub
     assert hub.bytes_served == served
 
 
-def test_figures_and_summary_are_drawn_from_real_data(real_study: Checkout) -> None:
-    for figure in ("fig1", "fig2", "fig3"):
+def test_figures_and_findings_are_drawn_from_real_data(real_study: Checkout) -> None:
+    for figure in ("fig1", "fig2", "fig3", "fig4", "fig5"):
         assert (real_study.root / f"results/figures/{figure}.png").stat().st_size > 20_000
-    assert "nan" not in (real_study.root / "results/summary.txt").read_text().lower()
+    assert "nan" not in (real_study.root / "results/findings.md").read_text()
 
 
 def test_no_network_is_one_line_with_the_two_ways_out(tmp_path: Path) -> None:

@@ -40,12 +40,18 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
     [
         (
             "metrics/accuracy.py",
-            {"measure_accuracy", "plot_fig3", "summarise_study", "build_database"},
+            {"measure_accuracy", "plot_fig3", "write_findings", "build_database"},
         ),
         ("figures/fig2.py", {"plot_fig2"}),
         (
             "metrics/heterogeneity.py",
-            {"measure_heterogeneity", "plot_fig1", "summarise_study", "build_database"},
+            {
+                "measure_heterogeneity",
+                "measure_prompt_means",
+                "plot_fig1",
+                "write_findings",
+                "build_database",
+            },
         ),
         (
             "puppets/personas.py",
@@ -61,10 +67,15 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "measure_variance",
                 "measure_distributions",
                 "measure_accuracy",
+                "measure_shifts",
+                "measure_rarefaction",
+                "measure_prompt_means",
                 "plot_fig1",
                 "plot_fig2",
                 "plot_fig3",
-                "summarise_study",
+                "plot_fig4",
+                "plot_fig5",
+                "write_findings",
                 "build_database",
             },
         ),

@@ -190,6 +190,34 @@ def drawing():
     }
 
 
+def arms():
+    """Conditions that bring a user, real ones included, and those that ask the baseline again."""
+    users = [
+        c for c in config["study"]["conditions"] if config["conditions"][c]["context"] != "none"
+    ]
+    return {
+        "users": [*users, *(["field"] if config["field"] else [])],
+        "controls": [
+            c for c in config["study"]["conditions"] if config["conditions"][c].get("after")
+        ],
+    }
+
+
+def told_study():
+    """What the findings need to know of the study beside its tables."""
+    notes = [config["tasks"][t].get("leaderboard_note") for t in config["study"]["tasks"]]
+    shown = drawing()
+    return {
+        "name": config["study"]["name"],
+        "models": shown["models"],
+        "tasks": config["study"]["tasks"],
+        "conditions": shown["conditions"],
+        "baseline": config["metrics"]["baseline"],
+        **arms(),
+        "notes": [note for note in [shown["note"], *notes] if note],
+    }
+
+
 def study_tables(stage):
     """The files of a stage for every model, task and condition of the study."""
     return expand(
@@ -213,7 +241,7 @@ def study_results():
     """What a complete study leaves behind."""
     return [
         "results/study.duckdb",
-        "results/summary.txt",
+        "results/findings.md",
         "results/provenance/config.yaml",
         "results/provenance/versions.csv",
         *study_costs(),

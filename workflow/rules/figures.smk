@@ -88,6 +88,64 @@ rule plot_fig3:
         "../scripts/plot_fig3.py"
 
 
+rule plot_fig4:
+    input:
+        shifts="results/metrics/shifts.parquet",
+        style=shipped("resources/figures.mplstyle"),
+    output:
+        pdf="results/figures/fig4.pdf",
+        svg=report(
+            "results/figures/fig4.svg",
+            caption="../report/fig4.rst",
+            category="Figures",
+            labels={"figure": "4: options that a user moves"},
+        ),
+        png="results/figures/fig4.png",
+    log:
+        "logs/plot_fig4.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
+    params:
+        code=code("plot_fig4"),
+        task=config["figures"]["fig4"],
+        baseline=config["metrics"]["baseline"],
+        arms=arms(),
+        drawing=drawing(),
+    script:
+        "../scripts/plot_fig4.py"
+
+
+rule plot_fig5:
+    input:
+        rarefaction="results/metrics/rarefaction.parquet",
+        style=shipped("resources/figures.mplstyle"),
+    output:
+        pdf="results/figures/fig5.pdf",
+        svg=report(
+            "results/figures/fig5.svg",
+            caption="../report/fig5.rst",
+            category="Figures",
+            labels={"figure": "5: distinct options among so many answers"},
+        ),
+        png="results/figures/fig5.png",
+    log:
+        "logs/plot_fig5.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
+    params:
+        code=code("plot_fig5"),
+        task=config["figures"]["fig5"],
+        drawing=drawing(),
+    script:
+        "../scripts/plot_fig5.py"
+
+
 rule plot_categories:
     input:
         subjects="results/metrics/subjects.parquet",

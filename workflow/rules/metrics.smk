@@ -188,3 +188,78 @@ rule measure_variance:
         seed=config["study"]["seed"],
     script:
         "../scripts/measure_variance.py"
+
+
+rule measure_shifts:
+    input:
+        answers="results/answers/answers.parquet",
+    output:
+        shifts="results/metrics/shifts.parquet",
+        shifts_csv=report(
+            "results/metrics/shifts.csv",
+            caption="../report/shifts.rst",
+            category="Metrics",
+            labels={"table": "how far each option moves"},
+        ),
+    log:
+        "logs/measure_shifts.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
+    params:
+        code=code("measure_shifts"),
+        baseline=config["metrics"]["baseline"],
+    script:
+        "../scripts/measure_shifts.py"
+
+
+rule measure_rarefaction:
+    input:
+        answers="results/answers/answers.parquet",
+    output:
+        rarefaction="results/metrics/rarefaction.parquet",
+        rarefaction_csv=report(
+            "results/metrics/rarefaction.csv",
+            caption="../report/rarefaction.rst",
+            category="Metrics",
+            labels={"table": "distinct options among so many answers"},
+        ),
+    log:
+        "logs/measure_rarefaction.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
+    params:
+        code=code("measure_rarefaction"),
+    script:
+        "../scripts/measure_rarefaction.py"
+
+
+rule measure_prompt_means:
+    input:
+        answers="results/answers/answers.parquet",
+    output:
+        prompt_means="results/metrics/prompt_means.parquet",
+        prompt_means_csv=report(
+            "results/metrics/prompt_means.csv",
+            caption="../report/prompt_means.rst",
+            category="Metrics",
+            labels={"table": "heterogeneity over all prompts"},
+        ),
+    log:
+        "logs/measure_prompt_means.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
+    params:
+        code=code("measure_prompt_means"),
+        baseline=config["metrics"]["baseline"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/measure_prompt_means.py"

@@ -1,4 +1,4 @@
-# What a reader opens. In: every table. Out: results/study.duckdb, results/summary.txt and
+# What a reader opens. In: every table. Out: results/study.duckdb, results/findings.md and
 # results/provenance; `snakemake --report results/report.zip` packs figures, tables and these.
 
 
@@ -30,6 +30,9 @@ rule build_database:
                 "variance",
                 "subjects",
                 "categories",
+                "shifts",
+                "rarefaction",
+                "prompt_means",
             ],
         ),
     output:
@@ -47,28 +50,35 @@ rule build_database:
         "../scripts/build_database.py"
 
 
-rule summarise_study:
+rule write_findings:
     input:
-        heterogeneity="results/metrics/heterogeneity.parquet",
-        item_shares="results/metrics/item_shares.parquet",
+        answers="results/answers/answers.parquet",
+        variance="results/metrics/variance.parquet",
+        comparisons="results/metrics/comparisons.parquet",
+        shifts="results/metrics/shifts.parquet",
+        prompt_means="results/metrics/prompt_means.parquet",
         accuracy="results/metrics/accuracy.parquet",
         novelty="results/metrics/novelty.parquet",
     output:
-        summary="results/summary.txt",
+        findings=report(
+            "results/findings.md",
+            caption="../report/findings.rst",
+            category="Findings",
+            labels={"text": "what the study found"},
+        ),
     log:
-        "logs/summarise_study.log",
+        "logs/write_findings.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
         mem_mb=2048,
         runtime=10,
     params:
-        code=code("summarise_study"),
-        baseline=config["metrics"]["baseline"],
-        figures={figure: config["figures"][figure] for figure in drawn_figures()},
-        drawing=drawing(),
+        code=code("write_findings"),
+        figures=drawn_figures(),
+        study=told_study(),
     script:
-        "../scripts/summarise_study.py"
+        "../scripts/write_findings.py"
 
 
 rule record_provenance:

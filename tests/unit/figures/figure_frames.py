@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from fieldwork.estimates import Rarefaction, Shift
 from fieldwork.records import Accuracy, AnswerShare, Heterogeneity, RunAccuracy
 
 CONDITIONS = ("offline_t0", "offline", "history", "rag", "profile", "field")
@@ -194,3 +195,83 @@ def head_overlaps(figure: Figure) -> bool:
     floors = [*(box.y0 for box in strips)]
     ceilings = [*(box.y1 for box in strips[1:]), max(box.y1 for box in panels if box is not None)]
     return any(top > floor + 0.5 for floor, top in zip(floors, ceilings, strict=True))
+
+
+USERS = CONDITIONS[2:]
+
+
+def shifts(
+    models: Sequence[str] = ("alpha", "beta"),
+    conditions: Sequence[str] = CONDITIONS[2:],
+    n_options: int = 20,
+    nulls: Collection[tuple[str, str]] = (),
+) -> pd.DataFrame:
+    """Option k falls by 3 k points, shown to differ in the last condition; `nulls` have no share."""
+    rows = []
+    for model in models:
+        for c, condition in enumerate(conditions):
+            for k in range(n_options):
+                gone = (model, condition) in nulls
+                share = None if gone else 0.9 - 0.03 * k - 0.005 * c
+                p = 0.001 if c == len(conditions) - 1 else 0.5
+                rows.append(
+                    Shift(
+                        model,
+                        "recommendations",
+                        condition,
+                        "offline",
+                        PROMPTS[k % 3],
+                        "list",
+                        f"option {k}",
+                        0.9,
+                        0.8,
+                        0.95,
+                        36,
+                        40,
+                        share,
+                        None if share is None else share - 0.1,
+                        None if share is None else share + 0.1,
+                        20,
+                        0 if gone else 50 + c,
+                        None if share is None else share - 0.9,
+                        None if share is None else share - 1.0,
+                        None if share is None else share - 0.8,
+                        None if gone else p,
+                        None if gone else p,
+                        0 if gone else n_options,
+                        "puppet",
+                        "no answer can be read" if gone else None,
+                    )
+                )
+    return pd.DataFrame([asdict(row) for row in rows])
+
+
+def rarefaction(
+    models: Sequence[str] = ("alpha", "beta"),
+    conditions: Sequence[str] = CONDITIONS,
+    items: Sequence[str] = PROMPTS,
+    nulls: Collection[Place] = (),
+) -> pd.DataFrame:
+    """Curves of 10 answers, in the last condition of 25; a (model, condition, item) can have none."""
+    rows = []
+    for model in models:
+        for condition in conditions:
+            n = 25 if condition == conditions[-1] else 10
+            for item in (None, *items):
+                empty = any((model, condition, i) in nulls for i in ([item] if item else items))
+                for m in [0] if empty else range(1, n + 1):
+                    rows.append(
+                        Rarefaction(
+                            model,
+                            "recommendations",
+                            condition,
+                            item,
+                            m,
+                            None if empty else 5 + m**0.5,
+                            0 if empty else n,
+                            1 if item else len(items),
+                            0,
+                            "none of 10 answers gives an option" if empty else None,
+                        )
+                    )
+    return pd.DataFrame([asdict(row) for row in rows])

@@ -56,6 +56,9 @@ def stages() -> tuple[Stage, ...]:
                 records.VarianceShare,
                 estimates.SubjectVariance,
                 estimates.CategoryVariance,
+                estimates.Shift,
+                estimates.Rarefaction,
+                estimates.PromptMean,
             ),
         ),
     )

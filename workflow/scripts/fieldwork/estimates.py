@@ -5,7 +5,84 @@ Owns their columns and nothing else: a table of these is declared, checked and d
 
 from dataclasses import dataclass
 
-from fieldwork.records import column
+from fieldwork.records import ItemKind, column
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How far a condition moves the share of an option from the baseline's: `results/metrics/shifts`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    item_id: str = column("the item")
+    kind: ItemKind = column("kind of the item")
+    answer: str | None = column(
+        "canonical option, letter or `unknown`; NULL where neither side names one"
+    )
+    baseline_share: float | None = column("share of the baseline's answers that give it")
+    baseline_ci_low: float | None = column("lower end of its 95 % Wilson interval")
+    baseline_ci_high: float | None = column("upper end of its 95 % Wilson interval")
+    n_named_baseline: int = column("answers of the baseline that give it")
+    n_baseline: int = column("independent answers of the baseline")
+    share: float | None = column("share of the condition's answers that give it")
+    share_ci_low: float | None = column("lower end of its 95 % Wilson interval")
+    share_ci_high: float | None = column("upper end of its 95 % Wilson interval")
+    n_named: int = column("answers of the condition that give it")
+    n_answers: int = column("independent answers of the condition")
+    shift: float | None = column("share - baseline_share, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval of the shift (Newcombe)")
+    ci_high: float | None = column("upper end of the 95 % interval of the shift (Newcombe)")
+    p_value: float | None = column("Fisher's exact test, two-sided, that both shares are equal")
+    p_holm: float | None = column("`p_value` corrected over the options of the task (Holm)")
+    n_family: int = column("options tested for this model, task and condition: Holm's family")
+    unit: str = column("what one answer is: `puppet` or `response`")
+    reason: str | None = column("why there is no shift")
+
+
+@dataclass(frozen=True, slots=True)
+class Rarefaction:
+    """Options to be expected among so many answers: `results/metrics/rarefaction`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    item_id: str | None = column("the item, NULL for the mean over the items of the task")
+    n_answers: int = column("how many of the answers, from 1; 0 where there is none")
+    unique_items: float | None = column(
+        "expected number of distinct options among `n_answers`, NULL with a reason"
+    )
+    n_responses: int = column("answers there are: the end of the curve; of a mean the fewest")
+    n_items: int = column("items behind the row")
+    n_unread: int = column("answers left out because nothing could be read")
+    reason: str | None = column("why there is no curve")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMean:
+    """Heterogeneity as a mean over prompts, beside the baseline's: `results/metrics/prompt_means`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    metric: str = column("`entropy_bits` or `one_minus_top5_share`")
+    mean: float | None = column("mean over prompts at `n_equal` answers, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval over puppets or responses")
+    ci_high: float | None = column("upper end of the 95 % interval over puppets or responses")
+    difference: float | None = column("mean over prompts of estimate - the baseline's")
+    difference_low: float | None = column("lower end of its 95 % interval")
+    difference_high: float | None = column("upper end of its 95 % interval")
+    p_value: float | None = column("t test that the difference is 0, two-sided")
+    p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
+    n_higher: int | None = column("prompts on which it is higher than the baseline's")
+    n_items: int = column("prompts both sides answer")
+    n_equal: int = column("fewest answers that conditions are brought to, over the prompts")
+    n_units: int = column("puppets, or responses to a prompt where nobody asks, of the condition")
+    n_units_baseline: int = column("the same of the baseline")
+    unit: str = column("unit of resampling: `puppet` or `response`")
+    reason: str | None = column("why there is no mean, interval or test")
 
 
 @dataclass(frozen=True, slots=True)

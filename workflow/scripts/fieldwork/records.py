@@ -357,6 +357,7 @@ class VarianceShare:
     ci_low: float | None = column("lower end of the 95 % interval over puppets")
     ci_high: float | None = column("upper end of the 95 % interval over puppets")
     p_value: float | None = column("chance of as large a share if it did not matter who asks")
+    p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
     var_prompt: float | None = column("variance between prompts, NULL where there is one")
     var_who: float | None = column("variance between puppets within a prompt; can fall below 0")
     var_rerun: float | None = column("variance between answers of one puppet to one prompt")

@@ -206,10 +206,10 @@ def _reason(cell: _Cell, metric: str, found: _Estimate | None) -> str | None:
 
 
 def _estimates(cell: _Cell, n_equal: int, plan: _Plan) -> dict[str, _Estimate]:
-    indicator = _indicator(cell.responses)
+    indicator = indicator_of(cell.responses)
     counts = indicator.sum(axis=0, keepdims=True)
     unique = float(rarefaction_table(len(indicator), n_equal)[counts].sum())
-    samples = _subsamples(len(indicator), n_equal, generator(plan.seed, "subsample", *cell.name))
+    samples = subsamples(len(indicator), n_equal, generator(plan.seed, "subsample", *cell.name))
     totals = sampled_counts(samples[:, :n_equal], indicator)
     top5, entropy = float(top5_share(totals).mean()), float(plug_in_bits(totals).mean())
     errors = _errors(samples, n_equal, indicator)
@@ -243,7 +243,7 @@ def _complement(share: _Estimate) -> _Estimate:
     return _Estimate(1 - share.value, Interval(1 - share.interval.high, 1 - share.interval.low))
 
 
-def _indicator(responses: Sequence[tuple[str, ...]]) -> Counts:
+def indicator_of(responses: Sequence[tuple[str, ...]]) -> Counts:
     """Which response names which option: shape (responses, options), options alphabetical."""
     columns = {name: k for k, name in enumerate(sorted({n for r in responses for n in r}))}
     indicator = np.zeros((len(responses), len(columns)), dtype=np.int64)
@@ -252,7 +252,7 @@ def _indicator(responses: Sequence[tuple[str, ...]]) -> Counts:
     return indicator
 
 
-def _subsamples(population: int, n_equal: int, random: np.random.Generator) -> Indices:
+def subsamples(population: int, n_equal: int, random: np.random.Generator) -> Indices:
     """Random orders of the responses; the first `n_equal` of each are a subsample."""
     if n_equal == population:
         return np.arange(population, dtype=np.int64)[None, :]
@@ -261,15 +261,24 @@ def _subsamples(population: int, n_equal: int, random: np.random.Generator) -> I
 
 
 def _errors(samples: Indices, n_equal: int, indicator: Counts) -> _Errors:
-    """Jackknife standard errors over the responses (Quenouille 1956, Tukey 1958).
+    """Jackknife standard errors over the responses (Quenouille 1956, Tukey 1958)."""
+    population = len(indicator)
+    moved = influences(samples, n_equal, indicator)
+    variance = (population - 1) / population * ((moved - moved.mean(axis=0)) ** 2).sum(axis=0)
+    return _Errors(*(math.sqrt(value) for value in variance))
+
+
+def influences(samples: Indices, n_equal: int, indicator: Counts) -> Floats:
+    """How far top-5 share and entropy move without each response: shape (responses, 2).
 
     Leaving a response out of an order moves only the subsamples that hold it: the next in order comes
-    in. The same orders serve all responses, so that the noise of subsampling cancels.
+    in. The same orders serve all responses, so that the noise of subsampling cancels. Zeros of one
+    response, without which nothing is left.
     """
     population = len(indicator)
-    if population == 1:
-        return _Errors(0.0, 0.0)
     moved = np.zeros((population, 2))
+    if population == 1:
+        return moved
     for order in samples:
         taken = indicator[order[:n_equal]]
         total = taken.sum(axis=0, keepdims=True)
@@ -278,8 +287,7 @@ def _errors(samples: Indices, n_equal: int, indicator: Counts) -> _Errors:
         moved[order[:n_equal], 0] += top5_share(without) - top5_share(total)
         moved[order[:n_equal], 1] += plug_in_bits(without) - plug_in_bits(total)
     moved /= len(samples)
-    variance = (population - 1) / population * ((moved - moved.mean(axis=0)) ** 2).sum(axis=0)
-    return _Errors(*(math.sqrt(value) for value in variance))
+    return moved
 
 
 def top5_share(counts: Counts) -> Floats:

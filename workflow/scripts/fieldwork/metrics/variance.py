@@ -7,7 +7,8 @@ components are unbiased means over pairs of answers, so that unequal numbers of 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from fieldwork.metrics.components import (
     split,
     split_items,
 )
+from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.resampling import Floats, Interval, generator, student_quantile
 from fieldwork.records import VarianceShare
 
@@ -79,7 +81,20 @@ def measure_variance(
         _measure(arm, items, arms.get(arm._replace(condition=baseline), {}), plan)
         for arm, items in arms.items()
     ]
-    return sorted(rows, key=lambda row: (row.model, row.task, row.kind, row.condition))
+    return sorted(_corrected(rows), key=lambda r: (r.model, r.task, r.kind, r.condition))
+
+
+def _corrected(rows: Sequence[VarianceShare]) -> list[VarianceShare]:
+    """Holm's correction over the conditions of a model, task and kind of item."""
+    done = [row for row in rows if row.p_value is None]
+    families: dict[tuple[str, str, str], list[VarianceShare]] = {}
+    for row in rows:
+        if row.p_value is not None:
+            families.setdefault((row.model, row.task, row.kind), []).append(row)
+    for family in families.values():
+        corrected = holm([row.p_value for row in family if row.p_value is not None])
+        done += [replace(row, p_holm=p) for row, p in zip(family, corrected, strict=True)]
+    return done
 
 
 def _check(plan: _Plan) -> None:
@@ -110,6 +125,7 @@ def _measure(
         ci_low=share.interval.low if share.interval else None,
         ci_high=share.interval.high if share.interval else None,
         p_value=share.p_value,
+        p_holm=None,
         var_prompt=_known(prompt_variance(layout)),
         var_who=_known(who),
         var_rerun=_known(parts.rerun),

@@ -1,0 +1,116 @@
+"""Heterogeneity as a mean over prompts: the interval and test of its difference from the baseline's."""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from outcomes import Job, Outcome, outcome
+from populations import Floats, Ints, Zipf, draw_lists, list_table, named
+
+from fieldwork.metrics.heterogeneity import top5_share
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.richness import plug_in_bits
+
+PART = "mean"
+ITEMS, OPTIONS, OFFLINE = 9, 60, 40
+SOURCES = ("the same", "the same, odd puppets", "apart")
+TRUTH_SETS = 4000
+EVEN, STEEP = Zipf(OPTIONS, 0.5).log_weights(), Zipf(OPTIONS, 2.0).log_weights()
+
+
+def jobs() -> Iterator[Job]:
+    """Every source with few, as many, and more puppets than reruns offline."""
+    for source, puppets in product(SOURCES, (10, 40, 100)):
+        yield partial(_simulate, source, puppets)
+
+
+def _simulate(source: str, puppets: int, sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, len(source), puppets])
+    sets = max(1, sets // 4)
+    here, there = _draw(source, sets, puppets, random)
+    frame = pd.concat(
+        [
+            list_table(here, condition="c", puppets=True),
+            list_table(there, condition="offline", puppets=False),
+        ]
+    )
+    rows = [
+        row
+        for row in measure_prompt_means(frame, baseline="offline", seed=1)
+        if row.condition == "c"
+    ]
+    truths = _truths(source, min(puppets, OFFLINE), random)
+    size = f"{puppets} puppets, {ITEMS} prompts, n {OFFLINE} offline"
+    for metric, truth in truths.items():
+        own = [row for row in rows if row.metric == metric]
+        yield outcome(
+            PART,
+            f"difference of {metric}",
+            f"lists, {source}",
+            size,
+            truth=truth,
+            estimates=[row.difference for row in own],
+            intervals=[(row.difference_low, row.difference_high) for row in own],
+            p_values=[row.p_value for row in own],
+        )
+    if puppets == OFFLINE and source != "apart":
+        yield outcome(
+            PART,
+            "discarded: difference of entropy_bits, sign flips over prompts",
+            f"lists, {source}",
+            size,
+            truth=None,
+            p_values=_sign_flips(_entropies(here) - _entropies(there)),
+        )
+
+
+def _draw(source: str, sets: int, puppets: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+    """Lists of the puppets and of the reruns: shape (sets, items, answers, 1, 5).
+
+    Odd puppets like everything nearly alike or a few options only, in all prompts; offline every
+    answer is of the one or the other kind by itself, so that both sides are of one distribution.
+    """
+    if source != "the same, odd puppets":
+        weights = Zipf(OPTIONS, 1.5).log_weights()
+        other = Zipf(OPTIONS, 1.2).log_weights() if source == "apart" else weights
+        return _lists(other, (sets, ITEMS, puppets), random), _lists(
+            weights, (sets, ITEMS, OFFLINE), random
+        )
+    kinds = random.random((sets, 1, puppets)) < 0.5, random.random((sets, ITEMS, OFFLINE)) < 0.5
+    here, there = (
+        draw_lists(np.where(kind[..., None, None], EVEN, STEEP), random)
+        for kind in (np.broadcast_to(kinds[0], (sets, ITEMS, puppets)), kinds[1])
+    )
+    return here, there
+
+
+def _lists(weights: Floats, shape: tuple[int, ...], random: np.random.Generator) -> Ints:
+    return draw_lists(np.broadcast_to(weights, (*shape, 1, OPTIONS)), random)
+
+
+def _truths(source: str, n: int, random: np.random.Generator) -> dict[str, float]:
+    if source != "apart":
+        return {"entropy_bits": 0.0, "one_minus_top5_share": 0.0}
+    shape = (TRUTH_SETS, n, OPTIONS)
+    counts = [
+        named(draw_lists(np.broadcast_to(Zipf(OPTIONS, z).log_weights(), shape), random), OPTIONS)
+        for z in (1.2, 1.5)
+    ]
+    entropy, top5 = ([float(of(c).mean()) for c in counts] for of in (plug_in_bits, top5_share))
+    return {"entropy_bits": entropy[0] - entropy[1], "one_minus_top5_share": top5[1] - top5[0]}
+
+
+def _entropies(lists: Ints) -> Floats:
+    sets, items = lists.shape[:2]
+    bits = plug_in_bits(named(lists.reshape(sets * items, -1, lists.shape[-1]), OPTIONS))
+    return bits.reshape(sets, items)
+
+
+def _sign_flips(differences: Floats) -> list[float]:
+    """Exact two-sided p-values of mean differences over prompts, shape (sets, items)."""
+    signs = np.array(list(product((-1, 1), repeat=differences.shape[1])))
+    flipped = np.abs(differences @ signs.T)
+    observed = np.abs(differences.sum(axis=1, keepdims=True))
+    return [float(p) for p in (flipped >= observed - 1e-9).mean(axis=1)]

@@ -1,0 +1,117 @@
+import figure_frames as frames
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fieldwork.figures import fig4
+
+CONDITIONS = frames.CONDITIONS[1:]
+
+
+def draw(table: pd.DataFrame, conditions: tuple[str, ...] = CONDITIONS, **more) -> Figure:
+    options = {"conditions": conditions, "users": frames.USERS, **more}
+    return fig4.draw(table, options=fig4.Options(**options))
+
+
+def marks(figure: Figure, label: str) -> list:
+    return [line for axes in figure.axes for line in axes.lines if line.get_label() == label]
+
+
+def names(figure: Figure, panel: int = 0) -> list[str]:
+    labels = figure.axes[panel].get_yticklabels()
+    return [label.get_text().replace("\n", " ") for label in labels]
+
+
+def lines_to_the_baseline(figure: Figure) -> list:
+    """Thick lines, which say that a test found a difference."""
+    return [c for axes in figure.axes for c in axes.collections if c.get_linewidth()[0] > 2]
+
+
+def test_options_stand_by_their_largest_shift() -> None:
+    figure = draw(frames.shifts(["alpha"]))
+    assert names(figure)[:2] == ["option 19 (films)", "option 18 (companies)"]
+    assert len(names(figure)) == 12
+    assert "12 of 20 options" in frames.words(figure)
+    assert len(names(draw(frames.shifts(["alpha"]), max_options=3))) == 3
+
+
+def test_a_condition_without_a_user_is_drawn_and_does_not_rank() -> None:
+    table = frames.shifts(["alpha"], ["again", "rag"])
+    table.loc[(table["condition"] == "again") & (table["answer"] == "option 0"), "shift"] = -0.9
+    figure = draw(table, ("offline", "again", "rag"))
+    assert "option 0 (companies)" not in names(figure)
+    assert len(marks(figure, "again")) == 12
+
+
+def test_a_point_stands_at_its_share_and_the_baseline_in_every_row() -> None:
+    figure = draw(frames.shifts(["alpha"]), max_options=1)
+    at = {label: marks(figure, label)[0].get_xdata()[0] for label in ("Offline", "Field")}
+    assert at == pytest.approx({"Offline": 90.0, "Field": 31.5})
+    ys = [line.get_ydata()[0] for line in figure.axes[0].lines]
+    assert len(set(ys)) == len(CONDITIONS)
+
+
+def test_only_what_a_test_shows_has_a_line_and_full_colour() -> None:
+    figure = draw(frames.shifts(["alpha"]))
+    assert len(lines_to_the_baseline(figure)) == 12
+    assert {line.get_alpha() for line in marks(figure, "Field")} == {1.0}
+    assert max(line.get_alpha() for line in marks(figure, "SP-RAG")) < 0.6
+    assert "No share is shown to differ" not in frames.words(figure)
+
+
+def test_without_a_difference_the_figure_says_so() -> None:
+    figure = draw(frames.shifts(["alpha"]).assign(p_holm=0.05))
+    assert lines_to_the_baseline(figure) == []
+    assert "No share is shown to differ" in frames.words(figure)
+
+
+def test_null_is_a_mark_and_no_point() -> None:
+    figure = draw(frames.shifts(["alpha"], nulls=[("alpha", "rag")]))
+    assert marks(figure, "SP-RAG") == []
+    assert frames.words(figure).count("n/a") == 12
+    assert "SP-RAG (n = 0)" in frames.words(figure)
+
+
+def test_an_option_nobody_names_has_a_share_of_zero() -> None:
+    table = frames.shifts(["alpha"])
+    table = table[(table["condition"] != "rag") | (table["answer"] != "option 19")]
+    xs = [line.get_xdata()[0] for line in marks(draw(table), "SP-RAG")]
+    assert xs[0] == 0.0
+
+
+def test_n_is_said() -> None:
+    said = frames.words(draw(frames.shifts()))
+    assert "Offline (n = 40)" in said
+    assert "Field (n = 53)" in said
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (frames.shifts(["alpha"]).iloc[:0], "the table has no rows"),
+        (frames.shifts(["alpha"], ["again"]), "no condition with a user is in the table"),
+        (
+            frames.shifts(["alpha"], nulls=[("alpha", c) for c in frames.USERS]),
+            "no answer can be read",
+        ),
+    ],
+)
+def test_without_a_shift_the_figure_says_why(table: pd.DataFrame, said: str) -> None:
+    conditions = ("offline", "again", *frames.USERS)
+    assert said in frames.words(draw(table, conditions)).replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("n_models", "conditions"), [(1, 1), (1, 4), (2, 4), (3, 10), (4, 4), (4, 10)]
+)
+def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions: int) -> None:
+    models = [f"model-{k}" for k in range(n_models)]
+    users = (*frames.USERS, *frames.EXTRA)[:conditions]
+    table = frames.shifts(models, users, nulls=[("model-0", users[-1])] if conditions > 1 else [])
+    table["answer"] = table["answer"] + " of a name that takes more than a line"
+    note = "An embedding baseline, not a chat model. " * 4
+    figure = draw(table, ("offline", *users), users=users, note=note)
+    assert frames.clipped(figure) == []
+    assert frames.small(figure) == []
+    assert not frames.head_overlaps(figure)
+    assert figure.get_figheight() <= 9.9

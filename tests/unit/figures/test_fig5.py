@@ -1,0 +1,92 @@
+import figure_frames as frames
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fieldwork.figures import fig5
+
+NULL = ("alpha", "rag", "films")
+
+
+def draw(table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **more) -> Figure:
+    return fig5.draw(table, options=fig5.Options(conditions=conditions, **more))
+
+
+def ends(figure: Figure, label: str) -> list:
+    return [line for axes in figure.axes for line in axes.lines if line.get_label() == label]
+
+
+def test_the_mean_stands_first_then_the_prompts() -> None:
+    titles = [axes.get_title() for axes in draw(frames.rarefaction(["alpha"])).axes]
+    assert titles == ["mean of 3 prompts", "academic majors", "companies", "films"]
+
+
+def test_a_curve_a_condition_ends_in_its_marker_where_its_answers_end() -> None:
+    figure = draw(frames.rarefaction(["alpha"]))
+    for label, n in (("Offline", 10), ("Field", 25)):
+        marked = ends(figure, label)
+        assert len(marked) == 4
+        assert {(line.get_xdata()[0], line.get_ydata()[0]) for line in marked} == {(n, 5 + n**0.5)}
+    curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    assert sorted(len(line.get_xdata()) for line in curves) == [10] * 5 + [25]
+
+
+def test_all_panels_share_their_axes() -> None:
+    figure = draw(frames.rarefaction())
+    assert len({(a.get_xlim(), a.get_ylim()) for a in figure.axes}) == 1
+    assert figure.axes[0].get_ylim()[1] > 10
+
+
+def test_equal_n_is_marked_only_where_curves_end_apart() -> None:
+    def dotted(figure: Figure) -> int:
+        return sum(line.get_linestyle() == ":" for a in figure.axes for line in a.lines)
+
+    assert dotted(draw(frames.rarefaction(["alpha"]))) == 4
+    assert (
+        dotted(draw(frames.rarefaction(["alpha"], frames.CONDITIONS), frames.CONDITIONS[:3])) == 0
+    )
+
+
+def test_a_curve_that_is_not_there_is_told_in_its_panel_and_the_means() -> None:
+    figure = draw(frames.rarefaction(["alpha"], nulls=[NULL]))
+    told = [t.get_text() for a in figure.axes for t in a.texts if "n/a" in t.get_text()]
+    assert told == ["n/a: SP-RAG", "n/a: SP-RAG"]
+    assert len(ends(figure, "SP-RAG")) == 2
+
+
+def test_n_is_said() -> None:
+    said = frames.words(draw(frames.rarefaction()))
+    assert "Offline (n = 10)" in said
+    assert "Field (n = 25)" in said
+
+
+def test_models_have_panels_of_their_own() -> None:
+    figure = draw(frames.rarefaction(), model_labels={"beta": "Beta 2"})
+    assert frames.words(figure).count("mean of 3 prompts") == 2
+    assert "Beta 2" in frames.words(figure)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (frames.rarefaction(["alpha"]).iloc[:0], "the table has no rows"),
+        (
+            frames.rarefaction(["alpha"], ["rag"], ["films"], nulls=[NULL]),
+            "none of 10 answers gives an option",
+        ),
+    ],
+)
+def test_without_a_curve_the_figure_says_why(table: pd.DataFrame, said: str) -> None:
+    assert said in frames.words(draw(table)).replace("\n", " ")
+
+
+@pytest.mark.parametrize(("n_models", "n_items"), [(1, 1), (1, 9), (2, 9), (4, 9), (2, 30)])
+def test_everything_is_on_the_page_and_large_enough(n_models: int, n_items: int) -> None:
+    models = [f"model-{k}" for k in range(n_models)]
+    items = [f"prompt_number_{k}" for k in range(n_items)]
+    table = frames.rarefaction(models, items=items, nulls=[("model-0", "offline", items[0])])
+    figure = draw(table, note="An embedding baseline, not a chat model. " * 4)
+    assert frames.clipped(figure) == []
+    assert frames.small(figure) == []
+    assert not frames.head_overlaps(figure)
+    assert figure.get_figheight() <= 9.9

@@ -1,0 +1,144 @@
+"""Means over prompts: against the cells' table and closed forms, whole puppets, and empty input."""
+
+import dataclasses
+from statistics import mean
+
+import numpy as np
+import pytest
+from metric_frames import answer_frame, chosen, listed
+
+from fieldwork.estimates import PromptMean
+from fieldwork.metrics.heterogeneity import measure_heterogeneity
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.records import Answer
+
+
+def measure(answers: list[Answer]) -> list[PromptMean]:
+    return measure_prompt_means(answer_frame(answers), baseline="offline", seed=1)
+
+
+def width(row: PromptMean) -> float:
+    return (row.ci_high or 0.0) - (row.ci_low or 0.0)
+
+
+def of(rows: list[PromptMean], condition: str = "c", metric: str = "entropy_bits") -> PromptMean:
+    (row,) = (r for r in rows if (r.condition, r.metric) == (condition, metric))
+    return row
+
+
+def drawn(
+    condition: str, n: int, *, n_options: int = 8, n_items: int = 3, seed: int = 1
+) -> list[Answer]:
+    """Lists of three; the puppets are named but where nobody asks."""
+    random = np.random.default_rng([seed, n_options, n])
+    rows = [
+        row
+        for item in range(n_items)
+        for row in listed(
+            *[
+                random.choice([*"abcdefgh"][:n_options], 3, replace=False).tolist()
+                for _ in range(n)
+            ],
+            condition=condition,
+            item_id=f"i{item}",
+        )
+    ]
+    if condition == "offline":
+        return rows
+    return [dataclasses.replace(r, puppet_id=f"p{r.replicate}", replicate=0) for r in rows]
+
+
+@pytest.mark.parametrize(("here", "there"), [(20, 20), (30, 12), (12, 30)])
+def test_the_mean_is_that_of_the_cells(here: int, there: int) -> None:
+    answers = drawn("c", here) + drawn("offline", there, n_options=5)
+    cells = measure_heterogeneity(answer_frame(answers), seed=1)
+    rows = measure(answers)
+    for metric in ("entropy_bits", "one_minus_top5_share"):
+        means = {
+            condition: mean(
+                r.estimate or 0.0 for r in cells if (r.condition, r.metric) == (condition, metric)
+            )
+            for condition in ("c", "offline")
+        }
+        row = of(rows, metric=metric)
+        assert row.mean == pytest.approx(means["c"])
+        assert row.difference == pytest.approx(means["c"] - means["offline"])
+        assert (row.n_items, row.n_equal) == (3, min(here, there))
+        assert (row.n_units, row.n_units_baseline, row.unit) == (here, there, "puppet")
+
+
+def test_puppets_who_always_answer_alike_count_once() -> None:
+    """The same answers to every prompt say no more than those to one."""
+    one = [r for r in drawn("c", 20) + drawn("offline", 20) if r.item_id == "i0"]
+    copies = [dataclasses.replace(r, item_id=f"i{k}") for r in one for k in range(4)]
+    alone, repeated = of(measure(one)), of(measure(copies))
+    assert repeated.mean == pytest.approx(alone.mean)
+    assert repeated.ci_low == pytest.approx(alone.ci_low)
+    # responses of nobody are new draws at each prompt, and do say more
+    before, after = (of(measure(rows), "offline") for rows in (one, copies))
+    assert width(after) < 0.6 * width(before)
+
+
+def test_a_difference_is_found_and_corrected_over_the_conditions() -> None:
+    answers = drawn("c", 30) + drawn("d", 30, n_options=5) + drawn("offline", 30, n_options=5)
+    rows = measure(answers)
+    c, d = of(rows), of(rows, "d")
+    assert c.p_value is not None
+    assert c.p_holm == pytest.approx(2 * c.p_value)
+    assert c.p_holm < 0.001 < (d.p_holm or 0)
+    assert (c.difference_low or 0) > 0
+    assert c.n_higher == 3
+    assert (d.difference_low or 0) < 0 < (d.difference_high or 0)
+
+
+def test_the_error_is_that_of_the_delta_method() -> None:
+    here = listed(*[["a"]] * 140, *[["b"]] * 60)
+    there = listed(*[["a"]] * 180, *[["b"]] * 20, condition="offline")
+    row = of(measure(here + there))
+    # of two options with shares p and 1 - p the entropy has the slope log2((1 - p) / p)
+    variance = sum(np.log2((1 - p) / p) ** 2 * p * (1 - p) / 200 for p in (0.7, 0.9))
+    reach = ((row.difference_high or 0) - (row.difference_low or 0)) / 2
+    assert reach == pytest.approx(1.966 * np.sqrt(variance), rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason", "has_mean"),
+    [
+        (listed(None, None), "no answer gives an option", False),
+        (listed(["a"], ["b"]), "no prompt is answered both here and under the baseline", False),
+        (
+            listed(["a"], ["a"]) + listed(["a"], ["b"], condition="offline"),
+            "no interval and no test: leaving out an answer never changes",
+            True,
+        ),
+        (
+            listed(["a"], ["a"], ["b"]) + listed(["a"], ["a"], condition="offline"),
+            "no test: leaving out an answer of the baseline",
+            True,
+        ),
+        (
+            listed(["a"]) + listed(["a"], ["b"], condition="offline"),
+            "no interval and no test",
+            True,
+        ),
+    ],
+)
+def test_what_cannot_be_given_is_null_with_a_reason(answers, reason: str, has_mean: bool) -> None:
+    row = of(measure(answers))
+    assert row.reason is not None
+    assert row.reason.startswith(reason)
+    assert (row.mean is not None) is has_mean
+    assert (row.p_value, row.p_holm, row.difference_low) == (None, None, None)
+
+
+def test_the_baseline_has_a_mean_and_no_test() -> None:
+    row = of(measure(drawn("offline", 9) + drawn("c", 9)), "offline")
+    assert row.mean is not None
+    assert row.ci_low is not None
+    assert (row.difference, row.p_value) == (None, None)
+    assert row.reason == "the baseline is not compared with itself"
+
+
+@pytest.mark.parametrize("answers", [[], chosen("AB")])
+def test_without_lists_there_are_no_rows(answers: list[Answer]) -> None:
+    assert measure(answers) == []

@@ -1,0 +1,83 @@
+"""Rarefaction curves against counting out all subsets, their ends, means and empty cells."""
+
+import dataclasses
+import itertools
+from statistics import mean
+
+import numpy as np
+import pytest
+from metric_frames import answer_frame, chosen, listed
+
+from fieldwork.estimates import Rarefaction
+from fieldwork.metrics.heterogeneity import measure_heterogeneity
+from fieldwork.metrics.rarefaction import measure_rarefaction, rarefaction_curve
+from fieldwork.records import Answer
+
+RESPONSES = [("a", "b"), ("a",), ("b", "c", "d"), ("e",), ("a", "e")]
+
+
+def curve(rows: list[Rarefaction], item: str | None, condition: str = "c") -> list[float | None]:
+    own = [r for r in rows if (r.item_id, r.condition) == (item, condition)]
+    assert [r.n_answers for r in own] == list(range(1, len(own) + 1)) or own[0].n_answers == 0
+    return [r.unique_items for r in own]
+
+
+def test_a_curve_is_the_mean_over_all_subsets() -> None:
+    expected = [
+        mean(len({o for r in some for o in r}) for some in itertools.combinations(RESPONSES, m))
+        for m in range(1, 6)
+    ]
+    assert rarefaction_curve(RESPONSES).tolist() == pytest.approx(expected)
+
+
+def test_its_end_is_what_was_seen_and_its_value_at_equal_n_that_of_heterogeneity() -> None:
+    random = np.random.default_rng(1)
+    lists = [random.choice(list("abcdefghij"), 3, replace=False).tolist() for _ in range(30)]
+    rows = listed(*lists) + listed(*lists[:7], condition="few")
+    found = curve(measure_rarefaction(answer_frame(rows)), "i")
+    assert found[-1] == len({option for response in lists for option in response})
+    (unique,) = (
+        row.estimate
+        for row in measure_heterogeneity(answer_frame(rows), seed=1)
+        if (row.condition, row.metric) == ("c", "unique_items")
+    )
+    assert found[6] == pytest.approx(unique)
+
+
+def test_the_mean_goes_as_far_as_every_item() -> None:
+    rows = measure_rarefaction(
+        answer_frame(listed(["a"], ["b"], ["c"]) + listed(["a", "b"], ["a", "b"], item_id="j"))
+    )
+    assert curve(rows, None) == pytest.approx([1.5, 2.0])
+    (first, *_) = (r for r in rows if r.item_id is None)
+    assert (first.n_items, first.n_responses) == (2, 2)
+
+
+def test_of_a_puppet_the_first_readable_answer_counts() -> None:
+    answers = [
+        dataclasses.replace(answer, puppet_id=f"p{k // 2}", replicate=k % 2)
+        for k, answer in enumerate(listed(None, ["a"], ["b"], ["c"]))
+    ]
+    assert curve(measure_rarefaction(answer_frame(answers)), "i") == [1.0, 2.0]
+
+
+def test_an_empty_cell_is_one_row_with_a_reason_and_takes_the_mean_with_it() -> None:
+    answers = (
+        listed(["a"])
+        + listed(["a"], item_id="j")
+        + listed(["a"], condition="d")
+        + listed(None, None, condition="d", item_id="j")
+    )
+    rows = measure_rarefaction(answer_frame(answers))
+    empty = [r for r in rows if r.reason]
+    assert [(r.condition, r.item_id, r.n_answers, r.unique_items) for r in empty] == [
+        ("d", None, 0, None),
+        ("d", "j", 0, None),
+    ]
+    assert empty[1].reason == "none of 2 answers gives an option"
+    assert curve(rows, None) == [1.0]
+
+
+@pytest.mark.parametrize("answers", [[], chosen("AB")])
+def test_without_lists_there_are_no_rows(answers: list[Answer]) -> None:
+    assert measure_rarefaction(answer_frame(answers)) == []

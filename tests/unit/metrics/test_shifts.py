@@ -1,0 +1,162 @@
+"""Shifts of options: Newcombe's published intervals, who counts, the family, and empty sides."""
+
+import dataclasses
+import random
+
+import pytest
+from metric_frames import answer_frame, chosen, listed
+
+from fieldwork.estimates import Shift
+from fieldwork.metrics.fisher import Margins, fisher_p
+from fieldwork.metrics.shifts import Pair, measure_shifts, newcombe_interval
+from fieldwork.records import Answer
+
+
+def measure(*answers: list[Answer]) -> list[Shift]:
+    rows = [row for part in answers for row in part]
+    return measure_shifts(answer_frame(rows), baseline="offline")
+
+
+def of(rows: list[Shift], answer: str, item: str = "i", condition: str = "c") -> Shift:
+    (row,) = (r for r in rows if (r.answer, r.item_id, r.condition) == (answer, item, condition))
+    return row
+
+
+def puppets(*responses: list[str] | None, **where: str) -> list[Answer]:
+    """Each response by a puppet of its own."""
+    return [
+        dataclasses.replace(answer, puppet_id=f"p{k}", replicate=0)
+        for k, answer in enumerate(listed(*responses, **where))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pair", "low", "high"),
+    [
+        # Newcombe 1998, Statistics in Medicine 17:873-890, table II, method 10
+        ((56, 70, 48, 80), 0.0524, 0.3339),
+        ((9, 10, 3, 10), 0.1705, 0.8090),
+        ((6, 7, 2, 7), 0.0582, 0.8062),
+        ((5, 56, 0, 29), -0.0381, 0.1926),
+        ((0, 10, 0, 20), -0.1611, 0.2775),
+        ((0, 10, 0, 10), -0.2775, 0.2775),
+        ((10, 10, 0, 20), 0.6791, 1.0),
+        ((10, 10, 0, 10), 0.6075, 1.0),
+    ],
+)
+def test_published_intervals(pair, low: float, high: float) -> None:
+    assert newcombe_interval(Pair(*pair)) == pytest.approx((low, high), abs=5e-5)
+    mirrored = newcombe_interval(Pair(*pair[2:], *pair[:2]))
+    assert mirrored == pytest.approx((-high, -low), abs=5e-5)
+
+
+def test_shares_shift_and_test_of_an_option() -> None:
+    rows = measure(
+        listed(*[["Tesla", "Ford"]] * 9, ["Ford"], condition="offline"),
+        puppets(*[["Tesla"]] * 3, *[["Ford", "Ford"]] * 7),
+    )
+    tesla = of(rows, "Tesla")
+    assert (tesla.n_named_baseline, tesla.n_baseline, tesla.n_named, tesla.n_answers) == (
+        9,
+        10,
+        3,
+        10,
+    )
+    assert (tesla.baseline_share, tesla.share) == (0.9, 0.3)
+    assert tesla.shift == pytest.approx(-0.6)
+    assert (tesla.ci_low, tesla.ci_high) == pytest.approx((-0.8090, -0.1705), abs=5e-5)
+    assert tesla.p_value == pytest.approx(fisher_p(3, Margins(12, 10, 10)))
+    # the other option, named by 8 of 10 against 10, cannot come out as low: it costs nothing
+    assert tesla.p_holm == tesla.p_value
+    assert (tesla.n_family, tesla.unit, tesla.reason) == (2, "puppet", None)
+
+
+def test_the_family_is_the_whole_task_and_no_other_arm() -> None:
+    one = measure(listed(["a"], ["b"]), listed(["a"], ["c"], condition="offline"))
+    more = measure(
+        listed(["a"], ["b"]),
+        listed(["a"], ["c"], condition="offline"),
+        listed(["x"], item_id="j"),
+        listed(["y"], condition="offline", item_id="j"),
+        listed(["z"], condition="d"),
+    )
+    assert {row.n_family for row in one} == {3}
+    assert {row.condition: row.n_family for row in more} == {"c": 5, "d": 3}
+
+
+@pytest.mark.parametrize("first", ["A", None])
+def test_of_a_puppet_the_first_answer_counts(first: str | None) -> None:
+    here = chosen([first, "B", "B"], puppet_id="p1") + chosen(["B"], puppet_id="p2")
+    rows = measure(here, chosen("AABB", condition="offline"))
+    # a letter that cannot be read is an answer: `unknown`
+    row = of(rows, first or "unknown")
+    assert (row.n_named, row.n_answers, row.unit) == (1, 2, "puppet")
+    assert of(rows, "B").n_named == 1
+
+
+def test_an_unread_list_is_no_answer_and_the_next_one_counts() -> None:
+    here = [
+        dataclasses.replace(answer, puppet_id="p", replicate=k)
+        for k, answer in enumerate(listed(None, ["a"], ["b"]))
+    ]
+    rows = measure(here, listed(["a"], condition="offline"))
+    assert of(rows, "a").n_answers == 1
+    assert {row.answer for row in rows} == {"a"}
+
+
+REFUSED = "no answer to i can be read"
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "answers", "reason"),
+    [
+        (listed(None, None), listed(["a"], condition="offline"), ["a"], REFUSED),
+        (listed(["a", "b"]), listed(None, condition="offline"), ["a", "b"], REFUSED),
+        (listed(["a"]), [], ["a"], f"{REFUSED} under the baseline condition offline"),
+        (listed(None), listed(None, condition="offline"), [None], REFUSED),
+    ],
+)  # fmt: skip
+def test_an_empty_side_is_null_with_a_reason(here, there, answers, reason: str) -> None:
+    rows = measure(here, there)
+    assert [row.answer for row in rows] == answers
+    for row in rows:
+        assert (row.shift, row.ci_low, row.ci_high, row.p_value, row.p_holm) == (None,) * 5
+        assert row.reason is not None
+        assert row.reason.startswith(reason)
+        assert row.n_family == 0
+
+
+def test_no_answers_and_the_baseline_have_no_rows() -> None:
+    assert measure([]) == []
+    assert measure(listed(["a"], condition="offline")) == []
+
+
+def test_the_order_of_the_rows_does_not_matter() -> None:
+    answers = puppets(["a", "b"], ["b"], ["c"]) + listed(["a"], ["c", "b"], condition="offline")
+    shuffled = random.Random(4).sample(answers, len(answers))
+    assert measure(answers) == measure(shuffled)
+    assert [r.answer for r in measure(answers)] == ["a", "b", "c"]
+
+
+def test_a_source_that_stays_gives_few_false_alarms_and_one_that_moves_is_found() -> None:
+    draw = random.Random(5)
+
+    def answers(share: float, condition: str) -> list[Answer]:
+        return [
+            row
+            for item in range(30)
+            for row in listed(
+                *[["a" if draw.random() < share else "b"] for _ in range(40)],
+                condition=condition,
+                item_id=f"i{item}",
+            )
+        ]
+
+    rows = measure(answers(0.6, "offline"), answers(0.6, "same"), answers(0.1, "moved"))
+    found = {
+        c: sum((r.p_holm or 1) < 0.05 for r in rows if r.condition == c) for c in ("same", "moved")
+    }
+    assert found["same"] == 0
+    assert found["moved"] > 40
+    held = [r for r in rows if r.condition == "moved" and r.answer == "a"]
+    assert sum((r.ci_low or 0) <= -0.5 <= (r.ci_high or 0) for r in held) >= 26

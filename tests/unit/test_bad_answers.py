@@ -1,0 +1,292 @@
+"""Answers that give nothing to count, from the answers table to figures and findings.
+
+Each case goes through the measuring and drawing scripts as a study would: no table may hold NaN, what
+has no estimate has a reason, every figure is drawn and says what is missing, and the findings claim
+nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+import measure_accuracy
+import measure_comparisons
+import measure_distributions
+import measure_heterogeneity
+import measure_prompt_means
+import measure_rarefaction
+import measure_shifts
+import measure_variance
+import plot_fig1
+import plot_fig2
+import plot_fig3
+import plot_fig4
+import plot_fig5
+import write_findings
+from fieldwork import tables
+from fieldwork.figures import style
+from fieldwork.records import Answer, Item, ItemKind
+
+ROOT = Path(__file__).resolve().parents[2]
+SHEET = str(ROOT / "resources" / "figures.mplstyle")
+BOARD = str(ROOT / "resources" / "helm_lite_mmlu.csv")
+CONDITIONS = {"offline": "Offline", "rag": "RAG", "profile": "Profile"}
+USERS = ["rag", "profile"]
+N = 6
+
+
+def answer(
+    kind: ItemKind, condition: str, item: str, number: int, *, twice: bool = False
+) -> Answer:
+    """A list or a letter, by number; with a user each puppet answers twice."""
+    who = None if condition == "offline" else f"p{number // (2 if twice else 1)}"
+    options = [f"o{(number * 3 + len(item)) % 7}", f"o{number % 4}"] if kind == "list" else None
+    letter = "ABAC"[number % 4] if kind == "choice" else None
+    return Answer(
+        model="m",
+        task="lists" if kind == "list" else "letters",
+        condition=condition,
+        item_id=item,
+        puppet_id=who,
+        replicate=number if who is None else number % 2 if twice else 0,
+        kind=kind,
+        outcome="ok",
+        raw_items=options,
+        items=sorted(set(options)) if options else None,
+        letter_strict=letter,
+        letter=letter,
+        reason=None,
+    )
+
+
+def study() -> list[Answer]:
+    """Two prompts and two questions, everything as it should be."""
+    items: list[tuple[ItemKind, str]] = [
+        ("list", "a"),
+        ("list", "bb"),
+        ("choice", "q"),
+        ("choice", "r"),
+    ]
+    return [
+        answer(kind, condition, item, number, twice=condition != "offline")
+        for kind, item in items
+        for condition in CONDITIONS
+        for number in range(N * (1 if condition == "offline" else 2))
+    ]
+
+
+def refused(row: Answer) -> Answer:
+    """The same call without an answer."""
+    empty = {"raw_items": None, "items": None, "letter": None, "letter_strict": None}
+    return replace(row, outcome="refused", reason="refused", **empty)
+
+
+def alike(row: Answer) -> Answer:
+    """One answer of everybody."""
+    if row.kind == "list":
+        return replace(row, raw_items=["x"], items=["x"])
+    return replace(row, letter="A", letter_strict="A")
+
+
+CASES: dict[str, Callable[[Answer], Answer | None]] = {
+    "no answers": lambda _: None,
+    "no calls arrived": lambda row: replace(refused(row), outcome="failed"),
+    "all refused": refused,
+    "an arm refused": lambda row: refused(row) if row.condition == "rag" else row,
+    "a cell refused": lambda row: refused(row) if (row.condition, row.item_id) == ("rag", "a") else row,
+    "a cell without answers": lambda row: (
+        None if (row.condition, row.item_id) in (("rag", "a"), ("rag", "q")) else row
+    ),
+    "a cell failed": lambda row: (
+        replace(refused(row), outcome="failed") if (row.condition, row.item_id) == ("rag", "a") else row
+    ),
+    "no baseline": lambda row: None if row.condition == "offline" else row,
+    "the baseline refused": lambda row: refused(row) if row.condition == "offline" else row,
+    "only the baseline": lambda row: row if row.condition == "offline" else None,
+    "one answer of all": alike,
+    "one puppet": lambda row: (
+        row if row.puppet_id in (None, "p0") else None
+    ),
+    "one answer a cell": lambda row: (
+        row if row.replicate == 0 and row.puppet_id in (None, "p0") else None
+    ),
+}  # fmt: skip
+
+
+class Run:
+    """The measured tables of one case in a folder."""
+
+    def __init__(self, folder: Path, rows: list[Answer]) -> None:
+        self.folder = folder
+        tables.write_rows(folder / "answers.parquet", rows, Answer, "item_id, condition, replicate")
+        self.write_items()
+        self.answers = str(folder / "answers.parquet")
+
+    def path(self, name: str) -> str:
+        return str(self.folder / f"{name}.parquet")
+
+    def outputs(self, *names: str) -> list[str]:
+        return [str(self.folder / f"{name}{end}") for name in names for end in (".parquet", ".csv")]
+
+    def write_items(self) -> None:
+        choices = [
+            Item(item, "choice", item, item, ["x", "y", "z"], "A", "s", "test") for item in "qr"
+        ]
+        lists = [Item(item, "list", item, item, [], None, None, "test") for item in ("a", "bb")]
+        tables.write_rows(self.path("letters"), choices, Item, "item_id")
+        tables.write_rows(self.path("lists"), lists, Item, "item_id")
+
+    def measure(self) -> None:
+        items, tasks = [self.path("letters"), self.path("lists")], ["letters", "lists"]
+        measure_heterogeneity.main(self.answers, *self.outputs("heterogeneity", "item_shares"), 1)
+        measure_distributions.main(
+            self.answers, items, tasks, *self.outputs("distributions", "novelty"), "offline"
+        )
+        measure_accuracy.main(
+            self.answers, items, tasks, *self.outputs("accuracy_runs", "accuracy")
+        )
+        measure_comparisons.main(self.answers, *self.outputs("comparisons"), "offline", 99, 1)
+        measure_variance.main(self.answers, *self.outputs("variance"), "offline", 99, 1)
+        measure_shifts.main(self.answers, *self.outputs("shifts"), "offline")
+        measure_rarefaction.main(self.answers, *self.outputs("rarefaction"))
+        measure_prompt_means.main(self.answers, *self.outputs("prompt_means"), "offline", 1)
+
+    def draw(self) -> None:
+        drawing = {"models": {"m": "Model"}, "conditions": CONDITIONS, "note": None}
+        arms = {"users": USERS, "controls": []}
+        plot_fig1.main(self.path("heterogeneity"), SHEET, self.png("fig1"), "lists", drawing)
+        plot_fig2.main(self.path("distributions"), SHEET, self.png("fig2"), "letters", drawing)
+        runs, spread = self.path("accuracy_runs"), self.path("accuracy")
+        plot_fig3.main(runs, spread, BOARD, SHEET, self.png("fig3"), "letters", None, drawing)
+        plot_fig4.main(
+            self.path("shifts"), SHEET, self.png("fig4"), "lists", "offline", arms, drawing
+        )
+        plot_fig5.main(self.path("rarefaction"), SHEET, self.png("fig5"), "lists", drawing)
+
+    def png(self, figure: str) -> list[str]:
+        return [str(self.folder / f"{figure}.png")]
+
+    def findings(self) -> str:
+        names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy", "novelty")
+        about = {
+            "name": "s",
+            "models": {"m": "Model"},
+            "tasks": ["lists", "letters"],
+            "conditions": CONDITIONS,
+            "baseline": "offline",
+            "users": USERS,
+            "controls": [],
+            "notes": [],
+        }
+        inputs = {"answers": self.answers, **{name: self.path(name) for name in names}}
+        written = self.folder / "findings.md"
+        write_findings.main(inputs, str(written), ["fig1"], about)
+        return written.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Run]:
+    change = CASES[request.param]
+    run = Run(
+        tmp_path_factory.mktemp("case"),
+        [row for old in study() if (row := change(old)) is not None],
+    )
+    run.measure()
+    return request.param, run
+
+
+def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -> None:
+    estimates = {
+        "heterogeneity": "estimate",
+        "novelty": "share",
+        "accuracy": "mean",
+        "comparisons": "distance",
+        "variance": "share_who",
+        "shifts": "shift",
+        "rarefaction": "unique_items",
+        "prompt_means": "mean",
+    }
+    for path in case[1].folder.glob("*.parquet"):
+        table = duckdb.read_parquet(str(path))
+        for name, kind in zip(table.columns, table.types, strict=True):
+            if str(kind) == "DOUBLE":
+                odd = table.filter(f'isnan("{name}") OR isinf("{name}")')
+                assert odd.fetchall() == [], (path.stem, name)
+        if path.stem in estimates:
+            silent = table.filter(f"{estimates[path.stem]} IS NULL AND reason IS NULL")
+            assert silent.fetchall() == [], path.stem
+
+
+ALL = ("fig1", "fig2", "fig3", "fig4", "fig5")
+SAID: dict[str, dict[str, str]] = {
+    "no answers": dict.fromkeys(ALL, "no data"),
+    "no calls arrived": {**dict.fromkeys(ALL, "no data"), "fig1": "n/a"},
+    "all refused": {
+        **{"fig1": "n/a", "fig2": "no letter could be read"},
+        **{"fig4": "no data", "fig5": "no data"},
+    },
+    "an arm refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
+    "a cell refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
+    "a cell without answers": {"fig2": "n/a", "fig5": "n/a"},
+    "a cell failed": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
+    "no baseline": {"fig4": "no data"},
+    "the baseline refused": {"fig1": "n/a", "fig4": "no data", "fig5": "n/a"},
+    "only the baseline": {"fig4": "no data"},
+    "one answer of all": {"fig4": "No share is shown to differ"},
+    "one puppet": {"fig4": "No share is shown to differ"},
+    "one answer a cell": {"fig4": "No share is shown to differ"},
+}
+"""What a reader must find in a figure."""
+
+
+def test_every_figure_is_drawn_and_says_what_is_missing(
+    case: tuple[str, Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, run = case
+    said: dict[str, str] = {}
+
+    def saved(figure: Figure, paths: list[Path]) -> None:
+        found = (t.get_text() for t in figure.findobj(Text) if t.get_visible())
+        said[paths[0].stem] = " ".join(" ".join(found).split())
+
+    monkeypatch.setattr(style, "save", saved)
+    run.draw()
+    for k in range(1, 6):
+        text = said[f"fig{k}"]
+        assert "nan" not in text.lower().replace("financ", "")
+        assert SAID[name].get(f"fig{k}", "") in text, (f"fig{k}", text)
+
+
+CLAIMS = ("lies between users", " differ, furthest", "more than Offline (+", "less than Offline (")
+
+
+def test_the_findings_claim_nothing(case: tuple[str, Run]) -> None:
+    text = case[1].findings()
+    assert not [wrong for wrong in ("nan", "None", "NULL") if wrong in text]
+    # a question that is refused has another answer than one that is not: only lists claim nothing
+    lists = [line for line in text.splitlines() if ", lists: " in line]
+    assert not [line for line in lists if any(claim in line for claim in CLAIMS)]
+    assert text.count("\n## ") == 7
+
+
+def test_the_same_study_without_a_flaw_has_estimates(tmp_path: Path) -> None:
+    """The cases above would pass on tables that are always empty."""
+    run = Run(tmp_path, study())
+    run.measure()
+    for name in ("heterogeneity", "comparisons", "shifts", "rarefaction", "prompt_means"):
+        table = tables.read_frame(run.path(name))
+        columns: dict[str, Any] = {"heterogeneity": "estimate", "comparisons": "distance"}
+        column = columns.get(name) or {"shifts": "shift", "rarefaction": "unique_items"}.get(
+            name, "mean"
+        )
+        assert len(table)
+        assert table[column].notna().all()
+    assert "entropy" in run.findings()

@@ -1,0 +1,50 @@
+"""Draw figure 4: the options that a user moves furthest.
+
+In: results/metrics/shifts.parquet. Out: results/figures/fig4 as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.estimates import Shift
+from fieldwork.figures import fig4, style
+
+
+def main(
+    shifts: str,
+    sheet: str,
+    figures: list[str],
+    task: str,
+    baseline: str,
+    arms: dict[str, list[str]],
+    drawing: dict[str, Any],
+) -> None:
+    """Draw and save."""
+    style.use_style(Path(sheet))
+    table = tables.read_frame(shifts, Shift)
+    told = {baseline, *arms["users"], *arms["controls"]}
+    options = fig4.Options(
+        conditions=[condition for condition in drawing["conditions"] if condition in told],
+        users=arms["users"],
+        baseline=baseline,
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        note=drawing["note"],
+    )
+    figure = fig4.draw(table[table["task"] == task], options=options)
+    style.save(figure, [Path(path) for path in figures])
+
+
+if __name__ == "__main__":
+    stage.run(
+        main,
+        log=snakemake.log[0],
+        shifts=snakemake.input.shifts,
+        sheet=snakemake.input.style,
+        figures=list(snakemake.output),
+        task=snakemake.params.task,
+        baseline=snakemake.params.baseline,
+        arms=snakemake.params.arms,
+        drawing=snakemake.params.drawing,
+    )

@@ -1,0 +1,46 @@
+"""Say what the study found: sentences with numbers, intervals, n and tests.
+
+In: results/metrics, results/answers/answers.parquet. Out: results/findings.md.
+"""
+
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.estimates import PromptMean, Shift
+from fieldwork.metrics import claims, findings
+from fieldwork.records import Accuracy, Answer, Comparison, Novelty, VarianceShare
+
+
+def main(inputs: dict[str, str], written: str, figures: list[str], study: dict[str, Any]) -> None:
+    """Write the findings."""
+    about = findings.Study(**study)
+    variance = tables.read_rows(inputs["variance"], VarianceShare)
+    asked = findings.count_answers(tables.read_frame(inputs["answers"], Answer))
+    sections = [
+        claims.who_asks(variance, about),
+        claims.distance(tables.read_rows(inputs["comparisons"], Comparison), about),
+        claims.options_moved(tables.read_rows(inputs["shifts"], Shift), about),
+        claims.heterogeneity(tables.read_rows(inputs["prompt_means"], PromptMean), about),
+        claims.scores(tables.read_rows(inputs["accuracy"], Accuracy), about),
+        claims.novelty(tables.read_rows(inputs["novelty"], Novelty), about),
+        findings.limits(asked, variance, about),
+    ]
+    lines = findings.page(sections, about)
+    lines += [
+        f"Figures: {', '.join(f'results/figures/{f}.pdf' for f in figures) or 'none'}",
+        "",
+        "Tables: results/metrics/*.csv; SQL: duckdb results/study.duckdb (docs/data.md)",
+    ]
+    with tables.atomic_path(written) as partial:
+        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    stage.run(
+        main,
+        log=snakemake.log[0],
+        inputs=dict(snakemake.input.items()),
+        written=snakemake.output.findings,
+        figures=list(snakemake.params.figures),
+        study=dict(snakemake.params.study),
+    )
