@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import records
+from fieldwork import designs, records
 
 
 class Stage(NamedTuple):
@@ -56,6 +56,7 @@ def stages() -> tuple[Stage, ...]:
                 records.VarianceShare,
             ),
         ),
+        Stage("How large a study must be", (designs.PowerRow, designs.PowerAdvice)),
     )
 
 
