@@ -11,7 +11,7 @@ from fieldwork.designs import PowerAdvice, PowerRow
 from fieldwork.generation.arm_sizes import ArmSizes
 from fieldwork.generation.plan_tables import Study
 from fieldwork.metrics import power_page
-from fieldwork.metrics.power_study import Tested, simulate
+from fieldwork.metrics.power_study import Family, simulate
 from fieldwork.metrics.power_table import Asked, advice_rows, power_rows
 
 
@@ -31,8 +31,8 @@ def main(
     sizes = ArmSizes(study, models, prices)
     items = {task: sizes.n_items(task) for task in study.tasks}
     scored = score_task if score_task in items else None
-    tested = Tested(items, scored, len(study.conditions) - 1)
-    curves = simulate(power, tested, n_permutations=permutations, seed=study.seed)
+    family = Family(items, scored, len(study.conditions) - 1)
+    curves = simulate(power, family, n_permutations=permutations, seed=study.seed)
     puppets = [c for c, entry in study.conditions.items() if entry["context"] != "none"]
     asked = Asked(
         [*models], puppets, baseline, power["alpha"], power["target"], power["field_cost_usd"]

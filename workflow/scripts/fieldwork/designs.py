@@ -59,8 +59,7 @@ class PowerAdvice:
     power: float | None = column("power at `n_simulated`, or at the largest size if not reached")
     ci_low: float | None = column("lower end of its 95 % interval (Wilson)")
     ci_high: float | None = column("upper end of its 95 % interval (Wilson)")
-    n_calls: int | None = column(
-        "answers of the condition, and calls of the baseline, at `n_users`"
-    )
-    cost_usd: float | None = column("what they cost, NULL with a reason")
+    n_calls: int | None = column("answers of the condition at `n_users`, as in the other table")
+    n_calls_baseline: int | None = column("calls of the baseline, 0 for `who`")
+    cost_usd: float | None = column("what both cost together, NULL with a reason")
     reason: str | None = column("why there is no size or no cost, or what the size leaves open")

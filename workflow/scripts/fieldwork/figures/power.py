@@ -93,7 +93,7 @@ def draw(table: pd.DataFrame, *, options: Options) -> Figure:
     )
     for design, panels in zip(plan.designs, grid, strict=True):
         _draw_design(list(panels), [row for row in rows if row.design == design], plan, options)
-    figure.supxlabel("users or puppets, and as many reruns of the baseline", x=0.42)
+    figure.supxlabel("users or puppets", x=0.42)
     left_out = len(found) - len(plan.tasks)
     more = f"{left_out} more tasks are in the table." if left_out else None
     add_head(figure, handles=[], notes=[_note(rows, plan, options), more])
@@ -122,7 +122,8 @@ def _note(rows: Sequence[Any], plan: _Plan, options: Options) -> str:
         top = f"dollars for {model}, {name}, the dearest arm"
     return (
         f"{n:,} simulated studies a point; bars: 95 % interval of the simulation. A curve ends where "
-        f"power is 1. Above each panel: {top}, its baseline included."
+        f"power is 1. Above each panel: {top}, with the baseline's where one is needed, which is "
+        f"asked as often; of several numbers of answers each, for the smallest."
     )
 
 

@@ -1,5 +1,6 @@
 """The advice of `snakemake power` as a page of sentences, in Markdown."""
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -27,7 +28,8 @@ class Facts(NamedTuple):
 
 def render(advice: Sequence[PowerAdvice], facts: Facts) -> str:
     """The whole page."""
-    parts = [_HEAD.format(facts=facts, target=_percent(facts.target), fives=_percent(facts.alpha))]
+    told = _HEAD.format(facts=facts, target=_percent(facts.target), level=_percent(facts.alpha))
+    parts = ["# How large a study must be", textwrap.fill(told, width=110)]
     for task in dict.fromkeys(row.task for row in advice):
         n_items = facts.items[task]
         parts.append(f"## {task}, {_count(n_items, 'prompt')}")
@@ -47,7 +49,10 @@ def _how_tested(design: Design, n_tests: int, n_items: int) -> str:
                 f"{_count(n_tests, 'test')} corrected together (Holm)."
             )
         case "who":
-            return f"All {_count(n_items, 'prompt')} in one test; no baseline is needed."
+            return (
+                f"All {_count(n_items, 'prompt')} in one test; no baseline is needed. Every answer is one "
+                "of two: lists, and letters of which several are common, need fewer users."
+            )
         case "scores":
             return (
                 "One score a user, as many reruns of the baseline; "
@@ -105,9 +110,11 @@ def _price(row: PowerAdvice) -> str:
     else:
         calls = _count(asked + blank, "call")
     if row.cost_usd is None:
-        return f"cost unknown for {calls}"
-    small = 0 < row.cost_usd < 0.1
-    return f"${row.cost_usd:,.4f} for {calls}" if small else f"${row.cost_usd:,.2f} for {calls}"
+        return f"{calls}, cost unknown"
+    if row.cost_usd == 0:
+        return calls
+    digits = 4 if row.cost_usd < 0.1 else 2
+    return f"{calls}, ${row.cost_usd:,.{digits}f}"
 
 
 def _percent(share: float) -> str:
@@ -122,12 +129,10 @@ def _times(n: int) -> str:
     return {1: "once", 2: "twice"}.get(n, f"{n} times")
 
 
-_HEAD = """# How large a study must be
-
-Of the study {facts.study}. Power is the share of {facts.simulations:,} simulated studies that find an
-effect which is there, tested at {fives} as the study itself would; the target is {target}. A user is a
-puppet or a participant. In brackets is the 95 % interval of the simulation. Sizes between two simulated
-ones lie on a straight line; every size is in power.csv beside this page. What is assumed:
+_HEAD = """Of the study {facts.study}. Power is the share of {facts.simulations:,} simulated studies
+that find an effect which is there, tested at {level} as the study itself would; the target is {target}.
+A user is a puppet or a participant. In brackets is the 95 % interval of the simulation. Sizes between
+two simulated ones lie on a straight line; every size is in power.csv beside this page. What is assumed:
 docs/methods.md, "Planning a study"."""
 
 _FOOT = """

@@ -21,7 +21,7 @@ class Curve(NamedTuple):
     points: Sequence[Point]
 
 
-class Tested(NamedTuple):
+class Family(NamedTuple):
     """What of the study decides how its tests are corrected.
 
     Attributes:
@@ -49,7 +49,7 @@ class Reached(NamedTuple):
 
 
 def simulate(
-    power: Mapping[str, Any], tested: Tested, *, n_permutations: int, seed: int
+    power: Mapping[str, Any], family: Family, *, n_permutations: int, seed: int
 ) -> list[Curve]:
     """Every effect of the config's section `power`, in the order of its designs and tasks."""
     settings = Settings(
@@ -58,7 +58,7 @@ def simulate(
     planned = [
         (task, setup)
         for design in (_shares, _who, _scores)
-        for task, setup in design(power, tested)
+        for task, setup in design(power, family)
     ]
     done: dict[Setup, list[Point]] = {}
     distinct = list(dict.fromkeys(setup for _, setup in planned))
@@ -68,30 +68,30 @@ def simulate(
             for point in power_curve(setup, settings):
                 done[setup].append(point)
                 progress.update(note=f"{setup.design} {setup.effect.label}")
-    return [Curve(setup, task, tested.items[task], done[setup]) for task, setup in planned]
+    return [Curve(setup, task, family.items[task], done[setup]) for task, setup in planned]
 
 
-def _shares(power: Mapping[str, Any], tested: Tested) -> Iterator[tuple[str, Setup]]:
-    for task, n_items in tested.items.items():
+def _shares(power: Mapping[str, Any], family: Family) -> Iterator[tuple[str, Setup]]:
+    for task, n_items in family.items.items():
         for effect in power["effects"]["shares"]:
             moved = Moved(float(effect["baseline"]), float(effect["condition"]))
             yield task, Setup(moved, n_tests=power["prompts"] or n_items)
 
 
-def _who(power: Mapping[str, Any], tested: Tested) -> Iterator[tuple[str, Setup]]:
-    for task, n_items in tested.items.items():
+def _who(power: Mapping[str, Any], family: Family) -> Iterator[tuple[str, Setup]]:
+    for task, n_items in family.items.items():
         for share in power["effects"]["who"]:
             for replicates in sorted(power["replicates"]):
                 who = Who(float(share), float(power["answer_share"]))
                 yield task, Setup(who, replicates, n_items)
 
 
-def _scores(power: Mapping[str, Any], tested: Tested) -> Iterator[tuple[str, Setup]]:
-    if tested.score_task is None:
+def _scores(power: Mapping[str, Any], family: Family) -> Iterator[tuple[str, Setup]]:
+    if family.score_task is None:
         return
     for difference in power["effects"]["scores"]:
         scores = Scores(float(difference), float(power["sd_users"]), float(power["sd_reruns"]))
-        yield tested.score_task, Setup(scores, n_tests=max(tested.n_conditions, 1))
+        yield family.score_task, Setup(scores, n_tests=max(family.n_conditions, 1))
 
 
 def smallest(points: Sequence[Point], target: float) -> Reached:
