@@ -50,8 +50,8 @@ def _how_tested(design: Design, n_tests: int, n_items: int) -> str:
             )
         case "who":
             return (
-                f"All {_count(n_items, 'prompt')} in one test; no baseline is needed. Every answer is one "
-                "of two: lists, and letters of which several are common, need fewer users."
+                f"All {_count(n_items, 'prompt')} in one test; no baseline is needed. Every answer is "
+                "one of two: lists, and letters of which several are common, need fewer users."
             )
         case "scores":
             return (
