@@ -114,16 +114,27 @@ def test_scores_have_the_power_of_students_test(scores: Scores, n: int) -> None:
     assert simulated(Setup(scores), n) == pytest.approx(expected, abs=close(expected) + 0.01)
 
 
-def test_p_values_of_scores_are_the_share_of_relabellings() -> None:
-    first, second = np.array([[3.0, 4.0, 5.0]]), np.array([[1.0, 2.0, 3.5]])
-    pooled = np.concatenate([first, second], axis=1)[0]
-    distances = [
-        abs(2 * sum(pooled[list(side)]) - sum(pooled))
-        for side in itertools.combinations(range(6), 3)
-    ]
-    exact = np.mean(np.array(distances) >= abs((first - second).sum()) - 1e-9)
-    (drawn,) = mean_difference_p_values(first, second, 9999, np.random.default_rng(1))
-    assert drawn == pytest.approx(exact, abs=0.02)
+def welch(pooled: np.ndarray, side: tuple[int, ...]) -> float:
+    """|t| of one split, errors of both sides taken apart."""
+    rest = [k for k in range(len(pooled)) if k not in side]
+    here, there = pooled[list(side)], pooled[rest]
+    error = math.sqrt(here.var(ddof=1) / len(here) + there.var(ddof=1) / len(there))
+    return abs(float(here.mean() - there.mean())) / error
+
+
+@pytest.mark.parametrize(("n_tables", "tolerance"), [(20_000, 1e-9), (0, 0.02)])
+def test_p_values_of_scores_are_the_share_of_splits(
+    monkeypatch: pytest.MonkeyPatch, n_tables: int, tolerance: float
+) -> None:
+    monkeypatch.setattr(power, "MAX_TABLES", n_tables)
+    random = np.random.default_rng(5)
+    first, second = random.normal(0.6, 1.5, (6, 4)), random.normal(0, 0.5, (6, 4))
+    found = mean_difference_p_values(first, second, 9999, random)
+    for number, p_value in enumerate(found):
+        pooled = np.concatenate([first[number], second[number]])
+        distances = [welch(pooled, side) for side in itertools.combinations(range(8), 4)]
+        exact = np.mean(np.array(distances) >= distances[0] - 1e-9)
+        assert p_value == pytest.approx(exact, abs=tolerance)
 
 
 def who_power_of_twos(who: Who, n: int) -> float:

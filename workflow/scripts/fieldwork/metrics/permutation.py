@@ -16,7 +16,7 @@ from scipy.special import gammaln
 from fieldwork.metrics.resampling import Counts, Floats
 
 MAX_TABLES = 20_000
-TIE = 1e-9
+_TIE = 1e-9
 """Equal statistics come out of sums in another order; closer than this is a tie."""
 
 Statistic = Callable[[Counts, Counts], Floats]
@@ -48,12 +48,12 @@ def permutation_test(
     observed = float(statistic(first[None, :], second[None, :])[0])
     if count_tables(pooled, size) <= MAX_TABLES:
         tables = all_tables(pooled, size)
-        hit = statistic(tables, pooled - tables) >= observed - TIE
+        hit = statistic(tables, pooled - tables) >= observed - _TIE
         return Tested(min(1.0, float(table_chances(tables, pooled)[hit].sum())), 0)
     tables = random.multivariate_hypergeometric(
         pooled, size, size=n_permutations, method="marginals"
     )
-    hits = int((statistic(tables, pooled - tables) >= observed - TIE).sum())
+    hits = int((statistic(tables, pooled - tables) >= observed - _TIE).sum())
     return Tested((hits + 1) / (n_permutations + 1), n_permutations)
 
 

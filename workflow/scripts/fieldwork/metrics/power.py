@@ -7,7 +7,9 @@ permutation tests are counted out. Promises that a number depends on the seed an
 size alone, so that another effect or size moves none.
 """
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from fieldwork.designs import Design
 from fieldwork.metrics.comparisons import option_distance
 from fieldwork.metrics.dealing import chance_as_alike, differing_pairs
-from fieldwork.metrics.permutation import TIE, all_tables, holm, table_chances
+from fieldwork.metrics.permutation import MAX_TABLES, all_tables, holm, table_chances
 from fieldwork.metrics.resampling import (
     Counts,
     Floats,
@@ -26,6 +28,9 @@ from fieldwork.metrics.resampling import (
 
 SATURATED = 0.995
 """Once a size reaches this power, larger ones are not simulated."""
+
+_TIE = 1e-9
+"""Equal statistics come out of sums in another order; closer than this is a tie."""
 
 _ANSWERS_AT_ONCE = 2_000_000
 _BLOCKS = 10
@@ -195,7 +200,7 @@ def two_answer_p_values(n: int) -> Floats:
         distance = statistic(tables, pooled - tables)
         order = np.argsort(distance, kind="stable")
         beyond = np.cumsum(table_chances(tables, pooled)[order][::-1])[::-1]
-        first = np.searchsorted(distance[order], distance - TIE)
+        first = np.searchsorted(distance[order], distance - _TIE)
         chances[tables[:, 0], total - tables[:, 0]] = np.minimum(beyond[first], 1.0)
     return chances
 
@@ -253,18 +258,24 @@ def score_p_values(
 def mean_difference_p_values(
     first: Floats, second: Floats, n_permutations: int, random: np.random.Generator
 ) -> Floats:
-    """(hits + 1) / (n_permutations + 1) of each pair of samples, a hit being as far apart or farther.
+    """p-values of each pair of samples: the share of splits that are as far apart or farther.
 
+    All splits if at most `MAX_TABLES`, else (hits + 1) / (n_permutations + 1). At equal n a distance
+    in standard errors, Welch's or Student's, orders splits as the difference of means does.
     Takes shapes (studies, n) and (studies, n), gives (studies,).
     """
     n = first.shape[1]
     pooled = np.concatenate([first, second], axis=1)
     pooled -= pooled.mean(axis=1, keepdims=True)
-    dealt = subsample_indices(2 * n, n, n_subsamples=n_permutations, random=random)
-    chosen = np.zeros((2 * n, n_permutations))
+    counted_out = math.comb(2 * n, n) <= MAX_TABLES
+    if counted_out:
+        dealt = np.array(list(combinations(range(2 * n), n)), dtype=np.int64)
+    else:
+        dealt = subsample_indices(2 * n, n, n_subsamples=n_permutations, random=random)
+    chosen = np.zeros((2 * n, len(dealt)))
     np.put_along_axis(chosen, dealt.T, 1.0, axis=0)
     # of centred scores, one side's sum says how far apart the means are
     observed = np.abs(pooled[:, :n].sum(axis=1, keepdims=True))
-    hits = (np.abs(pooled @ chosen) >= observed * (1 - TIE)).sum(axis=1)
-    p_values: Floats = (hits + 1) / (n_permutations + 1)
+    hits = (np.abs(pooled @ chosen) >= observed * (1 - _TIE)).sum(axis=1)
+    p_values: Floats = hits / len(dealt) if counted_out else (hits + 1) / (n_permutations + 1)
     return p_values
