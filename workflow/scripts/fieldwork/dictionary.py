@@ -42,6 +42,7 @@ def stages() -> tuple[Stage, ...]:
             "Generation",
             (records.Request, records.Response, records.PlanRow, records.CostRow),
         ),
+        Stage("How large a study must be", (designs.PowerRow, designs.PowerAdvice)),
         Stage("Answers", (records.Answer, records.MergedItem)),
         Stage(
             "Metrics",
@@ -56,7 +57,6 @@ def stages() -> tuple[Stage, ...]:
                 records.VarianceShare,
             ),
         ),
-        Stage("How large a study must be", (designs.PowerRow, designs.PowerAdvice)),
     )
 
 
