@@ -17,7 +17,8 @@ FLOORS = {
     "estimates": {"records"},
     "errors": set[str](),
     "provenance": set[str](),
-    "dictionary": {"records", "estimates"},
+    "designs": {"records"},
+    "dictionary": {"designs", "estimates", "records"},
     "settings": {"errors"},
     "stage": {"errors"},
     "progress": set[str](),
@@ -31,6 +32,7 @@ FLOORS = {
 WINGS_MAY = {
     "records",
     "estimates",
+    "designs",
     "errors",
     "tables",
     "texts",

@@ -162,6 +162,12 @@ def selected(registry):
     return {name: config[registry][name] for name in config["study"][registry]}
 
 
+def with_baseline():
+    """The conditions that the study selects, and the one they are compared with."""
+    baseline = config["metrics"]["baseline"]
+    return {baseline: config["conditions"][baseline]} | selected("conditions")
+
+
 def price_of_model(wildcards):
     """The price table's line for a model, if any."""
     model_id = by_wildcard("models", wildcards).get("model")

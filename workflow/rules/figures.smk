@@ -1,6 +1,31 @@
 # Drawings. In: results/metrics. Out: results/figures, each as PDF, SVG and PNG.
 
 
+# of `snakemake power`, never part of `all`
+rule plot_power:
+    input:
+        power="results/power/power.parquet",
+        style=shipped("resources/figures.mplstyle"),
+    output:
+        pdf="results/figures/power.pdf",
+        svg="results/figures/power.svg",
+        png="results/figures/power.png",
+    log:
+        "logs/plot_power.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
+    params:
+        code=code("plot_power"),
+        target=config["power"]["target"],
+        tasks=config["study"]["tasks"],
+        drawing=drawing(),
+    script:
+        "../scripts/plot_power.py"
+
+
 rule plot_fig1:
     input:
         heterogeneity="results/metrics/heterogeneity.parquet",

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import estimates, records
+from fieldwork import designs, estimates, records
 
 
 class Stage(NamedTuple):
@@ -42,6 +42,7 @@ def stages() -> tuple[Stage, ...]:
             "Generation",
             (records.Request, records.Response, records.PlanRow, records.CostRow),
         ),
+        Stage("How large a study must be", (designs.PowerRow, designs.PowerAdvice)),
         Stage("Answers", (records.Answer, records.MergedItem)),
         Stage(
             "Metrics",

@@ -72,17 +72,11 @@ def _row(
     latency_s: float,
     dispatch: Dispatch,
 ) -> PlanRow:
-    cache = cache_of(model, dispatch)
-    rules = model.get("prefix_cache") or {}
-    shortest = rules.get("min_tokens", CACHE_MIN_TOKENS)
-    load = load_of(arm.groups, cache, learnt.tokens_per_byte, shortest)
-    if price is None or price.cache_write == price.input:
-        load = load._replace(written=0)
-    output = round(load.requests * min(arm.output_tokens, arm.max_tokens))
-    most = load.requests * arm.max_tokens
-    takes = duration(load, most, pace_of(model, latency_s), cache)
+    load = arm_load(arm, model, price, learnt, dispatch)
+    output, most = _output(load, arm), load.requests * arm.max_tokens
+    takes = duration(load, most, pace_of(model, latency_s), cache_of(model, dispatch))
     batch = dispatch == "batch"
-    costs = _costs(load, output, most, model, price, dispatch)
+    costs = load_costs(load, arm, model, price, dispatch)
     return PlanRow(
         model=arm.model,
         task=arm.task,
@@ -113,7 +107,23 @@ def _row(
     )
 
 
-class _Costs(NamedTuple):
+def arm_load(
+    arm: Arm, model: Mapping[str, Any], price: Price | None, learnt: Learnt, dispatch: Dispatch
+) -> Load:
+    """The arm's groups added up, as the model's cache is expected to meet them."""
+    rules = model.get("prefix_cache") or {}
+    shortest = rules.get("min_tokens", CACHE_MIN_TOKENS)
+    load = load_of(arm.groups, cache_of(model, dispatch), learnt.tokens_per_byte, shortest)
+    return load._replace(written=0) if price is None or price.cache_write == price.input else load
+
+
+def _output(load: Load, arm: Arm) -> int:
+    return round(load.requests * min(arm.output_tokens, arm.max_tokens))
+
+
+class Costs(NamedTuple):
+    """What a load costs, in US dollars, in the bounds of the plan; None with a reason."""
+
     no_cache: float | None
     expected: float | None
     ideal: float | None
@@ -121,24 +131,21 @@ class _Costs(NamedTuple):
     reason: str | None
 
 
-def _costs(
-    load: Load,
-    output: int,
-    most: int,
-    model: Mapping[str, Any],
-    price: Price | None,
-    dispatch: Dispatch,
-) -> _Costs:
+def load_costs(
+    load: Load, arm: Arm, model: Mapping[str, Any], price: Price | None, dispatch: Dispatch
+) -> Costs:
+    """What a load costs whose answers are those of the arm's task."""
     if model["provider"] == "embedded":
-        return _Costs(0.0, 0.0, 0.0, 0.0, None)
+        return Costs(0.0, 0.0, 0.0, 0.0, None)
     if price is None:
-        return _Costs(None, None, None, None, f"no entry {model['model']!r} in prices")
+        return Costs(None, None, None, None, f"no entry {model['model']!r} in prices")
+    output, most = _output(load, arm), load.requests * arm.max_tokens
     plain = Usage(load.input, 0, 0, output, None)
     expected = plain._replace(cached=load.cached, cache_write=load.written)
     # with contexts left at the provider even the first question reads one
     ideal = plain._replace(cached=max(load.repeated, load.cached))
     storage = storage_usd(load.stored, load.token_seconds / HOUR_S, price)
-    return _Costs(
+    return Costs(
         no_cache=cost_usd(plain, price, dispatch),
         expected=_plus(cost_usd(expected, price, dispatch), storage),
         ideal=_plus(cost_usd(ideal, price, dispatch), storage),

@@ -1,0 +1,155 @@
+"""The figure of power: a curve an effect, no point where nothing was simulated, prices above."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import figure_frames as frames
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fieldwork.designs import Design, PowerRow
+from fieldwork.figures import power, style
+
+SIZES = (5, 20, 80, 320)
+EFFECTS: dict[Design, Sequence[str]] = {
+    "shares": ("0.9 -> 0.3", "0.1 -> 0.05"),
+    "who": ("0.05", "0.2"),
+    "scores": ("0.006",),
+}
+
+
+def table(
+    *,
+    tasks: Sequence[str] = ("lists", "letters"),
+    designs: Sequence[Design] = ("shares", "who", "scores"),
+    models: Sequence[str] = ("cheap", "dear"),
+    usd: float | None = 0.5,
+    sizes: Sequence[int] = SIZES,
+) -> pd.DataFrame:
+    rows = [
+        PowerRow(
+            design=design,
+            effect=effect,
+            task=task,
+            model=model,
+            condition=condition,
+            n_users=n,
+            replicates=replicates,
+            n_items=9,
+            n_tests=9,
+            alpha_per_test=0.05 / 9,
+            power=None if k > 2 else 0.3 * (k + 1),
+            ci_low=None if k > 2 else 0.3 * k,
+            ci_high=None if k > 2 else 0.35 * (k + 1),
+            n_simulations=0 if k > 2 else 1000,
+            n_calls=9 * n * replicates,
+            cost_usd=None
+            if condition == "field" or usd is None
+            else n * usd * (models.index(model) + 1) * (2 if condition == "rag" else 1),
+            n_calls_baseline=0 if design == "who" else 9 * n,
+            cost_baseline_usd=None if usd is None else 0.0,
+            basis="tables",
+            reason=None,
+        )
+        for design in designs
+        for task in (tasks if design != "scores" else tasks[-1:])
+        for effect in EFFECTS[design]
+        for replicates in ((2, 5) if design == "who" else (1,))
+        for model in models
+        for condition in ("history", "rag", "field")
+        for k, n in enumerate(sizes)
+    ]
+    return pd.DataFrame([asdict(row) for row in rows], columns=list(PowerRow.__slots__))
+
+
+def draw(frame: pd.DataFrame, **more) -> Figure:
+    options = power.Options(
+        conditions=["history", "rag"],
+        condition_labels={"rag": "SP-RAG"},
+        model_labels={"dear": "Dear"},
+        **more,
+    )
+    figure = power.draw(frame, options=options)
+    figure.draw_without_rendering()
+    return figure
+
+
+def panels(figure: Figure) -> dict[str, list]:
+    """Panels by their title."""
+    return {axes.get_title(): axes for axes in figure.axes if axes.get_title()}
+
+
+def curves(axes) -> list:
+    return [line for line in axes.lines if len(line.get_xdata()) > 2]
+
+
+def test_a_curve_an_effect_in_every_task() -> None:
+    found = panels(draw(table()))
+    n_curves = {title: len(curves(axes)) for title, axes in found.items()}
+    assert n_curves == {
+        "lists, 9 tests": 2,
+        "letters, 9 tests": 2,
+        "lists, 9 prompts": 4,
+        "letters, 9 prompts": 4,
+        "letters, 9 conditions": 1,
+    }
+
+
+def test_points_are_the_powers_and_end_where_nothing_was_simulated() -> None:
+    axes = panels(draw(table()))["lists, 9 tests"]
+    for line in curves(axes):
+        assert list(line.get_xdata()) == [5, 20, 80]
+        assert list(line.get_ydata()) == pytest.approx([0.3, 0.6, 0.9])
+    (target,) = (line for line in axes.lines if len(line.get_xdata()) == 2)
+    assert list(target.get_ydata()) == [0.8, 0.8]
+
+
+def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
+    axes = panels(draw(table()))["letters, 9 tests"]
+    looks = {(line.get_color(), line.get_marker()) for line in curves(axes)}
+    assert len({colour for colour, _ in looks}) == len({marker for _, marker in looks}) == 2
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        # the dearest that is called, not the participants
+        (table(), ["dollars for Dear, SP-RAG", "$10", "$640"]),
+        (table(usd=0.0), ["calls of a condition", "90", "5.8k"]),
+        (table(usd=None), ["calls of a condition"]),
+        (table(designs=["who"]), ["2 answers each", "5 answers each", "20 %"]),
+        (table(), ["90 % → 30 %", "0.6 points", "1,000 simulated studies"]),
+    ],
+)
+def test_the_figure_says(frame: pd.DataFrame, words: list[str]) -> None:
+    said = frames.words(draw(frame))
+    for word in words:
+        assert word in said
+
+
+def test_tasks_stand_in_the_order_of_the_study_and_too_many_are_named() -> None:
+    frame = table(tasks=[f"task_{k}" for k in range(6)], designs=["shares"])
+    figure = draw(frame, tasks=["task_5", "task_1"])
+    shown = [title.split(",")[0] for title in panels(figure)]
+    assert shown == ["task_5", "task_1", "task_0", "task_2"]
+    assert "2 more tasks are in the table." in frames.words(figure)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [table(), table(sizes=[40]), table(tasks=["one"]), table(designs=["scores"], tasks=["one"])],
+)
+def test_nothing_leaves_the_page(frame: pd.DataFrame) -> None:
+    assert frames.clipped(draw(frame)) == []
+
+
+def test_an_empty_table_says_so() -> None:
+    assert "no data: the table has no rows" in frames.words(draw(table(designs=[])))
+
+
+def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
+    for name in ("one.svg", "two.svg"):
+        style.save(draw(table()), [tmp_path / name])
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

@@ -1,0 +1,189 @@
+"""An arm at any size: at the study's own it is the plan's, and it grows in proportion."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork import tables
+from fieldwork.generation.arm_sizes import ArmSizes
+from fieldwork.generation.plan_rows import plan_rows
+from fieldwork.generation.plan_tables import Study, read_arms, read_prompts
+from fieldwork.generation.planning import learn
+from fieldwork.generation.pricing import price_of
+from fieldwork.generation.requests import ContextRef, plan_requests
+from fieldwork.records import Context, Item, Message, Request, Response
+
+RUNS = 4
+ITEMS = ("a", "b", "c")
+SOURCE = {"kind": "choice", "item_ids": []}
+TASKS: dict[str, Any] = {"t": {"sources": [SOURCE], "runs": RUNS, "max_tokens": 5}}
+CONDITIONS: dict[str, Any] = {
+    "offline": {"context": "none"},
+    "history": {
+        "context": "history",
+        "conversations": 3,
+        "token_budget": 9000,
+        "replicates": 2,
+    },
+    "rag": {"context": "rag", "conversations": 1, "token_budget": 9000, "replicates": 1},
+    "profile": {"context": "profile", "replicates": 1},
+}
+ASSUMED: dict[str, Any] = {
+    "latency_s": 2,
+    "conversation_tokens": 2000,
+    "profile_tokens": 120,
+    "items": 7,
+    "question_tokens": 50,
+    "tasks": {},
+    "list_tokens": 150,
+    "choice_tokens": 2,
+}
+CACHE = {"min_tokens": 1024, "requests_per_minute": 15, "ttl_s": 300, "breakpoint": False}
+OPENAI: dict[str, Any] = {
+    "provider": "openai",
+    "model": "o",
+    "requests_per_minute": None,
+    "prefix_cache": CACHE,
+}
+MODELS: dict[str, Any] = {
+    "local": {"provider": "embedded", "label": "E"},
+    "live": OPENAI,
+    "batch": {**OPENAI, "dispatch": "batch"},
+    "gemini": {
+        **OPENAI,
+        "provider": "gemini",
+        "explicit_cache": True,
+        "cache_ttl_s": 3600,
+    },
+    "unknown": {**OPENAI, "model": "x"},
+}
+PRICES = {
+    "o": {
+        "as_of": "2026-11-01",
+        "source": "the test",
+        "input": 1.0,
+        "cached": 0.25,
+        "cache_write": 1.25,
+        "output": 4.0,
+        "cache_storage": 1.0,
+    }
+}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
+    """Tables of a study; contexts of different lengths, and two puppets of equal profiles."""
+    folder = tmp_path_factory.mktemp("study")
+    items = [Item(i, "choice", i, i * 400, [], None, None, "x") for i in ITEMS]
+    tables.write_rows(folder / "results/tasks/t.parquet", items, Item, "item_id")
+    written = {"results/tasks/t.parquet"}
+    for condition, entry in CONDITIONS.items():
+        made: list[Context] = []
+        if entry["context"] == "none":
+            refs = [ContextRef(None, None, None)]
+        else:
+            for item in ITEMS if condition == "rag" else [None]:
+                for p in range(RUNS):
+                    name = "same" if condition == "profile" and p < 2 else f"{item}-{p}"
+                    row = Context(name, f"p{p}", item, [], [Message("user", "x")], 900 + 700 * p, 0)
+                    made.append(row)
+            refs = [ContextRef(c.context_id, c.puppet_id, c.item_id) for c in made]
+            path = f"results/contexts/t/{condition}.parquet"
+            tables.write_rows(folder / path, made, Context, "puppet_id, item_id")
+            written.add(path)
+        repeats = entry.get("replicates", RUNS)
+        asked = plan_requests(ITEMS, refs, repeats)
+        path = f"results/requests/t/{condition}.parquet"
+        tables.write_rows(folder / path, asked, Request, "item_id, puppet_id, replicate")
+        written.add(path)
+    return folder, written
+
+
+@pytest.fixture
+def files(written: tuple[Path, set[str]], monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    folder, paths = written
+    monkeypatch.chdir(folder)
+    return paths
+
+
+def sizes(files: set[str]) -> ArmSizes:
+    return ArmSizes(Study(TASKS, CONDITIONS, ASSUMED, files), MODELS, PRICES)
+
+
+@pytest.mark.parametrize("model", sorted(MODELS))
+@pytest.mark.parametrize("condition", sorted(CONDITIONS))
+@pytest.mark.parametrize("built", ["all", "items", "nothing"])
+def test_at_the_studys_own_size_it_is_the_plan(
+    files: set[str], built: str, condition: str, model: str
+) -> None:
+    there = {"all": files, "items": {"results/tasks/t.parquet"}, "nothing": set[str]()}[built]
+    # the plan fills the schema's default
+    conditions = {c: {"replicates": 1, **entry} for c, entry in CONDITIONS.items()}
+    study = Study(TASKS, conditions, ASSUMED, there)
+    key = ("t", condition)
+    (arm,) = read_arms(study, model, {key: read_prompts(study, *key)}, {})
+    price = price_of(PRICES, MODELS[model].get("model", ""))
+    (planned,) = (
+        row for row in plan_rows(arm, MODELS[model], price, learn([], [], {}), 2) if row.is_chosen
+    )
+    replicates = CONDITIONS[condition].get("replicates", 1)
+    found = sizes(there).at(model, *key, n_users=RUNS, replicates=replicates)
+    assert found.n_calls == planned.n_requests
+    assert found.cost_usd == planned.cost_expected_usd
+    assert found.basis == planned.basis
+    assert found.reason == planned.reason
+    assert (found.cost_usd is None) == (model == "unknown")
+
+
+@pytest.mark.parametrize("condition", sorted(CONDITIONS))
+@pytest.mark.parametrize("built", [True, False])
+def test_twice_the_users_cost_twice_as_much(files: set[str], condition: str, built: bool) -> None:
+    arms = sizes(files if built else set())
+    once = arms.at("live", "t", condition, n_users=RUNS, replicates=3)
+    twice = arms.at("live", "t", condition, n_users=2 * RUNS, replicates=3)
+    assert twice.n_calls == 2 * once.n_calls
+    assert twice.cost_usd == pytest.approx(2 * (once.cost_usd or 0))
+
+
+@pytest.mark.parametrize("condition", sorted(CONDITIONS))
+def test_every_size_has_its_calls_and_costs_more_than_the_one_before(
+    files: set[str], condition: str
+) -> None:
+    arms = sizes(files)
+    before = 0.0
+    for n in range(1, 3 * RUNS):
+        found = arms.at("live", "t", condition, n_users=n, replicates=2)
+        asked = 1 if condition == "offline" else 2
+        assert found.n_calls == n * len(ITEMS) * asked
+        assert (found.cost_usd or 0) > before
+        before = found.cost_usd or 0
+
+
+def test_the_first_users_keep_their_contexts(files: set[str]) -> None:
+    arms = sizes(files)
+    found = [
+        arms.at("batch", "t", "rag", n_users=n, replicates=1).cost_usd or 0 for n in (1, 2, RUNS)
+    ]
+    # contexts of 900, 1600, 2300 and 3000 tokens before three questions of 104, at half price
+    per_user = [(3 * (900 + 700 * p + 104) + 3 * 2 * 4) / 2e6 for p in range(RUNS)]
+    assert found == pytest.approx([per_user[0], sum(per_user[:2]), sum(per_user)])
+
+
+def test_items_are_counted_or_assumed(files: set[str]) -> None:
+    assert sizes(files).n_items("t") == len(ITEMS)
+    assert sizes(set()).n_items("t") == ASSUMED["items"]
+
+
+def test_what_answers_showed_counts(files: set[str]) -> None:
+    values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
+    values |= {"model": "live", "task": "t", "condition": "offline", "item_id": "a"}
+    values |= {"replicate": 0, "ledger_key": "k", "outcome": "ok", "attempts": 1}
+    values |= {"dispatch": "live", "temperature_sent": True}
+    values |= {"input_tokens": 208, "output_tokens": 4}
+    path = "results/responses/live/t/offline.parquet"
+    tables.write_rows(path, [Response(**values)], Response, "item_id")
+    study = Study(TASKS, CONDITIONS, ASSUMED, files, responses={path})
+    found = ArmSizes(study, MODELS, PRICES).at("live", "t", "offline", n_users=10, replicates=1)
+    assert found.n_calls == 30
+    assert found.cost_usd == pytest.approx(30 * (208 + 4 * 4) / 1e6)

@@ -1,0 +1,79 @@
+"""`snakemake power`: a study's size, without a key, without a network, and never asking anything."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workflow.conftest import Checkout, digests, planned_rules
+from workflow.test_plan import NO_NETWORK
+
+pytestmark = pytest.mark.workflow
+
+FEW = ("--config", "power={'simulations': 20, 'sizes': [5, 20, 60]}")
+FILES = ("results/power/*", "results/figures/power.*")
+
+
+def rows_of(checkout: Checkout, name: str) -> list[dict[str, str]]:
+    path = checkout.directory / "results/power" / name
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
+    dry = checkout.snakemake("-n", "all")
+    assert not {"plan_power", "plot_power"} & planned_rules(dry.stdout)
+    done = checkout.snakemake("power", *FEW, env=NO_NETWORK)
+    assert done.returncode == 0, done.stderr[-3000:]
+    written = digests(checkout.directory, *FILES)
+    assert {Path(name).name for name in written} == {
+        *("power.parquet", "power.csv", "advice.csv", "power.md"),
+        *("power.pdf", "power.svg", "power.png"),
+    }
+    assert not (checkout.root / "results/responses").exists()
+    assert not (checkout.root / "resources/ledger").exists()
+    rows = rows_of(checkout, "power.csv")
+    assert {row["n_users"] for row in rows} == {"5", "20", "60"}
+    assert {(row["task"], row["n_items"]) for row in rows} == {
+        *(("recommendations", "9"), ("probe", "4"), ("mmlu_lite", "75"))
+    }
+    assert {row["condition"] for row in rows} == {"history", "rag", "profile", "field"}
+    assert {row["basis"] for row in rows} == {"tables", "participants"}
+    for row in rows:
+        assert row["reason"] or row["power"]
+    told = (checkout.directory / "results/power/power.md").read_text(encoding="utf-8")
+    assert "20 simulated studies" in told
+    assert checkout.snakemake("power", *FEW, "--forcerun", "plan_power").returncode == 0
+    assert digests(checkout.directory, *FILES) == written
+
+
+def test_a_study_on_real_data_is_priced_as_its_plan(checkout: Checkout) -> None:
+    overlay: dict[str, Any] = {
+        "power": {"simulations": 20, "sizes": [10, 100], "field_cost_usd": 4.0, "replicates": [2]}
+    }
+    study = ("--configfile", "studies/paper.yaml", str(checkout.study("power", overlay)))
+    done = checkout.snakemake("power", "plan", *study, env=NO_NETWORK)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert not (checkout.root / "resources/downloads").exists()
+    plan = (checkout.root / "results/plan.csv").read_text(encoding="utf-8")
+    planned = {
+        (row["model"], row["task"], row["condition"]): row
+        for row in csv.DictReader(plan.splitlines())
+        if row["is_chosen"] == "True"
+    }
+    runs = {"recommendations": "100", "probe": "100", "mmlu_lite": "10"}
+    same = set[str]()
+    for row in rows_of(checkout, "power.csv"):
+        if row["condition"] == "field":
+            assert float(row["cost_usd"]) == 4.0 * int(row["n_users"])
+            continue
+        own = planned[row["model"], row["task"], row["condition"]]
+        blank = planned[row["model"], row["task"], "offline"]
+        # `shares` and `scores` ask a puppet once, `who` twice: one of them asks as the study does
+        if row["n_users"] == runs[row["task"]] and row["n_calls"] == own["n_requests"]:
+            same.add(row["task"])
+            assert row["cost_usd"] == own["cost_expected_usd"]
+        if row["n_users"] == runs[row["task"]] and row["design"] != "who":
+            assert row["n_calls_baseline"] == blank["n_requests"]
+            assert row["cost_baseline_usd"] == blank["cost_expected_usd"]
+    assert same == set(runs)
