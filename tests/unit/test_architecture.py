@@ -16,7 +16,8 @@ FLOORS = {
     "records": set[str](),
     "errors": set[str](),
     "provenance": set[str](),
-    "dictionary": {"records"},
+    "estimates": {"records"},
+    "dictionary": {"estimates", "records"},
     "settings": {"errors"},
     "stage": {"errors"},
     "progress": set[str](),
@@ -29,6 +30,7 @@ FLOORS = {
 }
 WINGS_MAY = {
     "records",
+    "estimates",
     "errors",
     "tables",
     "texts",

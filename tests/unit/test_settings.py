@@ -228,7 +228,7 @@ def test_an_unquoted_date_is_a_date() -> None:
             },
         ),
         ("prices/m", PRICE, {"cached": None, "cache_write": None, "batch": 0.5, "flex": 0.5}),
-        ("conditions/c", {"context": "none", "label": "x"}, {"temperature": 1}),
+        ("conditions/c", {"context": "none", "label": "x"}, {"temperature": 1, "after": None}),
         (
             "conditions/c",
             {"context": "rag", "label": "x"},

@@ -6,8 +6,9 @@ In: results/metrics. Out: results/summary.txt.
 from typing import Any
 
 from fieldwork import stage, tables
+from fieldwork.estimates import Novelty
 from fieldwork.metrics.summary import summarise
-from fieldwork.records import Accuracy, Heterogeneity, ItemShare, Novelty
+from fieldwork.records import Accuracy, Heterogeneity, ItemShare
 
 
 def main(

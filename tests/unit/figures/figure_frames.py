@@ -110,6 +110,7 @@ def run_scores(
                         0.01,
                         514,
                         5,
+                        True,
                     )
                 )
     return pd.DataFrame([asdict(row) for row in rows])

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from fieldwork.estimates import Novelty
 from fieldwork.metrics.summary import summarise
-from fieldwork.records import Accuracy, Heterogeneity, ItemShare, Novelty
+from fieldwork.records import Accuracy, Heterogeneity, ItemShare
 
 CONDITIONS = {"offline_t0": "T0", "offline": "T1", "rag": "RAG", "history": "History"}
 DRAWING = {"models": {"m": "Model"}, "conditions": CONDITIONS, "note": None}
@@ -83,6 +84,17 @@ def novel(condition: str, value: float | None, n_items: int = 514, **changes: st
         share=value,
         ci_low=None,
         ci_high=None,
+        control=None,
+        n_equal=None,
+        n_items_equal=None,
+        share_equal=None,
+        control_share=None,
+        excess=None,
+        excess_low=None,
+        excess_high=None,
+        p_value=None,
+        p_holm=None,
+        n_permutations=None,
         reason=None,
     )
 

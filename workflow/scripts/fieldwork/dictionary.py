@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import records
+from fieldwork import estimates, records
 
 
 class Stage(NamedTuple):
@@ -49,9 +49,12 @@ def stages() -> tuple[Stage, ...]:
                 records.Heterogeneity,
                 records.ItemShare,
                 records.AnswerShare,
-                records.Novelty,
+                estimates.Novelty,
                 records.RunAccuracy,
                 records.Accuracy,
+                estimates.ScoreComparison,
+                estimates.Rank,
+                estimates.OrderChange,
                 records.Comparison,
                 records.VarianceShare,
             ),

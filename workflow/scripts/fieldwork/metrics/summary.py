@@ -10,7 +10,8 @@ from math import isfinite
 from statistics import mean
 from typing import Any, NamedTuple
 
-from fieldwork.records import Accuracy, Heterogeneity, ItemShare, Novelty
+from fieldwork.estimates import Novelty
+from fieldwork.records import Accuracy, Heterogeneity, ItemShare
 
 DETERMINISTIC = "offline_t0"
 """The condition whose distance from the baseline is temperature, not a user."""
