@@ -84,6 +84,7 @@ rule plot_fig3:
         code=code("plot_fig3"),
         task=config["figures"]["fig3"],
         leaderboard_note=leaderboard_note(),
+        own_names=leaderboard_names(),
         drawing=drawing(),
     script:
         "../scripts/plot_fig3.py"
