@@ -8,6 +8,7 @@ TITLES = {
     "distance": "Distance between conditions",
     "share_who": "Share of the variance that comes from who asks",
     "run": "Scores of runs, and new letters",
+    "scores": "Scores, places and new letters beside reruns",
     "share": "Shares of single options",
 }
 HEAD = """# Do the estimators keep what they promise?

@@ -18,6 +18,7 @@ import discarded
 import heterogeneity
 import report
 import runs
+import scores
 import variance
 from outcomes import Outcome
 
@@ -27,6 +28,7 @@ PARTS = {
     "distance": comparisons.jobs,
     "heterogeneity": heterogeneity.jobs,
     "run": runs.jobs,
+    "scores": scores.jobs,
     "discarded": discarded.jobs,
 }
 Row = dict[str, str]

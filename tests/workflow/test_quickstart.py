@@ -10,7 +10,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from fieldwork import records, tables
+from fieldwork import estimates, records, tables
 from workflow.conftest import Checkout, digests
 
 pytestmark = pytest.mark.workflow
@@ -44,9 +44,11 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
         ("metrics/distributions.parquet", records.AnswerShare),
         ("metrics/accuracy_runs.parquet", records.RunAccuracy),
         ("metrics/accuracy.parquet", records.Accuracy),
-        ("metrics/novelty.parquet", records.Novelty),
+        ("metrics/novelty.parquet", estimates.Novelty),
         ("metrics/comparisons.parquet", records.Comparison),
         ("metrics/variance.parquet", records.VarianceShare),
+        ("metrics/score_comparisons.parquet", estimates.ScoreComparison),
+        ("metrics/ranks.parquet", estimates.Rank),
     ],
 )
 def test_tables_have_their_declared_columns(

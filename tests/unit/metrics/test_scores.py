@@ -220,3 +220,15 @@ def test_one_arm_without_spread_still_has_an_interval() -> None:
     assert (interval.low, interval.high) == pytest.approx(
         (-0.2 - 0.24841, -0.2 + 0.24841), abs=1e-4
     )
+
+
+def test_equal_scores_by_two_readings_have_equal_p_values() -> None:
+    """Random splits are shared, so that chance cannot tell one reading from another."""
+    same = [dataclasses.replace(run, em_flexible=run.em_strict) for run in arm([*HERE, *HERE])]
+    rows = compared(
+        same,
+        [dataclasses.replace(r, em_flexible=r.em_strict) for r in arm([*THERE, *THERE], "offline")],
+    )
+    told = {r.metric: (r.p_value, r.p_spread, r.n_permutations) for r in rows}
+    assert told["em_strict"] == told["em_flexible"]
+    assert told["em_strict"][2] == 199

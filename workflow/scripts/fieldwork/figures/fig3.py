@@ -99,7 +99,7 @@ def _draw(plan: Plan, options: Options) -> Figure:
         len(heights), 2, squeeze=False, width_ratios=[1.0, _BESIDE], height_ratios=heights
     )
     if plan.lines:
-        _draw_strip(*grid[0], plan, options)
+        _draw_strip(grid[0][0], grid[0][1], plan, options)
     for pair, model in zip(grid[bool(plan.lines) :], plan.models, strict=True):
         _draw_model(pair[0], plan, model, options)
         _write_places(pair[1], plan, model)
@@ -115,7 +115,12 @@ def _draw(plan: Plan, options: Options) -> Figure:
 
 
 def _handles(plan: Plan, leaderboard: str, own_names: set[str | None]) -> list[Any]:
-    dot = {"linestyle": "none", "marker": "o", "markersize": 3.2, "markeredgecolor": _GREY}
+    dot: dict[str, Any] = {
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": 3.2,
+        "markeredgecolor": _GREY,
+    }
     own = Line2D([], [], color="black", linewidth=0.8, linestyle="--")
     own.set_label("the model's own score there")
     known = Line2D([], [], color=_PALE, linewidth=0.8, label=f"a model of {leaderboard}")

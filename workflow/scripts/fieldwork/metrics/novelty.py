@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ _Letters = dict[str, dict[str, str | None]]
 """A unit's letter by item; None where it cannot be read."""
 
 _NOTHING = 1e-12
-_NONE: Mapping[str, None] = {
+_NONE: Mapping[str, Any] = {
     "n_equal": None, "n_items_equal": None, "share_equal": None, "control_share": None,
     "excess": None, "excess_low": None, "excess_high": None, "p_value": None, "p_holm": None,
     "n_permutations": None,
@@ -171,9 +171,7 @@ def _no_novelty(baseline: str, offline: _Answers | None) -> str:
     return f"no item has a readable letter both here and under the baseline condition {baseline}"
 
 
-def _beside_control(
-    arm: _Arm, arms: Mapping[_Arm, _Answers], plan: _Plan
-) -> Mapping[str, float | int | None]:
+def _beside_control(arm: _Arm, arms: Mapping[_Arm, _Answers], plan: _Plan) -> Mapping[str, Any]:
     offline = arms.get(arm._replace(condition=plan.baseline))
     control = arms.get(arm._replace(condition=plan.control)) if plan.control else None
     if offline is None or control is None:
@@ -186,7 +184,7 @@ def _beside_control(
     sides = Sides(_new(arms[arm].units, known), _new(control.units, known))
     m = sides.n_equal
     here, there = (_expected(side, m) for side in sides)
-    told: dict[str, float | int | None] = {
+    told: dict[str, Any] = {
         **_NONE,
         "n_equal": m,
         "n_items_equal": len(items),

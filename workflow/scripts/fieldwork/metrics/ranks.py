@@ -250,7 +250,7 @@ def _order(
             lead = (means[ahead] or 0.0) - (means[behind] or 0.0)
         decided = lead is not None and lead > NOTHING
         pairs = _same_users(arms[ahead], arms[behind], read)
-        offline_pairs = list(product(*(_counted(offline[a], read) for a in (ahead, behind))))
+        reruns = [_counted(offline[a], read) for a in (ahead, behind)]
         has_users = unit_of(arms[ahead]) == unit_of(arms[behind]) == "puppet"
         yield OrderChange(
             model=ahead.model,
@@ -261,7 +261,7 @@ def _order(
             metric=metric,
             lead=lead,
             p_change=_turned(pairs) if decided else None,
-            p_change_baseline=_turned(offline_pairs) if decided else None,
+            p_change_baseline=_turned(list(product(reruns[0], reruns[1]))) if decided else None,
             n_units=len(pairs),
             unit="puppet" if has_users else "pair of reruns",
             reason=_why_no_order(lead, pairs, baseline),

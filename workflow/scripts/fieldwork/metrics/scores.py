@@ -9,7 +9,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import f as snedecor
@@ -94,8 +94,7 @@ def _compare(
 ) -> Iterator[ScoreComparison]:
     for metric, read in READERS.items():
         here, there = ([read(run) for run in of if run.is_counted] for of in (runs, offline))
-        names = (arm.model, arm.task, arm.condition, metric)
-        tested = _test(here, there, names, plan)
+        tested = _test(here, there, arm, plan)
         interval = welch_interval(here, there)
         between = share_between(runs, read)
         sd, sd_baseline = _sd(here), _sd(there)
@@ -161,7 +160,7 @@ def welch_interval(here: Sequence[float], there: Sequence[float]) -> Interval | 
 
 
 def _test(
-    here: Sequence[float], there: Sequence[float], names: Sequence[str], plan: _Plan
+    here: Sequence[float], there: Sequence[float], arm: RunArm, plan: _Plan
 ) -> _Tested | None:
     if min(len(here), len(there)) < MIN_UNITS:
         return None
@@ -169,7 +168,8 @@ def _test(
         len(here),
         len(there),
         n_permutations=plan.n_permutations,
-        random=generator(plan.seed, "scores", *names),
+        # the same splits for every metric: equal scores have equal p-values
+        random=generator(plan.seed, "scores", *arm),
     )
     centred = [np.array(side) - np.median(side) for side in (here, there)]
     return _Tested(
@@ -286,5 +286,5 @@ def _corrected(
 
 
 def _with(row: ScoreComparison, column: str, value: float) -> ScoreComparison:
-    changes: Mapping[str, float] = {column: value}
+    changes: Mapping[str, Any] = {column: value}
     return replace(row, **changes)
