@@ -5,7 +5,7 @@ CORES ?= 8
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench bench-scale bench-interrupted bench-retrieval validity
+.PHONY: help run test bench bench-scale bench-interrupted bench-retrieval validity reruns
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench-interrupted  a million conversations, the run killed twice: half an hour, 12 GB of disk"
 	@echo "make bench-retrieval  encoding and exact search, beside faiss: 8 minutes on a quiet machine"
 	@echo "make validity  every estimator on sources whose truth is known: some minutes"
+	@echo "make reruns    what asking again does by itself, from real answers (DATA=folder of the extracts)"
 	@echo
 	@echo "In the environment (. .venv/bin/activate):"
 	@echo "  snakemake -n                                 what would run"
@@ -53,3 +54,6 @@ bench-retrieval: .venv/installed
 
 validity: .venv/installed
 	PYTHONPATH=workflow/scripts python benchmarks/validity/run.py
+
+reruns: .venv/installed
+	PYTHONPATH=workflow/scripts python benchmarks/reruns/run.py $(if $(DATA),--data "$(DATA)")

@@ -9,6 +9,7 @@ TITLES = {
     "share_who": "Share of the variance that comes from who asks",
     "categories": "Who asks, by category of subject",
     "run": "Scores of runs, and new letters",
+    "scores": "Scores, places and new letters beside reruns",
     "share": "Shares of single options",
     "shift": "Shifts of single options",
     "mean": "Heterogeneity over all prompts",

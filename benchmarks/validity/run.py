@@ -20,6 +20,7 @@ import heterogeneity
 import means
 import report
 import runs
+import scores
 import shifts
 import variance
 from outcomes import Outcome
@@ -31,6 +32,7 @@ PARTS = {
     "distance": comparisons.jobs,
     "heterogeneity": heterogeneity.jobs,
     "run": runs.jobs,
+    "scores": scores.jobs,
     "discarded": discarded.jobs,
     "shift": shifts.jobs,
     "mean": means.jobs,

@@ -10,7 +10,7 @@ from populations import Floats, draw_letters, letter_table
 from scipy.stats import binom
 
 from fieldwork.metrics.accuracy import measure_accuracy
-from fieldwork.metrics.distributions import measure_novelty
+from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.resampling import wilson_interval
 from fieldwork.records import RunAccuracy
 
@@ -76,7 +76,7 @@ def _accuracy(sets: int, puppets: int, habit: float, random: np.random.Generator
     ]
     rows = measure_accuracy(
         [
-            RunAccuracy("m", f"t{k:05}", "c", p, f"p{p}", 0, em, em, 0.0, ITEMS, 1)
+            RunAccuracy("m", f"t{k:05}", "c", p, f"p{p}", 0, em, em, 0.0, ITEMS, 1, True)
             for k, of in enumerate(scores)
             for p, em in enumerate(of.tolist())
         ]

@@ -39,6 +39,7 @@ def test_results_are_of_full_size_and_of_every_part() -> None:
         "distance",
         "heterogeneity",
         "run",
+        "scores",
         "share",
         "shift",
         "mean",

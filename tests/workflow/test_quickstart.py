@@ -47,12 +47,14 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
         ("metrics/distributions.parquet", records.AnswerShare),
         ("metrics/accuracy_runs.parquet", records.RunAccuracy),
         ("metrics/accuracy.parquet", records.Accuracy),
-        ("metrics/novelty.parquet", records.Novelty),
+        ("metrics/novelty.parquet", estimates.Novelty),
         ("metrics/comparisons.parquet", records.Comparison),
         ("metrics/variance.parquet", records.VarianceShare),
         ("metrics/shifts.parquet", estimates.Shift),
         ("metrics/rarefaction.parquet", estimates.Rarefaction),
         ("metrics/prompt_means.parquet", estimates.PromptMean),
+        ("metrics/score_comparisons.parquet", estimates.ScoreComparison),
+        ("metrics/ranks.parquet", estimates.Rank),
     ],
 )
 def test_tables_have_their_declared_columns(

@@ -40,7 +40,14 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
     [
         (
             "metrics/accuracy.py",
-            {"measure_accuracy", "plot_fig3", "write_findings", "build_database"},
+            {
+                "measure_accuracy",
+                "measure_score_comparisons",
+                "measure_ranks",
+                "plot_fig3",
+                "write_findings",
+                "build_database",
+            },
         ),
         ("figures/fig2.py", {"plot_fig2"}),
         (
@@ -70,6 +77,8 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "measure_shifts",
                 "measure_rarefaction",
                 "measure_prompt_means",
+                "measure_score_comparisons",
+                "measure_ranks",
                 "plot_fig1",
                 "plot_fig2",
                 "plot_fig3",

@@ -224,6 +224,25 @@ def told_study():
     }
 
 
+def control_condition():
+    """The selected condition of fresh reruns of the baseline, if any: the study's negative control."""
+    baseline = config["metrics"]["baseline"]
+    for condition, entry in selected("conditions").items():
+        if entry.get("after") == baseline:
+            return condition
+    return None
+
+
+def leaderboard_names():
+    """What the selected models are called on the leaderboard."""
+    return {name: model.get("leaderboard_name") for name, model in selected("models").items()}
+
+
+def leaderboard_note():
+    """What to know before figure 3's scores are set beside the leaderboard's."""
+    return config["tasks"].get(config["figures"]["fig3"], {}).get("leaderboard_note")
+
+
 def study_tables(stage):
     """The files of a stage for every model, task and condition of the study."""
     return expand(

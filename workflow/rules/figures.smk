@@ -86,6 +86,7 @@ rule plot_fig3:
     input:
         runs="results/metrics/accuracy_runs.parquet",
         accuracy="results/metrics/accuracy.parquet",
+        ranks="results/metrics/ranks.parquet",
         leaderboard=shipped("resources/helm_lite_mmlu.csv"),
         style=shipped("resources/figures.mplstyle"),
     output:
@@ -107,7 +108,8 @@ rule plot_fig3:
     params:
         code=code("plot_fig3"),
         task=config["figures"]["fig3"],
-        leaderboard_note=config["tasks"].get(config["figures"]["fig3"], {}).get("leaderboard_note"),
+        leaderboard_note=leaderboard_note(),
+        own_names=leaderboard_names(),
         drawing=drawing(),
     script:
         "../scripts/plot_fig3.py"

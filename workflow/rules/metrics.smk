@@ -111,6 +111,9 @@ rule measure_distributions:
         code=code("measure_distributions"),
         tasks=config["study"]["tasks"],
         baseline=config["metrics"]["baseline"],
+        control=control_condition(),
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
     script:
         "../scripts/measure_distributions.py"
 
@@ -236,6 +239,69 @@ rule measure_variance:
         seed=config["study"]["seed"],
     script:
         "../scripts/measure_variance.py"
+
+
+rule measure_score_comparisons:
+    input:
+        runs="results/metrics/accuracy_runs.parquet",
+    output:
+        comparisons="results/metrics/score_comparisons.parquet",
+        comparisons_csv=report(
+            "results/metrics/score_comparisons.csv",
+            caption="../report/score_comparisons.rst",
+            category="Metrics",
+            labels={"table": "scores beside the baseline's"},
+        ),
+    log:
+        "logs/measure_score_comparisons.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=30,
+    params:
+        code=code("measure_score_comparisons"),
+        baseline=config["metrics"]["baseline"],
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/measure_score_comparisons.py"
+
+
+rule measure_ranks:
+    input:
+        runs="results/metrics/accuracy_runs.parquet",
+        leaderboard=shipped("resources/helm_lite_mmlu.csv"),
+    output:
+        ranks="results/metrics/ranks.parquet",
+        ranks_csv=report(
+            "results/metrics/ranks.csv",
+            caption="../report/ranks.rst",
+            category="Metrics",
+            labels={"table": "places on the leaderboard"},
+        ),
+        orders="results/metrics/order_changes.parquet",
+        orders_csv=report(
+            "results/metrics/order_changes.csv",
+            caption="../report/order_changes.rst",
+            category="Metrics",
+            labels={"table": "order of the study's models"},
+        ),
+    log:
+        "logs/measure_ranks.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=30,
+    params:
+        code=code("measure_ranks"),
+        task=config["figures"]["fig3"],
+        baseline=config["metrics"]["baseline"],
+        own_names=leaderboard_names(),
+        note=leaderboard_note(),
+    script:
+        "../scripts/measure_ranks.py"
 
 
 rule measure_shifts:

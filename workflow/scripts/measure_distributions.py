@@ -4,8 +4,10 @@ In: results/answers/answers.parquet and items. Out: results/metrics/distribution
 """
 
 from fieldwork import stage, tables
-from fieldwork.metrics.distributions import measure_distributions, measure_novelty
-from fieldwork.records import Answer, AnswerShare, Novelty
+from fieldwork.estimates import Novelty
+from fieldwork.metrics.distributions import measure_distributions
+from fieldwork.metrics.novelty import measure_novelty
+from fieldwork.records import Answer, AnswerShare
 
 
 def main(
@@ -17,6 +19,9 @@ def main(
     novelty: str,
     novelty_csv: str,
     baseline: str,
+    control: str | None,
+    permutations: int,
+    seed: int,
 ) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
@@ -24,7 +29,9 @@ def main(
     order = "model, task, condition, item_id, answer"
     tables.write_rows(distributions, shares, AnswerShare, order_by=order)
     tables.write_csv(distributions_csv, distributions)
-    novel = measure_novelty(frame, baseline=baseline)
+    novel = measure_novelty(
+        frame, baseline=baseline, control=control, n_permutations=permutations, seed=seed
+    )
     tables.write_rows(novelty, novel, Novelty, order_by="model, task, condition")
     tables.write_csv(novelty_csv, novelty)
 
@@ -41,4 +48,7 @@ if __name__ == "__main__":
         novelty=snakemake.output.novelty,
         novelty_csv=snakemake.output.novelty_csv,
         baseline=snakemake.params.baseline,
+        control=snakemake.params.control,
+        permutations=snakemake.params.permutations,
+        seed=snakemake.params.seed,
     )

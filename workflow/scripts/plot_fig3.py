@@ -1,7 +1,7 @@
 """Draw figure 3: how far a benchmark score moves with its user.
 
-In: results/metrics/accuracy_runs and accuracy, the leaderboard. Out: results/figures/fig3 as PDF, SVG
-and PNG.
+In: results/metrics/accuracy_runs, accuracy and ranks, the leaderboard. Out: results/figures/fig3 as
+PDF, SVG and PNG.
 """
 
 from pathlib import Path
@@ -10,33 +10,41 @@ from typing import Any
 import pandas as pd
 
 from fieldwork import stage, tables
-from fieldwork.figures import fig3, style
+from fieldwork.estimates import Rank
+from fieldwork.figures import fig3, fig3_plan, style
 from fieldwork.records import Accuracy, RunAccuracy
 
 
 def main(
     runs: str,
     accuracy: str,
+    ranks: str,
     leaderboard: str,
     sheet: str,
     figures: list[str],
     task: str,
     leaderboard_note: str | None,
+    own_names: dict[str, str | None],
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(Path(sheet))
-    options = fig3.Options(
+    options = fig3_plan.Options(
         conditions=list(drawing["conditions"]),
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
         note=drawing["note"],
         leaderboard_note=leaderboard_note,
+        own_names=own_names,
         task=task,
     )
-    scores = tables.read_frame(runs, RunAccuracy)
-    spread = tables.read_frame(accuracy, Accuracy)
-    figure = fig3.draw(scores, spread, pd.read_csv(leaderboard), options=options)
+    shown = fig3_plan.Tables(
+        runs=tables.read_frame(runs, RunAccuracy),
+        spread=tables.read_frame(accuracy, Accuracy),
+        ranks=tables.read_frame(ranks, Rank),
+        leaderboard=pd.read_csv(leaderboard),
+    )
+    figure = fig3.draw(shown, options=options)
     style.save(figure, [Path(path) for path in figures])
 
 
@@ -46,10 +54,12 @@ if __name__ == "__main__":
         log=snakemake.log[0],
         runs=snakemake.input.runs,
         accuracy=snakemake.input.accuracy,
+        ranks=snakemake.input.ranks,
         leaderboard=snakemake.input.leaderboard,
         sheet=snakemake.input.style,
         figures=list(snakemake.output),
         task=snakemake.params.task,
         leaderboard_note=snakemake.params.leaderboard_note,
+        own_names=snakemake.params.own_names,
         drawing=snakemake.params.drawing,
     )

@@ -6,9 +6,9 @@ In: results/metrics, results/answers/answers.parquet. Out: results/findings.md.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.estimates import PromptMean, Shift
+from fieldwork.estimates import Novelty, PromptMean, Shift
 from fieldwork.metrics import claims, findings
-from fieldwork.records import Accuracy, Answer, Comparison, Novelty, VarianceShare
+from fieldwork.records import Accuracy, Answer, Comparison, VarianceShare
 
 
 def main(inputs: dict[str, str], written: str, figures: list[str], study: dict[str, Any]) -> None:

@@ -1,93 +1,162 @@
-import itertools
+import math
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import figure_frames as frames
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 
 from fieldwork.errors import StudyError
 from fieldwork.figures import fig3
+from fieldwork.figures.fig3_plan import Options, Tables
 
 NEAR = {"alpha": 0.72, "beta": 0.66}
 FAR = {"embedded": 0.31}
+FIVE = frames.CONDITIONS[:5]
 
 
-def draw(centres=NEAR, *, conditions=frames.CONDITIONS[:5], nulls=(), board=None, **more) -> Figure:
-    runs = frames.run_scores(centres, conditions)
-    spread = frames.spreads(runs, nulls)
-    options = fig3.Options(conditions=conditions, **more)
-    board = frames.leaderboard() if board is None else board
-    return fig3.draw(runs, spread, board, options=options)
+def tables(
+    runs: pd.DataFrame,
+    *,
+    nulls: Collection[tuple[str, str]] = (),
+    board: pd.DataFrame | None = None,
+    unit: str = "puppet",
+) -> Tables:
+    spread = frames.spreads(runs, nulls).assign(unit=unit)
+    lines = frames.leaderboard() if board is None else board
+    return Tables(runs, spread, frames.ranks(spread), lines)
+
+
+def draw(
+    centres: Mapping[str, float] = NEAR,
+    *,
+    conditions: Sequence[str] = FIVE,
+    nulls: Collection[tuple[str, str]] = (),
+    board: pd.DataFrame | None = None,
+    **more: object,
+) -> Figure:
+    shown = tables(frames.run_scores(dict(centres), conditions), nulls=nulls, board=board)
+    return fig3.draw(shown, options=Options(conditions=conditions, **more))  # type: ignore[arg-type]
 
 
 def dots(figure: Figure, label: str) -> list[list[float]]:
     """Scores of the runs of a condition, a list a panel."""
     lines = [line for axes in figure.axes for line in axes.lines if line.get_label() == label]
-    return [list(line.get_ydata()) for line in lines]
+    return [list(line.get_xdata()) for line in lines]
 
 
-@pytest.mark.parametrize("conditions", [frames.CONDITIONS[:5], frames.EXTRA])
-def test_every_run_is_a_dot_and_every_condition_a_bar(conditions) -> None:
+@pytest.mark.parametrize("conditions", [FIVE, frames.EXTRA])
+def test_every_run_is_a_dot_by_both_readings_and_every_condition_a_row(
+    conditions: Sequence[str],
+) -> None:
     figure = draw(conditions=conditions)
-    named = [t.get_text() for t in figure.axes[0].get_xticklabels()]
-    assert len(named) == len(conditions)
-    assert all(name.endswith("(10)") for name in named)
-    for name in named:
-        assert [len(ys) for ys in dots(figure, name.removesuffix(" (10)"))] == [10, 10]
-    assert [len(axes.patches) for axes in figure.axes] == [len(conditions)] * 2 + [0]
+    rows = [t.get_text() for t in figure.axes[2].get_yticklabels()]
+    assert len(rows) == len(conditions)
+    assert all(name.endswith("\n10 users") for name in rows)
+    for name in rows:
+        label = name.partition("\n")[0]
+        assert [len(xs) for xs in dots(figure, label)] == [10, 10]
+        assert [len(xs) for xs in dots(figure, f"{label}, flexible")] == [10, 10]
+
+
+def test_runs_that_do_not_count_are_not_drawn() -> None:
+    runs = frames.run_scores({"alpha": 0.7})
+    again = runs.assign(replicate=1, is_counted=False, em_strict=0.1)
+    figure = fig3.draw(tables(pd.concat([runs, again])), options=Options(conditions=FIVE))
+    assert min(dots(figure, "SP-Profile")[0]) > 0.5
 
 
 def test_a_bar_reaches_from_the_lowest_to_the_highest_run() -> None:
     figure = draw({"alpha": 0.7})
-    bar = figure.axes[0].patches[-1]
-    ys = dots(figure, "SP-Profile")[0]
-    assert (bar.get_y(), bar.get_y() + bar.get_height()) == pytest.approx((min(ys), max(ys)))
+    bar = figure.axes[2].patches[-2]
+    xs = dots(figure, "SP-Profile")[0]
+    assert (bar.get_x(), bar.get_x() + bar.get_width()) == pytest.approx((min(xs), max(xs)))
 
 
-def test_the_metric_is_an_option() -> None:
-    strict = dots(draw({"alpha": 0.7}), "Offline")[0]
-    flexible = dots(draw({"alpha": 0.7}, metric="em_flexible"), "Offline")[0]
-    assert [b - a for a, b in zip(strict, flexible, strict=True)] == pytest.approx([0.01] * 10)
+def test_the_flexible_reading_stands_below_the_strict_one() -> None:
+    figure = draw({"alpha": 0.7})
+    strict, flexible = dots(figure, "Offline")[0], dots(figure, "Offline, flexible")[0]
+    gaps = [b - a for a, b in zip(strict, flexible, strict=True)]
+    assert gaps == pytest.approx([0.01] * 10)
+
+
+def test_all_of_the_leaderboard_is_in_the_strip(root: Path) -> None:
+    board = pd.read_csv(root / "resources" / "helm_lite_mmlu.csv")
+    strip = draw(board=board).axes[0]
+    assert sorted(line.get_xdata()[0] for line in strip.lines) == sorted(board["mmlu_em"])
+    assert "All 91 models" in strip.get_title(loc="left")
 
 
 def test_the_lines_are_named_with_score_and_distance() -> None:
-    said = frames.words(draw()).replace("\n", " ")
+    said = " ".join(frames.words(draw()).split())
     assert "#1 a model of a rather long name 0 80.9 %" in said
     assert "80.3 %: 0.6 points below #1" in said
     assert "77.2 %: 3.7 points below #1" in said
-    assert "#3" not in said
+    assert "#1 to #2: 0.6 points" in said
+    assert "#3 a model" not in said
 
 
-def test_near_scores_share_one_axis() -> None:
-    assert len(draw().axes) == 3  # two models and the names
+def test_panels_share_one_scale() -> None:
+    runs = pd.concat(
+        [frames.run_scores({"alpha": 0.7}), frames.run_scores({"beta": 0.3}, n_runs=3)]
+    )
+    runs.loc[(runs["model"] == "beta") & (runs["run"] == 0), "em_strict"] = 0.2
+    figure = fig3.draw(tables(runs), options=Options(conditions=FIVE))
+    spans = [axes.get_xlim()[1] - axes.get_xlim()[0] for axes in figure.axes[2::2]]
+    assert spans == pytest.approx([spans[0]] * 2)
+    assert figure.axes[4].get_xlim()[0] < 0.2
 
 
-def test_far_scores_cut_the_axis_and_keep_one_scale() -> None:
-    figure = draw(FAR)
-    upper, _, lower, _ = figure.axes
-    assert "axis cut" in frames.words(figure)
-    heights = [
-        axes.bbox.height / (axes.get_ylim()[1] - axes.get_ylim()[0]) for axes in (upper, lower)
-    ]
-    assert heights[0] == pytest.approx(heights[1], rel=0.01)
-    assert upper.get_ylim()[0] < 0.772 < 0.809 < upper.get_ylim()[1]
-    assert lower.get_ylim()[0] < 0.31 < lower.get_ylim()[1] < upper.get_ylim()[0]
+def test_places_and_chances_stand_beside_the_bars() -> None:
+    beside = draw({"alpha": 0.7}).axes[3]
+    said = [t.get_text() for t in beside.texts]
+    assert said.count("3–6 (4.5)") == 2 * len(FIVE)
+    assert said.count("80 %") == said.count("40 %") == 2 * len(FIVE)
 
 
-def test_null_leaves_a_gap_with_a_mark() -> None:
+def test_reruns_have_no_other_user() -> None:
+    runs = frames.run_scores({"alpha": 0.7})
+    figure = fig3.draw(tables(runs, unit="rerun"), options=Options(conditions=FIVE))
+    said = [t.get_text() for t in figure.axes[3].texts]
+    assert "80 %" not in said
+    assert said.count("–") == 2 * len(FIVE)
+    assert "Offline\n10 reruns" in [t.get_text() for t in figure.axes[2].get_yticklabels()]
+
+
+def test_null_is_said() -> None:
     figure = draw({"alpha": 0.7}, nulls=[("alpha", "rag")])
-    assert len(figure.axes[0].patches) == 4
-    assert frames.words(figure).count("n/a") == 1
+    assert frames.words(figure).count("n/a: no complete run") == 2
+    assert [t.get_text() for t in figure.axes[3].texts].count("n/a") == 2
+
+
+def test_what_has_no_interval_says_so() -> None:
+    runs = frames.run_scores({"alpha": 0.7})
+    shown = tables(runs)
+    known = shown.spread.assign(
+        ci_low=lambda t: t["mean"] - 0.01, ci_high=lambda t: t["mean"] + 0.01
+    )
+    without = frames.words(fig3.draw(shown, options=Options(conditions=FIVE)))
+    with_it = frames.words(
+        fig3.draw(shown._replace(spread=known), options=Options(conditions=FIVE))
+    )
+    assert without.count("no interval") == 2 * len(FIVE)
+    assert "no interval" not in with_it
 
 
 def test_a_condition_that_was_not_run_is_said() -> None:
     runs = frames.run_scores(NEAR)
     runs = runs[(runs["model"] != "beta") | (runs["condition"] != "rag")]
-    options = fig3.Options(conditions=frames.CONDITIONS)
-    figure = fig3.draw(runs, frames.spreads(runs), frames.leaderboard(), options=options)
-    assert frames.words(figure).count("SP-RAG (not run)") == 1
+    figure = fig3.draw(tables(runs), options=Options(conditions=frames.CONDITIONS))
+    assert frames.words(figure).count("SP-RAG\nnot run") == 1
+
+
+def test_the_models_own_line_is_dashed() -> None:
+    board = frames.leaderboard().assign(mmlu_em=[0.72, 0.71, 0.70, 0.69, 0.68, 0.67])
+    name = str(board["model"][0])
+    panel = draw({"alpha": 0.72}, board=board, own_names={"alpha": name}).axes[2]
+    (own,) = [line for line in panel.lines if line.get_linestyle() == "--"]
+    assert own.get_xdata()[0] == 0.72
 
 
 @pytest.mark.parametrize(
@@ -95,10 +164,13 @@ def test_a_condition_that_was_not_run_is_said() -> None:
     [
         (NEAR, frames.CONDITIONS[:4]),
         (FAR, frames.CONDITIONS[1:3]),
+        (NEAR | FAR, frames.CONDITIONS),
         (NEAR | FAR | {"gamma": 0.8}, frames.CONDITIONS + frames.EXTRA),
     ],
 )
-def test_everything_is_on_the_page_and_apart(centres, conditions, root: Path) -> None:
+def test_everything_is_on_the_page_and_apart(
+    centres: dict[str, float], conditions: Sequence[str], root: Path
+) -> None:
     board = pd.read_csv(root / "resources" / "helm_lite_mmlu.csv")
     figure = draw(
         centres,
@@ -110,31 +182,46 @@ def test_everything_is_on_the_page_and_apart(centres, conditions, root: Path) ->
     assert frames.clipped(figure) == []
     assert frames.small(figure) == []
     assert not frames.head_overlaps(figure)
-    # of the text alone: an annotation's own extent takes its leader in
-    named = [t for t in frames.texts(figure) if t.get_text().startswith("#")]
-    names = [Text.get_window_extent(t) for t in named]
-    assert len(names) % 3 == 0
-    for above, below in itertools.pairwise(names):
-        assert above.y0 >= below.y1 - 0.5 or above.y1 <= below.y0
-    said = frames.words(figure)
-    assert "A note.\nFor scale only." in said
+    for beside in figure.axes[3::2]:
+        boxes = [t.get_window_extent() for t in beside.texts if t.get_text() != "–"]
+        hits = [
+            (a, b)
+            for k, a in enumerate(boxes)
+            for b in boxes[k + 1 :]
+            if a.x0 < b.x1 - 1 and b.x0 < a.x1 - 1 and a.y0 < b.y1 - 1 and b.y0 < a.y1 - 1
+        ]
+        assert hits == []
+    assert "A note.\nFor scale only." in frames.words(figure)
 
 
-def test_no_leaderboard_no_lines() -> None:
+def test_three_models_and_six_conditions_fit_a_page() -> None:
+    figure = draw(NEAR | FAR, conditions=frames.CONDITIONS, note="A note.")
+    assert figure.get_figheight() <= 9.2
+
+
+def test_no_leaderboard_no_places() -> None:
     figure = draw({"alpha": 0.3}, board=frames.leaderboard().iloc[:0])
-    assert len(figure.axes) == 1
+    assert len(figure.axes) == 2
     assert "#1" not in frames.words(figure)
+    assert "places" not in frames.words(figure)
+
+
+def test_scores_at_the_ends_stay_in_sight() -> None:
+    for centre in (0.0, 1.0):
+        runs = frames.run_scores({"alpha": centre}, n_runs=1)
+        figure = fig3.draw(tables(runs), options=Options(conditions=FIVE))
+        left, right = figure.axes[2].get_xlim()
+        assert left <= centre <= right
+        assert math.isclose(right - left, 0.05)
 
 
 def test_several_tasks_need_a_choice() -> None:
-    runs = frames.run_scores({"alpha": 0.7})
-    spread = frames.spreads(runs)
-    both = pd.concat([spread, spread.assign(task="another")])
-    options = fig3.Options(conditions=frames.CONDITIONS)
+    shown = tables(frames.run_scores({"alpha": 0.7}))
+    both = shown._replace(spread=pd.concat([shown.spread, shown.spread.assign(task="another")]))
     with pytest.raises(StudyError, match=r"another, mmlu_helm.*`task`"):
-        fig3.draw(runs, both, frames.leaderboard(), options=options)
-    chosen = fig3.Options(conditions=frames.CONDITIONS, task="mmlu_helm")
-    assert dots(fig3.draw(runs, both, frames.leaderboard(), options=chosen), "Offline")
+        fig3.draw(both, options=Options(conditions=frames.CONDITIONS))
+    chosen = Options(conditions=frames.CONDITIONS, task="mmlu_helm")
+    assert dots(fig3.draw(both, options=chosen), "Offline")
 
 
 @pytest.mark.parametrize(
@@ -146,10 +233,9 @@ def test_several_tasks_need_a_choice() -> None:
     ],
 )
 def test_nothing_to_draw_is_said(rows, options, why) -> None:
-    runs = frames.run_scores({"alpha": 0.7})
-    spread = frames.spreads(runs).iloc[:rows]
-    chosen = fig3.Options(**({"conditions": frames.CONDITIONS} | options))
-    figure = fig3.draw(runs, spread, frames.leaderboard(), options=chosen)
+    shown = tables(frames.run_scores({"alpha": 0.7}))
+    shown = shown._replace(spread=shown.spread.iloc[:rows])
+    figure = fig3.draw(shown, options=Options(**({"conditions": frames.CONDITIONS} | options)))
     said = frames.words(figure).replace("\n", " ")
     assert "no data" in said
     assert why in said

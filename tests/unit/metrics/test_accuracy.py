@@ -10,7 +10,7 @@ import pytest
 from metric_frames import answer_frame, chosen, item_frame, question
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.accuracy import count_runs, measure_accuracy, measure_runs
 from fieldwork.records import Accuracy, Answer, Item, RunAccuracy
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
@@ -122,7 +122,11 @@ def test_empty_input_gives_no_rows() -> None:
 def score(
     em: float, *, n_items: int = 3, condition: str = "c", puppet: str | None = None
 ) -> RunAccuracy:
-    return RunAccuracy("m", "t", condition, 0, puppet, 0, em, em / 2, 1 - em, n_items, 2)
+    return RunAccuracy("m", "t", condition, 0, puppet, 0, em, em / 2, 1 - em, n_items, 2, False)
+
+
+def spread(scores: list[RunAccuracy]) -> list[Accuracy]:
+    return measure_accuracy(count_runs(scores))
 
 
 def strict(found: list[Accuracy], condition: str = "c") -> Accuracy:
@@ -131,7 +135,7 @@ def strict(found: list[Accuracy], condition: str = "c") -> Accuracy:
 
 
 def test_spread_over_runs() -> None:
-    rows = measure_accuracy([score(0.5), score(0.75), score(0.25)])
+    rows = spread([score(0.5), score(0.75), score(0.25)])
     assert {r.metric: (r.mean, r.minimum, r.maximum, r.n_runs) for r in rows} == {
         "em_strict": (0.5, 0.25, 0.75, 3),
         "em_flexible": (0.25, 0.125, 0.375, 3),
@@ -141,19 +145,19 @@ def test_spread_over_runs() -> None:
 
 
 def test_incomplete_runs_are_dropped_and_named() -> None:
-    row = strict(measure_accuracy([score(0.5), score(1.0), score(0.0, n_items=2)]))
+    row = strict(spread([score(0.5), score(1.0), score(0.0, n_items=2)]))
     assert (row.mean, row.minimum, row.n_runs) == (0.75, 0.5, 2)
     assert row.reason == "1 of 3 runs left out: they answer fewer than 3 items"
 
 
 def test_a_condition_without_complete_run_is_null() -> None:
-    row = strict(measure_accuracy([score(0.5), score(1.0, n_items=1, condition="field")]), "field")
+    row = strict(spread([score(0.5), score(1.0, n_items=1, condition="field")]), "field")
     assert (row.mean, row.minimum, row.maximum, row.n_runs, row.n_items) == (None, None, None, 0, 3)
     assert row.reason == "no run answers all 3 items, the fullest answers 1"
 
 
 def test_one_run_has_a_mean_and_no_spread() -> None:
-    row = strict(measure_accuracy([score(0.5)]))
+    row = strict(spread([score(0.5)]))
     assert (row.mean, row.minimum, row.maximum, row.n_runs) == (0.5, None, None, 1)
     assert row.reason == "no lowest and highest, no interval: one run has no spread"
 
@@ -170,12 +174,12 @@ def test_one_run_has_a_mean_and_no_spread() -> None:
     ],
 )
 def test_unit_of_a_run(puppets: list[str | None], unit: str) -> None:
-    assert strict(measure_accuracy([score(0.5, puppet=puppet) for puppet in puppets])).unit == unit
+    assert strict(spread([score(0.5, puppet=puppet) for puppet in puppets])).unit == unit
 
 
 def test_order_of_runs_moves_no_bit() -> None:
     scores = [score(0.1 * k) for k in range(10)]
-    assert measure_accuracy(scores) == measure_accuracy(scores[::-1])
+    assert spread(scores) == spread(scores[::-1])
 
 
 @pytest.mark.real_data
@@ -212,18 +216,30 @@ def letter_of(completion: str) -> str | None:
 
 
 def test_the_interval_is_students_over_runs() -> None:
-    row = strict(measure_accuracy([score(em) for em in (0.5, 0.6, 0.7)]))
+    row = strict(spread([score(em) for em in (0.5, 0.6, 0.7)]))
     # 0.6 +- 4.3027 * 0.1 / sqrt(3)
     assert (row.ci_low, row.ci_high) == pytest.approx((0.35159, 0.84841), abs=1e-5)
     assert row.reason is None
 
 
-def test_runs_of_one_puppet_are_one_unit() -> None:
-    """Repeats of a puppet do not narrow what is said of other puppets."""
-    twice = [score(em, puppet=who) for who, em in zip("ppqq", (0.4, 0.6, 0.6, 0.8), strict=True)]
-    once = [score(em, puppet=who) for who, em in zip("pq", (0.5, 0.7), strict=True)]
-    two, one = strict(measure_accuracy(twice)), strict(measure_accuracy(once))
-    assert (two.ci_low, two.ci_high) == pytest.approx((one.ci_low, one.ci_high))
+def test_the_first_run_of_a_puppet_counts() -> None:
+    """Replicates make an arm no wider than one without them, nor more certain."""
+    twice = [score(em, puppet=who) for who, em in zip("ppqq", (0.4, 0.9, 0.6, 0.1), strict=True)]
+    once = [score(em, puppet=who) for who, em in zip("pq", (0.4, 0.6), strict=True)]
+    assert spread(twice) == spread(once)
+    assert [run.is_counted for run in count_runs(twice)] == [True, False, True, False]
+
+
+def test_an_incomplete_first_run_gives_way_to_the_next() -> None:
+    runs_of_p = [score(0.9, puppet="p", n_items=2), score(0.4, puppet="p"), score(0.6, puppet="q")]
+    assert [run.is_counted for run in count_runs(runs_of_p)] == [False, True, True]
+    row = strict(spread(runs_of_p))
+    assert (row.minimum, row.maximum, row.n_runs) == (0.4, 0.6, 2)
+    assert row.reason == "1 of 3 runs left out: they answer fewer than 3 items"
+
+
+def test_runs_of_one_single_puppet_all_count() -> None:
+    assert [run.is_counted for run in count_runs([score(0.5, puppet="p")] * 3)] == [True] * 3
 
 
 @pytest.mark.parametrize(
@@ -231,6 +247,6 @@ def test_runs_of_one_puppet_are_one_unit() -> None:
     [([score(0.5), score(0.5)], "rerun"), ([score(0.5, puppet=p) for p in "pq"], "puppet")],
 )
 def test_equal_scores_have_no_interval(runs: list[RunAccuracy], unit: str) -> None:
-    row = strict(measure_accuracy(runs))
+    row = strict(spread(runs))
     assert (row.ci_low, row.ci_high) == (None, None)
     assert row.reason == f"no interval: there are no two {unit}s, or all score alike"

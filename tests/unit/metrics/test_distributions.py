@@ -1,4 +1,4 @@
-"""Answer shares and novelty against hand counts, with every way of giving no letter."""
+"""Answer shares against hand counts, with every way of giving no letter."""
 
 import dataclasses
 import math
@@ -9,8 +9,8 @@ import pytest
 from metric_frames import answer_frame, chosen, item_frame, question
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.distributions import measure_distributions, measure_novelty
-from fieldwork.records import Answer, Novelty
+from fieldwork.metrics.distributions import measure_distributions
+from fieldwork.records import Answer
 
 
 def shares(answers: list[Answer], **item: object) -> dict[str, tuple[int, bool]]:
@@ -94,105 +94,6 @@ def test_an_answer_without_item_is_refused(items: pd.DataFrame) -> None:
 def test_empty_input_gives_no_rows() -> None:
     assert measure_distributions(answer_frame([]), item_frame()) == []
     assert measure_distributions(pd.DataFrame(), pd.DataFrame()) == []
-    assert measure_novelty(pd.DataFrame(), baseline="offline") == []
-
-
-def novelty(arms: dict[str, dict[str, list[str | None]]]) -> dict[str, Novelty]:
-    answers = [
-        answer
-        for condition, items in arms.items()
-        for item_id, letters in items.items()
-        for answer in chosen(letters, condition=condition, item_id=item_id)
-    ]
-    rows = measure_novelty(answer_frame(answers), baseline="offline")
-    return {row.condition: row for row in rows}
-
-
-def test_novelty_by_hand() -> None:
-    found = novelty(
-        {
-            "offline": {"i": ["A", "B"], "j": ["C", None], "k": [None], "l": ["A"]},
-            "history": {"i": ["C", "A"], "j": ["C"], "k": ["D"], "l": [None], "n": ["A"]},
-            "offline_t0": {"i": ["A"], "j": ["D"], "l": ["A"]},
-        }
-    )
-    # history: i is new, j is not; k has no readable baseline, l nothing readable, n no baseline
-    assert (found["history"].n_items, found["history"].n_novel, found["history"].share) == (
-        2,
-        1,
-        0.5,
-    )
-    assert (found["offline_t0"].n_items, found["offline_t0"].n_novel) == (3, 1)
-    assert set(found) == {"history", "offline_t0"}
-    assert found["history"].ci_low is not None
-    assert found["history"].ci_low < 0.5
-
-
-@pytest.mark.parametrize(
-    ("arms", "reason"),
-    [
-        ({"history": {"i": ["A"]}}, "there are no answers under the baseline"),
-        ({"offline": {"i": [None]}, "history": {"i": ["A"]}}, "no item has a readable letter both"),
-        ({"offline": {"i": ["A"]}, "history": {"i": [None]}}, "no item has a readable letter both"),
-        ({"offline": {"i": ["A"]}, "history": {"j": ["A"]}}, "no item has a readable letter both"),
-    ],
-)
-def test_novelty_without_shared_items_is_null(
-    arms: dict[str, dict[str, list[str | None]]], reason: str
-) -> None:
-    row = novelty(arms)["history"]
-    assert (row.share, row.ci_low, row.ci_high, row.n_items, row.n_novel) == (
-        None,
-        None,
-        None,
-        0,
-        0,
-    )
-    assert row.reason is not None
-    assert reason in row.reason
-
-
-def test_novelty_keeps_models_apart() -> None:
-    answers = (
-        chosen("A", condition="offline", model="m")
-        + chosen("B", condition="offline", model="n")
-        + chosen("B", condition="history", model="m")
-        + chosen("B", condition="history", model="n")
-    )
-    rows = measure_novelty(answer_frame(answers), baseline="offline")
-    assert {row.model: row.n_novel for row in rows} == {"m": 1, "n": 0}
-
-
-def novel_arm(letters: dict[str, str]) -> Novelty:
-    """What each puppet answers to items 0, 1, ...; the baseline always says A."""
-    answers = [
-        answer
-        for puppet, given in letters.items()
-        for item, letter in enumerate(given)
-        for answer in chosen(letter, puppet_id=puppet, item_id=f"{item}")
-    ]
-    items = len(next(iter(letters.values())))
-    answers += [a for k in range(items) for a in chosen("A", condition="offline", item_id=f"{k}")]
-    (row,) = measure_novelty(answer_frame(answers), baseline="offline")
-    return row
-
-
-def test_one_odd_puppet_widens_the_interval_of_novelty() -> None:
-    """Twenty new letters of one puppet are one draw; of ten puppets, two each, they are many."""
-    alone = {f"p{k}": ("B" if k == 0 else "A") * 20 + "A" * 20 for k in range(10)}
-    spread = {f"p{k}": "A" * (2 * k) + "BB" + "A" * (38 - 2 * k) for k in range(10)}
-    odd, many = novel_arm(alone), novel_arm(spread)
-    assert (odd.share, many.share) == (0.5, 0.5)
-    # losing the odd puppet loses all: error sqrt(9/10 * (0.5^2 - 10 * 0.05^2)) = 0.45
-    assert (odd.ci_low, odd.ci_high) == (0.0, 1.0)
-    # all puppets alike: Wilson over the items is what is left
-    assert (many.ci_low, many.ci_high) == pytest.approx((0.352, 0.648), abs=1e-3)
-
-
-def test_a_letter_two_puppets_give_stays_new_without_either() -> None:
-    """Nothing depends on one puppet, so that Wilson's interval over items stands."""
-    row = novel_arm({"p": "BBAA", "q": "BBAA", "r": "AAAA"})
-    assert (row.share, row.ci_low, row.ci_high) == pytest.approx((0.5, 0.15, 0.85), abs=1e-2)
 
 
 def test_answers_of_one_puppet_narrow_no_interval() -> None:

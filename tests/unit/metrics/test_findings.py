@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from metric_frames import answer_frame, chosen, listed
 
-from fieldwork.estimates import PromptMean, Shift
+from fieldwork.estimates import Novelty, PromptMean, Shift
 from fieldwork.metrics import claims, findings
 from fieldwork.metrics.findings import Asked, Section, Study
 from fieldwork.metrics.phrases import (
@@ -21,7 +21,7 @@ from fieldwork.metrics.phrases import (
 from fieldwork.metrics.phrases import (
     listed as in_words,
 )
-from fieldwork.records import Accuracy, Comparison, Novelty, VarianceShare
+from fieldwork.records import Accuracy, Comparison, VarianceShare
 
 STUDY = Study(
     name="s",

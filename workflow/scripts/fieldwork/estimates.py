@@ -122,3 +122,112 @@ class CategoryVariance:
     n_items: int = column("their items")
     unit: str = column("unit of the interval and the test")
     reason: str | None = column("why there is no estimate, interval or test")
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """Questions on which a condition says something the baseline never did: `results/metrics/novelty`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the offline condition compared with")
+    n_items: int = column("choice items answered in both")
+    n_novel: int = column("items with at least one letter absent from the baseline's")
+    share: float | None = column("n_novel / n_items, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval, the wider of items and puppets")
+    ci_high: float | None = column("upper end of the 95 % interval, the wider of items and puppets")
+    control: str | None = column("the condition of fresh offline reruns, NULL where there is none")
+    n_equal: int | None = column("units, puppets or reruns, that both are brought to")
+    n_items_equal: int | None = column("items answered in all three")
+    share_equal: float | None = column("share of these that are new to `n_equal` units")
+    control_share: float | None = column("the same of the control: what more reruns alone give")
+    excess: float | None = column("share_equal - control_share")
+    excess_low: float | None = column("lower end of its 95 % interval, over units")
+    excess_high: float | None = column("upper end of its 95 % interval, over units")
+    p_value: float | None = column(
+        "chance of such an excess if users answer like reruns; one-sided"
+    )
+    p_holm: float | None = column("`p_value` corrected over the conditions (Holm)")
+    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    reason: str | None = column("why there is no share, no excess or no interval")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreComparison:
+    """A condition's scores beside the baseline's: `results/metrics/score_comparisons`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
+    mean: float | None = column("mean score of the condition's counted runs")
+    mean_baseline: float | None = column("the same of the baseline")
+    difference: float | None = column("mean - mean_baseline, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval of the difference (Welch)")
+    ci_high: float | None = column("upper end of the 95 % interval of the difference (Welch)")
+    p_value: float | None = column("permutation test that both score alike on average")
+    p_holm: float | None = column("`p_value` corrected over the conditions (Holm)")
+    sd: float | None = column("standard deviation over the condition's counted runs")
+    sd_baseline: float | None = column("the same of the baseline")
+    sd_ratio: float | None = column("sd / sd_baseline")
+    p_spread: float | None = column(
+        "permutation test that the condition spreads no more; one-sided"
+    )
+    p_spread_holm: float | None = column("`p_spread` corrected over the conditions (Holm)")
+    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    share_between: float | None = column(
+        "share of the variance of a run's score that lies between puppets"
+    )
+    share_low: float | None = column("lower end of its 95 % interval")
+    share_high: float | None = column("upper end of its 95 % interval")
+    n_units: int = column("counted runs of the condition, one a unit")
+    n_units_baseline: int = column("the same of the baseline")
+    n_items: int = column("items in a run")
+    unit: str = column("what one run is: `rerun` or `puppet`")
+    reason: str | None = column("why something is NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """Places a model's runs would take on a leaderboard: `results/metrics/ranks`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    metric: str = column("`em_strict` or `em_flexible`")
+    n_models: int = column("other models on the leaderboard")
+    rank_best: int | None = column("best place of a counted run, NULL with a reason")
+    rank_median: float | None = column("median place of the counted runs")
+    rank_worst: int | None = column("worst place of a counted run")
+    rank_of_mean: int | None = column("place of the mean score")
+    p_change: float | None = column("chance that two users (offline: two reruns) differ in place")
+    p_change_rerun: float | None = column("the same for two runs of one user")
+    p_change_baseline: float | None = column("the same for two reruns of the baseline")
+    rank_baseline: int | None = column("place of the baseline's mean score")
+    p_change_from_baseline: float | None = column("chance that a run is not at `rank_baseline`")
+    n_units: int = column("counted runs, one a unit")
+    n_items: int = column("items in a run")
+    unit: str = column("what one run is: `rerun` or `puppet`")
+    note: str | None = column("what to know before quoting a place")
+    reason: str | None = column("why something is NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class OrderChange:
+    """How often a user turns the order of two of the study's models: `results/metrics/order_changes`."""
+
+    model: str = column("the one that scores higher on average under the baseline")
+    other: str = column("the other one")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition that gives the order")
+    metric: str = column("`em_strict` or `em_flexible`")
+    lead: float | None = column("mean score of `model` - mean score of `other`, baseline")
+    p_change: float | None = column("chance that `other` is ahead with a user; a tie counts half")
+    p_change_baseline: float | None = column("the same for a rerun of both under the baseline")
+    n_units: int = column("users of both models, or pairs of reruns")
+    unit: str = column("`puppet` or `pair of reruns`")
+    reason: str | None = column("why something is NULL")

@@ -306,6 +306,7 @@ class RunAccuracy:
     format_failure: float = column("share of answers in which HELM's reading finds no letter")
     n_items: int = column("items answered in the run")
     n_subjects: int = column("subjects averaged over")
+    is_counted: bool = column("complete, and the first such run of its puppet; each offline rerun")
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,31 +317,15 @@ class Accuracy:
     task: str = column("task")
     condition: str = column("condition")
     metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
-    mean: float | None = column("mean over runs, NULL with a reason")
-    minimum: float | None = column("lowest run")
-    maximum: float | None = column("highest run")
+    mean: float | None = column("mean over the counted runs, one a unit; NULL with a reason")
+    minimum: float | None = column("lowest counted run")
+    maximum: float | None = column("highest counted run")
     ci_low: float | None = column("lower end of the 95 % interval of the mean over units")
     ci_high: float | None = column("upper end of the 95 % interval of the mean over units")
-    n_runs: int = column("complete runs")
+    n_runs: int = column("counted runs")
     n_items: int = column("items in a run")
     unit: str = column("what one run is: `rerun` or `puppet`")
     reason: str | None = column("why there is no estimate, spread or interval")
-
-
-@dataclass(frozen=True, slots=True)
-class Novelty:
-    """Questions on which a condition says something the baseline never did: `results/metrics/novelty`."""
-
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
-    baseline: str = column("the offline condition compared with")
-    n_items: int = column("choice items answered in both")
-    n_novel: int = column("items with at least one letter absent from the baseline's")
-    share: float | None = column("n_novel / n_items, NULL with a reason")
-    ci_low: float | None = column("lower end of the 95 % interval, the wider of items and puppets")
-    ci_high: float | None = column("upper end of the 95 % interval, the wider of items and puppets")
-    reason: str | None = column("why there is no estimate")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,14 @@
 A run answers every item once: offline a rerun, with puppets one puppet's pass over the task. The
 score is HELM Lite's: exact match, averaged within a subject and then over subjects. Responses that
 failed are no data, and a run that lacks them is incomplete; everything else unreadable is wrong.
+One run counts for each unit: a puppet's first complete one, or each complete rerun, so that arms with
+replicates are described by as many runs as arms without.
 """
 
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pandas as pd
@@ -24,13 +27,21 @@ from fieldwork.metrics.distributions import (
 from fieldwork.metrics.resampling import Interval, student_quantile
 from fieldwork.records import Accuracy, RunAccuracy
 
-_NOTHING = 1e-12
+NOTHING = 1e-12
 """Spreads below this are rounding."""
 
-METRICS = ("em_strict", "em_flexible", "format_failure")
+
+READERS: Mapping[str, Callable[[RunAccuracy], float]] = {
+    "em_strict": lambda run: run.em_strict,
+    "em_flexible": lambda run: run.em_flexible,
+    "format_failure": lambda run: run.format_failure,
+}
+"""How a run's score by each metric is read."""
 
 
-class _Arm(NamedTuple):
+class RunArm(NamedTuple):
+    """A model's runs over a task, under one condition."""
+
     model: str
     task: str
     condition: str
@@ -63,8 +74,8 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
     """Score each run of the choice tasks over the items that have a gold letter.
 
     Runs of a model, task and condition are numbered from 0 in order of (puppet_id, replicate);
-    incomplete ones are kept, with their number of items. Items without gold are left out, and a
-    run without any other item has no row.
+    incomplete ones are kept, with their number of items, and marked as not counted. Items without
+    gold are left out, and a run without any other item has no row.
 
     Raises:
         StudyError: an item is missing from `items`, or a run answers one twice.
@@ -72,18 +83,18 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
     columns = ("puppet_id", "replicate", "letter_strict", "letter")
     given = choice_answers(answers, *columns)
     questions = read_questions(items, sorted(set(given["task"])))
-    arms: dict[_Arm, dict[_Run, dict[str, _Graded]]] = {}
+    arms: dict[RunArm, dict[_Run, dict[str, _Graded]]] = {}
     for values in given.itertuples(index=False, name=None):
         row = _Row(*values)
         question = find_question(questions, QuestionKey(row.task, row.item_id))
         if question.gold is None:
             continue
         run = _Run(text_or_none(row.puppet_id) or "", int(row.replicate))
-        graded = arms.setdefault(_Arm(*row[:3]), {}).setdefault(run, {})
+        graded = arms.setdefault(RunArm(*row[:3]), {}).setdefault(run, {})
         if row.item_id in graded:
             raise StudyError(_twice(row))
         graded[row.item_id] = _grade(row, question)
-    return [row for arm in sorted(arms) for row in _score_runs(arm, arms[arm])]
+    return count_runs([row for arm in sorted(arms) for row in _score_runs(arm, arms[arm])])
 
 
 def _twice(row: _Row) -> str:
@@ -104,7 +115,7 @@ def _grade(row: _Row, question: Question) -> _Graded:
     )
 
 
-def _score_runs(arm: _Arm, runs: Mapping[_Run, Mapping[str, _Graded]]) -> Iterator[RunAccuracy]:
+def _score_runs(arm: RunArm, runs: Mapping[_Run, Mapping[str, _Graded]]) -> Iterator[RunAccuracy]:
     for index, run in enumerate(sorted(runs)):
         graded = list(runs[run].values())
         subjects: dict[str, list[_Graded]] = {}
@@ -122,6 +133,7 @@ def _score_runs(arm: _Arm, runs: Mapping[_Run, Mapping[str, _Graded]]) -> Iterat
             format_failure=_share([a.unreadable for a in graded]),
             n_items=len(graded),
             n_subjects=len(subjects),
+            is_counted=False,
         )
 
 
@@ -134,33 +146,69 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def measure_accuracy(runs: Sequence[RunAccuracy]) -> list[Accuracy]:
-    """Mean, lowest and highest score over the complete runs of each model, task and condition.
+def count_runs(runs: Sequence[RunAccuracy]) -> list[RunAccuracy]:
+    """Mark the runs that stand for their units: complete, and of a puppet only the first.
 
-    Complete runs have as many items as the fullest run of the model and task. One complete run has
-    a mean but no spread; none gives NULL with a reason.
+    Complete runs have as many items as the fullest run of the model and task. Runs of one single
+    puppet differ as reruns do, and all count.
     """
-    full: dict[tuple[str, str], int] = {}
-    arms: dict[_Arm, list[RunAccuracy]] = {}
+    full = full_sizes(runs)
+    arms = runs_by_arm(runs)
+    counted: list[RunAccuracy] = []
+    seen: set[tuple[RunArm, str]] = set()
     for run in runs:
-        key = (run.model, run.task)
-        full[key] = max(run.n_items, full.get(key, 0))
-        arms.setdefault(_Arm(run.model, run.task, run.condition), []).append(run)
+        arm = RunArm(run.model, run.task, run.condition)
+        is_first = True
+        if run.puppet_id and unit_of(arms[arm]) == "puppet":
+            is_first = (arm, run.puppet_id) not in seen
+        is_counted = run.n_items == full[arm.model, arm.task] and is_first
+        if is_counted:
+            seen.add((arm, run.puppet_id or ""))
+        counted.append(replace(run, is_counted=is_counted))
+    return counted
+
+
+def runs_by_arm(runs: Sequence[RunAccuracy]) -> dict[RunArm, list[RunAccuracy]]:
+    """The runs of each arm, arms in alphabetical order."""
+    arms: dict[RunArm, list[RunAccuracy]] = {}
+    for run in runs:
+        arms.setdefault(RunArm(run.model, run.task, run.condition), []).append(run)
+    return {arm: arms[arm] for arm in sorted(arms)}
+
+
+def full_sizes(runs: Sequence[RunAccuracy]) -> dict[tuple[str, str], int]:
+    """Items of the fullest run of each model and task."""
+    full: dict[tuple[str, str], int] = {}
+    for run in runs:
+        full[run.model, run.task] = max(run.n_items, full.get((run.model, run.task), 0))
+    return full
+
+
+def unit_of(runs: Sequence[RunAccuracy]) -> str:
+    """Several runs of one puppet differ as reruns do: there is no second puppet to differ from."""
+    puppets = {run.puppet_id for run in runs}
+    alone = len(puppets) == 1 and (len(runs) > 1 or puppets == {None})
+    return "rerun" if alone else "puppet"
+
+
+def measure_accuracy(runs: Sequence[RunAccuracy]) -> list[Accuracy]:
+    """Mean, lowest and highest score over the counted runs of each model, task and condition.
+
+    One counted run has a mean but no spread; none gives NULL with a reason.
+    """
+    full = full_sizes(runs)
     return [
-        row for arm in sorted(arms) for row in _spread(arm, arms[arm], full[(arm.model, arm.task)])
+        row
+        for arm, of in runs_by_arm(runs).items()
+        for row in _spread(arm, of, full[arm.model, arm.task])
     ]
 
 
-def _spread(arm: _Arm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator[Accuracy]:
-    complete = [run for run in runs if run.n_items == n_items]
-    readers: dict[str, Callable[[RunAccuracy], float]] = {
-        "em_strict": lambda run: run.em_strict,
-        "em_flexible": lambda run: run.em_flexible,
-        "format_failure": lambda run: run.format_failure,
-    }
-    for metric in METRICS:
-        scores = [readers[metric](run) for run in complete]
-        interval = _interval(complete, scores, _unit(runs))
+def _spread(arm: RunArm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator[Accuracy]:
+    counted = [run for run in runs if run.is_counted]
+    for metric, read in READERS.items():
+        scores = [read(run) for run in counted]
+        interval = _interval(scores)
         yield Accuracy(
             model=arm.model,
             task=arm.task,
@@ -173,49 +221,34 @@ def _spread(arm: _Arm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator[Ac
             ci_high=interval.high if interval else None,
             n_runs=len(scores),
             n_items=n_items,
-            unit=_unit(runs),
-            reason=_reason(runs, len(complete), n_items, interval),
+            unit=unit_of(runs),
+            reason=_reason(runs, len(counted), n_items, interval),
         )
 
 
-def _interval(runs: Sequence[RunAccuracy], scores: Sequence[float], unit: str) -> Interval | None:
-    """Student's t over puppets, each with the mean of its runs, or over reruns.
-
-    A puppet answers all items, so its answers are one draw. None for fewer than two, or no spread.
-    """
-    by_unit: dict[str, list[float]] = {}
-    for number, (run, score) in enumerate(zip(runs, scores, strict=True)):
-        name = run.puppet_id if unit == "puppet" else None
-        by_unit.setdefault(name or f"rerun {number}", []).append(score)
-    means = [_mean(of) for of in by_unit.values()]
-    if len(means) < 2 or max(means) - min(means) < _NOTHING:
+def _interval(scores: Sequence[float]) -> Interval | None:
+    """Student's t over units. None for fewer than two, or no spread."""
+    if len(scores) < 2 or max(scores) - min(scores) < NOTHING:
         return None
-    error = statistics.stdev(means) / math.sqrt(len(means))
-    centre, half = _mean(scores), student_quantile(len(means) - 1) * error
+    error = statistics.stdev(scores) / math.sqrt(len(scores))
+    centre, half = _mean(scores), student_quantile(len(scores) - 1) * error
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
-def _unit(runs: Sequence[RunAccuracy]) -> str:
-    """Several runs of one puppet differ as reruns do: there is no second puppet to differ from."""
-    puppets = {run.puppet_id for run in runs}
-    alone = len(puppets) == 1 and (len(runs) > 1 or puppets == {None})
-    return "rerun" if alone else "puppet"
-
-
 def _reason(
-    runs: Sequence[RunAccuracy], n_complete: int, n_items: int, interval: Interval | None
+    runs: Sequence[RunAccuracy], n_counted: int, n_items: int, interval: Interval | None
 ) -> str | None:
-    dropped = len(runs) - n_complete
+    dropped = sum(run.n_items < n_items for run in runs)
     parts = []
-    if n_complete == 0:
+    if n_counted == 0:
         fullest = max(run.n_items for run in runs)
         parts.append(f"no run answers all {n_items} items, the fullest answers {fullest}")
     elif dropped:
         parts.append(
             f"{dropped} of {len(runs)} runs left out: they answer fewer than {n_items} items"
         )
-    if n_complete == 1:
+    if n_counted == 1:
         parts.append("no lowest and highest, no interval: one run has no spread")
-    elif n_complete and interval is None:
-        parts.append(f"no interval: there are no two {_unit(runs)}s, or all score alike")
+    elif n_counted and interval is None:
+        parts.append(f"no interval: there are no two {unit_of(runs)}s, or all score alike")
     return "; ".join(parts) or None

@@ -7,7 +7,7 @@ the table's own reason. Promises that every sentence names the table it can be c
 
 from collections.abc import Sequence
 
-from fieldwork.estimates import PromptMean, Shift
+from fieldwork.estimates import Novelty, PromptMean, Shift
 from fieldwork.metrics.findings import Section, Study, cases, groups, is_shown, told, where
 from fieldwork.metrics.phrases import (
     counted,
@@ -20,7 +20,7 @@ from fieldwork.metrics.phrases import (
     points_interval,
     signed,
 )
-from fieldwork.records import Accuracy, Comparison, Novelty, VarianceShare
+from fieldwork.records import Accuracy, Comparison, VarianceShare
 
 TOP_SHIFTS = 5
 

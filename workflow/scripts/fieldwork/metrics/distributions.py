@@ -1,24 +1,20 @@
-"""How the answers to choice items spread over the letters, and which letters are new.
+"""How the answers to choice items spread over the letters.
 
-Owns the answer shares of each cell (model, task, condition, item) and the share of items on which a
-condition gives a letter the baseline never gave. Letters are the flexible reading. Responses that
-failed are no data and are left out; refused and unreadable ones count as `unknown`.
+Owns the answer shares of each cell (model, task, condition, item), and the reading of choice answers
+and their items. Letters are the flexible reading. Responses that failed are no data and are left out;
+refused and unreadable ones count as `unknown`.
 """
 
-import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from string import ascii_uppercase
 from typing import NamedTuple
 
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.resampling import Interval, student_quantile, wilson_interval
-from fieldwork.records import UNKNOWN, AnswerShare, Novelty
-
-_Givers = dict[str, set[str]]
-"""Who gave each letter; empty text where nobody asks."""
+from fieldwork.metrics.resampling import wilson_interval
+from fieldwork.records import UNKNOWN, AnswerShare
 
 
 class Question(NamedTuple):
@@ -44,12 +40,6 @@ class _Cell(NamedTuple):
 
     def question(self) -> QuestionKey:
         return QuestionKey(self.task, self.item_id)
-
-
-class _Arm(NamedTuple):
-    model: str
-    task: str
-    condition: str
 
 
 def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[AnswerShare]:
@@ -102,80 +92,6 @@ def _answer_shares(
             ci_low=interval.low,
             ci_high=interval.high,
         )
-
-
-def measure_novelty(answers: pd.DataFrame, *, baseline: str) -> list[Novelty]:
-    """Share of items with a readable letter that is absent from the baseline's letters.
-
-    One row for each model, task and condition other than the baseline. Items without a readable
-    letter on either side are left out of the denominator.
-    """
-    letters: dict[_Arm, dict[str, _Givers]] = {}
-    for row in choice_answers(answers, "letter", "puppet_id").itertuples(index=False, name=None):
-        by_item = letters.setdefault(_Arm(row[0], row[1], row[2]), {})
-        letter = text_or_none(row[4])
-        if letter is not None:
-            by_item.setdefault(row[3], {}).setdefault(letter, set()).add(text_or_none(row[5]) or "")
-    return [
-        _novelty(arm, letters[arm], letters.get(arm._replace(condition=baseline)), baseline)
-        for arm in sorted(letters)
-        if arm.condition != baseline
-    ]
-
-
-def _novelty(
-    arm: _Arm,
-    given: Mapping[str, _Givers],
-    offline: Mapping[str, _Givers] | None,
-    baseline: str,
-) -> Novelty:
-    shared = [item for item in given if item in offline] if offline is not None else []
-    givers = [
-        [given[item][letter] for letter in given[item].keys() - (offline or {})[item].keys()]
-        for item in shared
-    ]
-    puppets = {who for item in given.values() for of in item.values() for who in of} - {""}
-    interval = _novelty_interval(givers, sorted(puppets)) if shared else None
-    n_novel = sum(1 for of in givers if of)
-    return Novelty(
-        model=arm.model,
-        task=arm.task,
-        condition=arm.condition,
-        baseline=baseline,
-        n_items=len(shared),
-        n_novel=n_novel,
-        share=n_novel / len(shared) if shared else None,
-        ci_low=interval.low if interval else None,
-        ci_high=interval.high if interval else None,
-        reason=None if shared else _no_novelty(baseline, offline),
-    )
-
-
-def _novelty_interval(givers: Sequence[Sequence[set[str]]], puppets: Sequence[str]) -> Interval:
-    """The wider reach of Wilson's interval over items and the jackknife over puppets.
-
-    `givers` holds, for each item, who gave each of its new letters. Puppets answer all items, so
-    that the items are not independent draws.
-    """
-    n_items, n_novel = len(givers), sum(1 for of in givers if of)
-    wilson = wilson_interval(n_novel, n_items)
-    if len(puppets) < 2:
-        return wilson
-    lost = Counter(next(iter(who)) for of in givers if len(who := set().union(*of)) == 1 and of)
-    losses = [lost[puppet] / n_items for puppet in puppets]
-    mean = math.fsum(losses) / len(losses)
-    squares = math.fsum((loss - mean) ** 2 for loss in losses)
-    error = math.sqrt((len(puppets) - 1) / len(puppets) * squares)
-    share, half = n_novel / n_items, student_quantile(len(puppets) - 1) * error
-    return Interval(
-        max(0.0, min(wilson.low, share - half)), min(1.0, max(wilson.high, share + half))
-    )
-
-
-def _no_novelty(baseline: str, offline: Mapping[str, _Givers] | None) -> str:
-    if offline is None:
-        return f"there are no answers under the baseline condition {baseline}"
-    return f"no item has a readable letter both here and under the baseline condition {baseline}"
 
 
 def choice_answers(answers: pd.DataFrame, *columns: str) -> pd.DataFrame:

@@ -1,12 +1,15 @@
-"""The permutation test of two samples of answers, over kinds of answers rather than answers.
+"""Permutation tests: of two samples of answers, over kinds of answers, and of two arms of units.
 
 Owns the null distribution of a statistic when labels of two samples are exchanged at random, counted
-out where the distinct tables are few and drawn otherwise, and Holm's correction. Equal answers are
-one kind; exchanging two of them changes nothing, so a permutation is a table of how many answers of
-each kind the first sample gets, with its hypergeometric probability.
+out where the distinct tables or splits are few and drawn otherwise, and Holm's correction. Equal
+answers are one kind; exchanging two of them changes nothing, so a permutation is a table of how many
+answers of each kind the first sample gets, with its hypergeometric probability. A unit is a puppet or
+a rerun with all it answered, and moves as a whole.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +99,41 @@ def table_chances(tables: Counts, pooled: Counts) -> Floats:
 def _log_choose(n: NDArray[np.int64], k: NDArray[np.int64]) -> Floats:
     ways: Floats = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
     return ways
+
+
+class Splits(NamedTuple):
+    """Ways to deal units to two arms: shape (splits, units), true for the first arm.
+
+    The first row is the split as it was observed. `n_drawn` is 0 where all splits are there.
+    """
+
+    first: NDArray[np.bool_]
+    n_drawn: int
+
+
+def unit_splits(
+    n_first: int, n_second: int, *, n_permutations: int, random: np.random.Generator
+) -> Splits:
+    """All splits of the units if at most `MAX_TABLES`, else the observed one and random ones."""
+    total = n_first + n_second
+    observed = np.arange(total) < n_first
+    if math.comb(total, n_first) <= MAX_TABLES:
+        chosen = np.array(list(combinations(range(total), n_first)), dtype=np.int64)
+        every = np.zeros((len(chosen), total), dtype=np.bool_)
+        np.put_along_axis(every, chosen, True, axis=1)
+        # combinations come in order, the observed split first
+        return Splits(every, 0)
+    order = np.argsort(random.random((n_permutations, total)), axis=1, kind="stable")
+    return Splits(np.vstack([observed[None, :], order < n_first]), n_permutations)
+
+
+def split_chance(values: Floats) -> float:
+    """Share of splits with a statistic of at least that of the first one, the observed.
+
+    Over all splits this is the exact p-value; over random ones, with the observed among them, it is
+    (hits + 1) / (n_permutations + 1).
+    """
+    return float((values >= values[0] - _TIE).mean())
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

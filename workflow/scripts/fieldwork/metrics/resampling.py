@@ -48,7 +48,7 @@ def wilson_interval(successes: float, trials: int, *, confidence: float = 0.95) 
     return Interval(low, high)
 
 
-def student_quantile(freedom: int, confidence: float = 0.95) -> float:
+def student_quantile(freedom: float, confidence: float = 0.95) -> float:
     """Half width of a two-sided interval in standard errors; NaN without a degree of freedom."""
     return float(student.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else math.nan
 

@@ -1,0 +1,231 @@
+"""Scores, places and new letters beside reruns: ten users and ten reruns of 514 items."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from outcomes import Job, Outcome, outcome
+from populations import Floats, draw_letters, letter_table
+
+from fieldwork import texts
+from fieldwork.metrics.accuracy import count_runs
+from fieldwork.metrics.novelty import Sides, excess_of_splits, measure_novelty
+from fieldwork.metrics.ranks import Leaderboard, measure_ranks, others_of, place_of, read_places
+from fieldwork.metrics.ranks import share_of_pairs as differing
+from fieldwork.metrics.resampling import student_quantile
+from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.records import RunAccuracy
+
+PART = "scores"
+UNITS, ITEMS, PERMUTATIONS = 10, 514, 199
+DRAWN, CHANCE = 150, 0.65
+"""Items that a run answers by chance, and how often rightly; the others are always right or wrong."""
+SIZE = f"{UNITS} users, {UNITS} reruns, {ITEMS} items"
+LEADERBOARD = Path(__file__).resolve().parents[2] / "resources" / "helm_lite_mmlu.csv"
+
+
+class Users(NamedTuple):
+    """What users do to the score: the same for all, normal, or a loss for one in ten."""
+
+    name: str
+    shift: float
+    sd: float
+    loss: float
+    tails: bool = False
+
+    def draw(self, shape: tuple[int, ...], random: np.random.Generator) -> Floats:
+        """An effect on the score for each user."""
+        own = random.standard_t(3, size=shape) if self.tails else random.normal(size=shape)
+        return self.shift + self.sd * own - self.loss * (random.random(shape) < 0.1)
+
+    def mean(self) -> float:
+        """Their expected effect."""
+        return self.shift - 0.1 * self.loss
+
+
+SAME = Users("users like reruns", 0, 0, 0)
+USERS = (
+    SAME,
+    Users("users 3 points lower, no wider", -0.03, 0, 0),
+    Users("users 1 point wide", 0, 0.01, 0),
+    Users("users 3 points wide", 0, 0.03, 0),
+    Users("users with heavy tails", 0, 0.01, 0, tails=True),
+    Users("one user in ten loses 10 points", 0, 0, 0.1),
+)
+BETWEEN = (0.0, 0.005, 0.01, 0.03)
+PLACES = ((0.668, 0.004), (0.668, 0.012), (0.8, 0.003), (0.5, 0.004))
+HABITS = (0.0, 0.5, 1.5)
+
+
+def jobs() -> Iterator[Job]:
+    """Differences and spreads, then the rest."""
+    for users in USERS:
+        yield partial(_compared, users)
+    for sd in BETWEEN:
+        yield partial(_between, sd)
+    for centre, sd in PLACES:
+        yield partial(_places, centre, sd)
+    for habit in HABITS:
+        yield partial(_novelty, habit)
+
+
+def _scores(effects: Floats, random: np.random.Generator) -> Floats:
+    """Scores of runs, one an effect: 264 items are always right, 100 always wrong."""
+    right = ITEMS - 250 + random.binomial(DRAWN, CHANCE, size=effects.shape)
+    return np.clip((right + np.rint(effects * ITEMS)) / ITEMS, 0, 1)
+
+
+def _run(task: int, condition: str, unit: int, replicate: int, score: float) -> RunAccuracy:
+    puppet = f"p{unit:02}" if condition == "c" else None
+    return RunAccuracy(
+        "m", f"t{task:05}", condition, 0, puppet, replicate, score, score, 0.0, ITEMS, 5, False
+    )
+
+
+def _compared(users: Users, sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, *users.name.encode()])
+    here = _scores(users.draw((sets, UNITS), random), random)
+    there = _scores(np.zeros((sets, UNITS)), random)
+    runs = [
+        _run(task, condition, unit, unit if condition == "offline" else 0, score)
+        for condition, arm in (("c", here), ("offline", there))
+        for task, scores in enumerate(arm.tolist())
+        for unit, score in enumerate(scores)
+    ]
+    rows = [
+        row
+        for row in measure_score_comparisons(
+            count_runs(runs), baseline="offline", n_permutations=PERMUTATIONS, seed=1
+        )
+        if row.metric == "em_strict"
+    ]
+    yield outcome(
+        PART, "score difference", users.name, SIZE,
+        truth=users.mean(),
+        estimates=[row.difference for row in rows],
+        intervals=[(row.ci_low, row.ci_high) for row in rows],
+        p_values=[row.p_value for row in rows],
+    )  # fmt: skip
+    yield outcome(
+        PART, "spread beyond reruns", users.name, SIZE,
+        truth=None,
+        p_values=[row.p_spread for row in rows],
+    )  # fmt: skip
+
+
+def _between(sd: float, sets: int, seed: int) -> Iterator[Outcome]:
+    """Two runs of each user; the variance of a run is that of its drawn items."""
+    random = np.random.default_rng([seed, 2, int(sd * 1e4)])
+    effects = np.repeat((sd * random.normal(size=(sets, UNITS)))[:, :, None], 2, axis=2)
+    scores = _scores(effects, random)
+    runs = [
+        _run(task, "c", unit, replicate, score)
+        for task, users in enumerate(scores.tolist())
+        for unit, pair in enumerate(users)
+        for replicate, score in enumerate(pair)
+    ]
+    rows = [
+        row
+        for row in measure_score_comparisons(
+            count_runs(runs), baseline="offline", n_permutations=1, seed=1
+        )
+        if row.metric == "em_strict"
+    ]
+    rerun = DRAWN * CHANCE * (1 - CHANCE) / ITEMS**2
+    yield outcome(
+        PART, "share_between", f"users {100 * sd:g} points wide",
+        f"{UNITS} users, 2 runs each, {ITEMS} items",
+        truth=sd**2 / (sd**2 + rerun),
+        estimates=[row.share_between for row in rows],
+        intervals=[(row.share_low, row.share_high) for row in rows],
+    )  # fmt: skip
+
+
+@cache
+def _leaderboard() -> Leaderboard:
+    return Leaderboard(read_places(texts.read_csv(LEADERBOARD)), {})
+
+
+def _places(centre: float, sd: float, sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, 3, int(centre * 1e3), int(sd * 1e4)])
+    others = others_of(_leaderboard(), "m")
+    many = [place_of(s, others) for s in random.normal(centre, sd, size=20_000).tolist()]
+    shares = np.unique(many, return_counts=True)[1] / len(many)
+    scores = np.clip(random.normal(centre, sd, size=(sets, UNITS)), 0, 1).tolist()
+    runs = [_run(t, "c", u, 0, score) for t, of in enumerate(scores) for u, score in enumerate(of)]
+    rows = [
+        row
+        for row in measure_ranks(count_runs(runs), _leaderboard(), baseline="offline")
+        if row.metric == "em_strict"
+    ]
+    told = {"truth": float(1 - (shares**2).sum()), "estimates": [row.p_change for row in rows]}
+    source = f"scores of {100 * centre:g} ± {100 * sd:g} on HELM Lite"
+    yield outcome(PART, "p_change", source, f"{UNITS} users", **told)
+    tried = [_jackknife([place_of(score, others) for score in of]) for of in scores]
+    name = "discarded: p_change, jackknife"
+    yield outcome(PART, name, source, f"{UNITS} users", **told, intervals=tried)
+
+
+def _jackknife(places: Sequence[int]) -> tuple[float | None, float | None]:
+    n = len(places)
+    whole = differing(combinations(places, 2)) or 0.0
+    left = np.array(
+        [differing(combinations([p for j, p in enumerate(places) if j != k], 2)) for k in range(n)],
+        dtype=np.float64,
+    )
+    half = student_quantile(n - 1) * float(np.sqrt((n - 1) * left.var()))
+    return (whole - half, whole + half) if half > 0 else (None, None)
+
+
+def _likings(random: np.random.Generator) -> Floats:
+    return 2 * random.normal(size=(ITEMS, 4))
+
+
+def _draw(likings: Floats, habit: float, random: np.random.Generator) -> np.ndarray:
+    """Letters of ten users with habits, or of ten reruns: shape (items, units)."""
+    weights = np.exp(likings[:, None, :] + habit * random.normal(size=(1, UNITS, 4)))
+    return draw_letters(weights / weights.sum(axis=-1, keepdims=True), 1, random)[..., 0]
+
+
+def _novelty(habit: float, sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, 4, int(habit * 10)])
+    likings = _likings(random)
+    fewer = max(1, sets // 2)
+    rows = []
+    for _ in range(fewer):
+        arms = {
+            condition: letter_table(
+                _draw(likings, habit if condition == "c" else 0.0, random)[None, :, :, None],
+                condition=condition,
+                puppets=condition == "c",
+            )
+            for condition in ("c", "offline", "again")
+        }
+        found = measure_novelty(
+            pd.concat(list(arms.values())),
+            baseline="offline",
+            control="again",
+            n_permutations=PERMUTATIONS,
+        )
+        rows += [row for row in found if row.condition == "c"]
+    truth = np.mean([_true_excess(likings, habit, random) for _ in range(8 * fewer)])
+    yield outcome(
+        PART, "novelty excess", f"users with habits of {habit:g}", SIZE,
+        truth=float(truth) if habit else 0.0,
+        estimates=[row.excess for row in rows],
+        intervals=[(row.excess_low, row.excess_high) for row in rows],
+        p_values=[row.p_value for row in rows],
+    )  # fmt: skip
+
+
+def _true_excess(likings: Floats, habit: float, random: np.random.Generator) -> float:
+    here, again, offline = (_draw(likings, h, random) for h in (habit, 0.0, 0.0))
+    new = [
+        (arm[:, :, None] != offline[:, None, :]).all(axis=2).T.astype(float)
+        for arm in (here, again)
+    ]
+    return float(excess_of_splits(Sides(*new), np.arange(2 * UNITS)[None, :] < UNITS)[0])

@@ -1,0 +1,241 @@
+"""New letters against hand counts, beside a control arm, and the test's level."""
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from metric_frames import answer_frame, chosen
+
+from fieldwork.errors import StudyError
+from fieldwork.estimates import Novelty
+from fieldwork.metrics.novelty import (
+    Sides,
+    excess_interval,
+    excess_of_splits,
+    measure_novelty,
+)
+from fieldwork.metrics.permutation import split_chance, unit_splits
+from fieldwork.records import Answer
+
+
+def test_empty_input_gives_no_rows() -> None:
+    assert measure_novelty(pd.DataFrame(), baseline="offline") == []
+
+
+def novelty(arms: dict[str, dict[str, list[str | None]]]) -> dict[str, Novelty]:
+    answers = [
+        answer
+        for condition, items in arms.items()
+        for item_id, letters in items.items()
+        for answer in chosen(letters, condition=condition, item_id=item_id)
+    ]
+    rows = measure_novelty(answer_frame(answers), baseline="offline")
+    return {row.condition: row for row in rows}
+
+
+def test_novelty_by_hand() -> None:
+    found = novelty(
+        {
+            "offline": {"i": ["A", "B"], "j": ["C", None], "k": [None], "l": ["A"]},
+            "history": {"i": ["C", "A"], "j": ["C"], "k": ["D"], "l": [None], "n": ["A"]},
+            "offline_t0": {"i": ["A"], "j": ["D"], "l": ["A"]},
+        }
+    )
+    # history: i is new, j is not; k has no readable baseline, l nothing readable, n no baseline
+    assert (found["history"].n_items, found["history"].n_novel, found["history"].share) == (
+        2,
+        1,
+        0.5,
+    )
+    assert (found["offline_t0"].n_items, found["offline_t0"].n_novel) == (3, 1)
+    assert set(found) == {"history", "offline_t0"}
+    assert found["history"].ci_low is not None
+    assert found["history"].ci_low < 0.5
+
+
+@pytest.mark.parametrize(
+    ("arms", "reason"),
+    [
+        ({"history": {"i": ["A"]}}, "there are no answers under the baseline"),
+        ({"offline": {"i": [None]}, "history": {"i": ["A"]}}, "no item has a readable letter both"),
+        ({"offline": {"i": ["A"]}, "history": {"i": [None]}}, "no item has a readable letter both"),
+        ({"offline": {"i": ["A"]}, "history": {"j": ["A"]}}, "no item has a readable letter both"),
+    ],
+)
+def test_novelty_without_shared_items_is_null(
+    arms: dict[str, dict[str, list[str | None]]], reason: str
+) -> None:
+    row = novelty(arms)["history"]
+    assert (row.share, row.ci_low, row.ci_high, row.n_items, row.n_novel) == (
+        None,
+        None,
+        None,
+        0,
+        0,
+    )
+    assert row.reason is not None
+    assert reason in row.reason
+
+
+def test_novelty_keeps_models_apart() -> None:
+    answers = (
+        chosen("A", condition="offline", model="m")
+        + chosen("B", condition="offline", model="n")
+        + chosen("B", condition="history", model="m")
+        + chosen("B", condition="history", model="n")
+    )
+    rows = measure_novelty(answer_frame(answers), baseline="offline")
+    assert {row.model: row.n_novel for row in rows} == {"m": 1, "n": 0}
+
+
+def novel_arm(letters: dict[str, str]) -> Novelty:
+    """What each puppet answers to items 0, 1, ...; the baseline always says A."""
+    answers = [
+        answer
+        for puppet, given in letters.items()
+        for item, letter in enumerate(given)
+        for answer in chosen(letter, puppet_id=puppet, item_id=f"{item}")
+    ]
+    items = len(next(iter(letters.values())))
+    answers += [a for k in range(items) for a in chosen("A", condition="offline", item_id=f"{k}")]
+    (row,) = measure_novelty(answer_frame(answers), baseline="offline")
+    return row
+
+
+def test_one_odd_puppet_widens_the_interval_of_novelty() -> None:
+    """Twenty new letters of one puppet are one draw; of ten puppets, two each, they are many."""
+    alone = {f"p{k}": ("B" if k == 0 else "A") * 20 + "A" * 20 for k in range(10)}
+    spread = {f"p{k}": "A" * (2 * k) + "BB" + "A" * (38 - 2 * k) for k in range(10)}
+    odd, many = novel_arm(alone), novel_arm(spread)
+    assert (odd.share, many.share) == (0.5, 0.5)
+    # losing the odd puppet loses all: error sqrt(9/10 * (0.5^2 - 10 * 0.05^2)) = 0.45
+    assert (odd.ci_low, odd.ci_high) == (0.0, 1.0)
+    # all puppets alike: Wilson over the items is what is left
+    assert (many.ci_low, many.ci_high) == pytest.approx((0.352, 0.648), abs=1e-3)
+
+
+def test_a_letter_two_puppets_give_stays_new_without_either() -> None:
+    """Nothing depends on one puppet, so that Wilson's interval over items stands."""
+    row = novel_arm({"p": "BBAA", "q": "BBAA", "r": "AAAA"})
+    assert (row.share, row.ci_low, row.ci_high) == pytest.approx((0.5, 0.15, 0.85), abs=1e-2)
+
+
+def arm(condition: str, units: list[str | list[str | None]], *, puppets: bool) -> list[Answer]:
+    """A unit's letters for items 0, 1, ...; None is unreadable."""
+    return [
+        dataclasses.replace(
+            chosen([letter], condition=condition, item_id=f"{item}")[0],
+            puppet_id=f"p{unit}" if puppets else None,
+            replicate=0 if puppets else unit,
+        )
+        for unit, letters in enumerate(units)
+        for item, letter in enumerate(letters)
+    ]
+
+
+def controlled(
+    here: list[Any], control: list[Any], *, offline: tuple[str, ...] = ("AA",), **more: Any
+) -> Novelty:
+    answers = (
+        arm("c", here, puppets=True)
+        + arm("offline_again", control, puppets=False)
+        + arm("offline", list(offline), puppets=False)
+    )
+    rows = measure_novelty(
+        answer_frame(answers), baseline="offline", control="offline_again", **more
+    )
+    return {row.condition: row for row in rows}["c"]
+
+
+def test_the_excess_by_hand() -> None:
+    row = controlled(["BA", "BA", "AB"], ["AB", "AA", "AA"])
+    # here both items have a new letter; of the control's, one
+    assert (row.share_equal, row.control_share, row.excess, row.n_equal) == (1.0, 0.5, 0.5, 3)
+    # C(6, 3) = 20 splits, counted out; three units give a new letter on item 1, one on 0's... by hand:
+    # two B on item 0, two on item 1
+    assert row.n_permutations == 0
+    pooled = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 0], [0, 0]])
+    splits = unit_splits(3, 3, n_permutations=1, random=np.random.default_rng(1)).first
+    excess = [(pooled[s].any(0).mean() - pooled[~s].any(0).mean()) for s in splits]
+    assert row.p_value == pytest.approx(np.mean(np.array(excess) >= 0.5 - 1e-9))
+
+
+def test_more_units_give_no_more_novelty() -> None:
+    """Twelve users beside three reruns: the chance that three of the twelve give a new letter."""
+    row = controlled(["BA"] * 4 + ["AA"] * 8, ["AA"] * 3)
+    assert (row.n_equal, row.share) == (3, 0.5)
+    assert row.share_equal == pytest.approx((1 - math.comb(8, 3) / math.comb(12, 3)) / 2)
+
+
+def test_the_first_answer_of_a_puppet_counts_beside_the_control() -> None:
+    answers = arm("c", ["AA", "AA"], puppets=True) + [
+        dataclasses.replace(a, replicate=1) for a in arm("c", ["BB", "BB"], puppets=True)
+    ]
+    answers += arm("offline", ["AA"], puppets=False) + arm("again", ["AA"] * 2, puppets=False)
+    rows = measure_novelty(answer_frame(answers[::-1]), baseline="offline", control="again")
+    row = {r.condition: r for r in rows}["c"]
+    assert (row.share, row.share_equal, row.n_equal) == (1.0, 0.0, 2)
+
+
+def test_unreadable_letters_are_not_new() -> None:
+    row = controlled([[None, "B"], ["A", None]], ["AA", "AA"])
+    assert (row.n_items_equal, row.share_equal) == (2, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("control", "condition", "why"),
+    [
+        (None, "c", "no selected condition has `after: offline`"),
+        ("gone", "c", "the control gone shares no readable item"),
+        ("again", "again", "this is the control"),
+        ("again", "same", "there are no two units a side, or none makes a difference"),
+    ],
+)
+def test_what_has_no_excess_says_why(control: str | None, condition: str, why: str) -> None:
+    answers = (
+        arm("c", ["AB", "AA"], puppets=True)
+        + arm("same", ["AA", "AA"], puppets=True)
+        + arm("offline", ["AA", "AA"], puppets=False)
+        + arm("again", ["AA", "AA"], puppets=False)
+    )
+    rows = measure_novelty(answer_frame(answers), baseline="offline", control=control)
+    row = {r.condition: r for r in rows}[condition]
+    assert row.excess_low is None
+    assert why in (row.reason or "")
+
+
+def test_p_values_are_corrected_over_the_conditions() -> None:
+    answers = (
+        arm("b", ["BB"] * 4, puppets=True)
+        + arm("c", ["AA"] * 4, puppets=True)
+        + arm("offline", ["AA"] * 4, puppets=False)
+        + arm("again", ["AA"] * 4, puppets=False)
+    )
+    rows = measure_novelty(answer_frame(answers), baseline="offline", control="again")
+    told = {r.condition: (r.p_value, r.p_holm) for r in rows}
+    # one split of C(8, 4) = 70 is as extreme as all new on one side
+    assert told["b"] == pytest.approx((1 / 70, 2 / 70))
+    assert told["c"] == (1.0, 1.0)
+    assert told["again"] == (None, None)
+
+
+def test_no_permutations_are_refused() -> None:
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
+        measure_novelty(pd.DataFrame(), baseline="offline", n_permutations=0)
+
+
+def test_interval_and_test_keep_their_promise() -> None:
+    """Ten users who answer as reruns do, 60 items with a new letter in 8 % of answers."""
+    random = np.random.default_rng(4)
+    held, hits, sets = 0, 0, 200
+    for _ in range(sets):
+        sides = Sides(*(random.random((2, 10, 60)) < 0.08).astype(float))
+        interval = excess_interval(sides)
+        held += interval is None or interval.low <= 0 <= interval.high
+        splits = unit_splits(10, 10, n_permutations=99, random=random)
+        hits += split_chance(excess_of_splits(sides, splits.first)) <= 0.05
+    assert held / sets > 0.92
+    assert hits / sets < 0.09

@@ -1,0 +1,177 @@
+"""Places on a leaderboard and changes of place, against counts by hand."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.estimates import OrderChange, Rank
+from fieldwork.metrics.accuracy import count_runs
+from fieldwork.metrics.ranks import (
+    Leaderboard,
+    Place,
+    measure_order_changes,
+    measure_ranks,
+    place_of,
+    read_places,
+)
+from fieldwork.records import RunAccuracy
+
+BOARD = [Place("a", 0.9), Place("b", 0.8), Place("c", 0.8), Place("d", 0.5)]
+
+
+def arm(
+    scores: Sequence[float], condition: str = "offline", *, replicates: int = 0, model: str = "m"
+) -> list[RunAccuracy]:
+    return [
+        RunAccuracy(
+            model, "t", condition, run,
+            f"p{run // replicates}" if replicates else None,
+            run % replicates if replicates else run,
+            score, score, 0.0, 500, 5, False,
+        )
+        for run, score in enumerate(scores)
+    ]  # fmt: skip
+
+
+def ranks(*arms: list[RunAccuracy], own: dict[str, str] | None = None) -> dict[str, Rank]:
+    runs = count_runs([run for of in arms for run in of])
+    rows = measure_ranks(runs, Leaderboard(BOARD, own or {}, "for scale"), baseline="offline")
+    return {row.condition: row for row in rows if row.metric == "em_strict"}
+
+
+@pytest.mark.parametrize(
+    ("score", "place"),
+    [
+        (0.95, 1), (0.9, 1), (0.8999, 1), (0.8, 2), (0.7996, 2), (0.7994, 4), (0.5, 4), (0.1, 5),
+    ],
+)  # fmt: skip
+def test_a_tie_takes_the_better_place_at_three_decimals(score: float, place: int) -> None:
+    assert place_of(score, [p.score for p in BOARD]) == place
+
+
+def test_places_by_hand() -> None:
+    row = ranks(arm([0.95, 0.85, 0.85, 0.6]))["offline"]
+    # places 1, 2, 2, 4; five of six pairs differ; the mean .8125 is at 2
+    assert (row.rank_best, row.rank_median, row.rank_worst, row.rank_of_mean) == (1, 2.0, 4, 2)
+    assert row.p_change == pytest.approx(5 / 6)
+    assert row.p_change_rerun == row.p_change == row.p_change_baseline
+    # means of the other three: .7667, .8, .8, .8833: places 4, 2, 2, 2
+    assert row.p_change_from_baseline == pytest.approx(2 / 4)
+    assert (row.n_models, row.n_units, row.unit, row.note) == (4, 4, "rerun", "for scale")
+    assert row.reason is None
+
+
+def test_the_models_own_line_is_left_out() -> None:
+    with_line, without = ranks(arm([0.7] * 2)), ranks(arm([0.7] * 2), own={"m": "a"})
+    assert (with_line["offline"].rank_best, without["offline"].rank_best) == (4, 3)
+    assert without["offline"].n_models == 3
+
+
+def test_users_beside_reruns() -> None:
+    found = ranks(
+        arm([0.85, 0.85]),
+        # puppets at places 1, 2 and 5, by their first runs; their second runs at 1, 4, 5
+        arm([0.95, 0.95, 0.85, 0.6, 0.1, 0.1], "history", replicates=2),
+    )
+    row = found["history"]
+    assert (row.rank_best, row.rank_median, row.rank_worst) == (1, 2, 5)
+    assert (row.p_change, row.p_change_rerun) == (1.0, pytest.approx(1 / 3))
+    assert (row.p_change_baseline, row.rank_baseline) == (0.0, 2)
+    assert row.p_change_from_baseline == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("arms", "condition", "why"),
+    [
+        ([arm([0.5])], "offline", "no p_change: one run has no other to differ from"),
+        ([arm([0.5, 0.6], "c", replicates=1), arm([0.5, 0.5])], "c", "no user has two complete"),
+        ([arm([0.5, 0.6], "c", replicates=1)], "c", "no run is counted under the baseline"),
+        ([arm([0.5, 0.6], "c", replicates=1), arm([0.5])], "c", "the baseline has one run"),
+    ],
+)
+def test_what_there_is_not_says_why(
+    arms: list[list[RunAccuracy]], condition: str, why: str
+) -> None:
+    assert why in (ranks(*arms)[condition].reason or "")
+
+
+def test_an_empty_leaderboard_has_no_places() -> None:
+    rows = measure_ranks(count_runs(arm([0.5, 0.6])), Leaderboard([], {}), baseline="offline")
+    assert {(r.rank_best, r.p_change, r.n_models) for r in rows} == {(None, None, 0)}
+    assert "the leaderboard is empty" in (rows[0].reason or "")
+
+
+def test_an_arm_without_a_complete_run_is_null() -> None:
+    short = [dataclasses.replace(run, n_items=3) for run in arm([0.9, 0.8], "c")]
+    row = ranks(short, arm([0.5, 0.6]))["c"]
+    assert (row.rank_best, row.rank_of_mean, row.p_change, row.n_units) == (None, None, None, 0)
+    assert row.reason == "no run answers all items"
+
+
+def test_a_name_that_is_not_on_the_leaderboard_is_refused() -> None:
+    with pytest.raises(StudyError, match=r"models\.m\.leaderboard_name: 'z' is not in resources"):
+        ranks(arm([0.5]), own={"m": "z"})
+
+
+@pytest.mark.parametrize(
+    "row", [{"model": "a"}, {"model": "", "mmlu_em": "0.5"}, {"model": "a", "mmlu_em": "80"}]
+)
+def test_a_broken_line_of_the_leaderboard_is_refused(row: dict[str, str]) -> None:
+    with pytest.raises(StudyError, match=r"helm_lite_mmlu\.csv: line 3 needs a model"):
+        read_places([{"model": "a", "mmlu_em": "0.5"}, row])
+
+
+def test_chance_of_a_change_is_unbiased() -> None:
+    """Five users, each at one of three places with chances .5, .3, .2: 1 - .38."""
+    random = np.random.default_rng(6)
+    scores = np.array([0.95, 0.85, 0.6])[random.choice(3, p=[0.5, 0.3, 0.2], size=(400, 5))]
+    found = [ranks(arm(s, replicates=1))["offline"].p_change for s in scores.tolist()]
+    assert np.mean([p for p in found if p is not None]) == pytest.approx(0.62, abs=0.04)
+
+
+def orders(*arms: list[RunAccuracy]) -> dict[str, OrderChange]:
+    runs = count_runs([run for of in arms for run in of])
+    rows = measure_order_changes(runs, baseline="offline")
+    return {row.condition: row for row in rows if row.metric == "em_strict"}
+
+
+def test_order_of_two_models_by_hand() -> None:
+    found = orders(
+        arm([0.6, 0.7], model="m"),
+        arm([0.5, 0.65], model="n"),
+        arm([0.6, 0.6, 0.6, 0.6], "history", replicates=1, model="m"),
+        arm([0.5, 0.7, 0.6], "history", replicates=1, model="n"),
+    )
+    row = found["history"]
+    # users p0, p1, p2 have both: kept, turned, tied
+    assert (row.model, row.other, row.n_units, row.unit) == ("m", "n", 3, "puppet")
+    assert row.p_change == pytest.approx((0 + 1 + 0.5) / 3)
+    # of the four pairs of reruns one is turned: .6 beside .65
+    assert row.p_change_baseline == found["offline"].p_change == 0.25
+    assert (found["offline"].n_units, found["offline"].unit) == (4, "pair of reruns")
+    assert row.lead == pytest.approx(0.075)
+
+
+@pytest.mark.parametrize(
+    ("arms", "condition", "why"),
+    [
+        ([arm([0.5], model="m"), arm([0.5], model="n")], "offline", "both score alike"),
+        (
+            [arm([0.5], "c", model="m"), arm([0.6], "c", model="n"), arm([0.5], model="m")],
+            "c",
+            "a model has no counted run under the baseline",
+        ),
+    ],
+)
+def test_no_order_says_why(arms: list[list[RunAccuracy]], condition: str, why: str) -> None:
+    row = orders(*arms)[condition]
+    assert row.p_change is None
+    assert why in (row.reason or "")
+
+
+def test_one_model_has_no_order() -> None:
+    assert orders(arm([0.5, 0.6])) == {}
+    assert measure_ranks([], Leaderboard(BOARD, {}), baseline="offline") == []

@@ -1,0 +1,234 @@
+"""Differences and spreads of scores against closed forms, and the level of their tests."""
+
+import dataclasses
+import statistics
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy.stats import f_oneway, ttest_ind
+
+from fieldwork.errors import StudyError
+from fieldwork.estimates import ScoreComparison
+from fieldwork.metrics.accuracy import READERS, count_runs, measure_accuracy
+from fieldwork.metrics.permutation import holm
+from fieldwork.metrics.scores import measure_score_comparisons, share_between, welch_interval
+from fieldwork.records import RunAccuracy
+
+Scores = Sequence[float]
+
+
+def arm(
+    scores: Scores, condition: str = "c", *, replicates: int = 0, n_items: int = 500
+) -> list[RunAccuracy]:
+    """Reruns, or with `replicates` puppets of that many runs each."""
+    return [
+        RunAccuracy(
+            "m",
+            "t",
+            condition,
+            run,
+            f"p{run // replicates:03}" if replicates else None,
+            run % replicates if replicates else run,
+            score,
+            min(1.0, score + 0.1),
+            0.0,
+            n_items,
+            5,
+            False,
+        )
+        for run, score in enumerate(scores)
+    ]
+
+
+def compared(*arms: list[RunAccuracy], n_permutations: int = 199) -> list[ScoreComparison]:
+    runs = count_runs([run for of in arms for run in of])
+    return measure_score_comparisons(
+        runs, baseline="offline", n_permutations=n_permutations, seed=1
+    )
+
+
+def strict(*arms: list[RunAccuracy], condition: str = "c") -> ScoreComparison:
+    return next(r for r in compared(*arms) if (r.condition, r.metric) == (condition, "em_strict"))
+
+
+HERE, THERE = [0.60, 0.64, 0.61, 0.70, 0.58], [0.66, 0.67, 0.665, 0.66, 0.672, 0.668]
+
+
+def test_the_difference_is_welchs() -> None:
+    row = strict(arm(HERE, replicates=1), arm(THERE, "offline"))
+    reference = ttest_ind(HERE, THERE, equal_var=False).confidence_interval(0.95)
+    assert (row.ci_low, row.ci_high) == pytest.approx((reference.low, reference.high))
+    assert row.difference == pytest.approx(statistics.mean(HERE) - statistics.mean(THERE))
+    assert row.sd_ratio == pytest.approx(statistics.stdev(HERE) / statistics.stdev(THERE))
+    assert (row.n_units, row.n_units_baseline, row.unit) == (5, 6, "puppet")
+
+
+def test_the_difference_is_that_of_the_accuracy_table() -> None:
+    """Both tables count one run of each puppet."""
+    runs = count_runs([*arm([0.5, 0.9, 0.6, 0.8], replicates=2), *arm([0.7, 0.75], "offline")])
+    means = {r.condition: r.mean for r in measure_accuracy(runs) if r.metric == "em_strict"}
+    row = next(
+        r
+        for r in measure_score_comparisons(runs, baseline="offline", n_permutations=9, seed=1)
+        if r.metric == "em_strict"
+    )
+    assert (row.mean, row.mean_baseline) == (means["c"], means["offline"])
+    assert row.n_units == 2
+
+
+def test_few_units_are_counted_out() -> None:
+    row = strict(arm([0.9, 0.8, 0.85], replicates=1), arm([0.1, 0.2, 0.15], "offline"))
+    # of C(6, 3) = 20 splits two are as far apart
+    assert (row.p_value, row.n_permutations) == (pytest.approx(0.1), 0)
+
+
+def test_many_units_are_drawn() -> None:
+    row = strict(arm([0.5 + k / 1000 for k in range(10)]), arm([0.9] * 9 + [0.91], "offline"))
+    assert (row.p_value, row.n_permutations) == (pytest.approx(1 / 200), 199)
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_spread_is_tested_on_one_side(wide: bool) -> None:
+    far, near = [0.5, 0.6, 0.7, 0.8, 0.9, 0.4], [0.650, 0.651, 0.652, 0.653, 0.654, 0.649]
+    here, there = (far, near) if wide else (near, far)
+    row = strict(arm(here, replicates=1), arm(there, "offline"))
+    assert row.p_spread is not None
+    assert (row.p_spread < 0.01) == wide
+    assert (row.p_spread > 0.9) != wide
+
+
+def test_a_shift_alone_is_no_spread() -> None:
+    scores = [0.60, 0.61, 0.62, 0.63, 0.64]
+    row = strict(arm([s + 0.2 for s in scores], replicates=1), arm(scores, "offline"))
+    assert row.sd_ratio == pytest.approx(1)
+    assert row.p_spread is not None
+    assert row.p_spread > 0.4
+
+
+def test_p_values_are_corrected_over_the_conditions() -> None:
+    rows = compared(
+        arm([0.9, 0.8, 0.85, 0.88], "a"), arm(HERE, "b"), arm([0.61, 0.62], "c"),
+        arm(THERE, "offline"),
+    )  # fmt: skip
+    told = [
+        (r.p_value, r.p_holm, r.p_spread, r.p_spread_holm) for r in rows if "strict" in r.metric
+    ]
+    assert [t[1] for t in told] == holm([t[0] or 0.0 for t in told])
+    assert [t[3] for t in told] == holm([t[2] or 0.0 for t in told])
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "why", "kept"),
+    [
+        ([0.5], [0.5, 0.6], "no interval, no tests: one run here", True),
+        ([0.5, 0.6], [0.5], "no interval, no tests: one run under the baseline", True),
+        ([0.5, 0.6], [], "no run is counted under the baseline condition offline", False),
+        ([0.5, 0.5], [0.5, 0.5], "no interval: all runs of either side score alike", True),
+        ([0.5, 0.6], [0.5, 0.5], "no sd_ratio: all runs of the baseline score alike", True),
+    ],
+)
+def test_what_there_is_not_is_null_with_a_reason(
+    here: Scores, there: Scores, why: str, kept: bool
+) -> None:
+    row = strict(arm(here), arm(there, "offline"))
+    assert (row.difference is not None) == kept
+    assert why in (row.reason or "")
+    for value in dataclasses.astuple(row):
+        assert value == value, "NaN"
+
+
+def test_equal_scores_are_no_evidence() -> None:
+    row = strict(arm([0.5] * 4), arm([0.5] * 4, "offline"))
+    assert (row.difference, row.p_value, row.p_spread) == (0.0, 1.0, 1.0)
+
+
+def test_two_arms_without_spread_that_differ_are_told_apart() -> None:
+    row = strict(arm([0.5] * 5), arm([0.6] * 5, "offline"))
+    assert (row.ci_low, row.p_value) == (None, pytest.approx(2 / 252))
+
+
+def test_an_incomplete_run_does_not_count() -> None:
+    row = strict(arm([0.5, 0.6]) + arm([0.1], n_items=499), arm([0.5, 0.6], "offline"))
+    assert (row.n_units, row.mean) == (2, pytest.approx(0.55))
+
+
+def test_share_between_puppets_is_the_intra_class_correlation() -> None:
+    pairs = [(0.60, 0.62), (0.70, 0.71), (0.55, 0.52), (0.66, 0.66)]
+    runs = count_runs(arm([score for pair in pairs for score in pair], replicates=2))
+    found = share_between(runs, READERS["em_strict"])
+    ratio = f_oneway(*pairs).statistic
+    assert found.share == pytest.approx((ratio - 1) / (ratio + 1))
+    assert found.interval is not None
+    # F at 3 and 4 degrees of freedom: 9.9792 at .975, 1 / 15.1010 at .025
+    assert found.interval.low == pytest.approx(
+        (ratio / 9.9792 - 1) / (ratio / 9.9792 + 1), abs=1e-4
+    )
+    assert found.interval.high == pytest.approx(
+        (ratio * 15.1010 - 1) / (ratio * 15.1010 + 1), abs=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "replicates", "why"),
+    [
+        ([0.5, 0.6], 1, "no two puppets have two complete runs each"),
+        ([0.5, 0.6], 0, "no two puppets ask"),
+        ([0.5] * 4, 2, "all their runs score alike"),
+        ([0.5, 0.5, 0.6, 0.6], 2, "no puppet's runs differ"),
+    ],
+)
+def test_no_share_between_puppets_says_why(scores: Scores, replicates: int, why: str) -> None:
+    found = share_between(count_runs(arm(scores, replicates=replicates)), READERS["em_strict"])
+    assert found.interval is None
+    assert why in (found.reason or "")
+
+
+def test_no_runs_and_no_permutations() -> None:
+    assert compared() == []
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
+        compared(n_permutations=0)
+
+
+def test_order_of_runs_moves_no_bit() -> None:
+    runs = count_runs([*arm(HERE), *arm(THERE, "offline")])
+    first = measure_score_comparisons(runs, baseline="offline", n_permutations=50, seed=1)
+    again = measure_score_comparisons(runs[::-1], baseline="offline", n_permutations=50, seed=1)
+    assert [dataclasses.replace(r, p_value=0, p_spread=0) for r in first] == [
+        dataclasses.replace(r, p_value=0, p_spread=0) for r in again
+    ]
+
+
+def test_level_and_coverage_at_ten_and_ten() -> None:
+    """Ten users who score as reruns do: 514 items, each right with .67."""
+    random = np.random.default_rng(5)
+    sets = 200
+    scores = random.binomial(514, 0.67, size=(sets, 20)) / 514
+    found = [strict(arm(s[:10], replicates=1), arm(s[10:], "offline")) for s in scores.tolist()]
+    held = [
+        r.ci_low is not None and r.ci_high is not None and r.ci_low <= 0 <= r.ci_high for r in found
+    ]
+    assert np.mean(held) > 0.91
+    assert np.mean([(r.p_value or 0) <= 0.05 for r in found]) < 0.09
+    assert np.mean([(r.p_spread or 0) <= 0.05 for r in found]) < 0.09
+
+
+def test_one_arm_without_spread_still_has_an_interval() -> None:
+    interval = welch_interval([0.5, 0.5, 0.5], [0.6, 0.7, 0.8])
+    assert interval is not None
+    # the other arm's own interval, at its two degrees of freedom
+    assert (interval.low, interval.high) == pytest.approx(
+        (-0.2 - 0.24841, -0.2 + 0.24841), abs=1e-4
+    )
+
+
+def test_equal_scores_by_two_readings_have_equal_p_values() -> None:
+    """Random splits are shared, so that chance cannot tell one reading from another."""
+    same = [dataclasses.replace(run, em_flexible=run.em_strict) for run in arm([*HERE, *HERE])]
+    rows = compared(
+        same,
+        [dataclasses.replace(r, em_flexible=r.em_strict) for r in arm([*THERE, *THERE], "offline")],
+    )
+    told = {r.metric: (r.p_value, r.p_spread, r.n_permutations) for r in rows}
+    assert told["em_strict"] == told["em_flexible"]
+    assert told["em_strict"][2] == 199
