@@ -16,13 +16,17 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import measure_accuracy
+import measure_categories
 import measure_comparisons
 import measure_distributions
 import measure_heterogeneity
 import measure_prompt_means
+import measure_ranks
 import measure_rarefaction
+import measure_score_comparisons
 import measure_shifts
 import measure_variance
+import plot_categories
 import plot_fig1
 import plot_fig2
 import plot_fig3
@@ -36,6 +40,7 @@ from fieldwork.records import Answer, Item, ItemKind
 ROOT = Path(__file__).resolve().parents[2]
 SHEET = str(ROOT / "resources" / "figures.mplstyle")
 BOARD = str(ROOT / "resources" / "helm_lite_mmlu.csv")
+SUBJECTS = str(ROOT / "resources" / "categories.csv")
 CONDITIONS = {"offline": "Offline", "rag": "RAG", "profile": "Profile"}
 USERS = ["rag", "profile"]
 N = 6
@@ -146,10 +151,25 @@ class Run:
         items, tasks = [self.path("letters"), self.path("lists")], ["letters", "lists"]
         measure_heterogeneity.main(self.answers, *self.outputs("heterogeneity", "item_shares"), 1)
         measure_distributions.main(
-            self.answers, items, tasks, *self.outputs("distributions", "novelty"), "offline"
+            self.answers,
+            items,
+            tasks,
+            *self.outputs("distributions", "novelty"),
+            "offline",
+            None,
+            99,
+            1,
         )
         measure_accuracy.main(
             self.answers, items, tasks, *self.outputs("accuracy_runs", "accuracy")
+        )
+        runs = self.path("accuracy_runs")
+        measure_score_comparisons.main(runs, *self.outputs("score_comparisons"), "offline", 99, 1)
+        measure_ranks.main(
+            runs, BOARD, *self.outputs("ranks", "order_changes"), "letters", "offline", {}, None
+        )
+        measure_categories.main(
+            self.answers, items, tasks, SUBJECTS, *self.outputs("subjects", "categories"), 99, 1
         )
         measure_comparisons.main(self.answers, *self.outputs("comparisons"), "offline", 99, 1)
         measure_variance.main(self.answers, *self.outputs("variance"), "offline", 99, 1)
@@ -162,8 +182,10 @@ class Run:
         arms = {"users": USERS, "controls": []}
         plot_fig1.main(self.path("heterogeneity"), SHEET, self.png("fig1"), "lists", drawing)
         plot_fig2.main(self.path("distributions"), SHEET, self.png("fig2"), "letters", drawing)
-        runs, spread = self.path("accuracy_runs"), self.path("accuracy")
-        plot_fig3.main(runs, spread, BOARD, SHEET, self.png("fig3"), "letters", None, drawing)
+        runs = [self.path(name) for name in ("accuracy_runs", "accuracy", "ranks")]
+        plot_fig3.main(*runs, BOARD, SHEET, self.png("fig3"), "letters", None, {}, drawing)
+        subjects = [self.path(name) for name in ("subjects", "categories")]
+        plot_categories.main(*subjects, SHEET, self.png("categories"), "letters", drawing)
         plot_fig4.main(
             self.path("shifts"), SHEET, self.png("fig4"), "lists", "offline", arms, drawing
         )
@@ -173,7 +195,8 @@ class Run:
         return [str(self.folder / f"{figure}.png")]
 
     def findings(self) -> str:
-        names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy", "novelty")
+        names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy")
+        more = ("score_comparisons", "ranks", "novelty", "categories")
         about = {
             "name": "s",
             "models": {"m": "Model"},
@@ -184,7 +207,7 @@ class Run:
             "controls": [],
             "notes": [],
         }
-        inputs = {"answers": self.answers, **{name: self.path(name) for name in names}}
+        inputs = {"answers": self.answers, **{n: self.path(n) for n in (*names, *more)}}
         written = self.folder / "findings.md"
         write_findings.main(inputs, str(written), ["fig1"], about)
         return written.read_text(encoding="utf-8")
@@ -213,6 +236,11 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
         "shifts": "shift",
         "rarefaction": "unique_items",
         "prompt_means": "mean",
+        "score_comparisons": "difference",
+        "ranks": "rank_best",
+        "order_changes": "p_change",
+        "subjects": "var_who",
+        "categories": "var_who",
     }
     for path in case[1].folder.glob("*.parquet"):
         table = duckdb.read_parquet(str(path))
@@ -259,6 +287,7 @@ def test_every_figure_is_drawn_and_says_what_is_missing(
 
     monkeypatch.setattr(style, "save", saved)
     run.draw()
+    assert "nan" not in said["categories"].lower()
     for k in range(1, 6):
         text = said[f"fig{k}"]
         assert "nan" not in text.lower().replace("financ", "")
@@ -274,7 +303,7 @@ def test_the_findings_claim_nothing(case: tuple[str, Run]) -> None:
     # a question that is refused has another answer than one that is not: only lists claim nothing
     lists = [line for line in text.splitlines() if ", lists: " in line]
     assert not [line for line in lists if any(claim in line for claim in CLAIMS)]
-    assert text.count("\n## ") == 7
+    assert text.count("\n## ") == 9
 
 
 def test_the_same_study_without_a_flaw_has_estimates(tmp_path: Path) -> None:

@@ -61,7 +61,10 @@ rule write_findings:
         shifts="results/metrics/shifts.parquet",
         prompt_means="results/metrics/prompt_means.parquet",
         accuracy="results/metrics/accuracy.parquet",
+        score_comparisons="results/metrics/score_comparisons.parquet",
+        ranks="results/metrics/ranks.parquet",
         novelty="results/metrics/novelty.parquet",
+        categories="results/metrics/categories.parquet",
     output:
         findings=report(
             "results/findings.md",

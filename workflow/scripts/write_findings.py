@@ -6,8 +6,15 @@ In: results/metrics, results/answers/answers.parquet. Out: results/findings.md.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.estimates import Novelty, PromptMean, Shift
-from fieldwork.metrics import claims, findings
+from fieldwork.estimates import (
+    CategoryVariance,
+    Novelty,
+    PromptMean,
+    Rank,
+    ScoreComparison,
+    Shift,
+)
+from fieldwork.metrics import claims, findings, score_claims
 from fieldwork.records import Accuracy, Answer, Comparison, VarianceShare
 
 
@@ -21,8 +28,14 @@ def main(inputs: dict[str, str], written: str, figures: list[str], study: dict[s
         claims.distance(tables.read_rows(inputs["comparisons"], Comparison), about),
         claims.options_moved(tables.read_rows(inputs["shifts"], Shift), about),
         claims.heterogeneity(tables.read_rows(inputs["prompt_means"], PromptMean), about),
-        claims.scores(tables.read_rows(inputs["accuracy"], Accuracy), about),
-        claims.novelty(tables.read_rows(inputs["novelty"], Novelty), about),
+        score_claims.scores(
+            tables.read_rows(inputs["accuracy"], Accuracy),
+            tables.read_rows(inputs["score_comparisons"], ScoreComparison),
+            about,
+        ),
+        score_claims.places(tables.read_rows(inputs["ranks"], Rank), about),
+        score_claims.novelty(tables.read_rows(inputs["novelty"], Novelty), about),
+        score_claims.categories(tables.read_rows(inputs["categories"], CategoryVariance), about),
         findings.limits(asked, variance, about),
     ]
     lines = findings.page(sections, about)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from metric_frames import answer_frame, chosen, listed
 
-from fieldwork.estimates import Novelty, PromptMean, Shift
+from fieldwork.estimates import PromptMean, Shift
 from fieldwork.metrics import claims, findings
 from fieldwork.metrics.findings import Asked, Section, Study
 from fieldwork.metrics.phrases import (
@@ -21,7 +21,7 @@ from fieldwork.metrics.phrases import (
 from fieldwork.metrics.phrases import (
     listed as in_words,
 )
-from fieldwork.records import Accuracy, Comparison, VarianceShare
+from fieldwork.records import Comparison, VarianceShare
 
 STUDY = Study(
     name="s",
@@ -78,22 +78,6 @@ def varied(p: float | None, difference: float | None = 0.2, **values: Any) -> Pr
     return row
 
 
-def score(**values: Any) -> Accuracy:
-    found = {"mean": 0.5, "minimum": 0.4, "maximum": 0.6, "ci_low": 0.45, "ci_high": 0.55}
-    row: Accuracy = filled(
-        Accuracy,
-        **{"task": "mmlu", "metric": "em_strict", "n_runs": 10, "n_items": 514, "unit": "puppet"},
-        **{**found, **values},
-    )
-    return row
-
-
-def new(share: float | None, **values: Any) -> Novelty:
-    found = {"share": share, "ci_low": 0.2, "ci_high": 0.3, "n_items": 514, "task": "mmlu"}
-    row: Novelty = filled(Novelty, **{**found, **values})
-    return row
-
-
 CLAIMS = (
     "differ on",
     "differ,",
@@ -137,19 +121,6 @@ CLAIMS = (
             "40 puppets), more than T1 (+0.20 bits, 95 % interval 0.10 to 0.30, p < 0.001; higher on "
             "8 of 9 prompts) [prompt_means]",
         ),
-        (
-            claims.scores,
-            [score()],
-            "The score of a run spans up to 20.0 points",
-            "RAG, mmlu: mean 50.0 % (95 % interval 45.0 to 55.0 %; 10 runs of 514 questions, unit "
-            "puppet), lowest 40.0 %, highest 60.0 % [accuracy]",
-        ),
-        (
-            claims.novelty,
-            [new(0.23)],
-            "With a user, up to 23 % of 514 questions get an answer never seen in T1",
-            "RAG, mmlu: 23 % of 514 questions (95 % interval 20 to 30 %) [novelty]",
-        ),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )  # fmt: skip
@@ -189,8 +160,6 @@ def test_what_no_test_shows_is_said_to_be_not_shown(section, rows: Sequence[Any]
         claims.distance,
         claims.options_moved,
         claims.heterogeneity,
-        claims.scores,
-        claims.novelty,
     ],
 )
 def test_an_empty_table_claims_nothing(section) -> None:
@@ -205,8 +174,6 @@ def test_every_line_names_its_table() -> None:
         claims.distance([apart(0.01)], STUDY),
         claims.options_moved([moved(0.01)], STUDY),
         claims.heterogeneity([varied(0.01)], STUDY),
-        claims.scores([score()], STUDY),
-        claims.novelty([new(0.1)], STUDY),
     ):
         assert all(line.endswith("]") for line in [*told.lines, told.head.rstrip(".")])
 

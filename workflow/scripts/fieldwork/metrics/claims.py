@@ -1,4 +1,4 @@
-"""What is claimed from each table: sentences with number, interval, n and test.
+"""What is claimed from the tables of answers: sentences with number, interval, n and test.
 
 Owns one function a section. A difference is claimed only where its test, corrected by Holm, has p
 below `LEVEL`; otherwise that none is shown, with the same numbers; and where there is no estimate,
@@ -7,8 +7,17 @@ the table's own reason. Promises that every sentence names the table it can be c
 
 from collections.abc import Sequence
 
-from fieldwork.estimates import Novelty, PromptMean, Shift
-from fieldwork.metrics.findings import Section, Study, cases, groups, is_shown, told, where
+from fieldwork.estimates import PromptMean, Shift
+from fieldwork.metrics.findings import (
+    Section,
+    Study,
+    Tested,
+    cases,
+    groups,
+    is_shown,
+    told,
+    where,
+)
 from fieldwork.metrics.phrases import (
     counted,
     interval,
@@ -20,7 +29,7 @@ from fieldwork.metrics.phrases import (
     points_interval,
     signed,
 )
-from fieldwork.records import Accuracy, Comparison, VarianceShare
+from fieldwork.records import Comparison, VarianceShare
 
 TOP_SHIFTS = 5
 
@@ -78,10 +87,10 @@ def distance(rows: Sequence[Comparison], study: Study) -> Section:
             f"{sum(map(len, counts))} of {sum(map(len, with_user))} pairs of prompt and condition "
             "[comparisons]."
         )
-    return Section(f"Distance from {before}", head + _alarm(own, study), lines)
+    return Section(f"Distance from {before}", head + alarm(own, study), lines)
 
 
-def _alarm(rows: Sequence[Comparison | Shift | PromptMean], study: Study) -> str:
+def alarm(rows: Sequence[Tested], study: Study) -> str:
     """What a control has to say to the head of a section: that it differs too, or nothing."""
     differing = [r for r in rows if r.condition in study.controls and is_shown(r.p_holm)]
     if not differing:
@@ -143,7 +152,7 @@ def options_moved(rows: Sequence[Shift], study: Study) -> Section:
         f"The {TOP_SHIFTS} furthest of each task are told here. Of many shifts the largest are those "
         "that chance helped: expect them smaller when asked again. Intervals are of one option alone"
     )
-    head += _alarm(told(rows, study, study.controls), study)
+    head += alarm(told(rows, study, study.controls), study)
     return Section("Options that moved", head, [*lines, f"{caution} [shifts]"] if lines else lines)
 
 
@@ -190,7 +199,7 @@ def heterogeneity(rows: Sequence[PromptMean], study: Study) -> Section:
             f"({interval(most.difference_low, most.difference_high)}; {where(most, study)}) "
             "[prompt_means]."
         )
-    return Section("Heterogeneity", head + _alarm(own, study), lines)
+    return Section("Heterogeneity", head + alarm(own, study), lines)
 
 
 def _entropy(row: PromptMean, study: Study) -> str:
@@ -213,66 +222,3 @@ def _entropy(row: PromptMean, study: Study) -> str:
         return f"{value}, no difference from {study.label(study.baseline)} shown ({n})"
     way = "more" if row.difference > 0 else "less"
     return f"{value}, {way} than {study.label(study.baseline)} ({n})"
-
-
-def scores(rows: Sequence[Accuracy], study: Study) -> Section:
-    """Scores of whole runs. Differences are not tested in this table, and none is claimed."""
-    own = told([r for r in rows if r.metric == "em_strict"], study, list(study.conditions))
-    lines = [f"{where(r, study)}: {_score(r)} [accuracy]" for r in own]
-    spread = [r for r in own if r.minimum is not None and r.maximum is not None]
-    if not spread:
-        head = "No task of this study has scores of several runs [accuracy]."
-    else:
-        # of few questions a run's score says little: the longest task is told
-        most = max(r.n_items for r in spread)
-        widest = max((r for r in spread if r.n_items == most), key=_span)
-        head = (
-            f"The score of a run spans up to {100 * _span(widest):.1f} "
-            f"points from the lowest to the highest ({where(widest, study)}); differences between "
-            "conditions are not tested here and none is claimed [accuracy]."
-        )
-    return Section("Scores", head, lines)
-
-
-def _span(row: Accuracy) -> float:
-    return (row.maximum or 0.0) - (row.minimum or 0.0)
-
-
-def _score(row: Accuracy) -> str:
-    if row.mean is None:
-        return f"no score, because {row.reason}"
-    n = f"{counted(row.n_runs, 'run')} of {counted(row.n_items, 'question')}, unit {row.unit}"
-    mean = f"mean {percent(row.mean, digits=1)}"
-    bounds = percent_interval(row.ci_low, row.ci_high, digits=1)
-    if row.minimum is None or row.maximum is None:
-        return f"{mean} ({n}; {row.reason})"
-    ends = f"lowest {percent(row.minimum, digits=1)}, highest {percent(row.maximum, digits=1)}"
-    return f"{mean} ({bounds}; {n}), {ends}"
-
-
-def novelty(rows: Sequence[Novelty], study: Study) -> Section:
-    """Questions with an answer that the baseline never gave."""
-    own = told(rows, study, [*study.users, *study.controls])
-    lines = [f"{where(r, study)}: {_new(r)} [novelty]" for r in own]
-    before = study.label(study.baseline)
-    found = [r for r in own if r.share is not None and r.condition in study.users]
-    if not found:
-        head = f"No questions are answered both with a user and in {before}."
-    else:
-        most = max(found, key=lambda r: r.share or 0.0)
-        head = (
-            f"With a user, up to {percent(most.share or 0.0)} of {counted(most.n_items, 'question')} get "
-            f"an answer never seen in {before} ({percent_interval(most.ci_low, most.ci_high)}; "
-            f"{where(most, study)}); more answers alone give new ones too, and that this is more than "
-            "that is not claimed [novelty]."
-        )
-    return Section("Novelty", head, lines)
-
-
-def _new(row: Novelty) -> str:
-    if row.share is None:
-        return f"no share, because {row.reason}"
-    return (
-        f"{percent(row.share)} of {counted(row.n_items, 'question')} "
-        f"({percent_interval(row.ci_low, row.ci_high)})"
-    )

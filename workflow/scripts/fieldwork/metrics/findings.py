@@ -64,6 +64,13 @@ class Row(Protocol):
     def condition(self) -> str: ...
 
 
+class Tested(Row, Protocol):
+    """Rows with a corrected test."""
+
+    @property
+    def p_holm(self) -> float | None: ...
+
+
 R = TypeVar("R", bound=Row)
 
 
