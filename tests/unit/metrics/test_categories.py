@@ -116,6 +116,19 @@ def test_the_test_counts_out_all_ways_to_deal_categories() -> None:
     assert [r.p_holm for r in found] == pytest.approx([expected] * 2)
 
 
+def test_a_category_of_one_subject_takes_part_in_the_test() -> None:
+    """Three subjects alike and one far off: the chance that this one is alone is one in four."""
+    rows = [row(f"s{i}", "STEM", v) for i, v in enumerate((0.1, 0.11, 0.12))]
+    found = categories([*rows, row("x", "other", 0.9)])
+    # alone at either end of the ranks is as far from the others
+    assert [r.p_value for r in found] == [0.5, 0.5]
+
+
+def test_many_deals_are_drawn() -> None:
+    rows = [row(f"{c}{i}", c, i + 20 * (c == "STEM")) for c in ("STEM", "other") for i in range(9)]
+    assert {r.p_value for r in categories(rows, n=99)} == {0.01}
+
+
 def test_a_categorys_interval_is_students_over_its_subjects() -> None:
     found = categories([row(f"s{i}", "STEM", v) for i, v in enumerate((0.1, 0.2, 0.3))])
     assert found[0].var_who == pytest.approx(0.2)

@@ -7,10 +7,11 @@ the test are about subjects, not about single items or puppets.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import permutation_test, rankdata
+from scipy.stats import rankdata
 
 from fieldwork.errors import StudyError
 from fieldwork.estimates import CategoryVariance, SubjectVariance
@@ -22,6 +23,7 @@ from fieldwork.metrics.resampling import Floats, Interval, generator, student_qu
 
 UNIT = "subject"
 MIN_SUBJECTS = 3
+_TIE = 1e-9
 
 
 def measure_subjects(
@@ -131,22 +133,38 @@ def _test(
         return None
     # rounded, so that equal variances out of sums in another order tie
     ranks = rankdata(np.concatenate(full).round(12))
-    found = permutation_test(
-        np.split(ranks, np.cumsum(sizes)[:-1]),
-        _rank_spread,
-        permutation_type="independent",
-        vectorized=True,
-        n_resamples=n_permutations,
-        alternative="greater",
-        rng=generator(seed, "categories", *arm),
-    )
-    return float(found.pvalue)
+    observed = _rank_spread(ranks[None, :], sizes)[0]
+    if _n_deals(sizes) <= n_permutations:
+        dealt = ranks[np.array(list(_deals(range(len(ranks)), sizes)))]
+        return float((_rank_spread(dealt, sizes) >= observed - _TIE).mean())
+    random = generator(seed, "categories", *arm)
+    dealt = random.permuted(np.tile(ranks, (n_permutations, 1)), axis=1)
+    hits = int((_rank_spread(dealt, sizes) >= observed - _TIE).sum())
+    return (hits + 1) / (n_permutations + 1)
 
 
-def _rank_spread(*groups: Floats, axis: int) -> Floats:
-    """Kruskal and Wallis's H up to constants that no permutation changes."""
-    total: Floats = sum(group.sum(axis=axis) ** 2 / group.shape[axis] for group in groups)
-    return total
+def _rank_spread(ranks: Floats, sizes: Sequence[int]) -> Floats:
+    """Kruskal and Wallis's H up to constants that no deal changes; shape (deals, subjects) → (deals,)."""
+    ends = np.cumsum([0, *sizes])
+    sums = np.add.reduceat(ranks, ends[:-1], axis=1)
+    spread: Floats = (sums**2 / np.array(sizes)).sum(axis=1)
+    return spread
+
+
+def _n_deals(sizes: Sequence[int]) -> int:
+    """In how many ways subjects can be dealt to categories of these sizes."""
+    return math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
+
+
+def _deals(left: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+    """All of them, each as an order of subjects in which the categories' follow each other."""
+    if not sizes:
+        yield []
+        return
+    for chosen in combinations(left, sizes[0]):
+        rest = [subject for subject in left if subject not in chosen]
+        for more in _deals(rest, sizes[1:]):
+            yield [*chosen, *more]
 
 
 def _corrected(
