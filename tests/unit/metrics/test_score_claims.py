@@ -43,7 +43,13 @@ def place(**values: Any) -> Rank:
 
 
 def fresh(p: float | None, **values: Any) -> Novelty:
-    control = {"control_share": 0.1, "excess": 0.13, "excess_low": 0.08, "excess_high": 0.2}
+    control = {
+        "share_equal": 0.23,
+        "control_share": 0.1,
+        "excess": 0.13,
+        "excess_low": 0.08,
+        "excess_high": 0.2,
+    }
     return new(0.23, **control, n_equal=10, p_holm=p, **values)
 
 
@@ -123,14 +129,14 @@ def test_places_of_items_that_are_not_the_leaderboards_are_not_told() -> None:
         (
             fresh(0.001),
             "it is more than as many fresh reruns give in 1 of 1 case [novelty].",
-            "; as many fresh reruns give 10 %: +13 points (95 % interval 8 to 20, p = 0.001; 10 units "
-            "each) [novelty]",
+            "; asked once each, 10 users give 23 % and as many fresh reruns 10 %: +13 points (95 % "
+            "interval 8 to 20, p = 0.001) [novelty]",
         ),
         (
             fresh(0.3),
             "that this is more than as many fresh reruns give is not shown in 1 case [novelty].",
-            "; as many fresh reruns give 10 %: no excess shown, +13 points (95 % interval 8 to 20, "
-            "p = 0.30; 10 units each) [novelty]",
+            "; asked once each, 10 users give 23 % and as many fresh reruns 10 %: no excess shown, +13 "
+            "points (95 % interval 8 to 20, p = 0.30) [novelty]",
         ),
         (new(0.23), "asks the baseline again nothing is claimed [novelty].", "30 %) [novelty]"),
     ],

@@ -191,14 +191,15 @@ def _new(row: Novelty) -> str:
         f"{percent(row.share)} of {counted(row.n_items, 'question')} "
         f"({percent_interval(row.ci_low, row.ci_high)})"
     )
-    if row.excess is None or row.control_share is None or row.p_holm is None:
+    equal, control = row.share_equal, row.control_share
+    if row.excess is None or equal is None or control is None or row.p_holm is None:
         return share
     shown = "" if is_shown(row.p_holm) else "no excess shown, "
     bounds = [None if b is None else 100 * b for b in (row.excess_low, row.excess_high)]
     return (
-        f"{share}; as many fresh reruns give {percent(row.control_share)}: {shown}"
-        f"{signed(100 * row.excess, digits=0)} points ({interval(*bounds, digits=0)}, "
-        f"{p_text(row.p_holm)}; {row.n_equal} units each)"
+        f"{share}; asked once each, {counted(row.n_equal or 0, 'user')} give {percent(equal)} and as "
+        f"many fresh reruns {percent(control)}: {shown}{signed(100 * row.excess, digits=0)} points "
+        f"({interval(*bounds, digits=0)}, {p_text(row.p_holm)})"
     )
 
 
@@ -226,7 +227,12 @@ def _alike(arm: Sequence[CategoryVariance]) -> str:
     if not known:
         return f"no estimate, because {arm[0].reason}"
     told_as = listed(
-        [f"{r.category} {r.var_who or 0.0:.3f} ({counted(r.n_subjects, 'subject')})" for r in known]
+        [
+            f"{r.category} {r.var_who or 0.0:.3f} ({counted(r.n_subjects, 'subject')})".replace(
+                " -", " −"
+            )
+            for r in known
+        ]
     )
     p_holm = arm[0].p_holm
     if p_holm is None:
