@@ -8,11 +8,10 @@ the table's own reason. Promises that every sentence names the table it can be c
 from collections.abc import Sequence
 
 from fieldwork.estimates import PromptMean, Shift
-from fieldwork.metrics.findings import Section, Study, cases, groups, is_shown, told, where
+from fieldwork.metrics.findings import Section, Study, alarm, cases, groups, is_shown, told, where
 from fieldwork.metrics.phrases import (
     counted,
     interval,
-    listed,
     p_text,
     percent,
     percent_interval,
@@ -78,19 +77,7 @@ def distance(rows: Sequence[Comparison], study: Study) -> Section:
             f"{sum(map(len, counts))} of {sum(map(len, with_user))} pairs of prompt and condition "
             "[comparisons]."
         )
-    return Section(f"Distance from {before}", head + _alarm(own, study), lines)
-
-
-def _alarm(rows: Sequence[Comparison | Shift | PromptMean], study: Study) -> str:
-    """What a control has to say to the head of a section: that it differs too, or nothing."""
-    differing = [r for r in rows if r.condition in study.controls and is_shown(r.p_holm)]
-    if not differing:
-        return ""
-    names = listed(list(dict.fromkeys(where(r, study) for r in differing)))
-    return (
-        f" Where only chance or a changed model can differ, {counted(len(differing), 'difference')} "
-        f"came up as well ({names})."
-    )
+    return Section(f"Distance from {before}", head + alarm(own, study), lines)
 
 
 def _differing(arm: Sequence[Comparison]) -> list[Comparison]:
@@ -143,7 +130,7 @@ def options_moved(rows: Sequence[Shift], study: Study) -> Section:
         f"The {TOP_SHIFTS} furthest of each task are told here. Of many shifts the largest are those "
         "that chance helped: expect them smaller when asked again. Intervals are of one option alone"
     )
-    head += _alarm(told(rows, study, study.controls), study)
+    head += alarm(told(rows, study, study.controls), study)
     return Section("Options that moved", head, [*lines, f"{caution} [shifts]"] if lines else lines)
 
 
@@ -190,7 +177,7 @@ def heterogeneity(rows: Sequence[PromptMean], study: Study) -> Section:
             f"({interval(most.difference_low, most.difference_high)}; {where(most, study)}) "
             "[prompt_means]."
         )
-    return Section("Heterogeneity", head + _alarm(own, study), lines)
+    return Section("Heterogeneity", head + alarm(own, study), lines)
 
 
 def _entropy(row: PromptMean, study: Study) -> str:
