@@ -14,22 +14,26 @@ from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.richness import plug_in_bits
 
 PART = "mean"
-ITEMS, OPTIONS, OFFLINE = 9, 60, 40
+ITEMS, OPTIONS = 9, 60
 SOURCES = ("the same", "the same, odd puppets", "apart")
+SIZES = ((10, 10), (40, 40), (100, 100))
+"""Puppets, and answers to a prompt offline."""
+UNEQUAL = (("the same", (10, 40)), ("the same, odd puppets", (100, 40)))
 TRUTH_SETS = 4000
 EVEN, STEEP = Zipf(OPTIONS, 0.5).log_weights(), Zipf(OPTIONS, 2.0).log_weights()
 
 
 def jobs() -> Iterator[Job]:
-    """Every source with few, as many, and more puppets than reruns offline."""
-    for source, puppets in product(SOURCES, (10, 40, 100)):
-        yield partial(_simulate, source, puppets)
+    """Every source at every size, and sizes that are brought to the smaller one."""
+    for source, sizes in (*product(SOURCES, SIZES), *UNEQUAL):
+        yield partial(_simulate, source, sizes)
 
 
-def _simulate(source: str, puppets: int, sets: int, seed: int) -> Iterator[Outcome]:
-    random = np.random.default_rng([seed, len(source), puppets])
+def _simulate(source: str, sizes: tuple[int, int], sets: int, seed: int) -> Iterator[Outcome]:
+    puppets, offline = sizes
+    random = np.random.default_rng([seed, len(source), *sizes])
     sets = max(1, sets // 4)
-    here, there = _draw(source, sets, puppets, random)
+    here, there = _draw(source, sets, sizes, random)
     frame = pd.concat(
         [
             list_table(here, condition="c", puppets=True),
@@ -41,8 +45,8 @@ def _simulate(source: str, puppets: int, sets: int, seed: int) -> Iterator[Outco
         for row in measure_prompt_means(frame, baseline="offline", seed=1)
         if row.condition == "c"
     ]
-    truths = _truths(source, min(puppets, OFFLINE), random)
-    size = f"{puppets} puppets, {ITEMS} prompts, n {OFFLINE} offline"
+    truths = _truths(source, min(sizes), random)
+    size = f"{puppets} puppets, {ITEMS} prompts, n {offline} offline"
     for metric, truth in truths.items():
         own = [row for row in rows if row.metric == metric]
         yield outcome(
@@ -55,7 +59,7 @@ def _simulate(source: str, puppets: int, sets: int, seed: int) -> Iterator[Outco
             intervals=[(row.difference_low, row.difference_high) for row in own],
             p_values=[row.p_value for row in own],
         )
-    if puppets == OFFLINE and source != "apart":
+    if puppets == offline and source != "apart":
         yield outcome(
             PART,
             "discarded: difference of entropy_bits, sign flips over prompts",
@@ -66,19 +70,22 @@ def _simulate(source: str, puppets: int, sets: int, seed: int) -> Iterator[Outco
         )
 
 
-def _draw(source: str, sets: int, puppets: int, random: np.random.Generator) -> tuple[Ints, Ints]:
+def _draw(
+    source: str, sets: int, sizes: tuple[int, int], random: np.random.Generator
+) -> tuple[Ints, Ints]:
     """Lists of the puppets and of the reruns: shape (sets, items, answers, 1, 5).
 
     Odd puppets like everything nearly alike or a few options only, in all prompts; offline every
     answer is of the one or the other kind by itself, so that both sides are of one distribution.
     """
+    puppets, offline = sizes
     if source != "the same, odd puppets":
         weights = Zipf(OPTIONS, 1.5).log_weights()
         other = Zipf(OPTIONS, 1.2).log_weights() if source == "apart" else weights
         return _lists(other, (sets, ITEMS, puppets), random), _lists(
-            weights, (sets, ITEMS, OFFLINE), random
+            weights, (sets, ITEMS, offline), random
         )
-    kinds = random.random((sets, 1, puppets)) < 0.5, random.random((sets, ITEMS, OFFLINE)) < 0.5
+    kinds = random.random((sets, 1, puppets)) < 0.5, random.random((sets, ITEMS, offline)) < 0.5
     here, there = (
         draw_lists(np.where(kind[..., None, None], EVEN, STEEP), random)
         for kind in (np.broadcast_to(kinds[0], (sets, ITEMS, puppets)), kinds[1])

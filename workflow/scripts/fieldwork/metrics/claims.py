@@ -8,20 +8,10 @@ the table's own reason. Promises that every sentence names the table it can be c
 from collections.abc import Sequence
 
 from fieldwork.estimates import PromptMean, Shift
-from fieldwork.metrics.findings import (
-    Section,
-    Study,
-    Tested,
-    cases,
-    groups,
-    is_shown,
-    told,
-    where,
-)
+from fieldwork.metrics.findings import Section, Study, alarm, cases, groups, is_shown, told, where
 from fieldwork.metrics.phrases import (
     counted,
     interval,
-    listed,
     p_text,
     percent,
     percent_interval,
@@ -88,18 +78,6 @@ def distance(rows: Sequence[Comparison], study: Study) -> Section:
             "[comparisons]."
         )
     return Section(f"Distance from {before}", head + alarm(own, study), lines)
-
-
-def alarm(rows: Sequence[Tested], study: Study) -> str:
-    """What a control has to say to the head of a section: that it differs too, or nothing."""
-    differing = [r for r in rows if r.condition in study.controls and is_shown(r.p_holm)]
-    if not differing:
-        return ""
-    names = listed(list(dict.fromkeys(where(r, study) for r in differing)))
-    return (
-        f" Where only chance or a changed model can differ, {counted(len(differing), 'difference')} "
-        f"came up as well ({names})."
-    )
 
 
 def _differing(arm: Sequence[Comparison]) -> list[Comparison]:

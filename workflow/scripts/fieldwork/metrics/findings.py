@@ -64,8 +64,8 @@ class Row(Protocol):
     def condition(self) -> str: ...
 
 
-class Tested(Row, Protocol):
-    """Rows with a corrected test."""
+class TestedRow(Row, Protocol):
+    """What rows of tables with a test have."""
 
     @property
     def p_holm(self) -> float | None: ...
@@ -121,6 +121,18 @@ def where(row: Row, study: Study) -> str:
 def is_shown(p: float | None) -> bool:
     """Whether a corrected p-value is told as a difference."""
     return p is not None and p < LEVEL
+
+
+def alarm(rows: Sequence[TestedRow], study: Study) -> str:
+    """What a control has to say to the head of a section: that it differs too, or nothing."""
+    differing = [r for r in rows if r.condition in study.controls and is_shown(r.p_holm)]
+    if not differing:
+        return ""
+    names = listed(list(dict.fromkeys(where(r, study) for r in differing)))
+    return (
+        f" Where only chance or a changed model can differ, {counted(len(differing), 'difference')} "
+        f"came up as well ({names})."
+    )
 
 
 def cases(rows: Sequence[object]) -> str:

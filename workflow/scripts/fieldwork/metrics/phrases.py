@@ -43,11 +43,11 @@ def percent_interval(low: float | None, high: float | None, *, digits: int = 0) 
     return f"95 % interval {_signless(100 * low, digits)} to {percent(high, digits=digits)}"
 
 
-def points_interval(low: float | None, high: float | None) -> str:
+def points_interval(low: float | None, high: float | None, *, digits: int = 0) -> str:
     """`95 % interval −57 to −19 points`, or that there is none."""
     if low is None or high is None:
         return "no interval"
-    return f"95 % interval {_signless(100 * low, 0)} to {_signless(100 * high, 0)} points"
+    return f"95 % interval {_signless(100 * low, digits)} to {_signless(100 * high, digits)} points"
 
 
 def interval(low: float | None, high: float | None, *, digits: int = 2) -> str:

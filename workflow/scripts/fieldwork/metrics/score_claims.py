@@ -7,8 +7,7 @@ and the same numbers where none is shown.
 from collections.abc import Mapping, Sequence
 
 from fieldwork.estimates import CategoryVariance, Novelty, Rank, ScoreComparison
-from fieldwork.metrics.claims import alarm
-from fieldwork.metrics.findings import Section, Study, cases, groups, is_shown, told, where
+from fieldwork.metrics.findings import Section, Study, alarm, cases, groups, is_shown, told, where
 from fieldwork.metrics.phrases import (
     counted,
     interval,
