@@ -32,6 +32,7 @@ def table(
         PowerRow(
             design=design,
             effect=effect,
+            source="one answer of two",
             task=task,
             model=model,
             condition=condition,

@@ -24,10 +24,11 @@ POWER: dict[str, Any] = {
         "scores": [0.02],
     },
     "answer_share": 0.5,
+    "lists": {"named": 2, "options": 6, "exponent": 1.0},
     "sd_users": 0.01,
     "sd_reruns": 0.01,
 }
-FAMILY = Family({"small": 2, "large": 5, "same": 5}, "large", 3)
+FAMILY = Family({"small": 2, "large": 5, "same": 5}, {"small"}, "large", 3)
 
 
 def simulated(family: Family = FAMILY, **more: Any) -> list[Curve]:

@@ -36,13 +36,14 @@ def render(advice: Sequence[PowerAdvice], facts: Facts) -> str:
         for design, title in _TITLES.items():
             own = [row for row in advice if (row.task, row.design) == (task, design)]
             if own:
-                parts.append(f"### {title}\n\n{_how_tested(design, own[0].n_tests, n_items)}")
+                parts.append(f"### {title}\n\n{_how_tested(own[0], n_items)}")
                 parts.append("\n".join(_bullets(own, facts)))
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
 
 
-def _how_tested(design: Design, n_tests: int, n_items: int) -> str:
-    match design:
+def _how_tested(row: PowerAdvice, n_items: int) -> str:
+    n_tests = row.n_tests
+    match row.design:
         case "shares":
             return (
                 "One answer a user to each prompt, as many reruns of the baseline; a test a prompt, "
@@ -50,8 +51,8 @@ def _how_tested(design: Design, n_tests: int, n_items: int) -> str:
             )
         case "who":
             return (
-                f"All {_count(n_items, 'prompt')} in one test; no baseline is needed. Every answer is "
-                "one of two: lists, and letters of which several are common, need fewer users."
+                f"All {_count(n_items, 'prompt')} in one test; no baseline is needed. "
+                f"Answers are taken for {row.source}."
             )
         case "scores":
             return (
