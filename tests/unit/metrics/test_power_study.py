@@ -217,6 +217,13 @@ def test_the_page_says_it_in_sentences(curves: list[Curve], words: list[str]) ->
     assert "nan" not in text
 
 
+def test_more_answers_are_not_told_of_where_the_smallest_study_will_do() -> None:
+    twice, thrice = (curve(Setup(Who(0.1, 0.5), r, 4), 0.9, 1.0) for r in (2, 3))
+    assert "asked twice" in page(twice, thrice)
+    assert "asked 3 times" not in page(twice, thrice)
+    assert "asked 3 times" in page(curve(twice.setup, 0.7, 1.0), thrice)
+
+
 def test_the_page_prices_participants_where_it_can() -> None:
     assert "Field" not in page(MOVED)
     said = "Field 100 pasted prompts and 250 calls, $375.00"

@@ -62,8 +62,14 @@ def _how_tested(row: PowerAdvice, n_items: int) -> str:
 
 
 def _bullets(own: Sequence[PowerAdvice], facts: Facts) -> Iterator[str]:
+    enough: set[str] = set()
     for rows in by_effect(own).values():
         first = rows[0]
+        if first.effect in enough:
+            # where the smallest size will do, more answers of each user are not needed
+            continue
+        if _may_be_fewer(first):
+            enough.add(first.effect)
         times = f", each asked {_times(first.replicates)}" if first.design == "who" else ""
         yield f"- {_effect(first)}{times}: {_size(first)}{_costs(rows, facts)}"
 
@@ -86,9 +92,13 @@ def _size(row: PowerAdvice) -> str:
         return f"{said} ({interval})."
     users = f"**{_count(row.n_users, 'user')}**"
     if row.n_users == row.n_simulated:
-        small = " or fewer" if row.reason and "smallest size" in row.reason else ""
+        small = " or fewer" if _may_be_fewer(row) else ""
         return f"{users}{small} (power {row.power:.2f}, {interval})."
     return f"{users} (with {row.n_simulated} power is {row.power:.2f}, {interval})."
+
+
+def _may_be_fewer(row: PowerAdvice) -> bool:
+    return row.n_users is not None and "smallest size" in (row.reason or "")
 
 
 def _costs(rows: Sequence[PowerAdvice], facts: Facts) -> str:
