@@ -117,7 +117,8 @@ def _costs(rows: Sequence[PowerAdvice], facts: Facts) -> str:
 def _price(row: PowerAdvice) -> str:
     asked, blank = row.n_calls or 0, row.n_calls_baseline or 0
     if row.condition == FIELD:
-        calls = f"{_count(asked, 'pasted prompt')} and {_count(blank, 'call')}"
+        calls = _count(asked, "pasted prompt")
+        calls += f" and {_count(blank, 'call')}" if blank else ""
     else:
         calls = _count(asked + blank, "call")
     if row.cost_usd is None:
