@@ -176,15 +176,6 @@ def _broken_references(config: Config) -> Iterator[str]:
         yield f"{both[0]!r} is in corpora and in datasets; downloads need distinct names"
 
 
-def _short_lists(config: Config) -> Iterator[str]:
-    named, options = (config["power"]["lists"][key] for key in ("named", "options"))
-    if named >= options:
-        yield (
-            f"power.lists.named: a list of {named} leaves none of {options} options out; make "
-            f"power.lists.options larger"
-        )
-
-
 def _broken_figures(figures: Config, config: Config) -> Iterator[str]:
     for figure, task in figures.items():
         yield from _missing(f"figures.{figure}", task, "tasks", config)
@@ -194,6 +185,15 @@ def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator
     if name not in config[registry]:
         known = ", ".join(sorted(config[registry]))
         yield f"{setting}: {name!r} is not in {registry} (there are {known})"
+
+
+def _short_lists(config: Config) -> Iterator[str]:
+    named, options = (config["power"]["lists"][key] for key in ("named", "options"))
+    if named >= options:
+        yield (
+            f"power.lists.named: a list of {named} leaves none of {options} options out; make "
+            f"power.lists.options larger"
+        )
 
 
 def location_of(config: Config, name: str) -> Config:
