@@ -209,6 +209,12 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ),
         ("power/effects/shares", [{"baseline": 0.9}], "power.effects.shares.0: 'condition' is a"),
         ("power/effects/scores", [-0.1], "power.effects.scores.0: -0.1 is less than"),
+        (
+            "power/lists",
+            {"named": 6, "options": 6},
+            "power.lists.named: a list of 6 leaves none of 6 options out",
+        ),
+        ("power/lists", {"named": 0}, "power.lists.named: 0 is less than the minimum of 1"),
         ("power/sd_reruns", 0, "power.sd_reruns: 0 is less than or equal to"),
         ("power/field_cost_usd", -1, "power.field_cost_usd: -1 is less than"),
         ("figures/fig1", "recomendations", "figures.fig1: 'recomendations' is not in tasks"),

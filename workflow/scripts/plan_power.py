@@ -31,7 +31,8 @@ def main(
     sizes = ArmSizes(study, models, prices)
     items = {task: sizes.n_items(task) for task in study.tasks}
     scored = score_task if score_task in items else None
-    family = Family(items, scored, len(study.conditions) - 1)
+    lists = {task for task in items if sizes.is_list(task)}
+    family = Family(items, lists, scored, len(study.conditions) - 1)
     curves = simulate(power, family, n_permutations=permutations, seed=study.seed)
     puppets = [c for c, entry in study.conditions.items() if entry["context"] != "none"]
     asked = Asked(

@@ -32,6 +32,7 @@ def table(
         PowerRow(
             design=design,
             effect=effect,
+            source="one answer of two",
             task=task,
             model=model,
             condition=condition,
@@ -117,6 +118,7 @@ def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
     [
         # the dearest that is called, not the participants
         (table(), ["dollars for Dear, SP-RAG", "$10", "$640"]),
+        (table(usd=0.0005), ["1 ¢", "64 ¢"]),
         (table(usd=0.0), ["calls of a condition", "90", "5.8k"]),
         (table(usd=None), ["calls of a condition"]),
         (table(designs=["who"]), ["2 answers each", "5 answers each", "20 %"]),

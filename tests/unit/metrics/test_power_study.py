@@ -24,10 +24,11 @@ POWER: dict[str, Any] = {
         "scores": [0.02],
     },
     "answer_share": 0.5,
+    "lists": {"named": 2, "options": 6, "exponent": 1.0},
     "sd_users": 0.01,
     "sd_reruns": 0.01,
 }
-FAMILY = Family({"small": 2, "large": 5, "same": 5}, "large", 3)
+FAMILY = Family({"small": 2, "large": 5, "same": 5}, {"small"}, "large", 3)
 
 
 def simulated(family: Family = FAMILY, **more: Any) -> list[Curve]:
@@ -214,6 +215,13 @@ def test_the_page_says_it_in_sentences(curves: list[Curve], words: list[str]) ->
         assert word in text
     assert "None" not in text
     assert "nan" not in text
+
+
+def test_more_answers_are_not_told_of_where_the_smallest_study_will_do() -> None:
+    twice, thrice = (curve(Setup(Who(0.1, 0.5), r, 4), 0.9, 1.0) for r in (2, 3))
+    assert "asked twice" in page(twice, thrice)
+    assert "asked 3 times" not in page(twice, thrice)
+    assert "asked 3 times" in page(curve(twice.setup, 0.7, 1.0), thrice)
 
 
 def test_the_page_prices_participants_where_it_can() -> None:

@@ -20,6 +20,7 @@ class PowerRow:
 
     design: Design = column("what is tested: `shares`, `who` or `scores` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")
+    source: str = column("what an answer is taken for: one of two, a list, or a score")
     task: str = column("task")
     model: str = column("model that would be asked")
     condition: str = column("condition that would be set beside the baseline, or `field`")
@@ -48,6 +49,7 @@ class PowerAdvice:
 
     design: Design = column("what is tested: `shares`, `who` or `scores` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")
+    source: str = column("what an answer is taken for: one of two, a list, or a score")
     task: str = column("task")
     model: str = column("model that would be asked")
     condition: str = column("condition that would be set beside the baseline, or `field`")

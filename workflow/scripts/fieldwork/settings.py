@@ -37,7 +37,12 @@ def check_config(config: Config, schema: Path, source: str) -> None:
     error = _plainest(checker.iter_errors(config))
     if error is not None:
         raise StudyError(f"{source}: {_sentence(error, rules)}")
-    found = (*_not_finite(config), *_broken_references(config), *_broken_figures(figures, config))
+    found = (
+        *_not_finite(config),
+        *_broken_references(config),
+        *_broken_figures(figures, config),
+        *_short_lists(config),
+    )
     for problem in found:
         raise StudyError(f"{source}: {problem}")
 
@@ -197,6 +202,15 @@ def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator
     if name not in config[registry]:
         known = ", ".join(sorted(config[registry]))
         yield f"{setting}: {name!r} is not in {registry} (there are {known})"
+
+
+def _short_lists(config: Config) -> Iterator[str]:
+    named, options = (config["power"]["lists"][key] for key in ("named", "options"))
+    if named >= options:
+        yield (
+            f"power.lists.named: a list of {named} leaves none of {options} options out; make "
+            f"power.lists.options larger"
+        )
 
 
 def location_of(config: Config, name: str) -> Config:

@@ -220,7 +220,8 @@ def _amount(row: Any, *, in_dollars: bool) -> str:
     if not in_dollars:
         return _short(float(row.n_calls + row.n_calls_baseline))
     usd = (number(row.cost_usd) or 0.0) + (number(row.cost_baseline_usd) or 0.0)
-    return f"${_short(usd)}"
+    # a dollar sign and zeros would run into the next size
+    return f"${_short(usd)}" if usd == 0 or usd >= 1 else f"{_short(usd * 100)} ¢"
 
 
 def _short(value: float) -> str:

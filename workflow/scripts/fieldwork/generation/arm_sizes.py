@@ -75,6 +75,10 @@ class ArmSizes:
         first = next(iter(self._study.conditions))
         return len(_questions(self._arm(task, first, 1, 1)))
 
+    def is_list(self, task: str) -> bool:
+        """Whether the answers to most prompts of a task are lists."""
+        return self._prompts[task, next(iter(self._study.conditions))].list_share > 0.5
+
     def at(self, model: str, task: str, condition: str, *, n_users: int, replicates: int) -> Sized:
         """The arm with so many users, each asked each prompt `replicates` times.
 

@@ -2,9 +2,9 @@
 
 Owns three designs, each a source of answers with a known effect and the test the study itself would
 make of them: a share of answers moved from the baseline's (`comparisons`), a share of variance that
-comes from who asks (`variance`), and a difference of mean scores. Where an answer is one of two, both
-permutation tests are counted out. Promises that a number depends on the seed and on its own effect and
-size alone, so that another effect or size moves none.
+comes from who asks (`variance`), and a difference of mean scores. Where an answer is one of two, the
+permutation tests of the first two are counted out. Promises that a number depends on the seed and on
+its own effect and size alone, so that another effect or size moves none.
 """
 
 import math
@@ -18,6 +18,7 @@ from fieldwork.designs import Design
 from fieldwork.metrics.comparisons import option_distance
 from fieldwork.metrics.dealing import chance_as_alike, differing_pairs
 from fieldwork.metrics.permutation import MAX_TABLES, all_tables, holm, table_chances
+from fieldwork.metrics.power_lists import Lists, list_p_values, taste_of
 from fieldwork.metrics.resampling import (
     Counts,
     Floats,
@@ -76,6 +77,18 @@ class Who(NamedTuple):
         return f"{self.share_who:.12g}"
 
 
+class WhoLists(NamedTuple):
+    """The share of variance that comes from who asks, of lists of options."""
+
+    share_who: float
+    lists: Lists
+
+    @property
+    def label(self) -> str:
+        """As the tables call it."""
+        return f"{self.share_who:.12g}"
+
+
 class Scores(NamedTuple):
     """A difference of mean scores, and standard deviations over users and over reruns."""
 
@@ -89,7 +102,7 @@ class Scores(NamedTuple):
         return f"{self.difference:.12g}"
 
 
-Effect = Moved | Who | Scores
+Effect = Moved | Who | WhoLists | Scores
 
 
 class Setup(NamedTuple):
@@ -107,12 +120,23 @@ class Setup(NamedTuple):
     n_tests: int = 1
 
     @property
+    def source(self) -> str:
+        """What an answer is taken for."""
+        match self.effect:
+            case Moved() | Who():
+                return "one answer of two"
+            case WhoLists(_, lists):
+                return f"lists of {lists.named} of {lists.options} options"
+            case Scores():
+                return "scores"
+
+    @property
     def design(self) -> Design:
         """Which of the three it is."""
         match self.effect:
             case Moved():
                 return "shares"
-            case Who():
+            case Who() | WhoLists():
                 return "who"
             case Scores():
                 return "scores"
@@ -159,6 +183,10 @@ def _hits(setup: Setup, n: int, settings: Settings) -> int:
             found = moved_found(moved, n, setup.n_tests, settings, random)
         case Who() as who:
             p_values = who_p_values(who, n, setup, settings.simulations, random)
+            found = p_values <= settings.alpha / setup.n_tests
+        case WhoLists(share, source):
+            shape = (settings.simulations, setup.n_items, n, setup.replicates)
+            p_values = list_p_values(taste_of(share, source), source, shape, random)
             found = p_values <= settings.alpha / setup.n_tests
         case Scores() as scores:
             p_values = score_p_values(scores, n, settings, random)

@@ -36,13 +36,14 @@ def render(advice: Sequence[PowerAdvice], facts: Facts) -> str:
         for design, title in _TITLES.items():
             own = [row for row in advice if (row.task, row.design) == (task, design)]
             if own:
-                parts.append(f"### {title}\n\n{_how_tested(design, own[0].n_tests, n_items)}")
+                parts.append(f"### {title}\n\n{_how_tested(own[0], n_items)}")
                 parts.append("\n".join(_bullets(own, facts)))
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
 
 
-def _how_tested(design: Design, n_tests: int, n_items: int) -> str:
-    match design:
+def _how_tested(row: PowerAdvice, n_items: int) -> str:
+    n_tests = row.n_tests
+    match row.design:
         case "shares":
             return (
                 "One answer a user to each prompt, as many reruns of the baseline; a test a prompt, "
@@ -50,8 +51,8 @@ def _how_tested(design: Design, n_tests: int, n_items: int) -> str:
             )
         case "who":
             return (
-                f"All {_count(n_items, 'prompt')} in one test; no baseline is needed. Every answer is "
-                "one of two: lists, and letters of which several are common, need fewer users."
+                f"All {_count(n_items, 'prompt')} in one test; no baseline is needed. "
+                f"Answers are taken for {row.source}."
             )
         case "scores":
             return (
@@ -61,8 +62,14 @@ def _how_tested(design: Design, n_tests: int, n_items: int) -> str:
 
 
 def _bullets(own: Sequence[PowerAdvice], facts: Facts) -> Iterator[str]:
+    enough: set[str] = set()
     for rows in by_effect(own).values():
         first = rows[0]
+        if first.effect in enough:
+            # where the smallest size will do, more answers of each user are not needed
+            continue
+        if _may_be_fewer(first):
+            enough.add(first.effect)
         times = f", each asked {_times(first.replicates)}" if first.design == "who" else ""
         yield f"- {_effect(first)}{times}: {_size(first)}{_costs(rows, facts)}"
 
@@ -85,9 +92,13 @@ def _size(row: PowerAdvice) -> str:
         return f"{said} ({interval})."
     users = f"**{_count(row.n_users, 'user')}**"
     if row.n_users == row.n_simulated:
-        small = " or fewer" if row.reason and "smallest size" in row.reason else ""
+        small = " or fewer" if _may_be_fewer(row) else ""
         return f"{users}{small} (power {row.power:.2f}, {interval})."
     return f"{users} (with {row.n_simulated} power is {row.power:.2f}, {interval})."
+
+
+def _may_be_fewer(row: PowerAdvice) -> bool:
+    return row.n_users is not None and "smallest size" in (row.reason or "")
 
 
 def _costs(rows: Sequence[PowerAdvice], facts: Facts) -> str:
@@ -106,7 +117,8 @@ def _costs(rows: Sequence[PowerAdvice], facts: Facts) -> str:
 def _price(row: PowerAdvice) -> str:
     asked, blank = row.n_calls or 0, row.n_calls_baseline or 0
     if row.condition == FIELD:
-        calls = f"{_count(asked, 'pasted prompt')} and {_count(blank, 'call')}"
+        calls = _count(asked, "pasted prompt")
+        calls += f" and {_count(blank, 'call')}" if blank else ""
     else:
         calls = _count(asked + blank, "call")
     if row.cost_usd is None:

@@ -5,10 +5,20 @@ with equal numbers of prompts share a simulation.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fieldwork.metrics.power import Moved, Point, Scores, Settings, Setup, Who, power_curve
+from fieldwork.metrics.power import (
+    Moved,
+    Point,
+    Scores,
+    Settings,
+    Setup,
+    Who,
+    WhoLists,
+    power_curve,
+)
+from fieldwork.metrics.power_lists import Lists
 from fieldwork.progress import Progress
 
 
@@ -26,11 +36,13 @@ class Family(NamedTuple):
 
     Attributes:
         items: prompts of each task.
+        lists: tasks whose answers are lists.
         score_task: task whose scores are compared, None where the study has none.
         n_conditions: conditions beside the baseline.
     """
 
     items: Mapping[str, int]
+    lists: Collection[str]
     score_task: str | None
     n_conditions: int
 
@@ -82,7 +94,11 @@ def _who(power: Mapping[str, Any], family: Family) -> Iterator[tuple[str, Setup]
     for task, n_items in family.items.items():
         for share in power["effects"]["who"]:
             for replicates in sorted(power["replicates"]):
-                who = Who(float(share), float(power["answer_share"]))
+                who = (
+                    WhoLists(float(share), Lists(**power["lists"]))
+                    if task in family.lists
+                    else Who(float(share), float(power["answer_share"]))
+                )
                 yield task, Setup(who, replicates, n_items)
 
 

@@ -82,6 +82,7 @@ def power_rows(curves: Sequence[Curve], asked: Asked, costs: Costs) -> Iterator[
                     yield PowerRow(
                         design=setup.design,
                         effect=setup.effect.label,
+                        source=setup.source,
                         task=curve.task,
                         model=model,
                         condition=condition,
@@ -115,6 +116,7 @@ def advice_rows(curves: Sequence[Curve], asked: Asked, costs: Costs) -> Iterator
                 yield PowerAdvice(
                     design=curve.setup.design,
                     effect=curve.setup.effect.label,
+                    source=curve.setup.source,
                     task=curve.task,
                     model=model,
                     condition=condition,
