@@ -55,7 +55,7 @@ class Users(NamedTuple):
 SAME = Users("users like reruns", 0, 0, 0)
 USERS = (
     SAME,
-    Users("users 3 points lower, no wider", -0.03, 0, 0),
+    Users("users 15 answers lower, no wider", -15 / ITEMS, 0, 0),
     Users("users 1 point wide", 0, 0.01, 0),
     Users("users 3 points wide", 0, 0.03, 0),
     Users("users with heavy tails", 0, 0.01, 0, tails=True),
@@ -63,7 +63,7 @@ USERS = (
     Users("one user in ten loses 10 points", 0, 0, 0.1),
 )
 BETWEEN = (0.0, 0.005, 0.01, 0.03)
-PLACES = ((0.668, 0.004), (0.668, 0.012), (0.8, 0.003), (0.5, 0.004))
+PLACES = ((0.668, 0.004), (0.668, 0.012), (0.8, 0.003), (0.5, 0.004), (0.49, 0.01))
 HABITS = (0.0, 0.5, 1.5)
 
 
@@ -207,7 +207,7 @@ def _draw(likings: Floats, habit: float, random: np.random.Generator) -> np.ndar
 def _novelty(habit: float, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, 4, int(habit * 10)])
     likings = _likings(random)
-    fewer = max(1, sets // 2)
+    fewer = max(1, sets // 4)
     rows = []
     for _ in range(fewer):
         arms = {
