@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from outcomes import Job, Outcome, outcome
 from populations import Floats, draw_letters, letter_table
+from scipy.stats import f as snedecor
 
 from fieldwork import texts
 from fieldwork.metrics.accuracy import count_runs
@@ -29,13 +30,17 @@ LEADERBOARD = Path(__file__).resolve().parents[2] / "resources" / "helm_lite_mml
 
 
 class Users(NamedTuple):
-    """What users do to the score: the same for all, normal, or a loss for one in ten."""
+    """What users do to the score: the same for all, normal, or a loss for one in ten.
+
+    With `both` reruns are drawn alike, so that neither side spreads further.
+    """
 
     name: str
     shift: float
     sd: float
     loss: float
     tails: bool = False
+    both: bool = False
 
     def draw(self, shape: tuple[int, ...], random: np.random.Generator) -> Floats:
         """An effect on the score for each user."""
@@ -44,20 +49,21 @@ class Users(NamedTuple):
 
     def mean(self) -> float:
         """Their expected effect."""
-        return self.shift - 0.1 * self.loss
+        return 0.0 if self.both else self.shift - 0.1 * self.loss
 
 
 SAME = Users("users like reruns", 0, 0, 0)
 USERS = (
     SAME,
-    Users("users 3 points lower, no wider", -0.03, 0, 0),
+    Users("users 15 answers lower, no wider", -15 / ITEMS, 0, 0),
     Users("users 1 point wide", 0, 0.01, 0),
     Users("users 3 points wide", 0, 0.03, 0),
     Users("users with heavy tails", 0, 0.01, 0, tails=True),
+    Users("heavy tails on both sides", 0, 0.01, 0, tails=True, both=True),
     Users("one user in ten loses 10 points", 0, 0, 0.1),
 )
 BETWEEN = (0.0, 0.005, 0.01, 0.03)
-PLACES = ((0.668, 0.004), (0.668, 0.012), (0.8, 0.003), (0.5, 0.004))
+PLACES = ((0.668, 0.004), (0.668, 0.012), (0.8, 0.003), (0.5, 0.004), (0.49, 0.01))
 HABITS = (0.0, 0.5, 1.5)
 
 
@@ -89,7 +95,8 @@ def _run(task: int, condition: str, unit: int, replicate: int, score: float) -> 
 def _compared(users: Users, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, *users.name.encode()])
     here = _scores(users.draw((sets, UNITS), random), random)
-    there = _scores(np.zeros((sets, UNITS)), random)
+    effects = users.draw((sets, UNITS), random) if users.both else np.zeros((sets, UNITS))
+    there = _scores(effects, random)
     runs = [
         _run(task, condition, unit, unit if condition == "offline" else 0, score)
         for condition, arm in (("c", here), ("offline", there))
@@ -114,6 +121,12 @@ def _compared(users: Users, sets: int, seed: int) -> Iterator[Outcome]:
         PART, "spread beyond reruns", users.name, SIZE,
         truth=None,
         p_values=[row.p_spread for row in rows],
+    )  # fmt: skip
+    ratios = here.var(axis=1, ddof=1) / there.var(axis=1, ddof=1)
+    yield outcome(
+        PART, "discarded: spread, F-test", users.name, SIZE,
+        truth=None,
+        p_values=snedecor.sf(ratios, UNITS - 1, UNITS - 1).tolist(),
     )  # fmt: skip
 
 
@@ -194,7 +207,7 @@ def _draw(likings: Floats, habit: float, random: np.random.Generator) -> np.ndar
 def _novelty(habit: float, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, 4, int(habit * 10)])
     likings = _likings(random)
-    fewer = max(1, sets // 2)
+    fewer = max(1, sets // 4)
     rows = []
     for _ in range(fewer):
         arms = {

@@ -76,8 +76,8 @@ def test_places_are_those_of_the_metrics() -> None:
     code = """
 import numpy as np, noise
 from fieldwork.metrics.ranks import place_of
-scores = np.round(np.random.default_rng(1).normal(0.7, 0.02, size=(20, 30)), 4)
-ours = [[place_of(s, [round(float(o), 3) for o in run]) for s in run] for run in scores]
+scores = np.random.default_rng(1).normal(0.7, 0.02, size=(20, 30))
+ours = [[place_of(s, [round(o, 3) for o in run]) for s in run] for run in scores.tolist()]
 assert (noise.places(scores) == np.array(ours)).all()
 """
     done = run("-c", code)
