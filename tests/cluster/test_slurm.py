@@ -95,7 +95,7 @@ def test_a_users_mistake_is_told_once_and_not_tried_again(
     folder = Checkout(project.root, tmp_path)
     study = ClusterStudy(cluster, folder)
     bad = folder.study("bad", {"filters": {"min_user_turns": 900}})
-    target = "results/corpus/conversations.parquet"
+    target = "results/corpus/sample/conversations.parquet"
     failed = study.finish(study.start(target, "--configfile", str(bad)))
     assert failed.returncode != 0
     assert len(submitted(failed.text)) == 1

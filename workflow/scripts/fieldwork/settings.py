@@ -6,6 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 import copy
 import glob
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
@@ -37,9 +38,18 @@ def check_config(config: Config, schema: Path, source: str) -> None:
     error = _plainest(checker.iter_errors(config))
     if error is not None:
         raise StudyError(f"{source}: {_sentence(error, rules)}")
-    found = (*_not_finite(config), *_broken_references(config), *_broken_figures(figures, config))
+    found = (
+        *_not_finite(config),
+        *_broken_references(config),
+        *_broken_figures(figures, config),
+        *_broken_draws(config),
+        *_broken_arms(config),
+    )
     for problem in found:
         raise StudyError(f"{source}: {problem}")
+    for condition in config["conditions"].values():
+        if "corpus" in condition:
+            condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
 
 
 def _write_dates_as_text(value: Any) -> None:
@@ -156,6 +166,10 @@ def _broken_references(config: Config) -> Iterator[str]:
         for name in study[setting]:
             yield from _missing(f"study.{setting}", name, setting, config)
     yield from _missing("study.corpus", study["corpus"], "corpora", config)
+    for name, condition in config["conditions"].items():
+        if condition.get("corpus"):
+            where = f"conditions.{name}.corpus"
+            yield from _missing(where, condition["corpus"], "corpora", config)
     for part in ("personas", "sentences"):
         dataset = config["profiles"][part]["dataset"]
         yield from _missing(f"profiles.{part}.dataset", dataset, "datasets", config)
@@ -174,6 +188,65 @@ def _broken_references(config: Config) -> Iterator[str]:
 def _broken_figures(figures: Config, config: Config) -> Iterator[str]:
     for figure, task in figures.items():
         yield from _missing(f"figures.{figure}", task, "tasks", config)
+
+
+def _broken_draws(config: Config) -> Iterator[str]:
+    for name, condition in config["conditions"].items():
+        out_of = condition.get("out_of")
+        if out_of is None:
+            continue
+        if out_of < condition["conversations"]:
+            yield (
+                f"conditions.{name}.out_of: {out_of} are drawn, but a puppet is to bring "
+                f"{condition['conversations']}; raise it, or lower conversations"
+            )
+        if condition["context"] == "rag" and condition["pool"] == "corpus":
+            yield (
+                f"conditions.{name}.out_of: what is retrieved from the pool corpus is not drawn; "
+                f"remove it, or say pool: user"
+            )
+
+
+def _broken_arms(config: Config) -> Iterator[str]:
+    arms = config["arms"]
+    if arms is None:
+        return
+    if re.fullmatch(r"fig\d+", arms["figure"]):
+        yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
+    for name in arms["conditions"] or ():
+        if name not in config["study"]["conditions"]:
+            selected = ", ".join(config["study"]["conditions"])
+            yield f"arms.conditions: {name!r} is not among study.conditions ({selected})"
+        elif arms["x"] == "conversations" and config["conditions"][name]["context"] == "profile":
+            yield f"arms.conditions: {name!r} has no number of conversations; leave it out"
+
+
+def arms_of(config: Config) -> list[str]:
+    """The conditions that the study's figure of arms shows, in their order; none without a figure."""
+    arms = config["arms"]
+    if arms is None:
+        return []
+    chosen: list[str] = arms["conditions"] or config["study"]["conditions"]
+    if arms["x"] == "condition":
+        return chosen
+    return [name for name in chosen if config["conditions"][name]["context"] != "profile"]
+
+
+def corpus_of(config: Config, condition: str) -> str | None:
+    """The corpus that a condition's conversations come from; None where it needs none."""
+    name: str | None = config["conditions"][condition].get("corpus")
+    return name
+
+
+def study_corpora(config: Config) -> list[str]:
+    """The corpora that the selected conditions need, in alphabetical order."""
+    found = {corpus_of(config, condition) for condition in config["study"]["conditions"]}
+    return sorted(name for name in found if name is not None)
+
+
+def filters_of(config: Config, corpus: str) -> Config:
+    """The filters of a corpus: those of the study, and over them its own."""
+    return {**config["filters"], **config["corpora"][corpus].get("filters", {})}
 
 
 def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator[str]:
