@@ -16,7 +16,8 @@ FLOORS = {
     "records": set[str](),
     "errors": set[str](),
     "provenance": set[str](),
-    "dictionary": {"records"},
+    "estimates": {"records"},
+    "dictionary": {"estimates", "records"},
     "settings": {"errors"},
     "stage": {"errors"},
     "progress": set[str](),
@@ -29,6 +30,7 @@ FLOORS = {
 }
 WINGS_MAY = {
     "records",
+    "estimates",
     "errors",
     "tables",
     "texts",
@@ -50,7 +52,7 @@ OWNERS = {
         "encoder",
         *(f"generation.{name}" for name in ("ledger", "budget", "batch_journal")),
     },
-    "matplotlib": {f"figures.{name}" for name in ("style", "fig1", "fig2", "fig3")},
+    "matplotlib": {f"figures.{name}" for name in ("style", "fig1", "fig2", "fig3", "arms")},
     "aiohttp": {"generation.providers.http"},
     "openai": {"generation.providers.batch_openai"},
     "google": {"generation.providers.batch_gemini", "generation.providers.vertex"},

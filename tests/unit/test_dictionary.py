@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fieldwork import dictionary, records, tables
+from fieldwork import dictionary, estimates, records, tables
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data.md"
 
@@ -21,7 +21,8 @@ def test_document_is_up_to_date() -> None:
 def test_every_table_is_told_once() -> None:
     row_types = [
         value
-        for _, value in inspect.getmembers(records, inspect.isclass)
+        for module in (records, estimates)
+        for _, value in inspect.getmembers(module, inspect.isclass)
         if dataclasses.is_dataclass(value) and value is not records.Message
     ]
     told = [row_type for stage in dictionary.stages() for row_type in stage.row_types]

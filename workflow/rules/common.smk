@@ -1,6 +1,7 @@
 # Shared by the files beside this one. The checked config, look-ups in it by wildcard, and the versions of the code, so
 # that jobs are done again when its meaning changes. Nothing scientific is imported here.
 
+import re
 import sys
 from pathlib import Path
 
@@ -226,6 +227,15 @@ def study_arms(*paths):
     return expand(paths, arms=config["arms"]["figure"]) if config["arms"] else []
 
 
+def arms_asked():
+    """The conditions of the figure of arms, each with the conversations it asks for."""
+    entries = {name: config["conditions"][name] for name in arms_of(config)}
+    return [
+        (name, 0 if entry["context"] == "none" else entry.get("conversations"))
+        for name, entry in entries.items()
+    ]
+
+
 def arm_contexts():
     """The contexts tables of the arms that the figure of arms shows."""
     return expand(
@@ -260,6 +270,8 @@ try:
         HOME / "workflow" / "schemas" / "config.schema.yaml",
         " + ".join(dict.fromkeys(Path(f).name for f in workflow.configfiles)) or "--config",
     )
+    for name in study_corpora(config):
+        source_files(config, name, shipped)
 except StudyError as error:
     raise WorkflowError(str(error))
 
@@ -269,4 +281,6 @@ wildcard_constraints:
     task="[A-Za-z0-9][A-Za-z0-9_.-]*",
     condition="[A-Za-z0-9][A-Za-z0-9_.-]*",
     corpus="[A-Za-z0-9][A-Za-z0-9_.-]*",
+    # the one name that the config gives; without one a name that no file has
+    arms=re.escape((config["arms"] or {"figure": "-"})["figure"]),
     dataset="[A-Za-z0-9][A-Za-z0-9_.-]*",

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import records
+from fieldwork import estimates, records
 
 
 class Stage(NamedTuple):
@@ -54,6 +54,8 @@ def stages() -> tuple[Stage, ...]:
                 records.Accuracy,
                 records.Comparison,
                 records.VarianceShare,
+                estimates.ArmMeasure,
+                estimates.ArmTest,
             ),
         ),
     )
