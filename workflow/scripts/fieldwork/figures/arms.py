@@ -177,7 +177,10 @@ def _draw_panel(panel: Any, rows: Sequence[Any], plan: _Plan, *, numeric: bool) 
         )  # fmt: skip
     panel.set_ylabel(_label(measure))
     panel.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    panel.margins(x=0.06, y=0.25)
+    # room above for counts and the trend
+    low, high = panel.get_ylim()
+    panel.set_ylim(low - 0.12 * (high - low), high + 0.32 * (high - low))
+    panel.margins(x=0.06)
 
 
 def _interval(panel: Any, x: float, row: Any, colour: str) -> None:
@@ -244,12 +247,15 @@ def _place(tick: tuple[float, str]) -> float:
 
 def _notes(rows: Sequence[Any], options: Options) -> list[str | None]:
     """The study's note, what the numbers over points mean, and why something is not there."""
-    gone = {row.reason: row for row in rows if number(row.estimate) is None and row.reason}
-    why = "; ".join(
-        f"{reason} ({_label(row.measure).splitlines()[0]})" for reason, row in gone.items()
+    why = dict.fromkeys(
+        f"{row.measure}, {row.condition}: {row.reason}"
+        for row in rows
+        if number(row.estimate) is None
     )
+    told = list(why)[:4]
+    more = f"; {len(why) - len(told)} more in the table" if len(why) > len(told) else ""
     return [
         options.note,
         "Over points: prompts that differ from the baseline (Holm, 5 %) of all. Bars: 95 % intervals.",
-        f"n/a: {why}" if why else None,
+        f"n/a: {'; '.join(told)}{more}" if told else None,
     ]

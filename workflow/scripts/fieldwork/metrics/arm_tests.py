@@ -169,7 +169,7 @@ def _test_group(
             n_puppets_other=sizes[-1],
             n_items=len(cells.items),
             unit="within puppet" if paired else "puppet",
-            reason=None if known else _why_none(measure, cells),
+            reason=None if known else _why_none(measure, cells, weights),
         )
 
 
@@ -213,7 +213,9 @@ def _two_sided(values: Floats) -> float:
     return (int((~missed).sum()) + 1) / len(values)
 
 
-def _why_none(measure: str, cells: Cells) -> str:
+def _why_none(measure: str, cells: Cells, weights: Floats) -> str:
+    if np.isnan(weights).any():
+        return "all conditions ask for the same number of conversations"
     if min(cells.n_puppets) < 2:
         return f"{min(cells.n_puppets)} puppets answer under all conditions, a test needs 2"
     if not cells.items:
@@ -224,7 +226,7 @@ def _why_none(measure: str, cells: Cells) -> str:
         return "no run with gold letters answers all items"
     if measure == "share_who" and not cells.n_repeated:
         return "no puppet answers an item twice (replicates: 2 under conditions in the config)"
-    return "answers to an item do not differ, or no two conditions differ in what was asked for"
+    return "all answers to an item are the same: there is no variance to share out"
 
 
 def _corrected(rows: Sequence[ArmTest]) -> list[ArmTest]:
