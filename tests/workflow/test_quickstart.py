@@ -32,7 +32,7 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
     ("path", "row_type"),
     [
         ("corpus/sample/conversations.parquet", records.Conversation),
-        ("embeddings/shards/1-of-2.parquet", records.ConversationVector),
+        ("embeddings/sample/shards/1-of-2.parquet", records.ConversationVector),
         ("personas/profiles.parquet", records.Profile),
         ("tasks/mmlu_lite.parquet", records.Item),
         ("contexts/mmlu_lite/rag.parquet", records.Context),
