@@ -48,6 +48,8 @@ TESTED = {
 
 _GREY = "#555555"
 _PANEL = 1.45
+_LINE = 0.09
+"""Height of a line of text, as a share of a panel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +158,8 @@ def _draw_panel(panel: Any, rows: Sequence[Any], plan: _Plan, *, numeric: bool) 
         panel.set_axis_off()
         return
     measure = rows[0].measure
+    # with several models their counts stand in lines below the trends
+    told = len(plan.models) if numeric else 0
     if measure in ("excess_js_bits", "share_who"):
         panel.axhline(0, color="#BBBBBB", linewidth=0.6, zorder=0.5)
     for j, (model, look) in enumerate(plan.models.items()):
@@ -169,7 +173,7 @@ def _draw_panel(panel: Any, rows: Sequence[Any], plan: _Plan, *, numeric: bool) 
         for x, row in zip(xs, known, strict=True):
             _interval(panel, x, row, look.colour)
             if number(row.n_different) is not None:
-                _count(panel, x, row)
+                _count(panel, (x, plan.places[row.condition]), row, plan, line=told + j)
     for name in {r.condition for r in rows if number(r.estimate) is None}:
         panel.text(
             plan.places[name], 0.02, "n/a", ha="center", va="bottom", color=_GREY,
@@ -177,9 +181,8 @@ def _draw_panel(panel: Any, rows: Sequence[Any], plan: _Plan, *, numeric: bool) 
         )  # fmt: skip
     panel.set_ylabel(_label(measure))
     panel.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    # room above for counts and the trend
-    low, high = panel.get_ylim()
-    panel.set_ylim(low - 0.12 * (high - low), high + 0.32 * (high - low))
+    lines = told + (len(plan.models) if measure == "excess_js_bits" else 0)
+    _make_room(panel, 0.05 + _LINE * lines)
     panel.margins(x=0.06)
 
 
@@ -189,11 +192,25 @@ def _interval(panel: Any, x: float, row: Any, colour: str) -> None:
         panel.vlines(x, low, high, color=colour, linewidth=0.8, zorder=1.5)
 
 
-def _count(panel: Any, x: float, row: Any) -> None:
-    """How many of the prompts differ from the baseline, above the point."""
-    panel.annotate(
-        f"{int(row.n_different)}/{int(row.n_items)}", (x, row.estimate), (0, 5),
-        textcoords="offset points", ha="center", fontsize=TEXT_POINTS, color=_GREY,
+def _make_room(panel: Any, share: float) -> None:
+    """Leave `share` of the panel's height free above the points."""
+    low, high = panel.get_ylim()
+    span = 1.12 * (high - low)
+    panel.set_ylim(high - span, high + span * share / (1 - share))
+
+
+def _count(panel: Any, place: tuple[float, float], row: Any, plan: _Plan, *, line: int) -> None:
+    """How many of the prompts differ from the baseline: above the point, or in the model's line."""
+    told = f"{int(row.n_different)}/{int(row.n_items)}"
+    if len(plan.models) == 1:
+        panel.annotate(
+            told, (place[0], row.estimate), (0, 5), textcoords="offset points", ha="center",
+            fontsize=TEXT_POINTS, color=_GREY,
+        )  # fmt: skip
+        return
+    panel.text(
+        place[1], 0.98 - _LINE * line, told, ha="center", va="top", fontsize=TEXT_POINTS,
+        color=plan.models[row.model].colour, transform=panel.get_xaxis_transform(),
     )  # fmt: skip
 
 
@@ -256,6 +273,6 @@ def _notes(rows: Sequence[Any], options: Options) -> list[str | None]:
     more = f"; {len(why) - len(told)} more in the table" if len(why) > len(told) else ""
     return [
         options.note,
-        "Over points: prompts that differ from the baseline (Holm, 5 %) of all. Bars: 95 % intervals.",
+        "Fractions: prompts that differ from the baseline (Holm, 5 %). Bars: 95 % intervals.",
         f"n/a: {'; '.join(told)}{more}" if told else None,
     ]
