@@ -221,7 +221,7 @@ def _why_none(measure: str, cells: Cells, weights: Floats) -> str:
     if not cells.items:
         return "no item has an answer under all conditions"
     if measure == "from_baseline":
-        return "the baseline has no answers to these items"
+        return "the baseline does not answer one of these items twice"
     if measure == "em_strict":
         return "no run with gold letters answers all items"
     if measure == "share_who" and not cells.n_repeated:

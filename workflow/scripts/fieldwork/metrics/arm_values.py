@@ -27,6 +27,8 @@ class ItemCells(NamedTuple):
         rerun: mean difference of two of its answers.
         means: mean indicator vector, shape (cells, options).
         square: squared length of it.
+        from_baseline: mean difference of the cell's answers from the baseline's.
+        baseline_rerun: mean difference of two answers of the baseline, NaN with fewer than two.
     """
 
     here: Floats
@@ -35,6 +37,8 @@ class ItemCells(NamedTuple):
     rerun: Floats
     means: Floats
     square: Floats
+    from_baseline: Floats
+    baseline_rerun: float
 
 
 class Cells(NamedTuple):
@@ -43,13 +47,11 @@ class Cells(NamedTuple):
     Attributes:
         n_puppets: of each arm.
         items: those with an answer under every condition.
-        from_baseline: mean difference of a cell's answers from the baseline's, NaN without; (cells,).
         em_strict: score, NaN without; (cells,).
     """
 
     n_puppets: list[int]
     items: list[ItemCells]
-    from_baseline: Floats
     em_strict: Floats
 
     @property
@@ -81,7 +83,7 @@ def cells_of(
         scores: of each arm, by puppet.
     """
     shared = [name for name in arms[0] if all(name in arm and arm[name].given for arm in arms)]
-    items, distances = [], []
+    items = []
     for name in shared:
         options = _options([*(arm[name] for arm in arms), offline.get(name)])
         cells = [
@@ -89,14 +91,12 @@ def cells_of(
             for arm, asked in zip(arms, puppets, strict=True)
             for cell in _item_cells(arm[name], asked, options)
         ]
-        items.append(_stacked(cells, len(options)))
-        distances.append(_from(items[-1], offline.get(name), options))
+        base = offline.get(name)
+        items.append(_stacked(cells, _cell(base.given if base else [], options)))
     known = [of.get(p, math.nan) for of, asked in zip(scores, puppets, strict=True) for p in asked]
-    empty = np.full((1, len(known)), np.nan)
     return Cells(
         n_puppets=[len(asked) for asked in puppets],
         items=items,
-        from_baseline=_mean_known(np.array(distances) if distances else empty),
         em_strict=np.array(known, dtype=np.float64),
     )
 
@@ -125,33 +125,20 @@ def _cell(given: Sequence[Given], options: Mapping[str, int]) -> _Cell:
     return _Cell(n, length, rerun, means)
 
 
-def _stacked(cells: Sequence[_Cell], n_options: int) -> ItemCells:
-    means = np.array([cell.means for cell in cells]).reshape(len(cells), n_options)
+def _stacked(cells: Sequence[_Cell], base: _Cell) -> ItemCells:
+    means = np.array([cell.means for cell in cells]).reshape(len(cells), len(base.means))
     n = np.array([cell.n for cell in cells])
+    length = np.array([cell.length for cell in cells])
     return ItemCells(
         here=(n > 0).astype(np.float64),
         repeated=(n > 1).astype(np.float64),
-        length=np.array([cell.length for cell in cells]),
+        length=length,
         rerun=np.array([cell.rerun for cell in cells]),
         means=means,
         square=(means * means).sum(axis=1),
+        from_baseline=np.where(n > 0, (length + base.length) / 2 - means @ base.means, 0.0),
+        baseline_rerun=base.rerun if base.n > 1 else math.nan,
     )
-
-
-def _from(item: ItemCells, offline: ItemAnswers | None, options: Mapping[str, int]) -> Floats:
-    """Mean difference of each cell's answers from the baseline's; NaN where one has none."""
-    missing = np.full(len(item.here), np.nan)
-    if offline is None or not offline.given:
-        return missing
-    base = _cell(offline.given, options)
-    distance = (item.length + base.length) / 2 - item.means @ base.means
-    return np.where(item.here > 0, distance, missing)
-
-
-def _mean_known(values: Floats) -> Floats:
-    """Mean over items of what is known, NaN where nothing is; shape (cells,)."""
-    known = np.isfinite(values)
-    return _ratio(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
 
 
 def arm_values(cells: Cells, dealt: Floats) -> dict[str, Floats]:
@@ -165,7 +152,7 @@ def arm_values(cells: Cells, dealt: Floats) -> dict[str, Floats]:
     found = {
         "share_who": 1 - _ratio(spread.rerun, spread.between),
         "var_answers": spread.between,
-        "from_baseline": _arm_means(cells.from_baseline, flat),
+        "from_baseline": _from_baseline(cells, flat),
         "em_strict": _arm_means(cells.em_strict, flat),
     }
     return {name: values.reshape(dealt.shape[:2]) for name, values in found.items()}
@@ -183,15 +170,36 @@ def _spread(cells: Cells, flat: Floats) -> _Spread:
     """
     rerun, between, count = (np.zeros(len(flat)) for _ in range(3))
     for item in cells.items:
-        n = flat @ item.here
-        pairs = ((flat @ item.means) ** 2).sum(axis=1) - flat @ item.square
-        apart = _ratio(flat @ item.length, n) - _ratio(pairs, n * (n - 1))
+        apart = _apart(item, flat)
         again = _ratio(flat @ item.rerun, flat @ item.repeated)
         known = np.isfinite(apart) & (np.isfinite(again) | (cells.n_repeated == 0))
         rerun += np.where(known, again, 0.0)
         between += np.where(known, apart, 0.0)
         count += known
     return _Spread(_ratio(rerun, count), _ratio(between, count))
+
+
+def _from_baseline(cells: Cells, flat: Floats) -> Floats:
+    """Half the squared distance of an arm's mean answer from the baseline's, mean over the items.
+
+    The mean difference of an arm's and a baseline's answers, less half of each side's own: without
+    bias, as the variance of the answers themselves is taken off.
+    """
+    total, count = np.zeros(len(flat)), np.zeros(len(flat))
+    for item in cells.items:
+        away = _ratio(flat @ item.from_baseline, flat @ item.here)
+        distance = away - (_apart(item, flat) + item.baseline_rerun) / 2
+        known = np.isfinite(distance)
+        total += np.where(known, distance, 0.0)
+        count += known
+    return _ratio(total, count)
+
+
+def _apart(item: ItemCells, flat: Floats) -> Floats:
+    """Mean difference of two puppets' answers."""
+    n = flat @ item.here
+    pairs = ((flat @ item.means) ** 2).sum(axis=1) - flat @ item.square
+    return _ratio(flat @ item.length, n) - _ratio(pairs, n * (n - 1))
 
 
 def _arm_means(values: Floats, flat: Floats) -> Floats:
