@@ -54,7 +54,7 @@ def test_names_stand_in_their_order_with_what_is_held() -> None:
         "profile",
         "Profile, history",
     ]
-    assert ticks[-1].endswith("(2.7 conv., 0.9k tok.)")
+    assert ticks[-1].endswith("(2.7 conv., 900 tok.)")
 
 
 def test_what_is_null_is_a_mark_and_its_reason_stands_at_the_head() -> None:

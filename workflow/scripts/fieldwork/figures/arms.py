@@ -130,8 +130,8 @@ def _plan(rows: Sequence[Any], table: pd.DataFrame, options: Options) -> _Plan:
 def _tick(label: str, arm: Any, rows: Sequence[Any], *, numeric: bool) -> str:
     """What stands under an arm: what was asked for, and what its contexts hold, over all tasks."""
     of = [row for row in rows if row.condition == arm.condition]
-    held = _span([number(row.conversations) for row in of], "{:.3g}")
-    tokens = _span([number(row.tokens) for row in of], "{:.2g}k", scale=1e-3)
+    held = _span([number(row.conversations) for row in of], rounded=1)
+    tokens = _span([number(row.tokens) for row in of], rounded=0)
     if numeric:
         return f"{int(arm.asked)}\n{held or '–'}\n{tokens or '–'}"
     if tokens is None:
@@ -139,9 +139,17 @@ def _tick(label: str, arm: Any, rows: Sequence[Any], *, numeric: bool) -> str:
     return f"{label}\n({held} conv., {tokens} tok.)"
 
 
-def _span(values: Sequence[float | None], form: str, *, scale: float = 1.0) -> str | None:
-    known = [form.format(value * scale) for value in values if value is not None]
-    return "–".join(dict.fromkeys((min(known), max(known)))) if known else None
+def _span(values: Sequence[float | None], *, rounded: int) -> str | None:
+    """Smallest and largest of what is known, short: 96, 2.7k, 99k."""
+    known = sorted(value for value in values if value is not None)
+    ends = [_short(value, rounded) for value in known[:1] + known[-1:]]
+    return "–".join(dict.fromkeys(ends)) or None
+
+
+def _short(value: float, rounded: int) -> str:
+    if value >= 1000:
+        return f"{value / 1000:.0f}k" if value >= 9950 else f"{value / 1000:.1f}k"
+    return f"{value:.{rounded}f}".removesuffix(".0")
 
 
 def _title(rows: Sequence[Any], column: _Column) -> str:
