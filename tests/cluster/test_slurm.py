@@ -95,11 +95,13 @@ def test_a_users_mistake_is_told_once_and_not_tried_again(
     folder = Checkout(project.root, tmp_path)
     study = ClusterStudy(cluster, folder)
     bad = folder.study("bad", {"filters": {"min_user_turns": 900}})
-    target = "results/corpus/conversations.parquet"
+    target = "results/corpus/sample/conversations.parquet"
     failed = study.finish(study.start(target, "--configfile", str(bad)))
     assert failed.returncode != 0
     assert len(submitted(failed.text)) == 1
-    (log,) = re.findall(r"log: (logs/prepare_corpus\.log), (\S+/logs/slurm/\S+\.log)", failed.text)
+    (log,) = re.findall(
+        r"log: (logs/prepare_corpus/sample\.log), (\S+/logs/slurm/\S+\.log)", failed.text
+    )
     for path in (tmp_path / log[0], Path(log[1])):
         sentences = [line for line in path.read_text().splitlines() if "ERROR" in line]
         assert len(sentences) == 1

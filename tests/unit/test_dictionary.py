@@ -35,7 +35,7 @@ def test_every_table_is_told_once() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "### results/corpus/conversations.parquet",
+        "### results/corpus/{corpus}/conversations.parquet",
         "### results/responses/{model}/{task}/{condition}.parquet",
         "### results/answers/items.csv",
         "### results/metrics/novelty.parquet and .csv",

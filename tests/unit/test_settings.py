@@ -10,7 +10,14 @@ import pytest
 import yaml
 
 from fieldwork.errors import StudyError
-from fieldwork.settings import check_config, location_of, source_files
+from fieldwork.settings import (
+    arms_of,
+    check_config,
+    filters_of,
+    location_of,
+    source_files,
+    study_corpora,
+)
 
 HOME = Path(__file__).resolve().parents[2]
 SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
@@ -169,12 +176,52 @@ def test_shipped_studies_are_valid(study: Path) -> None:
             {"context": "none", "label": "x", "after": "offline_t0"},
             "conditions.c.after: give both the same temperature",
         ),
+        (
+            "conditions/c",
+            {"context": "history", "label": "x", "corpus": "reddit"},
+            "conditions.c.corpus: 'reddit' is not in corpora (there are lmsys_chat_1m",
+        ),
+        (
+            "conditions/c",
+            {"context": "history", "label": "x", "conversations": 5, "out_of": 4},
+            "conditions.c.out_of: 4 are drawn, but a puppet is to bring 5; raise it",
+        ),
+        (
+            "conditions/c",
+            {"context": "rag", "label": "x", "pool": "corpus", "out_of": 4},
+            "conditions.c.out_of: what is retrieved from the pool corpus is not drawn",
+        ),
+        (
+            "conditions/c",
+            {"context": "history", "label": "x", "profile": "assistant"},
+            "conditions.c.profile: 'assistant' is not one of ['system', 'user', None]",
+        ),
+        (
+            "corpora/sample/filters",
+            {"min_turns": 1},
+            "corpora.sample.filters: unknown key 'min_tur",
+        ),
+        ("corpora/sample/filters", {"min_user_turns": 0}, "filters.min_user_turns: 0 is less than"),
+        ("arms", {}, "arms: 'figure' is a required property"),
+        ("arms", {"figure": "fig4"}, "arms.figure: fig4 is the name of another figure"),
+        ("arms", {"figure": "power"}, "arms.figure: power is the name of another figure"),
+        ("arms", {"figure": "a", "x": "tokens"}, "arms.x: 'tokens' is not one of"),
+        (
+            "arms",
+            {"figure": "a", "conditions": ["ofline"]},
+            "arms.conditions: 'ofline' is not among study.conditions (offline_t0, offline",
+        ),
+        (
+            "arms",
+            {"figure": "a", "x": "conversations", "conditions": ["offline", "profile"]},
+            "arms.conditions: 'profile' has no number of conversations; leave it out",
+        ),
         ("corpora/c", {"format": "wildchat"}, "corpora.c: 'path' is a required property (or repo"),
         ("corpora/c", {"format": "zz", "path": "x"}, "corpora.c.format: 'zz' is not one of"),
         (
             "corpora/c",
             {"format": "lmsys", "path": "x", "file": 1},
-            "corpora.c: unknown key 'file'; known here: files, format, path",
+            "corpora.c: unknown key 'file'; known here: files, filters, format, path",
         ),
         ("datasets/d", {"path": 3}, "datasets.d.path: 3 is not of type"),
         ("datasets/sample", {"path": "x"}, "'sample' is in corpora and in datasets"),
@@ -276,7 +323,9 @@ def test_an_unquoted_date_is_a_date() -> None:
             "conditions/c",
             {"context": "rag", "label": "x"},
             {"temperature": 1, "replicates": 1, "pool": "user", "conversations": 1}
-            | {"token_budget": 100_000, "order": "drawn"},
+            | {"token_budget": 100_000, "order": "drawn"}
+            # without a corpus of its own a condition takes the study's
+            | {"corpus": "sample", "out_of": None, "profile": None},
         ),
         (
             "conditions/c",
@@ -375,3 +424,49 @@ def test_a_download_is_its_manifest() -> None:
     config = {"corpora": {"c": {"format": "wildchat", **entry}}, "datasets": {}}
     assert source_files(config, "c", str) == ["resources/downloads/c/manifest.json"]
     assert location_of(config, "c") == {"path": None, **entry}
+
+
+@pytest.mark.parametrize(
+    ("overlay", "expected"),
+    [
+        ({}, ["sample"]),
+        ({"history": {"corpus": "oasst2"}}, ["oasst2", "sample"]),
+        ({"history": {"corpus": "oasst2"}, "rag": {"corpus": "oasst2"}}, ["oasst2"]),
+    ],
+)
+def test_only_corpora_that_a_selected_condition_names_are_needed(
+    overlay: dict[str, Any], expected: list[str]
+) -> None:
+    config = shipped_config()
+    for condition, entry in overlay.items():
+        config["conditions"][condition] |= entry
+    check_config(config, SCHEMA, "config.yaml")
+    assert study_corpora(config) == expected
+
+
+def test_a_corpus_has_the_filters_of_the_study_and_over_them_its_own() -> None:
+    config = config_with("corpora/oasst2/filters", {"min_user_turns": 2, "languages": ["en"]})
+    check_config(config, SCHEMA, "config.yaml")
+    assert filters_of(config, "sample") == config["filters"]
+    assert filters_of(config, "oasst2") == config["filters"] | {
+        "min_user_turns": 2,
+        "languages": ["en"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("arms", "expected"),
+    [
+        (None, []),
+        ({"figure": "a"}, ["offline_t0", "offline", "offline_again", "history", "rag", "profile"]),
+        ({"figure": "a", "conditions": ["rag", "offline"]}, ["rag", "offline"]),
+        (
+            {"figure": "a", "x": "conversations"},
+            ["offline_t0", "offline", "offline_again", "history", "rag"],
+        ),
+    ],
+)
+def test_conditions_of_the_figure_of_arms(arms: Any, expected: list[str]) -> None:
+    config = config_with("arms", arms)
+    check_config(config, SCHEMA, "config.yaml")
+    assert arms_of(config) == expected

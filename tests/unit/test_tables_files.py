@@ -153,6 +153,21 @@ def test_views_read_the_files_from_the_folder_they_start_in(
     assert sorted(f.name for f in tmp_path.iterdir()) == ["results", "study.duckdb"]
 
 
+def test_a_view_can_name_the_folder_a_row_is_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    paths = [f"results/corpus/{name}/c.parquet" for name in ("one", "it's")]
+    for path in paths:
+        write_profile(Path(path), path)
+    tables.write_views("study.duckdb", {"c": paths, "d": paths}, folders={"c": "corpus"})
+    with duckdb.connect("study.duckdb", read_only=True) as database:
+        rows = database.sql("SELECT puppet_id, corpus FROM c ORDER BY 1 DESC").fetchall()
+        plain = database.sql("SELECT * FROM d").columns
+    assert rows == list(zip(paths, ["one", "it's"], strict=True))
+    assert "corpus" not in plain
+
+
 def test_a_view_over_a_missing_file_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"study\.duckdb: cannot be written: ") as caught:
         tables.write_views(tmp_path / "study.duckdb", {"a": [str(tmp_path / "none.parquet")]})

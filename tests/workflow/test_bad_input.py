@@ -89,7 +89,7 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
     write(corpus)
     bad = study_folder.study("bad", {"corpora": {"sample": {"path": str(corpus)}}})
     failed = study_folder.snakemake(
-        "results/corpus/conversations.parquet", "--configfile", str(bad)
+        "results/corpus/sample/conversations.parquet", "--configfile", str(bad)
     )
     assert failed.returncode != 0
     assert str(corpus) in the_sentence(failed)
@@ -110,7 +110,7 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
         ),
         (
             {"filters": {"min_user_turns": 900}},
-            "results/corpus/conversations.parquet",
+            "results/corpus/sample/conversations.parquet",
             ["min_user_turns"],
         ),
         (
@@ -132,7 +132,7 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
         ),
         (
             {"embedding": {"model": "no/such-encoder"}},
-            "results/embeddings/shards/1-of-2.parquet",
+            "results/embeddings/sample/shards/1-of-2.parquet",
             ["no/such-encoder", "embedding.model"],
         ),
         (
@@ -177,7 +177,7 @@ def test_a_disk_that_refuses_is_named(study_folder: Checkout) -> None:
     study_folder.directory.mkdir(parents=True)
     # no file may grow over 40 KB: what a full disk does to a table, for any user
     failed = subprocess.run(
-        study_folder.command("results/corpus/conversations.parquet"),
+        study_folder.command("results/corpus/sample/conversations.parquet"),
         cwd=study_folder.root,
         env=clean_environment({}),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)),
@@ -188,6 +188,6 @@ def test_a_disk_that_refuses_is_named(study_folder: Checkout) -> None:
     )
     assert failed.returncode != 0
     sentence = the_sentence(failed)
-    assert "results/corpus/conversations.parquet" in sentence
+    assert "results/corpus/sample/conversations.parquet" in sentence
     assert "--directory" in sentence
-    assert not list(study_folder.directory.glob("results/corpus/.*partial"))
+    assert not list(study_folder.directory.glob("results/corpus/sample/.*partial"))

@@ -34,8 +34,8 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
 @pytest.mark.parametrize(
     ("path", "row_type"),
     [
-        ("corpus/conversations.parquet", records.Conversation),
-        ("embeddings/shards/1-of-2.parquet", records.ConversationVector),
+        ("corpus/sample/conversations.parquet", records.Conversation),
+        ("embeddings/sample/shards/1-of-2.parquet", records.ConversationVector),
         ("personas/profiles.parquet", records.Profile),
         ("tasks/mmlu_lite.parquet", records.Item),
         ("contexts/mmlu_lite/rag.parquet", records.Context),
@@ -104,18 +104,18 @@ def test_history_puppets_are_distinct_users_with_their_own_conversations(
     rows = duckdb.sql(
         f"""SELECT count(*), count(DISTINCT puppet_id), bool_and(c.user_id = x.puppet_id)
         FROM '{results}/contexts/recommendations/history.parquet' x
-        JOIN '{results}/corpus/conversations.parquet' c
+        JOIN '{results}/corpus/sample/conversations.parquet' c
         ON c.conversation_id = x.conversation_ids[1]"""
     ).fetchall()
     assert rows == [(40, 40, True)]
 
 
 def test_the_funnel_counts_down(quickstart: Checkout) -> None:
-    with (quickstart.root / "results/corpus/funnel.csv").open() as handle:
+    with (quickstart.root / "results/corpus/sample/funnel.csv").open() as handle:
         steps = list(csv.DictReader(handle))
     for before, after in itertools.pairwise(steps):
         assert int(after["rows_in"]) == int(before["rows_out"])
-    kept = pq.read_table(quickstart.root / "results/corpus/conversations.parquet")
+    kept = pq.read_table(quickstart.root / "results/corpus/sample/conversations.parquet")
     assert int(steps[-1]["rows_out"]) == kept.num_rows
     dropping = {s["filter"] for s in steps if s["rows_in"] != s["rows_out"]}
     assert {"min_user_turns", "languages", "exclude_toxic", "exclude_redacted"} <= dropping

@@ -207,7 +207,8 @@ def test_real_conversations_are_whole_in_the_contexts(real_study: Checkout) -> N
     ((cut,),) = query(
         real_study,
         "SELECT count(*) FROM 'results/contexts/recommendations/history.parquet' x"
-        " JOIN 'results/corpus/conversations.parquet' c ON c.conversation_id = x.conversation_ids[1]"
+        " JOIN 'results/corpus/wildchat_1m/conversations.parquet' c"
+        " ON c.conversation_id = x.conversation_ids[1]"
         " WHERE x.messages <> c.messages",
     )
     assert cut == 0
@@ -237,7 +238,7 @@ def test_figures_and_findings_are_drawn_from_real_data(real_study: Checkout) -> 
 def test_no_network_is_one_line_with_the_two_ways_out(tmp_path: Path) -> None:
     checkout = copy_project(tmp_path / "project")
     failed = checkout.snakemake(
-        "results/corpus/conversations.parquet",
+        "results/corpus/wildchat_1m/conversations.parquet",
         "--configfile",
         STUDY,
         env={"HF_ENDPOINT": "http://127.0.0.1:9"},

@@ -1,6 +1,7 @@
 # Shared by the files beside this one. The checked config, look-ups in it by wildcard, and the versions of the code, so
 # that jobs are done again when its meaning changes. Nothing scientific is imported here.
 
+import re
 import sys
 from pathlib import Path
 
@@ -14,7 +15,15 @@ sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 
 from fieldwork.errors import StudyError
 from fieldwork.provenance import code_version
-from fieldwork.settings import check_config, location_of, source_files
+from fieldwork.settings import (
+    arms_of,
+    check_config,
+    corpus_of,
+    filters_of,
+    location_of,
+    source_files,
+    study_corpora,
+)
 
 
 # a study folder made with --directory may have a config of its own; without one the shipped one holds
@@ -61,14 +70,16 @@ def by_wildcard(registry, wildcards):
 
 def context_inputs(wildcards):
     """What the contexts of a condition are made from."""
-    kind = by_wildcard("conditions", wildcards)["context"]
-    corpus = {"conversations": "results/corpus/conversations.parquet"}
-    retrieval = {
-        "vectors": gather.embedding("results/embeddings/shards/{scatteritem}.parquet"),
-        "task": "results/tasks/{task}.parquet",
-    }
+    condition = by_wildcard("conditions", wildcards)
     profiles = {"profiles": "results/personas/profiles.parquet"}
-    return {"history": corpus, "rag": corpus | retrieval, "profile": profiles}[kind]
+    if condition["context"] == "profile":
+        return profiles
+    corpus = condition["corpus"]
+    found = {"conversations": f"results/corpus/{corpus}/conversations.parquet"}
+    if condition["context"] == "rag":
+        shards = f"results/embeddings/{corpus}/shards/{{scatteritem}}.parquet"
+        found |= {"vectors": gather.embedding(shards), "task": "results/tasks/{task}.parquet"}
+    return found | (profiles if condition["profile"] else {})
 
 
 def first_replicate(wildcards):
@@ -105,9 +116,16 @@ def study_contexts():
     )
 
 
-def study_needs(*kinds):
-    """Whether a selected condition has a context of one of these kinds."""
-    return any(config["conditions"][c]["context"] in kinds for c in config["study"]["conditions"])
+def needs_profiles(condition):
+    """Whether the puppets of a condition bring profiles."""
+    entry = config["conditions"][condition]
+    return entry["context"] == "profile" or bool(entry.get("profile"))
+
+
+def study_profiles():
+    """The table of profiles, where a selected condition needs it."""
+    needed = any(needs_profiles(c) for c in config["study"]["conditions"])
+    return ["results/personas/profiles.parquet"] if needed else []
 
 
 def on_hand(name):
@@ -126,12 +144,13 @@ def can_count(task, condition=None):
     kind = config["conditions"][condition]["context"]
     if kind == "none" or Path(f"results/contexts/{task}/{condition}.parquet").exists():
         return True
+    if needs_profiles(condition):
+        parts = [config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
+        if not all(on_hand(part) for part in parts):
+            return False
     # a downloaded corpus takes hours to filter and embed
-    return (
-        all(on_hand(config["profiles"][part]["dataset"]) for part in ("personas", "sentences"))
-        if kind == "profile"
-        else location_of(config, config["study"]["corpus"])["path"] is not None
-    )
+    corpus = corpus_of(config, condition)
+    return corpus is None or location_of(config, corpus)["path"] is not None
 
 
 def plan_tables():
@@ -262,6 +281,29 @@ def drawn_figures():
     ]
 
 
+def study_arms(*paths):
+    """`paths` with the name of the study's figure of arms; nothing where it has none."""
+    return expand(paths, arms=config["arms"]["figure"]) if config["arms"] else []
+
+
+def arms_asked():
+    """The conditions of the figure of arms, each with the conversations it asks for."""
+    entries = {name: config["conditions"][name] for name in arms_of(config)}
+    return [
+        (name, 0 if entry["context"] == "none" else entry.get("conversations"))
+        for name, entry in entries.items()
+    ]
+
+
+def arm_contexts():
+    """The contexts tables of the arms that the figure of arms shows."""
+    return expand(
+        "results/contexts/{task}/{condition}.parquet",
+        task=config["study"]["tasks"],
+        condition=[c for c in arms_of(config) if config["conditions"][c]["context"] != "none"],
+    )
+
+
 def study_results():
     """What a complete study leaves behind."""
     return [
@@ -275,6 +317,9 @@ def study_results():
             figure=drawn_figures(),
             suffix=["pdf", "svg", "png"],
         ),
+        *study_arms(
+            *(f"results/figures/{{arms}}.{suffix}" for suffix in ("pdf", "svg", "png")),
+        ),
     ]
 
 
@@ -284,6 +329,8 @@ try:
         HOME / "workflow" / "schemas" / "config.schema.yaml",
         " + ".join(dict.fromkeys(Path(f).name for f in workflow.configfiles)) or "--config",
     )
+    for name in study_corpora(config):
+        source_files(config, name, shipped)
 except StudyError as error:
     raise WorkflowError(str(error))
 
@@ -292,4 +339,7 @@ wildcard_constraints:
     model="[A-Za-z0-9][A-Za-z0-9_.-]*",
     task="[A-Za-z0-9][A-Za-z0-9_.-]*",
     condition="[A-Za-z0-9][A-Za-z0-9_.-]*",
+    corpus="[A-Za-z0-9][A-Za-z0-9_.-]*",
+    # the one name that the config gives; without one a name that no file has
+    arms=re.escape((config["arms"] or {"figure": "-"})["figure"]),
     dataset="[A-Za-z0-9][A-Za-z0-9_.-]*",

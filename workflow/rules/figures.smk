@@ -115,6 +115,35 @@ rule plot_fig3:
         "../scripts/plot_fig3.py"
 
 
+rule plot_arms:
+    input:
+        arms="results/metrics/arms.parquet",
+        tests="results/metrics/arm_tests.parquet",
+        style=shipped("resources/figures.mplstyle"),
+    output:
+        pdf="results/figures/{arms}.pdf",
+        svg=report(
+            "results/figures/{arms}.svg",
+            caption="../report/arms_figure.rst",
+            category="Figures",
+            labels={"figure": "conditions side by side"},
+        ),
+        png="results/figures/{arms}.png",
+    log:
+        "logs/plot_arms/{arms}.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
+    params:
+        code=code("plot_arms"),
+        x=(config["arms"] or {}).get("x"),
+        drawing=drawing(),
+    script:
+        "../scripts/plot_arms.py"
+
+
 rule plot_fig4:
     input:
         shifts="results/metrics/shifts.parquet",

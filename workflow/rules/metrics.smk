@@ -241,6 +241,48 @@ rule measure_variance:
         "../scripts/measure_variance.py"
 
 
+rule measure_arms:
+    input:
+        answers="results/answers/answers.parquet",
+        runs="results/metrics/accuracy_runs.parquet",
+        accuracy="results/metrics/accuracy.parquet",
+        comparisons="results/metrics/comparisons.parquet",
+        heterogeneity="results/metrics/heterogeneity.parquet",
+        variance="results/metrics/variance.parquet",
+        contexts=arm_contexts(),
+    output:
+        arms="results/metrics/arms.parquet",
+        arms_csv=report(
+            "results/metrics/arms.csv",
+            caption="../report/arms.rst",
+            category="Metrics",
+            labels={"table": "conditions side by side"},
+        ),
+        tests="results/metrics/arm_tests.parquet",
+        tests_csv=report(
+            "results/metrics/arm_tests.csv",
+            caption="../report/arm_tests.rst",
+            category="Metrics",
+            labels={"table": "tests between conditions"},
+        ),
+    log:
+        "logs/measure_arms.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=60,
+    params:
+        code=code("measure_arms"),
+        arms=arms_asked(),
+        x=(config["arms"] or {}).get("x"),
+        baseline=config["metrics"]["baseline"],
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/measure_arms.py"
+
+
 rule measure_score_comparisons:
     input:
         runs="results/metrics/accuracy_runs.parquet",

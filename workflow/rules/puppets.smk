@@ -1,4 +1,4 @@
-# Simulated users. In: the corpus and the persona sources. Out: results/corpus, results/embeddings,
+# Simulated users. In: the corpora that conditions name, and the persona sources. Out: results/corpus, results/embeddings,
 # results/personas, results/contexts; downloads go to resources/downloads.
 
 
@@ -23,12 +23,12 @@ rule download_dataset:
 
 rule prepare_corpus:
     input:
-        files=source(config["study"]["corpus"]),
+        files=lambda wildcards: source(wildcards.corpus),
     output:
-        conversations="results/corpus/conversations.parquet",
-        funnel="results/corpus/funnel.csv",
+        conversations="results/corpus/{corpus}/conversations.parquet",
+        funnel="results/corpus/{corpus}/funnel.csv",
     log:
-        "logs/prepare_corpus.log",
+        "logs/prepare_corpus/{corpus}.log",
     conda:
         "../envs/fieldwork.yaml"
     threads: 2
@@ -37,8 +37,8 @@ rule prepare_corpus:
         runtime=240,
     params:
         code=code("prepare_corpus"),
-        format=config["corpora"][config["study"]["corpus"]]["format"],
-        filters=config["filters"],
+        format=lambda wildcards: config["corpora"][wildcards.corpus]["format"],
+        filters=lambda wildcards: filters_of(config, wildcards.corpus),
     script:
         "../scripts/prepare_corpus.py"
 
@@ -50,11 +50,11 @@ scattergather:
 
 rule split_corpus:
     input:
-        conversations="results/corpus/conversations.parquet",
+        conversations="results/corpus/{corpus}/conversations.parquet",
     output:
-        temp(scatter.embedding("results/embeddings/texts/{scatteritem}.parquet")),
+        temp(scatter.embedding("results/embeddings/{{corpus}}/texts/{scatteritem}.parquet")),
     log:
-        "logs/split_corpus.log",
+        "logs/split_corpus/{corpus}.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -69,11 +69,11 @@ rule split_corpus:
 
 rule embed_corpus:
     input:
-        texts="results/embeddings/texts/{scatteritem}.parquet",
+        texts="results/embeddings/{corpus}/texts/{scatteritem}.parquet",
     output:
-        shard="results/embeddings/shards/{scatteritem}.parquet",
+        shard="results/embeddings/{corpus}/shards/{scatteritem}.parquet",
     log:
-        "logs/embed_corpus/{scatteritem}.log",
+        "logs/embed_corpus/{corpus}/{scatteritem}.log",
     conda:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]

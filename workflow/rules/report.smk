@@ -4,10 +4,10 @@
 
 rule build_database:
     input:
-        conversations=(
-            ["results/corpus/conversations.parquet"] if study_needs("history", "rag") else []
+        conversations=expand(
+            "results/corpus/{corpus}/conversations.parquet", corpus=study_corpora(config)
         ),
-        profiles=["results/personas/profiles.parquet"] if study_needs("profile") else [],
+        profiles=study_profiles(),
         task=expand("results/tasks/{task}.parquet", task=config["study"]["tasks"]),
         contexts=study_contexts(),
         requests=expand(
@@ -36,6 +36,7 @@ rule build_database:
                 "shifts",
                 "rarefaction",
                 "prompt_means",
+                *(["arms", "arm_tests"] if config["arms"] else []),
             ],
         ),
     output:

@@ -23,16 +23,17 @@ def main(
     seed: int,
 ) -> None:
     """Build and write the contexts of one condition."""
+    told = inputs.get("profiles")
+    profiles = tables.read_rows(told, Profile)[:n_puppets] if told else []
     if condition["context"] == "profile":
-        profiles = tables.read_rows(inputs["profiles"], Profile)[:n_puppets]
         made = puppets.profile_contexts(profiles, condition["role"])
     else:
-        chosen = (condition[name] for name in puppets.HistorySettings._fields)
-        settings = puppets.HistorySettings(*chosen)
+        settings = puppets.HistorySettings(*map(condition.get, puppets.HistorySettings._fields))
         draws = draw(inputs, settings, condition["context"], n_puppets, encoder, seed)
         used = {i for one in draws for i in one.conversation_ids}
         rows = tables.read_lookup(inputs["conversations"], Conversation, "conversation_id", used)
-        made = puppets.history_contexts(draws, {row.conversation_id: row for row in rows}, settings)
+        before = puppets.profiles_of(draws, profiles, condition["profile"])
+        made = puppets.history_contexts(draws, rows, settings, before)
     tables.write_rows(contexts, made, Context, order_by="puppet_id, item_id NULLS FIRST")
 
 

@@ -10,7 +10,7 @@ def main(inputs: dict[str, list[str]], metrics: list[str], database: str) -> Non
     """One view a stage, and one a metric."""
     views = {name: files for name, files in inputs.items() if files}
     views |= {tables.stem(path): [path] for path in metrics}
-    tables.write_views(database, views)
+    tables.write_views(database, views, folders={"conversations": "corpus"})
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def main() -> None:
     draws = draw_random(users, int(puppets), SETTINGS, SEED)
     used = {i for draw in draws for i in draw.conversation_ids}
     rows = tables.read_lookup(conversations, Conversation, "conversation_id", used)
-    made = history_contexts(draws, {row.conversation_id: row for row in rows}, SETTINGS)
+    made = history_contexts(draws, rows, SETTINGS)
     tables.write_rows(contexts, made, Context, order_by="puppet_id")
     seconds = time.perf_counter() - begun
     n_bytes = Path(contexts).stat().st_size

@@ -1,5 +1,6 @@
 """Tidy frames as the metrics write them, without chance; what a reader sees of a figure."""
 
+import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, fields
 from typing import Any
@@ -9,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from fieldwork.estimates import Rank, Rarefaction, Shift
+from fieldwork.estimates import ArmMeasure, ArmTest, Rank, Rarefaction, Shift
 from fieldwork.records import Accuracy, AnswerShare, Heterogeneity, RunAccuracy
 
 CONDITIONS = ("offline_t0", "offline", "history", "rag", "profile", "field")
@@ -212,6 +213,70 @@ def head_overlaps(figure: Figure) -> bool:
     floors = [*(box.y0 for box in strips)]
     ceilings = [*(box.y1 for box in strips[1:]), max(box.y1 for box in panels if box is not None)]
     return any(top > floor + 0.5 for floor, top in zip(floors, ceilings, strict=True))
+
+
+def arm_rows(lengths: dict[str, int | None], models: Sequence[str] = ("alpha",)) -> pd.DataFrame:
+    """`ArmMeasure` rows of a task of lists and one of letters; offline has no distance and no share."""
+    rows = []
+    for (task, kind, last), model in itertools.product(
+        (("recommendations", "list", "entropy_bits"), ("mmlu", "choice", "em_strict")), models
+    ):
+        for place, (condition, asked) in enumerate(lengths.items()):
+            for measure in ("excess_js_bits", "share_who", last):
+                gone = condition == "offline" and measure != last
+                held = None if condition == "offline" else float(asked or 0)
+                rows.append(
+                    ArmMeasure(
+                        model=model,
+                        task=task,
+                        kind=kind,
+                        position=place,
+                        condition=condition,
+                        asked=asked,
+                        conversations=None if held is None else 0.9 * held,
+                        dropped=None if held is None else 0.1 * held,
+                        tokens=None if held is None else 300 * held,
+                        measure=measure,
+                        estimate=None if gone else 0.1 + 0.02 * place,
+                        ci_low=None if gone else 0.05,
+                        ci_high=None if gone else 0.25,
+                        n_items=9,
+                        n_different=None if gone or measure != "excess_js_bits" else 2,
+                        n_puppets=0 if condition == "offline" else 20,
+                        n_responses=360,
+                        reason="nobody asks" if gone else None,
+                    )
+                )
+    columns = [field.name for field in fields(ArmMeasure)]
+    return pd.DataFrame([asdict(row) for row in rows], columns=columns)
+
+
+def arm_trends() -> pd.DataFrame:
+    """`ArmTest` rows: trends of model alpha, one without a value."""
+    measures = {"from_baseline": 0.3, "share_who": 0.004, "var_answers": None, "em_strict": 0.02}
+    rows = [
+        ArmTest(
+            model="alpha",
+            task=task,
+            kind=kind,
+            measure=measure,
+            test="trend",
+            condition="history_1",
+            other="history_100",
+            estimate=p,
+            p_value=p,
+            p_holm=p,
+            n_permutations=999,
+            n_puppets=20,
+            n_puppets_other=20,
+            n_items=9,
+            unit="within puppet",
+            reason=None,
+        )
+        for task, kind in (("recommendations", "list"), ("mmlu", "choice"))
+        for measure, p in measures.items()
+    ]
+    return pd.DataFrame([asdict(row) for row in rows])
 
 
 USERS = CONDITIONS[2:]

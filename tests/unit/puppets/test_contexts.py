@@ -22,6 +22,7 @@ from fieldwork.puppets.contexts import (
     estimate_tokens,
     history_contexts,
     profile_contexts,
+    profiles_of,
 )
 from fieldwork.records import Context, Conversation, Message, Profile
 
@@ -30,9 +31,13 @@ ALL = sorted(i for ids in USERS.values() for i in ids)
 
 
 def settings(
-    pool: Pool = "user", conversations: int = 1, budget: int = 1_000, order: Order = "drawn"
+    pool: Pool = "user",
+    conversations: int = 1,
+    budget: int = 1_000,
+    order: Order = "drawn",
+    out_of: int | None = None,
 ) -> HistorySettings:
-    return HistorySettings(pool, conversations, budget, order)
+    return HistorySettings(pool, conversations, budget, order, out_of)
 
 
 def conversation(name: str, tokens: int = 10, day: int | None = None) -> Conversation:
@@ -48,9 +53,8 @@ def context(
     budget: int = 1_000,
     order: Order = "drawn",
 ) -> Context:
-    by_id = {c.conversation_id: c for c in corpus}
     (made,) = history_contexts(
-        [Draw("p", "item", tuple(draw))], by_id, settings(budget=budget, order=order)
+        [Draw("p", "item", tuple(draw))], corpus, settings(budget=budget, order=order)
     )
     return made
 
@@ -92,6 +96,48 @@ def test_the_corpus_is_dealt_out_without_repeats() -> None:
     draws = draw_random(USERS, 6, settings("corpus", 10), seed=1)
     assert [d.puppet_id for d in draws] == [f"corpus-{p:06d}" for p in range(6)]
     assert sorted(i for d in draws for i in d.conversation_ids) == ALL
+
+
+@given(n=st.integers(1, 5), seed=st.integers(0, 99), more=st.integers(0, 4))
+@pytest.mark.parametrize("pool", ["user", "corpus"])
+def test_shorter_histories_are_the_near_end_of_longer_ones(
+    pool: Pool, n: int, seed: int, more: int
+) -> None:
+    longest, *shorter = (
+        draw_random(USERS, n, settings(pool, conversations, out_of=4), seed)
+        for conversations in (4, 3, 2, 1)
+    )
+    for draws in shorter:
+        for draw, whole in zip(draws, longest, strict=True):
+            kept = len(draw.conversation_ids)
+            assert draw.puppet_id == whole.puppet_id
+            assert draw.conversation_ids == whole.conversation_ids[-kept:]
+    many = draw_random(USERS, min(n + more, 6), settings(pool, 4, out_of=4), seed)
+    assert many[:n] == longest
+    assert longest == draw_random(USERS, n, settings(pool, 4, out_of=4), seed)
+
+
+def test_all_that_is_drawn_is_a_history_without_repeats_of_its_own() -> None:
+    # more than the corpus could deal out: puppets may share conversations, a puppet never repeats one
+    draws = draw_random(USERS, 30, settings("corpus", 40, out_of=40), seed=1)
+    assert all(len(set(draw.conversation_ids)) == 40 for draw in draws)
+    assert len({draw.conversation_ids for draw in draws}) == 30
+
+
+@pytest.mark.parametrize("conversations", [1, 4])
+def test_drawing_as_many_as_are_brought_changes_no_user(conversations: int) -> None:
+    plain = draw_random(USERS, 6, settings("user", conversations), seed=3)
+    assert plain == draw_random(
+        USERS, 6, settings("user", conversations, out_of=conversations), seed=3
+    )
+
+
+def test_retrieval_takes_the_users_of_the_histories() -> None:
+    histories = draw_random(USERS, 4, settings("user", 1, out_of=3), seed=2)
+    retrieved = draw_relevant(
+        USERS, ["x"], rank, n_puppets=4, settings=settings("user", 1, out_of=3), seed=2
+    )
+    assert [d.puppet_id for d in retrieved] == [d.puppet_id for d in histories]
 
 
 @pytest.mark.parametrize("pool", ["user", "corpus"])
@@ -240,14 +286,57 @@ def test_equal_dates_are_ordered_by_id() -> None:
     assert made.conversation_ids == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("budget", [1_000, 20])
+def test_reversed_brings_the_same_conversations_the_other_way_round(budget: int) -> None:
+    corpus = [conversation(name) for name in "abc"]
+    drawn, turned = (
+        context("abc", corpus, budget=budget, order=order) for order in ("drawn", "reversed")
+    )
+    assert turned.conversation_ids == drawn.conversation_ids[::-1]
+    assert (turned.n_dropped, turned.n_tokens) == (drawn.n_dropped, drawn.n_tokens)
+    assert turned.context_id != drawn.context_id
+
+
+# ---- profiles before histories -------------------------------------------------------------------
+
+
+def with_profiles(role: str, budget: int) -> list[Context]:
+    draws = [Draw(p, item, ("a", "b")) for p in ("p", "q") for item in ("x", "y")]
+    profiles = [Profile(f"profile-{i}", "persona", [], f"profile {i}") for i in range(3)]
+    return history_contexts(
+        draws,
+        [conversation("a"), conversation("b")],
+        settings(budget=budget),
+        profiles_of(draws, profiles, role),
+    )
+
+
+@pytest.mark.parametrize("role", ["system", "user"])
+def test_a_puppet_keeps_one_profile_before_its_conversations(role: str) -> None:
+    made = with_profiles(role, 1_000)
+    assert [c.messages[0] for c in made] == [Message(role, f"profile {i}") for i in (0, 0, 1, 1)]
+    assert all(c.conversation_ids == ["a", "b"] and len(c.messages) == 5 for c in made)
+    assert made[0].n_tokens == 20 + estimate_tokens([Message(role, "profile 0")])
+
+
+@pytest.mark.parametrize(("budget", "kept"), [(27, ["a", "b"]), (26, ["b"]), (16, []), (1, [])])
+def test_conversations_get_what_the_profile_leaves_of_the_budget(
+    budget: int, kept: list[str]
+) -> None:
+    # the profile takes 7 tokens, a conversation 10
+    for made in with_profiles("system", budget):
+        assert made.conversation_ids == kept
+        assert made.messages[0].content.startswith("profile")
+        assert made.n_dropped == 2 - len(kept)
+
+
 # ---- ids and tokens ------------------------------------------------------------------------------
 
 
 def test_the_id_depends_on_the_messages_alone() -> None:
     corpus = [conversation("a", 5, day=1), conversation("b", 7)]
-    by_id = {c.conversation_id: c for c in corpus}
     draws = [Draw("p", "x", ("a", "b")), Draw("q", None, ("a", "b")), Draw("p", "x", ("b", "a"))]
-    first, second, third = history_contexts(draws, by_id, settings())
+    first, second, third = history_contexts(draws, corpus, settings())
     assert first.context_id == second.context_id != third.context_id
     assert (first.puppet_id, first.item_id) == ("p", "x")
     assert (second.puppet_id, second.item_id) == ("q", None)

@@ -63,6 +63,8 @@ def stages() -> tuple[Stage, ...]:
                 estimates.Shift,
                 estimates.Rarefaction,
                 estimates.PromptMean,
+                estimates.ArmMeasure,
+                estimates.ArmTest,
             ),
         ),
     )
@@ -164,7 +166,8 @@ or in Python `duckdb.connect("results/study.duckdb", read_only=True)`. There is 
 `conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, and one named
 after each file of `results/metrics/`. Those that a study does not need (`conversations` without
 histories, say) are missing. A view holds the tables of all models, tasks and conditions one after
-another; its additional column `file` says which one a row is from.
+another; its additional column `file` says which one a row is from, and `corpus` in `conversations`
+which corpus.
 
 Which options the answers to the prompt on movies name most often, under each condition:
 
@@ -234,7 +237,7 @@ name or folder (`cm_test.csv`, `justice/test_hard.csv`); files of other subsets 
 
 All are Parquet. Your own conversations go in as `wildchat`: `hashed_ip` is any text that is the same
 for one user. A filter on a column that the corpus does not have lets everything through, and
-`results/corpus/funnel.csv` says so.
+`results/corpus/{corpus}/funnel.csv` says so.
 
 ### Personas and profile sentences
 

@@ -32,7 +32,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation that passed the filters: `results/corpus/conversations.parquet`."""
+    """A conversation that passed the filters: `results/corpus/{corpus}/conversations.parquet`."""
 
     conversation_id: str = column("unique in the corpus; stable when other rows are added")
     user_id: str = column("hash that groups the conversations of one user")
@@ -46,7 +46,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
-    """What one filter let through: `results/corpus/funnel.csv`."""
+    """What one filter let through: `results/corpus/{corpus}/funnel.csv`."""
 
     step: int = column("order of the filter, from 0 (rows read)")
     filter: str = column("name of the setting")
@@ -58,7 +58,7 @@ class FunnelStep:
 
 @dataclass(frozen=True, slots=True)
 class ConversationText:
-    """What of a conversation is embedded: `results/embeddings/texts/{shard}.parquet`."""
+    """What of a conversation is embedded: `results/embeddings/{corpus}/texts/{shard}.parquet`."""
 
     conversation_id: str = column("the conversation")
     text: str = column("the text, by the setting `embedding.text`")
@@ -66,7 +66,7 @@ class ConversationText:
 
 @dataclass(frozen=True, slots=True)
 class ConversationVector:
-    """The embedding of a conversation: `results/embeddings/shards/{shard}.parquet`."""
+    """The embedding of a conversation: `results/embeddings/{corpus}/shards/{shard}.parquet`."""
 
     conversation_id: str = column("the conversation")
     text_sha256: str = column("hash of the text that was embedded")

@@ -6,6 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 import copy
 import glob
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
@@ -42,9 +43,14 @@ def check_config(config: Config, schema: Path, source: str) -> None:
         *_broken_references(config),
         *_broken_figures(figures, config),
         *_short_lists(config),
+        *_broken_draws(config),
+        *_broken_arms(config),
     )
     for problem in found:
         raise StudyError(f"{source}: {problem}")
+    for condition in config["conditions"].values():
+        if "corpus" in condition:
+            condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
 
 
 def _write_dates_as_text(value: Any) -> None:
@@ -169,6 +175,9 @@ def _broken_references(config: Config) -> Iterator[str]:
             where = f"tasks.{task}.sources.{number}.dataset"
             yield from _missing(where, source["dataset"], "datasets", config)
     for name, condition in config["conditions"].items():
+        if condition.get("corpus"):
+            where = f"conditions.{name}.corpus"
+            yield from _missing(where, condition["corpus"], "corpora", config)
         if condition.get("after"):
             yield from _broken_control(f"conditions.{name}.after", condition, config)
     yield from _missing("metrics.baseline", config["metrics"]["baseline"], "conditions", config)
@@ -196,6 +205,65 @@ def _broken_figures(figures: Config, config: Config) -> Iterator[str]:
     for figure, task in figures.items():
         if task is not None:
             yield from _missing(f"figures.{figure}", task, "tasks", config)
+
+
+def _broken_draws(config: Config) -> Iterator[str]:
+    for name, condition in config["conditions"].items():
+        out_of = condition.get("out_of")
+        if out_of is None:
+            continue
+        if out_of < condition["conversations"]:
+            yield (
+                f"conditions.{name}.out_of: {out_of} are drawn, but a puppet is to bring "
+                f"{condition['conversations']}; raise it, or lower conversations"
+            )
+        if condition["context"] == "rag" and condition["pool"] == "corpus":
+            yield (
+                f"conditions.{name}.out_of: what is retrieved from the pool corpus is not drawn; "
+                f"remove it, or say pool: user"
+            )
+
+
+def _broken_arms(config: Config) -> Iterator[str]:
+    arms = config["arms"]
+    if arms is None:
+        return
+    if re.fullmatch(r"fig\d+", arms["figure"]) or arms["figure"] in {*config["figures"], "power"}:
+        yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
+    for name in arms["conditions"] or ():
+        if name not in config["study"]["conditions"]:
+            selected = ", ".join(config["study"]["conditions"])
+            yield f"arms.conditions: {name!r} is not among study.conditions ({selected})"
+        elif arms["x"] == "conversations" and config["conditions"][name]["context"] == "profile":
+            yield f"arms.conditions: {name!r} has no number of conversations; leave it out"
+
+
+def arms_of(config: Config) -> list[str]:
+    """The conditions that the study's figure of arms shows, in their order; none without a figure."""
+    arms = config["arms"]
+    if arms is None:
+        return []
+    chosen: list[str] = arms["conditions"] or config["study"]["conditions"]
+    if arms["x"] == "condition":
+        return chosen
+    return [name for name in chosen if config["conditions"][name]["context"] != "profile"]
+
+
+def corpus_of(config: Config, condition: str) -> str | None:
+    """The corpus that a condition's conversations come from; None where it needs none."""
+    name: str | None = config["conditions"][condition].get("corpus")
+    return name
+
+
+def study_corpora(config: Config) -> list[str]:
+    """The corpora that the selected conditions need, in alphabetical order."""
+    found = {corpus_of(config, condition) for condition in config["study"]["conditions"]}
+    return sorted(name for name in found if name is not None)
+
+
+def filters_of(config: Config, corpus: str) -> Config:
+    """The filters of a corpus: those of the study, and over them its own."""
+    return {**config["filters"], **config["corpora"][corpus].get("filters", {})}
 
 
 def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator[str]:

@@ -213,7 +213,7 @@ def read_blocks(paths: Iterable[str | Path]) -> Iterator[Block]:
             if len(dimensions) > 1:
                 raise StudyError(
                     f"{path}: vectors of {' and '.join(map(str, sorted(dimensions)))} numbers do not go "
-                    f"together; delete results/embeddings/shards to have them made again"
+                    f"together; delete the folder it is in to have them made again"
                 )
             yield block
 

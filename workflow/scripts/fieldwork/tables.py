@@ -325,10 +325,15 @@ def open_database(
             connection.close()
 
 
-def write_views(path: str | Path, views: Mapping[str, Sequence[str]]) -> None:
+def write_views(
+    path: str | Path, views: Mapping[str, Sequence[str]], folders: Mapping[str, str] | None = None
+) -> None:
     """Write a DuckDB file with one view for each name, over the rows of its Parquet files.
 
     The column `file` says which file a row is from.
+
+    Args:
+        folders: by view, the name of a further column with the name of the folder that file is in.
 
     Views refer to the files by the paths given: relative ones hold from the folder they start in.
 
@@ -340,7 +345,9 @@ def write_views(path: str | Path, views: Mapping[str, Sequence[str]]) -> None:
             for name, files in views.items():
                 listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
                 rows = f"read_parquet([{listed}], filename = 'file')"
-                database.execute(f'CREATE VIEW "{name}" AS FROM {rows}')
+                folder = (folders or {}).get(name)
+                more = f', parse_path(file)[-2] AS "{folder}"' if folder else ""
+                database.execute(f'CREATE VIEW "{name}" AS SELECT *{more} FROM {rows}')
     except duckdb.Error as error:
         raise StudyError(f"{path}: cannot be written: {first_line(error)}") from error
 

@@ -130,9 +130,11 @@ def _assumed_context(assumed: Mapping[str, Any], condition: Mapping[str, Any]) -
     if condition["context"] == "profile":
         return int(assumed["profile_tokens"])
     tokens = assumed["conversation_tokens"]
+    profile = assumed["profile_tokens"] if condition.get("profile") else 0
     # whole conversations are left out of a context that is over its budget
-    kept = min(condition["conversations"], condition["token_budget"] // max(tokens, 1))
-    return int(tokens * kept)
+    room = max(condition["token_budget"] - profile, 0)
+    kept = min(condition["conversations"], room // max(tokens, 1))
+    return int(profile + tokens * kept)
 
 
 def groups_of(prompts: Prompts, answered: Collection[Asked]) -> list[Group]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import logging
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from fieldwork.errors import StudyError
@@ -17,7 +17,7 @@ from fieldwork.records import Context, Conversation, Message, Profile
 logger = logging.getLogger(__name__)
 
 Pool = Literal["user", "corpus"]
-Order = Literal["drawn", "chronological"]
+Order = Literal["drawn", "chronological", "reversed"]
 Users = Mapping[str, Sequence[str]]
 Rank = Callable[[str, Sequence[str], int], list[str]]
 
@@ -31,13 +31,22 @@ class HistorySettings(NamedTuple):
         conversations: how many a puppet brings, before the budget.
         token_budget: estimated tokens the context may hold.
         order: `drawn` keeps the order of the draw (retrieved: least relevant first, so that the most
-            relevant stands next to the question); `chronological` sorts by date.
+            relevant stands next to the question); `chronological` sorts by date; `reversed` keeps the
+            conversations that `drawn` keeps, the other way round.
+        out_of: how many are drawn for a puppet, of which it brings the last `conversations`; None for
+            as many as it brings.
     """
 
     pool: Pool
     conversations: int
     token_budget: int
     order: Order
+    out_of: int | None = None
+
+    @property
+    def drawn(self) -> int:
+        """Conversations drawn for a puppet."""
+        return self.out_of or self.conversations
 
 
 class Draw(NamedTuple):
@@ -51,6 +60,9 @@ class Draw(NamedTuple):
 def draw_random(users: Users, n_puppets: int, settings: HistorySettings, seed: int) -> list[Draw]:
     """Random histories, one a puppet; asking for more puppets leaves the first ones as they are.
 
+    Without `out_of`, puppets of the pool `corpus` share no conversation. With it each draws from a
+    seed of its own, so that histories of all lengths are the ends of one draw.
+
     Args:
         users: user id → that user's conversation ids.
 
@@ -58,18 +70,24 @@ def draw_random(users: Users, n_puppets: int, settings: HistorySettings, seed: i
         StudyError: the corpus has fewer users, or conversations, than the puppets need.
     """
     n = settings.conversations
-    if settings.pool == "corpus":
-        pool = sorted(i for ids in users.values() for i in ids)
-        _require(len(pool), n_puppets * n, "conversations")
-        shuffled = random.Random(f"history:{seed}").sample(pool, len(pool))
-        return [
-            Draw(corpus_puppet(p), None, tuple(shuffled[p * n : (p + 1) * n]))
-            for p in range(n_puppets)
-        ]
-    return [
-        Draw(u, None, tuple(random.Random(f"history:{seed}:{u}").sample(sorted(users[u]), n)))
-        for u in choose_users(users, n_puppets, settings, seed)
-    ]
+    if settings.pool == "user":
+        chosen = choose_users(users, n_puppets, settings, seed)
+        return [Draw(u, None, _drawn_last(u, users[u], settings, seed)) for u in chosen]
+    pool = sorted(i for ids in users.values() for i in ids)
+    names = [corpus_puppet(p) for p in range(n_puppets)]
+    if settings.out_of is not None:
+        _require(len(pool), settings.out_of, "conversations")
+        return [Draw(name, None, _drawn_last(name, pool, settings, seed)) for name in names]
+    _require(len(pool), n_puppets * n, "conversations")
+    shuffled = random.Random(f"history:{seed}").sample(pool, len(pool))
+    return [Draw(name, None, tuple(shuffled[p * n :][:n])) for p, name in enumerate(names)]
+
+
+def _drawn_last(
+    puppet: str, pool: Sequence[str], settings: HistorySettings, seed: int
+) -> tuple[str, ...]:
+    drawn = random.Random(f"history:{seed}:{puppet}").sample(sorted(pool), settings.drawn)
+    return tuple(drawn[-settings.conversations :])
 
 
 def draw_relevant(
@@ -115,8 +133,8 @@ def corpus_puppet(index: int) -> str:
 
 def choose_users(users: Users, n_puppets: int, settings: HistorySettings, seed: int) -> list[str]:
     """The users that become puppets: a seeded order over all who have enough conversations."""
-    able = sorted(u for u, ids in users.items() if len(ids) >= settings.conversations)
-    _require(len(able), n_puppets, f"users with at least {settings.conversations} conversation(s)")
+    able = sorted(u for u, ids in users.items() if len(ids) >= settings.drawn)
+    _require(len(able), n_puppets, f"users with at least {settings.drawn} conversation(s)")
     return random.Random(f"users:{seed}").sample(able, len(able))[:n_puppets]
 
 
@@ -124,46 +142,61 @@ def _require(available: int, needed: int, what: str) -> None:
     if available < needed:
         raise StudyError(
             f"the corpus has {available} {what} after the filters, but the condition needs {needed} "
-            f"(tasks.*.runs puppets); lower runs or conditions.*.conversations, loosen filters, or "
-            f"choose a larger study.corpus"
+            f"(tasks.*.runs puppets); lower runs, conditions.*.conversations or out_of, loosen filters, "
+            f"or choose a larger corpus"
         )
 
 
 def history_contexts(
-    draws: Sequence[Draw], conversations: Mapping[str, Conversation], settings: HistorySettings
+    draws: Sequence[Draw],
+    conversations: Iterable[Conversation],
+    settings: HistorySettings,
+    profiles: Mapping[str, Message] | None = None,
 ) -> list[Context]:
     """Contexts from draws, within the token budget.
 
     Args:
         conversations: every conversation the draws name.
+        profiles: by puppet, a message that stands before its conversations and is never left out; the
+            conversations get what it leaves of the budget.
     """
-    contexts = [_history_context(draw, conversations, settings) for draw in draws]
-    if blank := sum(not context.messages for context in contexts):
+    told = profiles or {}
+    known = {row.conversation_id: row for row in conversations}
+    contexts = [_history_context(d, known, settings, told.get(d.puppet_id)) for d in draws]
+    if bare := sum(not context.conversation_ids for context in contexts):
         logger.warning(
-            "%d of %d contexts are empty, as the conversation next to the question alone is over "
-            "token_budget %d: these puppets ask as blank calls do",
-            blank,
+            "%d of %d contexts hold no conversation, as the one next to the question alone is over "
+            "token_budget %d: these puppets ask %s",
+            bare,
             len(contexts),
             settings.token_budget,
+            "with their profile alone" if told else "as blank calls do",
         )
     return contexts
 
 
 def _history_context(
-    draw: Draw, conversations: Mapping[str, Conversation], settings: HistorySettings
+    draw: Draw,
+    conversations: Mapping[str, Conversation],
+    settings: HistorySettings,
+    profile: Message | None,
 ) -> Context:
     drawn = [conversations[i] for i in draw.conversation_ids]
     if settings.order == "chronological":
         drawn.sort(key=_age)
-    kept = _nearest_within(drawn, settings.token_budget)
-    messages = [m for c in kept for m in c.messages]
+    before = [profile] if profile else []
+    taken = estimate_tokens(before)
+    kept = _nearest_within(drawn, settings.token_budget - taken)
+    if settings.order == "reversed":
+        kept.reverse()
+    messages = [*before, *(m for c in kept for m in c.messages)]
     return Context(
         context_id=context_id(messages),
         puppet_id=draw.puppet_id,
         item_id=draw.item_id,
         conversation_ids=[c.conversation_id for c in kept],
         messages=messages,
-        n_tokens=sum(c.n_tokens for c in kept),
+        n_tokens=taken + sum(c.n_tokens for c in kept),
         n_dropped=len(drawn) - len(kept),
     )
 
@@ -186,6 +219,18 @@ def _nearest_within(far_to_near: Sequence[Conversation], budget: int) -> list[Co
             break
         kept.append(conversation)
     return kept[::-1]
+
+
+def profiles_of(
+    draws: Sequence[Draw], profiles: Sequence[Profile], role: str
+) -> dict[str, Message]:
+    """The message with its profile for each puppet: the first puppet drawn has the first profile.
+
+    Args:
+        profiles: as many as there are puppets, at least.
+    """
+    puppets = dict.fromkeys(draw.puppet_id for draw in draws)
+    return {p: Message(role, profile.text) for p, profile in zip(puppets, profiles, strict=False)}
 
 
 def profile_contexts(profiles: Sequence[Profile], role: str) -> list[Context]:

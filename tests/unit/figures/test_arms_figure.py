@@ -1,0 +1,91 @@
+"""The figure of arms: everything that was measured is in it, and what was not says why."""
+
+import figure_frames as frames
+import pandas as pd
+import pytest
+from figure_frames import arm_rows, arm_trends
+from matplotlib.figure import Figure
+
+from fieldwork.figures import arms
+
+LENGTHS = {"offline": 0, "history_1": 1, "history_10": 10, "history_100": 100}
+KINDS = {"offline": None, "history_3": 3, "profile": None, "both": 3}
+
+
+def draw(table: pd.DataFrame, x: str = "conversations", **more) -> Figure:
+    options = arms.Options(conditions=list(dict.fromkeys(table["condition"])), x=x, **more)
+    return arms.draw(table, arm_trends(), options=options)
+
+
+def drawn(figure: Figure, label: str) -> list:
+    return [line for axes in figure.axes for line in axes.lines if line.get_label() == label]
+
+
+@pytest.mark.parametrize("models", [["alpha"], ["alpha", "beta"]])
+def test_each_model_has_a_point_for_each_arm_in_every_panel(models) -> None:
+    figure = draw(arm_rows(LENGTHS, models=models), model_labels={"alpha": "Alpha"})
+    labels = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert labels == ["Alpha", "beta"][: len(models)]
+    for label in labels:
+        counts = [len(line.get_xdata()) for line in drawn(figure, label)]
+        # offline has no distance and no share
+        assert counts == [3, 3, 3, 3, 4, 4]
+
+
+def test_lengths_are_spaced_by_their_size_and_told_with_what_is_held() -> None:
+    figure = draw(arm_rows(LENGTHS))
+    (line, *_) = (line for line in drawn(figure, "alpha") if len(line.get_xdata()) == 4)
+    x = line.get_xdata()
+    assert x[0] == 0
+    assert x[1] == 1
+    assert x[2] < 10
+    assert x[3] < 2 * x[2]
+    ticks = [t.get_text() for t in figure.axes[-1].get_xticklabels()]
+    assert ticks[0] == "0\n–\n–"
+    assert ticks[-1] == "100\n90\n30k"
+
+
+def test_names_stand_in_their_order_with_what_is_held() -> None:
+    figure = draw(arm_rows(KINDS), "condition", condition_labels={"both": "Profile, history"})
+    ticks = [t.get_text() for t in figure.axes[-1].get_xticklabels()]
+    assert [tick.split("\n")[0] for tick in ticks] == [
+        "offline",
+        "history 3",
+        "profile",
+        "Profile, history",
+    ]
+    assert ticks[-1].endswith("(2.7 conv., 900 tok.)")
+
+
+def test_what_is_null_is_a_mark_and_its_reason_stands_at_the_head() -> None:
+    words = frames.words(draw(arm_rows(LENGTHS)))
+    # offline, in two panels of two tasks
+    assert words.splitlines().count("n/a") == 4
+    assert "share_who, offline: nobody asks" in words.replace("\n", " ")
+
+
+def test_prompts_that_differ_and_trends_are_told() -> None:
+    words = frames.words(draw(arm_rows(LENGTHS)))
+    assert "2/9" in words
+    assert "trend of share_who: p = 0.004" in words
+    assert "n = 20 puppets, 9 prompts" in words
+
+
+def test_a_panel_whose_values_are_all_null_still_draws() -> None:
+    table = arm_rows(LENGTHS)
+    table.loc[table["measure"] == "share_who", ["estimate", "ci_low", "ci_high"]] = None
+    assert frames.words(draw(table)).count("n/a") >= 2 * (1 + len(LENGTHS))
+
+
+@pytest.mark.parametrize("table", [arm_rows({}), arm_rows(LENGTHS).iloc[:0]])
+def test_nothing_to_draw_says_so(table) -> None:
+    assert "no data" in frames.words(draw(table))
+
+
+@pytest.mark.parametrize(("lengths", "x"), [(LENGTHS, "conversations"), (KINDS, "condition")])
+@pytest.mark.parametrize("models", [["alpha"], ["alpha", "a model of a rather long name", "c"]])
+def test_nothing_is_cut_off_small_or_covered(lengths, x, models) -> None:
+    figure = draw(arm_rows(lengths, models=models), x)
+    assert frames.clipped(figure) == []
+    assert frames.small(figure) == []
+    assert not frames.head_overlaps(figure)

@@ -1,0 +1,175 @@
+"""Study files that set conditions side by side: planned on sample data, and one run small and whole."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from workflow.conftest import REPOSITORY, Checkout, copy_project, planned_rules
+
+pytestmark = pytest.mark.workflow
+
+SAMPLE = "resources/sample/conversations.parquet"
+DOWNLOADED = ("wildchat_1m", "lmsys_chat_1m", "oasst2")
+ON_HAND: dict[str, Any] = {"corpora": {name: {"path": SAMPLE} for name in DOWNLOADED}}
+
+# history_length.yaml with a condition of another corpus, which asks for one conversation too
+SMALL: dict[str, Any] = {
+    "study": {
+        "conditions": ["offline", "history_1", "history_5", "history_100", "elsewhere"],
+        "tasks": ["recommendations"],
+    },
+    "corpora": {
+        "lmsys_chat_1m": {"path": SAMPLE, "format": "wildchat", "filters": {"min_user_turns": 6}}
+    },
+    "conditions": {
+        "history_100": {"token_budget": 20_000},
+        "elsewhere": {
+            "context": "history",
+            "label": "Elsewhere",
+            "corpus": "lmsys_chat_1m",
+            "pool": "corpus",
+            "replicates": 2,
+            "profile": "system",
+        },
+    },
+    "tasks": {"recommendations": {"runs": 4}},
+    "metrics": {"permutations": 99},
+}
+
+
+@pytest.mark.parametrize("name", ["history_length", "mechanisms", "corpora"])
+def test_a_study_is_planned_on_data_at_hand(tmp_path: Path, name: str) -> None:
+    study = Checkout(REPOSITORY, tmp_path)
+    overlay = study.study("on_hand", ON_HAND)
+    file = REPOSITORY / f"studies/{name}.yaml"
+    planned = study.snakemake("-n", "all", "--configfile", str(file), str(overlay))
+    assert planned.returncode == 0, planned.stderr[-2000:]
+    text = planned.stdout + planned.stderr
+    assert {"measure_arms", "plot_arms"} <= planned_rules(text)
+    assert "download_dataset" not in planned_rules(text)
+    assert f"results/figures/{name}.pdf" in text
+    used = set(re.findall(r"results/corpus/(\w+)/funnel", text))
+    assert used == (set(DOWNLOADED) if name == "corpora" else {"sample"})
+
+
+def test_nothing_of_a_corpus_that_no_condition_names_is_fetched(tmp_path: Path) -> None:
+    study = Checkout(REPOSITORY, tmp_path)
+    overlay = study.study("one", {"study": {"conditions": ["offline", "history_oasst2"]}})
+    file = REPOSITORY / "studies/corpora.yaml"
+    planned = study.snakemake("-n", "all", "--configfile", str(file), str(overlay))
+    assert planned.returncode == 0, planned.stderr[-2000:]
+    fetched = set(re.findall(r"downloads/(\w+)/", planned.stdout + planned.stderr))
+    assert fetched == {"oasst2"}
+
+
+@pytest.fixture(scope="module")
+def small_study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, tuple[str, ...]]:
+    made = copy_project(tmp_path_factory.mktemp("arms") / "project")
+    arguments = (
+        *("--configfile", "studies/history_length.yaml"),
+        str(made.study("small", SMALL)),
+    )
+    finished = made.snakemake("all", *arguments)
+    assert finished.returncode == 0, finished.stderr[-4000:]
+    return made, arguments
+
+
+Small = tuple[Checkout, tuple[str, ...]]
+
+
+def query(study: Checkout, sql: str) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = duckdb.sql(
+        sql.replace("results/", f"{study.root}/results/")
+    ).fetchall()
+    return rows
+
+
+def test_a_puppets_shorter_histories_end_its_longer_ones(small_study: Small) -> None:
+    rows = query(
+        small_study[0],
+        "SELECT puppet_id, list(conversation_ids ORDER BY len(conversation_ids))"
+        " FROM 'results/contexts/recommendations/history_*.parquet' GROUP BY puppet_id",
+    )
+    assert len(rows) == 4
+    for _, (one, five, cut) in rows:
+        assert (len(one), len(five)) == (1, 5)
+        assert five[-1:] == one
+        # the budget leaves conversations out at the far end
+        assert 5 < len(cut) < 100
+        assert cut[-5:] == five
+
+
+def test_the_table_of_arms_says_what_was_asked_for_and_what_is_held(small_study: Small) -> None:
+    rows = query(
+        small_study[0],
+        "SELECT condition, asked, conversations + dropped, conversations, tokens"
+        " FROM 'results/metrics/arms.parquet' WHERE measure = 'share_who' ORDER BY position",
+    )
+    assert [row[:3] for row in rows] == [
+        ("offline", 0, None),
+        ("history_1", 1, 1),
+        ("history_5", 5, 5),
+        ("history_100", 100, 100),
+        ("elsewhere", 1, 1),
+    ]
+    assert rows[3][3] < 100
+    assert rows[3][4] <= 20_000
+
+
+def test_trends_are_tested_and_no_cell_is_nan(small_study: Small) -> None:
+    study, _ = small_study
+    rows = query(
+        study,
+        "SELECT measure, p_value, p_holm, reason FROM 'results/metrics/arm_tests.parquet'",
+    )
+    assert {row[0] for row in rows} == {"share_who", "var_answers", "from_baseline", "em_strict"}
+    for name, p_value, p_holm, reason in rows:
+        assert (p_value is None) == (name == "em_strict") == (reason is not None)
+        assert p_holm == p_value
+    for table in ("arms", "arm_tests"):
+        assert "nan" not in (study.root / f"results/metrics/{table}.csv").read_text().lower()
+
+
+def test_the_database_says_which_corpus_a_conversation_is_from(small_study: Small) -> None:
+    study, _ = small_study
+    with duckdb.connect(str(study.root / "results/study.duckdb"), read_only=True) as database:
+        database.execute(f"SET file_search_path = '{study.root}'")
+        rows = database.sql(
+            "SELECT corpus, min(n_user_turns) FROM conversations GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+    # the study's filter, and over it the corpus's own
+    assert rows == [("lmsys_chat_1m", 6), ("sample", 1)]
+
+
+def test_a_profile_stands_before_the_history(small_study: Small) -> None:
+    rows = query(
+        small_study[0],
+        "SELECT messages[1].role, messages[1].content = p.text, len(conversation_ids)"
+        " FROM 'results/contexts/recommendations/elsewhere.parquet' c"
+        " JOIN 'results/personas/profiles.parquet' p"
+        " ON right(c.puppet_id, 6) = right(p.puppet_id, 6)",
+    )
+    assert rows == [("system", True, 1)] * 4
+
+
+def test_the_figure_is_drawn_and_in_the_report(small_study: Small) -> None:
+    study, arguments = small_study
+    for suffix in ("pdf", "svg", "png"):
+        assert (study.root / f"results/figures/history_length.{suffix}").stat().st_size > 10_000
+    again = study.snakemake("all", *arguments)
+    assert "Nothing to be done" in again.stderr
+
+
+def test_a_paid_model_is_planned_from_the_same_file(small_study: Small) -> None:
+    study, arguments = small_study
+    planned = study.snakemake("plan", *arguments, "--config", "study={models: [gpt-6-luna]}")
+    assert planned.returncode == 0, planned.stderr[-3000:]
+    text = (study.root / "results/plan.csv").read_text(encoding="utf-8")
+    rows = [row for row in csv.DictReader(text.splitlines()) if row["is_chosen"] == "True"]
+    assert {row["basis"] for row in rows} == {"tables"}
+    costs = {row["condition"]: float(row["cost_no_cache_usd"]) for row in rows}
+    assert costs["offline"] < costs["history_1"] < costs["history_5"] < costs["history_100"]
