@@ -22,7 +22,7 @@ def main(
     power: dict[str, Any],
     baseline: str,
     permutations: int,
-    score_task: str,
+    score_task: str | None,
     drawing: dict[str, Any],
     name: str,
     outputs: dict[str, str],
