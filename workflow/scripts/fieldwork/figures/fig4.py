@@ -233,7 +233,7 @@ def _draw_baseline(axes: Any, at: int, y: float, row: Any | None, look: Look) ->
 def _draw_share(axes: Any, y: float, row: Any, look: Look, *, differs: bool) -> None:
     share, before = number(row.share), number(row.baseline_share)
     if share is None or not pd.isna(row.reason):
-        axes.text(101, y, "n/a", va="center", ha="left", color=_GREY, clip_on=False)
+        axes.text(101, y, "n/a", va="center", ha="left", color=look.colour, clip_on=False)
         return
     alpha = 1.0 if differs else _PALE
     axes.hlines(

@@ -37,7 +37,7 @@ from fieldwork.figures.style import (
 )
 
 _GREY = "#555555"
-_COLUMNS = 5
+_MOST_COLUMNS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +67,14 @@ class _Plan(NamedTuple):
     curves: Mapping[_Cell, list[Any]]
 
     @property
+    def columns(self) -> int:
+        """Panels side by side."""
+        return min(_MOST_COLUMNS, len(self.panels))
+
+    @property
     def rows(self) -> int:
         """Rows of panels a model."""
-        return -(-len(self.panels) // _COLUMNS)
+        return -(-len(self.panels) // self.columns)
 
 
 def draw(table: pd.DataFrame, *, options: Options) -> Figure:
@@ -121,19 +126,19 @@ def _handles(plan: _Plan) -> list[Any]:
 
 
 def _draw_panels(figure: Figure, plan: _Plan, options: Options) -> None:
-    grid = figure.subplots(plan.rows * len(plan.models), _COLUMNS, squeeze=False, sharey=True)
+    grid = figure.subplots(plan.rows * len(plan.models), plan.columns, squeeze=False, sharey=True)
     rows = [row for curve in plan.curves.values() for row in curve]
     right = max(row.n_answers for row in rows)
     top = max(value for row in rows if (value := number(row.unique_items)) is not None)
     for block, model in enumerate(plan.models):
-        for position in range(plan.rows * _COLUMNS):
-            line, column = divmod(position, _COLUMNS)
+        for position in range(plan.rows * plan.columns):
+            line, column = divmod(position, plan.columns)
             axes = grid[block * plan.rows + line, column]
             if position >= len(plan.panels):
                 axes.remove()
                 continue
             _draw_panel(axes, plan, model, plan.panels[position], options)
-            _scale(axes, right, top, named=position + _COLUMNS >= len(plan.panels))
+            _scale(axes, right, top, named=position + plan.columns >= len(plan.panels))
         if len(plan.models) > 1 or options.model_labels.get(model):
             _name_model(grid[block * plan.rows, 0], options.model_labels.get(model, model))
     figure.supylabel("expected number of distinct options")
@@ -159,7 +164,7 @@ def _draw_panel(axes: Any, plan: _Plan, model: str, item: str, options: Options)
     if len(ends) > 1:
         axes.axvline(min(ends), color="#999999", linewidth=0.6, linestyle=":", zorder=0.5)
     if missing:
-        told = wrapped("n/a: " + ", ".join(missing), inches=(PAGE_WIDTH - 1) / _COLUMNS)
+        told = wrapped("n/a: " + ", ".join(missing), inches=(PAGE_WIDTH - 1) / plan.columns)
         axes.text(
             0.98, 0.03, told, ha="right", va="bottom", color=_GREY, fontsize=TEXT_POINTS,
             transform=axes.transAxes,
@@ -170,7 +175,7 @@ def _draw_panel(axes: Any, plan: _Plan, model: str, item: str, options: Options)
 def _title(axes: Any, plan: _Plan, model: str, item: str, options: Options) -> None:
     if item:
         name = options.item_labels.get(item, item.replace("_", " "))
-        axes.set_title(wrapped(name, inches=(PAGE_WIDTH - 1) / _COLUMNS))
+        axes.set_title(wrapped(name, inches=(PAGE_WIDTH - 1) / plan.columns))
         return
     means = [curve[0].n_items for cell, curve in plan.curves.items() if cell[:2] == (model, "")]
     axes.set_title(f"mean of {range_of(means) or 0} prompts", fontweight="bold")
