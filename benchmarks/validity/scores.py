@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from outcomes import Job, Outcome, outcome
-from populations import Floats, draw_letters, letter_table
+from populations import Floats, draw_letters
 from scipy.stats import f as snedecor
 
 from fieldwork import texts
 from fieldwork.metrics.accuracy import count_runs
-from fieldwork.metrics.novelty import Sides, excess_of_splits, measure_novelty
+from fieldwork.metrics.novelty import Sides, excess_interval, excess_of_splits
+from fieldwork.metrics.permutation import split_chance, unit_splits
 from fieldwork.metrics.ranks import Leaderboard, measure_ranks, others_of, place_of, read_places
 from fieldwork.metrics.ranks import share_of_pairs as differing
 from fieldwork.metrics.resampling import student_quantile
@@ -207,38 +207,32 @@ def _draw(likings: Floats, habit: float, random: np.random.Generator) -> np.ndar
 def _novelty(habit: float, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, 4, int(habit * 10)])
     likings = _likings(random)
-    fewer = max(1, sets // 4)
-    rows = []
-    for _ in range(fewer):
-        arms = {
-            condition: letter_table(
-                _draw(likings, habit if condition == "c" else 0.0, random)[None, :, :, None],
-                condition=condition,
-                puppets=condition == "c",
-            )
-            for condition in ("c", "offline", "again")
-        }
-        found = measure_novelty(
-            pd.concat(list(arms.values())),
-            baseline="offline",
-            control="again",
-            n_permutations=PERMUTATIONS,
-        )
-        rows += [row for row in found if row.condition == "c"]
-    truth = np.mean([_true_excess(likings, habit, random) for _ in range(8 * fewer)])
+    drawn = [_sides(likings, habit, random) for _ in range(sets)]
+    truth = np.mean([_excess(_sides(likings, habit, random)) for _ in range(4 * sets)])
+    intervals = [excess_interval(sides) for sides in drawn]
+    splits = [
+        unit_splits(UNITS, UNITS, n_permutations=PERMUTATIONS, random=random).first for _ in drawn
+    ]
     yield outcome(
         PART, "novelty excess", f"users with habits of {habit:g}", SIZE,
         truth=float(truth) if habit else 0.0,
-        estimates=[row.excess for row in rows],
-        intervals=[(row.excess_low, row.excess_high) for row in rows],
-        p_values=[row.p_value for row in rows],
+        estimates=[_excess(sides) for sides in drawn],
+        intervals=[i or (None, None) for i in intervals],
+        p_values=[
+            split_chance(excess_of_splits(sides, first))
+            for sides, first in zip(drawn, splits, strict=True)
+        ],
     )  # fmt: skip
 
 
-def _true_excess(likings: Floats, habit: float, random: np.random.Generator) -> float:
+def _sides(likings: Floats, habit: float, random: np.random.Generator) -> Sides:
+    """Which users and control reruns give a letter that ten baseline reruns did not."""
     here, again, offline = (_draw(likings, h, random) for h in (habit, 0.0, 0.0))
-    new = [
-        (arm[:, :, None] != offline[:, None, :]).all(axis=2).T.astype(float)
-        for arm in (here, again)
-    ]
-    return float(excess_of_splits(Sides(*new), np.arange(2 * UNITS)[None, :] < UNITS)[0])
+    seen = (offline[:, :, None] == np.arange(4)).any(axis=1)
+    return Sides(
+        *((~np.take_along_axis(seen, arm, axis=1)).T.astype(np.float64) for arm in (here, again))
+    )
+
+
+def _excess(sides: Sides) -> float:
+    return float(excess_of_splits(sides, np.arange(2 * UNITS)[None, :] < UNITS)[0])
