@@ -42,6 +42,18 @@ def test_only_the_gold_letter_is_hatched() -> None:
     assert hatched == [{"C"}, {"A"}]
 
 
+def test_the_correct_letter_comes_first_with_its_interval() -> None:
+    table = frames.distributions(["alpha"])
+    for axes, gold in zip(draw(table).axes, ("C", "A"), strict=True):
+        assert {p.get_x() for p in segments(axes) if p.get_hatch()} == {0.0}
+        rows = table[(table["answer"] == gold) & table["is_correct"]]
+        ends = [(100 * r.ci_low, 100 * r.ci_high) for r in rows.itertuples()]
+        drawn = sorted(tuple(line.get_xdata()) for line in axes.lines)
+        assert len(drawn) == len(ends) > 0
+        for found, expected in zip(drawn, sorted(ends), strict=True):
+            assert found == pytest.approx(expected)
+
+
 def test_an_item_without_gold_has_no_hatch() -> None:
     table = frames.distributions(["alpha"]).assign(is_correct=False)
     assert not [p for a in draw(table).axes for p in segments(a) if p.get_hatch()]

@@ -2,7 +2,7 @@
 
 Owns the drawing of `records.AnswerShare` rows: a row of panels an item, a column a model, a stacked
 bar a condition. The gap to 100 % is the share of answers in which no letter could be read; it is
-left blank on purpose, and the correct letter is hatched.
+left blank on purpose. The correct letter is hatched and comes first, with the interval of its share.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
@@ -27,6 +28,7 @@ from fieldwork.figures.style import (
     models_in,
     new_figure,
     no_data,
+    number,
     rows_of,
     why_empty,
 )
@@ -36,6 +38,7 @@ _HATCH = "/////"
 _GREY = "#555555"
 _WIDEST_BAR_ROW = 0.17
 _FIELD_GAP = 0.45
+_INTERVAL_POINTS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,12 +126,14 @@ def _field_last(conditions: list[str], field_condition: str) -> list[str]:
 def _handles(letters: Sequence[str]) -> list[Any]:
     inks = [(letter, ink_of(letter, letters)) for letter in letters]
     entries = [Patch(facecolor=i.fill, edgecolor="black", label=letter) for letter, i in inks]
-    correct = Patch(facecolor="white", edgecolor="black", hatch=_HATCH, label="correct letter")
-    gap = Patch(
-        facecolor="white", edgecolor="#AAAAAA", label="gap to 100 %: no letter could be read"
+    correct = Patch(
+        facecolor="white", edgecolor="black", hatch=_HATCH, label="correct letter, first"
     )
+    gap = Patch(facecolor="white", edgecolor="#AAAAAA", label="gap to 100 %: unreadable")
     gap.set_linestyle(":")
-    return [*entries, correct, gap]
+    interval = Line2D([], [], color="black", linewidth=_INTERVAL_POINTS)
+    interval.set_label("its 95 % interval")
+    return [*entries, correct, interval, gap]
 
 
 def _draw_panels(
@@ -174,7 +179,9 @@ def _draw_bar(panel: Any, place: float, rows: Sequence[Any], letters: Sequence[s
         return
     panel.barh(place, 100, height=0.8, facecolor="none", edgecolor="#AAAAAA", linestyle=":")
     left = 0.0
-    for row in sorted(rows, key=_letter):
+    for row in sorted(rows, key=_correct_first):
+        if row.is_correct:
+            _draw_interval(panel, place, row)
         if row.answer == UNKNOWN or not row.n_answers:
             continue
         width = 100 * float(row.share)
@@ -186,8 +193,9 @@ def _draw_bar(panel: Any, place: float, rows: Sequence[Any], letters: Sequence[s
     )  # fmt: skip
 
 
-def _letter(row: Any) -> str:
-    return str(row.answer)
+def _correct_first(row: Any) -> tuple[bool, str]:
+    """At the left edge, where shares can be compared and the axis reads them."""
+    return (not row.is_correct, str(row.answer))
 
 
 def _draw_segment(
@@ -207,6 +215,18 @@ def _draw_segment(
             left + width / 2, place, row.answer, ha="center", va="center_baseline", color=ink.text,
             fontsize=TEXT_POINTS, path_effects=rim, clip_on=True,
         )  # fmt: skip
+
+
+def _draw_interval(panel: Any, place: float, row: Any) -> None:
+    """Below the letter, so that neither hides the other; white around it, as the bar is hatched."""
+    low, high = number(row.ci_low), number(row.ci_high)
+    if low is None or high is None:
+        return
+    panel.plot(
+        [100 * low, 100 * high], [place + 0.27] * 2, color="black",
+        linewidth=_INTERVAL_POINTS, solid_capstyle="butt", clip_on=True,
+        path_effects=[withStroke(linewidth=3 * _INTERVAL_POINTS, foreground="white")],
+    )  # fmt: skip
 
 
 def _points_a_percent(panel: Any) -> float:
