@@ -258,7 +258,7 @@ SAID: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),
     "no calls arrived": {**dict.fromkeys(ALL, "no data"), "fig1": "n/a"},
     "all refused": {
-        **{"fig1": "n/a", "fig2": "no letter could be read"},
+        **{"fig1": "n/a", "fig2": "unreadable"},
         **{"fig4": "no data", "fig5": "no data"},
     },
     "an arm refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
