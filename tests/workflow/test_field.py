@@ -72,7 +72,8 @@ def test_a_table_of_another_shape_is_refused_in_a_sentence(checkout: Checkout) -
     duckdb.sql("SELECT 1 AS participant, 'Tesla' AS answer").write_parquet(
         str(checkout.root / "resources/field/answers.parquet")
     )
-    study = checkout.study("field", TINY | {"field": "resources/field/answers.parquet"})
+    blank = {"study": {**TINY["study"], "conditions": ["offline"]}}
+    study = checkout.study("field", TINY | blank | {"field": "resources/field/answers.parquet"})
     failed = checkout.snakemake("results/answers/answers.parquet", "--configfile", str(study))
     assert failed.returncode != 0
     (sentence,) = {line for line in failed.stderr.splitlines() if line.startswith("ERROR: ")}

@@ -5,6 +5,8 @@ import gzip
 import hashlib
 import io
 import json
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,15 +18,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from servers.hub import Hub, serve_hub
-from workflow.conftest import REPOSITORY, Checkout, copy_project
+from workflow.conftest import ONCE, REPOSITORY, Checkout, copy_project
 
 DATA = REPOSITORY.parent / "shared" / "data"
 
 STUDY = "studies/wildchat.yaml"
-# the study's shards are for a million conversations: each starts torch anew
-WHOLE = ("all", "--configfile", STUDY, "--set-scatter", "embedding=2")
-# its hundred puppets of the other tasks are no more than ten here
-FEWER = ("--config", "tasks={recommendations: {runs: 10}, probe: {runs: 10}}")
+# each puppet is asked once here, and of the other tasks' hundred puppets there are ten
+FEWER = {
+    "tasks": {"recommendations": {"runs": 10}, "probe": {"runs": 10}},
+    "conditions": ONCE,
+}
 
 pytestmark = [
     pytest.mark.workflow,
@@ -142,9 +145,16 @@ def hub() -> Iterator[Hub]:
 @pytest.fixture(scope="module")
 def real_study(hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     made = copy_project(tmp_path_factory.mktemp("real") / "project")
-    finished = made.snakemake(*WHOLE, *FEWER, env={"HF_ENDPOINT": hub.endpoint})
+    finished = run_whole(made, hub)
     assert finished.returncode == 0, finished.stderr[-4000:]
     return made
+
+
+def run_whole(checkout: Checkout, hub: Hub) -> subprocess.CompletedProcess[str]:
+    """The whole study; its shards are for a million conversations: each starts torch anew."""
+    arguments = ("all", "--configfile", STUDY, str(checkout.study("fewer", FEWER)))
+    shards = ("--set-scatter", "embedding=2")
+    return checkout.snakemake(*arguments, *shards, env={"HF_ENDPOINT": hub.endpoint})
 
 
 def query(study: Checkout, sql: str) -> list[tuple[Any, ...]]:
@@ -154,22 +164,15 @@ def query(study: Checkout, sql: str) -> list[tuple[Any, ...]]:
     return rows
 
 
-def test_all_514_questions_are_asked_of_ten_under_each_condition(real_study: Checkout) -> None:
+def test_all_514_questions_are_asked_ten_times_under_each_condition(real_study: Checkout) -> None:
     rows = query(
         real_study,
         "SELECT condition, count(*), count(DISTINCT item_id), count(letter_strict)"
         " FROM 'results/answers/answers.parquet' WHERE task = 'mmlu_lite' GROUP BY condition",
     )
     assert sorted(rows) == [
-        (condition, n, 514, n)
-        for condition, n in (
-            ("history", 10280),
-            ("offline", 5140),
-            ("offline_again", 5140),
-            ("offline_t0", 5140),
-            ("profile", 10280),
-            ("rag", 10280),
-        )
+        (condition, 5140, 514, 5140)
+        for condition in ("history", "offline", "offline_again", "offline_t0", "profile", "rag")
     ]
 
 
@@ -224,7 +227,7 @@ def test_downloads_are_pinned_checked_and_not_repeated(real_study: Checkout, hub
         assert found == entry["sha256"]
         assert file.with_name(file.name + ".sha256").read_text().startswith(found)
     served = hub.bytes_served
-    again = real_study.snakemake(*WHOLE, *FEWER, env={"HF_ENDPOINT": hub.endpoint})
+    again = run_whole(real_study, hub)
     assert "Nothing to be done" in again.stderr
     assert hub.bytes_served == served
 
@@ -232,7 +235,8 @@ def test_downloads_are_pinned_checked_and_not_repeated(real_study: Checkout, hub
 def test_figures_and_findings_are_drawn_from_real_data(real_study: Checkout) -> None:
     for figure in ("fig1", "fig2", "fig3", "fig4", "fig5"):
         assert (real_study.root / f"results/figures/{figure}.png").stat().st_size > 20_000
-    assert "nan" not in (real_study.root / "results/findings.md").read_text()
+    # not the middle of "finance"
+    assert not re.search(r"\bnan\b", (real_study.root / "results/findings.md").read_text())
 
 
 def test_no_network_is_one_line_with_the_two_ways_out(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "measure_prompt_means",
                 "measure_score_comparisons",
                 "measure_ranks",
+                "measure_categories",
                 "plot_fig1",
                 "plot_fig2",
                 "plot_fig3",
