@@ -25,6 +25,9 @@ STEPS = (
     "measure_variance",
     "measure_distributions",
     "measure_accuracy",
+    "measure_scores",
+    "measure_shifts",
+    "measure_rarefaction",
     "plot_figures",
 )
 # A step this short is mostly its start, which does not grow.

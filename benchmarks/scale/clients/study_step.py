@@ -20,16 +20,25 @@ import build_database
 import canonicalise_answers
 import generate_responses
 import measure_accuracy
+import measure_categories
 import measure_comparisons
 import measure_distributions
 import measure_heterogeneity
+import measure_prompt_means
+import measure_ranks
+import measure_rarefaction
+import measure_score_comparisons
+import measure_shifts
 import measure_variance
 import parse_answers
 import plan_requests
 import plot_fig1
 import plot_fig2
 import plot_fig3
+import plot_fig4
+import plot_fig5
 import prepare_task
+import write_findings
 from fieldwork import tables
 from fieldwork.generation.responses import Arm
 from fieldwork.puppets.contexts import context_id, estimate_tokens
@@ -43,6 +52,7 @@ CONDITIONS = ("offline", "history")
 HISTORIES = 20
 SEED = 2509
 PERMUTATIONS = 1_999
+BOARD = str(ROOT / "resources/helm_lite_mmlu.csv")
 DRAWING = {
     "models": {MODEL: "Embedded"},
     "conditions": {"offline": "Offline", "history": "SP-History"},
@@ -95,7 +105,8 @@ class Study:
                 self._contexts(task, condition),
                 self._table("requests", task, condition),
                 TASKS[task] * self._scale,
-                1,
+                replicates=2,
+                first=0,
             )
 
     def generate_responses(self) -> None:
@@ -164,7 +175,14 @@ class Study:
         paths = self._metric("distributions") | self._metric("novelty")
         answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
         measure_distributions.main(
-            answers=answers, items=items, tasks=list(TASKS), baseline="offline", **paths
+            answers=answers,
+            items=items,
+            tasks=list(TASKS),
+            baseline="offline",
+            control=None,
+            permutations=PERMUTATIONS,
+            seed=SEED,
+            **paths,
         )
 
     def measure_accuracy(self) -> None:
@@ -173,8 +191,38 @@ class Study:
         answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
         measure_accuracy.main(answers=answers, items=items, tasks=list(TASKS), **paths)
 
+    def measure_scores(self) -> None:
+        """Scores beside the baseline's, places on the leaderboard, categories of subjects."""
+        runs, seeded = self._path("runs.pq"), {"permutations": PERMUTATIONS, "seed": SEED}
+        measure_score_comparisons.main(
+            runs, *self._metric("score_comparisons").values(), "offline", **seeded
+        )
+        tables_of = (*self._metric("ranks").values(), *self._metric("orders").values())
+        measure_ranks.main(runs, BOARD, *tables_of, "mmlu_lite", "offline", {}, None)
+        measure_categories.main(
+            answers=self._path("answers.parquet"),
+            items=[self._items(task) for task in TASKS],
+            tasks=list(TASKS),
+            categories_of=str(ROOT / "resources/categories.csv"),
+            **self._metric("subjects") | self._metric("categories"),
+            **seeded,
+        )
+
+    def measure_shifts(self) -> None:
+        """Of every option."""
+        answers = self._path("answers.parquet")
+        measure_shifts.main(answers, *self._metric("shifts").values(), "offline")
+
+    def measure_rarefaction(self) -> None:
+        """Curves, and means over prompts."""
+        answers = self._path("answers.parquet")
+        measure_rarefaction.main(answers, *self._metric("rarefaction").values())
+        measure_prompt_means.main(
+            answers, *self._metric("prompt_means").values(), baseline="offline", seed=SEED
+        )
+
     def plot_figures(self) -> None:
-        """All three, and the database."""
+        """All five, the findings and the database."""
         sheet = str(ROOT / "resources/figures.mplstyle")
         heterogeneity, distributions = (
             self._path("heterogeneity.pq"),
@@ -185,15 +233,31 @@ class Study:
         plot_fig3.main(
             self._path("runs.pq"),
             self._path("accuracy.pq"),
-            str(ROOT / "resources/helm_lite_mmlu.csv"),
+            self._path("ranks.pq"),
+            BOARD,
             sheet,
             [self._path("3.pdf")],
             "mmlu_lite",
             None,
+            {},
             DRAWING,
         )
+        arms, lists = {"users": ["history"], "controls": []}, "recommendations"
+        shifts, curves = self._path("shifts.pq"), self._path("rarefaction.pq")
+        plot_fig4.main(shifts, sheet, [self._path("4.pdf")], lists, "offline", arms, DRAWING)
+        plot_fig5.main(curves, sheet, [self._path("5.pdf")], lists, DRAWING)
+        self._findings(arms)
         inputs = {"answers": [self._path("answers.parquet")]}
         build_database.main(inputs, [heterogeneity], self._path("study.duckdb"))
+
+    def _findings(self, arms: Mapping[str, list[str]]) -> None:
+        names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy", "novelty")
+        more = ("score_comparisons", "ranks", "categories")
+        inputs = {name: self._path(f"{name}.pq") for name in (*names, *more)}
+        shown = {"models": DRAWING["models"], "conditions": DRAWING["conditions"], "notes": []}
+        study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **shown, **arms}
+        answers = {"answers": self._path("answers.parquet")}
+        write_findings.main(answers | inputs, self._path("findings.md"), [], study)
 
     def _arms(self) -> list[tuple[str, str]]:
         return [(task, condition) for task in TASKS for condition in CONDITIONS]
