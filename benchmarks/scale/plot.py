@@ -8,7 +8,9 @@ import matplotlib.pyplot as plt
 from report import FIELDWORK, LABELS, STEPS, Results
 
 ROOT = Path(__file__).resolve().parents[2]
-INCHES = (11.0, 3.8)
+INCHES = (13.0, 3.8)
+COLOURS = 10
+"""Before the style's cycle begins anew."""
 
 
 def draw_growth(results: Results, path: Path) -> None:
@@ -25,9 +27,11 @@ def draw_growth(results: Results, path: Path) -> None:
     for axis, names in zip(axes, _names(), strict=True):
         axis.set(xscale="log", yscale="log", xlabel=names[0], ylabel=names[1])
         axis.set_title(names[2], fontsize="medium")
-        if axis.lines:
-            axis.legend(fontsize="x-small", frameon=False)
+        for number, line in enumerate(axis.lines):
+            line.set_linestyle("-" if number < COLOURS else "--")
         _slope_one(axis)
+        beside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if axis is axes[2] else {}
+        axis.legend(fontsize="x-small", frameon=False, **beside)
     figure.savefig(path, dpi=150, metadata={"Software": None})
     plt.close(figure)
 
@@ -54,5 +58,5 @@ def _line(
 def _slope_one(axis: Any) -> None:
     low, high = axis.get_xlim()
     bottom, top = axis.get_ylim()
-    axis.plot([low, high], [bottom, bottom * high / low], ":", color="0.6", lw=1, zorder=0)
+    axis.plot([low, high], [bottom, bottom * high / low], ":", color="0.6", lw=1, zorder=0, label="in proportion")
     axis.set(xlim=(low, high), ylim=(bottom, top))
