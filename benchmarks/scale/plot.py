@@ -58,5 +58,13 @@ def _line(
 def _slope_one(axis: Any) -> None:
     low, high = axis.get_xlim()
     bottom, top = axis.get_ylim()
-    axis.plot([low, high], [bottom, bottom * high / low], ":", color="0.6", lw=1, zorder=0, label="in proportion")
+    axis.plot(
+        [low, high],
+        [bottom, bottom * high / low],
+        ":",
+        color="0.6",
+        lw=1,
+        zorder=0,
+        label="in proportion",
+    )
     axis.set(xlim=(low, high), ylim=(bottom, top))

@@ -187,7 +187,7 @@ def page(results: Results) -> list[str]:
         "",
         "English, at least five user turns, neither toxic nor redacted, readable, each once, sorted by",
         "id, tokens counted, Zstandard. All tools do all of this, and keep the same number of",
-        "conversations. A million are filtered once by each tool, fewer three times.",
+        "conversations. Three rounds, each begun by another tool.",
         "",
         *_corpus(results),
         "",

@@ -57,7 +57,7 @@ def options() -> Options:
     tools = [FIELDWORK, *PEERS]
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--scales", type=int, nargs="*", default=[1, 10, 100], help="of the study")
-    parser.add_argument("--rounds", type=int, default=3, help="a million conversations: one")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tools", nargs="*", default=tools, choices=tools)
     parser.add_argument("--scale-text", type=float, default=1.0, help="of every message's length")
     parser.add_argument("--memory-gib", type=float, default=0.7 * machine.memory_gib())
@@ -84,9 +84,12 @@ class Bench:
         files = wildchat.write_corpus(folder, speech, wanted)
         n_bytes = sum(file.stat().st_size for file in files)
         self.rows.append(Row("generated", "", size, 0, None, None, None, None, n_bytes, size, ""))
+        # what is still on its way to the disk would hold up whoever comes first
+        os.sync()
         failed: set[str] = set()
-        for turn in range(self._rounds(size)):
-            for tool in self._pythons:
+        tools = list(self._pythons)
+        for turn in range(self._asked.rounds):
+            for tool in tools[turn % len(tools) :] + tools[: turn % len(tools)]:
                 if tool not in failed and not self._filter(tool, folder, size, turn):
                     failed.add(tool)
             self._contexts(size, turn)
@@ -100,9 +103,6 @@ class Bench:
             command = [CLIENTS / "study_step.py", step.removeprefix("again: "), folder, str(scale)]
             if not self._run(step, FIELDWORK, scale, 0, command):
                 return
-
-    def _rounds(self, size: int) -> int:
-        return 1 if size >= 1_000_000 else self._asked.rounds
 
     def _filter(self, tool: str, folder: Path, size: int, turn: int) -> bool:
         place = _emptied(WORK / "filter")
