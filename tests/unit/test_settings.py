@@ -13,6 +13,7 @@ from fieldwork.errors import StudyError
 from fieldwork.settings import (
     arms_of,
     check_config,
+    controls_of,
     filters_of,
     location_of,
     source_files,
@@ -470,3 +471,14 @@ def test_conditions_of_the_figure_of_arms(arms: Any, expected: list[str]) -> Non
     config = config_with("arms", arms)
     check_config(config, SCHEMA, "config.yaml")
     assert arms_of(config) == expected
+
+
+@pytest.mark.parametrize(
+    ("baseline", "controls"), [("offline", ["offline_again"]), ("profile", [])]
+)
+def test_a_control_asks_the_baseline_again_and_no_other_condition(
+    baseline: str, controls: list[str]
+) -> None:
+    config = config_with("metrics/baseline", baseline)
+    check_config(config, SCHEMA, "config.yaml")
+    assert controls_of(config) == controls

@@ -18,6 +18,7 @@ from fieldwork.provenance import code_version
 from fieldwork.settings import (
     arms_of,
     check_config,
+    controls_of,
     corpus_of,
     filters_of,
     location_of,
@@ -215,16 +216,14 @@ def drawing():
     }
 
 
-def arms():
+def told_apart():
     """Conditions that bring a user, real ones included, and those that ask the baseline again."""
     users = [
         c for c in config["study"]["conditions"] if config["conditions"][c]["context"] != "none"
     ]
     return {
         "users": [*users, *(["field"] if config["field"] else [])],
-        "controls": [
-            c for c in config["study"]["conditions"] if config["conditions"][c].get("after")
-        ],
+        "controls": controls_of(config),
     }
 
 
@@ -238,18 +237,9 @@ def told_study():
         "tasks": config["study"]["tasks"],
         "conditions": shown["conditions"],
         "baseline": config["metrics"]["baseline"],
-        **arms(),
+        **told_apart(),
         "notes": [note for note in [shown["note"], *notes] if note],
     }
-
-
-def control_condition():
-    """The selected condition of fresh reruns of the baseline, if any: the study's negative control."""
-    baseline = config["metrics"]["baseline"]
-    for condition, entry in selected("conditions").items():
-        if entry.get("after") == baseline:
-            return condition
-    return None
 
 
 def leaderboard_names():

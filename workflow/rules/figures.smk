@@ -2,30 +2,6 @@
 
 
 # of `snakemake power`, never part of `all`
-rule plot_power:
-    input:
-        power="results/power/power.parquet",
-        style=shipped("resources/figures.mplstyle"),
-    output:
-        pdf="results/figures/power.pdf",
-        svg="results/figures/power.svg",
-        png="results/figures/power.png",
-    log:
-        "logs/plot_power.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
-    params:
-        code=code("plot_power"),
-        target=config["power"]["target"],
-        tasks=config["study"]["tasks"],
-        drawing=drawing(),
-    script:
-        "../scripts/plot_power.py"
-
-
 rule plot_fig1:
     input:
         heterogeneity="results/metrics/heterogeneity.parquet",
@@ -168,7 +144,7 @@ rule plot_fig4:
         code=code("plot_fig4"),
         task=config["figures"]["fig4"],
         baseline=config["metrics"]["baseline"],
-        arms=arms(),
+        arms=told_apart(),
         drawing=drawing(),
     script:
         "../scripts/plot_fig4.py"

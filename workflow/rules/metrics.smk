@@ -1,54 +1,6 @@
 # Estimates. In: results/answers and the items. Out: results/metrics, each table as Parquet and CSV.
 
 
-# How large a study must be. In: what the plan is counted from. Out: results/power (`snakemake power`,
-# never part of `all`).
-
-
-rule power:
-    input:
-        "results/power/power.parquet",
-        "results/power/power.csv",
-        "results/power/advice.csv",
-        "results/power/power.md",
-        expand("results/figures/power.{suffix}", suffix=["pdf", "svg", "png"]),
-
-
-rule plan_power:
-    input:
-        plan_tables(),
-    output:
-        power="results/power/power.parquet",
-        power_csv="results/power/power.csv",
-        advice="results/power/advice.csv",
-        page="results/power/power.md",
-    log:
-        "logs/plan_power.log",
-    conda:
-        "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=60,
-    params:
-        code=code("plan_power"),
-        power=config["power"],
-        tasks=selected("tasks"),
-        conditions=with_baseline(),
-        models=selected("models"),
-        prices=config["prices"],
-        plan=config["plan"],
-        # what a pilot showed of tokens, as for the plan
-        answered=lambda wildcards: time_stamps(study_tables("responses")),
-        baseline=config["metrics"]["baseline"],
-        permutations=config["metrics"]["permutations"],
-        score_task=config["figures"]["fig3"],
-        drawing=drawing(),
-        name=config["study"]["name"],
-        seed=config["study"]["seed"],
-    script:
-        "../scripts/plan_power.py"
-
-
 rule measure_heterogeneity:
     input:
         answers="results/answers/answers.parquet",
@@ -111,7 +63,7 @@ rule measure_distributions:
         code=code("measure_distributions"),
         tasks=config["study"]["tasks"],
         baseline=config["metrics"]["baseline"],
-        control=control_condition(),
+        control=next(iter(controls_of(config)), None),
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:

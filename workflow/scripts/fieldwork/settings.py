@@ -238,6 +238,16 @@ def _broken_arms(config: Config) -> Iterator[str]:
             yield f"arms.conditions: {name!r} has no number of conversations; leave it out"
 
 
+def controls_of(config: Config) -> list[str]:
+    """The selected conditions that ask the baseline again: where they differ from it, chance did it."""
+    baseline = config["metrics"]["baseline"]
+    return [
+        name
+        for name in config["study"]["conditions"]
+        if config["conditions"][name].get("after") == baseline
+    ]
+
+
 def arms_of(config: Config) -> list[str]:
     """The conditions that the study's figure of arms shows, in their order; none without a figure."""
     arms = config["arms"]

@@ -7,6 +7,7 @@ failed are no data. Promises an order that does not depend on the order of the r
 """
 
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,6 +81,15 @@ def _listed(value: Any) -> Options:
 
 def _chosen(value: Any) -> Options:
     return (value,) if isinstance(value, str) else ()
+
+
+def independent(answers: ItemAnswers) -> list[Options]:
+    """The first answer of each puppet, or all answers where nobody asks."""
+    chosen: list[Options] = []
+    for puppet, given in groupby(answers.given, key=lambda answer: answer.puppet):
+        options = [answer.options for answer in given]
+        chosen += options[:1] if puppet else options
+    return sorted(chosen)
 
 
 def says_nothing(items: Mapping[str, ItemAnswers]) -> bool:

@@ -18,12 +18,11 @@ from fieldwork.estimates import CategoryVariance, SubjectVariance
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.metrics.components import lay_out, split
 from fieldwork.metrics.distributions import read_questions
-from fieldwork.metrics.permutation import holm
+from fieldwork.metrics.permutation import holm, split_chance
 from fieldwork.metrics.resampling import Floats, Interval, generator, student_quantile
 
 UNIT = "subject"
 MIN_SUBJECTS = 3
-_TIE = 1e-9
 
 
 def measure_subjects(
@@ -133,14 +132,13 @@ def _test(
         return None
     # rounded, so that equal variances out of sums in another order tie
     ranks = rankdata(np.concatenate(full).round(12))
-    observed = _rank_spread(ranks[None, :], sizes)[0]
     if _n_deals(sizes) <= n_permutations:
         dealt = ranks[np.array(list(_deals(range(len(ranks)), sizes)))]
-        return float((_rank_spread(dealt, sizes) >= observed - _TIE).mean())
-    random = generator(seed, "categories", *arm)
-    dealt = random.permuted(np.tile(ranks, (n_permutations, 1)), axis=1)
-    hits = int((_rank_spread(dealt, sizes) >= observed - _TIE).sum())
-    return (hits + 1) / (n_permutations + 1)
+    else:
+        random = generator(seed, "categories", *arm)
+        drawn = random.permuted(np.tile(ranks, (n_permutations, 1)), axis=1)
+        dealt = np.vstack([ranks, drawn])
+    return split_chance(_rank_spread(dealt, sizes))
 
 
 def _rank_spread(ranks: Floats, sizes: Sequence[int]) -> Floats:
@@ -157,7 +155,7 @@ def _n_deals(sizes: Sequence[int]) -> int:
 
 
 def _deals(left: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
-    """All of them, each as an order of subjects in which the categories' follow each other."""
+    """All of them, the observed one first: orders of subjects in which a category's follow each other."""
     if not sizes:
         yield []
         return

@@ -7,19 +7,13 @@ puppet that answers an item several times, the first counts, so that what is per
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.answer_sets import (
-    Arm,
-    ItemAnswers,
-    Options,
-    read_answer_sets,
-)
+from fieldwork.metrics.answer_sets import Arm, ItemAnswers, Options, independent, read_answer_sets
 from fieldwork.metrics.permutation import Statistic, Tested, holm, permutation_test
 from fieldwork.metrics.resampling import Counts, Floats, generator
 from fieldwork.records import Comparison
@@ -93,15 +87,6 @@ def _measure_arm(
         n_equal = min(sizes, default=0)
         rows += _compare(arm, item, (items[item], offline.get(item, empty)), n_equal, plan)
     return _corrected(rows)
-
-
-def independent(answers: ItemAnswers) -> list[Options]:
-    """The first answer of each puppet, or all answers where nobody asks."""
-    chosen: list[Options] = []
-    for puppet, given in groupby(answers.given, key=lambda answer: answer.puppet):
-        options = [answer.options for answer in given]
-        chosen += options[:1] if puppet else options
-    return sorted(chosen)
 
 
 def _compare(

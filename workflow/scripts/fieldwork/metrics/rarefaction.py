@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.estimates import Rarefaction
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, Options, read_answer_sets
-from fieldwork.metrics.comparisons import independent
+from fieldwork.metrics.answer_sets import Arm, ItemAnswers, Options, independent, read_answer_sets
 from fieldwork.metrics.resampling import Floats
 
 

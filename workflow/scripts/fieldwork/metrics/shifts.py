@@ -15,8 +15,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from fieldwork.estimates import Shift
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
-from fieldwork.metrics.comparisons import independent
+from fieldwork.metrics.answer_sets import Arm, ItemAnswers, independent, read_answer_sets
 from fieldwork.metrics.fisher import Margins, fisher_p, holm_of_discrete
 from fieldwork.metrics.resampling import Interval, wilson_interval
 
