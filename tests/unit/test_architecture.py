@@ -11,14 +11,16 @@ WORKFLOW = Path(__file__).resolve().parents[2] / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
 LIBRARY = SCRIPTS / "fieldwork"
 
-WINGS = ("puppets", "tasks", "generation", "parsing", "metrics", "figures")
+WINGS = ("puppets", "tasks", "generation", "parsing", "metrics", "figures", "field")
 FLOORS = {
     "records": set[str](),
     "estimates": {"records"},
     "errors": set[str](),
     "provenance": set[str](),
     "designs": {"records"},
-    "dictionary": {"designs", "estimates", "records"},
+    "participants": {"records"},
+    "against_field": {"records"},
+    "dictionary": {"against_field", "designs", "estimates", "participants", "records"},
     "settings": {"errors"},
     "stage": {"errors"},
     "progress": set[str](),
@@ -33,6 +35,8 @@ WINGS_MAY = {
     "records",
     "estimates",
     "designs",
+    "participants",
+    "against_field",
     "errors",
     "tables",
     "texts",
@@ -59,6 +63,10 @@ OWNERS = {
     "openai": {"generation.providers.batch_openai"},
     "google": {"generation.providers.batch_gemini", "generation.providers.vertex"},
     "threadpoolctl": {"puppets.retrieval"},
+    "openpyxl": set[str](),
+    "py3langid": {"field.language"},
+    "playwright": set[str](),
+    "axe_playwright_python": set[str](),
     "snakemake": set[str](),
 }
 

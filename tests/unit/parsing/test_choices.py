@@ -1,7 +1,5 @@
 """Which letter a reply states, strictly and flexibly."""
 
-import time
-
 import pytest
 
 from fieldwork.parsing.choices import ParsedChoice, parse_choice
@@ -246,10 +244,9 @@ def test_letters_must_be_distinct(letters: str) -> None:
      '"answer": ' * 10_000, "{" * 100_000, "answer the" + " is the" * 14_000, "B or " * 20_000],
     ids=lambda junk: repr(junk[:8]),
 )  # fmt: skip
-def test_junk_takes_no_time(junk: str) -> None:
-    began = time.perf_counter()
+@pytest.mark.usefixtures("ends_some_time")
+def test_junk_is_read_to_the_end(junk: str) -> None:
     parse_choice(junk[:100_000], letters="ABCDEFGHIJ", choices=CITIES)
-    assert time.perf_counter() - began < 2
 
 
 @pytest.mark.parametrize(

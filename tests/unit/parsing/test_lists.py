@@ -1,7 +1,5 @@
 """What a list answer can look like, and what must not be taken for one."""
 
-import time
-
 import pytest
 
 from fieldwork.parsing.lists import ParsedList, parse_list
@@ -244,7 +242,6 @@ def test_other_numbers_of_items() -> None:
      "“a " * 30_000, "I cannot " * 12_000, "_a" * 50_000, "1. **a\n" * 14_000, "`" * 100_000],
     ids=lambda junk: repr(junk[:8]),
 )  # fmt: skip
-def test_junk_takes_no_time(junk: str) -> None:
-    began = time.perf_counter()
+@pytest.mark.usefixtures("ends_some_time")
+def test_junk_is_read_to_the_end(junk: str) -> None:
     parse_list(junk[:100_000])
-    assert time.perf_counter() - began < 2

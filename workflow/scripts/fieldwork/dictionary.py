@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import designs, estimates, records
+from fieldwork import designs, estimates, participants, records
 
 
 class Stage(NamedTuple):
@@ -41,6 +41,15 @@ def stages() -> tuple[Stage, ...]:
         Stage(
             "Generation",
             (records.Request, records.Response, records.PlanRow, records.CostRow),
+        ),
+        Stage(
+            "The field",
+            (
+                participants.FieldAnswer,
+                participants.Participant,
+                participants.QualityCheck,
+                participants.Attrition,
+            ),
         ),
         Stage("How large a study must be", (designs.PowerRow, designs.PowerAdvice)),
         Stage("Answers", (records.Answer, records.MergedItem)),

@@ -1,0 +1,1 @@
+"""Real users' answers: how they are asked for, read, checked and kept private."""
