@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fieldwork import designs, dictionary, estimates, records, tables
+from fieldwork import against_field, designs, dictionary, estimates, participants, records, tables
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data.md"
 
@@ -21,7 +21,7 @@ def test_document_is_up_to_date() -> None:
 def test_every_table_is_told_once() -> None:
     row_types = [
         value
-        for module in (records, estimates, designs)
+        for module in (records, participants, estimates, against_field, designs)
         for _, value in inspect.getmembers(module, inspect.isclass)
         if value.__module__ == module.__name__
         and dataclasses.is_dataclass(value)

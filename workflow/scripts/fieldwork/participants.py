@@ -54,7 +54,7 @@ class QualityCheck:
 
 @dataclass(frozen=True, slots=True)
 class Attrition:
-    """Participants lost on the way, prompt by prompt and group by group: `results/field/attrition.csv`."""
+    """Participants lost, by prompt and by group: `results/field/attrition.csv`."""
 
     model: str = column("model")
     task: str = column("task")
