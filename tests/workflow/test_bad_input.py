@@ -160,13 +160,16 @@ def test_dry_runs_need_no_keys(study_folder: Checkout) -> None:
 
 
 def test_a_mistake_loses_nothing_that_was_computed(study_folder: Checkout) -> None:
-    good = study_folder.study("good", TINY)
+    small = TINY | {
+        "study": {**TINY["study"], "conditions": ["history"], "tasks": ["recommendations"]}
+    }
+    good = study_folder.study("good", small)
     tables = ("results/metrics/heterogeneity.parquet", "--configfile")
     finished = study_folder.snakemake(*tables, str(good))
     assert finished.returncode == 0, finished.stderr[-3000:]
     before = digests(study_folder.directory, "results/**/*.parquet")
     # more puppets than the corpus has users: the tables of the good study must survive the failure
-    bad = study_folder.study("bad", TINY | {"tasks": {"recommendations": {"runs": 5000}}})
+    bad = study_folder.study("bad", small | {"tasks": {"recommendations": {"runs": 5000}}})
     failed = study_folder.snakemake(*tables, str(bad))
     assert failed.returncode != 0
     again = study_folder.snakemake(*tables, str(good))

@@ -39,7 +39,8 @@ def p_of_tables(margins: Margins) -> Floats:
     first = np.arange(named + 1)
     chances = hypergeom.pmf(first, answers + other, named, answers)
     possible = (first <= answers) & (named - first <= other)
-    p_values = np.array([chances[chances <= chance * _TIE].sum() for chance in chances])
+    ascending = np.sort(chances)
+    p_values = np.cumsum(ascending)[np.searchsorted(ascending, chances * _TIE, side="right") - 1]
     found: Floats = np.where(possible, np.minimum(p_values, 1.0), np.nan)
     return found
 
