@@ -18,14 +18,20 @@ _GAP = r"[ \t]{1,3}(?:(?:Dr|Mr|Mrs|Ms|Miss|Mx|Prof|Professor)\.?[ \t])?"
 _LINE_END = r"[ \t]{0,9}(?:\n|\Z)"
 _START = r"(?:^|(?<=[.!?:]))[ \t>*_\"“]{0,4}"
 """Where a sentence begins, but not behind the marker of a list entry."""
-_ADDRESSED = rf"(?=[ \t]?(?:[!?:—–]|[.](?!\w)|,(?![ \t]+(?!I\b)[^\W\d_a-z])|[ \t]-[ \t]|[*_]{{0,3}}{_LINE_END}))"
+_ADDRESSED = (
+    r"(?=[ \t]?(?:[!?:—–]|[.](?!\w)|,(?![ \t]+(?!I\b)[^\W\d_a-z])|[ \t]-[ \t]"
+    rf"|[*_]{{0,3}}{_LINE_END}))"
+)
 """After a name that is addressed. A comma before another capital would be an enumeration."""
-_INTRODUCED = rf"(?=[ \t]?(?:[,!(]|[.](?!\w)|—|–)|[ \t](?:and|from|here|speaking|-)\b|[ \t]-[ \t]|{_LINE_END})"
+_INTRODUCED = (
+    r"(?=[ \t]?(?:[,!(]|[.](?!\w)|—|–)|[ \t](?:and|from|here|speaking|-)\b|[ \t]-[ \t]"
+    rf"|{_LINE_END})"
+)
 _CLOSED = rf"(?=[,.!]?{_LINE_END})"
 
 _GREETING = (
-    r"(?:[Hh]i|[Hh]iya|[Hh]ello|[Hh]ey|[Dd]ear|[Gg]reetings|[Gg]ood (?:[Mm]orning|[Aa]fternoon|[Ee]vening)"
-    r"|HI|HELLO|HEY|DEAR)"
+    r"(?:[Hh]i|[Hh]iya|[Hh]ello|[Hh]ey|[Dd]ear|[Gg]reetings"
+    r"|[Gg]ood (?:[Mm]orning|[Aa]fternoon|[Ee]vening)|HI|HELLO|HEY|DEAR)"
 )
 _COURTESY = (
     r"(?:[Ss]ure(?: thing)?|[Oo]f course|[Cc]ertainly|[Aa]bsolutely|[Dd]efinitely|[Gg]ladly|[Pp]erfect"
@@ -70,7 +76,9 @@ _LIST_HEAD = re.compile(
 )
 
 _NO_NAMES = frozenset(
-    """
+    re.findall(
+        r"\S+",
+        """
     dr prof again all and any anyone anything below best both but diary done each every everybody everyone
     everything five folks four friend friends from fun glad good great guys happy here hiring how human
     if just ladies let look madam ma'am manager many maybe mom more mr mrs ms much my name no none not
@@ -82,12 +90,14 @@ _NO_NAMES = frozenset(
     american african asian black white hispanic latino latina latinx mexican indian chinese japanese
     korean european british english french german italian spanish irish canadian australian native
     christian muslim jewish catholic hindu buddhist republican democrat lgbtq gay male female
-    """.split()
+    """,
+    )
 )
 """What follows the same turns of phrase and is nobody's name."""
 _ASSISTANTS = frozenset(
-    "chatgpt chatgpt-4 gpt gpt-3 gpt-4 gpt-4o gpt-5 openai gemini bard google copilot bing grok llama "
-    "deepseek mistral qwen perplexity assistant ai meta".split()
+    {"chatgpt", "gpt", "gpt-3", "gpt-4", "gpt-4o", "gpt-5", "openai", "gemini", "bard", "google"}
+    | {"copilot", "bing", "grok", "llama", "deepseek", "mistral", "qwen", "perplexity", "meta"}
+    | {"assistant", "ai"}
 )
 _NAMESAKES = frozenset({"claude", "alexa", "siri", "pi"})
 """Assistants that are called as people are."""

@@ -54,8 +54,8 @@ _NO_DIGIT_AFTER = r"(?![\w%/]|[.,-]\d)"
 _GAP = r"[ \t\u00a0./·‐‑‒–-]"
 _EXTENSION = r"(?:[ \t,;]{0,3}(?:x|ext\.?|extension)[ \t.:]{0,2}\d{1,6})?"
 _CUE = (
-    r"(?:tel(?:ephone)?|phone|cell(?:phone)?|mobile|fax|whatsapp|call(?: me)?(?: at| on)?|text(?: me)?(?: at)?"
-    r"|(?:reach|contact) me(?: at| on)?|my number(?: is)?|number(?: is|:))"
+    r"(?:tel(?:ephone)?|phone|cell(?:phone)?|mobile|fax|whatsapp|call(?: me)?(?: at| on)?"
+    r"|text(?: me)?(?: at)?|(?:reach|contact) me(?: at| on)?|my number(?: is)?|number(?: is|:))"
 )
 _TELEPHONES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -70,8 +70,8 @@ _TELEPHONES = tuple(
         # elsewhere: a trunk zero and nine digits or more
         rf"{_NO_DIGIT_BEFORE}0[1-9]\d{{8,9}}{_EXTENSION}{_NO_DIGIT_AFTER}",
         rf"{_NO_DIGIT_BEFORE}\(?0\d{{2,4}}\)?{_GAP}\d{{3,4}}{_GAP}?\d{{3,4}}{_EXTENSION}{_NO_DIGIT_AFTER}",
-        rf"\b{_CUE}[ \t]{{0,3}}[:#]?[ \t]{{0,3}}(?P<number>\(?\d{{2,4}}\)?(?:{_GAP}{{1,2}}\(?\d{{2,4}}\)?){{1,5}}"
-        rf"|\d{{7,15}}){_EXTENSION}(?!\d)",
+        rf"\b{_CUE}[ \t]{{0,3}}[:#]?[ \t]{{0,3}}"
+        rf"(?P<number>\(?\d{{2,4}}\)?(?:{_GAP}{{1,2}}\(?\d{{2,4}}\)?){{1,5}}|\d{{7,15}}){_EXTENSION}(?!\d)",
     )
 )
 _PANEL_IDS = re.compile(r"\b(?:[0-9a-f]{24}|A(?=[A-Z]*\d[0-9A-Z]*\d)[0-9A-Z]{12,14})\b")
