@@ -190,6 +190,7 @@ def test_a_name_once_given_is_found_again_but_not_within_an_entry() -> None:
         "Of course, Nike, Adidas and Puma are well known. Sure! Here are five. Hi there! Hello World!",
         "I'm ChatGPT, a model. I am Gemini. I'm Claude, an AI assistant made by Anthropic.",
         "I'm American, so I like it. I am Black and I am Christian. I'm Sorry. As I am.",
+        "Dear Planted Academy Team, Dear Admissions Committee,\nI am Open Assistant, a model.",
         "Thanks for asking! Great choice. Dear Hiring Manager, Dear Sir or Madam, Hi Everyone!",
         "Beloved by Toni Morrison, with Meryl Streep, directed by Jordan Peele",
     ],

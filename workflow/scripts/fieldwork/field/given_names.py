@@ -87,7 +87,7 @@ _NO_NAMES = frozenset(
     some someone something sorry still student sure team ten thanks that the their then there these
     they this those three to today together too two user very we well what when where which who why
     wishes wonderful world yes you your also based looking trying unable using excited interested
-    afraid currently going aware able free kitty
+    chairman hon'ble investor journal afraid currently going aware able free kitty
     american african asian black white hispanic latino latina latinx mexican indian chinese japanese
     korean european british english french german italian spanish irish canadian australian native
     christian muslim jewish catholic hindu buddhist republican democrat lgbtq gay male female
@@ -95,11 +95,13 @@ _NO_NAMES = frozenset(
     )
 )
 """What follows the same turns of phrase and is nobody's name."""
-_ASSISTANTS = frozenset(
+_NO_PERSONS = frozenset(
     {"chatgpt", "gpt", "gpt-3", "gpt-4", "gpt-4o", "gpt-5", "openai", "gemini", "bard", "google"}
     | {"copilot", "bing", "grok", "llama", "deepseek", "mistral", "qwen", "perplexity", "meta"}
-    | {"assistant", "ai"}
+    | {"assistant", "ai", "academy", "committee", "company", "department", "executives", "members"}
+    | {"service", "support", "team"}
 )
+"""Assistants and offices: a name with one of these words is nobody's."""
 _NAMESAKES = frozenset({"claude", "alexa", "siri", "pi"})
 """Assistants that are called as people are."""
 _OF_A_MODEL = re.compile(
@@ -146,7 +148,7 @@ def _begins_entry(text: str, match: re.Match[str]) -> bool:
 def _is_name(text: str, span: Span) -> bool:
     words = text[span.start : span.end].split()
     first = words[0].lower().replace("’", "'").removesuffix("'s")
-    if first in _NO_NAMES or first in _ASSISTANTS:
+    if first in _NO_NAMES or not _NO_PERSONS.isdisjoint(word.lower() for word in words):
         return False
     if any(not word[0].isupper() for word in words[1:]):
         return False
