@@ -64,13 +64,22 @@
 
   // ---- views
   const views = ["welcome", "about", "prompts", "finish"];
+  let said;
+  const hush = () => {
+    clearTimeout(said);
+    at("status").textContent = "";
+  };
   const say = (text) => {
     // emptied first, or a screen reader does not say the same words twice
-    at("status").textContent = "";
-    setTimeout(() => { at("status").textContent = text; }, 30);
+    hush();
+    said = setTimeout(() => {
+      at("status").textContent = text;
+      said = setTimeout(hush, 6000);
+    }, 30);
   };
   const show = (view, { focus = true } = {}) => {
     state.view = state.consented ? view : "welcome";
+    hush();
     views.forEach((name, i) => {
       at(name).hidden = name !== state.view;
       const step = document.querySelector(`[data-step="${name}"]`);
@@ -93,22 +102,22 @@
 
   const showPrompt = () => {
     const slot = state.order[state.index];
-    const numbers = { n: state.index + 1, total: slots, answered: nAnswered() };
-    at("prompts-title").textContent = told(words.prompt_n, numbers);
+    at("prompts-title").textContent = told(words.prompt_n, { n: state.index + 1, total: slots });
     at("prompt").textContent = promptOf(slot).text;
     at("answer").value = answerOf(slot);
-    at("bar").style.width = `${(100 * numbers.answered) / slots}%`;
     at("next").textContent = state.index + 1 < slots ? words.next : words.to_finish;
     const before = state.order.slice(0, state.index).map(promptOf);
     at("repeated").hidden = !before.includes(promptOf(slot));
-    at("status").textContent = "";
     remark();
   };
+  const tell = (id, text) => { if (at(id).textContent !== text) at(id).textContent = text; };
   const remark = () => {
     const slot = state.order[state.index];
+    const answered = nAnswered();
+    tell("progress", told(words.progress, { answered, total: slots }));
     const same = answerOf(slot).trim() === promptOf(slot).text.trim();
-    at("remark").textContent = same ? words.same_as_prompt : "";
-    at("bar").style.width = `${(100 * nAnswered()) / slots}%`;
+    tell("remark", same ? words.same_as_prompt : "");
+    at("bar").style.width = `${(100 * answered) / slots}%`;
   };
   const showFinish = () => {
     state.ended ??= now();
@@ -117,7 +126,7 @@
     at("left").hidden = missing.length === 0;
     at("left-list").replaceChildren(...missing.map(([, i]) => {
       const button = Object.assign(document.createElement("button"), {
-        type: "button", className: "side", textContent: told(words.prompt_n, { n: i + 1, total: slots }),
+        type: "button", className: "side", textContent: told(words.prompt_i, { n: i + 1 }),
       });
       button.addEventListener("click", () => goTo(i));
       const line = document.createElement("li");
@@ -128,7 +137,6 @@
   const goTo = (index) => {
     state.index = Math.max(0, Math.min(index, slots - 1));
     show("prompts");
-    say(told(words.progress, { n: state.index + 1, total: slots, answered: nAnswered() }));
   };
 
   // ---- the form about the participant

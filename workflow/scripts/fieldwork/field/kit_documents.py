@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 
 from fieldwork.field.kit import Survey
+from fieldwork.field.kit_size import times
 
 PAGE_MAP = """
 The files that participants saved from survey.html, all in one folder:
@@ -25,13 +26,12 @@ def told(survey: Survey, drafts: Sequence[str]) -> dict[str, str]:
     Args:
         drafts: files in which a person must still replace something.
     """
-    n_asked = len(survey.prompts) * survey.repeats
     questions = len(survey.questions)
     groups = [f"`{question.variable}`" for question in survey.questions]
     return {
         "study": survey.study,
-        "n_prompts": str(n_asked),
-        "n_repeats": {1: "once", 2: "twice"}.get(survey.repeats, f"{survey.repeats} times"),
+        "n_prompts": str(len(survey.prompts)),
+        "n_repeats": times(survey.repeats),
         "n_questions": f"{questions} question{'s' if questions != 1 else ''} about yourself"
         if questions
         else "no questions about yourself",

@@ -64,17 +64,27 @@ def _table(rows: Sequence[Mapping[str, str]], curves: Mapping[_Effect, Mapping[i
     target = f"{float(rows[0]['target']) * 100:g} %"
     head = ["effect", f"participants for a power of {target}", *(f"with {n}" for n in sizes)]
     lines = [_row(head), _row(["---"] * len(head))]
+    enough = set[str]()
     for effect, n_users in needed.items():
-        curve = curves.get(effect, {})
-        cells = [curve.get(size, "") for size in sizes]
-        lines.append(
-            _row([_effect(effect), n_users or f"more than {max(sizes, default=0)}", *cells])
-        )
+        if effect[2] in enough:
+            # where the smallest size will do, sending a prompt more often is not needed
+            continue
+        if sizes and n_users == str(sizes[0]):
+            enough.add(effect[2])
+            n_users = f"{n_users} or fewer"
+        powers = [curves.get(effect, {}).get(size, "") for size in sizes]
+        said = n_users or f"more than {max(sizes, default=0)}"
+        lines.append(_row([_effect(effect), said, *powers]))
     return "\n".join(lines)
 
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def times(n: int) -> str:
+    """Once, twice, 3 times."""
+    return {1: "once", 2: "twice"}.get(n, f"{n} times")
 
 
 def _effect(effect: _Effect) -> str:
@@ -83,17 +93,16 @@ def _effect(effect: _Effect) -> str:
         before, after = (float(share) * 100 for share in label.split(" -> "))
         return f"{before:g} % → {after:g} %"
     if design == "who":
-        return f"{float(label) * 100:g} %, each prompt sent {replicates} times"
+        return f"{float(label) * 100:g} %, each prompt sent {times(replicates)}"
     return f"{float(label) * 100:g} points"
 
 
 def _note(design: Design, repeats: int) -> str:
     if design != "who":
         return ""
-    asked = "once" if repeats == 1 else f"{repeats} times"
     return (
         "This needs participants who send a prompt several times (`field_kit.repeats`); "
-        f"in this survey each prompt is sent {asked}."
+        f"in this survey each prompt is sent {times(repeats)}."
     )
 
 
