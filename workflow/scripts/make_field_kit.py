@@ -31,7 +31,7 @@ def main(
         *(texts.read_text(inputs[part]) for part in ("page", "style", "script")), inputs["page"]
     )
     information = texts.read_text(inputs["information"])
-    drafts = [inputs["consent"]] if kit_text.is_draft(consent) else []
+    drafts = [Path(inputs["consent"]).name] if kit_text.is_draft(consent) else []
     facts = kit_documents.told(survey, [*drafts, "information.md"])
     advice = texts.read_csv(inputs["advice"])
     ids = kit_qualtrics.question_ids(survey)
@@ -61,7 +61,7 @@ def main(
         logging.getLogger("fieldwork").warning(
             "%s: replace what is marked REPLACE before anyone sees the survey (or name your own "
             "text in field_kit.consent), and run field_kit again",
-            Path(draft).name,
+            draft,
         )
 
 
