@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from workflow.conftest import Checkout, digests, planned_rules
 from workflow.test_plan import NO_NETWORK
@@ -28,8 +29,15 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
     dry = checkout.snakemake("-n", "all")
     assert not {"plan_power", "plot_power"} & planned_rules(dry.stdout)
     few = ("--configfile", str(checkout.study("few", FEW)))
-    done = checkout.snakemake("power", *few, env=NO_NETWORK)
+    # the field kit takes its sample size from here
+    done = checkout.snakemake("power", "field_kit", *few, env=NO_NETWORK)
     assert done.returncode == 0, done.stderr[-3000:]
+    assert "consent.md: replace what is marked REPLACE" in done.stderr
+    kit = checkout.directory / "results/field_kit"
+    assert "| with 5 | with 20 | with 60 |" in (kit / "sample_size.md").read_text(encoding="utf-8")
+    told = yaml.safe_load((kit / "field_page.yaml").read_text(encoding="utf-8"))["field"]
+    assert len(told["prompts"]) == 9 + 4
+    assert told["models"] == {"embedded": "embedded"}
     written = digests(checkout.directory, *FILES)
     assert {Path(name).name for name in written} == {
         *("power.parquet", "power.csv", "advice.csv", "power.md"),

@@ -271,6 +271,14 @@ def drawn_figures():
     ]
 
 
+def kit_tasks():
+    """The tasks that the survey of the field kit asks: as set, or those that figures 1 and 2 draw."""
+    drawn = [config["figures"][figure] for figure in ("fig1", "fig2")]
+    selected_tasks = config["study"]["tasks"]
+    chosen = config["field_kit"]["tasks"]
+    return chosen or [task for task in dict.fromkeys(drawn) if task in selected_tasks]
+
+
 def study_arms(*paths):
     """`paths` with the name of the study's figure of arms; nothing where it has none."""
     return expand(paths, arms=config["arms"]["figure"]) if config["arms"] else []

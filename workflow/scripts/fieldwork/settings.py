@@ -44,6 +44,7 @@ def check_config(config: Config, schema: Path, source: str) -> None:
         *_broken_figures(figures, config),
         *_short_lists(config),
         *_broken_draws(config),
+        *_broken_kit(config),
         *_broken_arms(config),
     )
     for problem in found:
@@ -222,6 +223,14 @@ def _broken_draws(config: Config) -> Iterator[str]:
                 f"conditions.{name}.out_of: what is retrieved from the pool corpus is not drawn; "
                 f"remove it, or say pool: user"
             )
+
+
+def _broken_kit(config: Config) -> Iterator[str]:
+    kit = config["field_kit"]
+    for task in kit["tasks"] or ():
+        yield from _missing("field_kit.tasks", task, "tasks", config)
+    for model in kit["platforms"]:
+        yield from _missing("field_kit.platforms", model, "models", config)
 
 
 def _broken_arms(config: Config) -> Iterator[str]:

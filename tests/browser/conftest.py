@@ -1,0 +1,123 @@
+"""One Chromium for all tests of the survey page, and surveys written for it."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from fieldwork.field import kit, kit_page, kit_text
+from fieldwork.field.kit import Survey
+from fieldwork.records import Item
+
+KIT = Path(__file__).parents[2] / "resources" / "field_kit"
+CONSENT = "# A heading\n\nYou take part in a test.\n\n- one point\n- another, with <b>markup</b>"
+
+PROMPTS = {
+    "cars": "Recommend five cars.",
+    "letters": 'Which is first?\n\nA. "one" & two\nB. <b>three</b> \\n {n}\nAnswer:',
+    "ending": "</script><script>window.broken = true</script><!-- $& $1",
+    "scripts": "Γειά σου, 你好 — 🦊 five options, please.",
+    "long": "word " * 60 + "a" * 120,
+}
+SETTINGS: dict[str, Any] = {
+    "platforms": {},
+    "repeats": 1,
+    "groups": {
+        "group": {"question": "Which of these?", "options": ["Red & blue", "Green", "None"]},
+        "age": {"question": "How old are you?", "options": ["18 to 39", "40 or older"]},
+    },
+}
+LABELS = {"alpha-1": "Alpha", "beta-2": 'Beta, with "memory"'}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A survey and the address of its page."""
+
+    survey: Survey
+    address: str
+    keys: list[str] = field(default_factory=list)
+
+
+def write_survey(folder: Path, consent: str = CONSENT, **settings: Any) -> Written:
+    """A page with these settings of `field_kit` beside those above."""
+    items = {
+        "demo": [
+            Item(name, "list", name, text, [], None, None, "test") for name, text in PROMPTS.items()
+        ]
+    }
+    survey = kit.survey_of("a <test>", items, SETTINGS | settings, LABELS)
+    words = kit_text.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
+    parts = [
+        (KIT / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
+    ]
+    template = kit_page.Template(parts[0], parts[1], parts[2], "page.html")
+    page = folder / "survey.html"
+    page.write_text(kit_page.render(survey, template, words, consent), encoding="utf-8")
+    return Written(survey, page.as_uri(), [prompt.key for prompt in survey.prompts])
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium; nothing is downloaded."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no Chromium: apt install chromium")
+    # root has no sandbox
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """The survey that most tests fill in."""
+    return write_survey(tmp_path_factory.mktemp("survey"))
+
+
+@dataclass
+class Seen:
+    """What a page did that it should not."""
+
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+@pytest.fixture
+def seen() -> Seen:
+    """Errors and requests of the test's pages; a test fails where there were any."""
+    return Seen()
+
+
+@pytest.fixture
+def visit(browser: Browser, written: Written, seen: Seen) -> Iterator[Callable[..., Page]]:
+    """Opens the survey as a participant of its own; `query`, `script` and options of a context."""
+    contexts: list[BrowserContext] = []
+
+    def open_page(
+        query: str = "", script: str = "", survey: Written = written, **options: Any
+    ) -> Page:
+        context = browser.new_context(**options)
+        context.set_default_timeout(5_000)
+        contexts.append(context)
+        if script:
+            context.add_init_script(script)
+        page = context.new_page()
+        page.on("pageerror", lambda error: seen.errors.append(str(error)))
+        page.on("console", lambda m: seen.errors.append(m.text) if m.type == "error" else None)
+        page.on("request", lambda request: seen.requests.append(request.url))
+        page.goto(survey.address + query)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not seen.errors
+    assert all(url.startswith(("file://", "blob:")) for url in seen.requests), seen.requests

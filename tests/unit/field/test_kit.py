@@ -1,0 +1,263 @@
+"""The field kit: one survey in every form, and column maps that name what is written."""
+
+import copy
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fieldwork.errors import StudyError
+from fieldwork.field import kit, kit_documents, kit_page, kit_qualtrics, kit_text
+from fieldwork.field.cells import guarded, plain
+from fieldwork.field.kit import Survey
+from fieldwork.records import Item
+
+KIT = Path(__file__).parents[3] / "resources" / "field_kit"
+NASTY = [
+    '</script><script>alert("x")</script>',
+    "[[PageBreak]]\n${e://Field/x}",
+    "a < b & c\n\nA. d",
+]
+GROUP = {"question": "Which of these?", "options": ["Red & <blue>", "Green"]}
+SETTINGS: dict[str, Any] = {"platforms": {}, "repeats": 1, "groups": {"colour": GROUP}}
+LABELS = {"alpha": "Alpha", "beta": "Beta"}
+WORDS = kit_text.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
+
+
+def item(item_id: str, prompt: str) -> Item:
+    return Item(item_id, "list", prompt, prompt, [], None, None, "test")
+
+
+def items() -> dict[str, list[Item]]:
+    return {
+        "first": [item(f"item-{n}", text) for n, text in enumerate(NASTY)],
+        # an id that another task has too
+        "second": [item("item-0", "Recommend five hats.")],
+    }
+
+
+def survey(**settings: Any) -> Survey:
+    return kit.survey_of("demo", items(), copy.deepcopy(SETTINGS | settings), LABELS)
+
+
+def page(own: Survey, consent: str = "Consent.") -> str:
+    parts = [(KIT / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")]
+    return kit_page.render(own, kit_page.Template(*parts, "page.html"), WORDS, consent)
+
+
+class Elements(HTMLParser):
+    """Elements of a page, with the text of its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, str] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        tag, attributes = self.found[-1] if self.found else ("", {})
+        if tag == "script":
+            name = attributes.get("id") or "code"
+            self.texts[name] = self.texts.get(name, "") + data
+
+
+def test_the_page_map_names_the_columns_of_the_page() -> None:
+    own = survey()
+    columns = kit.page_columns(own)
+    assert len(set(columns)) == len(columns)
+    told = kit.page_map(own, "folder")
+    named = {**told["columns"]}
+    groups = named.pop("groups")
+    assert set(named.values()) | set(groups.values()) <= set(columns)
+    data = json.loads(Elements(page(own)).texts["survey"])
+    assert data["columns"] == columns
+    assert data["variables"] == list(groups)
+    assert [prompt["key"] for prompt in data["prompts"]] == list(told["prompts"].values())
+    assert [model for model, _ in data["platforms"]] == list(told["models"])
+
+
+def test_the_qualtrics_map_names_the_questions_of_the_text() -> None:
+    own = survey()
+    text = kit_qualtrics.render(own, WORDS, "Consent.")
+    questions = re.findall(r"^\[\[ID:(.+)\]\]$", text, re.MULTILINE)
+    assert len(set(questions)) == len(questions)
+    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", question) for question in questions)
+    told = kit.qualtrics_map(own, "folder", kit_qualtrics.question_ids(own))
+    named = {**told["columns"]}
+    groups = named.pop("groups")
+    asked = {*named.values(), *groups.values(), *told["prompts"].values()}
+    assert asked == set(questions) - {"consent"}
+    assert [*told["prompts"]] == [prompt.key for prompt in own.prompts]
+    assert told["models"] == {"Alpha": "alpha", "Beta": "beta"}
+
+
+def test_the_qualtrics_text_holds_every_prompt_and_no_tag_of_theirs() -> None:
+    text = kit_qualtrics.render(survey(), WORDS, "You agree. [[Block:x]]")
+    assert text.startswith("[[AdvancedFormat]]\n")
+    shown = [
+        '&lt;/script&gt;&lt;script&gt;alert("x")&lt;/script&gt;',
+        "&#91;&#91;PageBreak]]<br>&#36;{e://Field/x}",
+        "a &lt; b &amp; c<br><br>A. d",
+        "Recommend five hats.",
+    ]
+    for prompt in shown:
+        assert text.count(f"<blockquote>{prompt}</blockquote>") == 1
+    tags = set(re.findall(r"\[\[([A-Za-z]+)", text))
+    assert tags == {"AdvancedFormat", "ED", "Block", "Question", "ID", "Choices"}
+    assert re.findall(r"\[\[Block:(\w+)", text) == ["Consent", "About", "Prompts"]
+    assert "Green\nPrefer not to say\n" in text
+
+
+def test_nothing_of_a_study_becomes_markup_or_code() -> None:
+    attack = '"><img src=x onerror=alert(1)>'
+    own = survey(
+        groups={"colour": {"question": attack, "options": [attack, "b"]}},
+        platforms={"alpha": attack},
+    )
+    elements = Elements(page(own, consent=f"# {attack}\n\n- {attack}\n\n{attack} {{{{js}}}}"))
+    tags = [tag for tag, _ in elements.found]
+    assert "img" not in tags
+    assert tags.count("script") == 2
+    assert json.loads(elements.texts["survey"])["prompts"][0]["text"] == NASTY[0]
+    values = [a["value"] for tag, a in elements.found if tag == "input" and "value" in a]
+    assert values == ["alpha", "beta", attack, "b", ""]
+
+
+def test_the_page_loads_nothing_and_says_so_to_the_browser() -> None:
+    elements = Elements(page(survey()))
+    for tag, attributes in elements.found:
+        assert tag not in ("link", "iframe", "img", "object", "video")
+        assert not {"src", "action", "onclick"} & set(attributes), (tag, attributes)
+        assert (attributes.get("href") or "#").startswith("#")
+    (policy,) = [
+        attributes["content"] or ""
+        for tag, attributes in elements.found
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert ("html", {"lang": "en", "dir": "ltr"}) in elements.found
+
+
+def test_a_draft_is_seen_on_the_page_and_in_the_papers() -> None:
+    assert "Draft:" in page(survey(), "By [REPLACE: who].").split("<script")[0]
+    assert "Draft:" not in page(survey(), "By us.").split("<script")[0]
+    for template in ("consent.md", "information.md"):
+        assert kit_text.is_draft((KIT / template).read_text(encoding="utf-8"))
+
+
+def test_the_papers_say_what_is_asked() -> None:
+    told = kit_documents.told(survey(repeats=2), ["consent.md"])
+    readme = kit_text.fill((KIT / "kit_readme.md").read_text(encoding="utf-8"), told, "readme")
+    assert "sends 4 prompts, each twice" in readme
+    assert "`colour`" in readme
+    assert "marked REPLACE: consent.md." in readme
+    paper = (KIT / "information.md").read_text(encoding="utf-8")
+    filled = kit_text.fill(paper, told, "information")
+    assert "Alpha, Beta" in filled
+    assert "> Recommend five hats." in filled
+    setting = kit.page_map(survey(), "folder")
+    text = kit_documents.column_map(setting, kit_documents.PAGE_MAP)
+    assert yaml.safe_load(text) == {"field": setting}
+
+
+def test_another_prompt_makes_another_survey() -> None:
+    assert survey().digest == survey().digest
+    others = [survey(repeats=2), survey(groups={}), survey(platforms={"alpha": "A"})]
+    assert len({own.digest for own in [survey(), *others]}) == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"platforms": {"alpha": "Beta"}}, "field_kit.platforms: 'beta' stands there twice"),
+        ({"groups": {"Answer": GROUP}}, "field_kit.groups.Answer: a column of this name"),
+        ({"groups": {"consent": GROUP}}, "field_kit.groups.consent: a column of this name"),
+        ({"groups": {"a": GROUP, "A": GROUP}}, "field_kit.groups: 'a' stands there twice"),
+        (
+            {"groups": {"a": {"question": "?", "options": ["Yes", "yes "]}}},
+            "field_kit.groups.a.options: 'yes' stands there twice",
+        ),
+    ],
+)
+def test_names_that_clash_are_told(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        survey(**settings)
+    assert told in str(caught.value)
+
+
+def test_a_survey_without_a_prompt_is_told() -> None:
+    with pytest.raises(StudyError, match=r"field_kit\.tasks: there is no prompt"):
+        kit.survey_of("demo", {}, SETTINGS, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"copy": None}, "copy is no text"),
+        ({"extra": "x"}, "'extra' is no word of the page"),
+        ({"copy": ...}, "there is no 'copy'"),
+    ],
+)
+def test_words_of_another_language_are_checked(
+    tmp_path: Path, change: dict[str, Any], told: str
+) -> None:
+    words = {name: text for name, text in (WORDS | change).items() if text is not ...}
+    own = tmp_path / "texts.yaml"
+    own.write_text(yaml.safe_dump(words), encoding="utf-8")
+    with pytest.raises(StudyError) as caught:
+        kit_text.read_words(own, KIT / "texts_en.yaml")
+    assert told in str(caught.value)
+    assert "texts.yaml" in str(caught.value)
+
+
+def test_a_template_that_names_nothing_is_told() -> None:
+    with pytest.raises(StudyError, match=r"page\.html: nothing is called \{\{words\}\}"):
+        kit_text.fill("<p>{{words}}</p>", {"css": "x"}, "page.html")
+
+
+def test_every_word_of_the_page_is_used() -> None:
+    used = page(survey()) + (KIT / "page.html").read_text(encoding="utf-8")
+    script = (KIT / "page.js").read_text(encoding="utf-8")
+    elsewhere = {"disagree", "draft", "platform", "platform_hint", "not_said"}
+    for name in set(WORDS) - elsewhere:
+        assert f"{{{{text {name}}}}}" in used or f"words.{name}" in script, name
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"),
+        ("- Tesla", "'- Tesla"),
+        ("\n@x", "'\n@x"),
+        ("'=1", "''=1"),
+        ("'tis", "'tis"),
+        ("1. Tesla", "1. Tesla"),
+        ("", ""),
+    ],
+)
+def test_a_cell_that_looks_like_a_formula_is_guarded(text: str, cell: str) -> None:
+    assert guarded(text) == cell
+    assert plain(cell) == text
+
+
+@given(st.text(alphabet="'=+-@\t\r\n＝a ", max_size=6))
+def test_every_text_comes_back_from_its_cell(text: str) -> None:
+    assert plain(guarded(text)) == text
+    assert not re.match(r"[=+\-@\t\r\n＝]", guarded(text))
+
+
+def test_page_and_library_guard_the_same_beginnings() -> None:
+    script = (KIT / "page.js").read_text(encoding="utf-8")
+    (characters,) = re.findall(r"/\^'\*\[(.+?)\]/\.test", script)
+    library = Path(kit.__file__).with_name("cells.py").read_text(encoding="utf-8")
+    assert re.findall(r"'[*+]\[(.+?)\]", library) == [characters, characters]

@@ -1,0 +1,59 @@
+"""What power says of real users, as the kit tells it."""
+
+from fieldwork.designs import Design, PowerRow
+from fieldwork.field import kit_size
+
+
+def advised(
+    design: Design, effect: str, n_users: str, replicates: int = 1, **other: str
+) -> dict[str, str]:
+    row = {"design": design, "effect": effect, "task": "lists", "model": "a", "condition": "field"}
+    return row | {"replicates": str(replicates), "target": "0.8", "n_users": n_users} | other
+
+
+def simulated(
+    design: Design, effect: str, powers: dict[int, float | None], replicates: int = 1
+) -> list[PowerRow]:
+    return [
+        PowerRow(design, effect, "one", "lists", "a", "field", n, replicates, 9, 9, 0.01, power,
+                 None, None, 100, n, None, 0, None, "participants", None)
+        for n, power in powers.items()
+    ]  # fmt: skip
+
+
+ADVICE = [
+    advised("shares", "0.93 -> 0.35", "19"),
+    advised("shares", "0.93 -> 0.35", "19", model="b"),
+    advised("shares", "0.1 -> 0.05", ""),
+    advised("shares", "0.5 -> 0.4", "7", condition="history"),
+    advised("shares", "0.6 -> 0.4", "8", task="other"),
+    advised("who", "0.05", "15", replicates=2),
+    advised("who", "0.05", "10", replicates=3),
+    advised("who", "0.05", "10", replicates=5),
+]
+POWER = [
+    *simulated("shares", "0.93 -> 0.35", {10: 0.35, 20: 0.86, 40: None}),
+    *simulated("shares", "0.1 -> 0.05", {10: 0.0, 20: 0.01, 40: 0.02}),
+    *simulated("who", "0.05", {10: 0.69, 20: 0.93, 40: 1.0}, replicates=2),
+    *simulated("who", "0.05", {10: 0.98, 20: 1.0, 40: None}, replicates=3),
+    *simulated("who", "0.05", {10: 1.0, 20: None, 40: None}, replicates=5),
+]
+
+
+def test_the_page_gives_each_effect_its_size_and_its_power() -> None:
+    page = kit_size.render(ADVICE, POWER, {"lists": 9}, repeats=2)
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    assert [row for row in rows if "---" not in row] == [
+        "| effect | participants for a power of 80 % | with 10 | with 20 | with 40 |",
+        "| 93 % → 35 % | 19 | 0.35 | 0.86 | > 0.99 |",
+        "| 10 % → 5 % | more than 40 | 0.00 | 0.01 | 0.02 |",
+        "| effect | participants for a power of 80 % | with 10 | with 20 | with 40 |",
+        "| 5 %, each prompt sent twice | 15 | 0.69 | 0.93 | 1.00 |",
+        "| 5 %, each prompt sent 3 times | 10 or fewer | 0.98 | 1.00 | > 0.99 |",
+    ]
+    assert "in this survey each prompt is sent twice" in page
+
+
+def test_where_power_knows_nothing_of_the_tasks_the_page_says_so() -> None:
+    page = kit_size.render(ADVICE, POWER, {"unknown": 3}, repeats=1)
+    assert "`snakemake power` has nothing on the tasks of this survey." in page

@@ -1,0 +1,54 @@
+"""The kit's papers: a README that says what each file is, participant information, and column maps."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from fieldwork.field.kit import Survey
+from fieldwork.field.kit_size import times
+
+PAGE_MAP = """
+The files that participants saved from survey.html, all in one folder:
+  snakemake --cores 4 all --configfile results/field_kit/field_page.yaml
+Columns `started`, `ended` and `survey` are in the files and are not imported.
+"""
+
+QUALTRICS_MAP = """
+An export of survey_qualtrics.txt, as CSV with choice text, in a folder:
+  snakemake --cores 4 all --configfile results/field_kit/field_qualtrics.yaml
+"""
+
+
+def told(survey: Survey, drafts: Sequence[str]) -> dict[str, str]:
+    """What the templates of README and participant information may name.
+
+    Args:
+        drafts: files in which a person must still replace something.
+    """
+    questions = len(survey.questions)
+    groups = [f"`{question.variable}`" for question in survey.questions]
+    return {
+        "study": survey.study,
+        "n_prompts": str(len(survey.prompts)),
+        "n_repeats": times(survey.repeats),
+        "n_questions": f"{questions} question{'s' if questions != 1 else ''} about yourself"
+        if questions
+        else "no questions about yourself",
+        "platforms": ", ".join(survey.platforms.values()),
+        "groups": ", ".join(groups) or "none",
+        "prompts": "\n\n".join(_quoted(prompt.text) for prompt in survey.prompts),
+        "drafts": ", ".join(drafts) or "none",
+    }
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
+
+
+def column_map(setting: Mapping[str, Any], comment: str) -> str:
+    """A study file with the setting `field`, under a comment of one or more lines."""
+    head = "".join(f"# {line}\n" for line in comment.strip().splitlines())
+    return head + yaml.safe_dump(
+        {"field": dict(setting)}, sort_keys=False, allow_unicode=True, width=110
+    )

@@ -1,0 +1,118 @@
+"""What `snakemake power` says of real users, as a page: how many participants find which effect."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fieldwork.designs import FIELD, Design, PowerRow
+
+_TITLES: Mapping[Design, str] = {
+    "shares": "One answer's share differs from the offline share",
+    "who": "Who asks accounts for a share of the variance",
+    "scores": "The mean score differs from the offline score",
+}
+_Effect = tuple[str, str, str, int]
+
+
+def field_advice(
+    advice: Sequence[Mapping[str, str]], tasks: Sequence[str]
+) -> list[Mapping[str, str]]:
+    """The rows of `advice.csv` about real users and these tasks."""
+    return [row for row in advice if row["condition"] == FIELD and row["task"] in tasks]
+
+
+def render(
+    advice: Sequence[Mapping[str, str]],
+    power: Sequence[PowerRow],
+    tasks: Mapping[str, int],
+    repeats: int,
+) -> str:
+    """The page.
+
+    Args:
+        advice: rows of `advice.csv`, as text.
+        tasks: number of prompts of each task that the survey asks.
+        repeats: how often a participant sends each prompt.
+    """
+    own = field_advice(advice, [*tasks])
+    curves = _curves(row for row in power if row.condition == FIELD and row.task in tasks)
+    parts = [_HEAD.strip()]
+    for task, n_items in tasks.items():
+        parts.append(f"## {task}, {n_items} prompt{'s' if n_items != 1 else ''}")
+        for design, title in _TITLES.items():
+            rows = [row for row in own if (row["task"], row["design"]) == (task, design)]
+            if rows:
+                parts += [f"### {title}", _note(design, repeats), _table(rows, curves)]
+    if not own:
+        parts.append("`snakemake power` has nothing on the tasks of this survey.")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _curves(rows: Iterator[PowerRow] | Sequence[PowerRow]) -> dict[_Effect, dict[int, str]]:
+    """Power by size, of each effect; the models of a study share it."""
+    found: dict[_Effect, dict[int, str]] = {}
+    for row in rows:
+        curve = found.setdefault((row.design, row.task, row.effect, row.replicates), {})
+        # beyond 0.995 nothing is simulated
+        curve[row.n_users] = "> 0.99" if row.power is None else f"{row.power:.2f}"
+    return found
+
+
+def _table(rows: Sequence[Mapping[str, str]], curves: Mapping[_Effect, Mapping[int, str]]) -> str:
+    needed = {
+        (r["design"], r["task"], r["effect"], int(r["replicates"])): r["n_users"] for r in rows
+    }
+    sizes = sorted({size for effect in needed for size in curves.get(effect, {})})
+    target = f"{float(rows[0]['target']) * 100:g} %"
+    head = ["effect", f"participants for a power of {target}", *(f"with {n}" for n in sizes)]
+    lines = [_row(head), _row(["---"] * len(head))]
+    enough = set[str]()
+    for effect, n_users in needed.items():
+        if effect[2] in enough:
+            # where the smallest size will do, sending a prompt more often is not needed
+            continue
+        if sizes and n_users == str(sizes[0]):
+            enough.add(effect[2])
+            n_users = f"{n_users} or fewer"
+        powers = [curves.get(effect, {}).get(size, "") for size in sizes]
+        said = n_users or f"more than {max(sizes, default=0)}"
+        lines.append(_row([_effect(effect), said, *powers]))
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def times(n: int) -> str:
+    """Once, twice, 3 times."""
+    return {1: "once", 2: "twice"}.get(n, f"{n} times")
+
+
+def _effect(effect: _Effect) -> str:
+    design, _, label, replicates = effect
+    if design == "shares":
+        before, after = (float(share) * 100 for share in label.split(" -> "))
+        return f"{before:g} % → {after:g} %"
+    if design == "who":
+        return f"{float(label) * 100:g} %, each prompt sent {times(replicates)}"
+    return f"{float(label) * 100:g} points"
+
+
+def _note(design: Design, repeats: int) -> str:
+    if design != "who":
+        return ""
+    return (
+        "This needs participants who send a prompt several times (`field_kit.repeats`); "
+        f"in this survey each prompt is sent {times(repeats)}."
+    )
+
+
+_HEAD = """
+# How many participants
+
+What `snakemake power` says of real users: the share of simulated studies that find an effect of this
+size, if it is there, with the tests that Fieldwork makes. The offline arm is asked as often as there are
+participants. Participants count as they are *kept*: recruit more, by the share that your pilot loses
+(`results/field/attrition.csv`). Effects, level and target are set under `power` in the config;
+docs/methods.md, "Planning a study", says what is assumed. Differences between groups of participants need
+far more, as each group counts on its own.
+"""

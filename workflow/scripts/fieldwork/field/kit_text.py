@@ -1,0 +1,97 @@
+"""Templates of the kit: filled, and checked for places that a researcher must still write.
+
+Owns the two forms of a template: `{{name}}`, which Fieldwork fills, and `[REPLACE: what]`, which a
+person does.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import yaml
+
+from fieldwork import texts
+from fieldwork.errors import StudyError, first_line
+
+_PLACE = re.compile(r"\{\{([a-z_ ]+)\}\}")
+_MARK = "[REPLACE"
+
+
+def fill(template: str, parts: Mapping[str, str], source: str) -> str:
+    """The template with every `{{name}}` replaced; what is put in is not looked through again.
+
+    Raises:
+        StudyError: it names a part that there is none of.
+    """
+
+    def part(match: re.Match[str]) -> str:
+        if match[1] not in parts:
+            known = ", ".join(sorted(parts))
+            raise StudyError(f"{source}: nothing is called {match[0]} (there are {known})")
+        return parts[match[1]]
+
+    return _PLACE.sub(part, template)
+
+
+def is_draft(text: str) -> bool:
+    """Whether a person must still write a part of it."""
+    return _MARK in text
+
+
+def paragraphs(text: str) -> str:
+    """HTML of a text of headings (`#`), lists (`-`) and paragraphs, blank lines between them.
+
+    Everything else is shown as it stands, markup included.
+    """
+    blocks = re.split(r"\n\s*\n", text.strip())
+    return "\n".join(line for block in blocks for line in _block(block.strip()))
+
+
+def _block(block: str) -> Iterator[str]:
+    if not block:
+        return
+    if block.startswith("#"):
+        heading, _, rest = block.partition("\n")
+        yield f"<h3>{html.escape(heading.lstrip('#').strip())}</h3>"
+        yield from _block(rest.strip())
+    elif block.startswith("- "):
+        items = (item.strip() for item in re.split(r"(?:^|\n)- ", block) if item.strip())
+        yield "<ul>" + "".join(f"<li>{_line(item)}</li>" for item in items) + "</ul>"
+    else:
+        yield f"<p>{_line(block)}</p>"
+
+
+def _line(text: str) -> str:
+    return html.escape(" ".join(text.split()))
+
+
+def read_words(path: str | Path, shipped: str | Path) -> dict[str, str]:
+    """The page's words.
+
+    Args:
+        shipped: the file that says which words there are.
+
+    Raises:
+        StudyError: words are missing, unknown or no text.
+    """
+    words, expected = _mapping(path), _mapping(shipped)
+    for name in expected:
+        if name not in words:
+            raise StudyError(f"{path}: there is no {name!r}, as in {shipped}; translate it too")
+    for name, text in words.items():
+        if name not in expected:
+            raise StudyError(f"{path}: {name!r} is no word of the page; remove it")
+        if not isinstance(text, str):
+            raise StudyError(f"{path}: {name} is no text; put it in quotation marks")
+    return words
+
+
+def _mapping(path: str | Path) -> dict[str, str]:
+    try:
+        found = yaml.safe_load(texts.read_text(path))
+    except yaml.YAMLError as error:
+        raise StudyError(f"{path}: not a readable YAML file ({first_line(error)})") from error
+    if not isinstance(found, dict):
+        raise StudyError(f"{path}: not a list of words with their texts; copy the shipped one")
+    return found

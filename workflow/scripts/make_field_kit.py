@@ -1,0 +1,78 @@
+"""Write what a small field study needs: the survey, its column maps, and the papers around it.
+
+In: task tables, the tables of `snakemake power`, and the templates of resources/field_kit. Out:
+results/field_kit.
+"""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables, texts
+from fieldwork.designs import PowerAdvice, PowerRow
+from fieldwork.field import kit, kit_documents, kit_page, kit_qualtrics, kit_size, kit_text
+from fieldwork.records import Item
+
+
+def main(
+    tasks: dict[str, str],
+    inputs: dict[str, str],
+    settings: dict[str, Any],
+    labels: dict[str, str],
+    name: str,
+    outputs: dict[str, str],
+) -> None:
+    """Put the survey together and write it in every form."""
+    items = {task: tables.read_rows(path, Item) for task, path in tasks.items()}
+    survey = kit.survey_of(name, items, settings, labels)
+    words = kit_text.read_words(inputs["texts"], inputs["shipped_texts"])
+    consent = texts.read_text(inputs["consent"])
+    page = kit_page.Template(
+        *(texts.read_text(inputs[part]) for part in ("page", "style", "script")), inputs["page"]
+    )
+    information = texts.read_text(inputs["information"])
+    drafts = [Path(inputs["consent"]).name] if kit_text.is_draft(consent) else []
+    facts = kit_documents.told(survey, [*drafts, "information.md"])
+    advice = texts.read_csv(inputs["advice"])
+    ids = kit_qualtrics.question_ids(survey)
+    by_page = kit.page_map(survey, "resources/field/page")
+    by_qualtrics = kit.qualtrics_map(survey, "resources/field/qualtrics", ids)
+    written = {
+        "survey": kit_page.render(survey, page, words, consent),
+        "qualtrics": kit_qualtrics.render(survey, words, consent),
+        "page_map": kit_documents.column_map(by_page, kit_documents.PAGE_MAP),
+        "qualtrics_map": kit_documents.column_map(by_qualtrics, kit_documents.QUALTRICS_MAP),
+        "information": kit_text.fill(information, facts, inputs["information"]),
+        "readme": kit_text.fill(texts.read_text(inputs["readme"]), facts, inputs["readme"]),
+        "size": kit_size.render(
+            advice,
+            tables.read_rows(inputs["power"], PowerRow),
+            {task: len(rows) for task, rows in items.items()},
+            survey.repeats,
+        ),
+    }
+    for output, text in written.items():
+        with tables.atomic_path(outputs[output]) as partial:
+            partial.write_text(text, encoding="utf-8")
+    columns = [*PowerAdvice.__dataclass_fields__]
+    rows = kit_size.field_advice(advice, [*tasks])
+    tables.write_csv_tuples(outputs["size_csv"], columns, ([r[c] for c in columns] for r in rows))
+    for draft in drafts:
+        logging.getLogger("fieldwork").warning(
+            "%s: replace what is marked REPLACE before anyone sees the survey (or name your own "
+            "text in field_kit.consent), and run field_kit again",
+            draft,
+        )
+
+
+if __name__ == "__main__":
+    stage.run(
+        main,
+        log=snakemake.log[0],
+        tasks=dict(zip(snakemake.params.tasks, snakemake.input.tasks, strict=True)),
+        inputs={k: v for k, v in snakemake.input.items() if k != "tasks"},
+        settings=snakemake.params.settings,
+        labels=snakemake.params.labels,
+        name=snakemake.params.name,
+        outputs=dict(snakemake.output.items()),
+    )
