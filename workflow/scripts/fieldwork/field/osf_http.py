@@ -100,7 +100,7 @@ class Session:
             start = have()
             with self._opened(url, {"range": f"bytes={start}-"} if start else {}) as response:
                 starts_anew = response.status_code != 206
-                for chunk in response.iter_bytes(1 << 16):
+                for chunk in response.iter_bytes():
                     write(chunk, starts_anew)
                     starts_anew = False
 
@@ -176,8 +176,8 @@ class _Origin(NamedTuple):
 
 
 def _origin(url: str) -> _Origin:
-    parts = urlsplit(url)
     try:
+        parts = urlsplit(url)
         return _Origin(parts.scheme, parts.hostname or "", parts.port)
     except ValueError:
         return _Origin("", "", None)
