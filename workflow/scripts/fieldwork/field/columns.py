@@ -7,6 +7,7 @@ and that no message quotes one: it names file, row and setting.
 
 import difflib
 import math
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, time
 from pathlib import Path
@@ -255,7 +256,7 @@ class _Reader:
 
     def participant(self, row: Row) -> str:
         """The participant's id as the file has it."""
-        name = _word(self._cell(row, "participant"))
+        name = unicodedata.normalize("NFC", _word(self._cell(row, "participant")))
         if not name:
             raise self._error(row, "participant", "is empty; fill in the id, or delete the row")
         return name
