@@ -6,15 +6,32 @@ of exclusions add up. What belongs to other wings (is this a refusal?) is handed
 """
 
 import dataclasses
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.field.language import language_of
+from fieldwork.field.other_models import families_in, speakers
+from fieldwork.field.pasted import Known, Prompt, known_prompts, place, words_of
 from fieldwork.participants import FieldAnswer, QualityCheck
 from fieldwork.records import Item
 
 ANY = "any"
+
+LEAST_LIST_LETTERS = 8
+"""Letters and digits of a list below which it cannot hold five names."""
+LEAST_COPIED_WORDS = 40
+"""Words from which on two equal texts are a copy. Five names rarely have as many, and five names two
+people may well get alike; descriptions around them they do not (docs/field.md)."""
+_PLACEHOLDERS = frozenset(
+    [
+        *("na", "n a", "none", "nil", "null", "nan", "nothing", "no answer", "no response"),
+        *("not applicable", "idk", "i don t know", "skip", "skipped", "test", "testing", "asdf"),
+        *("see above", "same as above", "did not work", "didn t work", "error"),
+    ]
+)
+"""What people type where they have nothing to paste, in plain words."""
 
 
 class Check(NamedTuple):
@@ -31,7 +48,7 @@ CHECKS: Mapping[str, Check] = {
     "other_prompt": Check("it answers another prompt", True),
     "other_model": Check("the text says that another model wrote it", True),
     "other_language": Check("options in another language would count as other options", True),
-    "duplicate": Check("no model writes so long a text twice: one participant's is a copy", True),
+    "duplicate": Check("hardly any chat model writes so long a text twice: a copy", True),
     "prompt_repeated": Check("kept: the answer follows the prompt and can be read", False),
     "refusal": Check("kept: to decline is an answer, and counts as one that cannot be read", False),
 }
@@ -68,12 +85,79 @@ def check_answers(
             f"config: field.exclude names {unknown[0]!r}, which is no check; "
             f"the checks are {', '.join(CHECKS)}."
         )
-    checked: list[FieldAnswer] = []
+    asked = {(answer.task, answer.item_id) for answer in answers}
+    study = _Study(
+        prompts=known_prompts({prompt: items[prompt] for prompt in sorted(asked)}),
+        languages={prompt: language_of(items[prompt].prompt) for prompt in sorted(asked)},
+        families={a.model: families_in(f"{a.model} {labels.get(a.model, '')}") for a in answers},
+        copies=_copies(answers),
+        is_refusal=is_refusal,
+    )
+    return [_flagged(answer, set(_failed(answer, study)), excluded) for answer in answers]
+
+
+class _Study(NamedTuple):
+    """What an answer is compared with."""
+
+    prompts: Mapping[Prompt, Known]
+    languages: Mapping[Prompt, str | None]
+    families: Mapping[str, set[str]]
+    copies: Collection[tuple[Prompt, str]]
+    is_refusal: Callable[[str], bool]
+
+
+def _failed(answer: FieldAnswer, study: _Study) -> Iterator[str]:
+    """Names of the checks that the answer fails."""
+    text = (answer.text or "").strip()
+    if not text:
+        yield "empty"
+        return
+    own = (answer.task, answer.item_id)
+    placed = place(text, own, study.prompts)
+    if placed.shows_own:
+        is_alone = not _is_long_enough(placed.rest, study.prompts[own])
+        yield "prompt_pasted" if is_alone else "prompt_repeated"
+    elif not _is_long_enough(text, study.prompts[own]):
+        yield "too_short"
+    if placed.other is not None:
+        yield "other_prompt"
+    speaking = speakers(text)
+    if speaking and not speaking & (study.families[answer.model] | _platform(answer)):
+        yield "other_model"
+    language, expected = language_of(placed.rest), study.languages[own]
+    if language is not None and expected is not None and language != expected:
+        yield "other_language"
+    if (own, _plain(text)) in study.copies:
+        yield "duplicate"
+    if study.is_refusal(text):
+        yield "refusal"
+
+
+def _platform(answer: FieldAnswer) -> set[str]:
+    return families_in(answer.platform) if answer.platform else set()
+
+
+def _is_long_enough(text: str, prompt: Known) -> bool:
+    """Whether a text could hold an answer: a letter for a choice, some words for a list."""
+    words = words_of(text)
+    if " ".join(words) in _PLACEHOLDERS:
+        return False
+    return sum(map(len, words)) >= (LEAST_LIST_LETTERS if prompt.is_list else 1)
+
+
+def _plain(text: str) -> str:
+    return " ".join(words_of(text))
+
+
+def _copies(answers: Sequence[FieldAnswer]) -> set[tuple[Prompt, str]]:
+    """Prompts and texts that two participants or more gave, where they are too long for chance."""
+    givers: dict[tuple[Prompt, str], set[str]] = defaultdict(set)
     for answer in answers:
-        text = (answer.text or "").strip()
-        failed = {"empty"} if not text else {"refusal"} if is_refusal(text) else set[str]()
-        checked.append(_flagged(answer, failed, excluded))
-    return checked
+        words = words_of(answer.text or "")
+        if len(words) >= LEAST_COPIED_WORDS:
+            key = ((answer.task, answer.item_id), " ".join(words))
+            givers[key].add(answer.participant_id)
+    return {key for key, participants in givers.items() if len(participants) > 1}
 
 
 def _flagged(

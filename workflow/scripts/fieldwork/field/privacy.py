@@ -8,27 +8,24 @@ the text. Patterns find what has a form; docs/field.md says what they cannot fin
 import hashlib
 import hmac
 import os
-import re
 import secrets
 import stat
 import unicodedata
 from pathlib import Path
-from typing import NamedTuple
 
 from fieldwork.errors import StudyError, first_line
+from fieldwork.field.given_names import given_names
+from fieldwork.field.personal_data import Masked, without_personal_data
+
+__all__ = ["Masked", "mask", "pseudonym", "read_key"]
+
+NAME = "[name]"
 
 KEY_BYTES = 32
 """Length of a new key: the block of SHA-256's output, beyond which a key adds nothing (RFC 2104)."""
 LEAST_KEY_BYTES = 16
 PSEUDONYM_DIGITS = 16
 """Hex digits of a pseudonym: 64 bits. Two of 1,000 participants share one with chance 3e-14."""
-
-
-class Masked(NamedTuple):
-    """A text without what was found in it."""
-
-    text: str
-    n_masked: int
 
 
 def read_key(path: Path) -> bytes:
@@ -87,16 +84,17 @@ def pseudonym(participant: str, key: bytes) -> str:
     return f"p{digest[:PSEUDONYM_DIGITS]}"
 
 
-_EMAIL = re.compile(r"[\w.+%'’-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
-
-
 def mask(text: str, *, participant: str | None = None) -> Masked:
-    """The text with `[e-mail]`, `[telephone]`, `[link]`, `[id]` and `[name]` where these stood.
+    """The text with `[e-mail]`, `[link]`, `[telephone]`, `[id]` and `[name]` where these stood.
 
-    `participant` is the id of who wrote it, which is masked as well wherever it stands.
+    `participant` is the id of who wrote it, which is masked as well (`personal_data`); names are masked
+    where the text gives them as such (`given_names`). A masked text is masked no further.
     """
-    masked, n_masked = _EMAIL.subn("[e-mail]", text)
-    if participant and len(participant) >= 8:
-        masked, n_ids = re.subn(re.escape(participant), "[id]", masked)
-        n_masked += n_ids
-    return Masked(masked, n_masked)
+    formless = without_personal_data(text, participant=participant)
+    kept: list[str] = []
+    start = 0
+    names = given_names(formless.text)
+    for span in names:
+        kept.extend((formless.text[start : span.start], NAME))
+        start = span.end
+    return Masked("".join((*kept, formless.text[start:])), formless.n_masked + len(names))
