@@ -54,6 +54,7 @@ rule import_field:
         tasks=config["study"]["tasks"],
         field=lambda wildcards: config["field"],
         labels=drawing()["models"],
+        seed=config["study"]["seed"],
     script:
         "../scripts/import_field.py"
 

@@ -13,6 +13,7 @@ from fieldwork import stage, tables
 from fieldwork.errors import StudyError
 from fieldwork.field import attrition, checks, columns, importing, privacy, sources
 from fieldwork.manifest import local_files
+from fieldwork.metrics.permutation import holm
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.participants import Attrition, FieldAnswer, Participant, QualityCheck
 from fieldwork.records import Item
@@ -24,6 +25,7 @@ def main(
     field: dict[str, Any],
     labels: dict[str, str],
     written: Mapping[str, str],
+    seed: int,
 ) -> None:
     """Read, hash and mask, check, write.
 
@@ -51,7 +53,7 @@ def main(
     tables.write_rows(written["participants"], kept.participants, Participant, order_by=order)
     quality = checks.quality(answers, excluded=excluded)
     tables.write_csv_rows(written["quality"], quality, QualityCheck)
-    lost = attrition.attrition(answers, kept.participants)
+    lost = attrition.attrition(answers, kept.participants, holm=holm, seed=seed)
     tables.write_csv_rows(written["attrition"], lost, Attrition)
 
 
@@ -64,4 +66,5 @@ if __name__ == "__main__":
         field=snakemake.params.field,
         labels=snakemake.params.labels,
         written=dict(snakemake.output.items()),
+        seed=snakemake.params.seed,
     )

@@ -15,7 +15,8 @@ from fieldwork.field.columns import RawAnswer, RawField
 from fieldwork.field.privacy import mask, pseudonym
 from fieldwork.participants import FieldAnswer, Participant
 
-_WORD = re.compile(r"\w[\w-]{6,98}\w")
+_SHORTEST = 8
+"""Characters of an id from which it is looked for in texts: shorter ones are words and numbers."""
 _ID = "[id]"
 
 
@@ -31,8 +32,9 @@ def keep(raw: RawField, key: bytes) -> Kept:
     ids = {answer.participant for answer in raw.answers} | {m.participant for m in raw.members}
     names = {who: pseudonym(who, key) for who in sorted(ids)}
     files = told_files(sorted({answer.path for answer in raw.answers}), ids)
+    told = sorted((who for who in ids if len(who) >= _SHORTEST), key=len, reverse=True)
     return Kept(
-        [_answer(answer, names, files[answer.path]) for answer in raw.answers],
+        [_answer(a, names[a.participant], files[a.path], told) for a in raw.answers],
         [Participant(names[m.participant], m.variable, m.group) for m in raw.members],
     )
 
@@ -52,15 +54,16 @@ def told_files(paths: Sequence[Path], ids: Collection[str]) -> Mapping[Path, str
     return told
 
 
-def _answer(raw: RawAnswer, names: Mapping[str, str], file: str) -> FieldAnswer:
+def _answer(raw: RawAnswer, name: str, file: str, ids: Sequence[str]) -> FieldAnswer:
     text, n_masked = raw.text, 0
     if text is not None:
         text, n_masked = mask(text, participant=raw.participant)
-        words = [word for word in _WORD.findall(text) if word in names]
-        text = _WORD.sub(lambda found: _ID if found[0] in names else found[0], text)
-        n_masked += len(words)
+        for who in ids:
+            if who in text:
+                text, n_ids = re.subn(_pattern(who), _ID, text)
+                n_masked += n_ids
     return FieldAnswer(
-        participant_id=names[raw.participant],
+        participant_id=name,
         platform=raw.platform,
         model=raw.model,
         task=raw.prompt.task,
@@ -74,3 +77,9 @@ def _answer(raw: RawAnswer, names: Mapping[str, str], file: str) -> FieldAnswer:
         flags=[],
         excluded_for=None,
     )
+
+
+def _pattern(who: str) -> str:
+    """An id with a digit is one wherever it stands; one of letters only as a word of its own."""
+    literal = re.escape(who)
+    return literal if re.search(r"\d", who) else rf"(?<!\w){literal}(?!\w)"
