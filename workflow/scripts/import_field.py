@@ -12,6 +12,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.errors import StudyError
 from fieldwork.field import attrition, checks, columns, importing, privacy, sources
+from fieldwork.field.raw_answers import Prompt
 from fieldwork.manifest import local_files
 from fieldwork.metrics.permutation import holm
 from fieldwork.parsing.refusals import is_refusal
@@ -39,7 +40,7 @@ def main(
     readable = [path for path in local_files(files) if path.suffix.lower() in sources.READERS]
     if not readable:
         raise StudyError(f"{files[0]}: no file of a kind that is read; correct field.osf.files")
-    told = columns.Map(field, [columns.Prompt(*key) for key in items], list(labels))
+    told = columns.Map(field, [Prompt(*key) for key in items], list(labels))
     raw = columns.read_field([sources.read_sheet(path) for path in readable], told)
     logger.info("%d rows left out by field.models or field.skip_prompts", raw.n_left_out)
     kept = importing.keep(raw, privacy.read_key(Path(field["key_file"])))

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.field.columns import Map, Prompt, RawAnswer, RawField, read_field
+from fieldwork.field.columns import Map, read_field
+from fieldwork.field.raw_answers import Prompt, RawAnswer, RawField
 from fieldwork.field.sources import Row, Sheet
 
 MOVIES, CARS = Prompt("recommendations", "movies"), Prompt("recommendations", "cars")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from fieldwork.field.columns import Membership, Prompt, RawAnswer, RawField
 from fieldwork.field.importing import keep, told_files
+from fieldwork.field.raw_answers import Membership, Prompt, RawAnswer, RawField
 
 KEY = b"k" * 32
 MOVIES = Prompt("recommendations", "movies")

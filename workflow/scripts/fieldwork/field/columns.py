@@ -10,56 +10,22 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.field.raw_answers import (
+    Membership,
+    Prompt,
+    RawAnswer,
+    RawField,
+    join,
+    numbered,
+    refuse_silence,
+)
 from fieldwork.field.sources import Row, Sheet, is_empty
 
 _MOST_NAMED = 12
 _ONCE = ("participant", "platform", "model", "prompt", "answer", "position")
-
-
-class Prompt(NamedTuple):
-    """An item of a task that the study asks."""
-
-    task: str
-    item_id: str
-
-
-class RawAnswer(NamedTuple):
-    """An answer as it stands in a file: nothing masked, nobody hidden; never to be written."""
-
-    participant: str
-    platform: str | None
-    model: str
-    prompt: Prompt
-    replicate: int
-    position: int | None
-    text: str | None
-    path: Path
-    row: int
-
-
-class Membership(NamedTuple):
-    """The group a participant is in, and where that was first read."""
-
-    participant: str
-    variable: str
-    group: str
-    path: Path
-    row: int
-
-
-class RawField(NamedTuple):
-    """All answers in the order of files and rows, and all memberships.
-
-    `n_left_out` counts rows that `field.models` or `field.skip_prompts` leaves out.
-    """
-
-    answers: list[RawAnswer]
-    members: list[Membership]
-    n_left_out: int
 
 
 class Map(NamedTuple):
@@ -105,11 +71,11 @@ def read_field(sheets: Sequence[Sheet], told: Map) -> RawField:
         for row in sheet.rows:
             participant = read.participant(row)
             for found in read.memberships(row, participant):
-                _join(members, found)
+                join(members, found)
             answers += read.answers(row, participant)
         n_left_out += read.n_left_out
-    _refuse_silence(answers, list(members.values()), sheets)
-    return RawField(_numbered(answers), list(members.values()), n_left_out)
+    refuse_silence(answers, list(members.values()), [sheet.path for sheet in sheets])
+    return RawField(numbered(answers), list(members.values()), n_left_out)
 
 
 # ---- prompts, models -----------------------------------------------------------------------------
@@ -378,54 +344,3 @@ class _Reader:
         return StudyError(
             f"{self._sheet.path}: row {row.number}, column {column!r} (field.columns.{role}) {problem}"
         )
-
-
-# ---- the whole -----------------------------------------------------------------------------------
-
-
-def _join(members: dict[tuple[str, str], Membership], found: Membership) -> None:
-    known = members.setdefault((found.participant, found.variable), found)
-    if known.group != found.group:
-        there = f"row {known.row}" + ("" if known.path == found.path else f" of {known.path}")
-        raise StudyError(
-            f"{found.path}: row {found.row} puts the participant in another group of "
-            f"field.columns.groups.{found.variable} than {there} does; correct one of them"
-        )
-
-
-def _refuse_silence(
-    answers: Sequence[RawAnswer], members: Sequence[Membership], sheets: Sequence[Sheet]
-) -> None:
-    """Refuse a field without answers, and a group whose members gave none."""
-    answered = {answer.participant for answer in answers if answer.text is not None}
-    if not answered:
-        raise StudyError(
-            f"{sheets[0].path}: no answer in {len(sheets)} file(s) of {len(answers)} asked for; check "
-            f"field.columns, field.prompts and field.models"
-        )
-    first: dict[tuple[str, str], Membership] = {}
-    heard: set[tuple[str, str]] = set()
-    for member in members:
-        key = (member.variable, member.group)
-        first.setdefault(key, member)
-        if member.participant in answered:
-            heard.add(key)
-    for key, member in first.items():
-        if key not in heard:
-            raise StudyError(
-                f"{member.path}: nobody in the group of row {member.row} gave an answer "
-                f"(field.columns.groups.{member.variable}); correct the groups, or leave its rows out"
-            )
-
-
-def _numbered(answers: Sequence[RawAnswer]) -> list[RawAnswer]:
-    """The answers with their replicates."""
-    counts: dict[tuple[str, str, Prompt], int] = {}
-    numbers = [0] * len(answers)
-    for has_text in (True, False):
-        for at, answer in enumerate(answers):
-            if (answer.text is not None) is has_text:
-                key = (answer.participant, answer.model, answer.prompt)
-                numbers[at] = counts.get(key, 0)
-                counts[key] = numbers[at] + 1
-    return [a._replace(replicate=n) for a, n in zip(answers, numbers, strict=True)]

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fieldwork.field.columns import RawAnswer, RawField
 from fieldwork.field.privacy import mask, pseudonym
+from fieldwork.field.raw_answers import RawAnswer, RawField
 from fieldwork.participants import FieldAnswer, Participant
 
 _SHORTEST = 8
