@@ -42,7 +42,12 @@ def main(
         raise StudyError(f"{files[0]}: no file of a kind that is read; correct field.osf.files")
     told = columns.Map(field, [Prompt(*key) for key in items], list(labels))
     raw = columns.read_field([sources.read_sheet(path) for path in readable], told)
-    logger.info("%d rows left out by field.models or field.skip_prompts", raw.n_left_out)
+    logger.info(
+        "%d file(s), %d answers asked for; %d rows left out by field.models or field.skip_prompts",
+        len(readable),
+        len(raw.answers),
+        raw.n_left_out,
+    )
     kept = importing.keep(raw, privacy.read_key(Path(field["key_file"])))
     excluded = checks.default_excluded() if field["exclude"] is None else field["exclude"]
     answers = checks.check_answers(
