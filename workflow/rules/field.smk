@@ -8,8 +8,8 @@ rule download_field:
         manifest="resources/downloads/osf/{node}/manifest.json",
     log:
         "logs/download_field/{node}.log",
-    localrule: True
     priority: 100
+    localrule: True
     conda:
         "../envs/fieldwork.yaml"
     resources:

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+import download_field
 from fieldwork.errors import StudyError
 from fieldwork.field.osf import OsfFile, download
 from fieldwork.field.osf_http import _is_own, _origin
+from fieldwork.manifest import local_files
 from servers.osf import MODIFIED, Fault, Osf, serve_osf
 
 NODE = "abc12"
@@ -284,3 +286,27 @@ def test_a_private_project_wants_a_token_that_no_other_host_sees(
 )
 def test_only_hosts_of_osf_see_the_token(url: str, is_own: bool) -> None:
     assert _is_own(_origin(url), _origin("https://api.osf.io/v2")) is is_own
+
+
+def test_the_manifest_names_each_file_with_hash_size_version_and_date(
+    osf: Osf, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "manifest.json"
+    location = {"node": NODE, "url": osf.url, "files": ["answers.csv", "data/*.txt"]}
+    download_field.main(str(manifest), location)
+    told = json.loads(manifest.read_text())
+    assert (told["repo"], told["revision"]) == (f"{osf.url}/nodes/{NODE}", MODIFIED)
+    assert told["files"] == [
+        {
+            "path": f"files/{name}",
+            "sha256": hashlib.sha256(FILES[name]).hexdigest(),
+            "bytes": len(FILES[name]),
+            "version": 3,
+            "modified": MODIFIED,
+        }
+        for name in ("answers.csv", "data/notes.txt")
+    ]
+    assert [path.read_bytes() for path in local_files([str(manifest)])] == [
+        FILES["answers.csv"],
+        FILES["data/notes.txt"],
+    ]
