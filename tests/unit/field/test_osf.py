@@ -70,12 +70,17 @@ def names(folder: Path) -> list[str]:
         (["answers.csv"], ["answers.csv"]),
         (["data/field/*"], ["data/field/wave #2.csv", "data/field/wave 1.csv"]),
         (["*"], sorted(FILES)),
+        (None, ["answers.csv", "data/field/wave #2.csv", "data/field/wave 1.csv"]),
         (["*.txt", "*.pdf"], ["codebook.pdf", "data/notes.txt"]),
     ],
 )
 @pytest.mark.parametrize("page_size", [1, 2, 100])
 def test_files_of_all_folders_and_pages_land_under_their_paths(
-    waits: list[float], tmp_path: Path, patterns: list[str], expected: list[str], page_size: int
+    waits: list[float],
+    tmp_path: Path,
+    patterns: list[str] | None,
+    expected: list[str],
+    page_size: int,
 ) -> None:
     with serve_osf({NODE: FILES}, page_size=page_size) as osf:
         files = fetch(osf, tmp_path, patterns=patterns)
@@ -193,7 +198,10 @@ def test_patience_ends(
     [
         ({"node": "zzzzz"}, "zzzzz at http://127.0.0.1"),
         ({"node": "zzzzz"}, "(HTTP 404); field.osf.node is what follows osf.io/"),
-        ({"patterns": ["*.xlsx"]}, "has no file *.xlsx (field.osf.files); there are answers.csv, "),
+        (
+            {"patterns": ["*.csv", "*.xlsx"]},
+            "has no file *.xlsx (field.osf.files); there are answers.csv, ",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named(

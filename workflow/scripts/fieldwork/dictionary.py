@@ -175,8 +175,8 @@ or in Python `duckdb.connect("results/study.duckdb", read_only=True)`. There is 
 `conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, `field_answers`,
 `field_participants`, and one named after each file of `results/metrics/`. Those that a study does not
 need (`conversations` without histories, say) are missing. A view holds the tables of all models, tasks
-and conditions one after another; its additional column `file` says which one a row is from, and
-`corpus` in `conversations` which corpus.
+and conditions one after another; its additional column `file` says which one a row is from (in
+`field_answers` it is the participants' file), and `corpus` in `conversations` which corpus.
 
 Which options the answers to the prompt on movies name most often, under each condition:
 

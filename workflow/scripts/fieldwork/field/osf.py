@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from fieldwork import tables
 from fieldwork.field.osf_http import Desk, Session
+from fieldwork.field.sources import READERS
 
 logger = logging.getLogger(__name__)
 
@@ -54,13 +55,15 @@ class _Order(NamedTuple):
 
     desk: Desk
     patterns: tuple[str, ...]
+    needs_all: bool
     folder: Path
 
 
-def download(*, node: str, url: str, patterns: Sequence[str], folder: Path) -> list[OsfFile]:
+def download(*, node: str, url: str, patterns: Sequence[str] | None, folder: Path) -> list[OsfFile]:
     """Bring the files of a project's OSF Storage that match `patterns` to `folder`.
 
-    Patterns are globs over the paths that OSF shows, without the first slash. `OSF_TOKEN`, where it is
+    Patterns are globs over the paths that OSF shows, without the first slash; each must match, and None
+    takes every file of a kind that is read. `OSF_TOKEN`, where it is
     set, is sent to OSF for private projects. Files keep their paths; those already there are hashed,
     and fetched again only where the hash is wrong. Ordered by path.
 
@@ -68,7 +71,9 @@ def download(*, node: str, url: str, patterns: Sequence[str], folder: Path) -> l
         StudyError: no network, no access, no such project or file, too little disk space, a listing
             that points outside the folder, or content other than it promises.
     """
-    order = _Order(Desk(url.rstrip("/"), node), tuple(patterns), folder)
+    readable = [f"*{ending}" for ending in READERS]
+    globs = tuple(readable if patterns is None else patterns)
+    order = _Order(Desk(url.rstrip("/"), node), globs, patterns is not None, folder)
     try:
         remotes = _kept_listing(order)
         done = _sound_files(order, remotes or [])
@@ -120,7 +125,7 @@ def _ask_listing(order: _Order, session: Session) -> list[_Remote]:
             "lists its files in another form than OSF's API does; check field.osf.url"
         ) from error
     unmatched = [p for p in order.patterns if not any(fnmatchcase(e.path, p) for e in found)]
-    if unmatched:
+    if unmatched and (order.needs_all or len(unmatched) == len(order.patterns)):
         there = sorted(e.path for e in found)
         more = f" and {len(there) - _MOST_NAMED} more" if len(there) > _MOST_NAMED else ""
         raise order.desk.error(
