@@ -221,12 +221,14 @@ GROUPED = column_map("wide", columns={"groups": {"sex": "S"}})
     [
         (WIDE, ["ID", "Q1", "Q2"], "no column 'id' (field.columns.participant) (nearest: 'ID')"),
         (WIDE, ["id", "Q1", "q2 "],
-         "no column 'Q2' (field.prompts.recommendations/cars) (nearest: 'q2 '"),
+         "no column 'Q2' (field.prompts.recommendations/cars) (nearest: 'q2')"),
         (WIDE, ["id", "x"], "no column 'Q1' (field.prompts.movies); there are id, x"),
         (WIDE, ["id", "Q1", "Q2", "Q1"], "row 1 has the column 'Q1' twice (field.prompts.movies)"),
         (WIDE, ["id", *(f"c{n}" for n in range(30))], "c10 and 19 more"),
         (LONG, ["id", "prompt"], "no column 'answer' (field.columns.answer)"),
         (GROUPED, ["id", "Q1", "Q2"], "no column 'S' (field.columns.groups.sex)"),
+        (WIDE, ["id", "Q1", "Recommend five movies, as a list of titles and no more"],
+         "there are id, Q1, Recommend five movies, as a list of titl…"),
     ],
 )  # fmt: skip
 def test_a_column_that_is_not_there_is_named_with_those_that_are(
@@ -325,6 +327,48 @@ def test_a_participant_in_two_groups_is_named_by_rows_only(name: str) -> None:
     here, there = ("row 5", "row 3") if name == "a.csv" else ("row 3", "row 3 of a.csv")
     assert found.startswith(f"{name}: {here} puts the participant in another group of ")
     assert f"field.columns.groups.sex than {there} does" in found
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "5f3c9b01ab775f3c9b01ab77",
+        "2f1a6d3e-7b0c-4d55-9a51-0e6f0a2f9c11",
+        "R_2abcDEFghi34567",
+        "jo@example.org",
+        "2026-10-01 09:30",
+        "17",
+        "1. Alien\n2. Brazil\n3. Crash",
+    ],
+)
+def test_a_first_row_that_is_no_header_is_not_told(cell: str) -> None:
+    found = refusal(sheet([SECRET, cell, "x"], ["p1", "y", "z"]), told=WIDE)
+    assert "looks like an answer rather than a header" in found
+    assert cell not in found
+
+
+LONG_TEXT = "\n".join(f"{n}. A film of some length" for n in range(5))
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_copy"),
+    [
+        ([LONG_TEXT, "y"], True),
+        ([f"{LONG_TEXT} ", ""], True),
+        ([LONG_TEXT, "z"], False),
+        (["", "y"], False),
+        (["", ""], False),
+    ],
+)
+def test_a_second_export_of_the_same_survey_is_refused(texts: list[str], is_copy: bool) -> None:
+    header = ["id", "Q1", "Q2"]
+    first = sheet(header, ["p1", LONG_TEXT, "a"], ["p2", "y", "b"])
+    second = sheet(header, ["p1", texts[0], ""], ["p2", texts[1], ""], name="b.xlsx")
+    if is_copy:
+        found = refusal(first, second, told=WIDE)
+        assert found.startswith("b.xlsx: holds the same answers as a.csv")
+    else:
+        assert len(read(first, second, told=WIDE).answers) == 8
 
 
 @pytest.mark.parametrize("rows", [[], [[SECRET, "", " "], ["p2", "", ""]]])

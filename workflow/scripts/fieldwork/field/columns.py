@@ -7,6 +7,7 @@ and that no message quotes one: it names file, row and setting.
 
 import difflib
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, time
@@ -20,11 +21,17 @@ from fieldwork.field.raw_answers import (
     RawField,
     join,
     numbered,
+    refuse_copies,
     refuse_silence,
 )
 from fieldwork.field.sources import Row, Sheet, is_empty
 
 _MOST_NAMED = 12
+_LONGEST_SHOWN = 40
+_ANSWER_LIKE = re.compile(
+    r"@\w|^[\d.,:/ -]+$|^\d{4}-\d\d-\d\d|^(?=.*\d)[0-9A-Fa-f-]{12,}$|^R_\w{10,}$|[\r\n].*[\r\n]"
+)
+"""An address, a number, a date, an id of a panel or a survey tool, or a list: no name of a column."""
 _ONCE = ("participant", "platform", "model", "prompt", "answer", "position")
 
 
@@ -59,7 +66,7 @@ def read_field(sheets: Sequence[Sheet], told: Map) -> RawField:
 
     Raises:
         StudyError: the map does not fit a file, a cell cannot be read as what the map says it is, a
-            participant is in two groups, nobody answered, or nobody of a group.
+            participant is in two groups, a file repeats another, nobody answered, or nobody of a group.
     """
     wanted = _wanted(told)
     _refuse_missing(sheets, wanted)
@@ -74,6 +81,7 @@ def read_field(sheets: Sequence[Sheet], told: Map) -> RawField:
                 join(members, found)
             answers += read.answers(row, participant)
         n_left_out += read.n_left_out
+    refuse_copies(answers)
     refuse_silence(answers, list(members.values()), [sheet.path for sheet in sheets])
     return RawField(numbered(answers), list(members.values()), n_left_out)
 
@@ -170,17 +178,26 @@ def _is_needed(setting: str, has_answers: bool, has_groups: bool) -> bool:
 
 def _no_column(setting: str, column: str, sheet: Sheet) -> StudyError:
     there = [name for name in sheet.header if name]
+    missing = f"{sheet.path}: row 1 has no column {column!r} ({setting})"
+    # a file without a header would have its first participant told
+    if any(_ANSWER_LIKE.search(name) for name in there):
+        return StudyError(
+            f"{missing}, and looks like an answer rather than a header; put the columns' names there"
+        )
     more = f" and {len(there) - _MOST_NAMED} more" if len(there) > _MOST_NAMED else ""
-    return StudyError(
-        f"{sheet.path}: row 1 has no column {column!r} ({setting}){_nearest(column, there)}; there "
-        f"are {', '.join(there[:_MOST_NAMED]) or 'none'}{more}"
-    )
+    shown = ", ".join(_shortened(name) for name in there[:_MOST_NAMED])
+    return StudyError(f"{missing}{_nearest(column, there)}; there are {shown or 'none'}{more}")
+
+
+def _shortened(name: str) -> str:
+    line = " ".join(name.split())
+    return line if len(line) <= _LONGEST_SHOWN else f"{line[:_LONGEST_SHOWN]}…"
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
     lower = {other.casefold(): other for other in known}
     near = difflib.get_close_matches(name.casefold(), lower, n=1, cutoff=0.6)
-    return f" (nearest: {lower[near[0]]!r})" if near else ""
+    return f" (nearest: {_shortened(lower[near[0]])!r})" if near else ""
 
 
 # ---- cells ---------------------------------------------------------------------------------------

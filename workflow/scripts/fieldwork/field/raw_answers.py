@@ -10,6 +10,11 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 
+_LONG = 40
+"""Characters of an answer that nobody gets twice."""
+_MANY = 20
+"""Answers that would not all come again."""
+
 
 class Prompt(NamedTuple):
     """An item of a task that the study asks."""
@@ -66,6 +71,31 @@ def join(members: dict[tuple[str, str], Membership], found: Membership) -> None:
             f"{found.path}: row {found.row} puts the participant in another group of "
             f"field.columns.groups.{found.variable} than {there} does; correct one of them"
         )
+
+
+def refuse_copies(answers: Sequence[RawAnswer]) -> None:
+    """Refuse a file whose every answer is in an earlier one too: a second export of the same survey.
+
+    Short answers come again by themselves, so a file of few and only short ones is let through.
+
+    Raises:
+        StudyError: naming both files.
+    """
+    first: dict[tuple[str, str, Prompt, str], Path] = {}
+    sources: dict[Path, list[Path]] = {}
+    telling: set[Path] = set()
+    for answer in answers:
+        if answer.text is not None:
+            key = (answer.participant, answer.model, answer.prompt, answer.text.strip())
+            sources.setdefault(answer.path, []).append(first.setdefault(key, answer.path))
+            if len(key[-1]) >= _LONG:
+                telling.add(answer.path)
+    for path, origins in sources.items():
+        is_telling = path in telling or len(origins) >= _MANY
+        if is_telling and path not in origins and len(set(origins)) == 1:
+            raise StudyError(
+                f"{path}: holds the same answers as {origins[0]}; leave one of them out of field.path"
+            )
 
 
 def refuse_silence(

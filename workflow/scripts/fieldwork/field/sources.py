@@ -209,8 +209,7 @@ def _read_excel(path: Path) -> Iterator[Row]:
     filled = {str(name): frame for name, frame in sheets.items() if not frame.empty}
     if len(filled) > 1:
         raise StudyError(
-            f"{path}: has several sheets ({', '.join(filled)}); save the one with the answers as a "
-            f"file of its own"
+            f"{path}: has {len(filled)} sheets; save the one with the answers as a file of its own"
         )
     frames = list(filled.values())
     cells = frames[0].itertuples(index=False, name=None) if frames else iter(())
