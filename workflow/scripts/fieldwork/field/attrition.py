@@ -154,7 +154,7 @@ def p_of_loss(lost: Counts, sizes: Counts, *, random: np.random.Generator) -> fl
 
     Fisher's exact test of a table of two rows (Freeman and Halton 1951): the sum of the probabilities
     of all ways to lose as many participants that are no more probable. Counted out where there are at
-    most `MAX_TABLES` ways, else (hits + 1) / (draws + 1) of `N_DRAWS` drawn ones (Phipson and Smyth 2010).
+    most `MAX_TABLES` ways, else (hits + 1) / (draws + 1) of `N_DRAWS` drawn (Phipson and Smyth 2010).
     """
     n_lost = int(lost.sum())
     least = _log_ways(lost[None, :], sizes)[0] + _TIE

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.field.language import language_of
+from fieldwork.field.language import is_other_language, language_of
 from fieldwork.field.other_models import families_in, speakers
 from fieldwork.field.pasted import Known, Prompt, known_prompts, place, words_of
 from fieldwork.participants import FieldAnswer, QualityCheck
@@ -124,8 +124,8 @@ def _failed(answer: FieldAnswer, study: _Study) -> Iterator[str]:
     speaking = speakers(text)
     if speaking and not speaking & (study.families[answer.model] | _platform(answer)):
         yield "other_model"
-    language, expected = language_of(placed.rest), study.languages[own]
-    if language is not None and expected is not None and language != expected:
+    expected = study.languages[own]
+    if expected and is_other_language(placed.rest if placed.shows_own else text, expected):
         yield "other_language"
     if (own, _plain(text)) in study.copies:
         yield "duplicate"

@@ -6,10 +6,11 @@ like persons. A name once given is found again elsewhere in the text.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-_CAPITALISED = r"[^\W\d_a-z][\w’'-]{0,29}\w"
+_CAPITALISED = r"(?!(?:I|We|You|It|That|There|Here|Let|What)['’])[^\W\d_a-z][\w’'-]{0,29}\w"
 _NAME = rf"(?P<name>{_CAPITALISED}(?:[ \t]{{1,3}}(?:[A-Z]\.[ \t]{{1,3}})?{_CAPITALISED}){{0,2}})"
 _ANY_CASE = (
     rf"(?P<name>{_CAPITALISED}(?:[ \t]{{1,3}}{_CAPITALISED}){{0,2}}|[^\W\d_][\w’'-]{{1,30}})"
@@ -57,7 +58,7 @@ _TURNS = tuple(
     for turn in (
         rf"{_OWNER}{_KIND_OF_NAME} (?:[Nn]ame|NAME)(?: is| IS|['’]s| ?:){_GAP}{_ANY_CASE}",
         rf"^[ \t]{{0,4}}(?:[Ff]ull|[Ff]irst|[Ll]ast) name ?:{_GAP}{_ANY_CASE}",
-        rf"\b(?:you can|[Yy]ou may|[Pp]lease|[Jj]ust|friends|people|everyone) calls? me{_GAP}{_NAME}",
+        rf"\b(?:[Yy]ou (?:can|may)|[Pp]lease|[Jj]ust|friends|people|everyone) calls? me{_GAP}{_NAME}",
         rf"\bI go by{_GAP}{_NAME}",
         rf"\b(?:I['’]m|I am|[Ii]t['’]s me,){_GAP}{_NAME}{_INTRODUCED}",
         rf"\b[Tt]his is{_GAP}{_NAME}(?= (?:speaking|here|from)\b)",
@@ -69,7 +70,7 @@ _TURNS = tuple(
         rf"{_START}{_REGARDS}[ \t]?[,:]?{_GAP}{_NAME}{_CLOSED}",
     )
 )
-_LIST_MARKER = re.compile(r"[ \t>]*(?:[-*•–+]|#{1,6}|\W{0,3}\d{1,3}[.):])[ \t]+[*_\"“'‘\[]{0,4}$")
+_LIST_MARKER = re.compile(r"[ \t>]*(?:[-*•–+]|#{1,6}|\W{0,3}\d{1,3}[.):])[ \t]+[*_\"“'‘\[]{0,4}")
 _LIST_HEAD = re.compile(
     r"^[ \t>]*(?:[-*•–+]|#{1,6}|\W{0,3}\d{1,3}[.):])[ \t]+(?P<head>[^\n]*?)(?=:|[ \t][-–—][ \t]|$)",
     re.MULTILINE,
@@ -86,7 +87,7 @@ _NO_NAMES = frozenset(
     some someone something sorry still student sure team ten thanks that the their then there these
     they this those three to today together too two user very we well what when where which who why
     wishes wonderful world yes you your also based looking trying unable using excited interested
-    afraid currently going aware able free kitty
+    chairman hon'ble investor journal afraid currently going aware able free kitty
     american african asian black white hispanic latino latina latinx mexican indian chinese japanese
     korean european british english french german italian spanish irish canadian australian native
     christian muslim jewish catholic hindu buddhist republican democrat lgbtq gay male female
@@ -94,11 +95,13 @@ _NO_NAMES = frozenset(
     )
 )
 """What follows the same turns of phrase and is nobody's name."""
-_ASSISTANTS = frozenset(
+_NO_PERSONS = frozenset(
     {"chatgpt", "gpt", "gpt-3", "gpt-4", "gpt-4o", "gpt-5", "openai", "gemini", "bard", "google"}
     | {"copilot", "bing", "grok", "llama", "deepseek", "mistral", "qwen", "perplexity", "meta"}
-    | {"assistant", "ai"}
+    | {"assistant", "ai", "academy", "committee", "company", "department", "executives", "members"}
+    | {"service", "support", "team"}
 )
+"""Assistants and offices: a name with one of these words is nobody's."""
 _NAMESAKES = frozenset({"claude", "alexa", "siri", "pi"})
 """Assistants that are called as people are."""
 _OF_A_MODEL = re.compile(
@@ -127,18 +130,25 @@ def given_names(text: str) -> list[Span]:
 def _given(text: str) -> Iterator[Span]:
     for turn in _TURNS:
         for match in turn.finditer(text):
-            line_start = text.rfind("\n", 0, match.start()) + 1
-            if _LIST_MARKER.match(text[line_start : match.start()]):
+            if _begins_entry(text, match):
                 continue
             span = Span(*match.span("name"))
             if _is_name(text, span):
                 yield span
 
 
+def _begins_entry(text: str, match: re.Match[str]) -> bool:
+    """Whether a list marker, and nothing else but markup, stands before the turn in its line."""
+    said = match.group()
+    begin = match.start() + len(said) - len(said.lstrip(' \t\n>*_"“'))
+    line_start = text.rfind("\n", 0, begin) + 1
+    return _LIST_MARKER.fullmatch(text, line_start, begin) is not None
+
+
 def _is_name(text: str, span: Span) -> bool:
     words = text[span.start : span.end].split()
     first = words[0].lower().replace("’", "'").removesuffix("'s")
-    if first in _NO_NAMES or first in _ASSISTANTS:
+    if first in _NO_NAMES or not _NO_PERSONS.isdisjoint(word.lower() for word in words):
         return False
     if any(not word[0].isupper() for word in words[1:]):
         return False
@@ -151,8 +161,10 @@ def _again(text: str, names: Iterable[str]) -> Iterator[Span]:
     parts = sorted({*names, *(word for word in words if len(word) > 2)}, key=lambda p: (-len(p), p))
     found = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, parts))})(?![\w-])")
     heads = [Span(*match.span("head")) for match in _LIST_HEAD.finditer(text)]
+    starts = [head.start for head in heads]
     for match in found.finditer(text):
-        around = next((h for h in heads if h.start <= match.start() < h.end), None)
+        place = bisect_right(starts, match.start()) - 1
+        around = heads[place] if place >= 0 and match.start() < heads[place].end else None
         if around is None or text[around.start : around.end].strip(" *_\"'.") == match.group():
             yield Span(*match.span())
 

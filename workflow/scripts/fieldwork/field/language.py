@@ -1,7 +1,7 @@
-"""The language a text is written in, where it is long enough to tell.
+"""Whether a text is in another language than its prompt, where it is long enough to tell.
 
 Owns the language identifier, which no other module loads. Promises to be conservative: names say
-little about the language around them, and a text of nothing else gets no language.
+little about the language around them, and a list of nothing else is in no other language.
 """
 
 from functools import cache
@@ -11,25 +11,38 @@ from typing import Protocol, cast
 LEAST_LETTERS = 20
 """Letters below which no language is told: a letter, a name, a number."""
 LEAST_CERTAINTY = 0.9
-"""Probability from which on a language counts (docs/field.md: what it flags rightly and wrongly)."""
+"""Probability from which on a prompt's language is known."""
+MOST_DOUBT = 1e-4
+"""Probability of the prompt's language below which a text is in another. Lists of names, whose
+probability is spread over many languages, stay 30 times above it (docs/field.md)."""
 _MOST_CHARACTERS = 20_000
 
 
 class _Identifier(Protocol):
-    def classify(self, text: str) -> tuple[str, float]: ...
+    def rank(self, text: str) -> list[tuple[str, float]]: ...
 
 
 def language_of(text: str) -> str | None:
-    """ISO 639-1 code of the text's language; None where it is too short or cannot be told.
+    """ISO 639 code of the text's language; None where it is too short or cannot be told."""
+    language, certainty = next(iter(_ranked(text)), ("", 0.0))
+    return language if certainty >= LEAST_CERTAINTY else None
 
-    The probability is py3langid's, which flattens it with the length of the text: five names in any
-    language stay below the threshold.
+
+def is_other_language(text: str, expected: str) -> bool:
+    """Whether the text is hardly in the language `expected`; false for a text too short to tell.
+
+    The probability is py3langid's, which flattens it with the length of the text.
     """
+    ranked = _ranked(text)
+    return bool(ranked) and dict(ranked).get(expected, 0.0) < MOST_DOUBT
+
+
+def _ranked(text: str) -> list[tuple[str, float]]:
+    """Languages and their probabilities, the likeliest first; empty for a text too short."""
     shown = text[:_MOST_CHARACTERS]
     if sum(character.isalpha() for character in shown) < LEAST_LETTERS:
-        return None
-    language, certainty = _identifier().classify(shown)
-    return language if certainty >= LEAST_CERTAINTY else None
+        return []
+    return _identifier().rank(shown)
 
 
 @cache

@@ -1,0 +1,147 @@
+"""Who is lost, by prompt and group, and the exact test behind it."""
+
+import numpy as np
+import pytest
+from scipy.stats import fisher_exact
+
+from fieldwork.field import attrition as module
+from fieldwork.field.attrition import attrition, p_of_loss
+from fieldwork.metrics.permutation import holm
+from fieldwork.participants import Attrition, FieldAnswer, Participant
+
+
+def answer(
+    who: str,
+    item_id: str = "movies",
+    *,
+    text: str | None = "1. Up",
+    excluded_for: str | None = None,
+    replicate: int = 0,
+    model: str = "m",
+) -> FieldAnswer:
+    return FieldAnswer(
+        participant_id=who,
+        platform=None,
+        model=model,
+        task="t",
+        item_id=item_id,
+        replicate=replicate,
+        position=None,
+        text=text,
+        n_masked=0,
+        file="f.csv",
+        row=2,
+        flags=[excluded_for] if excluded_for else [],
+        excluded_for=excluded_for,
+    )
+
+
+def members(variable: str = "group", **groups: str) -> list[Participant]:
+    return [Participant(who, variable, group) for group, all_ in groups.items() for who in all_]
+
+
+def rows(
+    answers: list[FieldAnswer], people: list[Participant]
+) -> dict[tuple[str, str | None], Attrition]:
+    found = attrition(answers, people, holm=holm, seed=1)
+    return {(row.item_id, row.group): row for row in found}
+
+
+def test_participants_count_once_and_in_their_groups() -> None:
+    answers = [
+        answer("a"),
+        answer("a", replicate=1, excluded_for="duplicate"),
+        answer("b", text=None, excluded_for="empty"),
+        answer("c", excluded_for="other_prompt"),
+        answer("d", "books"),
+    ]
+    found = rows(answers, members(one="ab", two="cd"))
+    everyone, one, two = (found["movies", group] for group in (None, "one", "two"))
+    assert (everyone.n_participants, everyone.n_answered, everyone.n_kept) == (4, 2, 1)
+    assert (one.n_participants, one.n_answered, one.n_kept, one.kept_share) == (2, 1, 1, 0.5)
+    assert (two.n_participants, two.n_answered, two.n_kept, two.kept_share) == (2, 1, 0, 0.0)
+    assert everyone.variable is None
+    assert everyone.reason
+
+
+def test_models_and_variables_are_kept_apart() -> None:
+    people = members(one="a", two="b") + members("age", old="a", young="b")
+    answers = [answer("a"), answer("b"), answer("a", model="n")]
+    found = attrition(answers, people, holm=holm, seed=1)
+    asked = {(row.model, row.variable, row.group): row.n_participants for row in found}
+    assert asked["m", None, None] == 2
+    assert asked["n", "group", "one"] == 1
+    assert asked["n", "group", "two"] == 0
+    assert asked["m", "age", "old"] == 1
+    empty = next(row for row in found if row.model == "n" and row.group == "two")
+    assert empty.kept_share is None
+    assert empty.reason == "fewer than two groups were asked"
+
+
+@pytest.mark.parametrize(
+    ("lost", "reason"),
+    [("", "nobody was lost"), ("abcd", "nobody was kept")],
+)
+def test_no_test_where_there_is_nothing_to_test(lost: str, reason: str) -> None:
+    answers = [answer(w, excluded_for="empty" if w in lost else None) for w in "abcd"]
+    row = rows(answers, members(one="ab", two="cd"))["movies", "one"]
+    assert (row.p_value, row.p_holm, row.reason) == (None, None, reason)
+
+
+def test_p_values_are_corrected_over_the_prompts_of_a_model() -> None:
+    people = members(one="abcdefgh", two="ijklmnop")
+    answers = [
+        answer(w, item, excluded_for="empty" if w in lost else None)
+        for item, lost in (("x", "abcdefg"), ("y", "abi"), ("z", ""))
+        for w in "abcdefghijklmnop"
+    ]
+    found = rows(answers, people)
+    x, y, z = (found[item, "one"] for item in "xyz")
+    assert x.p_value == pytest.approx(fisher_exact([[7, 1], [0, 8]]).pvalue)
+    assert y.p_value == pytest.approx(1.0)
+    assert x.p_holm == pytest.approx(2 * (x.p_value or 0))
+    assert y.p_holm == pytest.approx(1.0)
+    assert z.p_value is None
+    assert found["x", "two"].p_value == x.p_value
+
+
+def test_an_empty_field_has_no_rows() -> None:
+    assert attrition([], members(one="a"), holm=holm, seed=1) == []
+
+
+# ---- the exact test -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lost", "sizes"),
+    [((3, 0), (10, 10)), ((1, 5), (9, 30)), ((0, 1), (4, 3)), ((20, 9), (50, 40))],
+)
+def test_two_groups_are_fisher_s_test(lost: tuple[int, int], sizes: tuple[int, int]) -> None:
+    table = [lost, (sizes[0] - lost[0], sizes[1] - lost[1])]
+    found = p_of_loss(np.array(lost), np.array(sizes), random=np.random.default_rng(1))
+    assert found == pytest.approx(fisher_exact(table).pvalue)
+
+
+def test_three_groups_by_hand() -> None:
+    """Two of two lost in one of three groups of two: 3 of the 15 ways, the others 12 of 15."""
+    random = np.random.default_rng(1)
+    assert p_of_loss(np.array([2, 0, 0]), np.array([2, 2, 2]), random=random) == pytest.approx(0.2)
+    assert p_of_loss(np.array([1, 1, 0]), np.array([2, 2, 2]), random=random) == pytest.approx(1.0)
+
+
+def test_drawn_tables_agree_with_counted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost, sizes = np.array([6, 1, 2, 0]), np.array([10, 10, 12, 9])
+    exact = p_of_loss(lost, sizes, random=np.random.default_rng(1))
+    monkeypatch.setattr(module, "MAX_TABLES", 0)
+    drawn = p_of_loss(lost, sizes, random=np.random.default_rng(1))
+    assert drawn == pytest.approx(exact, abs=0.005)
+    assert drawn != exact
+
+
+def test_the_test_holds_its_level() -> None:
+    """Where groups lose alike, no more than 5 % of p-values are at or below .05."""
+    random = np.random.default_rng(7)
+    sizes = np.array([10, 10, 10, 10])
+    found = [p_of_loss(random.binomial(sizes, 0.15), sizes, random=random) for _ in range(1_000)]
+    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
+    assert np.mean(np.array(found) <= 0.05) > 0.005

@@ -1,0 +1,301 @@
+"""What each check flags and what it leaves alone, and that counts add up."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from field.synthetic import load_prompts, make_field
+from fieldwork.errors import StudyError
+from fieldwork.field.checks import ANY, CHECKS, check_answers, default_excluded, quality
+from fieldwork.field.other_models import speakers
+from fieldwork.field.pasted import without_prompt
+from fieldwork.field.privacy import mask, pseudonym
+from fieldwork.parsing.choices import parse_choice
+from fieldwork.parsing.refusals import is_refusal
+from fieldwork.participants import FieldAnswer
+
+ITEMS = load_prompts()
+HAIRCUTS = ("recommendations", "haircuts")
+MOVIES = ("recommendations", "movies")
+CEREBELLUM = ("probe", "sample_medicine-000")
+ETHICS = ("probe", "ethics-00")
+CUTS = "1. Bob\n2. Lob\n3. Shag\n4. Fade\n5. Afro"
+FILMS = "\n".join(f"{i}. {name}" for i, name in enumerate(ITEMS[MOVIES].choices[:5], 1))
+QUESTION = ITEMS[CEREBELLUM].prompt
+LONG = "Here are five cuts to try. " + " ".join(f"Word{i} goes on" for i in range(15)) + "\n" + CUTS
+
+
+def answer(
+    text: str | None,
+    prompt: tuple[str, str] = HAIRCUTS,
+    *,
+    who: str = "a",
+    model: str = "m",
+    platform: str | None = None,
+    replicate: int = 0,
+) -> FieldAnswer:
+    return FieldAnswer(
+        participant_id=who,
+        platform=platform,
+        model=model,
+        task=prompt[0],
+        item_id=prompt[1],
+        replicate=replicate,
+        position=None,
+        text=text,
+        n_masked=0,
+        file="f.csv",
+        row=2,
+        flags=[],
+        excluded_for=None,
+    )
+
+
+def check(
+    answers: Sequence[FieldAnswer],
+    *,
+    excluded: Sequence[str] = tuple(default_excluded()),
+    label: str = "GPT-4o mini",
+) -> list[FieldAnswer]:
+    """Checked beside a good answer to every prompt, so that all prompts are known."""
+    others = [answer("A", prompt, who="nobody") for prompt in ITEMS]
+    checked = check_answers(
+        [*answers, *others],
+        ITEMS,
+        excluded=excluded,
+        is_refusal=is_refusal,
+        labels={"m": label},
+    )
+    return checked[: len(answers)]
+
+
+def flags(text: str | None, prompt: tuple[str, str] = HAIRCUTS, **changes: str) -> list[str]:
+    (checked,) = check([answer(text, prompt, platform=changes.get("platform"))])
+    return checked.flags
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt", "expected"),
+    [
+        (CUTS, HAIRCUTS, []),
+        ("Bob, Lob, Shag, Fade, Afro", HAIRCUTS, []),
+        (
+            "以下是五种适合您的发型：波波头、长波波头、羊毛卷、渐变、爆炸头。希望您喜欢！",
+            HAIRCUTS,
+            ["other_language"],
+        ),
+        ("B", CEREBELLUM, []),
+        ("**B. The hypothalamus**", CEREBELLUM, []),
+        ("12", CEREBELLUM, []),
+        (None, HAIRCUTS, ["empty"]),
+        (" \n\t", HAIRCUTS, ["empty"]),
+        ("B", HAIRCUTS, ["too_short"]),
+        ("N/A", HAIRCUTS, ["too_short"]),
+        ("I don't know", CEREBELLUM, ["too_short"]),
+        ("…", CEREBELLUM, ["too_short"]),
+        ("I'm sorry, but I can't help with that.", HAIRCUTS, ["refusal"]),
+    ],
+)
+def test_empty_short_and_declining_answers(
+    text: str | None, prompt: tuple[str, str], expected: list[str]
+) -> None:
+    assert flags(text, prompt) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt", "expected"),
+    [
+        (ITEMS[HAIRCUTS].prompt, HAIRCUTS, ["prompt_pasted"]),
+        (ITEMS[HAIRCUTS].prompt.upper() + "\n\nYou said:", HAIRCUTS, ["prompt_pasted"]),
+        (f"{ITEMS[HAIRCUTS].prompt}\n\n{CUTS}", HAIRCUTS, ["prompt_repeated"]),
+        (QUESTION, CEREBELLUM, ["prompt_pasted"]),
+        (f"{QUESTION}\nD", CEREBELLUM, ["prompt_repeated"]),
+        ("The question is which part coordinates balance. Answer: D", CEREBELLUM, []),
+        ("Five haircuts that you could try: Bob, Lob, Shag, Fade, Afro", HAIRCUTS, []),
+    ],
+)
+def test_the_prompt_in_the_answer(text: str, prompt: tuple[str, str], expected: list[str]) -> None:
+    assert flags(text, prompt) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt", "is_other"),
+    [
+        (FILMS, HAIRCUTS, True),
+        (f"Sure!\n\n{FILMS}\n\nEnjoy.", HAIRCUTS, True),
+        (FILMS, MOVIES, False),
+        (FILMS, CEREBELLUM, True),
+        (f"{ITEMS[MOVIES].prompt}\n{FILMS}", HAIRCUTS, True),
+        (ITEMS[MOVIES].prompt, HAIRCUTS, True),
+        (f"{QUESTION} D", HAIRCUTS, True),
+        ("The answer is D: the cerebellum.", HAIRCUTS, True),
+        ("B. Vitamin C", CEREBELLUM, True),
+        ("D. The cerebellum", CEREBELLUM, False),
+        ("A. The act is acceptable.", ETHICS, False),
+        ("A. The act is acceptable.", CEREBELLUM, True),
+        # what cannot be told: a letter, options nobody listed, two options that fit both prompts
+        ("B", ETHICS, False),
+        ("1. Aaa Cut\n2. Bbb Cut\n3. Ccc Cut\n4. Ddd Cut\n5. Eee Cut", HAIRCUTS, False),
+        ("\n".join(FILMS.split("\n")[:2]) + "\n3. Bob\n4. Lob\n5. Shag", HAIRCUTS, False),
+        # a mention of other prompts' options in a description is no answer to them
+        ("1. Bob: for movies like Up\n2. Lob: as in Alien\n3. Shag: Inception", HAIRCUTS, False),
+    ],
+)
+def test_answers_to_another_prompt(text: str, prompt: tuple[str, str], is_other: bool) -> None:
+    assert ("other_prompt" in flags(text, prompt)) == is_other
+
+
+def test_options_of_every_list_prompt_are_told_from_its_neighbours() -> None:
+    lists = [prompt for prompt, item in ITEMS.items() if item.kind == "list"]
+    for prompt in lists:
+        names = ITEMS[prompt].choices
+        for start in range(0, len(names) - 4, 5):
+            text = "\n".join(f"- {name} – a choice" for name in names[start : start + 5])
+            assert flags(text, prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("As Gemini, I would say", {"google"}),
+        ("I'm ChatGPT, and here are five", {"openai"}),
+        ("I am Claude.", {"anthropic"}),
+        ("I am an AI assistant developed by Anthropic.", {"anthropic"}),
+        ("As a large language model, trained by Google, I like", {"google"}),
+        ("My name is Grok", {"xai"}),
+        ("ChatGPT said:\n1. Up", {"openai"}),
+        ("Gemini can make mistakes, so double-check it", {"google"}),
+        ("Claude is AI and can make mistakes.", {"anthropic"}),
+        ("Answer from Perplexity", {"perplexity"}),
+        ("1. Google: trained by engineers\n2. OpenAI - I am told it made ChatGPT", set()),
+        ("You could use tools such as Gemini or Claude.", set()),
+        ("I'm a Gemini, born in June.", set()),
+        ("Google was created by two students.", set()),
+        ("I was impressed by Google.", set()),
+    ],
+)
+def test_who_a_text_says_it_is_by(text: str, spoken: set[str]) -> None:
+    assert speakers(text) == spoken
+
+
+@pytest.mark.parametrize(
+    ("label", "platform", "is_other"),
+    [
+        ("GPT-4o mini", None, False),
+        ("Gemini 2.0 Flash", None, True),
+        ("Embedded (MiniLM)", None, True),
+        ("Embedded (MiniLM)", "ChatGPT", False),
+        ("Gemini 2.0 Flash", "Gemini", True),
+    ],
+)
+def test_another_model_is_one_that_neither_label_nor_platform_shows(
+    label: str, platform: str | None, is_other: bool
+) -> None:
+    (checked,) = check([answer(f"I'm ChatGPT.\n{CUTS}", platform=platform)], label=label)
+    assert ("other_model" in checked.flags) == is_other
+
+
+@pytest.mark.parametrize(
+    ("answers", "flagged"),
+    [
+        ([answer(LONG), answer(f"  {LONG.upper()}!", who="b")], [True, True]),
+        ([answer(LONG), answer(LONG, replicate=1)], [False, False]),
+        ([answer(LONG), answer(LONG, MOVIES, who="b")], [False, False]),
+        ([answer(LONG), answer(LONG + " and more", who="b")], [False, False]),
+        ([answer(CUTS), answer(CUTS, who="b")], [False, False]),
+        ([answer("B", CEREBELLUM), answer("B", CEREBELLUM, who="b")], [False, False]),
+    ],
+)
+def test_copies_are_long_texts_of_two_participants(
+    answers: list[FieldAnswer], flagged: list[bool]
+) -> None:
+    assert ["duplicate" in checked.flags for checked in check(answers)] == flagged
+
+
+def test_the_first_excluding_check_is_the_one_counted() -> None:
+    text = f"As Gemini, I was built by Google.\n{FILMS}"
+    (default,) = check([answer(text)])
+    assert default.flags == ["other_prompt", "other_model"]
+    assert default.excluded_for == "other_prompt"
+    (only_one,) = check([answer(text)], excluded=["other_model"])
+    assert only_one.flags == default.flags
+    assert only_one.excluded_for == "other_model"
+    (none,) = check([answer(text)], excluded=[])
+    assert none.flags == default.flags
+    assert none.excluded_for is None
+
+
+def test_an_unknown_check_is_refused() -> None:
+    with pytest.raises(StudyError, match=r"field\.exclude names 'emtpy'.*empty"):
+        check([answer("B")], excluded=["emtpy"])
+
+
+def test_every_check_has_a_reason_and_a_default() -> None:
+    assert set(default_excluded()) == set(CHECKS) - {"prompt_repeated", "refusal"}
+    assert all(one.reason for one in CHECKS.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"{QUESTION}\n\nB", "B"),
+        (f"You said:\n{QUESTION}\nChatGPT said:\nB. The hypothalamus", "B. The hypothalamus"),
+        (QUESTION, ""),
+        ("B. The hypothalamus", "B. The hypothalamus"),
+        (f"B, as {QUESTION}", f"B, as {QUESTION}"),
+        (QUESTION.replace("\n", " ") + " B", QUESTION.replace("\n", " ") + " B"),
+        ("", ""),
+    ],
+)
+def test_the_prompt_is_taken_off_line_by_line(text: str, left: str) -> None:
+    assert without_prompt(text, QUESTION) == left
+
+
+def test_an_option_after_its_question_can_be_read_without_the_prompt() -> None:
+    text = f"{QUESTION}\nB. The hypothalamus"
+    choices = ITEMS[CEREBELLUM].choices
+    assert parse_choice(text, choices=choices).letter is None
+    assert parse_choice(without_prompt(text, QUESTION), choices=choices).letter == "B"
+
+
+# ---- counts -------------------------------------------------------------------------------------
+
+
+def test_counts_add_up_and_none_is_dropped() -> None:
+    field = make_field()
+    tasks = {prompt[1]: prompt for prompt in field.items}
+    rows: list[FieldAnswer] = []
+    for row in field.long:
+        masked = mask(row["answer"])
+        made = answer(
+            masked.text or None, tasks[row["prompt"]], who=pseudonym(row["panel_id"], b"k")
+        )
+        rows.append(dataclasses.replace(made, model="embedded", n_masked=masked.n_masked))
+    excluded = default_excluded()
+    checked = check_answers(
+        rows, field.items, excluded=excluded, is_refusal=is_refusal, labels={"embedded": "Embedded"}
+    )
+    counts = quality(checked, excluded=excluded)
+    assert len(checked) == len(field.long) == 40 * 13 + len(field.repeats)
+    flagged: Counter[str] = Counter()
+    for count in counts:
+        flagged[count.check] += count.n_flagged
+    assert {name: flagged[name] for name in CHECKS} == field.flagged
+    everything = "\n".join(map(repr, [*checked, *counts])).lower()
+    assert not [datum for datum in field.planted if datum.lower() in everything]
+    for prompt in {(c.task, c.item_id) for c in counts}:
+        of_prompt = [c for c in counts if (c.task, c.item_id) == prompt]
+        assert [c.check for c in of_prompt] == [*CHECKS, ANY]
+        *each, anything = of_prompt
+        left = [a for a in checked if (a.task, a.item_id) == prompt and a.excluded_for is None]
+        assert sum(c.n_excluded for c in each) == anything.n_excluded
+        assert anything.n_answers - anything.n_excluded == len(left)
+        assert all(c.n_excluded <= c.n_flagged <= c.n_answers for c in of_prompt)
+        assert all(c.n_excluded == 0 for c in each if not c.is_excluding)
+
+
+def test_no_answers_have_no_counts() -> None:
+    assert quality([], excluded=default_excluded()) == []
+    assert check_answers([], {}, excluded=[], is_refusal=is_refusal, labels={}) == []

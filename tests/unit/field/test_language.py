@@ -1,0 +1,82 @@
+"""Which language a text is told to be in, and that names alone are told nothing."""
+
+import csv
+import random
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from fieldwork.field.language import is_other_language, language_of
+from fieldwork.parsing.lists import parse_list
+
+ROOT = Path(__file__).resolve().parents[3]
+REAL = ROOT.parent / "shared/data"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Here are five haircuts that might suit you well this summer.", "en"),
+        ("Aquí tienes cinco cortes de pelo que podrían quedarte muy bien este verano.", "es"),
+        ("Hier sind fünf Frisuren, die dir diesen Sommer gut stehen könnten.", "de"),
+        ("Voici cinq coupes de cheveux qui pourraient bien vous aller cet été.", "fr"),
+        ("Вот пять стрижек, которые могут вам подойти этим летом.", "ru"),
+        ("以下是今年夏天可能适合您的五种发型，希望您喜欢这些建议，祝您愉快。", "zh"),
+        ("この夏あなたに似合うかもしれない髪型を五つご紹介します。", "ja"),
+    ],
+)
+def test_a_sentence_shows_its_language(text: str, language: str) -> None:
+    assert language_of(text) in {language, None}
+    assert not is_other_language(text, language)
+    assert is_other_language(text, "fi")
+    assert is_other_language(text, "en") == (language != "en")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "B", "1234567890" * 5, "Ja, gerne", "[link] [name]", "🙂" * 40]
+)
+def test_what_is_too_short_has_no_language(text: str) -> None:
+    assert language_of(text) is None
+    assert not is_other_language(text, "en")
+
+
+def test_lists_of_candidates_are_told_no_other_language() -> None:
+    draw = random.Random(5)
+    names: dict[str, list[str]] = {}
+    with (ROOT / "resources/tasks/candidates.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            names.setdefault(row["item_id"], []).append(row["candidate"])
+    lists = [
+        "\n".join(f"{i}. {name}" for i, name in enumerate(draw.sample(group, 5), 1))
+        for group in names.values()
+        for _ in range(100)
+    ]
+    assert len(lists) == 900
+    assert not [text for text in lists if is_other_language(text, "en")]
+
+
+needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason=f"{REAL} is not there")
+
+
+@pytest.mark.real_data
+@needs_real_data
+def test_no_real_recommendation_is_told_another_language() -> None:
+    table = pq.read_table(REAL / "recommendations/top5_recommendation_answers.parquet")
+    answers = table.column("response").to_pylist()[::12]
+    names = ["\n".join(parse_list(answer).items or ()) for answer in answers]
+    assert not [text for text in (*answers, *names) if is_other_language(text, "en")]
+
+
+@pytest.mark.real_data
+@needs_real_data
+def test_real_messages_of_other_languages_are_told_from_english() -> None:
+    """Messages of 100 characters or more; seven that are labelled English are in other languages."""
+    table = pq.read_table(REAL / "conversations/oasst2_messages_with_user_id.parquet")
+    rows = [row for row in table.select(["lang", "text"]).to_pylist() if len(row["text"]) >= 100]
+    english = [is_other_language(row["text"], "en") for row in rows if row["lang"] == "en"]
+    other = [is_other_language(row["text"], "en") for row in rows if row["lang"] != "en"]
+    assert sum(english) <= 7
+    assert sum(other) >= 0.97 * len(other)
+    assert len(english) > 300
+    assert len(other) > 300
