@@ -170,6 +170,7 @@ def test_options_of_every_list_prompt_are_told_from_its_neighbours() -> None:
         ("Claude is AI and can make mistakes.", {"anthropic"}),
         ("Answer from Perplexity", {"perplexity"}),
         ("1. Google: trained by engineers\n2. OpenAI - I am told it made ChatGPT", set()),
+        ("Llama\nAlpaca\nGemini\nClaude", set()),
         ("You could use tools such as Gemini or Claude.", set()),
         ("I'm a Gemini, born in June.", set()),
         ("Google was created by two students.", set()),

@@ -57,7 +57,7 @@ def _speaks(prose: str, words: _Family) -> bool:
         r"\b[Aa]s an? [^.!?\n]{0,40}?(?:AI|model|assistant|chatbot)\b"
         rf"[^.!?\n]{{0,20}}?{_MADE}{makers}\b",
         # what the pages say around an answer, and what is copied with it
-        rf"^[ \t#*]{{0,5}}{assistants}(?: said)?:?[ \t*]{{0,4}}$",
+        rf"^[ \t#*]{{0,5}}{assistants}(?: said:?|:)[ \t*]{{0,4}}$",
         rf"\b{assistants} (?:is AI and )?can make mistakes\b",
         rf"\b{assistants} may display inaccurate info",
         rf"^[ \t]*(?:Sent|Shared|Answered|Generated|Answer) (?:from|by|with|via) {assistants}\b",

@@ -18,7 +18,7 @@ _TITLE_WORDS = 6
 _LINK = re.compile(r"!?\[([^\[\]\n]{1,300})\]\((?:[^()\n]|\([^()\n]*\)){0,500}\)")
 _FOOTNOTE = re.compile(r"\[\^?\d{1,3}\]|【\d{1,3}[^】\n]{0,40}】")
 # `[link]` is what stands for an address in a masked answer of the field
-_URL = re.compile(r"<?\bhttps?://[^\s<>]{1,500}>?|\[link\]")
+_URL = re.compile(r"<?\bhttps?://[^\s<>]{1,500}>?|<?\[link\]>?")
 _CHECKBOX = re.compile(r"^\[[ xX✓]\]\s+")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!~|<>])")
 _EMPHASIS = re.compile(r"\*{1,3}|~~|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|`{1,2}")
