@@ -58,6 +58,7 @@ class Osf:
     private: Collection[str]
     token: str
     page_size: int
+    registrations: Collection[str]
     md5_only: Collection[str]
     listed_paths: Mapping[str, str]
     ranges: bool
@@ -93,6 +94,7 @@ def serve_osf(
     private: Collection[str] = (),
     token: str = "right",
     page_size: int = 2,
+    registrations: Collection[str] = (),
     md5_only: Collection[str] = (),
     listed_paths: Mapping[str, str] | None = None,
     ranges: bool = True,
@@ -100,10 +102,20 @@ def serve_osf(
 ) -> Iterator[Osf]:
     """Serve projects until the block ends.
 
-    `private` ones want the token; paths in `md5_only` are listed without a sha256; `listed_paths`
+    `private` ones want the token; `registrations` are listed as such, and not as nodes; paths in `md5_only` are listed without a sha256; `listed_paths`
     renames files in the listing only. Without `ranges` the store sends files whole.
     """
-    osf = Osf(nodes, private, token, page_size, md5_only, listed_paths or {}, ranges, list(faults))
+    osf = Osf(
+        nodes,
+        private,
+        token,
+        page_size,
+        registrations,
+        md5_only,
+        listed_paths or {},
+        ranges,
+        list(faults),
+    )
     with ExitStack() as stack:
         osf.api = stack.enter_context(_serving(osf, _Api))
         osf.store = stack.enter_context(_serving(osf, _Store))
@@ -112,7 +124,7 @@ def serve_osf(
 
 @contextmanager
 def _serving(osf: Osf, handler: type["_Handler"]) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Bound", (handler,), {"osf": osf}))
+    server = _Server(("127.0.0.1", 0), type("_Bound", (handler,), {"osf": osf}))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -122,6 +134,11 @@ def _serving(osf: Osf, handler: type["_Handler"]) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: Any) -> None:
+        """A client that hangs up is no news."""
 
 
 def file_id(path: str) -> str:
@@ -185,7 +202,10 @@ class _Api(_Handler):
     host = "api"
 
     def _answer(self, path: str, fault: Fault | None) -> None:
-        listing = re.fullmatch(r"/v2/nodes/(\w+)/files/(?:osfstorage/(?:(\w+)/)?)?", path)
+        kind = "registrations" if "/registrations/" in path else "nodes"
+        listing = re.fullmatch(rf"/v2/{kind}/(\w+)/files/(?:osfstorage/(?:(\w+)/)?)?", path)
+        if listing and (listing[1] in self.osf.registrations) != (kind == "registrations"):
+            listing = None
         service = re.fullmatch(r"/(?:download|v1/resources)/(\w+)/(\w+)/?", path)
         if fault and fault.body is not None:
             self._send(200, fault.body, {"Content-Type": "text/html"})
@@ -200,6 +220,9 @@ class _Api(_Handler):
             self._list(self._children(listing[1], listing[2]))
         else:
             self._list([self._provider(found[1], name) for name in ("github", "osfstorage")])
+
+    def _kind(self, node: str) -> str:
+        return "registrations" if node in self.osf.registrations else "nodes"
 
     def _is_closed(self, node: str) -> bool:
         given = self.headers.get("Authorization")
@@ -228,7 +251,7 @@ class _Api(_Handler):
 
     def _provider(self, node: str, name: str) -> dict[str, Any]:
         told = {"kind": "folder", "name": name, "path": "/", "node": node, "provider": name}
-        href = f"{self.osf.url}/nodes/{node}/files/{name}/"
+        href = f"{self.osf.url}/{self._kind(node)}/{node}/files/{name}/"
         return {
             "id": f"{node}:{name}",
             "type": "files",
@@ -254,7 +277,7 @@ class _Api(_Handler):
             "provider": "osfstorage",
             "size": None,
         }
-        href = f"{self.osf.url}/nodes/{node}/files/osfstorage/{file_id(path)}/"
+        href = f"{self.osf.url}/{self._kind(node)}/{node}/files/osfstorage/{file_id(path)}/"
         related = {"files": {"links": {"related": {"href": href, "meta": {}}}}}
         return {
             "id": file_id(path),

@@ -92,6 +92,12 @@ def test_files_of_all_folders_and_pages_land_under_their_paths(
     assert waits == []
 
 
+def test_a_registration_is_read_as_its_project_is(tmp_path: Path) -> None:
+    with serve_osf({NODE: FILES}, registrations=[NODE]) as osf:
+        files = fetch(osf, tmp_path)
+    assert [file.path.read_bytes() for file in files] == [FILES["answers.csv"], LARGE[::-1], LARGE]
+
+
 def test_nothing_goes_over_the_network_once_everything_is_there(osf: Osf, tmp_path: Path) -> None:
     first = fetch(osf, tmp_path)
     asked = len(osf.requests)

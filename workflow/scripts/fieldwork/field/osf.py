@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from fieldwork import tables
-from fieldwork.field.osf_http import Desk, Session
+from fieldwork.field.osf_http import Desk, NotThereError, Session
 from fieldwork.field.sources import READERS
 
 logger = logging.getLogger(__name__)
 
+_KINDS = ("nodes", "registrations")
 _STORAGE = "osfstorage"
 _PAGE = "page%5Bsize%5D=100"
 _MOST_NAMED = 12
@@ -112,9 +113,8 @@ def _keep_listing(order: _Order, remotes: Sequence[_Remote]) -> None:
 
 
 def _ask_listing(order: _Order, session: Session) -> list[_Remote]:
-    start = f"{order.desk.url}/nodes/{quote(order.desk.node, safe='')}/files/?{_PAGE}"
     try:
-        storage = [e for e in _entries(session, start) if e["attributes"]["name"] == _STORAGE]
+        storage = [e for e in _providers(order, session) if e["attributes"]["name"] == _STORAGE]
         if not storage:
             raise order.desk.error(
                 "has no OSF Storage; download its files by hand, give field.path"
@@ -134,6 +134,16 @@ def _ask_listing(order: _Order, session: Session) -> list[_Remote]:
         )
     wanted = [e for e in found if any(fnmatchcase(e.path, p) for p in order.patterns)]
     return sorted(wanted, key=attrgetter("path"))
+
+
+def _providers(order: _Order, session: Session) -> list[Mapping[str, Any]]:
+    """Where a project, or a frozen registration of one, keeps files."""
+    node = quote(order.desk.node, safe="")
+    kinds = [f"{order.desk.url}/{kind}/{node}/files/?{_PAGE}" for kind in _KINDS]
+    try:
+        return list(_entries(session, kinds[0]))
+    except NotThereError:
+        return list(_entries(session, kinds[1]))
 
 
 def _inside(folder: Mapping[str, Any]) -> str:

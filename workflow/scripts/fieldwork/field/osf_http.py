@@ -38,6 +38,10 @@ class Desk(NamedTuple):
         return StudyError(f"field.osf: {self.node} at {self.url} {problem}")
 
 
+class NotThereError(StudyError):
+    """OSF knows nothing of the name, at this address."""
+
+
 class _BusyError(Exception):
     """Worth another attempt; `wait_s` is what the server asked for."""
 
@@ -156,9 +160,13 @@ class Session:
             )
             raise self.desk.error(f"is private (HTTP {status}); {way}")
         if status == 404:
-            raise self.desk.error(
-                "is not there (HTTP 404); field.osf.node is what follows osf.io/ in the project's "
-                "address, and components have ids of their own"
+            raise NotThereError(
+                str(
+                    self.desk.error(
+                        "is not there (HTTP 404); field.osf.node is what follows osf.io/ in the "
+                        "project's address, and components have ids of their own"
+                    )
+                )
             )
         if status == 410:
             raise self.desk.error("was deleted (HTTP 410); ask its authors")
