@@ -102,8 +102,9 @@ def serve_osf(
 ) -> Iterator[Osf]:
     """Serve projects until the block ends.
 
-    `private` ones want the token; `registrations` are listed as such, and not as nodes; paths in `md5_only` are listed without a sha256; `listed_paths`
-    renames files in the listing only. Without `ranges` the store sends files whole.
+    `private` ones want the token; `registrations` are listed as such, and not as nodes; paths in
+    `md5_only` are listed without a sha256; `listed_paths` renames files in the listing only. Without
+    `ranges` the store sends files whole.
     """
     osf = Osf(
         nodes,
