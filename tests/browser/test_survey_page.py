@@ -12,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from browser.conftest import PROMPTS, Seen, Written, write_survey
+from fieldwork.field import columns, sources
 from fieldwork.field.cells import plain
 from fieldwork.field.kit import page_columns, page_map
 
@@ -352,3 +353,22 @@ def test_a_prompt_asked_again_says_so(visit: Visit, tmp_path: Path) -> None:
     rows = saved_rows(page)
     assert [row["prompt"] for row in rows] == [name for name, _ in told]
     assert {row["answer"] for row in rows} == {""}
+
+
+def test_the_import_reads_what_the_page_saved(
+    visit: Visit, written: Written, tmp_path: Path
+) -> None:
+    page = visit("?participant=A-01")
+    to_prompts(page, code=None)
+    order = answer_all(page, NASTY)
+    saved(page, "Save my answers").rename(tmp_path / "answers.csv")
+    told = {"models": {}, "skip_prompts": [], **page_map(written.survey, "folder")}
+    asked_for = [columns.Prompt(prompt.task, prompt.item_id) for prompt in written.survey.prompts]
+    sheet = sources.read_sheet(tmp_path / "answers.csv")
+    read = columns.read_field([sheet], columns.Map(told, asked_for, [*written.survey.platforms]))
+    found = {f"{a.prompt.task}/{a.prompt.item_id}": (a.position, a.text) for a in read.answers}
+    assert found == {key: (order.index(key) + 1, in_box(NASTY[key])) for key in NASTY}
+    assert {(a.participant, a.platform, a.model) for a in read.answers} == {
+        ("A-01", 'Beta, with "memory"', "beta-2")
+    }
+    assert [(m.variable, m.group) for m in read.members] == [("group", "Red & blue")]

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from fieldwork.errors import StudyError
+from fieldwork.field_settings import field_files
 from fieldwork.settings import (
     arms_of,
     check_config,
@@ -28,6 +29,13 @@ OPENAI = {"provider": "openai", "label": "O", "model": "m", "base_url": "http://
 GEMINI = {"provider": "gemini", "label": "G", "model": "m"}
 PRICE = {"as_of": "2026-11-01", "source": "page", "input": 1, "output": 2}
 ITEMS = {"format": "items", "dataset": "recommendations"}
+FIELD: dict[str, Any] = {
+    # any file that is read will do: its columns are looked at by the import
+    "path": "resources/tasks/aliases.csv",
+    "layout": "wide",
+    "columns": {"participant": "id"},
+    "prompts": {"movies": "Q1"},
+}
 
 
 def shipped_config() -> dict[str, Any]:
@@ -244,7 +252,55 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("tasks/t", {"sources": [ITEMS], "runs": True, "max_tokens": 1}, "tasks.t.runs: True is"),
         ("profiles/personas/dataset", "x", "profiles.personas.dataset: 'x' is not in datasets"),
         ("profiles/sentences/colum", "x", "profiles.sentences: unknown key 'colum'"),
-        ("field", "nowhere.parquet", "field: no file nowhere.parquet"),
+        ("field", "answers.parquet", "field: 'answers.parquet' is not of type 'object', 'null'"),
+        ("field", {"path": "x"}, "field: 'layout' is a required property"),
+        ("field", {"layout": "wide", "columns": {}}, "field.columns: 'participant' is a required"),
+        ("field", FIELD | {"collumns": 1}, "field: unknown key 'collumns'; known here: columns,"),
+        ("field", FIELD | {"path": "nowhere.csv"}, "field.path: nothing at nowhere.csv; correct"),
+        (
+            "field",
+            FIELD | {"path": "docs"},
+            "field.path: docs holds nothing that is read (",
+        ),
+        ("field", FIELD | {"path": None}, "field: neither is given; give path for files on"),
+        ("field", FIELD | {"osf": {"node": "abc12"}}, "field: both are given; give path for files"),
+        ("field", FIELD | {"osf": {"node": "osf.io/abc12"}}, "field.osf.node: 'osf.io/abc12' does"),
+        ("field", FIELD | {"prompts": {}}, "field.prompts: layout wide needs the column of each"),
+        (
+            "field",
+            FIELD | {"layout": "long"},
+            "field.columns.prompt: layout long needs this column",
+        ),
+        (
+            "field",
+            FIELD | {"columns": {"participant": "id", "answer": "a"}},
+            "field.columns.answer: layout wide has field.prompts instead; remove it",
+        ),
+        (
+            "field",
+            FIELD | {"skip_prompts": ["x"]},
+            "field.skip_prompts: layout wide reads no other columns",
+        ),
+        (
+            "field",
+            FIELD | {"prompts": {"movies": "Q1", "companies": "Q1"}},
+            "field.prompts: 'Q1' is given for several items; each needs its own",
+        ),
+        (
+            "field",
+            FIELD | {"prompts": {"recomendations/movies": "Q1"}},
+            "field.prompts: 'recomendations/movies' names no task of study.tasks (recommendations,",
+        ),
+        (
+            "field",
+            FIELD | {"prompts": {"probe/ethics-77": "Q1"}},
+            "field.prompts: 'probe/ethics-77' is no item of the study's tasks (ethics-00, ethics-01",
+        ),
+        (
+            "field",
+            FIELD | {"models": {"ChatGPT": "gpt-4o-mini"}},
+            "field.models: 'ChatGPT' is 'gpt-4o-mini', which is not among study.models (embedded)",
+        ),
         ("metrics/baseline", "ofline", "metrics.baseline: 'ofline' is not in conditions"),
         ("power/targets", 0.8, "power: unknown key 'targets'; known here: alpha, answer_share"),
         ("power/alpha", 0, "power.alpha: 0 is less than or equal to"),
@@ -283,6 +339,45 @@ def test_a_mistake_is_told_in_one_line(setting: str, value: Any, message: str) -
     assert told.startswith("config.yaml: ")
     assert message in told
     assert "\n" not in told
+
+
+def test_a_field_of_several_models_needs_a_column_that_tells_them_apart() -> None:
+    config = config_with("field", FIELD)
+    config["study"]["models"] = ["embedded", "local"]
+    assert "field.columns.model: the study asks 2 models" in complaint(config)
+    config = config_with("field", FIELD | {"columns": {"participant": "id", "platform": "p"}})
+    config["study"]["models"] = ["embedded", "local"]
+    check_config(config, SCHEMA, "config.yaml")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("folder", ["folder/a.csv", "folder/b.XLSX", "folder/deep/c.parquet"]),
+        ("folder/*", ["folder/a.csv", "folder/b.XLSX"]),
+        ("folder/a.csv", ["folder/a.csv"]),
+        ("odd[1].csv", ["odd[1].csv"]),
+    ],
+)
+def test_a_field_is_every_file_of_its_path_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, expected: list[str]
+) -> None:
+    names = ("a.csv", "b.XLSX", "~$b.xlsx", "key", "notes.docx", ".hidden.csv", "deep/c.parquet")
+    for name in (*(f"folder/{name}" for name in names), "odd[1].csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    config = config_with("field", FIELD | {"path": path})
+    check_config(config, SCHEMA, "config.yaml")
+    assert field_files(config) == expected
+
+
+def test_an_osf_project_is_its_manifest() -> None:
+    config = config_with("field", FIELD | {"path": None, "osf": {"node": "AbC12"}})
+    check_config(config, SCHEMA, "config.yaml")
+    assert field_files(config) == ["resources/downloads/osf/abc12/manifest.json"]
+    assert config["field"]["osf"]["url"] == "https://api.osf.io/v2"
+    assert field_files(shipped_config()) == []
 
 
 @pytest.mark.parametrize("key", ["study", "models", "filters"])

@@ -168,6 +168,16 @@ def test_a_view_can_name_the_folder_a_row_is_from(
     assert "corpus" not in plain
 
 
+def test_a_column_of_the_name_file_is_the_tables_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    duckdb.sql("SELECT 1 AS n, 'wave 1.csv' AS file").write_parquet("a.parquet")
+    tables.write_views("study.duckdb", {"a": ["a.parquet"]})
+    with duckdb.connect("study.duckdb", read_only=True) as database:
+        assert database.sql("FROM a").fetchall() == [(1, "wave 1.csv")]
+
+
 def test_a_view_over_a_missing_file_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"study\.duckdb: cannot be written: ") as caught:
         tables.write_views(tmp_path / "study.duckdb", {"a": [str(tmp_path / "none.parquet")]})

@@ -14,6 +14,7 @@ HOME = Path(workflow.basedir)
 sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 
 from fieldwork.errors import StudyError
+from fieldwork.field_settings import field_files
 from fieldwork.provenance import code_version
 from fieldwork.settings import (
     arms_of,

@@ -23,7 +23,7 @@ rule parse_answers:
 rule canonicalise_answers:
     input:
         parsed=study_tables("answers/parsed"),
-        field=config["field"] or [],
+        field="results/answers/field.parquet" if config["field"] else [],
         aliases=(shipped(config["parsing"]["aliases"]) if config["parsing"]["aliases"] else []),
         overrides=config["parsing"]["overrides"] or [],
     output:

@@ -17,6 +17,8 @@ rule build_database:
         ),
         responses=study_tables("responses"),
         answers="results/answers/answers.parquet",
+        field_answers=["results/field/answers.parquet"] if config["field"] else [],
+        field_participants=["results/field/participants.parquet"] if config["field"] else [],
         metrics=expand(
             "results/metrics/{table}.parquet",
             table=[

@@ -25,6 +25,8 @@ if __name__ == "__main__":
             "requests": list(snakemake.input.requests),
             "responses": list(snakemake.input.responses),
             "answers": [snakemake.input.answers],
+            "field_answers": list(snakemake.input.field_answers),
+            "field_participants": list(snakemake.input.field_participants),
         },
         metrics=list(snakemake.input.metrics),
         database=snakemake.output.database,

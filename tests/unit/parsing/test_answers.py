@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.parsing.answers import apply_merges, merge_items, parse_response
+from fieldwork.parsing.answers import (
+    apply_merges,
+    merge_items,
+    parse_field_answer,
+    parse_response,
+)
+from fieldwork.participants import FieldAnswer
 from fieldwork.records import OUTCOMES, Answer, Item, MergedItem, Outcome, Response
 
 LIST = Item("films", "list", "Which films?", "Name five.", [], None, None, "")
@@ -96,6 +102,17 @@ def test_an_answer_says_what_it_answers() -> None:
 
 
 # ---- one name ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("item", [LIST, CHOICE], ids=["list", "choice"])
+@pytest.mark.parametrize(
+    "text", [FIVE, "B.", "It depends.", "I'm sorry, but I can't help.", "", None]
+)
+def test_an_answer_of_the_field_is_read_as_a_models(text: str | None, item: Item) -> None:
+    given = FieldAnswer("p", "web", "m", "t", "i", 3, None, text, 0, "a.csv", 2, [], None)
+    outcome: Outcome = "empty" if text is None else "ok"
+    expected = parse_response(response(text, outcome, condition="field"), item)
+    assert parse_field_answer(given, item) == expected
 
 
 def test_spellings_are_counted_and_merged_within_a_prompt() -> None:

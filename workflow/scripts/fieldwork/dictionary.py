@@ -172,11 +172,11 @@ duckdb -readonly results/study.duckdb
 ```
 
 or in Python `duckdb.connect("results/study.duckdb", read_only=True)`. There is a view for each table:
-`conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, and one named
-after each file of `results/metrics/`. Those that a study does not need (`conversations` without
-histories, say) are missing. A view holds the tables of all models, tasks and conditions one after
-another; its additional column `file` says which one a row is from, and `corpus` in `conversations`
-which corpus.
+`conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, `field_answers`,
+`field_participants`, and one named after each file of `results/metrics/`. Those that a study does not
+need (`conversations` without histories, say) are missing. A view holds the tables of all models, tasks
+and conditions one after another; its additional column `file` says which one a row is from (in
+`field_answers` it is the participants' file), and `corpus` in `conversations` which corpus.
 
 Which options the answers to the prompt on movies name most often, under each condition:
 
@@ -262,17 +262,23 @@ Overrides win over aliases, and both over likeness of spelling.
 
 ### Answers of real users
 
-`field` names a Parquet table with the columns of `results/answers/answers.parquet` above, in any
-order. In each row:
+`field` names files (`path`) or an OSF project (`osf`) and what their columns are; docs/field.md walks
+through it. CSV and TSV may be UTF-8, UTF-16 or Windows-1252, separated by comma, semicolon or tab; a
+file that mixes encodings is refused. Of Excel (`.xlsx`) there must be one sheet with cells, and answers
+in it must be text. Parquet is read too. A folder is all such files in it, read together: a participant
+may be in several. The two rows that Qualtrics puts below the header are no answers.
 
-- `model` is the model the person used, under its name in the config; `task` and `item_id` are those
-  of the study; `condition` is `field`; `puppet_id` tells participants apart; `replicate` is 0 unless
-  a person answered more than once; `outcome` is `ok` where there is an answer.
-- For a list item give `raw_items` (options as written; they are merged with those of the models) and
-  leave `items` NULL. For a choice item give `letter`. Where nothing could be read all of these are
-  NULL and `reason` says why.
+- `layout: wide` is a row a participant; `prompts` gives each item its column. `layout: long` is a row an
+  answer; `prompts` gives each item its value in the column `prompt`, which may also hold item ids.
+- `columns.model`, or else `columns.platform`, says which model answered, by `models`; a study of one
+  model needs neither.
+- `columns.groups` gives each variable its column, in these files or one of their own.
+- `columns.position` is the place in the participant's order of prompts; in a wide file that order, as
+  item ids or columns with `|` or a comma between them.
+- A participant's repeats of a prompt are numbered as replicates in the order of files and rows.
 
-The answers join the others in `answers.parquet` and are measured and drawn as one more condition.
+What is kept of it is in `results/field/`; answers that pass the checks join the others in
+`answers.parquet` under the condition `field`.
 """
 
 

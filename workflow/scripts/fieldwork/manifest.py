@@ -1,8 +1,9 @@
 """The list of files a download left behind, and reading it back."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from fieldwork import tables, texts
 from fieldwork.errors import StudyError
@@ -11,11 +12,24 @@ NAME = "manifest.json"
 
 
 def write_manifest(
-    path: Path, *, repo: str, revision: str, checksums: Iterable[tuple[Path, str]]
+    path: Path,
+    *,
+    repo: str,
+    revision: str,
+    checksums: Iterable[tuple[Path, str]],
+    told: Mapping[Path, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Write where files came from and their sha256, by their paths beneath the manifest's folder."""
+    """Write where files came from and their sha256, by their paths beneath the manifest's folder.
+
+    `told` is what else is known of a file.
+    """
+    more = told or {}
     files = [
-        {"path": file.relative_to(path.parent).as_posix(), "sha256": sha256}
+        {
+            "path": file.relative_to(path.parent).as_posix(),
+            "sha256": sha256,
+            **more.get(file, {}),
+        }
         for file, sha256 in sorted(checksums)
     ]
     content = {"repo": repo, "revision": revision, "files": files}

@@ -210,7 +210,7 @@ class CostRow:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A parsed answer: `results/answers/answers.parquet`, and what `field:` points to."""
+    """A parsed answer: `results/answers/answers.parquet`."""
 
     model: str = column("model name in the config")
     task: str = column("task")

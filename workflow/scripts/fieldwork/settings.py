@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator, FormatChecker, validators
 from jsonschema.exceptions import ValidationError
 
 from fieldwork.errors import StudyError
+from fieldwork.field_settings import broken_field
 
 Config = dict[str, Any]
 
@@ -46,6 +47,7 @@ def check_config(config: Config, schema: Path, source: str) -> None:
         *_broken_draws(config),
         *_broken_kit(config),
         *_broken_arms(config),
+        *broken_field(config),
     )
     for problem in found:
         raise StudyError(f"{source}: {problem}")
@@ -182,8 +184,6 @@ def _broken_references(config: Config) -> Iterator[str]:
         if condition.get("after"):
             yield from _broken_control(f"conditions.{name}.after", condition, config)
     yield from _missing("metrics.baseline", config["metrics"]["baseline"], "conditions", config)
-    if config["field"] and not Path(config["field"]).is_file():
-        yield f"field: no file {config['field']}; give a Parquet table of answers (docs/data.md), or null"
     both = sorted(set(config["corpora"]) & set(config["datasets"]))
     if both:
         yield f"{both[0]!r} is in corpora and in datasets; downloads need distinct names"

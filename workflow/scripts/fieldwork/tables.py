@@ -330,7 +330,7 @@ def write_views(
 ) -> None:
     """Write a DuckDB file with one view for each name, over the rows of its Parquet files.
 
-    The column `file` says which file a row is from.
+    The column `file` says which file a row is from, but in tables that have a column of that name.
 
     Args:
         folders: by view, the name of a further column with the name of the folder that file is in.
@@ -344,7 +344,9 @@ def write_views(
         with atomic_path(path) as partial, open_database(file=partial) as database:
             for name, files in views.items():
                 listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-                rows = f"read_parquet([{listed}], filename = 'file')"
+                has_file = "file" in database.sql(f"FROM read_parquet([{listed}])").columns
+                named = "" if has_file else ", filename = 'file'"
+                rows = f"read_parquet([{listed}]{named})"
                 folder = (folders or {}).get(name)
                 more = f', parse_path(file)[-2] AS "{folder}"' if folder else ""
                 database.execute(f'CREATE VIEW "{name}" AS SELECT *{more} FROM {rows}')

@@ -10,7 +10,8 @@ from fieldwork.errors import StudyError
 from fieldwork.parsing.canonical import Merge, canonicalise
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.lists import parse_list
-from fieldwork.records import Answer, Item, MergedItem, Response
+from fieldwork.participants import FieldAnswer
+from fieldwork.records import Answer, Item, MergedItem, Outcome, Response
 
 UNREAD_OUTCOMES = {
     "refused": "refused",
@@ -37,14 +38,40 @@ def parse_response(response: Response, item: Item) -> Answer:
         letter=None,
         reason=UNREAD_OUTCOMES.get(response.outcome),
     )
+    return _read(blank, response.text, item)
+
+
+def parse_field_answer(answer: FieldAnswer, item: Item) -> Answer:
+    """Read an answer of the field, as one of the condition `field`; an empty one has no reading."""
+    outcome: Outcome = "empty" if answer.text is None else "ok"
+    blank = Answer(
+        model=answer.model,
+        task=answer.task,
+        condition="field",
+        item_id=answer.item_id,
+        puppet_id=answer.participant_id,
+        replicate=answer.replicate,
+        kind=item.kind,
+        outcome=outcome,
+        raw_items=None,
+        items=None,
+        letter_strict=None,
+        letter=None,
+        reason=UNREAD_OUTCOMES.get(outcome),
+    )
+    return _read(blank, answer.text, item)
+
+
+def _read(blank: Answer, text: str | None, item: Item) -> Answer:
+    """`blank` with what the text says, where it has not said already why there is nothing."""
     if blank.reason is not None:
         return blank
     if item.kind == "list":
-        listed = parse_list(response.text)
+        listed = parse_list(text)
         written = list(listed.items) if listed.items is not None else None
         return dataclasses.replace(blank, raw_items=written, reason=listed.reason)
     letters = ascii_uppercase[: len(item.choices)]
-    choice = parse_choice(response.text, letters=letters, choices=item.choices)
+    choice = parse_choice(text, letters=letters, choices=item.choices)
     return dataclasses.replace(
         blank, letter_strict=choice.strict, letter=choice.letter, reason=choice.reason
     )

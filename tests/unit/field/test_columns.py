@@ -1,0 +1,384 @@
+"""The column map: wide and long files, models, groups and orders, and every way it does not fit."""
+
+import datetime
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.field.columns import Map, read_field
+from fieldwork.field.raw_answers import Prompt, RawAnswer, RawField
+from fieldwork.field.sources import Row, Sheet
+
+MOVIES, CARS = Prompt("recommendations", "movies"), Prompt("recommendations", "cars")
+ETHICS = Prompt("probe", "ethics-00")
+PROMPTS = (MOVIES, CARS, ETHICS, Prompt("probe", "twice"), Prompt("mmlu", "twice"))
+ABSENT = {"platform": None, "model": None, "prompt": None, "answer": None, "position": None}
+SECRET = "SECRET-ID-77"
+
+
+def column_map(layout: str, *, models: Sequence[str] = ("m",), **changes: Any) -> Map:
+    columns = ABSENT | {"participant": "id", "groups": {}}
+    if layout == "long":
+        columns |= {"prompt": "prompt", "answer": "answer"}
+    field: dict[str, Any] = {
+        "layout": layout,
+        "columns": columns | changes.pop("columns", {}),
+        "prompts": {"movies": "Q1", "recommendations/cars": "Q2"} if layout == "wide" else {},
+        "skip_prompts": [],
+        "models": {},
+    }
+    return Map(field | changes, PROMPTS, models)
+
+
+def sheet(*rows: Sequence[Any], name: str = "a.csv") -> Sheet:
+    header, *others = rows
+    told = [Row(n, tuple(cells)) for n, cells in enumerate(others, start=2) if any(cells)]
+    return Sheet(Path(name), tuple(header), told)
+
+
+def read(*sheets: Sheet, told: Map) -> RawField:
+    return read_field(sheets, told)
+
+
+def refusal(*sheets: Sheet, told: Map) -> str:
+    with pytest.raises(StudyError) as caught:
+        read_field(sheets, told)
+    said = str(caught.value)
+    assert "\n" not in said
+    assert SECRET not in said
+    return said
+
+
+def brief(answer: RawAnswer) -> tuple[Any, ...]:
+    return answer.participant, answer.prompt.item_id, answer.replicate, answer.text, answer.row
+
+
+# ---- what is read ----------------------------------------------------------------------------------
+
+
+def test_wide_a_row_is_a_participant_and_a_column_a_prompt() -> None:
+    found = read(
+        sheet(["id", "Q2", "other", "Q1"], ["p1", "Fiat", "!", "Alien"], ["p2", " ", "", "Brazil"]),
+        told=column_map("wide"),
+    )
+    assert sorted(map(brief, found.answers)) == [
+        ("p1", "cars", 0, "Fiat", 2),
+        ("p1", "movies", 0, "Alien", 2),
+        ("p2", "cars", 0, None, 3),
+        ("p2", "movies", 0, "Brazil", 3),
+    ]
+    assert {a.model for a in found.answers} == {"m"}
+    assert {(a.platform, a.position) for a in found.answers} == {(None, None)}
+
+
+@pytest.mark.parametrize("value", ["Which films?", "movies", "recommendations/movies"])
+def test_long_a_row_is_an_answer_and_item_ids_need_no_entry(value: str) -> None:
+    told = column_map("long", prompts={"movies": "Which films?"})
+    found = read(sheet(["answer", "prompt", "id"], [" Alien\n", value, "p1"]), told=told)
+    assert [brief(a) for a in found.answers] == [("p1", "movies", 0, " Alien\n", 2)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["a", "b", "c"], [0, 1, 2]),
+        (["a", "", "c"], [0, 2, 1]),
+        (["", "b", ""], [1, 0, 2]),
+    ],
+)
+def test_replicates_count_texts_in_the_order_of_rows_and_files(
+    texts: list[str], expected: list[int]
+) -> None:
+    rows = [["id", "prompt", "answer"], *(["p1", "movies", text] for text in texts)]
+    other = sheet(*rows, ["p1", "cars", "x"], ["p2", "movies", "y"], ["p1", "movies", "z"])
+    again = sheet(rows[0], [" p1 ", "movies", "last"], name="b.csv")
+    found = read(other, again, told=column_map("long"))
+    ours = [a for a in found.answers if (a.participant, a.prompt) == ("p1", MOVIES)]
+    assert [a.text for a in ours] == [*(t or None for t in texts), "z", "last"]
+    n_texts = sum(map(bool, texts))
+    numbers = [n + 2 * (not text) for n, text in zip(expected, texts, strict=True)]
+    assert [a.replicate for a in ours] == [*numbers, n_texts, n_texts + 1]
+
+
+@pytest.mark.parametrize("written", ["12", " 12 ", 12, 12.0])
+def test_a_participant_is_the_same_in_every_kind_of_file(written: object) -> None:
+    found = read(
+        sheet(["id", "Q1", "Q2"], ["12", "x", ""]),
+        sheet(["id", "Q1", "Q2"], [written, "y", ""], name="b.xlsx"),
+        told=column_map("wide"),
+    )
+    movies = [a for a in found.answers if a.prompt == MOVIES]
+    assert [(a.participant, a.replicate) for a in movies] == [("12", 0), ("12", 1)]
+
+
+def test_one_letter_in_two_unicode_forms_is_one_participant() -> None:
+    rows = [["id", "Q1", "Q2"], ["caf\u00e9", "x", ""], ["cafe\u0301", "y", ""]]
+    found = read(sheet(*rows), told=column_map("wide"))
+    assert len({a.participant for a in found.answers}) == 1
+
+
+@pytest.mark.parametrize(
+    ("models", "columns", "mapped", "cells", "expected"),
+    [
+        (["m"], {}, {}, ["", ""], "m"),
+        (["m"], {"platform": "p"}, {}, ["ChatGPT", ""], "m"),
+        (["m"], {"platform": "p"}, {"ChatGPT": "m"}, ["ChatGPT", ""], "m"),
+        (["m", "n"], {"platform": "p"}, {"ChatGPT": "n"}, [" ChatGPT", ""], "n"),
+        (["m", "n"], {"model": "k"}, {}, ["", "n"], "n"),
+        (["m", "n"], {"platform": "p", "model": "k"}, {"x": "m"}, ["ChatGPT", "x"], "m"),
+        (["m", "n"], {"platform": "p"}, {"ChatGPT": None}, ["ChatGPT", ""], None),
+    ],
+)
+def test_the_model_comes_from_its_column_or_the_platform(
+    models: list[str],
+    columns: dict[str, str],
+    mapped: dict[str, str | None],
+    cells: list[str],
+    expected: str | None,
+) -> None:
+    told = column_map("long", models=models, columns=columns)
+    told.field["models"].update(mapped)  # type: ignore[attr-defined]
+    other = ["ChatGPT" if expected else "m", "m"]
+    rows = [["id", "prompt", "answer", "p", "k"], ["p1", "movies", "x", *cells]]
+    found = read(sheet(*rows, ["p2", "movies", "y", *other]), told=told)
+    first = [a for a in found.answers if a.participant == "p1"]
+    assert [a.model for a in first] == ([expected] if expected else [])
+    assert found.n_left_out == (expected is None)
+    if expected and "platform" in columns:
+        assert first[0].platform == "ChatGPT"
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("cars|movies", {"cars": 1, "movies": 2}),
+        ("movies, cars", {"movies": 1, "cars": 2}),
+        ("intro|Q2|recommendations/movies", {"cars": 2, "movies": 3}),
+        ("movies|cars|movies", {"movies": 1, "cars": 2}),
+        ("cars", {"cars": 1, "movies": None}),
+        ("", {"cars": None, "movies": None}),
+    ],
+)
+def test_wide_positions_come_from_the_order_the_prompts_were_shown_in(
+    cell: str, expected: dict[str, int | None]
+) -> None:
+    told = column_map("wide", columns={"position": "order"})
+    found = read(sheet(["id", "order", "Q1", "Q2"], ["p1", cell, "x", "y"]), told=told)
+    assert {a.prompt.item_id: a.position for a in found.answers} == expected
+
+
+@pytest.mark.parametrize(("cell", "expected"), [("3", 3), (3, 3), (3.0, 3), ("", None)])
+def test_long_positions_are_numbers(cell: object, expected: int | None) -> None:
+    told = column_map("long", columns={"position": "n"})
+    found = read(sheet(["id", "prompt", "answer", "n"], ["p1", "cars", "x", cell]), told=told)
+    assert [a.position for a in found.answers] == [expected]
+
+
+def test_groups_may_come_from_a_file_of_their_own() -> None:
+    told = column_map("wide", columns={"groups": {"gender": "Sex", "race": "Race"}})
+    found = read(
+        sheet(["id", "Q1", "Q2"], ["p1", "x", ""], ["p2", "y", ""]),
+        sheet(["id", "Sex", "Race"], ["p2", "f", ""], ["p1", "m", "b"], ["p1", "", "b"], name="g"),
+        told=told,
+    )
+    assert {(m.participant, m.variable, m.group) for m in found.members} == {
+        ("p1", "gender", "m"),
+        ("p1", "race", "b"),
+        ("p2", "gender", "f"),
+    }
+    assert len(found.answers) == 4
+
+
+def test_prompts_may_be_spread_over_files() -> None:
+    found = read(
+        sheet(["id", "Q1"], ["p1", "x"]),
+        sheet(["id", "Q2"], ["p1", "y"], name="b.csv"),
+        told=column_map("wide"),
+    )
+    assert [(a.prompt, a.replicate) for a in found.answers] == [(MOVIES, 0), (CARS, 0)]
+
+
+def test_prompts_that_are_not_asked_are_left_out_where_the_setting_says_so() -> None:
+    told = column_map("long", skip_prompts=["consent"])
+    rows = [["id", "prompt", "answer"], ["p1", "consent", 7], ["p1", "cars", "x"]]
+    found = read(sheet(*rows), told=told)
+    assert [brief(a) for a in found.answers] == [("p1", "cars", 0, "x", 3)]
+    assert found.n_left_out == 1
+
+
+# ---- what does not fit -----------------------------------------------------------------------------
+
+WIDE, LONG = column_map("wide"), column_map("long")
+GROUPED = column_map("wide", columns={"groups": {"sex": "S"}})
+
+
+@pytest.mark.parametrize(
+    ("told", "header", "said"),
+    [
+        (WIDE, ["ID", "Q1", "Q2"], "no column 'id' (field.columns.participant) (nearest: 'ID')"),
+        (WIDE, ["id", "Q1", "q2 "],
+         "no column 'Q2' (field.prompts.recommendations/cars) (nearest: 'q2')"),
+        (WIDE, ["id", "x"], "no column 'Q1' (field.prompts.movies); there are id, x"),
+        (WIDE, ["id", "Q1", "Q2", "Q1"], "row 1 has the column 'Q1' twice (field.prompts.movies)"),
+        (WIDE, ["id", *(f"c{n}" for n in range(30))], "c10 and 19 more"),
+        (LONG, ["id", "prompt"], "no column 'answer' (field.columns.answer)"),
+        (GROUPED, ["id", "Q1", "Q2"], "no column 'S' (field.columns.groups.sex)"),
+        (WIDE, ["id", "Q1", "Recommend five movies, as a list of titles and no more"],
+         "there are id, Q1, Recommend five movies, as a list of titl…"),
+    ],
+)  # fmt: skip
+def test_a_column_that_is_not_there_is_named_with_those_that_are(
+    told: Map, header: list[str], said: str
+) -> None:
+    found = refusal(sheet(header, [SECRET] * len(header)), told=told)
+    assert found.startswith("a.csv: ")
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        (datetime.datetime(2026, 5, 3), "a date"),
+        (datetime.date(2026, 5, 3), "a date"),
+        (datetime.time(5, 3), "a date"),
+        (1.5, "a number"),
+        (7, "a number"),
+        (True, "a number"),
+        (math.nan, "an error value"),
+        ([1], "no text"),
+    ],
+)
+@pytest.mark.parametrize("layout", ["wide", "long"])
+def test_what_excel_made_of_an_answer_is_refused_with_the_way_out(
+    layout: str, cell: object, kind: str
+) -> None:
+    header, row = ["id", "Q1", "Q2"], [SECRET, "x", cell]
+    if layout == "long":
+        header, row = ["id", "prompt", "answer"], [SECRET, "movies", cell]
+    said = refusal(
+        sheet(header, ["p1", "movies", "y"], row, name="a.xlsx"), told=column_map(layout)
+    )
+    column = "'Q2' (field.prompts, recommendations/cars)"
+    column = column if layout == "wide" else "'answer' (field.columns.answer)"
+    assert said.startswith(f"a.xlsx: row 3, column {column} holds {kind} where")
+    assert "export the survey as CSV" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "row", "said"),
+    [
+        ({}, ["", "movies", "x", "", ""], "column 'id' (field.columns.participant) is empty"),
+        ({}, [SECRET, "", "x", "", ""], "column 'prompt' (field.columns.prompt) is empty"),
+        ({}, [SECRET, SECRET, "x", "", ""], "holds a prompt that is none of field.prompts"),
+        ({}, [SECRET, "twice", "x", "", ""], "holds a prompt that is none of field.prompts"),
+        ({"models": ["m", "n"], "columns": {"model": "k"}}, [SECRET, "movies", "x", "", ""],
+         "column 'k' (field.columns.model) is empty (it knows m, n); add it there"),
+        ({"models": ["m", "n"], "columns": {"platform": "k"}}, [SECRET, "movies", "x", SECRET, ""],
+         "column 'k' (field.columns.platform) holds a value that field.models does not know"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "0"], "is no whole number"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", SECRET], "is no whole number"),
+    ],
+)  # fmt: skip
+def test_a_cell_that_cannot_be_read_is_named_and_never_quoted(
+    changes: dict[str, Any], row: list[str], said: str
+) -> None:
+    told = column_map("long", **changes)
+    good = ["p1", "cars", "x", "m", "1"]
+    header = ["id", "prompt", "answer", "k", "n"]
+    found = refusal(sheet(header, good, row), told=told)
+    assert found.startswith("a.csv: row 3, ")
+    assert said in found
+
+
+def test_an_order_that_names_no_prompt_is_refused() -> None:
+    told = column_map("wide", columns={"position": "o"})
+    found = refusal(sheet(["id", "o", "Q1", "Q2"], [SECRET, f"{SECRET}|b", "x", ""]), told=told)
+    assert found.startswith("a.csv: row 2, column 'o' (field.columns.position) names no prompt")
+
+
+@pytest.mark.parametrize(
+    ("prompts", "said"),
+    [
+        ({"moves": "Q1"}, "field.prompts: 'moves' is no item of the study's tasks (nearest: 'movies')"),
+        ({"twice": "Q1"}, "field.prompts: 'twice' is in several tasks; write probe/twice or mmlu/twice"),
+        ({"movies": "Q1", "recommendations/movies": "Q2"}, "recommendations/movies is given twice"),
+    ],
+)  # fmt: skip
+def test_a_prompt_that_is_no_item_is_named(prompts: dict[str, str], said: str) -> None:
+    told = column_map("wide", prompts=prompts)
+    assert said in refusal(sheet(["id", "Q1", "Q2"], ["p1", "x", "y"]), told=told)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "b.csv"])
+def test_a_participant_in_two_groups_is_named_by_rows_only(name: str) -> None:
+    header = ["id", "Q1", "Q2", "S"]
+    sheets = [
+        sheet(header, ["p1", "x", "", "f"], [SECRET, "y", "", "f"]),
+        sheet(header, ["p2", "x", "", "m"], [SECRET, "y", "", "m"], name=name),
+    ]
+    if name == "a.csv":
+        rows = [*sheets[0].rows, *(row._replace(number=row.number + 2) for row in sheets[1].rows)]
+        sheets = [sheets[0]._replace(rows=rows)]
+    found = refusal(*sheets, told=GROUPED)
+    here, there = ("row 5", "row 3") if name == "a.csv" else ("row 3", "row 3 of a.csv")
+    assert found.startswith(f"{name}: {here} puts the participant in another group of ")
+    assert f"field.columns.groups.sex than {there} does" in found
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "5f3c9b01ab775f3c9b01ab77",
+        "2f1a6d3e-7b0c-4d55-9a51-0e6f0a2f9c11",
+        "R_2abcDEFghi34567",
+        "jo@example.org",
+        "2026-10-01 09:30",
+        "17",
+        "1. Alien\n2. Brazil\n3. Crash",
+    ],
+)
+def test_a_first_row_that_is_no_header_is_not_told(cell: str) -> None:
+    found = refusal(sheet([SECRET, cell, "x"], ["p1", "y", "z"]), told=WIDE)
+    assert "looks like an answer rather than a header" in found
+    assert cell not in found
+
+
+LONG_TEXT = "\n".join(f"{n}. A film of some length" for n in range(5))
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_copy"),
+    [
+        ([LONG_TEXT, "y"], True),
+        ([f"{LONG_TEXT} ", ""], True),
+        ([LONG_TEXT, "z"], False),
+        (["", "y"], False),
+        (["", ""], False),
+    ],
+)
+def test_a_second_export_of_the_same_survey_is_refused(texts: list[str], is_copy: bool) -> None:
+    header = ["id", "Q1", "Q2"]
+    first = sheet(header, ["p1", LONG_TEXT, "a"], ["p2", "y", "b"])
+    second = sheet(header, ["p1", texts[0], ""], ["p2", texts[1], ""], name="b.xlsx")
+    if is_copy:
+        found = refusal(first, second, told=WIDE)
+        assert found.startswith("b.xlsx: holds the same answers as a.csv")
+    else:
+        assert len(read(first, second, told=WIDE).answers) == 8
+
+
+@pytest.mark.parametrize("rows", [[], [[SECRET, "", " "], ["p2", "", ""]]])
+def test_no_answers_at_all_are_refused(rows: list[list[str]]) -> None:
+    found = refusal(sheet(["id", "Q1", "Q2"], *rows), told=WIDE)
+    assert found.startswith(f"a.csv: no answer in 1 file(s) of {2 * len(rows)} asked for")
+
+
+def test_a_group_without_answers_is_refused() -> None:
+    rows = [["p1", "x", "", "f"], ["p2", "", "", "f"], [SECRET, "", "", "m"], ["p3", "", "", "m"]]
+    found = refusal(sheet(["id", "Q1", "Q2", "S"], *rows), told=GROUPED)
+    assert found.startswith("a.csv: nobody in the group of row 4 gave an answer")
+    assert "(field.columns.groups.sex)" in found

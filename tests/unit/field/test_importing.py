@@ -1,0 +1,73 @@
+"""What leaves the import names nobody: ids are hashes, texts are masked, file names too."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from fieldwork.field.importing import keep, told_files
+from fieldwork.field.raw_answers import Membership, Prompt, RawAnswer, RawField
+
+KEY = b"k" * 32
+MOVIES = Prompt("recommendations", "movies")
+ONE, OTHER = "5f3c9b01ab77", "5f3c9b02cd88"
+
+
+def raw(participant: str, text: str | None, *, path: str = "wave.csv", row: int = 2) -> RawAnswer:
+    return RawAnswer(participant, "ChatGPT", "m", MOVIES, 0, 3, text, Path(path), row)
+
+
+def kept_text(text: str | None) -> tuple[str | None, int]:
+    others = [raw(who, "x") for who in (OTHER, "17", "sunflower")]
+    first = keep(RawField([raw(ONE, text), *others], [], 0), KEY).answers[0]
+    return first.text, first.n_masked
+
+
+def test_ids_become_hashes_that_join_answers_and_groups() -> None:
+    member = Membership(ONE, "sex", "f", Path("wave.csv"), 2)
+    kept = keep(RawField([raw(ONE, "Alien"), raw(OTHER, None)], [member], 0), KEY)
+    ids = [answer.participant_id for answer in kept.answers]
+    assert len(set(ids)) == 2
+    assert [p.participant_id for p in kept.participants] == ids[:1]
+    assert ONE not in repr(kept)
+    assert OTHER not in repr(kept)
+    again = keep(RawField([raw(ONE, "Alien")], [], 0), b"j" * 32)
+    assert again.answers[0].participant_id != ids[0]
+    first = kept.answers[0]
+    assert (first.text, first.platform, first.position, first.row) == ("Alien", "ChatGPT", 3, 2)
+    assert (first.flags, first.excluded_for) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, (None, 0)),
+        ("Alien", ("Alien", 0)),
+        (f"I am {ONE}.", ("I am [id].", 1)),
+        (f"as {OTHER} said", ("as [id] said", 1)),
+        ("17. Alien", ("17. Alien", 0)),
+        (f"x{OTHER}, {ONE}-{ONE}", ("x[id], [id]-[id]", 3)),
+        ("all sunflowers, no sunflower", ("all sunflowers, no [id]", 1)),
+    ],
+)
+def test_ids_in_texts_are_masked_whoever_they_belong_to(
+    text: str | None, expected: tuple[str | None, int]
+) -> None:
+    assert kept_text(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("paths", "ids", "expected"),
+    [
+        (["in/a.csv"], [ONE], ["a.csv"]),
+        (["in/a.csv", "in/b/a.csv"], [ONE], ["a.csv", "b/a.csv"]),
+        (["in/a.csv", f"in/x{ONE.upper()}.xlsx"], [ONE], ["a.csv", "file 2.xlsx"]),
+        ([f"in/{ONE}/a.csv", "in/b.csv"], [ONE], ["file 1.csv", "b.csv"]),
+        (["in/p7.csv", "in/p71.csv"], ["p7"], ["file 1.csv", "p71.csv"]),
+        ([], [ONE], []),
+    ],
+)
+def test_a_file_that_is_named_after_a_participant_is_told_by_its_number(
+    paths: Sequence[str], ids: Sequence[str], expected: Sequence[str]
+) -> None:
+    assert list(told_files([Path(p) for p in paths], ids).values()) == expected

@@ -1,0 +1,326 @@
+"""Downloads from a loopback OSF: what goes over the wire, what lands on disk, what is said."""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import download_field
+from fieldwork.errors import StudyError
+from fieldwork.field.osf import OsfFile, download
+from fieldwork.field.osf_http import _is_own, _origin
+from fieldwork.manifest import local_files
+from servers.osf import MODIFIED, Fault, Osf, serve_osf
+
+NODE = "abc12"
+LARGE = bytes(range(256)) * 4_000
+FILES = {
+    "codebook.pdf": b"%PDF",
+    "answers.csv": b"id,movies\np1,Alien\n",
+    "data/field/wave 1.csv": LARGE,
+    "data/field/wave #2.csv": LARGE[::-1],
+    "data/notes.txt": b"notes\n",
+}
+WAVE = ["data/field/wave 1.csv"]
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What was waited between attempts, without waiting it."""
+    asked: list[float] = []
+    monkeypatch.setattr(time, "sleep", asked.append)
+    monkeypatch.delenv("OSF_TOKEN", raising=False)
+    return asked
+
+
+@pytest.fixture
+def osf() -> Iterator[Osf]:
+    with serve_osf({NODE: FILES}) as server:
+        yield server
+
+
+def fetch(osf: Osf, folder: Path, **changes: Any) -> list[OsfFile]:
+    wanted = {"node": NODE, "url": osf.url, "patterns": ["*.csv"], "folder": folder}
+    return download(**(wanted | changes))
+
+
+def refusal(osf: Osf, folder: Path, **changes: Any) -> str:
+    with pytest.raises(StudyError) as caught:
+        fetch(osf, folder, **changes)
+    told = str(caught.value)
+    assert told.startswith("field.osf: ")
+    assert "\n" not in told
+    return told
+
+
+def names(folder: Path) -> list[str]:
+    """Files there, but for what is hidden."""
+    paths = (p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
+    return sorted(p.relative_to(folder).as_posix() for p in paths)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (["*.csv"], ["answers.csv", "data/field/wave #2.csv", "data/field/wave 1.csv"]),
+        (["answers.csv"], ["answers.csv"]),
+        (["data/field/*"], ["data/field/wave #2.csv", "data/field/wave 1.csv"]),
+        (["*"], sorted(FILES)),
+        (None, ["answers.csv", "data/field/wave #2.csv", "data/field/wave 1.csv"]),
+        (["*.txt", "*.pdf"], ["codebook.pdf", "data/notes.txt"]),
+    ],
+)
+@pytest.mark.parametrize("page_size", [1, 2, 100])
+def test_files_of_all_folders_and_pages_land_under_their_paths(
+    waits: list[float],
+    tmp_path: Path,
+    patterns: list[str] | None,
+    expected: list[str],
+    page_size: int,
+) -> None:
+    with serve_osf({NODE: FILES}, page_size=page_size) as osf:
+        files = fetch(osf, tmp_path, patterns=patterns)
+    assert [f.path.relative_to(tmp_path).as_posix() for f in files] == expected == names(tmp_path)
+    for file, name in zip(files, expected, strict=True):
+        assert file.path.read_bytes() == FILES[name]
+        assert file.sha256 == hashlib.sha256(FILES[name]).hexdigest()
+        assert (file.n_bytes, file.modified, file.version) == (len(FILES[name]), MODIFIED, 3)
+    assert waits == []
+
+
+def test_a_registration_is_read_as_its_project_is(tmp_path: Path) -> None:
+    with serve_osf({NODE: FILES}, registrations=[NODE]) as osf:
+        files = fetch(osf, tmp_path)
+    assert [file.path.read_bytes() for file in files] == [FILES["answers.csv"], LARGE[::-1], LARGE]
+
+
+def test_nothing_goes_over_the_network_once_everything_is_there(osf: Osf, tmp_path: Path) -> None:
+    first = fetch(osf, tmp_path)
+    asked = len(osf.requests)
+    assert fetch(osf, tmp_path) == first
+    assert len(osf.requests) == asked
+
+
+@pytest.mark.parametrize("damage", [b"", LARGE[:-1], LARGE[:-1] + b"\x00", None])
+@pytest.mark.parametrize("md5_only", [(), WAVE])
+def test_a_damaged_or_missing_file_is_fetched_again_and_only_that(
+    tmp_path: Path, damage: bytes | None, md5_only: list[str]
+) -> None:
+    with serve_osf({NODE: FILES}, md5_only=md5_only) as osf:
+        fetch(osf, tmp_path)
+        before, target = osf.bytes_served, tmp_path / WAVE[0]
+        target.unlink() if damage is None else target.write_bytes(damage)
+        fetch(osf, tmp_path)
+        assert target.read_bytes() == LARGE
+        assert osf.bytes_served - before == len(LARGE)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "served"), [(True, len(LARGE)), (False, len(LARGE) + 300_000 + 700_000)]
+)
+def test_a_broken_connection_is_taken_up_where_it_broke_if_the_store_can(
+    tmp_path: Path, ranges: bool, served: int
+) -> None:
+    cuts = [300_000, 400_000] if ranges else [300_000, 700_000]
+    faults = [Fault("signature", cut_after=cut) for cut in cuts]
+    with serve_osf({NODE: FILES}, ranges=ranges, faults=faults) as osf:
+        (file,) = fetch(osf, tmp_path, patterns=WAVE)
+        assert file.path.read_bytes() == LARGE
+        assert osf.bytes_served == served
+
+
+def test_a_killed_download_is_taken_up_by_the_next_run(osf: Osf, tmp_path: Path) -> None:
+    osf.faults += [
+        Fault("signature", cut_after=500_000),
+        *[Fault("/download/", status=503, times=9)],
+    ]
+    assert "HTTP 503" in refusal(osf, tmp_path, patterns=WAVE)
+    assert names(tmp_path) == []
+    osf.faults.clear()
+    (file,) = fetch(osf, tmp_path, patterns=WAVE)
+    assert file.path.read_bytes() == LARGE
+    assert osf.bytes_served == len(LARGE)
+
+
+def test_a_damaged_partial_file_is_started_afresh(osf: Osf, tmp_path: Path) -> None:
+    osf.faults += [Fault("signature", cut_after=500_000), Fault("/download/", status=410)]
+    refusal(osf, tmp_path, patterns=WAVE)
+    (partial,) = (tmp_path / "data/field").glob(".*.partial")
+    partial.write_bytes(b"x" * 700_000)
+    (file,) = fetch(osf, tmp_path, patterns=WAVE)
+    assert file.path.read_bytes() == LARGE
+
+
+@pytest.mark.parametrize("body", [LARGE[:-1] + b"\x00", LARGE[:-1], LARGE + b"\x00", b""])
+def test_other_content_than_listed_is_refused(osf: Osf, tmp_path: Path, body: bytes) -> None:
+    osf.faults.append(Fault("signature", body=body, times=9))
+    assert "another content than it lists" in refusal(osf, tmp_path, patterns=WAVE)
+    assert names(tmp_path) == []
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("status", "retry_after", "waited"),
+    [
+        (429, "7", [7.0]),
+        (503, "Thu, 01 Jan 1970 00:00:00 GMT", [0.0]),
+        (500, None, [1.0]),
+        (502, "soon", [1.0]),
+    ],
+)
+@pytest.mark.parametrize("path", ["/v2/nodes", "/download/", "signature"])
+def test_a_busy_server_is_given_the_time_it_asks_for(
+    osf: Osf,
+    waits: list[float],
+    tmp_path: Path,
+    path: str,
+    status: int,
+    retry_after: str | None,
+    waited: list[float],
+) -> None:
+    osf.faults.append(Fault(path, status=status, retry_after=retry_after))
+    assert fetch(osf, tmp_path)
+    assert waits == waited
+
+
+@pytest.mark.parametrize(
+    ("fault", "n_waits"),
+    [(Fault("/v2/", status=500, times=99), 4), (Fault("/v2/", status=429, retry_after="999"), 0)],
+)
+def test_patience_ends(
+    osf: Osf, waits: list[float], tmp_path: Path, fault: Fault, n_waits: int
+) -> None:
+    osf.faults.append(fault)
+    assert f"HTTP {fault.status}" in refusal(osf, tmp_path)
+    assert len(waits) == n_waits
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"node": "zzzzz"}, "zzzzz at http://127.0.0.1"),
+        ({"node": "zzzzz"}, "(HTTP 404); field.osf.node is what follows osf.io/"),
+        (
+            {"patterns": ["*.csv", "*.xlsx"]},
+            "has no file *.xlsx (field.osf.files); there are answers.csv, ",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_named(
+    osf: Osf, tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
+    assert said in refusal(osf, tmp_path, **changes)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (Fault("/v2/", status=410), "was deleted (HTTP 410)"),
+        (Fault("/v2/", status=400), "cannot be read (HTTP 400)"),
+        (Fault("/v2/", body=b"<html>"), "another answer than OSF's API"),
+        (Fault("/v2/", body=b"{}"), "another answer than OSF's API"),
+        (Fault("/v2/", body=b'{"data": [{}]}'), "in another form"),
+        (Fault("/v2/", body=b'{"data": [], "links": {}}'), "no OSF Storage"),
+    ],
+)
+def test_another_answer_than_osf_gives_is_told(
+    osf: Osf, tmp_path: Path, fault: Fault, said: str
+) -> None:
+    osf.faults.append(fault)
+    assert said in refusal(osf, tmp_path)
+
+
+def test_a_server_that_is_away_is_told(osf: Osf, tmp_path: Path) -> None:
+    told = refusal(osf, tmp_path, url="http://127.0.0.1:9/v2")
+    assert "cannot be downloaded" in told
+    assert "give field.path" in told
+
+
+@pytest.mark.parametrize("path", ["/../out.csv", "/../../out.csv", "/a\\b.csv"])
+def test_a_listing_may_not_choose_a_place_outside_the_folder(tmp_path: Path, path: str) -> None:
+    with serve_osf({NODE: FILES}, listed_paths={"answers.csv": path}) as osf:
+        assert "lies outside" in refusal(osf, tmp_path / "folder")
+    assert names(tmp_path) == []
+
+
+def test_a_list_at_another_host_is_not_followed(osf: Osf, tmp_path: Path) -> None:
+    page = {"data": [], "links": {"next": f"{osf.store}/v2/nodes/{NODE}/files/?page=2"}}
+    osf.faults.append(Fault("/v2/", body=json.dumps(page).encode()))
+    assert "another host" in refusal(osf, tmp_path)
+    assert {r.host for r in osf.requests} == {"api"}
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        (None, "is private (HTTP 401); set OSF_TOKEN"),
+        ("wrong", "is private (HTTP 403); the token in OSF_TOKEN may not read it"),
+        ("right", None),
+    ],
+)
+def test_a_private_project_wants_a_token_that_no_other_host_sees(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    token: str | None,
+    said: str | None,
+) -> None:
+    if token is not None:
+        monkeypatch.setenv("OSF_TOKEN", token)
+    with serve_osf({NODE: FILES}, private=[NODE]) as osf:
+        if said is None:
+            assert len(fetch(osf, tmp_path)) == 3
+            assert {r.token for r in osf.requests if r.host == "store"} == {None}
+        else:
+            assert said in refusal(osf, tmp_path)
+        assert {r.token for r in osf.requests if r.host == "api"} == {token}
+    kept = b"".join(p.read_bytes() for p in tmp_path.rglob(".*") if p.is_file())
+    assert token is None or token.encode() not in kept
+
+
+@pytest.mark.parametrize(
+    ("url", "is_own"),
+    [
+        ("https://api.osf.io/v2/nodes/", True),
+        ("https://osf.io/download/1", True),
+        ("https://files.osf.io/v1", True),
+        ("https://files.de-1.osf.io/v1", True),
+        ("http://osf.io/download/1", False),
+        ("https://osf.io:8443/", False),
+        ("https://notosf.io/", False),
+        ("https://osf.io.example.org/", False),
+        ("https://storage.googleapis.com/osf.io", False),
+        ("https://osf.io@example.org/", False),
+        ("https://[::1", False),
+        ("", False),
+    ],
+)
+def test_only_hosts_of_osf_see_the_token(url: str, is_own: bool) -> None:
+    assert _is_own(_origin(url), _origin("https://api.osf.io/v2")) is is_own
+
+
+def test_the_manifest_names_each_file_with_hash_size_version_and_date(
+    osf: Osf, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "manifest.json"
+    location = {"node": NODE, "url": osf.url, "files": ["answers.csv", "data/*.txt"]}
+    download_field.main(str(manifest), location)
+    told = json.loads(manifest.read_text())
+    assert (told["repo"], told["revision"]) == (f"{osf.url}/nodes/{NODE}", MODIFIED)
+    assert told["files"] == [
+        {
+            "path": f"files/{name}",
+            "sha256": hashlib.sha256(FILES[name]).hexdigest(),
+            "bytes": len(FILES[name]),
+            "version": 3,
+            "modified": MODIFIED,
+        }
+        for name in ("answers.csv", "data/notes.txt")
+    ]
+    assert [path.read_bytes() for path in local_files([str(manifest)])] == [
+        FILES["answers.csv"],
+        FILES["data/notes.txt"],
+    ]

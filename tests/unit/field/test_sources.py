@@ -1,0 +1,192 @@
+"""Files of any survey tool: the cells a person sees, under the row numbers a person sees."""
+
+import csv
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fieldwork.errors import StudyError
+from fieldwork.field.sources import READERS, Sheet, read_sheet
+from fieldwork.field_settings import READABLE
+
+TABLE = "id,movies,note\np1,Amélie,“ja”\np2,Brazil,\n"
+ROWS = [(2, ("p1", "Amélie", "“ja”")), (3, ("p2", "Brazil", ""))]
+
+
+def sheet_of(path: Path, content: bytes) -> Sheet:
+    path.write_bytes(content)
+    return read_sheet(path)
+
+
+def refusal(path: Path, content: bytes | None = None) -> str:
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(StudyError) as caught:
+        read_sheet(path)
+    told = str(caught.value)
+    assert told.startswith(f"{path}: ")
+    assert "\n" not in told
+    return told
+
+
+def workbook(path: Path, sheets: dict[str, Sequence[Sequence[Any]]]) -> Path:
+    with pd.ExcelWriter(path, engine="openpyxl") as writer:
+        for name, rows in sheets.items():
+            pd.DataFrame(list(rows), dtype=object).to_excel(
+                writer, sheet_name=name, header=False, index=False
+            )
+    return path
+
+
+def test_the_settings_know_the_kinds_that_are_read() -> None:
+    assert tuple(READERS) == READABLE
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"]
+)
+@pytest.mark.parametrize(
+    ("name", "delimiter"), [("a.csv", ","), ("a.CSV", ";"), ("a.csv", "\t"), ("a.tsv", "\t")]
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_text_files_of_every_encoding_and_separator_read_the_same(
+    tmp_path: Path, encoding: str, name: str, delimiter: str, line_end: str
+) -> None:
+    text = TABLE.replace(",", delimiter).replace("\n", line_end)
+    sheet = sheet_of(tmp_path / name, text.encode(encoding))
+    assert sheet.header == ("id", "movies", "note")
+    assert sheet.rows == ROWS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('id,a\np1,"1. Alien\n2. Brazil\n"\np2,x\n', [(2, "1. Alien\n2. Brazil\n"), (3, "x")]),
+        ('id,a\np1,"said ""no"", twice"\n', [(2, 'said "no", twice')]),
+        ("id,a\n\np1,x\n,\n  , \np2,y\n\n", [(3, "x"), (6, "y")]),
+        ("id,a\np1\np2,NA\n", [(2, ""), (3, "NA")]),
+        ("id,a,,\np1,x,,\n", [(2, "x")]),
+        ('"id, or code",a\np1,x;y;z\n', [(2, "x;y;z")]),
+        ("id,a\np1,x\x00y\n", [(2, "x\x00y")]),
+        ("id,a\np1,a\x85b\u2028c\n", [(2, "a\x85b\u2028c")]),
+    ],
+)
+def test_a_row_is_a_row_however_many_lines_it_has(
+    tmp_path: Path, text: str, expected: list[tuple[int, str]]
+) -> None:
+    sheet = sheet_of(tmp_path / "a.csv", text.encode())
+    assert [(row.number, row.cells[1]) for row in sheet.rows] == expected
+
+
+IDS = '"{""ImportId"":""QID1""}","{""ImportId"":""QID2_TEXT""}"'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f'id,Q1\nYour id,"Recommend\nfive movies"\n{IDS}\np1,Alien\n', [4]),
+        (f"id,Q1\n{IDS}\np1,Alien\n", [3]),
+        (f"id,Q1\nYour id,Which\n{IDS}\n", []),
+        ("id,Q1\nYour id,Which\np1,Alien\n", [2, 3]),
+        (f"id,Q1\np1,Alien\np2,Brazil\n{IDS}\n", [2, 3, 4]),
+    ],
+)
+def test_the_two_rows_that_qualtrics_adds_are_no_answers(
+    tmp_path: Path, text: str, expected: list[int]
+) -> None:
+    sheet = sheet_of(tmp_path / "a.csv", text.encode())
+    assert [row.number for row in sheet.rows] == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "the file is empty"),
+        (b"id,a\np1,\xc3\xa9\np2,x\np3,\xe9t\xe9\n", "row 4 is Windows-1252 while row 2 is UTF-8"),
+        (b'id,a\np1,"\xe9\n\n"\np2,\xc3\xa9\n', "row 3 is UTF-8 while row 2 is Windows-1252"),
+        (b"id,a\np1,\xc3\xa9 \xe9\n", "row 2 is Windows-1252 while row 2 is UTF-8"),
+        ("id,a\np1,x\n".encode("utf-16") + b"\x00", "is not UTF-16"),
+        (b"id,a\np1,x,y\n", "row 2 has more cells than the header"),
+        (b'id,a\np1,x\np2,"open\np3,y\n', "row 3 cannot be read"),
+        (b'id,a\np1,"x" y\n', "row 2 cannot be read"),
+    ],
+)
+def test_a_text_file_that_cannot_be_trusted_is_refused_with_its_row(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    assert said in refusal(tmp_path / "a.csv", content)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.sav", b"$FL2", "not one of .csv, .tsv, .xlsx, .parquet"),
+        ("a.xlsx", b"PK no zip", "not a readable Excel workbook"),
+        ("a.parquet", b"PAR0", "not a readable Parquet file"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    assert said in refusal(tmp_path / name, content)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    assert "cannot be read" in refusal(tmp_path / "a.csv")
+
+
+def test_a_workbook_keeps_its_cells_and_its_row_numbers(tmp_path: Path) -> None:
+    day = datetime.datetime(2026, 5, 3)
+    rows = [["id", "a"], [1, "x"], [None, None], ["p3", "NA"], [4.5, day], [2.0, True]]
+    sheet = read_sheet(workbook(tmp_path / "a.xlsx", {"Answers": rows, "Empty": []}))
+    assert sheet.header == ("id", "a")
+    assert sheet.rows == [(2, (1, "x")), (4, ("p3", "NA")), (5, (4.5, day)), (6, (2, True))]
+
+
+def test_a_workbook_of_several_sheets_is_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", {"One": [["id"], [1]], "Two": [["x"]]})
+    assert "has 2 sheets; save the one" in refusal(path)
+
+
+CELLS = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\x00\ufeff"), max_size=9
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(CELLS, CELLS), max_size=6),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    delimiter=st.sampled_from(",;\t"),
+)
+def test_what_a_spreadsheet_writes_is_read_back_cell_by_cell(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str]],
+    encoding: str,
+    delimiter: str,
+) -> None:
+    path = tmp_path_factory.mktemp("round") / "a.csv"
+    with path.open("w", newline="", encoding=encoding) as handle:
+        writer = csv.writer(handle, delimiter=delimiter)
+        writer.writerow(["id", "answer"])
+        writer.writerows(rows)
+    written = [(n, row) for n, row in enumerate(rows, start=2) if any(map(str.strip, row))]
+    assert read_sheet(path).rows == written
+
+
+def test_an_empty_workbook_is_refused(tmp_path: Path) -> None:
+    assert "the file is empty" in refusal(workbook(tmp_path / "a.xlsx", {"One": []}))
+
+
+def test_parquet_keeps_its_types_and_counts_from_the_header(tmp_path: Path) -> None:
+    columns = {"id": ["p1", None, "p3"], "a": [1, None, 3]}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    sheet = read_sheet(tmp_path / "a.parquet")
+    assert sheet.header == ("id", "a")
+    assert sheet.rows == [(2, ("p1", 1)), (4, ("p3", 3))]

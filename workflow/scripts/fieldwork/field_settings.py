@@ -1,0 +1,123 @@
+"""The setting `field`, checked: what a schema cannot say of a column map, and which files it names.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+import glob
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fieldwork.errors import StudyError
+
+Config = dict[str, Any]
+
+READABLE = (".csv", ".tsv", ".xlsx", ".parquet")
+"""Endings of the files that are read."""
+
+
+def broken_field(config: Config) -> Iterator[str]:
+    """What is wrong with `field`, a sentence each; nothing where the study has none."""
+    field = config["field"]
+    if field is None:
+        return
+    if (field["path"] is None) == (field["osf"] is None):
+        both = "both are given" if field["path"] is not None else "neither is given"
+        yield f"field: {both}; give path for files on this machine, or osf for a project to fetch"
+        return
+    yield from _broken_layout(field)
+    yield from _broken_models(field, config)
+    for name in field["prompts"]:
+        yield from _broken_prompt(name, config)
+    try:
+        field_files(config)
+    except StudyError as error:
+        yield str(error)
+
+
+def field_files(config: Config) -> list[str]:
+    """The files that field answers are read from, or the manifest of those to be fetched.
+
+    Raises:
+        StudyError: nothing is there, or nothing of a kind that is read.
+    """
+    field = config["field"]
+    if field is None:
+        return []
+    if field["osf"] is not None:
+        return [f"resources/downloads/osf/{field['osf']['node'].lower()}/manifest.json"]
+    path = field["path"]
+    is_folder = Path(path).is_dir()
+    pattern = f"{glob.escape(path)}/**/*" if is_folder else path
+    listed = sorted(glob.glob(pattern, recursive=True))
+    # spreadsheet programs leave a lock beside an open file
+    there = [f for f in listed if Path(f).is_file() and not Path(f).name.startswith("~$")]
+    there = [path] if not there and Path(path).is_file() else there
+    if not there:
+        raise StudyError(f"field.path: nothing at {path}; correct the path, or give osf")
+    readable = [file for file in there if Path(file).suffix.lower() in READABLE]
+    if readable:
+        return readable
+    others = ", ".join(Path(file).name for file in there[:5])
+    raise StudyError(
+        f"field.path: {path} holds nothing that is read ({others}); export the answers as "
+        f"{', '.join(READABLE)}"
+    )
+
+
+def _broken_layout(field: Config) -> Iterator[str]:
+    columns, layout = field["columns"], field["layout"]
+    if layout == "wide" and not field["prompts"]:
+        yield "field.prompts: layout wide needs the column of each prompt (item_id: column)"
+    for role in ("prompt", "answer"):
+        if layout == "long" and columns[role] is None:
+            yield f"field.columns.{role}: layout long needs this column; name it, or say layout: wide"
+        if layout == "wide" and columns[role] is not None:
+            yield f"field.columns.{role}: layout wide has field.prompts instead; remove it"
+    if layout == "wide" and field["skip_prompts"]:
+        yield "field.skip_prompts: layout wide reads no other columns; remove it"
+    values = [value.strip() for value in field["prompts"].values()]
+    for value in values:
+        if values.count(value) > 1:
+            yield f"field.prompts: {value!r} is given for several items; each needs its own"
+            return
+
+
+def _broken_models(field: Config, config: Config) -> Iterator[str]:
+    asked = config["study"]["models"]
+    for value, name in field["models"].items():
+        if name is not None and name not in asked:
+            yield (
+                f"field.models: {value!r} is {name!r}, which is not among study.models "
+                f"({', '.join(asked)}); select it there, or write null to leave such rows out"
+            )
+    if (
+        len(asked) > 1
+        and field["columns"]["model"] is None
+        and field["columns"]["platform"] is None
+    ):
+        yield (
+            f"field.columns.model: the study asks {len(asked)} models, so name the column that says "
+            f"which one answered"
+        )
+
+
+def _broken_prompt(name: str, config: Config) -> Iterator[str]:
+    """Only what is known before the tasks are made: their names, and items that they list."""
+    selected = config["study"]["tasks"]
+    task, _, item_id = name.rpartition("/") if name.count("/") == 1 else ("", "", name)
+    if task and task not in selected:
+        yield f"field.prompts: {name!r} names no task of study.tasks ({', '.join(selected)})"
+        return
+    known = [_listed_items(config["tasks"][t]) for t in ([task] if task else selected)]
+    if None in known:
+        return
+    items = sorted({item for listed in known for item in listed or ()})
+    if item_id not in items:
+        yield f"field.prompts: {name!r} is no item of the study's tasks ({', '.join(items)})"
+
+
+def _listed_items(task: Config) -> list[str] | None:
+    """The items of a task, where its sources list them."""
+    listed = [source.get("item_ids") for source in task["sources"]]
+    return [item for items in listed for item in items] if all(listed) else None
