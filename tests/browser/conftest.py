@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,18 @@ def write_survey(folder: Path, consent: str = CONSENT, **settings: Any) -> Writt
             Item(name, "list", name, text, [], None, None, "test") for name, text in PROMPTS.items()
         ]
     }
-    survey = kit.survey_of("a <test>", items, SETTINGS | settings, LABELS)
+    return render_survey(folder, items, SETTINGS | settings, LABELS, consent)
+
+
+def render_survey(
+    folder: Path,
+    items: Mapping[str, Sequence[Item]],
+    settings: Mapping[str, Any],
+    labels: Mapping[str, str],
+    consent: str = CONSENT,
+) -> Written:
+    """The page of a survey, as the kit writes it."""
+    survey = kit.survey_of("a <test>", items, settings, labels)
     words = kit_text.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
     parts = [
         (KIT / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 import yaml
 
@@ -91,6 +92,13 @@ def digests(folder: Path, *patterns: str) -> dict[str, str]:
         for path in sorted(folder.glob(pattern))
         if path.is_file()
     }
+
+
+def rows_of(checkout: Checkout, sql: str) -> list[tuple[Any, ...]]:
+    """What a query over the files under RESULTS finds."""
+    here = sql.replace("RESULTS", f"{checkout.root}/results")
+    found: list[tuple[Any, ...]] = duckdb.sql(here).fetchall()
+    return found
 
 
 def copy_project(to: Path) -> Checkout:

@@ -1,0 +1,145 @@
+"""A field study from its survey page to the last figure: filled in a browser, imported, measured, drawn.
+
+The forty participants are synthetic (tests/field/README.md), with personal data and junk planted.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from playwright.sync_api import Browser, Page
+
+from browser.conftest import Written, render_survey
+from field.synthetic import AGE_BANDS, GROUPS, MODEL_IN_FILE, SyntheticField, make_field
+from fieldwork import tables
+from fieldwork.field.kit import page_map
+from workflow.conftest import TINY, Checkout, copy_project, rows_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.workflow]
+
+FOLDER = "resources/field"
+KIT: dict[str, Any] = {
+    "platforms": {"embedded": MODEL_IN_FILE},
+    "repeats": 1,
+    "groups": {
+        "group": {"question": "Which of these describes you?", "options": list(GROUPS)},
+        "age": {"question": "How old are you?", "options": list(AGE_BANDS)},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def synthetic() -> SyntheticField:
+    return make_field()
+
+
+@pytest.fixture(scope="module")
+def page_file(synthetic: SyntheticField, tmp_path_factory: pytest.TempPathFactory) -> Written:
+    items: dict[str, list[Any]] = {}
+    for (task, _), item in synthetic.items.items():
+        items.setdefault(task, []).append(item)
+    return render_survey(tmp_path_factory.mktemp("page"), items, KIT, {"embedded": "Embedded"})
+
+
+def fill_in(page: Page, survey: Written, row: dict[str, str], folder: Path) -> None:
+    """Answer every prompt as a participant does, and save the file."""
+    page.goto(survey.address + f"?participant={row['panel_id']}")
+    page.get_by_label("I have read this information").check()
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_label(MODEL_IN_FILE).check()
+    page.get_by_label(row["group"], exact=True).check()
+    page.get_by_label(row["age_band"], exact=True).check()
+    page.get_by_role("button", name="Continue").click()
+    keys = {prompt.text: prompt.item_id for prompt in survey.survey.prompts}
+    for _ in keys:
+        item_id = keys[page.locator("#prompt").text_content() or ""]
+        page.get_by_label("Copy the whole").fill(row[f"Q_{item_id}"])
+        page.locator("#next").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save my answers").click()
+    download.value.save_as(folder / download.value.suggested_filename)
+
+
+@pytest.fixture(scope="module")
+def study(
+    browser: Browser,
+    synthetic: SyntheticField,
+    page_file: Written,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Checkout:
+    made = copy_project(tmp_path_factory.mktemp("field") / "project")
+    (made.root / FOLDER).mkdir(parents=True)
+    for row in synthetic.wide:
+        context = browser.new_context()
+        fill_in(context.new_page(), page_file, row, made.root / FOLDER)
+        context.close()
+    overlay = TINY | {"field": page_map(page_file.survey, FOLDER)}
+    finished = made.snakemake("all", "--configfile", str(made.study("field", overlay)))
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    (made.root / "logs/terminal.log").write_text(finished.stdout + finished.stderr)
+    return made
+
+
+def test_every_participant_has_a_file_and_an_order_of_their_own(study: Checkout) -> None:
+    ((n_files, n_people, n_orders),) = rows_of(
+        study,
+        """SELECT count(DISTINCT file), count(DISTINCT participant_id), count(DISTINCT order_of)
+        FROM (SELECT *, list(item_id ORDER BY position) OVER (PARTITION BY participant_id
+              ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS order_of
+              FROM 'RESULTS/field/answers.parquet')""",
+    )
+    assert (n_files, n_people, n_orders) == (40, 40, 40)
+
+
+def test_what_was_planted_is_found_and_counted(study: Checkout, synthetic: SyntheticField) -> None:
+    flagged = rows_of(
+        study,
+        """SELECT "check", sum(n_flagged)::INT FROM 'RESULTS/field/quality.csv'
+        WHERE "check" != 'any' GROUP BY ALL HAVING sum(n_flagged) > 0""",
+    )
+    assert dict(flagged) == synthetic.flagged
+
+
+def test_the_field_is_measured_and_drawn_as_one_more_condition(study: Checkout) -> None:
+    ((n_equal, n_answers, n_unread),) = rows_of(
+        study,
+        """SELECT n_equal, n_responses, n_unread FROM 'RESULTS/metrics/heterogeneity.parquet'
+        WHERE condition = 'field' AND item_id = 'companies' AND metric = 'entropy_bits'""",
+    )
+    assert n_equal == 3
+    assert 30 <= n_answers <= n_answers + n_unread <= 40
+    shares = rows_of(
+        study,
+        """SELECT answer, is_correct, share FROM 'RESULTS/metrics/distributions.parquet'
+        WHERE condition = 'field' AND item_id = 'sample_medicine-000'""",
+    )
+    # the synthetic field answers right 55 to 85 times in a hundred
+    assert max(shares, key=lambda row: row[2])[1]
+    for figure in ("fig1", "fig2", "fig4"):
+        # glyphs are drawn, with each text in a comment before them
+        assert "Field" in (study.root / f"results/figures/{figure}.svg").read_text()
+
+
+def test_no_participant_and_nothing_planted_is_anywhere(
+    study: Checkout, synthetic: SyntheticField
+) -> None:
+    ((n_masked,),) = rows_of(study, "SELECT sum(n_masked) FROM 'RESULTS/field/answers.parquet'")
+    assert n_masked == synthetic.n_masked
+    key = (study.root / "resources/field/key").read_text().strip()
+    places = [p for folder in ("results", "logs") for p in (study.root / folder).rglob("*")]
+    contents = {p: p.read_bytes() for p in places if p.is_file()}
+    compressed = [p for p in contents if p.suffix == ".parquet"]
+    assert len(compressed) > 20
+    for table in compressed:
+        contents[table] = str(tables.read_arrow(table).to_pylist()).encode()
+    for secret in (*synthetic.planted, key):
+        assert not [p for p, content in contents.items() if secret.encode() in content], secret
+
+
+def test_the_database_has_the_field(study: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(study.root)
+    with duckdb.connect("results/study.duckdb", read_only=True) as database:
+        ((n_answers,),) = database.sql("SELECT count(*) FROM field_answers").fetchall()
+        ((n_groups,),) = database.sql("SELECT count(*) FROM field_participants").fetchall()
+    assert (n_answers, n_groups) == (520, 80)
