@@ -265,6 +265,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("field", FIELD | {"path": None}, "field: neither is given; give path for files on"),
         ("field", FIELD | {"osf": {"node": "abc12"}}, "field: both are given; give path for files"),
         ("field", FIELD | {"osf": {"node": "osf.io/abc12"}}, "field.osf.node: 'osf.io/abc12' does"),
+        (
+            "field",
+            FIELD | {"key_file": "results/key"},
+            "field.key_file: results/key lies under resu",
+        ),
         ("field", FIELD | {"prompts": {}}, "field.prompts: layout wide needs the column of each"),
         (
             "field",
