@@ -104,6 +104,8 @@ def rows_of(checkout: Checkout, sql: str) -> list[tuple[Any, ...]]:
 def copy_project(to: Path) -> Checkout:
     """The project's files as they are now, without anything computed."""
     shutil.copytree(REPOSITORY, to, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    # a developer's own field data; the library's wing has the same name
+    shutil.rmtree(to / "resources" / "field", ignore_errors=True)
     return Checkout(to, to)
 
 
