@@ -102,7 +102,6 @@ class ItemAgreement:
     predictor: str = column("the condition that is set beside the field")
     js_distance: float | None = column("Jensen-Shannon distance, square root of the bits, 0 to 1")
     js_expected_same: float | None = column("that of the same answers dealt out anew: chance alone")
-    js_split_half: float | None = column("that of two random halves of the field's participants")
     p_value: float | None = column("permutation test that both answer alike")
     p_holm: float | None = column("`p_value` corrected over the items of the task (Holm)")
     n_equal_js: int = column("answers both sides are brought to for the distance")

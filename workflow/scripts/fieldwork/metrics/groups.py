@@ -6,6 +6,7 @@ Promises nothing of a group with fewer than `MIN_ANSWERS` answers: it says too l
 about single people.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -121,11 +122,11 @@ def as_lists(block: Block, group: pd.Series) -> pd.DataFrame:
     return own.assign(kind="list", condition=group, items=pd.Series(named, dtype=object))
 
 
-def sizes(block: Block) -> pd.Series:
+def sizes(block: Block) -> dict[tuple[str, str], int]:
     """Answers that count, by item and group: readable lists, letters of any kind."""
     own = block.answers
     counted = own if block.kind == "choice" else own[~own["is_unread"]]
-    return counted.groupby(["item_id", "group"]).size()
+    return dict(Counter(zip(counted["item_id"], counted["group"], strict=True)))
 
 
 def measure_groups(
@@ -159,7 +160,7 @@ def _place(row: GroupEstimate) -> tuple[bool, str, str, str, str]:
 def enough(block: Block) -> Block:
     """The block without the answers of groups that have too few of them to an item."""
     size = sizes(block)
-    keys = pd.MultiIndex.from_frame(block.answers[["item_id", "group"]])
+    keys = zip(block.answers["item_id"], block.answers["group"], strict=True)
     kept = np.array([size.get(key, 0) >= MIN_ANSWERS for key in keys], dtype=bool)
     return block._replace(answers=block.answers[kept].reset_index(drop=True))
 
@@ -195,7 +196,7 @@ def _varied(block: Block, seed: int) -> Iterator[GroupEstimate]:
     size = sizes(block)
     for item in sorted(set(block.answers["item_id"])):
         for group in block.groups:
-            n = int(size.get((item, group), 0))
+            n = size.get((item, group), 0)
             if n < MIN_ANSWERS:
                 yield _row(block, item, group, "entropy_bits", n_participants=n, reason=too_few(n))
 
