@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import designs, estimates, participants, records
+from fieldwork import against_field, designs, estimates, participants, records
 
 
 class Stage(NamedTuple):
@@ -74,6 +74,15 @@ def stages() -> tuple[Stage, ...]:
                 estimates.PromptMean,
                 estimates.ArmMeasure,
                 estimates.ArmTest,
+            ),
+        ),
+        Stage(
+            "Against the field",
+            (
+                against_field.GroupEstimate,
+                against_field.GroupDifference,
+                against_field.RankAgreement,
+                against_field.ItemAgreement,
             ),
         ),
     )

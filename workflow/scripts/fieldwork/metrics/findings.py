@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import pandas as pd
 
+from fieldwork.designs import FIELD
 from fieldwork.metrics.phrases import LEVEL, counted, listed
 from fieldwork.records import VarianceShare
 
@@ -158,6 +159,12 @@ def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Stu
         if r.n_failed or r.n_unread
     ]
     once = [r for r in told(variance, study, study.users) if r.n_puppets and not r.n_repeated]
+    if any(r.condition == FIELD for r in once):
+        lines.append(
+            "No participant answers a prompt twice, so who asks cannot be told from asking again in "
+            "the field [variance]"
+        )
+    once = [r for r in once if r.condition != FIELD]
     if once:
         names = listed(list(dict.fromkeys(study.label(r.condition) for r in once)))
         lines.append(
@@ -169,7 +176,7 @@ def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Stu
             "No condition asks the baseline again (after:), so nothing shows which numbers chance "
             "alone gives"
         )
-    if "field" not in study.conditions:
+    if FIELD not in study.conditions:
         lines.append("No answers of real users: nothing here says how near the puppets are to them")
     lines.append(
         "Intervals cover the draw of answers and of puppets, not the choice of prompts or of the corpus"

@@ -126,36 +126,46 @@ def change_chances(
 ) -> list[float]:
     """For each item, the chance of a change of place as far as the observed if the true order is one.
 
-    The one order is that of the mean of both ranks; each side keeps its own spread of values, less what
-    noise adds to it, so that a side may be more varied throughout. Noise is drawn from the jackknife's
-    moves, unit by unit with all items together (multiplier bootstrap). (hits + 1) / (draws + 1).
+    The one order is that of both ranks' mean, weighted by how little of a side's spread is noise; each
+    side keeps its own spread of values, less what noise adds to it, so that a side may be more varied
+    throughout. Noise is drawn from the jackknife's moves, unit by unit with all items together
+    (multiplier bootstrap). (hits + 1) / (draws + 1).
     """
     if len(own) < 2:
         return [1.0] * len(own)
     values = [np.array([v.value for v in side]) for side in (own, other)]
     observed = ranks(values[1]) - ranks(values[0])
-    common = rankdata(ranks(values[0]) + ranks(values[1]))
+    moves = [by_unit(side) for side in (own, other)]
+    signal = [_signal(*side) for side in zip(values, moves, strict=True)]
+    weights = [math.sqrt(share) / (1 - share + _NOTHING) for share in signal]
+    if not any(weights):
+        weights = [1.0, 1.0]
+    placed = [weight * ranks(level) for weight, level in zip(weights, values, strict=True)]
+    common = rankdata(np.round(placed[0] + placed[1], 9))
     drawn = []
-    for level, side in zip(values, (own, other), strict=True):
-        moves = by_unit(side)
-        noise = random.standard_normal((N_DRAWS, len(moves))) @ moves
-        drawn.append(_rank_rows(_in_order(level, moves, common)[None, :] + noise))
+    for level, share, moved in zip(values, signal, moves, strict=True):
+        noise = random.standard_normal((N_DRAWS, len(moved))) @ moved
+        drawn.append(_rank_rows(_in_order(level, share, common)[None, :] + noise))
     change = np.abs(drawn[1] - drawn[0])
     hits = (change >= np.abs(observed) - _NOTHING).sum(axis=0)
     return [float(h + 1) / (N_DRAWS + 1) for h in hits]
 
 
-def _in_order(level: Floats, moves: Floats, common: Floats) -> Floats:
-    """The values in the common order, drawn together by the share of their spread that is noise."""
+def _signal(level: Floats, moves: Floats) -> float:
+    """Share of the spread of the values that is not noise, 0 to 1."""
     covariance = moves.T @ moves
     n = len(level)
     # what all items share moves no rank
     shared = (covariance.sum() - np.trace(covariance)) / (n * (n - 1))
     noise = float(np.trace(covariance) / n - shared)
     spread = float(level.var(ddof=1))
-    kept = math.sqrt(max(0.0, 1 - noise / spread)) if spread > 0 else 0.0
-    centred = level.mean() + kept * (np.sort(level)[::-1] - level.mean())
-    placed: Floats = np.interp(common, np.arange(1, n + 1), centred)
+    return min(1.0, max(0.0, 1 - noise / spread)) if spread > 0 else 0.0
+
+
+def _in_order(level: Floats, signal: float, common: Floats) -> Floats:
+    """The values in the common order, drawn together by the share of their spread that is noise."""
+    centred = level.mean() + math.sqrt(signal) * (np.sort(level)[::-1] - level.mean())
+    placed: Floats = np.interp(common, np.arange(1, len(level) + 1), centred)
     return placed
 
 
