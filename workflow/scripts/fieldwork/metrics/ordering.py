@@ -164,12 +164,19 @@ def bootstrap(
     random: np.random.Generator,
     confidence: float = 0.95,
 ) -> Reach:
-    """Percentile bootstrap over the things ranked (Efron 1979), from `MIN_BOOTSTRAP` on.
+    """Percentile bootstrap over the things ranked, from `MIN_BOOTSTRAP` on."""
+    if len(first) < MIN_BOOTSTRAP:
+        return Reach(None, None)
+    return percentiles(first, second, random=random, confidence=confidence)
+
+
+def percentiles(
+    first: Values, second: Values, *, random: np.random.Generator, confidence: float = 0.95
+) -> Reach:
+    """Percentile bootstrap over the things ranked (Efron 1979), of any number of them.
 
     No interval of width zero: where all samples have one order, nothing shows the uncertainty.
     """
-    if len(first) < MIN_BOOTSTRAP:
-        return Reach(None, None)
     x, y = (_settled(side) for side in (first, second))
     drawn = random.integers(0, len(x), size=(N_BOOTSTRAP, len(x)))
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
