@@ -56,7 +56,9 @@ def groups_of_users(rows: Sequence[GroupDifference], study: Study) -> Section:
     lines = []
     for family in groups(own, lambda r: (r.model, r.task, r.variable)):
         means = [r for r in family if r.item_id is None]
-        lines += [f"{_place(r, study)}: {_difference(r)} [group_differences]" for r in means]
+        for rows_of_metric in groups(means, lambda r: (r.metric, str(r.group is None))):
+            place = _place(rows_of_metric[0], study)
+            lines += [f"{place}: {told} [group_differences]" for told in _metric(rows_of_metric)]
         lines += _by_prompt(family, study)
     shown = [r for r in tested if is_shown(r.p_holm)]
     variables = sorted({r.variable for r in own})
@@ -81,6 +83,15 @@ def _families(rows: Sequence[GroupDifference]) -> str:
     return counted(len(families), "family").replace("familys", "families")
 
 
+def _metric(rows: Sequence[GroupDifference]) -> list[str]:
+    """The differences that are shown, or one sentence that none is, with the nearest to one."""
+    tested = [r for r in rows if r.p_holm is not None]
+    shown = [r for r in tested if is_shown(r.p_holm)]
+    if shown or not tested:
+        return [_difference(r) for r in shown or rows[:1]]
+    return [_difference(min(tested, key=lambda r: r.p_value or 0.0))]
+
+
 def _difference(row: GroupDifference) -> str:
     what = _NAMES[row.metric]
     if row.difference is None or row.p_holm is None:
@@ -101,6 +112,8 @@ def _difference(row: GroupDifference) -> str:
     sides = f"{row.group} and {'the rest' if row.versus == 'rest' else row.versus}"
     if is_shown(row.p_holm):
         return f"{sides} differ in {what}: {numbers}"
+    if row.n_family > 1:
+        return f"no difference in {what} shown, nearest to one {sides}: {numbers}"
     return f"no difference of {sides} in {what} shown: {numbers}"
 
 

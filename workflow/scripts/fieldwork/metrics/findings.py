@@ -73,6 +73,7 @@ class TestedRow(Row, Protocol):
 
 
 R = TypeVar("R", bound=Row)
+T = TypeVar("T")
 
 
 def count_answers(answers: pd.DataFrame) -> list[Asked]:
@@ -141,9 +142,9 @@ def cases(rows: Sequence[object]) -> str:
     return f"{len(rows)} cases" if len(rows) != 1 else "1 case"
 
 
-def groups(rows: Sequence[R], key: Callable[[R], tuple[str, ...]]) -> Iterator[list[R]]:
+def groups(rows: Sequence[T], key: Callable[[T], tuple[str, ...]]) -> Iterator[list[T]]:
     """Rows with equal keys together, in the order the keys come."""
-    found: dict[tuple[str, ...], list[R]] = {}
+    found: dict[tuple[str, ...], list[T]] = {}
     for row in rows:
         found.setdefault(key(row), []).append(row)
     yield from found.values()
