@@ -28,13 +28,13 @@ NAMES = (
 
 
 def item(
-    name: str, field: float, predictor: float, p: float = 0.5, **values: Any
+    name: str, there: float, here: float, p: float | None = 0.5, **values: Any
 ) -> dict[str, Any]:
     told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(ItemAgreement))
     return told | {
         "model": "m", "task": "t", "item_id": name, "kind": "list", "predictor": "offline",
-        "ranked_by": "entropy_bits", "field_rank": field, "predictor_rank": predictor,
-        "rank_change": predictor - field, "p_rank_holm": p,
+        "ranked_by": "entropy_bits", "field_rank": there, "predictor_rank": here,
+        "rank_change": here - there, "p_rank_holm": p,
     } | values  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def lines(axes: Any) -> list[Any]:
     [(0.01, 3, RISES), (0.01, -3, FALLS), (0.2, 3, STAYS), (0.01, 0, STAYS), (None, 2, STAYS)],
 )
 def test_colour_is_that_of_the_test(p: float | None, change: int, colour: str) -> None:
-    (axes,) = panels(drawn([item("a", 4.0, 4.0 + change, p=p), item("b", 1, 1), item("c", 9, 9)]))  # type: ignore[arg-type]
+    (axes,) = panels(drawn([item("a", 4.0, 4.0 + change, p=p), item("b", 1, 1), item("c", 9, 9)]))
     told = {line.get_color() for line in lines(axes)}
     assert told == {colour, STAYS}
 
@@ -160,7 +160,7 @@ def test_lists_come_before_letters() -> None:
     ("rows", "said"),
     [
         ([], "no prompt is answered both in the field"),
-        ([item("a", None, None, reason="4 answers in the field")], "4 answers in the field"),  # type: ignore[arg-type]
+        ([item("a", 1, 1) | {"field_rank": None, "reason": "4 answers in the field"}], "4 answers"),
         (board((0, 1, 2), predictor="other"), "none of the conditions asked for"),
     ],
 )

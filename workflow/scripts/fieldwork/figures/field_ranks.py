@@ -19,7 +19,6 @@ from fieldwork.figures.style import (
     TEXT_POINTS,
     FigureOptions,
     add_head,
-    fitted,
     looks,
     models_in,
     new_figure,
@@ -185,7 +184,7 @@ def _draw_board(figure: Figure, axes: Any, plan: _Plan, board: _Board, options: 
     width = PAGE_WIDTH / plan.columns - 0.1
     placed = slots(plan.items[board])
     names = {
-        s.row.item_id: fitted(figure, _name(s.row.item_id, options), inches=0.34 * width)
+        s.row.item_id: _shortened(figure, _name(s.row.item_id, options), inches=0.34 * width)
         for s in placed
     }
     room = max(_inches(figure, name) for name in names.values()) + 0.07
@@ -217,16 +216,30 @@ def _draw_board(figure: Figure, axes: Any, plan: _Plan, board: _Board, options: 
 def _draw_ties(axes: Any, placed: Sequence[Slot]) -> None:
     """A bar beside prompts that share a place."""
     for x, side, rank in ((0.0, "left", "predictor_rank"), (1.0, "right", "field_rank")):
-        shared: dict[float, list[int]] = {}
-        for slot in placed:
-            shared.setdefault(getattr(slot.row, rank), []).append(getattr(slot, side))
-        for at in shared.values():
-            if len(at) > 1:
-                axes.vlines(x, min(at), max(at), color="black", linewidth=2.2, zorder=3)
+        for at in _shared(placed, side, rank):
+            axes.vlines(x, min(at), max(at), color="black", linewidth=2.2, zorder=3)
+
+
+def _shared(placed: Sequence[Slot], side: str, rank: str) -> list[list[int]]:
+    """Slots of the prompts that share a place on one side."""
+    found: dict[float, list[int]] = {}
+    for slot in placed:
+        found.setdefault(getattr(slot.row, rank), []).append(getattr(slot, side))
+    return [at for at in found.values() if len(at) > 1]
 
 
 def _name(item: str, options: Options) -> str:
     return options.item_labels.get(item, item.replace("_", " "))
+
+
+def _shortened(figure: Figure, text: str, *, inches: float) -> str:
+    """One line of at most `inches`: a second one would run into the next slot."""
+    shown = text
+    for kept in range(len(text) - 1, 0, -1):
+        if _inches(figure, shown) <= inches:
+            break
+        shown = text[:kept].rstrip() + "…"
+    return shown
 
 
 def _inches(figure: Figure, text: str) -> float:
@@ -265,12 +278,15 @@ def _p(value: float) -> str:
 
 
 def _handles(plan: _Plan) -> list[Any]:
-    drawn = [slot for board in plan.boards for slot in slots(plan.items[board])]
     handles = [
         Line2D([], [], color=RISES, linewidth=1.5, label="rises in the field, beyond chance"),
         Line2D([], [], color=FALLS, linewidth=1.5, linestyle=_DASHES, label="falls, beyond chance"),
         Line2D([], [], color=STAYS, linewidth=0.8, label="no change beyond chance"),
     ]
-    if any(slot.row.field_rank % 1 or slot.row.predictor_rank % 1 for slot in drawn):
+    drawn = [slots(plan.items[board]) for board in plan.boards]
+    if any(
+        _shared(placed, "left", "predictor_rank") or _shared(placed, "right", "field_rank")
+        for placed in drawn
+    ):
         handles.append(Line2D([], [], color="black", linewidth=2.2, label="shared place"))
     return handles

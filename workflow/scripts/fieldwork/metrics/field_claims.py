@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from fieldwork.against_field import GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.metrics.findings import Section, Study, groups, is_shown
 from fieldwork.metrics.phrases import (
+    LEVEL,
     counted,
     interval,
     p_text,
@@ -186,10 +187,9 @@ def _order(row: RankAgreement) -> str:
         f"{p_text(row.p_holm)}, {row.n_discordant} of {counted(row.n_pairs, 'pair')} turned; "
         f"rho {signed(row.rho, digits=2)}{_ceiling(row)}"
     )
-    if (row.p_least or 0.0) >= 0.05:
-        return (
-            f"{by} are too few for a test, whose p is {row.p_least or 0.0:.2f} at least: {numbers}"
-        )
+    if (row.p_least or 0.0) >= LEVEL:
+        least = f"p cannot be below {row.p_least or 0.0:.2f} with so few, or so many ties"
+        return f"no agreement on the order of {by} can be shown, as {least}: {numbers}"
     if not is_shown(row.p_holm):
         return f"no agreement on the order of {by} shown: {numbers}"
     turned = "the order" if row.tau_b > 0 else "the opposite order"
