@@ -76,14 +76,18 @@ def stages() -> tuple[Stage, ...]:
                 estimates.ArmTest,
             ),
         ),
-        Stage(
-            "Against the field",
-            (
-                against_field.GroupEstimate,
-                against_field.GroupDifference,
-                against_field.RankAgreement,
-                against_field.ItemAgreement,
-            ),
+        _against_the_field(),
+    )
+
+
+def _against_the_field() -> Stage:
+    return Stage(
+        "Against the field",
+        (
+            against_field.GroupEstimate,
+            against_field.GroupDifference,
+            against_field.RankAgreement,
+            against_field.ItemAgreement,
         ),
     )
 
