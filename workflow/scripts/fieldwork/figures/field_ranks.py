@@ -2,7 +2,8 @@
 
 Owns the drawing of `item_agreement` and `rank_agreement`: a panel a model and condition, a line a
 prompt from its place under the condition to its place in the field, coloured where the change is
-beyond chance. Prompts that share a place stand below each other, tied by a bracket.
+beyond chance. Prompts that share a place have their names below each other beside a bar, and their
+lines end together at its middle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -193,7 +194,8 @@ def _draw_board(figure: Figure, axes: Any, plan: _Plan, board: _Board, options: 
         colour = colour_of(slot.row)
         told = colour != STAYS
         axes.plot(
-            [0, 1], [slot.left, slot.right], color=colour, linewidth=1.5 if told else 0.8,
+            [0, 1], [slot.row.predictor_rank - 1, slot.row.field_rank - 1],
+            color=colour, linewidth=1.5 if told else 0.8,
             linestyle=_DASHES if colour == FALLS else "-", zorder=2 if told else 1,
             marker="o", markersize=2.6, markeredgewidth=0,
         )  # fmt: skip
