@@ -13,6 +13,8 @@ TITLES = {
     "share": "Shares of single options",
     "shift": "Shifts of single options",
     "mean": "Heterogeneity over all prompts",
+    "groups": "Differences between groups of participants",
+    "agreement": "Does a condition predict the field?",
 }
 HEAD = """# Do the estimators keep what they promise?
 

@@ -13,9 +13,11 @@ from dataclasses import asdict, fields
 from datetime import date
 from pathlib import Path
 
+import agreement
 import categories
 import comparisons
 import discarded
+import groups
 import heterogeneity
 import means
 import report
@@ -36,6 +38,9 @@ PARTS = {
     "discarded": discarded.jobs,
     "shift": shifts.jobs,
     "mean": means.jobs,
+    "groups": groups.jobs,
+    "agreement": agreement.jobs,
+    "uneven": variance.uneven_jobs,
 }
 Row = dict[str, str]
 

@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from outcomes import Job, Outcome, outcome
 from populations import (
     Floats,
@@ -44,14 +45,60 @@ TASTES = (0.0, 1.0, 3.0)
 """Standard deviation of a puppet's own log weights of the options."""
 
 
+class Uneven(NamedTuple):
+    """Of a field study: everyone answers once, some puppets or some answers come again."""
+
+    size: Size
+    puppets: int
+    cells: float
+
+    def name(self) -> str:
+        """As the tables call it."""
+        again = f"{self.puppets} of them again, half of these three times"
+        if self.cells:
+            again = f"{self.cells:.0%} of the answers again"
+        return f"{self.size.puppets} participants, {self.size.items} items, {again}"
+
+
+UNEVEN = (
+    *(Uneven(Size(40, 9, 3), k, 0.0) for k in (3, 5, 10, 20)),
+    Uneven(Size(40, 9, 3), 0, 0.25),
+    Uneven(Size(40, 4, 3), 5, 0.0),
+)
+
+
 def jobs() -> Iterator[Job]:
-    """Letters with a known intra-class correlation, and lists with tastes."""
+    """Letters with a known intra-class correlation, lists with tastes, and uneven repeats."""
     for size in LETTER_SIZES:
         for icc in CORRELATIONS:
             yield partial(_letters, size, icc)
     for size in LIST_SIZES:
         for taste in TASTES:
             yield partial(_lists, size, taste)
+
+
+def uneven_jobs() -> Iterator[Job]:
+    """Studies in which few answer a prompt again."""
+    for uneven in UNEVEN:
+        for icc in (0.0, 0.3, 0.7):
+            yield partial(_uneven, uneven, icc)
+
+
+def _uneven(uneven: Uneven, icc: float, sets: int, seed: int) -> Iterator[Outcome]:
+    size = uneven.size
+    random = np.random.default_rng([seed, size.items, uneven.puppets, int(icc * 100)])
+    shares = puppet_shares(icc, (_fewer(sets, size), size.items, size.puppets), random)
+    frame = letter_table(draw_letters(shares, 3, random), condition="c", puppets=True)
+    puppet, rerun = frame["puppet_id"].str[1:].astype(int), frame["replicate"]
+    again = (puppet < uneven.puppets) & (rerun == 1) | (puppet < uneven.puppets // 2) & (rerun == 2)
+    if uneven.cells:
+        again = (rerun == 1) & (random.random(len(frame)) < uneven.cells)
+    yield _measure(
+        frame[(rerun == 0) | again],
+        f"letters, correlation {icc:g}, uneven repeats",
+        uneven.name(),
+        icc,
+    )
 
 
 def _letters(size: Size, icc: float, sets: int, seed: int) -> Iterator[Outcome]:
@@ -106,13 +153,16 @@ def _mean_difference(first: Ints, second: Ints) -> float:
 
 def _measured(source: str, size: Size, truth: float, given: Ints) -> Outcome:
     lay = list_table if source.startswith("lists") else letter_table
-    frame = lay(given, condition="c", puppets=True)
+    return _measure(lay(given, condition="c", puppets=True), source, size.name(), truth)
+
+
+def _measure(frame: pd.DataFrame, source: str, size: str, truth: float) -> Outcome:
     rows = measure_variance(frame, baseline="offline", n_permutations=PERMUTATIONS, seed=1)
     return outcome(
         PART,
         "share_who",
         source,
-        size.name(),
+        size,
         truth=truth,
         estimates=[row.share_who for row in rows],
         intervals=[(row.ci_low, row.ci_high) for row in rows],

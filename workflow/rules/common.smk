@@ -285,6 +285,11 @@ def study_arms(*paths):
     return expand(paths, arms=config["arms"]["figure"]) if config["arms"] else []
 
 
+def if_field(paths):
+    """`paths`, one or a list, where the study has answers of real users; else nothing."""
+    return paths if config["field"] else []
+
+
 def arms_asked():
     """The conditions of the figure of arms, each with the conversations it asks for."""
     entries = {name: config["conditions"][name] for name in arms_of(config)}
@@ -319,6 +324,7 @@ def study_results():
         *study_arms(
             *(f"results/figures/{{arms}}.{suffix}" for suffix in ("pdf", "svg", "png")),
         ),
+        *if_field([f"results/figures/field_ranks.{suffix}" for suffix in ("pdf", "svg", "png")]),
     ]
 
 

@@ -39,6 +39,7 @@ rule build_database:
                 "rarefaction",
                 "prompt_means",
                 *(["arms", "arm_tests"] if config["arms"] else []),
+                *if_field(["groups", "group_differences", "rank_agreement", "item_agreement"]),
             ],
         ),
     output:
@@ -68,6 +69,9 @@ rule write_findings:
         ranks="results/metrics/ranks.parquet",
         novelty="results/metrics/novelty.parquet",
         categories="results/metrics/categories.parquet",
+        group_differences=if_field("results/metrics/group_differences.parquet"),
+        rank_agreement=if_field("results/metrics/rank_agreement.parquet"),
+        item_agreement=if_field("results/metrics/item_agreement.parquet"),
     output:
         findings=report(
             "results/findings.md",

@@ -6,6 +6,7 @@ In: results/metrics, results/answers/answers.parquet. Out: results/findings.md.
 from typing import Any
 
 from fieldwork import stage, tables
+from fieldwork.against_field import GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.estimates import (
     CategoryVariance,
     Novelty,
@@ -14,7 +15,7 @@ from fieldwork.estimates import (
     ScoreComparison,
     Shift,
 )
-from fieldwork.metrics import claims, findings, score_claims
+from fieldwork.metrics import claims, field_claims, findings, score_claims
 from fieldwork.records import Accuracy, Answer, Comparison, VarianceShare
 
 
@@ -36,6 +37,7 @@ def main(inputs: dict[str, str], written: str, figures: list[str], study: dict[s
         score_claims.places(tables.read_rows(inputs["ranks"], Rank), about),
         score_claims.novelty(tables.read_rows(inputs["novelty"], Novelty), about),
         score_claims.categories(tables.read_rows(inputs["categories"], CategoryVariance), about),
+        *field_claims.sections(*_against_field(inputs), about),
         findings.limits(asked, variance, about),
     ]
     lines = findings.page(sections, about)
@@ -46,6 +48,19 @@ def main(inputs: dict[str, str], written: str, figures: list[str], study: dict[s
     ]
     with tables.atomic_path(written) as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _against_field(
+    inputs: dict[str, str],
+) -> tuple[list[GroupDifference], list[RankAgreement], list[ItemAgreement]]:
+    """The tables of real users; empty where the study has none."""
+    if not inputs["rank_agreement"]:
+        return [], [], []
+    return (
+        tables.read_rows(inputs["group_differences"], GroupDifference),
+        tables.read_rows(inputs["rank_agreement"], RankAgreement),
+        tables.read_rows(inputs["item_agreement"], ItemAgreement),
+    )
 
 
 if __name__ == "__main__":

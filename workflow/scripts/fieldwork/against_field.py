@@ -2,3 +2,135 @@
 
 Owns their columns and nothing else: a table of these is declared, checked and described as any other.
 """
+
+from dataclasses import dataclass
+
+from fieldwork.records import ItemKind, column
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEstimate:
+    """A metric of the answers of one group of participants: `results/metrics/groups`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    item_id: str | None = column("the item, NULL for the mean over items")
+    kind: ItemKind = column("kind of the item")
+    variable: str = column("what groups are told apart by")
+    group: str = column("the group")
+    metric: str = column("what is estimated (docs/methods.md)")
+    answer: str | None = column("of a share of an answer: canonical option, letter or `unknown`")
+    estimate: float | None = column("its value, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval, where the metric has one")
+    ci_high: float | None = column("upper end of the 95 % interval, where the metric has one")
+    n_participants: int = column("participants behind it, each with one answer to an item")
+    n_equal: int | None = column("answers all groups are brought to; NULL where that moves nothing")
+    reason: str | None = column("why there is no estimate, or no interval")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDifference:
+    """How far a group's answers are from those of the rest: `results/metrics/group_differences`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    item_id: str | None = column("the item, NULL for the mean over items")
+    kind: ItemKind = column("kind of the items")
+    variable: str = column("what groups are told apart by")
+    group: str | None = column("the group; NULL where all groups are compared at once")
+    versus: str | None = column("the other of two groups, `rest` of several; NULL for all at once")
+    metric: str = column("what is compared; `js_bits` for whole distributions")
+    value: float | None = column("the group's; of all groups at once the divergence between them")
+    value_versus: float | None = column(
+        "that of the others; of all at once what chance alone gives"
+    )
+    difference: float | None = column("value - value_versus, NULL with a reason")
+    ci_low: float | None = column("lower end of its 95 % interval, where there is one")
+    ci_high: float | None = column("upper end of its 95 % interval, where there is one")
+    p_value: float | None = column("permutation test over participants that groups answer alike")
+    p_holm: float | None = column("`p_value` corrected over the family (Holm)")
+    n_family: int = column("tests of the family")
+    n_permutations: int | None = column("random permutations")
+    n_items: int = column("items behind the difference")
+    n_group: int = column("participants of the group; of all groups at once in all of them")
+    n_versus: int = column("participants of the others; 0 for all groups at once")
+    reason: str | None = column("why something is NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class RankAgreement:
+    """Whether a condition ranks items, or models, as the field does: `results/metrics/rank_agreement`."""
+
+    model: str | None = column("model, NULL where models are ranked")
+    task: str = column("task")
+    kind: ItemKind = column("kind of the items")
+    over: str = column("what is ranked: `items` or `models`")
+    predictor: str = column("the condition that is set beside the field")
+    measure: str = column("what they are ranked by: `entropy_bits`, `top_share` or `share_correct`")
+    rho: float | None = column("Spearman's rank correlation, NULL with a reason")
+    rho_low: float | None = column("lower end of its 95 % interval, NULL with too few items")
+    rho_high: float | None = column("upper end of its 95 % interval")
+    tau_b: float | None = column("Kendall's tau-b")
+    tau_low: float | None = column("lower end of its 95 % interval, NULL with too few items")
+    tau_high: float | None = column("upper end of its 95 % interval")
+    p_value: float | None = column("permutation test of tau-b, two-sided")
+    p_holm: float | None = column("`p_value` corrected over the predictors (Holm)")
+    p_least: float | None = column("the smallest p-value these ranks could have had")
+    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    n_discordant: int | None = column("pairs that the two put in opposite order")
+    n_tied: int | None = column("pairs that at least one of them ties")
+    n_pairs: int = column("all pairs")
+    n_ranked: int = column("items or models ranked")
+    n_left_out: int = column("items or models with too few answers on a side")
+    n_equal: int | None = column("answers every item is brought to on both sides")
+    reliability_field: float | None = column(
+        "rank correlation of the field with itself, asked anew"
+    )
+    reliability_predictor: float | None = column("the same for the predictor")
+    ceiling: float | None = column("rho to expect if both had the same true order")
+    reason: str | None = column("why something is NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAgreement:
+    """How near a condition's answers to an item are to the field's: `results/metrics/item_agreement`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    item_id: str = column("the item")
+    kind: ItemKind = column("kind of the item")
+    predictor: str = column("the condition that is set beside the field")
+    js_distance: float | None = column("Jensen-Shannon distance, square root of the bits, 0 to 1")
+    js_expected_same: float | None = column("that of the same answers dealt out anew: chance alone")
+    p_value: float | None = column("permutation test that both answer alike")
+    p_holm: float | None = column("`p_value` corrected over the items of the task (Holm)")
+    n_equal_js: int = column("answers both sides are brought to for the distance")
+    field_entropy: float | None = column("entropy of the field's answers at `n_equal`, bits")
+    predictor_entropy: float | None = column(
+        "entropy of the predictor's answers at `n_equal`, bits"
+    )
+    entropy_gap: float | None = column("field_entropy - predictor_entropy")
+    gap_low: float | None = column("lower end of the 95 % interval of the gap")
+    gap_high: float | None = column("upper end of the 95 % interval of the gap")
+    n_equal: int | None = column("answers every item is brought to on both sides")
+    field_top: str | None = column("commonest answer of the field; of equal ones the first by name")
+    field_top_share: float | None = column("share of the field's answers that give it")
+    predictor_top: str | None = column("commonest answer of the predictor")
+    predictor_top_share: float | None = column("share of the predictor's answers that give it")
+    is_same_top: bool | None = column("whether the two are one")
+    option_tau_b: float | None = column("tau-b of options ranked by share; of lists alone")
+    option_tau_expected: float | None = column("that of the same answers dealt out anew")
+    option_discordant: int | None = column("pairs of options in opposite order")
+    option_pairs: int | None = column("pairs of options that either side names")
+    ranked_by: str = column("what items are ranked by: `entropy_bits` or `share_correct`")
+    field_rank: float | None = column(
+        "place among the items in the field, 1 the highest; ties share"
+    )
+    predictor_rank: float | None = column("place among the items under the predictor")
+    rank_change: float | None = column("predictor_rank - field_rank: places it rises in the field")
+    p_rank: float | None = column("chance of such a change if both had one true order")
+    p_rank_holm: float | None = column("`p_rank` corrected over the items of the task (Holm)")
+    n_ranked: int = column("items ranked")
+    n_field: int = column("participants with an answer that counts")
+    n_predictor: int = column("the predictor's answers that count, one a puppet")
+    reason: str | None = column("why something is NULL")

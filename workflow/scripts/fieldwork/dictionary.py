@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import designs, estimates, participants, records
+from fieldwork import against_field, designs, estimates, participants, records
 
 
 class Stage(NamedTuple):
@@ -75,6 +75,19 @@ def stages() -> tuple[Stage, ...]:
                 estimates.ArmMeasure,
                 estimates.ArmTest,
             ),
+        ),
+        _against_the_field(),
+    )
+
+
+def _against_the_field() -> Stage:
+    return Stage(
+        "Against the field",
+        (
+            against_field.GroupEstimate,
+            against_field.GroupDifference,
+            against_field.RankAgreement,
+            against_field.ItemAgreement,
         ),
     )
 

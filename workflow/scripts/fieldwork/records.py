@@ -286,7 +286,7 @@ class AnswerShare:
     is_correct: bool = column("the letter is the gold one")
     n_answers: int = column("responses with this answer")
     n_responses: int = column("all responses to the item")
-    share: float = column("n_answers / n_responses")
+    share: float = column("n_answers / n_responses; each puppet alike if some answer more often")
     ci_low: float = column("lower end of the 95 % Wilson interval")
     ci_high: float = column("upper end of the 95 % Wilson interval")
 

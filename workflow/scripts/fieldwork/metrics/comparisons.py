@@ -26,6 +26,7 @@ class _Plan(NamedTuple):
     baseline: str
     n_permutations: int
     seed: int
+    metrics: Sequence[str]
 
 
 class _Sides(NamedTuple):
@@ -46,9 +47,14 @@ class _Distance(NamedTuple):
 
 
 def measure_comparisons(
-    answers: pd.DataFrame, *, baseline: str, n_permutations: int, seed: int
+    answers: pd.DataFrame,
+    *,
+    baseline: str,
+    n_permutations: int,
+    seed: int,
+    metrics: Sequence[str] = METRICS,
 ) -> list[Comparison]:
-    """Two metrics for each cell of every condition but the baseline.
+    """Two metrics, or those of them asked for, for each cell of every condition but the baseline.
 
     Distances are at the smallest number of independent answers among all conditions of the item
     that have any; p-values use all of them. In order of model, task, condition, item and metric.
@@ -60,7 +66,7 @@ def measure_comparisons(
         raise StudyError(
             f"metrics.permutations is {n_permutations}: a test needs at least 1; raise it"
         )
-    plan = _Plan(baseline, n_permutations, seed)
+    plan = _Plan(baseline, n_permutations, seed, metrics)
     arms = read_answer_sets(answers)
     rows: list[Comparison] = []
     for arm, items in arms.items():
@@ -94,7 +100,7 @@ def _compare(
 ) -> Iterator[Comparison]:
     here, there = (independent(side) for side in answers)
     missing = _why_none(here, there, item, plan.baseline)
-    for metric in METRICS:
+    for metric in plan.metrics:
         found = None
         if missing is None:
             names = (arm.model, arm.task, arm.condition, item)

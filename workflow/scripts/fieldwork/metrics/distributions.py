@@ -5,6 +5,7 @@ and their items. Letters are the flexible reading. Responses that failed are no 
 refused and unreadable ones count as `unknown`.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from string import ascii_uppercase
@@ -45,7 +46,8 @@ class _Cell(NamedTuple):
 def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[AnswerShare]:
     """One row for each letter of each cell, never given ones and `unknown` included.
 
-    The denominator is all responses of the cell. A letter the item does not have is `unknown`.
+    The denominator is all responses of the cell; puppets who answer unequally often count alike. A
+    letter the item does not have is `unknown`.
     A cell without responses has no rows. Order: model, task, condition, item, letter.
 
     Raises:
@@ -54,30 +56,33 @@ def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[An
     given = choice_answers(answers, "letter", "puppet_id")
     questions = read_questions(items, sorted(set(given["task"])))
     counts: dict[_Cell, Counter[str]] = {}
-    puppets: dict[_Cell, set[str]] = {}
+    own: dict[_Cell, dict[str, Counter[str]]] = {}
     for row in given.itertuples(index=False, name=None):
         cell = _Cell(row[0], row[1], row[2], row[3])
         letter = text_or_none(row[4])
         known = letter is not None and letter in find_question(questions, cell.question()).letters
-        counts.setdefault(cell, Counter())[str(letter) if known else UNKNOWN] += 1
-        puppets.setdefault(cell, set()).add(text_or_none(row[5]) or "")
+        answer = str(letter) if known else UNKNOWN
+        counts.setdefault(cell, Counter())[answer] += 1
+        puppet = text_or_none(row[5])
+        if puppet is not None:
+            own.setdefault(cell, {}).setdefault(puppet, Counter())[answer] += 1
     return [
         row
         for cell in sorted(counts)
         for row in _answer_shares(
-            cell, counts[cell], puppets[cell] - {""}, find_question(questions, cell.question())
+            cell, counts[cell], own.get(cell, {}), find_question(questions, cell.question())
         )
     ]
 
 
 def _answer_shares(
-    cell: _Cell, counts: Counter[str], puppets: set[str], question: Question
+    cell: _Cell, counts: Counter[str], own: Mapping[str, Counter[str]], question: Question
 ) -> Iterator[AnswerShare]:
     total = counts.total()
     # answers of one puppet hang together: at worst they are one answer
-    units = len(puppets) or total
+    units = len(own) or total
     for answer in [*question.letters, UNKNOWN]:
-        share = counts[answer] / total
+        share = _share(answer, counts, own)
         interval = wilson_interval(counts[answer] if units == total else share * units, units)
         yield AnswerShare(
             model=cell.model,
@@ -92,6 +97,13 @@ def _answer_shares(
             ci_low=interval.low,
             ci_high=interval.high,
         )
+
+
+def _share(answer: str, counts: Counter[str], own: Mapping[str, Counter[str]]) -> float:
+    """Share of the responses; where puppets answer unequally often, the mean of the puppets' shares."""
+    if len({given.total() for given in own.values()}) < 2:
+        return counts[answer] / counts.total()
+    return math.fsum(given[answer] / given.total() for given in own.values()) / len(own)
 
 
 def choice_answers(answers: pd.DataFrame, *columns: str) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import pandas as pd
 
+from fieldwork.designs import FIELD
 from fieldwork.metrics.phrases import LEVEL, counted, listed
 from fieldwork.records import VarianceShare
 
@@ -72,6 +73,7 @@ class TestedRow(Row, Protocol):
 
 
 R = TypeVar("R", bound=Row)
+T = TypeVar("T")
 
 
 def count_answers(answers: pd.DataFrame) -> list[Asked]:
@@ -140,9 +142,9 @@ def cases(rows: Sequence[object]) -> str:
     return f"{len(rows)} cases" if len(rows) != 1 else "1 case"
 
 
-def groups(rows: Sequence[R], key: Callable[[R], tuple[str, ...]]) -> Iterator[list[R]]:
+def groups(rows: Sequence[T], key: Callable[[T], tuple[str, ...]]) -> Iterator[list[T]]:
     """Rows with equal keys together, in the order the keys come."""
-    found: dict[tuple[str, ...], list[R]] = {}
+    found: dict[tuple[str, ...], list[T]] = {}
     for row in rows:
         found.setdefault(key(row), []).append(row)
     yield from found.values()
@@ -158,6 +160,12 @@ def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Stu
         if r.n_failed or r.n_unread
     ]
     once = [r for r in told(variance, study, study.users) if r.n_puppets and not r.n_repeated]
+    if any(r.condition == FIELD for r in once):
+        lines.append(
+            "No participant answers a prompt twice, so who asks cannot be told from asking again in "
+            "the field [variance]"
+        )
+    once = [r for r in once if r.condition != FIELD]
     if once:
         names = listed(list(dict.fromkeys(study.label(r.condition) for r in once)))
         lines.append(
@@ -169,7 +177,7 @@ def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Stu
             "No condition asks the baseline again (after:), so nothing shows which numbers chance "
             "alone gives"
         )
-    if "field" not in study.conditions:
+    if FIELD not in study.conditions:
         lines.append("No answers of real users: nothing here says how near the puppets are to them")
     lines.append(
         "Intervals cover the draw of answers and of puppets, not the choice of prompts or of the corpus"

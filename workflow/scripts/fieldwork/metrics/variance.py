@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.metrics.answer_sets import (
     Arm,
@@ -153,10 +154,13 @@ def _share(
         return _Share(None, None, None, missing)
     value = 1 - parts.rerun / parts.between
     interval, reason = None, None
+    repeating = len(set(layout.cell_puppet[layout.cell_n > 1].tolist()))
     if layout.n_puppets < MIN_PUPPETS:
         reason = f"no interval: {layout.n_puppets} puppets, an interval needs {MIN_PUPPETS}"
+    elif repeating < MIN_PUPPETS:
+        reason = f"no interval: {repeating} puppets answer twice, an interval needs {MIN_PUPPETS}"
     else:
-        interval = _interval(value, leave_one_out(layout), plan.confidence)
+        interval = _interval(value, leave_one_out(layout), repeating - 1, plan.confidence)
         reason = None if interval else NO_SPREAD
     random = generator(plan.seed, "who", *arm)
     drawn = permuted_rerun(layout, n_permutations=plan.n_permutations, random=random)
@@ -174,6 +178,11 @@ def _why_none(
         return "nobody asks under this condition: all variance within a prompt is rerun"
     if math.isnan(parts.between):
         return "no item is answered by two puppets"
+    if layout.n_repeated == 0 and arm.condition == FIELD:
+        return (
+            "no participant answers a prompt twice, so who asks and asking again cannot be told "
+            "apart; ask some of them to answer some prompts again in a new conversation"
+        )
     if layout.n_repeated == 0:
         return (
             f"no puppet answers an item twice, so who asks and rerun cannot be told apart; "
@@ -186,11 +195,12 @@ def _why_none(
     return None
 
 
-def _interval(value: float, left_out: Spread, confidence: float) -> Interval | None:
+def _interval(value: float, left_out: Spread, freedom: int, confidence: float) -> Interval | None:
     """Jackknife over puppets on the scale log(rerun / between), with Student's t.
 
-    Arvesen and Schmitz 1970. Widened where needed to hold the estimate. None where the logarithm of
-    some leave-one-out value does not exist, or none differs.
+    Arvesen and Schmitz 1970. `freedom` is the number of puppets who answer an item twice, less 1: the
+    variance of reruns is known from these alone. Widened where needed to hold the estimate. None where
+    the logarithm of some leave-one-out value does not exist, or none differs.
     """
     rerun, between = left_out
     if not (np.all(rerun > 0) and np.all(between > 0)):
@@ -201,7 +211,7 @@ def _interval(value: float, left_out: Spread, confidence: float) -> Interval | N
     error = float(pseudo.std(ddof=1)) / math.sqrt(n)
     if not error > 0:
         return None
-    half = student_quantile(n - 1, confidence) * error
+    half = student_quantile(freedom, confidence) * error
     centre = float(pseudo.mean())
     low, high = -math.expm1(centre + half), -math.expm1(centre - half)
     return Interval(min(low, value), max(high, value))

@@ -1,0 +1,143 @@
+"""Differences between groups of participants, with and without one."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from outcomes import Job, Outcome, outcome
+from populations import (
+    Floats,
+    Zipf,
+    draw_letters,
+    draw_lists,
+    letter_table,
+    list_table,
+    puppet_shares,
+)
+
+from fieldwork.against_field import GroupDifference
+from fieldwork.metrics.group_tests import measure_group_differences
+
+PART = "groups"
+ITEMS, LETTER_ITEMS, OPTIONS, PERMUTATIONS = 9, 4, 60, 199
+HABIT = 1.0
+"""Standard deviation of a participant's own log weights, the same for all prompts."""
+ANSWERED = 0.8
+"""Share of the prompts that a participant answers, where some are missing."""
+
+
+class Groups(NamedTuple):
+    """Sizes of two groups, and whether every prompt is answered."""
+
+    first: int
+    second: int
+    whole: bool = True
+
+    def name(self) -> str:
+        """As the tables call it."""
+        return f"{self.first} and {self.second} participants" + (
+            "" if self.whole else ", a fifth of the answers missing"
+        )
+
+
+SIZES = (Groups(20, 20), Groups(10, 30), Groups(20, 20, False))
+SOURCES = ("alike", "one group varies more", "other options, as varied")
+
+
+def jobs() -> Iterator[Job]:
+    """Lists and letters of two groups."""
+    for source in SOURCES:
+        for size in SIZES:
+            yield partial(_lists, source, size)
+    for gap in (0.0, 0.2):
+        yield partial(_letters, gap)
+
+
+def _lists(source: str, size: Groups, sets: int, seed: int) -> Iterator[Outcome]:
+    sets = max(1, sets // 4)
+    random = np.random.default_rng([seed, SOURCES.index(source), *size])
+    n = size.first + size.second
+    habits = HABIT * random.normal(size=(sets, 1, n, 1, OPTIONS))
+    weights = np.stack([_weights(source, first=k < size.first) for k in range(n)])
+    given = draw_lists(
+        np.broadcast_to(weights[None, None, :, None, :] + habits, (sets, ITEMS, n, 1, OPTIONS)),
+        random,
+    )
+    frame = list_table(given, condition="field", puppets=True)
+    if not size.whole:
+        frame = frame[random.random(len(frame)) < ANSWERED]
+    rows = measure(frame, size.first, n)
+    name, where = f"lists, {ITEMS} prompts, {source}", size.name()
+    means = [r for r in rows if r.item_id is None]
+    entropy = [r for r in means if r.metric == "entropy_bits"]
+    yield outcome(
+        PART, "difference of mean entropies", name, where,
+        truth=None if source == "one group varies more" else 0.0,
+        estimates=[r.difference for r in entropy],
+        intervals=[(r.ci_low, r.ci_high) for r in entropy],
+        p_values=[r.p_value for r in entropy],
+    )  # fmt: skip
+    for told, metric in (
+        ("any prompt, entropy, Holm", "entropy_bits"),
+        ("any prompt, divergence, Holm", "js_bits"),
+    ):
+        yield outcome(PART, told, name, where, truth=None, p_values=_smallest(rows, metric))
+    yield outcome(
+        PART, "mean divergence between groups", name, where,
+        truth=0.0 if source == "alike" else None,
+        estimates=[r.difference for r in means if r.metric == "js_bits"],
+        p_values=[r.p_value for r in means if r.metric == "js_bits"],
+    )  # fmt: skip
+
+
+def _weights(source: str, *, first: bool) -> Floats:
+    common = Zipf(OPTIONS, 1.5).log_weights()
+    if first and source == "one group varies more":
+        return Zipf(OPTIONS, 1.2).log_weights()
+    return np.roll(common, 5) if first and source.startswith("other") else common
+
+
+def measure(frame: pd.DataFrame, n_first: int, n: int) -> list[GroupDifference]:
+    """Differences of participants 0 to `n_first` from the rest."""
+    participants = pd.DataFrame(
+        {
+            "participant_id": [f"p{k:04}" for k in range(n)],
+            "variable": "group",
+            "group": ["a" if k < n_first else "b" for k in range(n)],
+        }
+    )
+    names = [f"{k:05}" for k in range(LETTER_ITEMS)]
+    items = pd.DataFrame({"item_id": names, "kind": "choice", "gold": "A", "subject": None})
+    items = items.assign(choices=[list("ABCD")] * LETTER_ITEMS)
+    return measure_group_differences(
+        frame, items, participants, n_permutations=PERMUTATIONS, seed=1
+    )
+
+
+def _smallest(rows: list[GroupDifference], metric: str) -> list[float | None]:
+    smallest: dict[str, float] = {}
+    for row in rows:
+        if row.metric == metric and row.item_id is not None and row.p_holm is not None:
+            smallest[row.task] = min(row.p_holm, smallest.get(row.task, 1.0))
+    return list(smallest.values())
+
+
+def _letters(gap: float, sets: int, seed: int) -> Iterator[Outcome]:
+    """Groups of 20 whose share correct differs by `gap`, puppets with habits of their own."""
+    sets, n = max(1, sets // 2), 40
+    random = np.random.default_rng([seed, int(gap * 100)])
+    letters = draw_letters(puppet_shares(0.3, (sets, LETTER_ITEMS, n), random), 1, random)
+    # some wrong answers of the first group become right
+    wrong = letters[:, :, :20] > 0
+    turned = wrong & (random.random(wrong.shape) < gap / 0.45)
+    letters[:, :, :20][turned] = 0
+    rows = measure(letter_table(letters, condition="field", puppets=True), 20, n)
+    means = [r for r in rows if r.item_id is None and r.metric == "share_correct"]
+    yield outcome(
+        PART, "difference of mean shares correct",
+        f"letters, {LETTER_ITEMS} prompts, {'alike' if not gap else '20 points apart'}",
+        "20 and 20 participants", truth=gap, estimates=[r.difference for r in means],
+        intervals=[(r.ci_low, r.ci_high) for r in means], p_values=[r.p_value for r in means],
+    )  # fmt: skip

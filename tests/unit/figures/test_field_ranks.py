@@ -1,0 +1,182 @@
+"""The slope chart: slots, colours by test, labels that do not overlap, and pages that fit."""
+
+import dataclasses
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fieldwork.against_field import ItemAgreement, RankAgreement
+from fieldwork.figures.field_ranks import FALLS, RISES, STAYS, Options, draw
+from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, save
+
+NAMES = (
+    "haircuts",
+    "movies",
+    "restaurants",
+    "companies",
+    "majors",
+    "books",
+    "cities",
+    "hobbies",
+    "podcasts",
+)
+
+
+def item(
+    name: str, there: float, here: float, p: float | None = 0.5, **values: Any
+) -> dict[str, Any]:
+    told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(ItemAgreement))
+    return told | {
+        "model": "m", "task": "t", "item_id": name, "kind": "list", "predictor": "offline",
+        "ranked_by": "entropy_bits", "field_rank": there, "predictor_rank": here,
+        "rank_change": here - there, "p_rank_holm": p,
+    } | values  # fmt: skip
+
+
+def board(order: Sequence[int], **values: Any) -> list[dict[str, Any]]:
+    return [
+        item(NAMES[place], float(rank + 1), float(place + 1), **values)
+        for rank, place in enumerate(order)
+    ]
+
+
+def agreement(**values: Any) -> pd.DataFrame:
+    told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(RankAgreement))
+    told |= {
+        "model": "m", "task": "t", "kind": "list", "over": "items", "predictor": "offline",
+        "measure": "entropy_bits", "rho": 0.65, "tau_b": 2 / 3, "p_holm": 0.0127, "ceiling": 0.9,
+        "n_discordant": 6, "n_pairs": 36,
+    }  # fmt: skip
+    return pd.DataFrame([told | values])
+
+
+def drawn(rows: list[dict[str, Any]], ranks: pd.DataFrame | None = None, **values: Any) -> Figure:
+    options = Options(**({"conditions": ["offline", "history", "rag", "profile"]} | values))
+    figure = draw(pd.DataFrame(rows), agreement() if ranks is None else ranks, options=options)
+    figure.draw_without_rendering()
+    return figure
+
+
+def panels(figure: Figure) -> list[Any]:
+    return [axes for axes in figure.axes if axes.get_title()]
+
+
+def lines(axes: Any) -> list[Any]:
+    return [line for line in axes.lines if list(line.get_xdata()) == [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("p", "change", "colour"),
+    [(0.01, 3, RISES), (0.01, -3, FALLS), (0.2, 3, STAYS), (0.01, 0, STAYS), (None, 2, STAYS)],
+)
+def test_colour_is_that_of_the_test(p: float | None, change: int, colour: str) -> None:
+    (axes,) = panels(drawn([item("a", 4.0, 4.0 + change, p=p), item("b", 1, 1), item("c", 9, 9)]))
+    told = {line.get_color() for line in lines(axes)}
+    assert told == {colour, STAYS}
+
+
+def test_a_line_joins_the_two_places() -> None:
+    (axes,) = panels(drawn(board((2, 0, 1))))
+    assert sorted(tuple(line.get_ydata()) for line in lines(axes)) == [(0, 1), (1, 2), (2, 0)]
+    left = [t.get_text() for t in axes.texts if t.get_ha() == "right"]
+    assert left == ["haircuts", "movies", "restaurants"]
+    assert axes.yaxis_inverted()
+
+
+def test_shared_places_have_slots_of_their_own_and_a_bar() -> None:
+    rows = [item("a", 1, 2.0), item("b", 2, 2.0), item("c", 3, 2.0)]
+    figure = drawn(rows)
+    (axes,) = panels(figure)
+    # no order may be read into a shared place
+    assert sorted(tuple(line.get_ydata()) for line in lines(axes)) == [(1, 0), (1, 1), (1, 2)]
+    assert [t.get_position()[1] for t in axes.texts if t.get_ha() == "right"] == [0, 1, 2]
+    assert len(axes.collections) == 1
+    assert "shared place" in {t.get_text() for t in figure.legends[0].get_texts()}
+
+
+def test_labels_do_not_overlap_nor_leave_the_page() -> None:
+    rows = [
+        row
+        for predictor in ("offline", "history", "rag", "profile")
+        for row in board((8, 3, 1, 0, 4, 7, 2, 6, 5), predictor=predictor)
+    ]
+    figure = drawn(
+        rows, item_labels={"restaurants": "restaurants to take a visitor of your town to"}
+    )
+    texts = [t for axes in panels(figure) for t in axes.texts]
+    texts += [t for axes in panels(figure) for t in axes.get_xticklabels()]
+    texts += [axes.title for axes in panels(figure)]
+    boxes = [text.get_window_extent() for text in texts]
+    overlapping = [
+        (a.get_text(), b.get_text())
+        for (a, one), (b, other) in combinations(zip(texts, boxes, strict=True), 2)
+        if one.shrunk(0.98, 0.9).overlaps(other.shrunk(0.98, 0.9))
+    ]
+    assert overlapping == []
+    page = figure.bbox
+    assert all(box.x0 >= page.x0 and box.x1 <= page.x1 for box in boxes)
+
+
+def test_the_head_of_a_panel_tells_the_tests() -> None:
+    (axes,) = panels(drawn(board((1, 0, 2))))
+    assert axes.get_title().splitlines() == [
+        "Offline", "τ = .67, p = .013, 6/36 turned", "ρ = .65, ceiling .90",
+    ]  # fmt: skip
+
+
+def test_an_unknown_ceiling_and_an_untold_order() -> None:
+    (axes,) = panels(drawn(board((1, 0, 2)), agreement(ceiling=None, rho=-0.05)))
+    assert axes.get_title().endswith("ρ = −.05, ceiling unknown")
+    (axes,) = panels(drawn(board((1, 0, 2)), agreement(tau_b=None)))
+    assert "no order to compare" in axes.get_title()
+
+
+def test_every_model_begins_a_row_and_pages_end() -> None:
+    rows = [
+        row
+        for model in "abcdefgh"
+        for predictor in ("offline", "rag")
+        for row in board((1, 0, 2, 3, 4, 5, 6, 7, 8), model=model, predictor=predictor)
+    ]
+    figure = drawn(rows)
+    assert figure.get_figheight() <= PAGE_HEIGHT
+    assert figure.get_figwidth() == PAGE_WIDTH
+    assert len(panels(figure)) == 8
+    assert any("The first 8 of 16 panels" in t.get_text() for t in figure.texts)
+
+
+def test_lists_come_before_letters() -> None:
+    letters = [item(n, k + 1, k + 1, task="q", kind="choice") for k, n in enumerate(NAMES[:4])]
+    figure = drawn(board((1, 0, 2)) + letters)
+    assert len(panels(figure)) == 1
+    assert any("Questions with letters" in t.get_text() for t in figure.texts)
+    assert len(panels(drawn(letters))) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], "no prompt is answered both in the field"),
+        ([item("a", 1, 1) | {"field_rank": None, "reason": "4 answers in the field"}], "4 answers"),
+        (board((0, 1, 2), predictor="other"), "none of the conditions asked for"),
+    ],
+)
+def test_nothing_to_draw_says_why(rows: list[dict[str, Any]], said: str) -> None:
+    columns = [f.name for f in dataclasses.fields(ItemAgreement)]
+    figure = draw(
+        pd.DataFrame(rows, columns=columns), agreement(), options=Options(conditions=["offline"])
+    )
+    assert said in " ".join(figure.axes[0].texts[0].get_text().split())
+
+
+def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        save(drawn(board((1, 0, 2))), [tmp_path / f"{name}.{s}" for s in ("pdf", "svg", "png")])
+    for suffix in ("pdf", "svg", "png"):
+        first, second = ((tmp_path / f"{n}.{suffix}").read_bytes() for n in "ab")
+        assert first == second

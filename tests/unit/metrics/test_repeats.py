@@ -1,0 +1,181 @@
+"""Participants who answer a prompt again: each counts once where answers must be independent."""
+
+import dataclasses
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from metric_frames import answer_frame, chosen, item_frame, listed, question
+
+from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.comparisons import measure_comparisons
+from fieldwork.metrics.distributions import measure_distributions
+from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
+from fieldwork.metrics.novelty import measure_novelty
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.rarefaction import measure_rarefaction
+from fieldwork.metrics.resampling import wilson_interval
+from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.shifts import measure_shifts
+from fieldwork.metrics.variance import measure_variance
+from fieldwork.records import Answer, VarianceShare
+
+OPTIONS = [f"o{k:02}" for k in range(12)]
+QUESTIONS = item_frame(*(question(item) for item in "xyz"))
+PARTICIPANTS = 12
+
+
+def field() -> list[Answer]:
+    """Lists and letters of participants who answer everything once."""
+    source = random.Random(6)
+    rows: list[Answer] = []
+    for k in range(PARTICIPANTS):
+        for item in "abc":
+            rows += [
+                dataclasses.replace(row, puppet_id=f"p{k:02}")
+                for row in listed(source.sample(OPTIONS, 5), condition="field", item_id=item)
+            ]
+        for item in "xyz":
+            rows += chosen(
+                [source.choice("ABCD")], condition="field", item_id=item, puppet_id=f"p{k:02}"
+            )
+    return rows
+
+
+def offline() -> list[Answer]:
+    source = random.Random(7)
+    rows = [
+        row
+        for item in "abc"
+        for row in listed(
+            *(source.sample(OPTIONS, 5) for _ in range(15)), condition="offline", item_id=item
+        )
+    ]
+    letters = [source.choices("AAB", k=15) for _ in "xyz"]
+    for item, given in zip("xyz", letters, strict=True):
+        rows += chosen(given, condition="offline", item_id=item)
+        rows += chosen(given[::-1], condition="again", item_id=item)
+    return rows
+
+
+def again(rows: Sequence[Answer]) -> list[Answer]:
+    """Second and third answers of some participants to some prompts, unlike their first."""
+    repeats: list[Answer] = []
+    for row in rows:
+        times = {"p01": 2, "p04": 3, "p07": 2}.get(row.puppet_id or "", 1)
+        if row.item_id in "axy":
+            repeats += [
+                dataclasses.replace(
+                    row,
+                    replicate=r,
+                    items=OPTIONS[:5] if row.kind == "list" else None,
+                    letter="D" if row.kind == "choice" else None,
+                )
+                for r in range(1, times)
+            ]
+    return repeats
+
+
+Measure = Callable[[pd.DataFrame], Sequence[Any]]
+WITH_FIRST_ANSWERS: dict[str, Measure] = {
+    "heterogeneity": lambda a: measure_heterogeneity(a, seed=1),
+    "item_shares": measure_item_shares,
+    "rarefaction": measure_rarefaction,
+    "comparisons": lambda a: measure_comparisons(a, baseline="offline", n_permutations=99, seed=1),
+    "shifts": lambda a: measure_shifts(a, baseline="offline"),
+    "prompt_means": lambda a: measure_prompt_means(a, baseline="offline", seed=1),
+    "accuracy": lambda a: measure_accuracy(measure_runs(a, QUESTIONS)),
+    "excess of new letters": lambda a: [
+        (r.condition, r.n_equal, r.share_equal, r.excess, r.excess_low, r.excess_high, r.p_value)
+        for r in measure_novelty(a, baseline="offline", control="again", n_permutations=99)
+    ],
+    "scores": lambda a: [
+        (r.condition, r.metric, r.difference, r.ci_low, r.ci_high, r.p_value)
+        for r in measure_score_comparisons(
+            measure_runs(a, QUESTIONS), baseline="offline", n_permutations=99, seed=1
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("name", WITH_FIRST_ANSWERS)
+def test_repeats_move_nothing_where_answers_must_be_independent(name: str) -> None:
+    measure = WITH_FIRST_ANSWERS[name]
+    once = measure(answer_frame(field() + offline()))
+    repeated = measure(answer_frame(again(field()) + field() + offline()))
+    assert any(
+        getattr(r, "condition", r[0] if isinstance(r, tuple) else "") == "field" for r in once
+    )
+    # runs left out because they are not whole are told, and move no number
+    drop = {"reason": None} if name == "accuracy" else {}
+    assert [_without(r, drop) for r in repeated] == [_without(r, drop) for r in once]
+
+
+def _without(row: Any, drop: dict[str, None]) -> Any:
+    return dataclasses.replace(row, **drop) if drop else row
+
+
+def test_participants_who_answer_unequally_often_have_equal_weight() -> None:
+    given = {"p0": "AAA", "p1": "B", "p2": "B", "p3": "AB"}
+    rows = [
+        a for who, letters in given.items() for a in chosen(letters, puppet_id=who, item_id="x")
+    ]
+    found = {r.answer: r for r in measure_distributions(answer_frame(rows), QUESTIONS)}
+    assert found["A"].share == pytest.approx((1 + 0 + 0 + 0.5) / 4)
+    assert sum(r.share for r in found.values()) == pytest.approx(1)
+    assert (found["A"].n_answers, found["A"].n_responses) == (4, 7)
+    expected = wilson_interval(1.5, 4)
+    assert (found["A"].ci_low, found["A"].ci_high) == pytest.approx(expected)
+
+
+def repeats_of(share: float, *, again_from: int, seed: int, n: int = 60) -> list[Answer]:
+    """Letters of users with an intra-class correlation of `share`; users from a number on repeat."""
+    source = np.random.default_rng(seed)
+    rows: list[Answer] = []
+    for k in range(n):
+        for item in "xyz":
+            own = source.dirichlet(np.full(4, 0.25) * (1 / share - 1))
+            letters = source.choice(list("ABCD"), size=1 if k < again_from else 2 + k % 2, p=own)
+            rows += chosen(letters.tolist(), puppet_id=f"p{k:02}", item_id=item)
+    return rows
+
+
+def only(rows: list[Answer], condition: str = "c") -> VarianceShare:
+    frame = answer_frame([dataclasses.replace(r, condition=condition) for r in rows])
+    (row,) = measure_variance(frame, baseline="offline", n_permutations=19, seed=1)
+    return row
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6])
+def test_the_share_between_users_is_right_when_few_repeat(share: float) -> None:
+    found = [only(repeats_of(share, again_from=48, seed=s)).share_who for s in range(40)]
+    values = np.array(found, dtype=np.float64)
+    assert abs(values.mean() - share) < 3 * values.std() / np.sqrt(len(values))
+    assert values.std() / np.sqrt(len(values)) < 0.02
+
+
+def test_few_who_repeat_have_a_wider_interval_than_many() -> None:
+    widths = [
+        (row.ci_high or 0) - (row.ci_low or 0)
+        for row in (only(repeats_of(0.4, again_from=n, seed=3)) for n in (56, 0))
+    ]
+    assert widths[0] > 2 * widths[1]
+
+
+@pytest.mark.parametrize(
+    ("again_from", "reason"),
+    [
+        (60, "no participant answers a prompt twice"),
+        (58, "no interval: 2 puppets answer twice, an interval needs 3"),
+        (50, None),
+    ],
+)
+def test_what_the_field_says_without_enough_repeats(again_from: int, reason: str | None) -> None:
+    row = only(repeats_of(0.4, again_from=again_from, seed=3), condition="field")
+    assert (row.share_who is None) == (again_from == 60)
+    assert (row.ci_low is None) == (reason is not None)
+    assert (row.reason or "").startswith(reason or "")
+    assert bool(row.reason) == bool(reason)

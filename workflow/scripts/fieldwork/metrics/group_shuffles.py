@@ -1,0 +1,141 @@
+"""Statistics of groups of participants when their labels are dealt anew.
+
+Owns the shuffles, and the values of each of them: the divergence between groups, and the difference
+of a group from the others at equal n. What is shuffled is the group of a participant, whose answers to
+all items go along; a row of an array is a shuffle, the first the groups as they are.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fieldwork.metrics.groups import Block
+from fieldwork.metrics.heterogeneity import indicator_of, top5_share
+from fieldwork.metrics.resampling import Counts, Floats, Indices
+from fieldwork.metrics.richness import plug_in_bits
+from fieldwork.records import UNKNOWN
+
+N_ORDERS = 10
+"""Subsamples of the larger side behind the statistic of a shuffle."""
+
+Flags = NDArray[np.bool_]
+
+
+class Shuffles(NamedTuple):
+    """Group numbers of participants, the observed ones first: shape (shuffles + 1, participants)."""
+
+    who: list[str]
+    labels: Indices
+
+
+class Prompt(NamedTuple):
+    """The answers to an item: places of their participants, and the options each names."""
+
+    item: str
+    who: Indices
+    indicator: Counts
+
+
+def shuffle(
+    own: pd.DataFrame, groups: Sequence[str], *, n_permutations: int, random: np.random.Generator
+) -> Shuffles:
+    """Groups dealt anew to whole participants; sizes of groups stay as they are."""
+    group_of = own.drop_duplicates("puppet_id").sort_values("puppet_id")
+    place = {group: number for number, group in enumerate(groups)}
+    labels = np.array([place[g] for g in group_of["group"]], dtype=np.int64)
+    order = np.argsort(random.random((n_permutations, len(labels))), axis=1, kind="stable")
+    return Shuffles(list(group_of["puppet_id"]), np.vstack([labels[None, :], labels[order]]))
+
+
+def read_prompts(block: Block, who: Sequence[str]) -> list[Prompt]:
+    """The answers that count, by item in alphabetical order."""
+    place = {participant: number for number, participant in enumerate(who)}
+    own = block.answers
+    counted = own if block.kind == "choice" else own[~own["is_unread"]]
+    return [
+        Prompt(
+            str(item),
+            np.array([place[p] for p in part["puppet_id"]], dtype=np.int64),
+            indicator_of([options or (UNKNOWN,) for options in part["options"]]),
+        )
+        for item, part in counted.groupby("item_id", sort=True)
+    ]
+
+
+def divergence_between(prompt: Prompt, labels: Indices, n_groups: int) -> Floats:
+    """Jensen-Shannon divergence of the groups' shares of mentions, weighted by their answers.
+
+    H(sum w p) - sum w H(p) in bits, w the group's share of the answers (Lin 1991): one value a
+    shuffle.
+    """
+    own = labels[:, prompt.who]
+    indicator = prompt.indicator.astype(np.float32)
+    inner = np.zeros(len(labels))
+    pooled = np.zeros((len(labels), indicator.shape[1]))
+    for number in range(n_groups):
+        member = own == number
+        counts = np.rint(member.astype(np.float32) @ indicator).astype(np.int64)
+        weight = member.sum(axis=1) / own.shape[1]
+        some = counts.sum(axis=1) > 0
+        inner[some] += weight[some] * plug_in_bits(counts[some])
+        total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        pooled += weight[:, None] * counts / total
+    bits = -(pooled * np.log2(np.where(pooled > 0, pooled, 1.0))).sum(axis=1)
+    divergence: Floats = np.maximum(bits - inner, 0.0)
+    return divergence
+
+
+def varied_difference(
+    prompt: Prompt, inside: Flags, metrics: Sequence[str], random: np.random.Generator
+) -> dict[str, Floats]:
+    """Difference of each metric at equal n, one value a shuffle; NaN where a side is empty.
+
+    `inside` has shape (shuffles, participants).
+    """
+    member = inside[:, prompt.who]
+    n = np.minimum(member.sum(axis=1), (~member).sum(axis=1))
+    orders = np.argsort(random.random((N_ORDERS, len(prompt.who))), axis=1)
+    sides = [_at_equal_n(prompt, side, n, metrics, orders) for side in (member, ~member)]
+    return {metric: sides[0][metric] - sides[1][metric] for metric in metrics}
+
+
+def _at_equal_n(
+    prompt: Prompt, member: Flags, n: Indices, metrics: Sequence[str], orders: Indices
+) -> dict[str, Floats]:
+    """Mean of each metric over subsamples: the first n members in each of the orders.
+
+    The orders are those of the participants and not of the shuffles, so that the statistic is one
+    function of who is in the group.
+    """
+    indicator = prompt.indicator.astype(np.float32)
+    # a side that is never the larger is taken whole, in any order
+    if (member.sum(axis=1) <= n).all():
+        orders = orders[:1]
+    found = {metric: np.zeros(len(member)) for metric in metrics}
+    for order in orders:
+        placed = member[:, order]
+        taken = placed & (np.cumsum(placed, axis=1) <= n[:, None])
+        counts = np.rint(taken.astype(np.float32) @ indicator[order]).astype(np.int64)
+        some = counts.sum(axis=1) > 0
+        for metric in metrics:
+            values = np.full(len(member), np.nan)
+            values[some] = _metric(metric, counts[some])
+            found[metric] += values / len(orders)
+    return found
+
+
+def _metric(metric: str, counts: Counts) -> Floats:
+    values: Floats = plug_in_bits(counts) if metric == "entropy_bits" else 1 - top5_share(counts)
+    return values
+
+
+def share_difference(member: Flags, marks: Floats) -> Floats:
+    """Difference of the shares of marked answers, NaN where a side is empty."""
+    n = member.sum(axis=1).astype(np.float64)
+    inner = member.astype(np.float64) @ marks
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference: Floats = inner / n - (marks.sum() - inner) / (len(marks) - n)
+    return difference

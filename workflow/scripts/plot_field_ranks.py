@@ -1,0 +1,41 @@
+"""Draw whether the conditions put the prompts in the field's order.
+
+In: results/metrics/item_agreement.parquet and rank_agreement.parquet. Out: results/figures/field_ranks as
+PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.against_field import ItemAgreement, RankAgreement
+from fieldwork.figures import field_ranks, style
+
+
+def main(items: str, ranks: str, sheet: str, figures: list[str], drawing: dict[str, Any]) -> None:
+    """Draw and save."""
+    style.use_style(Path(sheet))
+    options = field_ranks.Options(
+        conditions=list(drawing["conditions"]),
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        note=drawing["note"],
+    )
+    figure = field_ranks.draw(
+        tables.read_frame(items, ItemAgreement),
+        tables.read_frame(ranks, RankAgreement),
+        options=options,
+    )
+    style.save(figure, [Path(path) for path in figures])
+
+
+if __name__ == "__main__":
+    stage.run(
+        main,
+        log=snakemake.log[0],
+        items=snakemake.input.near,
+        ranks=snakemake.input.ranks,
+        sheet=snakemake.input.style,
+        figures=list(snakemake.output),
+        drawing=snakemake.params.drawing,
+    )
