@@ -1,0 +1,242 @@
+"""The rows of a calibration and its verdict.
+
+Owns the rule by which a calibration is worth using, and what the tables say of one that is not.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from fieldwork.against_field import Calibration, CalibrationItem, CalibrationWeight
+from fieldwork.metrics.calibration_judging import Calibrated
+from fieldwork.metrics.calibration_noise import Gain, gain_interval
+from fieldwork.metrics.calibration_sets import FIELD, Prompt, Prompts
+from fieldwork.metrics.calibration_weights import effective_number
+from fieldwork.metrics.resampling import Floats
+
+CALIBRATED, NO_BETTER, CANNOT = "calibrated", "no better", "cannot support"
+LEVEL = 0.05
+
+
+class Scheme(NamedTuple):
+    """What gets weights for a model: its conditions, or the puppets of one."""
+
+    model: str
+    level: Literal["conditions", "puppets"]
+    puppets_of: str | None
+
+
+class Case(NamedTuple):
+    """One calibration: all that its rows are made from; `found` is None where nothing was fitted."""
+
+    scheme: Scheme
+    usable: Prompts
+    members: tuple[str, ...]
+    found: Calibrated | None
+    why: str | None
+    best: str | None
+    p_value: float | None
+    n_folds: int | None
+
+
+class Verdict(NamedTuple):
+    word: str
+    reason: str | None
+
+
+def gain_over(found: Calibrated, comparator: str | None) -> Floats:
+    """How much nearer than a comparator the calibrated mixture is, prompt by prompt."""
+    values = found.judged.arms[comparator] if comparator else found.judged.equal
+    assert values is not None
+    gained: Floats = values - found.judged.calibrated
+    return gained
+
+
+def decide(case: Case, p_holm: float | None) -> Verdict:
+    """What the data say; see docs/methods.md for each sentence's rule."""
+    if case.found is None or p_holm is None:
+        return Verdict(CANNOT, case.why)
+    judged, name = case.found.judged, case.best or "equal weights"
+    best = judged.arms[case.best] if case.best else judged.equal
+    assert best is not None
+    split = judged.split.mean(axis=1)
+    highest, room = float(np.quantile(split, 0.975)), float(best.mean() - split.mean())
+    if float(best.mean()) <= highest:
+        return Verdict(
+            NO_BETTER,
+            f"{name} is as near to the field ({best.mean():.3f} bits) as the field's own halves are to "
+            f"each other (up to {highest:.3f})",
+        )
+    gain = gain_interval(gain_over(case.found, case.best), case.found.without[case.best])
+    told = (
+        f"gain over {name} on held-out prompts {gain.mean:.3f} bits, 95 % interval "
+        f"{gain.interval.low:.3f} to {gain.interval.high:.3f}, p = {p_holm:.3f} after Holm"
+    )
+    if gain.interval.low > 0 and p_holm <= LEVEL:
+        return Verdict(CALIBRATED, None)
+    if gain.interval.low <= 0 and gain.interval.high >= room:
+        return Verdict(
+            CANNOT, f"{told}: that holds no gain as well as all that there is to gain ({room:.3f})"
+        )
+    return Verdict(NO_BETTER, told)
+
+
+def rows_of(
+    case: Case, p_holm: float | None, *, tasks: str, weights_from: str | None
+) -> list[Calibration]:
+    """The calibrated mixture first, then equal weights, the arms and the field itself."""
+    word, reason = decide(case, p_holm)
+    found = case.found
+    blank = Calibration(
+        model=case.scheme.model,
+        tasks=tasks,
+        level=case.scheme.level,
+        puppets_of=case.scheme.puppets_of,
+        comparator=CALIBRATED,
+        arm=None,
+        js_bits=None,
+        in_sample_bits=None,
+        overfit_bits=None,
+        excess_bits=None,
+        split_low=None,
+        split_high=None,
+        gain_bits=None,
+        ci_low=None,
+        ci_high=None,
+        p_value=None,
+        p_holm=None,
+        is_best=False,
+        n_prompts=len(case.usable.prompts),
+        n_field=min((len(p.field.units) for p in case.usable.prompts), default=0),
+        n_equal=min((p.n_equal for p in case.usable.prompts), default=0),
+        n_folds=case.n_folds,
+        n_members=len(case.members) or None,
+        n_effective=None,
+        penalty_bits=None,
+        duality_gap=None,
+        weights_from=weights_from,
+        verdict=word,
+        reason=reason,
+    )
+    lost = [
+        replace(blank, comparator="arm", arm=arm, n_members=None, verdict=None, reason=why)
+        for arm, why in case.usable.left_out.items()
+    ]
+    if found is None:
+        return [blank, *lost]
+    return [_calibrated(blank, found), *_compared(blank, case, found, p_holm), *lost]
+
+
+def _calibrated(blank: Calibration, found: Calibrated) -> Calibration:
+    judged = found.judged
+    held_out, itself = float(judged.calibrated.mean()), float(judged.split.mean())
+    in_sample = None if judged.in_sample is None else float(judged.in_sample.mean())
+    fitted = in_sample is not None
+    return replace(
+        blank,
+        js_bits=held_out,
+        in_sample_bits=in_sample,
+        overfit_bits=None if in_sample is None else held_out - in_sample,
+        excess_bits=held_out - itself,
+        n_effective=effective_number(found.fit.weights),
+        penalty_bits=found.penalty if fitted and 0 < found.penalty < math.inf else None,
+        duality_gap=found.fit.gap if fitted else None,
+    )
+
+
+def _compared(
+    blank: Calibration, case: Case, found: Calibrated, p_holm: float | None
+) -> Iterator[Calibration]:
+    """Rows of equal weights, of each arm and of the field."""
+    judged, own = found.judged, replace(blank, n_members=None, verdict=None, reason=None)
+    itself = judged.split.mean(axis=1)
+    others: list[tuple[str | None, Floats]] = [*judged.arms.items()]
+    if judged.equal is not None:
+        others.insert(0, (None, judged.equal))
+    for arm, values in others:
+        gain: Gain = gain_interval(gain_over(found, arm), found.without[arm])
+        best = arm == case.best
+        yield replace(
+            own,
+            comparator="arm" if arm else "equal",
+            arm=arm,
+            js_bits=float(values.mean()),
+            excess_bits=float(values.mean() - itself.mean()),
+            gain_bits=gain.mean,
+            ci_low=_finite(gain.interval.low),
+            ci_high=_finite(gain.interval.high),
+            p_value=case.p_value if best else None,
+            p_holm=p_holm if best else None,
+            is_best=best,
+        )
+    yield replace(
+        own,
+        comparator=FIELD,
+        js_bits=float(itself.mean()),
+        excess_bits=0.0,
+        split_low=float(np.quantile(itself, 0.025)),
+        split_high=float(np.quantile(itself, 0.975)),
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def item_rows(case: Case) -> Iterator[CalibrationItem]:
+    if case.found is None:
+        return
+    judged = case.found.judged
+    for k, prompt in enumerate(case.usable.prompts):
+        in_sample = None if judged.in_sample is None else float(judged.in_sample[k])
+        yield _item(case, prompt, CALIBRATED, None, float(judged.calibrated[k]), in_sample)
+        if judged.equal is not None:
+            yield _item(case, prompt, "equal", None, float(judged.equal[k]), None)
+        for arm, values in judged.arms.items():
+            yield _item(case, prompt, "arm", arm, float(values[k]), None)
+        yield _item(case, prompt, FIELD, None, float(judged.split[:, k].mean()), None)
+
+
+def _item(
+    case: Case,
+    prompt: Prompt,
+    comparator: str,
+    arm: str | None,
+    js_bits: float,
+    in_sample: float | None,
+) -> CalibrationItem:
+    return CalibrationItem(
+        model=case.scheme.model,
+        level=case.scheme.level,
+        puppets_of=case.scheme.puppets_of,
+        comparator=comparator,
+        arm=arm,
+        task=prompt.task,
+        item_id=prompt.item_id,
+        js_bits=js_bits,
+        in_sample_bits=in_sample,
+        n_field=len(prompt.field.units),
+        n_equal=prompt.n_equal,
+    )
+
+
+def weight_rows(case: Case, summary: Calibration) -> Iterator[CalibrationWeight]:
+    """A row for each condition or puppet; without the verdict `calibrated` none has a weight."""
+    found = case.found if summary.verdict == CALIBRATED else None
+    folds = np.stack(found.fold_weights) if found else None
+    for number, name in enumerate(case.members):
+        of = case.scheme.puppets_of
+        yield CalibrationWeight(
+            model=case.scheme.model,
+            level=case.scheme.level,
+            condition=of or name,
+            puppet_id=name if of else None,
+            weight=float(found.fit.weights[number]) if found else None,
+            fold_low=float(folds[:, number].min()) if folds is not None else None,
+            fold_high=float(folds[:, number].max()) if folds is not None else None,
+            verdict=str(summary.verdict),
+            reason=None if found else f"{summary.verdict}: {summary.reason}",
+        )
