@@ -37,6 +37,7 @@ rule build_database:
                 "rarefaction",
                 "prompt_means",
                 *(["arms", "arm_tests"] if config["arms"] else []),
+                *calibration_tables(),
             ],
         ),
     output:
@@ -66,6 +67,7 @@ rule write_findings:
         ranks="results/metrics/ranks.parquet",
         novelty="results/metrics/novelty.parquet",
         categories="results/metrics/categories.parquet",
+        calibration=expand("results/metrics/{table}.parquet", table=calibration_tables()[:1]),
     output:
         findings=report(
             "results/findings.md",

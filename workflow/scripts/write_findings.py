@@ -6,6 +6,7 @@ In: results/metrics, results/answers/answers.parquet. Out: results/findings.md.
 from typing import Any
 
 from fieldwork import stage, tables
+from fieldwork.against_field import Calibration
 from fieldwork.estimates import (
     CategoryVariance,
     Novelty,
@@ -14,11 +15,11 @@ from fieldwork.estimates import (
     ScoreComparison,
     Shift,
 )
-from fieldwork.metrics import claims, findings, score_claims
+from fieldwork.metrics import calibration_claims, claims, findings, score_claims
 from fieldwork.records import Accuracy, Answer, Comparison, VarianceShare
 
 
-def main(inputs: dict[str, str], written: str, figures: list[str], study: dict[str, Any]) -> None:
+def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[str, Any]) -> None:
     """Write the findings."""
     about = findings.Study(**study)
     variance = tables.read_rows(inputs["variance"], VarianceShare)
@@ -36,6 +37,10 @@ def main(inputs: dict[str, str], written: str, figures: list[str], study: dict[s
         score_claims.places(tables.read_rows(inputs["ranks"], Rank), about),
         score_claims.novelty(tables.read_rows(inputs["novelty"], Novelty), about),
         score_claims.categories(tables.read_rows(inputs["categories"], CategoryVariance), about),
+        *(
+            calibration_claims.calibration(tables.read_rows(path, Calibration), about)
+            for path in inputs["calibration"]
+        ),
         findings.limits(asked, variance, about),
     ]
     lines = findings.page(sections, about)
@@ -52,7 +57,10 @@ if __name__ == "__main__":
     stage.run(
         main,
         log=snakemake.log[0],
-        inputs=dict(snakemake.input.items()),
+        inputs={
+            **dict(snakemake.input.items()),
+            "calibration": list(snakemake.input.calibration),
+        },
         written=snakemake.output.findings,
         figures=list(snakemake.params.figures),
         study=dict(snakemake.params.study),

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fieldwork import designs, estimates, participants, records
+from fieldwork import against_field, designs, estimates, participants, records
 
 
 class Stage(NamedTuple):
@@ -49,6 +49,15 @@ def stages() -> tuple[Stage, ...]:
                 participants.Participant,
                 participants.QualityCheck,
                 participants.Attrition,
+            ),
+        ),
+        Stage(
+            "Against the field",
+            (
+                against_field.Calibration,
+                against_field.CalibrationItem,
+                against_field.CalibrationWeight,
+                against_field.CalibratedShare,
             ),
         ),
         Stage("How large a study must be", (designs.PowerRow, designs.PowerAdvice)),

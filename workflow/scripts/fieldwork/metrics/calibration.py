@@ -33,6 +33,7 @@ from fieldwork.metrics.calibration_sets import (
     Prompts,
     Puppets,
     puppet_answers,
+    puppets_in,
     read_answered,
     usable_prompts,
 )
@@ -107,8 +108,7 @@ def _schemes(model: str, answered: Answered, settings: Settings) -> Iterator[Sch
         yield Scheme(model, "conditions", None)
     if "puppets" in settings.over:
         for condition in settings.conditions:
-            items = answered.get(condition, {}).values()
-            if any(given.puppet for of in items for given in of.given):
+            if puppets_in(answered, condition):
                 yield Scheme(model, "puppets", condition)
 
 
@@ -124,6 +124,8 @@ def _case(
     arms = tuple(usable.prompts[0].arms) if usable.prompts else ()
     members = puppets.names if puppets else arms
     why = _why_not(scheme, usable, members, settings, given)
+    if why is None and given:
+        why = lost_puppets(scheme, answered, given)
     if why is not None:
         return Case(scheme, usable, members, None, why, None, None, None)
     of = Weighted(puppets)
@@ -146,6 +148,20 @@ def _case(
         random=generator(settings.seed, "calibration flips", *map(str, scheme)),
     )
     return Case(scheme, usable, members, found, None, best, tested.p_value, n_folds)
+
+
+def lost_puppets(scheme: Scheme, answered: Answered, given: Given) -> str | None:
+    """Why the puppets of a weights file are not those of this study, or None where they are."""
+    if scheme.puppets_of is None:
+        return None
+    wanted = {name for name, weight in given.weights[scheme].items() if weight > 0}
+    there = wanted & puppets_in(answered, scheme.puppets_of)
+    if there == wanted:
+        return None
+    return (
+        f"{len(there)} of the {len(wanted)} puppets that {given.file} weighs answer here under "
+        f"{scheme.puppets_of}, so their weights do not apply"
+    )
 
 
 def _puppets(
@@ -176,7 +192,8 @@ def _why_not(
             f"(calibration.minimum_prompts)"
         )
     if given:
-        wanted = {scheme.puppets_of} if scheme.puppets_of else given.weights[scheme].keys()
+        weighed = [c for c, weight in given.weights[scheme].items() if weight > 0]
+        wanted = [scheme.puppets_of] if scheme.puppets_of else weighed
         lost = [c for c in wanted if c in usable.left_out]
         return f"{lost[0]}: {usable.left_out[lost[0]]}" if lost else None
     if scheme.puppets_of in usable.left_out:

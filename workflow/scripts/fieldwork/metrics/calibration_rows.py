@@ -28,6 +28,13 @@ class Scheme(NamedTuple):
     level: Literal["conditions", "puppets"]
     puppets_of: str | None
 
+    @classmethod
+    def of(cls, model: str, level: str, condition: str | None) -> "Scheme":
+        """The scheme that a row of a table belongs to."""
+        if level == "puppets":
+            return cls(model, "puppets", condition)
+        return cls(model, "conditions", None)
+
 
 class Case(NamedTuple):
     """One calibration: all that its rows are made from; `found` is None where nothing was fitted."""
@@ -90,9 +97,10 @@ def rows_of(
     """The calibrated mixture first, then equal weights, the arms and the field itself."""
     word, reason = decide(case, p_holm)
     found = case.found
+    used = dict.fromkeys(prompt.task for prompt in case.usable.prompts)
     blank = Calibration(
         model=case.scheme.model,
-        tasks=tasks,
+        tasks=", ".join(used) or tasks,
         level=case.scheme.level,
         puppets_of=case.scheme.puppets_of,
         comparator=CALIBRATED,

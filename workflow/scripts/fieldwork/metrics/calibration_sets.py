@@ -148,6 +148,17 @@ def _named(answers: Sequence[Given], options: Options) -> Floats:
     ).reshape(len(answers), len(options))
 
 
+def shares_of(answers: Sequence[Given], options: Options) -> Floats | None:
+    """Share of mentions of each option, None without an answer."""
+    return _side(answers, options).shares() if answers else None
+
+
+def puppets_in(answered: Answered, condition: str) -> set[str]:
+    """The puppets that answer anything under a condition."""
+    items = answered.get(condition, {}).values()
+    return {given.puppet for of in items for given in of.given if given.puppet}
+
+
 def puppet_answers(
     answered: Answered,
     condition: str,
