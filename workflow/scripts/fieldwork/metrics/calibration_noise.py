@@ -194,7 +194,7 @@ def gain_interval(differences: Floats, left_out: Sequence[float]) -> Gain:
 
     The variances over prompts and over people are added up, as for two crossed factors (Owen 2007):
     what is neither's is counted twice, which makes the interval too wide rather than too narrow. The
-    second is that of a jackknife over groups. Degrees of freedom by Satterthwaite (1946).
+    second is that of a jackknife over groups. Student's *t* has the degrees of freedom of the fewer.
     """
     n, mean = len(differences), float(differences.mean())
     of_prompts = float(differences.var(ddof=1)) / n if n > 1 else math.inf
@@ -204,8 +204,7 @@ def gain_interval(differences: Floats, left_out: Sequence[float]) -> Gain:
     variance = of_prompts + of_people
     if not math.isfinite(variance) or variance == 0:
         return Gain(mean, Interval(-math.inf, math.inf) if variance else Interval(mean, mean))
-    freedom = variance**2 / (of_prompts**2 / (n - 1) + of_people**2 / (g - 1))
-    half = student_quantile(freedom) * math.sqrt(variance)
+    half = student_quantile(min(n, g) - 1) * math.sqrt(variance)
     return Gain(mean, Interval(mean - half, mean + half))
 
 
