@@ -99,32 +99,32 @@ def effective_number(weights: Floats) -> float:
 
 
 def choose_penalty(parts: Sequence[Part], folds: Sequence[Sequence[int]]) -> float:
-    """The penalty whose fit on all but one fold comes closest to the field on that fold, on average.
+    """The strongest penalty that is not shown to be worse than the best on prompts held out.
 
-    Of equal ones the strongest. Penalties weaker than two that came out worse than the best are not
-    tried. Folds are places in `parts`; with one of them there is nothing to judge by, and equal
-    weights are kept.
+    Every penalty is judged on each fold by weights fitted on the others. Of those whose mean over
+    prompts is within one standard error of the lowest, the strongest is taken (the rule of Breiman et
+    al. 1984, with the standard error of the differences). Folds are places in `parts`; with one of
+    them there is nothing to judge by, and equal weights are kept.
     """
     if len(folds) < 2:
         return math.inf
-    best, chosen, worse = math.inf, math.inf, 0
-    for penalty in PENALTIES:
-        value = _held_out(parts, folds, penalty)
-        better = value < best - TOLERANCE
-        best, chosen = (value, penalty) if better else (best, chosen)
-        worse = 0 if better else worse + 1
-        if worse == 2 and not math.isinf(chosen):
-            break
-    return chosen
+    values = [_held_out(parts, folds, penalty) for penalty in PENALTIES]
+    best = min(values, key=lambda value: float(value.mean()))
+    for penalty, value in zip(PENALTIES, values, strict=True):
+        worse = value - best
+        if worse.mean() <= worse.std(ddof=1) / math.sqrt(len(worse)):
+            return penalty
+    raise AssertionError("unreachable: the best is not worse than itself")
 
 
-def _held_out(parts: Sequence[Part], folds: Sequence[Sequence[int]], penalty: float) -> float:
-    total = 0.0
+def _held_out(parts: Sequence[Part], folds: Sequence[Sequence[int]], penalty: float) -> Floats:
+    """Divergence of each prompt from its mixture, fold by fold."""
+    found = []
     for fold in folds:
         kept = [part for k, part in enumerate(parts) if k not in fold]
         fitted = fit_weights(kept, penalty=penalty).weights
-        total += sum(mean_divergence([parts[k]], fitted) for k in fold)
-    return total / sum(map(len, folds))
+        found += [mean_divergence([parts[k]], fitted) for k in fold]
+    return np.array(found)
 
 
 def _stacked(parts: Sequence[Part]) -> _Stack:
