@@ -32,8 +32,8 @@ class Source(NamedTuple):
     habits: bool = False
 
 
-MIXED = Source("field 0.3 offline + 0.7 history", (0.3, 0.7, 0.0, 0.0))
-HABITS = Source("field 0.3 offline + 0.7 history, habits", (0.3, 0.7, 0.0, 0.0), habits=True)
+MIXED = Source("field 0.4 offline + 0.6 history", (0.4, 0.6, 0.0, 0.0))
+HABITS = Source("field 0.4 offline + 0.6 history, habits", (0.4, 0.6, 0.0, 0.0), habits=True)
 ARM = Source("field is history", (0.0, 1.0, 0.0, 0.0))
 EQUAL = Source("field is all arms alike", (0.25, 0.25, 0.25, 0.25))
 EQUAL_HABITS = Source("field is all arms alike, habits", (0.25, 0.25, 0.25, 0.25), habits=True)
@@ -93,7 +93,7 @@ def _measure(answers: pd.DataFrame, *, over: str = "conditions") -> Calibrations
         over=["puppets" if over == "puppets" else "conditions"],
         conditions=[c for c in ARMS if c in set(answers["condition"])],
         folds=5,
-        repeats=3,
+        repeats=1,
         minimum_answers=20,
         minimum_prompts=6,
         n_permutations=1999,
@@ -142,7 +142,7 @@ def _told(
             "weight of history, where calibrated",
             source,
             size.name(),
-            truth=0.7,
+            truth=0.6,
             estimates=[
                 w.weight for each in found for w in each.weights if w.condition == "history"
             ],

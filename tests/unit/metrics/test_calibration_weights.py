@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
@@ -18,6 +18,8 @@ from fieldwork.metrics.calibration_weights import (
 )
 
 seeds = st.integers(0, 10_000)
+# how long an example takes is no matter here
+untimed = settings(deadline=None, max_examples=30)
 
 
 def parts(seed: int, *, members: int, prompts: int = 4, options: int = 6) -> list[Part]:
@@ -40,6 +42,7 @@ def grid(members: int, steps: int) -> np.ndarray:
     return np.array([[i, j, steps - i - j] for i, j in pairs]) / steps
 
 
+@untimed
 @given(seeds, st.sampled_from([2, 3]), st.sampled_from([0.0, 0.1]))
 def test_no_weights_on_a_fine_grid_are_better(seed: int, members: int, penalty: float) -> None:
     prompts = parts(seed, members=members)
@@ -56,6 +59,7 @@ def test_no_weights_on_a_fine_grid_are_better(seed: int, members: int, penalty: 
     assert fit.objective >= best - 0.01
 
 
+@untimed
 @given(seeds, st.sampled_from([2, 5, 30]), st.sampled_from([0.0, 0.03]))
 def test_weights_lie_on_the_simplex_and_the_order_of_members_is_nothing(
     seed: int, members: int, penalty: float
@@ -73,6 +77,7 @@ def test_weights_lie_on_the_simplex_and_the_order_of_members_is_nothing(
         assert again.weights == pytest.approx(fit.weights[order], abs=0.02)
 
 
+@untimed
 @given(seeds)
 def test_the_divergence_is_that_of_scipy(seed: int) -> None:
     (part,) = parts(seed, members=2, prompts=1)

@@ -108,6 +108,7 @@ def _draw_panel(axes: Any, panel: _Panel, shown: dict[str, Look], options: Optio
             _draw_calibrated(axes, y, row, panel)
         else:
             look = shown.get(row.arm) or Look(_GREY, "o", True, "Equal weights")
+            _interval(axes, y, row, panel, look.colour)
             axes.plot([row.js_bits], [y], linestyle="none", **marker_style(look, size=4.5))
         names.append(_name(row, shown))
     if panel.plain and panel.calibrated:
@@ -125,8 +126,9 @@ def _draw_calibrated(axes: Any, y: int, row: Any, panel: _Panel) -> None:
     usable = row.verdict == "calibrated"
     alpha = 1.0 if usable else _PALE
     if value is not None:
+        _interval(axes, y, row, panel, _GREY)
         if inside is not None:
-            axes.hlines(y, inside, value, color=_FITTED, linewidth=1.0, alpha=alpha, zorder=2)
+            axes.hlines(y, inside, value, color=_FITTED, linewidth=2.2, alpha=alpha, zorder=2)
             _mark(axes, inside, y, filled=False, alpha=alpha)
         _mark(axes, value, y, filled=True, alpha=alpha)
     axes.annotate(
@@ -134,6 +136,14 @@ def _draw_calibrated(axes: Any, y: int, row: Any, panel: _Panel) -> None:
         xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=TEXT_POINTS,
         color=_FITTED if usable else _GREY,
     )  # fmt: skip
+
+
+def _interval(axes: Any, y: int, row: Any, panel: _Panel, colour: str) -> None:
+    """The interval of the distance beyond the field's own, from where that stands."""
+    low, high = number(row.excess_low), number(row.excess_high)
+    if panel.itself is not None and low is not None and high is not None:
+        own = float(panel.itself.js_bits)
+        axes.hlines(y, own + low, own + high, color=colour, linewidth=0.8, zorder=1.5)
 
 
 def _mark(axes: Any, x: float, y: float, *, filled: bool, alpha: float) -> None:
@@ -182,7 +192,8 @@ def _title(panel: _Panel, options: Options) -> str:
 
 def _notes(panels: Sequence[_Panel], options: Options) -> list[str | None]:
     notes: list[str | None] = [
-        "At the right: verdict, and gain over the best uncalibrated row with its 95 % interval."
+        "At the right: verdict, and gain over the best uncalibrated row. Bars and brackets: 95 % intervals; "
+        "a bar that meets the orange line is not shown to be further off than the field's own halves."
     ]
     for panel in panels:
         label = options.model_labels.get(panel.model, panel.model)
@@ -201,5 +212,5 @@ def _handles() -> list[Any]:
             [], [], markerfacecolor="white", markeredgewidth=0.7, label="in sample (overfit: the line)",
             **star,
         ),
-        Patch(color=_BAND, alpha=0.22, linewidth=0, label="the field's halves, 95 % of splits"),
+        Patch(color=_BAND, alpha=0.22, linewidth=0, label="halves of the field (95 % of splits)"),
     ]  # fmt: skip

@@ -13,7 +13,10 @@ import pandas as pd
 
 from fieldwork.against_field import Calibration, CalibrationItem, CalibrationWeight
 from fieldwork.metrics.calibration_judging import (
+    FITTED,
+    ITSELF,
     Calibrated,
+    Comparator,
     Weighted,
     calibrate,
     judge_given,
@@ -23,7 +26,7 @@ from fieldwork.metrics.calibration_noise import Question, prepare, sign_flips
 from fieldwork.metrics.calibration_rows import (
     Case,
     Scheme,
-    gain_over,
+    differences,
     item_rows,
     rows_of,
     weight_rows,
@@ -143,7 +146,7 @@ def _case(
         found, n_folds = calibrate(questions, of, repeats), len(repeats[0])
     best = _best(found)
     tested = sign_flips(
-        gain_over(found, best),
+        differences(found, best, FITTED),
         n_permutations=settings.n_permutations,
         random=generator(settings.seed, "calibration flips", *map(str, scheme)),
     )
@@ -203,12 +206,14 @@ def _why_not(
     return None
 
 
-def _best(found: Calibrated) -> str | None:
-    """The arm nearest to the field over all prompts; None for equal weights."""
-    means = {name: float(values.mean()) for name, values in found.judged.arms.items()}
-    nearest = min(means, key=lambda name: (means[name], name))
-    equal = found.judged.equal
-    return None if equal is not None and float(equal.mean()) < means[nearest] else nearest
+def _best(found: Calibrated) -> Comparator:
+    """Of arms and equal weights the nearest to the field over all prompts, with hindsight."""
+    means = {
+        name: float(values.mean())
+        for name, values in found.judged.values.items()
+        if name not in (FITTED, ITSELF)
+    }
+    return min(means, key=lambda name: (means[name], name.kind, name.arm or ""))
 
 
 def _corrected(cases: Sequence[Case]) -> list[float | None]:

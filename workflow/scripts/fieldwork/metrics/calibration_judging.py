@@ -62,32 +62,40 @@ class Weighted(NamedTuple):
         return [q.without(group, arms=self.puppets is None) for q in questions]
 
 
-class Judged(NamedTuple):
-    """Divergences from the field in bits, one a prompt; `arms` in their order.
+class Comparator(NamedTuple):
+    """What is set beside the field: `calibrated`, `equal`, `field`, or an `arm` by its name."""
 
-    `in_sample` is None where nothing was fitted. `split` is the field's from itself, shape
-    (draws, prompts).
+    kind: str
+    arm: str | None = None
+
+
+FITTED, EQUAL, ITSELF = Comparator("calibrated"), Comparator("equal"), Comparator("field")
+
+
+class Judged(NamedTuple):
+    """Divergences of each comparator from the field in bits, one a prompt.
+
+    `in_sample` is None where nothing was fitted. `splits` are means over prompts of the field's
+    divergence from itself, one a draw.
     """
 
-    calibrated: Floats
+    values: dict[Comparator, Floats]
     in_sample: Floats | None
-    equal: Floats | None
-    arms: dict[str, Floats]
-    split: Floats
+    splits: Floats
 
 
 class Calibrated(NamedTuple):
-    """A calibration as judged: the final fit, each fold's weights, and the means without each group.
+    """A calibration as judged: the final fit, each fold's weights, and means without each group.
 
-    `without` holds for each comparator (an arm's name, or None for equal weights) the mean gain over
-    prompts without each group of people. `fit` has no bound where the weights were given.
+    `without` holds for each comparator its mean over prompts without each group of people. `fit` has
+    no bound where the weights were given.
     """
 
     judged: Judged
     fit: Fit
     fold_weights: list[Floats]
     penalty: float
-    without: dict[str | None, list[float]]
+    without: dict[Comparator, list[float]]
 
 
 class _Fitted(NamedTuple):
@@ -128,7 +136,7 @@ def calibrate(questions: Sequence[Question], of: Weighted, repeats: Sequence[Fol
         again = _fit(of.parts(fewer), repeats, penalties)
         leftovers.append(_judge(fewer, of, again))
     rows = [fitted.held_out[r, fold[0]] for r, folds in enumerate(repeats) for fold in folds]
-    return Calibrated(judged, final, rows, penalties.every, _gains(leftovers))
+    return Calibrated(judged, final, rows, penalties.every, _means(leftovers))
 
 
 def judge_given(questions: Sequence[Question], of: Weighted, weights: Floats) -> Calibrated:
@@ -137,7 +145,7 @@ def judge_given(questions: Sequence[Question], of: Weighted, weights: Floats) ->
     judged = _judge(questions, of, given)
     leftovers = [_judge(of.without(questions, g), of, given) for g in range(GROUPS)]
     fit = Fit(weights, math.nan, math.nan, 0)
-    return Calibrated(judged, fit, [weights], math.nan, _gains(leftovers))
+    return Calibrated(judged, fit, [weights], math.nan, _means(leftovers))
 
 
 def _choose(parts: Sequence[Part], repeats: Sequence[Folds]) -> _Penalties:
@@ -164,26 +172,29 @@ def _fit(parts: Sequence[Part], repeats: Sequence[Folds], penalties: _Penalties)
 
 
 def _judge(questions: Sequence[Question], of: Weighted, fitted: _Fitted) -> Judged:
-    n_members = fitted.held_out.shape[2]
-    arms: dict[str, list[float]] = {c: [] for c in questions[0].arms}
-    calibrated, in_sample, equal, split = [], [], [], []
+    rows: list[dict[Comparator, float]] = []
+    in_sample, splits = [], []
     for k, question in enumerate(questions):
         cut, mixer = halves(question), Mixer(question)
-        for number, condition in enumerate(arms):
-            arms[condition].append(_mean(cut, mixer.mixed(np.eye(len(arms))[number])))
+        row = {
+            Comparator("arm", arm): _mean(cut, mixer.mixed(alone))
+            for arm, alone in zip(question.arms, np.eye(len(question.arms)), strict=True)
+        }
         held = [_mean(cut, of.drawn(question, mixer, w)) for w in fitted.held_out[:, k]]
-        calibrated.append(float(np.mean(held)))
+        row[FITTED] = float(np.mean(held))
         if fitted.every is not None:
             in_sample.append(_mean(cut, of.drawn(question, mixer, fitted.every)))
         if not of.is_penalised:
-            equal.append(_mean(cut, mixer.mixed(np.full(n_members, 1 / n_members))))
-        split.append(distance(cut.judged_by, cut.other))
+            row[EQUAL] = _mean(
+                cut, mixer.mixed(np.full(len(question.arms), 1 / len(question.arms)))
+            )
+        splits.append(distance(cut.judged_by, cut.other))
+        row[ITSELF] = float(splits[-1].mean())
+        rows.append(row)
     return Judged(
-        np.array(calibrated),
+        {name: np.array([row[name] for row in rows]) for name in rows[0]},
         np.array(in_sample) if in_sample else None,
-        np.array(equal) if equal else None,
-        {c: np.array(values) for c, values in arms.items()},
-        np.stack(split, axis=1),
+        np.stack(splits, axis=1).mean(axis=1),
     )
 
 
@@ -191,10 +202,8 @@ def _mean(cut: Halves, shares: Floats) -> float:
     return float(distance(cut.judged_by, shares).mean())
 
 
-def _gains(leftovers: Sequence[Judged]) -> dict[str | None, list[float]]:
-    gains: dict[str | None, list[float]] = {}
-    for judged in leftovers:
-        for name, values in [*judged.arms.items(), (None, judged.equal)]:
-            if values is not None:
-                gains.setdefault(name, []).append(float((values - judged.calibrated).mean()))
-    return gains
+def _means(leftovers: Sequence[Judged]) -> dict[Comparator, list[float]]:
+    return {
+        name: [float(judged.values[name].mean()) for judged in leftovers]
+        for name in leftovers[0].values
+    }

@@ -18,7 +18,7 @@ from fieldwork.metrics.comparisons import jensen_shannon_bits
 from fieldwork.metrics.permutation import MAX_TABLES, Tested
 from fieldwork.metrics.resampling import Counts, Floats, Interval, generator, student_quantile
 
-N_DRAWS = 200
+N_DRAWS = 100
 
 
 class Drawn(NamedTuple):

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from fieldwork.against_field import Calibration, CalibrationItem, CalibrationWeight
-from fieldwork.metrics.calibration_judging import Calibrated
+from fieldwork.metrics.calibration_judging import FITTED, ITSELF, Calibrated, Comparator
 from fieldwork.metrics.calibration_noise import Gain, gain_interval
-from fieldwork.metrics.calibration_sets import FIELD, Prompt, Prompts
+from fieldwork.metrics.calibration_sets import Prompt, Prompts
 from fieldwork.metrics.calibration_weights import effective_number
 from fieldwork.metrics.resampling import Floats
 
@@ -44,7 +44,7 @@ class Case(NamedTuple):
     members: tuple[str, ...]
     found: Calibrated | None
     why: str | None
-    best: str | None
+    best: Comparator | None
     p_value: float | None
     n_folds: int | None
 
@@ -54,41 +54,44 @@ class Verdict(NamedTuple):
     reason: str | None
 
 
-def gain_over(found: Calibrated, comparator: str | None) -> Floats:
-    """How much nearer than a comparator the calibrated mixture is, prompt by prompt."""
-    values = found.judged.arms[comparator] if comparator else found.judged.equal
-    assert values is not None
-    gained: Floats = values - found.judged.calibrated
-    return gained
+def nearer(found: Calibrated, first: Comparator, second: Comparator) -> Gain:
+    """How much nearer to the field the second is than the first, mean over prompts."""
+    without = zip(found.without[first], found.without[second], strict=True)
+    return gain_interval(differences(found, first, second), [a - b for a, b in without])
+
+
+def differences(found: Calibrated, first: Comparator, second: Comparator) -> Floats:
+    """The same, prompt by prompt."""
+    values = found.judged.values
+    apart: Floats = values[first] - values[second]
+    return apart
 
 
 def decide(case: Case, p_holm: float | None) -> Verdict:
-    """What the data say; see docs/methods.md for each sentence's rule."""
-    if case.found is None or p_holm is None:
+    """What the data say; docs/methods.md has the rule."""
+    if case.found is None or case.best is None or p_holm is None:
         return Verdict(CANNOT, case.why)
-    judged, name = case.found.judged, case.best or "equal weights"
-    best = judged.arms[case.best] if case.best else judged.equal
-    assert best is not None
-    split = judged.split.mean(axis=1)
-    highest, room = float(np.quantile(split, 0.975)), float(best.mean() - split.mean())
-    if float(best.mean()) <= highest:
-        return Verdict(
-            NO_BETTER,
-            f"{name} is as near to the field ({best.mean():.3f} bits) as the field's own halves are to "
-            f"each other (up to {highest:.3f})",
-        )
-    gain = gain_interval(gain_over(case.found, case.best), case.found.without[case.best])
+    name = case.best.arm or "equal weights"
+    gain = nearer(case.found, case.best, FITTED)
+    room = nearer(case.found, case.best, ITSELF)
     told = (
-        f"gain over {name} on held-out prompts {gain.mean:.3f} bits, 95 % interval "
-        f"{gain.interval.low:.3f} to {gain.interval.high:.3f}, p = {p_holm:.3f} after Holm"
+        f"gain over {name} on held-out prompts {_told(gain)}, p = {p_holm:.3f} after Holm; from "
+        f"{name} to the field's own halves {_told(room)}"
     )
-    if gain.interval.low > 0 and p_holm <= LEVEL:
+    if room.interval.low > 0 and gain.interval.low > 0 and p_holm <= LEVEL:
         return Verdict(CALIBRATED, None)
-    if gain.interval.low <= 0 and gain.interval.high >= room:
-        return Verdict(
-            CANNOT, f"{told}: that holds no gain as well as all that there is to gain ({room:.3f})"
-        )
+    if room.interval.low <= 0:
+        why = f"{name} is not shown to be further from the field than its own halves are"
+        return Verdict(NO_BETTER, f"{why}: {told}")
+    if gain.interval.low <= 0 and gain.interval.high >= room.mean:
+        return Verdict(CANNOT, f"no gain and all that there is to gain are both possible: {told}")
     return Verdict(NO_BETTER, told)
+
+
+def _told(gain: Gain) -> str:
+    return (
+        f"{gain.mean:.3f} bits (95 % interval {gain.interval.low:.3f} to {gain.interval.high:.3f})"
+    )
 
 
 def rows_of(
@@ -109,6 +112,8 @@ def rows_of(
         in_sample_bits=None,
         overfit_bits=None,
         excess_bits=None,
+        excess_low=None,
+        excess_high=None,
         split_low=None,
         split_high=None,
         gain_bits=None,
@@ -139,16 +144,18 @@ def rows_of(
 
 
 def _calibrated(blank: Calibration, found: Calibrated) -> Calibration:
-    judged = found.judged
-    held_out, itself = float(judged.calibrated.mean()), float(judged.split.mean())
+    judged, excess = found.judged, nearer(found, FITTED, ITSELF)
+    held_out = float(judged.values[FITTED].mean())
     in_sample = None if judged.in_sample is None else float(judged.in_sample.mean())
     fitted = in_sample is not None
     return replace(
         blank,
         js_bits=held_out,
+        excess_bits=excess.mean,
+        excess_low=_finite(excess.interval.low),
+        excess_high=_finite(excess.interval.high),
         in_sample_bits=in_sample,
         overfit_bits=None if in_sample is None else held_out - in_sample,
-        excess_bits=held_out - itself,
         n_effective=effective_number(found.fit.weights),
         penalty_bits=found.penalty if fitted and 0 < found.penalty < math.inf else None,
         duality_gap=found.fit.gap if fitted else None,
@@ -159,34 +166,34 @@ def _compared(
     blank: Calibration, case: Case, found: Calibrated, p_holm: float | None
 ) -> Iterator[Calibration]:
     """Rows of equal weights, of each arm and of the field."""
-    judged, own = found.judged, replace(blank, n_members=None, verdict=None, reason=None)
-    itself = judged.split.mean(axis=1)
-    others: list[tuple[str | None, Floats]] = [*judged.arms.items()]
-    if judged.equal is not None:
-        others.insert(0, (None, judged.equal))
-    for arm, values in others:
-        gain: Gain = gain_interval(gain_over(found, arm), found.without[arm])
-        best = arm == case.best
+    own = replace(blank, n_members=None, verdict=None, reason=None)
+    for name, values in found.judged.values.items():
+        if name in (FITTED, ITSELF):
+            continue
+        gain, excess = nearer(found, name, FITTED), nearer(found, name, ITSELF)
         yield replace(
             own,
-            comparator="arm" if arm else "equal",
-            arm=arm,
+            comparator=name.kind,
+            arm=name.arm,
             js_bits=float(values.mean()),
-            excess_bits=float(values.mean() - itself.mean()),
+            excess_bits=excess.mean,
+            excess_low=_finite(excess.interval.low),
+            excess_high=_finite(excess.interval.high),
             gain_bits=gain.mean,
             ci_low=_finite(gain.interval.low),
             ci_high=_finite(gain.interval.high),
-            p_value=case.p_value if best else None,
-            p_holm=p_holm if best else None,
-            is_best=best,
+            p_value=case.p_value if name == case.best else None,
+            p_holm=p_holm if name == case.best else None,
+            is_best=name == case.best,
         )
+    splits = found.judged.splits
     yield replace(
         own,
-        comparator=FIELD,
-        js_bits=float(itself.mean()),
+        comparator=ITSELF.kind,
+        js_bits=float(splits.mean()),
         excess_bits=0.0,
-        split_low=float(np.quantile(itself, 0.025)),
-        split_high=float(np.quantile(itself, 0.975)),
+        split_low=float(np.quantile(splits, 0.025)),
+        split_high=float(np.quantile(splits, 0.975)),
     )
 
 
@@ -195,24 +202,20 @@ def _finite(value: float) -> float | None:
 
 
 def item_rows(case: Case) -> Iterator[CalibrationItem]:
+    """A row for each comparator of each prompt."""
     if case.found is None:
         return
     judged = case.found.judged
     for k, prompt in enumerate(case.usable.prompts):
-        in_sample = None if judged.in_sample is None else float(judged.in_sample[k])
-        yield _item(case, prompt, CALIBRATED, None, float(judged.calibrated[k]), in_sample)
-        if judged.equal is not None:
-            yield _item(case, prompt, "equal", None, float(judged.equal[k]), None)
-        for arm, values in judged.arms.items():
-            yield _item(case, prompt, "arm", arm, float(values[k]), None)
-        yield _item(case, prompt, FIELD, None, float(judged.split[:, k].mean()), None)
+        for name, values in judged.values.items():
+            inside = None if judged.in_sample is None else float(judged.in_sample[k])
+            yield _item(case, prompt, name, float(values[k]), inside if name == FITTED else None)
 
 
 def _item(
     case: Case,
     prompt: Prompt,
-    comparator: str,
-    arm: str | None,
+    name: Comparator,
     js_bits: float,
     in_sample: float | None,
 ) -> CalibrationItem:
@@ -220,8 +223,8 @@ def _item(
         model=case.scheme.model,
         level=case.scheme.level,
         puppets_of=case.scheme.puppets_of,
-        comparator=comparator,
-        arm=arm,
+        comparator=name.kind,
+        arm=name.arm,
         task=prompt.task,
         item_id=prompt.item_id,
         js_bits=js_bits,

@@ -121,9 +121,9 @@ def _prompt(answered: Answered, key: tuple[str, str], conditions: Sequence[str])
     options = tuple(sorted({o for answers in given.values() for a in answers for o in a.options}))
     sides = {c: _side(answers, options) for c, answers in given.items()}
     field = sides.pop(FIELD)
-    # a group of each arm can be left out, and the field is cut in halves
-    spared = [len(side.units) - math.ceil(len(side.units) / GROUPS) for side in sides.values()]
-    n_equal = max(1, min(len(field.units) // 2, *spared))
+    # a group of each side can be left out, and the field is cut in halves
+    spared = {c: len(given[c]) - math.ceil(len(given[c]) / GROUPS) for c in given}
+    n_equal = max(1, min(spared[FIELD] // 2, *(spared[c] for c in sides)))
     return Prompt(*key, options, field, sides, n_equal)
 
 
