@@ -192,8 +192,9 @@ def _title(panel: _Panel, options: Options) -> str:
 
 def _notes(panels: Sequence[_Panel], options: Options) -> list[str | None]:
     notes: list[str | None] = [
-        "At the right: verdict, and gain over the best uncalibrated row. Bars and brackets: 95 % intervals; "
-        "a bar that meets the orange line is not shown to be further off than the field's own halves."
+        "At the right: verdict, and gain over the best uncalibrated row. Bars and brackets are 95 % "
+        "intervals; a bar that meets the orange line: not shown to be further off than the field "
+        "is from itself.",
     ]
     for panel in panels:
         label = options.model_labels.get(panel.model, panel.model)
