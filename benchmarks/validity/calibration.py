@@ -52,15 +52,25 @@ class Size(NamedTuple):
 
 
 def jobs() -> Iterator[Job]:
-    """Lists from every source at several sizes; letters; and the puppets of a condition."""
-    for source in (MIXED, HABITS, ARM, EQUAL, EQUAL_HABITS, OTHER):
-        for size in (Size(9, 20), Size(9, 40), Size(9, 400)):
-            yield partial(_lists, source, size)
-    for source in (MIXED, ARM, EQUAL):
+    """Lists from every source; letters; the puppets of a condition; and too few answers."""
+    for source, field in (
+        (MIXED, 40),
+        (ARM, 40),
+        (EQUAL, 40),
+        (OTHER, 40),
+        (HABITS, 40),
+        (EQUAL_HABITS, 40),
+        (MIXED, 100),
+        (MIXED, 20),
+        (ARM, 400),
+        (MIXED, 400),
+    ):
+        yield partial(_lists, source, Size(9, field))
+    for source in (MIXED, ARM):
         yield partial(_letters, source, Size(13, 100))
+    for name in ("no puppet is nearer", "half the puppets are the field's"):
+        yield partial(_puppets, name)
     yield partial(_lists, MIXED, Size(9, 10))
-    yield partial(_puppets, "no puppet is nearer")
-    yield partial(_puppets, "half the puppets are the field's")
 
 
 def _lists(source: Source, size: Size, sets: int, seed: int) -> Iterator[Outcome]:

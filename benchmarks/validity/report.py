@@ -13,6 +13,7 @@ TITLES = {
     "share": "Shares of single options",
     "shift": "Shifts of single options",
     "mean": "Heterogeneity over all prompts",
+    "calibration": "Calibration to the field",
 }
 HEAD = """# Do the estimators keep what they promise?
 

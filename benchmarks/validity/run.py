@@ -13,6 +13,7 @@ from dataclasses import asdict, fields
 from datetime import date
 from pathlib import Path
 
+import calibration
 import categories
 import comparisons
 import discarded
@@ -36,6 +37,7 @@ PARTS = {
     "discarded": discarded.jobs,
     "shift": shifts.jobs,
     "mean": means.jobs,
+    "calibration": calibration.jobs,
 }
 Row = dict[str, str]
 

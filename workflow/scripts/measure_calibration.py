@@ -16,15 +16,6 @@ from fieldwork.against_field import (
 from fieldwork.metrics import calibration, calibration_reuse
 from fieldwork.records import Answer
 
-ORDERS = {
-    "calibration": "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST",
-    "calibration_items": (
-        "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST, task, item_id"
-    ),
-    "calibration_weights": "model, level, condition, puppet_id NULLS FIRST",
-    "calibrated_shares": "model, level, puppets_of NULLS FIRST, task, item_id, answer",
-}
-
 
 def main(
     answers: str,
@@ -51,7 +42,7 @@ def main(
 
 
 def _write(written: dict[str, str], name: str, rows: list[Any], row_type: type[Any]) -> None:
-    tables.write_rows(written[name], rows, row_type, order_by=ORDERS[name])
+    tables.write_rows(written[name], rows, row_type, order_by=calibration.ORDERS[name])
     tables.write_csv(written[f"{name}_csv"], written[name])
 
 

@@ -51,15 +51,7 @@ def stages() -> tuple[Stage, ...]:
                 participants.Attrition,
             ),
         ),
-        Stage(
-            "Against the field",
-            (
-                against_field.Calibration,
-                against_field.CalibrationItem,
-                against_field.CalibrationWeight,
-                against_field.CalibratedShare,
-            ),
-        ),
+        _against_field(),
         Stage("How large a study must be", (designs.PowerRow, designs.PowerAdvice)),
         Stage("Answers", (records.Answer, records.MergedItem)),
         Stage(
@@ -84,6 +76,18 @@ def stages() -> tuple[Stage, ...]:
                 estimates.ArmMeasure,
                 estimates.ArmTest,
             ),
+        ),
+    )
+
+
+def _against_field() -> Stage:
+    return Stage(
+        "Against the field",
+        (
+            against_field.Calibration,
+            against_field.CalibrationItem,
+            against_field.CalibrationWeight,
+            against_field.CalibratedShare,
         ),
     )
 

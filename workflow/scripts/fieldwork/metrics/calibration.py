@@ -43,6 +43,16 @@ from fieldwork.metrics.calibration_sets import (
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.resampling import generator
 
+ORDERS = {
+    "calibration": "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST",
+    "calibration_items": (
+        "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST, task, item_id"
+    ),
+    "calibration_weights": "model, level, condition, puppet_id NULLS FIRST",
+    "calibrated_shares": "model, level, puppets_of NULLS FIRST, task, item_id, answer",
+}
+"""What the rows of each table are sorted by."""
+
 
 class Settings(NamedTuple):
     """What a study decides: the config's `calibration`, and the draws of its tests."""
