@@ -4,7 +4,7 @@
 rule measure_calibration:
     input:
         answers="results/answers/answers.parquet",
-        weights=config["calibration"]["weights"] or [],
+        weights=[path for path in [config["calibration"]["weights"]] if path],
     output:
         calibration="results/metrics/calibration.parquet",
         calibration_csv=report(

@@ -40,7 +40,7 @@ def test_a_gain_is_claimed_with_its_numbers() -> None:
     )
     assert section.lines == [
         "weights of conditions: closer to the field than RAG (0.030 bits from the field on held-out "
-        "prompts (0.028 in sample), RAG 0.050; gain +0.020, 95 % interval 0.010 to 0.030, p = 0.004; "
+        "prompts and 0.028 in sample, RAG 0.050; gain +0.020, 95 % interval 0.010 to 0.030, p = 0.004; "
         "9 prompts, n = 40 or more of the field) [calibration]"
     ]
 
@@ -52,6 +52,12 @@ def test_a_decline_claims_nothing(verdict: str) -> None:
     assert section.lines[0].startswith(
         f"weights of conditions: {verdict}: no gain over RAG shown ("
     )
+
+
+def test_a_loss_is_told_as_one() -> None:
+    found = rows("no better")
+    found[1] = dataclasses.replace(found[1], gain_bits=-0.02, ci_low=-0.03, ci_high=-0.01)
+    assert "no better: further from the field than RAG (" in calibration(found, STUDY).lines[0]
 
 
 def test_a_decline_without_numbers_gives_its_reason() -> None:

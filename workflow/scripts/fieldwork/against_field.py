@@ -104,4 +104,4 @@ class CalibratedShare:
     field_share: float | None = column(
         "share of mentions in the field, NULL where it has no answer"
     )
-    reason: str | None = column("why there is no calibrated share")
+    reason: str | None = column("why there is no calibrated share, or what speaks against it")

@@ -8,7 +8,7 @@ with its reason. Promises that every sentence names the table it can be checked 
 from collections.abc import Sequence
 
 from fieldwork.against_field import Calibration
-from fieldwork.metrics.findings import Section, Study
+from fieldwork.metrics.findings import Section, Study, is_shown
 from fieldwork.metrics.phrases import counted, interval, p_text, signed
 
 TITLE = "Calibration to the field"
@@ -79,9 +79,10 @@ def _told(row: Calibration, best: Calibration | None, study: Study) -> str:
     )
     if row.verdict == _CALIBRATED:
         return f"closer to the field than {name} ({numbers})"
-    why = f"; {row.reason}" if row.reason and "gain" not in row.reason else ""
-    return f"{row.verdict}: no gain over {name} shown ({numbers}{why})"
+    if best.ci_high is not None and best.ci_high < 0 and is_shown(best.p_holm):
+        return f"{row.verdict}: further from the field than {name} ({numbers})"
+    return f"{row.verdict}: no gain over {name} shown ({numbers})"
 
 
 def _inside(row: Calibration) -> str:
-    return "" if row.in_sample_bits is None else f" ({row.in_sample_bits:.3f} in sample)"
+    return "" if row.in_sample_bits is None else f" and {row.in_sample_bits:.3f} in sample"
