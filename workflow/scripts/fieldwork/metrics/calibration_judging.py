@@ -176,10 +176,7 @@ def _judge(questions: Sequence[Question], of: Weighted, fitted: _Fitted) -> Judg
     in_sample, splits = [], []
     for k, question in enumerate(questions):
         cut, mixer = halves(question), Mixer(question)
-        row = {
-            Comparator("arm", arm): _mean(cut, mixer.mixed(alone))
-            for arm, alone in zip(question.arms, np.eye(len(question.arms)), strict=True)
-        }
+        row = {Comparator("arm", arm): _mean(cut, mixer.alone(arm)) for arm in question.arms}
         held = [_mean(cut, of.drawn(question, mixer, w)) for w in fitted.held_out[:, k]]
         row[FITTED] = float(np.mean(held))
         if fitted.every is not None:

@@ -42,7 +42,10 @@ class Drawn(NamedTuple):
 
     def ranks(self) -> Counts:
         """Place of each answer in each order."""
-        return np.argsort(np.argsort(self.keys, axis=1, kind="stable"), axis=1, kind="stable")
+        order = np.argsort(self.keys, axis=1, kind="stable")
+        ranks = np.empty_like(order)
+        np.put_along_axis(ranks, order, np.arange(order.shape[1])[None, :], axis=1)
+        return ranks
 
     def shares(self) -> Floats:
         """Share of mentions over all answers."""
@@ -140,6 +143,11 @@ class Mixer:
     def __init__(self, question: Question) -> None:
         self._question = question
         self._ranks = {c: side.ranks() for c, side in question.arms.items()}
+
+    def alone(self, condition: str) -> Floats:
+        """Shares of mentions of an arm, shape (draws, options)."""
+        side = self._question.arms[condition]
+        return _shares(self._ranks[condition] < self._question.n_equal, side)
 
     def mixed(self, weights: Floats) -> Floats:
         """Shares of mentions, shape (draws, options): each answer from the arm that is dealt to it."""
