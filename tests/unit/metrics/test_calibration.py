@@ -267,11 +267,22 @@ def test_sign_flips(differences: list[float], p: float) -> None:
     assert tested.p_value == pytest.approx(p)
 
 
-def test_the_interval_adds_the_variances_of_prompts_and_people() -> None:
-    differences = np.array([0.1, 0.2, 0.3, 0.4])
-    alone = gain_interval(differences, [0.25] * 10)
-    # people who change nothing leave Student's interval over prompts
-    half = 3.1824 * differences.std(ddof=1) / 2
-    assert alone.interval == pytest.approx((0.25 - half, 0.25 + half), abs=1e-4)
-    both = gain_interval(differences, [0.25 + 0.02 * (-1) ** k for k in range(10)])
-    assert both.interval.low < alone.interval.low - 0.01
+@pytest.mark.parametrize("shared", [True, False], ids=["people shared", "people of each prompt"])
+def test_the_interval_holds_a_mean_over_crossed_prompts_and_people(shared: bool) -> None:
+    random = np.random.default_rng(4)
+    held, prompts, people = 0, 9, 40
+    for _ in range(300):
+        # a prompt's own effect, a person's over all prompts or in each, and an answer's
+        of_people = random.normal(0, 1, size=(people, 1 if shared else prompts))
+        of_prompts = random.normal(0, 0.3, size=(1, prompts))
+        answers = of_prompts + of_people + random.normal(0, 1, size=(people, prompts))
+        groups = np.arange(people) % 10
+        without = np.stack([answers[groups != g].mean(axis=0) for g in range(10)])
+        gain = gain_interval(answers.mean(axis=0), without)
+        held += gain.interval.low <= 0 <= gain.interval.high
+    assert 0.92 <= held / 300 <= 0.99
+
+
+def test_one_prompt_has_no_interval() -> None:
+    gain = gain_interval(np.array([0.1]), np.full((10, 1), 0.1))
+    assert (gain.mean, gain.interval) == (0.1, (-np.inf, np.inf))

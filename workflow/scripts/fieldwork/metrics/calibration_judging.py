@@ -85,17 +85,17 @@ class Judged(NamedTuple):
 
 
 class Calibrated(NamedTuple):
-    """A calibration as judged: the final fit, each fold's weights, and means without each group.
+    """A calibration as judged: the final fit, each fold's weights, and values without each group.
 
-    `without` holds for each comparator its mean over prompts without each group of people. `fit` has
-    no bound where the weights were given.
+    `without` holds for each comparator its values without each group of people, shape
+    (groups, prompts). `fit` has no bound where the weights were given.
     """
 
     judged: Judged
     fit: Fit
     fold_weights: list[Floats]
     penalty: float
-    without: dict[Comparator, list[float]]
+    without: dict[Comparator, Floats]
 
 
 class _Fitted(NamedTuple):
@@ -136,7 +136,7 @@ def calibrate(questions: Sequence[Question], of: Weighted, repeats: Sequence[Fol
         again = _fit(of.parts(fewer), repeats, penalties)
         leftovers.append(_judge(fewer, of, again))
     rows = [fitted.held_out[r, fold[0]] for r, folds in enumerate(repeats) for fold in folds]
-    return Calibrated(judged, final, rows, penalties.every, _means(leftovers))
+    return Calibrated(judged, final, rows, penalties.every, _stacked(leftovers))
 
 
 def judge_given(questions: Sequence[Question], of: Weighted, weights: Floats) -> Calibrated:
@@ -145,7 +145,7 @@ def judge_given(questions: Sequence[Question], of: Weighted, weights: Floats) ->
     judged = _judge(questions, of, given)
     leftovers = [_judge(of.without(questions, g), of, given) for g in range(GROUPS)]
     fit = Fit(weights, math.nan, math.nan, 0)
-    return Calibrated(judged, fit, [weights], math.nan, _means(leftovers))
+    return Calibrated(judged, fit, [weights], math.nan, _stacked(leftovers))
 
 
 def _choose(parts: Sequence[Part], repeats: Sequence[Folds]) -> _Penalties:
@@ -199,8 +199,8 @@ def _mean(cut: Halves, shares: Floats) -> float:
     return float(distance(cut.judged_by, shares).mean())
 
 
-def _means(leftovers: Sequence[Judged]) -> dict[Comparator, list[float]]:
+def _stacked(leftovers: Sequence[Judged]) -> dict[Comparator, Floats]:
     return {
-        name: [float(judged.values[name].mean()) for judged in leftovers]
+        name: np.stack([judged.values[name] for judged in leftovers])
         for name in leftovers[0].values
     }

@@ -193,26 +193,29 @@ class Gain(NamedTuple):
     interval: Interval
 
 
-def gain_interval(differences: Floats, left_out: Sequence[float]) -> Gain:
-    """Interval of a mean over prompts answered by the same people.
+def gain_interval(differences: Floats, left_out: Floats) -> Gain:
+    """Interval of a mean over prompts that the same people answer: prompts and people are crossed.
 
     Args:
-        differences: one a prompt.
-        left_out: the mean without each group of people.
+        differences: one a prompt, shape (prompts,).
+        left_out: the same without each group of people, shape (groups, prompts).
 
-    The variances over prompts and over people are added up, as for two crossed factors (Owen 2007):
-    what is neither's is counted twice, which makes the interval too wide rather than too narrow. The
-    second is that of a jackknife over groups. Student's *t* has the degrees of freedom of the fewer.
+    The jackknife over groups gives the covariance of the prompts' differences as far as people make it.
+    Its mean over all pairs is the variance of the mean that is due to people. What prompts add is
+    their own variance, less what people make prompts differ by, and never below 0 (the components of
+    a two-way layout: Searle, Casella and McCulloch 1992). Student's *t* has the degrees of freedom of
+    the fewer, prompts or groups.
     """
-    n, mean = len(differences), float(differences.mean())
-    of_prompts = float(differences.var(ddof=1)) / n if n > 1 else math.inf
-    without = np.array(left_out)
-    g = len(without)
-    of_people = (g - 1) / g * float(((without - without.mean()) ** 2).sum())
-    variance = of_prompts + of_people
-    if not math.isfinite(variance) or variance == 0:
-        return Gain(mean, Interval(-math.inf, math.inf) if variance else Interval(mean, mean))
-    half = student_quantile(min(n, g) - 1) * math.sqrt(variance)
+    n, g, mean = len(differences), len(left_out), float(differences.mean())
+    if n < 2:
+        return Gain(mean, Interval(-math.inf, math.inf))
+    apart = left_out - left_out.mean(axis=0)
+    covariance = (g - 1) / g * apart.T @ apart
+    of_people = float(covariance.mean())
+    single = float(np.trace(covariance)) / n
+    between = (n * n * of_people - n * single) / (n * (n - 1))
+    of_prompts = (float(differences.var(ddof=1)) - (single - between)) / n
+    half = student_quantile(min(n, g) - 1) * math.sqrt(of_people + max(0.0, of_prompts))
     return Gain(mean, Interval(mean - half, mean + half))
 
 

@@ -56,8 +56,8 @@ class Verdict(NamedTuple):
 
 def nearer(found: Calibrated, first: Comparator, second: Comparator) -> Gain:
     """How much nearer to the field the second is than the first, mean over prompts."""
-    without = zip(found.without[first], found.without[second], strict=True)
-    return gain_interval(differences(found, first, second), [a - b for a, b in without])
+    without = found.without[first] - found.without[second]
+    return gain_interval(differences(found, first, second), without)
 
 
 def differences(found: Calibrated, first: Comparator, second: Comparator) -> Floats:
