@@ -286,3 +286,16 @@ def test_the_interval_holds_a_mean_over_crossed_prompts_and_people(shared: bool)
 def test_one_prompt_has_no_interval() -> None:
     gain = gain_interval(np.array([0.1]), np.full((10, 1), 0.1))
     assert (gain.mean, gain.interval) == (0.1, (-np.inf, np.inf))
+
+
+def test_a_prompt_that_no_weighted_puppet_answers_is_the_arms_own() -> None:
+    frame = puppet_study(15)
+    lost = (frame["condition"] == "history") & (frame["item_id"] == "i00")
+    frame = frame[~(lost & (frame["puppet_id"] < "p010"))]
+    rows = [
+        weight(level="puppets", condition="history", puppet_id=f"p{k:03}", weight=w)
+        for k, w in enumerate([0.1] * 10 + [0.0] * 20)
+    ]
+    found, _ = reused(frame, rows, over=["puppets"], conditions=["history"])
+    of = {r.comparator: r.js_bits for r in found.items if r.item_id == "i00"}
+    assert of["calibrated"] == of["arm"]

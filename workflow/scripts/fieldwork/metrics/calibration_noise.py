@@ -173,6 +173,9 @@ class Mixer:
         """
         side, ranks = self._question.arms[condition], self._ranks[condition]
         held = weights > 0
+        if not held.any():
+            # none of the weighted puppets has a readable answer here: nothing is known of their weights
+            return self.alone(condition)
         share = self._question.n_equal / effective_number(weights[held] / weights.sum())
         order = np.argsort(np.argsort(np.where(held, ranks, len(held)), axis=1), axis=1)
         chosen = (order < max(1, round(share * int(held.sum())))) * weights
