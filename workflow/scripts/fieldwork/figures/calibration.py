@@ -196,12 +196,14 @@ def _notes(panels: Sequence[_Panel], options: Options) -> list[str | None]:
         "intervals; a bar that meets the orange line: not shown to be further off than the field "
         "is from itself.",
     ]
+    why: dict[str, list[str]] = {}
     for panel in panels:
         label = options.model_labels.get(panel.model, panel.model)
         for row in panel.calibrated:
             if number(row.js_bits) is None:
                 of = "conditions" if row.level == "conditions" else f"puppets of {row.puppets_of}"
-                notes.append(f"{label}, {of}: {row.verdict}, {row.reason}.")
+                why.setdefault(f"{row.verdict}, {row.reason}", []).append(f"{label}, {of}")
+    notes += [f"{'; '.join(whose)}: {reason}." for reason, whose in why.items()]
     return notes[:4]
 
 
