@@ -78,6 +78,7 @@ def test_it_declines_and_gives_no_weight(
     found = measure_calibration(study(mixture, n_field=n_field), settings=settings())
     assert verdicts(found) == {None: verdict}
     assert row(found, "calibrated").reason
+    assert [w.condition for w in found.weights] == list(ARMS)
     for each in found.weights:
         assert (each.weight, each.fold_low, each.fold_high) == (None, None, None)
         assert each.reason is not None

@@ -134,7 +134,7 @@ def _case(
     given: Given | None,
 ) -> Case:
     puppets = _puppets(scheme, answered, usable, given)
-    arms = tuple(usable.prompts[0].arms) if usable.prompts else ()
+    arms = tuple(usable.prompts[0].arms if usable.prompts else settings.conditions)
     members = puppets.names if puppets else arms
     why = _why_not(scheme, usable, members, settings, given)
     if why is None and given:
@@ -184,6 +184,8 @@ def _puppets(
         return None
     keys = {(p.task, p.item_id): p.options for p in usable.prompts}
     names = sorted(given.weights[scheme]) if given else ()
+    if not keys and not names:
+        names = sorted(puppets_in(answered, scheme.puppets_of))
     return puppet_answers(answered, scheme.puppets_of, keys, names=names)
 
 
