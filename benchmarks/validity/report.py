@@ -15,6 +15,7 @@ TITLES = {
     "mean": "Heterogeneity over all prompts",
     "groups": "Differences between groups of participants",
     "agreement": "Does a condition predict the field?",
+    "calibration": "Calibration to the field",
 }
 HEAD = """# Do the estimators keep what they promise?
 

@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 
 import agreement
+import calibration
 import categories
 import comparisons
 import discarded
@@ -41,6 +42,7 @@ PARTS = {
     "groups": groups.jobs,
     "agreement": agreement.jobs,
     "uneven": variance.uneven_jobs,
+    "calibration": calibration.jobs,
 }
 Row = dict[str, str]
 

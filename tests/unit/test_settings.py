@@ -125,6 +125,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
     ("setting", "value", "message"),
     [
         ("stdy", 1, "unknown key 'stdy'"),
+        ("calibration/tasks", ["x"], "calibration.tasks: 'x' is not in study.tasks (recommend"),
+        ("calibration/conditions", ["web"], "calibration.conditions: 'web' is not in study.cond"),
+        ("calibration/weights", "no.parquet", "calibration.weights: no file no.parquet; give the"),
+        ("calibration/over", ["people"], "calibration.over.0: 'people' is not one of"),
+        ("calibration/folds", 1, "calibration.folds: 1 is less than"),
         ("study/seeed", 1, "study: unknown key 'seeed'; known here: conditions, corpus"),
         ("study/seed", "x", "study.seed: 'x' is not of type 'integer' (Seed of"),
         ("study/seed", -1, "study.seed: -1 is less than"),

@@ -18,6 +18,7 @@ from fieldwork.field_settings import field_files
 from fieldwork.provenance import code_version
 from fieldwork.settings import (
     arms_of,
+    calibrated_of,
     check_config,
     controls_of,
     corpus_of,
@@ -308,6 +309,35 @@ def arm_contexts():
     )
 
 
+def is_calibrated():
+    """Whether weights are fitted, or taken over from another study."""
+    return bool(config["field"] or config["calibration"]["weights"])
+
+
+def calibrating():
+    """What calibration needs to know of the study."""
+    chosen = {k: v for k, v in config["calibration"].items() if k != "weights"}
+    return chosen | {
+        "models": config["study"]["models"],
+        "tasks": config["calibration"]["tasks"] or config["study"]["tasks"],
+        "conditions": calibrated_of(config),
+        "n_permutations": config["metrics"]["permutations"],
+        "seed": config["study"]["seed"],
+    }
+
+
+def calibration_tables():
+    """The names of calibration's tables, where there is one."""
+    names = ["calibration", "calibration_items", "calibration_weights", "calibrated_shares"]
+    return names if is_calibrated() else []
+
+
+def calibration_figures():
+    """The figure of calibration, where there is a field to judge by."""
+    paths = expand("results/figures/calibration.{suffix}", suffix=["pdf", "svg", "png"])
+    return paths if config["field"] else []
+
+
 def study_results():
     """What a complete study leaves behind."""
     return [
@@ -325,6 +355,8 @@ def study_results():
             *(f"results/figures/{{arms}}.{suffix}" for suffix in ("pdf", "svg", "png")),
         ),
         *if_field([f"results/figures/field_ranks.{suffix}" for suffix in ("pdf", "svg", "png")]),
+        *expand("results/metrics/{table}.csv", table=calibration_tables()),
+        *calibration_figures(),
     ]
 
 

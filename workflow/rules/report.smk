@@ -40,6 +40,7 @@ rule build_database:
                 "prompt_means",
                 *(["arms", "arm_tests"] if config["arms"] else []),
                 *if_field(["groups", "group_differences", "rank_agreement", "item_agreement"]),
+                *calibration_tables(),
             ],
         ),
     output:
@@ -72,6 +73,7 @@ rule write_findings:
         group_differences=if_field("results/metrics/group_differences.parquet"),
         rank_agreement=if_field("results/metrics/rank_agreement.parquet"),
         item_agreement=if_field("results/metrics/item_agreement.parquet"),
+        calibration=expand("results/metrics/{table}.parquet", table=calibration_tables()[:1]),
     output:
         findings=report(
             "results/findings.md",

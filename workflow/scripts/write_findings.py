@@ -6,7 +6,7 @@ In: results/metrics, results/answers/answers.parquet. Out: results/findings.md.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.against_field import GroupDifference, ItemAgreement, RankAgreement
+from fieldwork.against_field import Calibration, GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.estimates import (
     CategoryVariance,
     Novelty,
@@ -15,11 +15,11 @@ from fieldwork.estimates import (
     ScoreComparison,
     Shift,
 )
-from fieldwork.metrics import claims, field_claims, findings, score_claims
+from fieldwork.metrics import calibration_claims, claims, field_claims, findings, score_claims
 from fieldwork.records import Accuracy, Answer, Comparison, VarianceShare
 
 
-def main(inputs: dict[str, str], written: str, figures: list[str], study: dict[str, Any]) -> None:
+def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[str, Any]) -> None:
     """Write the findings."""
     about = findings.Study(**study)
     variance = tables.read_rows(inputs["variance"], VarianceShare)
@@ -38,6 +38,10 @@ def main(inputs: dict[str, str], written: str, figures: list[str], study: dict[s
         score_claims.novelty(tables.read_rows(inputs["novelty"], Novelty), about),
         score_claims.categories(tables.read_rows(inputs["categories"], CategoryVariance), about),
         *field_claims.sections(*_against_field(inputs), about),
+        *(
+            calibration_claims.calibration(tables.read_rows(path, Calibration), about)
+            for path in inputs["calibration"]
+        ),
         findings.limits(asked, variance, about),
     ]
     lines = findings.page(sections, about)
@@ -67,7 +71,7 @@ if __name__ == "__main__":
     stage.run(
         main,
         log=snakemake.log[0],
-        inputs=dict(snakemake.input.items()),
+        inputs={**dict(snakemake.input.items()), "calibration": [*snakemake.input.calibration]},
         written=snakemake.output.findings,
         figures=list(snakemake.params.figures),
         study=dict(snakemake.params.study),

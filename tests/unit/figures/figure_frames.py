@@ -357,3 +357,32 @@ def rarefaction(
                         )
                     )
     return pd.DataFrame([asdict(row) for row in rows])
+
+
+def calibrations(models: Sequence[str] = ("alpha",)) -> pd.DataFrame:
+    """Arms, equal weights, the field itself; weights of conditions that hold, of puppets that do not."""
+    rows = []
+    for model in models:
+        for level, of in (("conditions", None), ("puppets", "history")):
+            plain = {"arm": ["offline", "history"], "equal": [None], "field": [None]}
+            for kind, arms in plain.items():
+                for number_, arm in enumerate(arms):
+                    rows.append(
+                        {
+                            "comparator": kind, "arm": arm, "js_bits": 0.05 + 0.02 * number_,
+                            "excess_low": 0.01, "excess_high": 0.03, "is_best": arm == "offline",
+                            "gain_bits": 0.02, "ci_low": 0.01, "ci_high": 0.03,
+                            "split_low": 0.02, "split_high": 0.04,
+                        } | {"model": model, "level": level, "puppets_of": of}
+                    )  # fmt: skip
+            holds = of is None
+            rows.append(
+                {
+                    "comparator": "calibrated", "arm": None, "js_bits": 0.03, "in_sample_bits": 0.025,
+                    "excess_low": -0.01, "excess_high": 0.01, "is_best": False,
+                    "verdict": "calibrated" if holds else "no better",
+                    "reason": None if holds else "too far", "model": model, "level": level,
+                    "puppets_of": of,
+                }
+            )  # fmt: skip
+    return pd.DataFrame(rows).assign(n_prompts=9, n_field=40, n_equal=18)

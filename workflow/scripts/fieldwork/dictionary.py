@@ -51,6 +51,7 @@ def stages() -> tuple[Stage, ...]:
                 participants.Attrition,
             ),
         ),
+        _against_field(),
         Stage("How large a study must be", (designs.PowerRow, designs.PowerAdvice)),
         Stage("Answers", (records.Answer, records.MergedItem)),
         Stage(
@@ -88,6 +89,18 @@ def _against_the_field() -> Stage:
             against_field.GroupDifference,
             against_field.RankAgreement,
             against_field.ItemAgreement,
+        ),
+    )
+
+
+def _against_field() -> Stage:
+    return Stage(
+        "Against the field",
+        (
+            against_field.Calibration,
+            against_field.CalibrationItem,
+            against_field.CalibrationWeight,
+            against_field.CalibratedShare,
         ),
     )
 

@@ -48,6 +48,7 @@ def check_config(config: Config, schema: Path, source: str) -> None:
         *_broken_kit(config),
         *_broken_arms(config),
         *broken_field(config),
+        *_broken_calibration(config),
     )
     for problem in found:
         raise StudyError(f"{source}: {problem}")
@@ -266,6 +267,31 @@ def arms_of(config: Config) -> list[str]:
     if arms["x"] == "condition":
         return chosen
     return [name for name in chosen if config["conditions"][name]["context"] != "profile"]
+
+
+def _broken_calibration(config: Config) -> Iterator[str]:
+    calibration = config["calibration"]
+    for setting in ("tasks", "conditions"):
+        for name in calibration[setting] or ():
+            if name not in config["study"][setting]:
+                chosen = ", ".join(config["study"][setting])
+                yield f"calibration.{setting}: {name!r} is not in study.{setting} ({chosen})"
+    weights = calibration["weights"]
+    if weights and not Path(weights).is_file():
+        yield (
+            f"calibration.weights: no file {weights}; give the calibration_weights.parquet of another "
+            f"study, or null"
+        )
+
+
+def calibrated_of(config: Config) -> list[str]:
+    """The conditions that calibration weighs: not those that only ask the baseline again."""
+    chosen: list[str] = config["calibration"]["conditions"] or [
+        name
+        for name in config["study"]["conditions"]
+        if not config["conditions"][name].get("after")
+    ]
+    return chosen
 
 
 def corpus_of(config: Config, condition: str) -> str | None:

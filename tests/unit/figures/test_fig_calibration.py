@@ -1,0 +1,92 @@
+"""The figure of calibration: overfit is seen, the field's own distance is there, declines are told."""
+
+import figure_frames as frames
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fieldwork.figures import calibration
+
+
+def draw(table: pd.DataFrame, **more) -> Figure:
+    options = calibration.Options(
+        conditions=["offline", "history", "field"],
+        condition_labels={"offline": "Offline", "history": "SP-History"},
+        model_labels={"alpha": "Alpha"},
+        **more,
+    )
+    return calibration.draw(table, options=options)
+
+
+def stars(figure: Figure, *, filled: bool) -> list[tuple[float, float]]:
+    found = [line for axes in figure.axes for line in axes.lines if line.get_marker() == "*"]
+    return [
+        (float(line.get_xdata()[0]), line.get_alpha())
+        for line in found
+        if (line.get_markerfacecolor() != "white") == filled
+    ]
+
+
+def test_every_comparator_has_a_row_once() -> None:
+    labels = [label.get_text() for label in draw(frames.calibrations()).axes[0].get_yticklabels()]
+    assert labels == [
+        "Offline",
+        "SP-History",
+        "Conditions, equal weights",
+        "Conditions, fitted weights",
+        "Puppets of SP-History, fitted",
+    ]
+
+
+def test_held_out_and_in_sample_marks_are_joined() -> None:
+    figure = draw(frames.calibrations())
+    assert [x for x, _ in stars(figure, filled=True)] == [0.03, 0.03]
+    assert [x for x, _ in stars(figure, filled=False)] == [0.025, 0.025]
+    thick = [c for c in figure.axes[0].collections if c.get_linewidth()[0] > 2]
+    assert [sorted(c.get_segments()[0][:, 0]) for c in thick] == [[0.025, 0.03]] * 2
+
+
+def test_what_may_not_be_used_is_pale_and_says_so() -> None:
+    figure = draw(frames.calibrations())
+    assert [alpha for _, alpha in stars(figure, filled=True)] == [1.0, 0.45]
+    words = frames.words(figure)
+    assert "calibrated: 0.020 bits (0.010 to 0.030)" in words
+    assert "no better: 0.020 bits" in words
+
+
+def test_the_field_beside_itself_is_a_band_and_a_line() -> None:
+    panel = draw(frames.calibrations()).axes[0]
+    (band,) = panel.patches
+    assert (band.get_x(), band.get_x() + band.get_width()) == pytest.approx((0.02, 0.04))
+    assert any(list(line.get_xdata()) == [0.05, 0.05] for line in panel.lines)
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        (frames.calibrations().head(0), "nothing was calibrated"),
+        (
+            frames.calibrations().assign(js_bits=float("nan"), reason="too few answers"),
+            "too few answers",
+        ),
+    ],
+)
+def test_without_a_distance_it_says_why(table: pd.DataFrame, told: str) -> None:
+    assert told in frames.words(draw(table))
+
+
+def test_a_decline_without_a_number_is_told_at_the_head() -> None:
+    table = frames.calibrations()
+    of = (table["level"] == "puppets") & (table["comparator"] == "calibrated")
+    table.loc[of, ["js_bits", "in_sample_bits"]] = float("nan")
+    table.loc[of, ["verdict", "reason"]] = ["cannot support", "3 puppets"]
+    assert "puppets of history: cannot support, 3 puppets." in frames.words(draw(table))
+
+
+@pytest.mark.parametrize("models", [["alpha"], ["alpha", "beta"]])
+def test_it_fits_the_page(models: list[str]) -> None:
+    figure = draw(frames.calibrations(models), note="Not a chat model")
+    assert not frames.clipped(figure)
+    assert not frames.small(figure)
+    assert not frames.head_overlaps(figure)
+    assert len(figure.axes) == len(models)

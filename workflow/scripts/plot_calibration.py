@@ -1,0 +1,36 @@
+"""Draw how near weights bring the simulated answers to the field's.
+
+In: results/metrics/calibration.parquet. Out: results/figures/calibration as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.against_field import Calibration
+from fieldwork.figures import calibration as drawn
+from fieldwork.figures import style
+
+
+def main(calibration: str, sheet: str, figures: list[str], drawing: dict[str, Any]) -> None:
+    """Draw and save."""
+    style.use_style(Path(sheet))
+    options = drawn.Options(
+        conditions=list(drawing["conditions"]),
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        note=drawing["note"],
+    )
+    figure = drawn.draw(tables.read_frame(calibration, Calibration), options=options)
+    style.save(figure, [Path(path) for path in figures])
+
+
+if __name__ == "__main__":
+    stage.run(
+        main,
+        log=snakemake.log[0],
+        calibration=snakemake.input.calibration,
+        sheet=snakemake.input.style,
+        figures=list(snakemake.output),
+        drawing=snakemake.params.drawing,
+    )
