@@ -332,10 +332,9 @@ def calibration_tables():
     return names if is_calibrated() else []
 
 
-def calibration_figures():
-    """The figure of calibration, where there is a field to judge by."""
-    paths = expand("results/figures/calibration.{suffix}", suffix=["pdf", "svg", "png"])
-    return paths if config["field"] else []
+def field_figures():
+    """The figures that set the study beside real users, where it has their answers."""
+    return if_field(["calibration", "field_ranks"])
 
 
 def study_results():
@@ -348,15 +347,13 @@ def study_results():
         *study_costs(),
         *expand(
             "results/figures/{figure}.{suffix}",
-            figure=drawn_figures(),
+            figure=[*drawn_figures(), *field_figures()],
             suffix=["pdf", "svg", "png"],
         ),
         *study_arms(
             *(f"results/figures/{{arms}}.{suffix}" for suffix in ("pdf", "svg", "png")),
         ),
-        *if_field([f"results/figures/field_ranks.{suffix}" for suffix in ("pdf", "svg", "png")]),
         *expand("results/metrics/{table}.csv", table=calibration_tables()),
-        *calibration_figures(),
     ]
 
 

@@ -1,5 +1,6 @@
 """Findings about scored questions claim what a test shows, and say the same numbers where it does not."""
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -97,6 +98,25 @@ def test_scores_that_cannot_be_compared_give_the_reason() -> None:
     told = score_claims.scores([score()], [lonely], STUDY)
     assert "not compared with T1: no spread: one run" in told.lines[0]
     assert told.head.startswith("No users are shown")
+
+
+def test_what_people_paste_is_scored_by_the_reading_of_whole_answers() -> None:
+    """A strict reading scores a pasted sentence 0, which would say nothing of the people."""
+    study = STUDY._replace(users=["field"], conditions=dict(STUDY.conditions) | {"field": "Field"})
+    rows = [
+        dataclasses.replace(score(metric=metric, mean=mean), condition="field")
+        for metric, mean in (("em_strict", 0.217), ("em_flexible", 0.796))
+    ]
+    compared = [
+        dataclasses.replace(beside(0.003, metric=metric, difference=difference), condition="field")
+        for metric, difference in (("em_strict", -0.31), ("em_flexible", 0.26))
+    ]
+    section = score_claims.scores(rows, compared, study)
+    (line,) = section.lines
+    assert "mean 79.6 %" in line
+    assert "unit participant, letters read out of whole answers" in line
+    assert "+26.0 points" in line
+    assert "+26.0 points" in section.head
 
 
 def test_a_control_that_differs_is_told_in_the_head() -> None:

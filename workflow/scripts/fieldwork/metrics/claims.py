@@ -18,6 +18,7 @@ from fieldwork.metrics.phrases import (
     points,
     points_interval,
     signed,
+    unit_of,
 )
 from fieldwork.records import Comparison, VarianceShare
 
@@ -48,7 +49,7 @@ def _who(row: VarianceShare) -> str:
         return f"no share, because {row.reason}"
     n = (
         f"{percent_interval(row.ci_low, row.ci_high)}, {p_text(row.p_holm)}; "
-        f"{counted(row.n_puppets, 'puppet')}, {counted(row.n_items, 'prompt')}, "
+        f"{counted(row.n_puppets, unit_of(row.condition, 'puppet'))}, {counted(row.n_items, 'prompt')}, "
         f"{counted(row.n_responses, 'answer')}"
     )
     if is_shown(row.p_holm):
@@ -185,7 +186,8 @@ def _entropy(row: PromptMean, study: Study) -> str:
         return f"no mean, because {row.reason}"
     value = (
         f"entropy {row.mean:.2f} bits, mean over {counted(row.n_items, 'prompt')} at n = "
-        f"{row.n_equal} ({interval(row.ci_low, row.ci_high)}; {counted(row.n_units, row.unit)})"
+        f"{row.n_equal} ({interval(row.ci_low, row.ci_high)}; "
+        f"{counted(row.n_units, unit_of(row.condition, row.unit))})"
     )
     if row.condition == study.baseline:
         return value

@@ -6,6 +6,8 @@ reads 0, and a minus is a minus sign.
 
 from collections.abc import Sequence
 
+from fieldwork.designs import FIELD
+
 LEVEL = 0.05
 """Corrected p-values below this are told as a difference."""
 
@@ -55,6 +57,11 @@ def interval(low: float | None, high: float | None, *, digits: int = 2) -> str:
     if low is None or high is None:
         return "no interval"
     return f"95 % interval {_signless(low, digits)} to {_signless(high, digits)}"
+
+
+def unit_of(condition: str, unit: str) -> str:
+    """What one unit of a condition is called: the field's `puppet` is a participant."""
+    return "participant" if condition == FIELD and unit == "puppet" else unit
 
 
 def counted(n: int, noun: str) -> str:

@@ -6,6 +6,7 @@ and the same numbers where none is shown.
 
 from collections.abc import Mapping, Sequence
 
+from fieldwork.designs import FIELD
 from fieldwork.estimates import CategoryVariance, Novelty, Rank, ScoreComparison
 from fieldwork.metrics.findings import Section, Study, alarm, cases, groups, is_shown, told, where
 from fieldwork.metrics.phrases import (
@@ -16,6 +17,7 @@ from fieldwork.metrics.phrases import (
     percent,
     percent_interval,
     signed,
+    unit_of,
 )
 from fieldwork.records import Accuracy
 
@@ -24,8 +26,12 @@ _Arm = tuple[str, str, str]
 
 def scores(rows: Sequence[Accuracy], compared: Sequence[ScoreComparison], study: Study) -> Section:
     """Scores of whole runs, and whether users score or spread otherwise than reruns do."""
-    own = told([r for r in rows if r.metric == "em_strict"], study, list(study.conditions))
-    beside = {(r.model, r.task, r.condition): r for r in compared if r.metric == "em_strict"}
+    own = told(
+        [r for r in rows if r.metric == _reading(r.condition)], study, list(study.conditions)
+    )
+    beside = {
+        (r.model, r.task, r.condition): r for r in compared if r.metric == _reading(r.condition)
+    }
     lines = [
         f"{where(r, study)}: {_score(r)}{_beside(r, beside, study)} [accuracy, score_comparisons]"
         for r in own
@@ -48,6 +54,11 @@ def scores(rows: Sequence[Accuracy], compared: Sequence[ScoreComparison], study:
     )
 
 
+def _reading(condition: str) -> str:
+    # people paste whole answers, where the strict reading looks for a letter alone
+    return "em_flexible" if condition == FIELD else "em_strict"
+
+
 def _moved(moved: Sequence[ScoreComparison], users: Sequence[ScoreComparison], before: str) -> str:
     if not moved:
         return f"No mean score with a user is shown to differ from {before}'s"
@@ -67,7 +78,10 @@ def _spread(spread: Sequence[ScoreComparison], users: Sequence[ScoreComparison])
 def _score(row: Accuracy) -> str:
     if row.mean is None:
         return f"no score, because {row.reason}"
-    n = f"{counted(row.n_runs, 'run')} of {counted(row.n_items, 'question')}, unit {row.unit}"
+    unit = unit_of(row.condition, row.unit)
+    n = f"{counted(row.n_runs, 'run')} of {counted(row.n_items, 'question')}, unit {unit}"
+    if row.condition == FIELD:
+        n += ", letters read out of whole answers"
     mean = f"mean {percent(row.mean, digits=1)}"
     bounds = percent_interval(row.ci_low, row.ci_high, digits=1)
     if row.minimum is None or row.maximum is None:
@@ -109,7 +123,9 @@ def _wider(row: ScoreComparison) -> str:
 
 def places(rows: Sequence[Rank], study: Study) -> Section:
     """The places of a leaderboard that runs would take; told only where the items are its own."""
-    own = told([r for r in rows if r.metric == "em_strict"], study, list(study.conditions))
+    own = told(
+        [r for r in rows if r.metric == _reading(r.condition)], study, list(study.conditions)
+    )
     notes = list(dict.fromkeys(r.note for r in own if r.note))
     quotable = [r for r in own if not r.note]
     lines = [f"{where(r, study)}: {_place(r)} [ranks]" for r in quotable]
@@ -137,14 +153,15 @@ def _place(row: Rank) -> str:
         if row.rank_best == row.rank_worst
         else f"places {row.rank_best} to {row.rank_worst}"
     )
+    unit = unit_of(row.condition, row.unit)
     again = (
         ""
         if row.p_change_rerun is None
         else f", the same asked again {_chance(row.p_change_rerun)}"
     )
     return (
-        f"{ends} among {row.n_models} models ({counted(row.n_units, 'run')}, unit {row.unit}); "
-        f"two {row.unit}s differ in place: {_chance(row.p_change)}{again}"
+        f"{ends} among {row.n_models} models ({counted(row.n_units, 'run')}, unit {unit}); "
+        f"two {unit}s differ in place: {_chance(row.p_change)}{again}"
     )
 
 
