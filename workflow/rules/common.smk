@@ -315,7 +315,13 @@ def study_results():
         *study_arms(
             *(f"results/figures/{{arms}}.{suffix}" for suffix in ("pdf", "svg", "png")),
         ),
-        *if_field([f"results/figures/field_ranks.{suffix}" for suffix in ("pdf", "svg", "png")]),
+        *if_field(
+            [
+                f"results/figures/field_{figure}.{suffix}"
+                for figure in ("ranks", "groups")
+                for suffix in ("pdf", "svg", "png")
+            ]
+        ),
     ]
 
 
