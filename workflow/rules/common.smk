@@ -334,7 +334,7 @@ def calibration_tables():
 
 def field_figures():
     """The figures that set the study beside real users, where it has their answers."""
-    return if_field(["calibration", "field_ranks"])
+    return if_field(["calibration", "field_ranks", "field_groups"])
 
 
 def study_results():

@@ -292,3 +292,31 @@ rule plot_calibration:
         drawing=drawing(),
     script:
         "../scripts/plot_calibration.py"
+
+
+rule plot_field_groups:
+    input:
+        groups="results/metrics/groups.parquet",
+        differences="results/metrics/group_differences.parquet",
+        style=shipped("resources/figures.mplstyle"),
+    output:
+        pdf="results/figures/field_groups.pdf",
+        svg=report(
+            "results/figures/field_groups.svg",
+            caption="../report/field_groups.rst",
+            category="Figures",
+            labels={"figure": "how varied the answers of groups of participants are"},
+        ),
+        png="results/figures/field_groups.png",
+    log:
+        "logs/plot_field_groups.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=2048,
+        runtime=10,
+    params:
+        code=code("plot_field_groups"),
+        drawing=drawing(),
+    script:
+        "../scripts/plot_field_groups.py"

@@ -63,8 +63,8 @@ def test_no_field_no_section() -> None:
     [
         (
             [difference()],
-            "Groups of participants are shown to differ in 1 of 1 test; corrected within each "
-            "variable and metric, of which there are 1 family, so that some of these may be chance "
+            "Groups of participants are shown to differ in 1 of 1 test, corrected within a variable "
+            "and metric: of 1 such families, chance alone makes up to 0.05 tell a difference "
             "[group_differences].",
             "t, gender: man and woman differ in the entropy of their answers: +0.50 bits, 95 % "
             "interval 0.20 to 0.80, p = 0.020 among 1 test; 20 and 21 participants, 9 prompts "
@@ -87,8 +87,8 @@ def test_no_field_no_section() -> None:
         (
             [difference(group=None, versus=None, metric="js_bits", value=0.2, value_versus=0.1,
                         n_group=41, n_versus=0)],
-            "Groups of participants are shown to differ in 1 of 1 test; corrected within each "
-            "variable and metric, of which there are 1 family, so that some of these may be chance "
+            "Groups of participants are shown to differ in 1 of 1 test, corrected within a variable "
+            "and metric: of 1 such families, chance alone makes up to 0.05 tell a difference "
             "[group_differences].",
             "t, gender: groups differ in the distribution of their answers, 0.200 bits apart where "
             "chance gives 0.100 (p = 0.020 among 1 test; 41 participants, 9 prompts) "

@@ -104,11 +104,11 @@ def test_what_people_paste_is_scored_by_the_reading_of_whole_answers() -> None:
     """A strict reading scores a pasted sentence 0, which would say nothing of the people."""
     study = STUDY._replace(users=["field"], conditions=dict(STUDY.conditions) | {"field": "Field"})
     rows = [
-        dataclasses.replace(score(metric=metric, mean=mean), condition="field")
+        dataclasses.replace(score(mean=mean), condition="field", metric=metric)
         for metric, mean in (("em_strict", 0.217), ("em_flexible", 0.796))
     ]
     compared = [
-        dataclasses.replace(beside(0.003, metric=metric, difference=difference), condition="field")
+        dataclasses.replace(beside(0.003, difference=difference), condition="field", metric=metric)
         for metric, difference in (("em_strict", -0.31), ("em_flexible", 0.26))
     ]
     section = score_claims.scores(rows, compared, study)

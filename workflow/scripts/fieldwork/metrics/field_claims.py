@@ -71,17 +71,18 @@ def groups_of_users(rows: Sequence[GroupDifference], study: Study) -> Section:
             f"{counted(len(tested), 'test')} [group_differences]."
         )
     else:
+        families = _families(tested)
         head = (
             f"Groups of participants are shown to differ in {len(shown)} of "
-            f"{counted(len(tested), 'test')}; corrected within each variable and metric, of which "
-            f"there are {_families(tested)}, so that some of these may be chance [group_differences]."
+            f"{counted(len(tested), 'test')}, corrected within a variable and metric: of "
+            f"{families} such families, chance alone makes up to {LEVEL * families:.2g} tell a "
+            "difference [group_differences]."
         )
     return Section(f"Groups of real users: {', '.join(variables)}", head, lines)
 
 
-def _families(rows: Sequence[GroupDifference]) -> str:
-    families = {(r.model, r.task, r.kind, r.variable, r.metric, r.item_id is None) for r in rows}
-    return counted(len(families), "family").replace("familys", "families")
+def _families(rows: Sequence[GroupDifference]) -> int:
+    return len({(r.model, r.task, r.kind, r.variable, r.metric, r.item_id is None) for r in rows})
 
 
 def _metric(rows: Sequence[GroupDifference]) -> list[str]:

@@ -1,0 +1,124 @@
+"""Groups of participants drawn: dots by estimate, filled by test, names in bold, pages that fit."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fieldwork.against_field import GroupDifference, GroupEstimate
+from fieldwork.figures.field_groups import MEAN, Options, draw
+from fieldwork.figures.style import PAGE_HEIGHT, save
+
+
+def estimate(
+    item: str | None, group: str, value: float | None = 3.0, **other: Any
+) -> dict[str, Any]:
+    told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(GroupEstimate))
+    told |= {
+        "model": "m", "task": "t", "item_id": item, "kind": "list", "variable": "gender",
+        "group": group, "metric": "entropy_bits", "estimate": value,
+    }  # fmt: skip
+    if value is not None:
+        told |= {"ci_low": value - 0.2, "ci_high": value + 0.3}
+    return told | other
+
+
+def difference(item: str | None, group: str | None, p: float, **other: Any) -> dict[str, Any]:
+    told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(GroupDifference))
+    told |= {
+        "model": "m", "task": "t", "item_id": item, "kind": "list", "variable": "gender",
+        "group": group, "versus": "rest" if group else None, "p_holm": p,
+        "metric": "entropy_bits" if group else "js_bits",
+    }  # fmt: skip
+    return told | other
+
+
+ROWS = [estimate(i, g, 3 + k / 10) for k, i in enumerate((None, "a", "b")) for g in "xyz"]
+
+
+def drawn(rows: list[dict[str, Any]], told: list[dict[str, Any]], **values: Any) -> Figure:
+    columns = [f.name for f in dataclasses.fields(GroupDifference)]
+    figure = draw(
+        pd.DataFrame(rows),
+        pd.DataFrame(told, columns=columns),
+        options=Options(**({"conditions": []} | values)),
+    )
+    figure.draw_without_rendering()
+    return figure
+
+
+def filled(figure: Figure) -> list[tuple[float, float]]:
+    return [
+        (float(line.get_xdata()[0]), round(float(line.get_ydata()[0]), 2))  # type: ignore[arg-type, index]
+        for line in figure.axes[0].lines
+        if line.get_markerfacecolor() != "white"
+    ]
+
+
+def test_a_row_a_prompt_with_the_mean_on_top_and_a_dot_a_group() -> None:
+    axes = drawn(ROWS, []).axes[0]
+    assert [t.get_text() for t in axes.get_yticklabels()] == [MEAN, "a", "b"]
+    assert axes.yaxis_inverted()
+    assert [line.get_xdata()[0] for line in axes.lines] == [3.0] * 3 + [3.1] * 3 + [3.2] * 3
+    bars = [c.get_segments()[0][:, 0].tolist() for c in axes.collections]
+    assert bars[0] == pytest.approx([2.8, 3.3])
+
+
+def test_a_dot_is_filled_by_its_test_and_a_name_bold_by_its() -> None:
+    figure = drawn(
+        ROWS,
+        [difference("a", "y", 0.01), difference("b", "x", 0.2), difference("b", None, 0.01)],
+    )
+    assert filled(figure) == [(3.1, 1.0)]
+    weights = [t.get_fontweight() for t in figure.axes[0].get_yticklabels()]
+    assert weights == ["normal", "normal", "bold"]
+
+
+def test_of_two_groups_both_differ() -> None:
+    rows = [r for r in ROWS if r["group"] != "z"]
+    figure = drawn(rows, [difference("a", "x", 0.01, versus="y")])
+    assert [y for _, y in filled(figure)] == [0.83, 1.17]
+
+
+def test_a_group_without_numbers_is_not_drawn() -> None:
+    figure = drawn([*ROWS[:3], estimate("a", "x"), estimate("a", "y", None)], [])
+    assert len(figure.axes[0].lines) == 4
+
+
+@pytest.mark.parametrize("n", [2, 5, 7])
+def test_the_title_is_clear_of_the_names_of_the_groups(n: int) -> None:
+    names = [f"a group with a name {k}" for k in range(n)]
+    figure = drawn([estimate(i, g) for i in (None, "a") for g in names], [])
+    axes = figure.axes[0]
+    title = next(t for t in (axes._left_title,) if t.get_text())
+    legend = axes.get_legend().get_window_extent()
+    assert not title.get_window_extent().overlaps(legend)
+    assert title.get_window_extent().y1 <= figure.legends[0].get_window_extent().y0
+
+
+def test_pages_end() -> None:
+    rows = [row | {"model": m, "variable": v} for m in "abcdef" for v in "pq" for row in ROWS]
+    rows += [
+        estimate(f"i{k}", g, model=m, variable=v)
+        for m in "abcdef"
+        for v in "pq"
+        for k in range(9)
+        for g in "xyz"
+    ]
+    figure = drawn(rows, [])
+    assert figure.get_figheight() <= PAGE_HEIGHT
+    assert any("of 12 panels" in t.get_text() for t in figure.texts)
+
+
+def test_nothing_to_draw_says_why() -> None:
+    figure = drawn([estimate("a", "x", None, reason="2 answers of the group can be read")], [])
+    assert "2 answers of the group" in figure.axes[0].texts[0].get_text()
+
+
+def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        save(drawn(ROWS, []), [tmp_path / f"{name}.svg"])
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()

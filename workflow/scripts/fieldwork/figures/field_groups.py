@@ -1,0 +1,220 @@
+"""How varied the answers of groups of participants are, prompt by prompt.
+
+Owns the drawing of `groups` and `group_differences`: a panel a model and variable, a row a prompt with
+the mean over prompts on top, a dot a group with its interval. A row in which groups are shown to differ
+has its name in bold; a group that is shown to differ from the others has a filled dot.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fieldwork.figures.style import (
+    PAGE_HEIGHT,
+    FigureOptions,
+    add_head,
+    models_in,
+    new_figure,
+    no_data,
+    number,
+    rows_of,
+)
+
+LEVEL = 0.05
+METRIC = "entropy_bits"
+MEAN = "mean of prompts"
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_ROW_INCHES = 0.09
+_PANEL_INCHES = 0.5
+_LEGEND_COLUMNS = 5
+_GREY = "#555555"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(FigureOptions):
+    """What a study decides about this figure."""
+
+    item_labels: Mapping[str, str] = field(default_factory=dict)
+    """Printed names of the items; an item without one is printed by its id."""
+    max_items: int = 12
+    """A panel with more prompts than this cannot be read; the first are drawn."""
+
+
+class _Panel(NamedTuple):
+    """What one panel shows."""
+
+    model: str
+    task: str
+    variable: str
+
+
+class _Content(NamedTuple):
+    """The rows of a panel: prompts (None: the mean), groups, estimates, what is shown to differ."""
+
+    items: list[str | None]
+    groups: list[str]
+    estimates: Mapping[tuple[str | None, str], Any]
+    shown: frozenset[tuple[str | None, str | None]]
+
+
+def draw(groups: pd.DataFrame, differences: pd.DataFrame, *, options: Options) -> Figure:
+    """Draw the entropy of lists, or of letters where no task asks for lists.
+
+    A table without an estimate gives a figure that says why.
+    """
+    own = groups[(groups["metric"] == METRIC) & groups["answer"].isna()]
+    told = own[own["estimate"].notna()]
+    if told.empty:
+        return no_data(_why_none(own), note=options.note)
+    lists = own[own["kind"] == "list"]
+    chosen = own if lists["estimate"].notna().sum() == 0 else lists
+    panels = _contents(chosen, differences, options)
+    remarks = [] if len(chosen) == len(own) else ["Questions with letters are in the tables alone."]
+    heights = [
+        _PANEL_INCHES + 0.14 * _legend_rows(c) + _ROW_INCHES * _slots(c) for c in panels.values()
+    ]
+    while sum(heights) > PAGE_HEIGHT - 0.6 and len(heights) > 1:
+        heights.pop()
+    if len(heights) < len(panels):
+        remarks.append(
+            f"The first {len(heights)} of {len(panels)} panels; the tables hold them all."
+        )
+    figure = new_figure(height=sum(heights))
+    axes = figure.subplots(
+        len(heights), 1, squeeze=False, gridspec_kw={"height_ratios": heights}
+    )[:, 0]  # fmt: skip
+    for one, (panel, content) in zip(axes, panels.items(), strict=False):
+        _draw_panel(one, panel, content, options)
+    figure.supxlabel("Entropy of the answers in bits, all groups at one number of answers")
+    add_head(figure, handles=_handles(), notes=[options.note, *remarks])
+    return figure
+
+
+def _why_none(own: pd.DataFrame) -> str:
+    reasons = [str(reason) for reason in own["reason"] if isinstance(reason, str)]
+    return reasons[0] if reasons else "no participant has a group"
+
+
+def _legend_rows(content: _Content) -> int:
+    return -(-len(content.groups) // _LEGEND_COLUMNS)
+
+
+def _slots(content: _Content) -> int:
+    return len(content.items) * (len(content.groups) + 1)
+
+
+def _contents(
+    chosen: pd.DataFrame, differences: pd.DataFrame, options: Options
+) -> dict[_Panel, _Content]:
+    found: dict[_Panel, list[Any]] = {}
+    for row in rows_of(chosen):
+        found.setdefault(_Panel(row.model, row.task, row.variable), []).append(row)
+    shown: dict[_Panel, set[tuple[str | None, str | None]]] = {}
+    for row in rows_of(differences):
+        p_value = number(row.p_holm)
+        if p_value is not None and p_value < LEVEL and row.metric in (METRIC, "js_bits"):
+            panel = _Panel(row.model, row.task, row.variable)
+            item, versus = _text(row.item_id), _text(row.versus)
+            own = shown.setdefault(panel, set())
+            own.add((item, _text(row.group)))
+            # of two groups each differs from the other
+            if versus not in (None, "rest"):
+                own.add((item, versus))
+    models = models_in(chosen, options)
+    return {
+        panel: _content(rows, frozenset(shown.get(panel, ())), options.max_items)
+        for panel, rows in sorted(
+            found.items(), key=lambda entry: (models.index(entry[0].model), *entry[0][1:])
+        )
+    }
+
+
+def _content(
+    rows: Sequence[Any], shown: frozenset[tuple[str | None, str | None]], max_items: int
+) -> _Content:
+    items = sorted({row.item_id for row in rows if not pd.isna(row.item_id)})
+    return _Content(
+        items=[None, *items[:max_items]],
+        groups=sorted({row.group for row in rows}),
+        estimates={(_text(row.item_id), row.group): row for row in rows},
+        shown=shown,
+    )
+
+
+def _text(value: Any) -> str | None:
+    return None if pd.isna(value) else str(value)
+
+
+def _draw_panel(axes: Any, panel: _Panel, content: _Content, options: Options) -> None:
+    names: list[str] = []
+    step = 1 / (len(content.groups) + 1)
+    for place, item in enumerate(content.items):
+        names.append(
+            MEAN if item is None else options.item_labels.get(item, item.replace("_", " "))
+        )
+        if place % 2:
+            axes.axhspan(place - 0.5, place + 0.5, color="#F0F0F0", linewidth=0, zorder=0)
+        for number_of, group in enumerate(content.groups):
+            y = place + (number_of - (len(content.groups) - 1) / 2) * step
+            row = content.estimates.get((item, group))
+            differs = (item, group) in content.shown
+            _draw_group(axes, y, row, number_of, filled=differs)
+    axes.set_ylim(len(content.items) - 0.5, -0.5)
+    axes.set_yticks(range(len(names)), names)
+    for label, item in zip(axes.get_yticklabels(), content.items, strict=True):
+        if (item, None) in content.shown:
+            label.set_fontweight("bold")
+    axes.tick_params(axis="y", length=0)
+    title = [options.model_labels.get(panel.model, panel.model), panel.task, panel.variable]
+    # the title stands above the names of the groups
+    axes.set_title(", ".join(title), loc="left", pad=4 + 10 * _legend_rows(content))
+    axes.legend(
+        handles=[_group_handle(k, group) for k, group in enumerate(content.groups)],
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_LEGEND_COLUMNS,
+    )  # fmt: skip
+
+
+def _draw_group(axes: Any, y: float, row: Any, place: int, *, filled: bool) -> None:
+    colour, marker = _look(place)
+    estimate = None if row is None else number(row.estimate)
+    if estimate is None:
+        return
+    low, high = number(row.ci_low), number(row.ci_high)
+    if low is not None and high is not None:
+        axes.hlines(y, low, high, color=colour, linewidth=0.9, zorder=1.5)
+    axes.plot(
+        [estimate], [y], linestyle="none", marker=marker, markersize=3.6, markeredgecolor=colour,
+        markeredgewidth=0.8, markerfacecolor=colour if filled else "white",
+    )  # fmt: skip
+
+
+def _look(place: int) -> tuple[str, str]:
+    return _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
+
+
+def _group_handle(place: int, group: str) -> Line2D:
+    colour, marker = _look(place)
+    return Line2D(
+        [], [], linestyle="none", marker=marker, markersize=4, markeredgecolor=colour,
+        markeredgewidth=0.8, markerfacecolor="white", label=group,
+    )  # fmt: skip
+
+
+def _handles() -> list[Any]:
+    def dot(face: str, label: str) -> Line2D:
+        return Line2D(
+            [], [], linestyle="none", marker="o", markersize=4, markeredgecolor=_GREY,
+            markeredgewidth=0.8, markerfacecolor=face, label=label,
+        )  # fmt: skip
+
+    return [
+        dot(_GREY, "differs in entropy from the others"),
+        dot("white", "no difference shown"),
+        Line2D([], [], color=_GREY, linewidth=0.9, label="95 % interval"),
+        Line2D([], [], linestyle="none", label="bold: groups differ in their answers"),
+    ]
