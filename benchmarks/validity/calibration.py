@@ -11,6 +11,8 @@ from populations import Floats, Zipf, draw_letters, draw_lists, letter_table, li
 
 from fieldwork.against_field import Calibration
 from fieldwork.metrics.calibration import Calibrations, Settings, measure_calibration
+from fieldwork.metrics.calibration_sets import read_answered, usable_prompts
+from fieldwork.metrics.calibration_weights import fit_weights
 
 PART = "calibration"
 ARMS = ("offline", "history", "rag", "profile")
@@ -71,18 +73,41 @@ def jobs() -> Iterator[Job]:
     for name in ("no puppet is nearer", "half the puppets are the field's"):
         yield partial(_puppets, name)
     yield partial(_lists, MIXED, Size(9, 10))
+    for n in (40, 100, 400):
+        yield partial(_recovered, n)
 
 
 def _lists(source: Source, size: Size, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, len(source.name), *size])
     found = [_measure(_list_study(source, size, random)) for _ in range(max(1, sets // FEWER))]
-    yield from _told(found, f"lists, {source.name}", size, source)
+    yield from _told(found, f"lists, {source.name}", size)
+
+
+def _recovered(n: int, sets: int, seed: int) -> Iterator[Outcome]:
+    """The fit alone, with as many answers of each arm as of the field."""
+    random = np.random.default_rng([seed, n, 3])
+    size = Size(9, n)
+    found = []
+    for _ in range(max(1, sets // FEWER)):
+        answers = _list_study(MIXED, size, random, n_arm=n)
+        answered = read_answered(answers, tasks=["00000"])["m"]
+        usable = usable_prompts(answered, ARMS, minimum_answers=20)
+        found.append(fit_weights([prompt.part() for prompt in usable.prompts]).weights)
+    for number, truth in enumerate(MIXED.weights or ()):
+        yield outcome(
+            PART,
+            f"weight of {ARMS[number]}",
+            f"lists, {MIXED.name}",
+            f"9 prompts, n {n} in the field, {n} an arm",
+            truth=truth,
+            estimates=[float(weights[number]) for weights in found],
+        )
 
 
 def _letters(source: Source, size: Size, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, len(source.name), *size, 1])
     found = [_measure(_letter_study(source, size, random)) for _ in range(max(1, sets // FEWER))]
-    yield from _told(found, f"letters, {source.name}", size, source)
+    yield from _told(found, f"letters, {source.name}", size)
 
 
 def _puppets(name: str, sets: int, seed: int) -> Iterator[Outcome]:
@@ -93,7 +118,7 @@ def _puppets(name: str, sets: int, seed: int) -> Iterator[Outcome]:
         _measure(_puppet_study(name, size, random), over="puppets")
         for _ in range(max(1, sets // FEWER))
     ]
-    yield from _told(found, f"puppets, {name}", size, None)
+    yield from _told(found, f"puppets, {name}", size)
 
 
 def _measure(answers: pd.DataFrame, *, over: str = "conditions") -> Calibrations:
@@ -112,9 +137,7 @@ def _measure(answers: pd.DataFrame, *, over: str = "conditions") -> Calibrations
     return measure_calibration(answers, settings=settings)
 
 
-def _told(
-    found: list[Calibrations], source: str, size: Size, of: Source | None
-) -> Iterator[Outcome]:
+def _told(found: list[Calibrations], source: str, size: Size) -> Iterator[Outcome]:
     calibrated = [_row(each, "calibrated") for each in found]
     best = [row for each in found for row in each.summary if row.is_best]
     yield outcome(
@@ -146,33 +169,24 @@ def _told(
         truth=None,
         estimates=[row.overfit_bits for row in calibrated],
     )
-    if of is MIXED:
-        yield outcome(
-            PART,
-            "weight of history, where calibrated",
-            source,
-            size.name(),
-            truth=0.6,
-            estimates=[
-                w.weight for each in found for w in each.weights if w.condition == "history"
-            ],
-        )
 
 
 def _row(found: Calibrations, comparator: str) -> Calibration:
     return next(row for row in found.summary if row.comparator == comparator)
 
 
-def _list_study(source: Source, size: Size, random: np.random.Generator) -> pd.DataFrame:
+def _list_study(
+    source: Source, size: Size, random: np.random.Generator, *, n_arm: int = ARM_ANSWERS
+) -> pd.DataFrame:
     """Arms share a ranking of the options of a prompt, and have tastes of their own besides."""
     n = size.prompts
     shared = np.stack([random.permutation(Zipf(OPTIONS, 1.5).log_weights()) for _ in range(n)])
     arms = shared + random.normal(0, 1, size=(len(ARMS), n, OPTIONS))
     frames = []
     for number, arm in enumerate(ARMS):
-        weights = np.repeat(arms[number][:, None], ARM_ANSWERS, axis=1)
+        weights = np.repeat(arms[number][:, None], n_arm, axis=1)
         if source.habits and arm != "offline":
-            weights = weights + _tastes(ARM_ANSWERS, n, random)
+            weights = weights + _tastes(n_arm, n, random)
         frames.append(_list_frame(weights, arm, random))
     if source.weights is None:
         own = shared + random.normal(0, 1, size=(n, OPTIONS))
