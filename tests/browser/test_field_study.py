@@ -116,9 +116,43 @@ def test_the_field_is_measured_and_drawn_as_one_more_condition(study: Checkout) 
     )
     # the synthetic field answers right 55 to 85 times in a hundred
     assert max(shares, key=lambda row: row[2])[1]
+    drawn = {path.stem for path in (study.root / "results/figures").glob("*.pdf")}
+    assert drawn == {
+        *("fig1", "fig2", "fig4", "fig5"),
+        *("calibration", "field_ranks", "field_groups"),
+    }
     for figure in ("fig1", "fig2", "fig4"):
         # glyphs are drawn, with each text in a comment before them
         assert "Field" in (study.root / f"results/figures/{figure}.svg").read_text()
+
+
+def test_groups_and_order_are_tested_and_told(study: Checkout) -> None:
+    """The synthetic groups prefer different options, and are of different ages by chance."""
+    apart = rows_of(
+        study,
+        """SELECT variable, min(p_holm) FROM 'RESULTS/metrics/group_differences.parquet'
+        WHERE metric = 'js_bits' AND item_id IS NULL AND task = 'recommendations'
+        GROUP BY ALL""",
+    )
+    assert dict(apart)["group"] < 0.05 < dict(apart)["age"]
+    told = (study.root / "results/findings.md").read_text(encoding="utf-8")
+    for heading in ("Groups of real users", "Does it predict the field?", "Calibration"):
+        assert f"## {heading}" in told
+
+
+def test_three_answers_an_arm_calibrate_nothing(study: Checkout) -> None:
+    verdicts = rows_of(
+        study,
+        """SELECT DISTINCT verdict FROM 'RESULTS/metrics/calibration.parquet'
+        WHERE verdict IS NOT NULL""",
+    )
+    assert verdicts == [("cannot support",)]
+    weights = rows_of(
+        study,
+        """SELECT count(*), count(weight), count(reason)
+        FROM 'RESULTS/metrics/calibration_weights.parquet'""",
+    )
+    assert weights[0][0] == weights[0][2] > 0 == weights[0][1]
 
 
 def test_no_participant_and_nothing_planted_is_anywhere(
