@@ -17,9 +17,11 @@ from fieldwork.errors import StudyError
 from fieldwork.metrics.group_shuffles import (
     Prompt,
     divergence_between,
+    moves,
     read_prompts,
     share_difference,
     shuffle,
+    studentized,
     varied_difference,
 )
 from fieldwork.metrics.group_tests import measure_group_differences
@@ -242,6 +244,35 @@ def test_at_equal_sizes_the_difference_of_entropies_is_the_plain_one() -> None:
         assert value == pytest.approx(
             entropy([*counts[0].values()], base=2) - entropy([*counts[1].values()], base=2)
         )
+
+
+@pytest.mark.parametrize("metric", ["entropy_bits", "one_minus_top5_share"])
+def test_moves_are_those_of_leaving_answers_out(metric: str) -> None:
+    answers = lists([9] * 5 + [20] * 7, items="a")
+    prompt, labels = shuffled(answers, {"x": 5, "y": 7}, 3)
+    given = [a.items or [] for a in answers]
+
+    def value(chosen_lists: Sequence[Sequence[str]], top: set[str]) -> float:
+        counts = Counter(o for options in chosen_lists for o in options)
+        if metric == "entropy_bits":
+            return float(entropy([*counts.values()], base=2))
+        return 1 - sum(counts[o] for o in top) / counts.total()
+
+    for row, moved in zip(labels, moves(prompt, labels == 0, metric), strict=True):
+        for k in (0, 1):
+            own = [i for i, g in enumerate(row) if g == k]
+            counts = Counter(o for i in own for o in given[i])
+            top = set(sorted(counts, key=lambda o: (-counts[o], o))[:5])
+            left = np.array([value([given[i] for i in own if i != j], top) for j in own])
+            expected = (left - left.mean()) * np.sqrt((len(own) - 1) / len(own))
+            np.testing.assert_allclose(moved[own], expected, atol=1e-9)
+
+
+def test_in_standard_errors_nothing_and_everything() -> None:
+    moved = np.array([[0.3, 0.4], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+    found = studentized(np.array([1.0, 0.0, -1.0, np.nan]), moved)
+    assert found[:3].tolist() == [2.0, 0.0, -np.inf]
+    assert np.isnan(found[3])
 
 
 def test_unequal_sizes_are_brought_to_one() -> None:

@@ -13,13 +13,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fieldwork.metrics.groups import Block
-from fieldwork.metrics.heterogeneity import indicator_of, top5_share
+from fieldwork.metrics.heterogeneity import TOP, indicator_of, top5_share
 from fieldwork.metrics.resampling import Counts, Floats, Indices
 from fieldwork.metrics.richness import plug_in_bits
 from fieldwork.records import UNKNOWN
 
 N_ORDERS = 10
 """Subsamples of the larger side behind the statistic of a shuffle."""
+
+_NOTHING = 1e-9
 
 Flags = NDArray[np.bool_]
 
@@ -130,6 +132,54 @@ def _at_equal_n(
 def _metric(metric: str, counts: Counts) -> Floats:
     values: Floats = plug_in_bits(counts) if metric == "entropy_bits" else 1 - top5_share(counts)
     return values
+
+
+def moves(prompt: Prompt, inside: Flags, metric: str) -> Floats:
+    """How far each answer moves its own side's value: shape (shuffles, answers).
+
+    Jackknife: the value without the answer less the mean of these, times root (n - 1) / n, so that
+    squares add up to the variance of the difference of both sides. Of the whole side, not of subsamples;
+    the five commonest options are those of the whole side.
+    """
+    member = inside[:, prompt.who]
+    moved = np.zeros(member.shape)
+    for side in (member, ~member):
+        left_out = _left_out(prompt, side, metric)
+        n = side.sum(axis=1, keepdims=True).astype(np.float64)
+        some = np.maximum(n, 1.0)
+        mean = np.where(side, left_out, 0.0).sum(axis=1, keepdims=True) / some
+        moved += np.where(side, (left_out - mean) * np.sqrt((some - 1) / some), 0.0)
+    return moved
+
+
+def _left_out(prompt: Prompt, side: Flags, metric: str) -> Floats:
+    """The side's value without each answer; 0 where nothing is left."""
+    indicator = prompt.indicator.astype(np.float64)
+    counts = np.rint(side.astype(np.float64) @ indicator).astype(np.int64)
+    mentions = counts.sum(axis=1, keepdims=True) - indicator.sum(axis=1)[None, :]
+    rest = np.where(mentions > 0, mentions, 1.0)
+    if metric == "entropy_bits":
+        k = np.arange(int(counts.max()) + 1, dtype=np.float64)
+        k_log_k = k * np.log2(np.maximum(k, 1.0))
+        lost = k_log_k[counts] - k_log_k[np.maximum(counts - 1, 0)]
+        left = k_log_k[counts].sum(axis=1, keepdims=True) - lost @ indicator.T
+        values = np.log2(rest) - left / rest
+    else:
+        order = np.argsort(-counts, axis=1, kind="stable")[:, :TOP]
+        top = np.zeros(counts.shape)
+        np.put_along_axis(top, order, 1.0, axis=1)
+        values = 1 - ((counts * top).sum(axis=1, keepdims=True) - top @ indicator.T) / rest
+    known: Floats = np.where(mentions > 0, values, 0.0)
+    return known
+
+
+def studentized(difference: Floats, moved: Floats) -> Floats:
+    """The difference in standard errors; where nothing moves it, infinite unless it is 0."""
+    error = np.sqrt((moved**2).sum(axis=1))
+    ratio = np.where(np.abs(difference) < _NOTHING, 0.0, np.copysign(np.inf, difference))
+    np.divide(difference, error, out=ratio, where=error > _NOTHING)
+    ratio[np.isnan(difference)] = np.nan
+    return ratio
 
 
 def share_difference(member: Flags, marks: Floats) -> Floats:

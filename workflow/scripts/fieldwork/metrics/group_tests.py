@@ -19,9 +19,11 @@ from fieldwork.metrics.group_shuffles import (
     Prompt,
     Shuffles,
     divergence_between,
+    moves,
     read_prompts,
     share_difference,
     shuffle,
+    studentized,
     varied_difference,
 )
 from fieldwork.metrics.groups import (
@@ -38,6 +40,7 @@ from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.resampling import (
     Floats,
+    Indices,
     Interval,
     generator,
     student_quantile,
@@ -64,6 +67,14 @@ class _Case(NamedTuple):
     group: str
     versus: str
     number: int
+
+
+class _Shuffled(NamedTuple):
+    """Of one item: the difference of each shuffle, what each answer moves it by, and whose they are."""
+
+    difference: Floats
+    moved: Floats
+    who: Indices
 
 
 class _Compared(NamedTuple):
@@ -186,29 +197,42 @@ def _case(
     inside = shuffles.labels == case.number
     metrics = VARIED if block.kind == "list" else VARIED[:1]
     compared = _compare_varied(block, case, plan, shared)
-    drawn: dict[str, list[Floats]] = {metric: [] for metric in metrics}
+    drawn: dict[str, list[_Shuffled]] = {metric: [] for metric in metrics}
     for prompt in prompts:
         sides = inside[0, prompt.who]
         n = (int(sides.sum()), int((~sides).sum()))
         random = generator(plan.seed, "orders", block.model, block.task, prompt.item)
-        shuffled: dict[str, Floats] = {}
+        shuffled: dict[str, _Shuffled] = {}
         if min(n) >= MIN_ANSWERS:
-            shuffled = varied_difference(prompt, inside, metrics, random)
+            values = varied_difference(prompt, inside, metrics, random)
+            shuffled = {
+                m: _Shuffled(values[m], moves(prompt, inside, m), prompt.who) for m in metrics
+            }
         for metric in metrics:
-            if metric in shuffled and prompt.item in shared:
-                drawn[metric].append(shuffled[metric])
+            found = shuffled.get(metric)
+            if found and prompt.item in shared:
+                drawn[metric].append(found)
             yield _tested(
                 block, prompt.item, case, metric, compared.get((prompt.item, metric)),
-                shuffled.get(metric), n=n, n_items=1,
+                studentized(found.difference, found.moved) if found else None, n=n, n_items=1,
             )  # fmt: skip
     total = (int(inside[0].sum()), int((~inside[0]).sum()))
     for metric in metrics:
-        values = np.mean(drawn[metric], axis=0) if drawn[metric] else None
         yield _tested(
-            block, None, case, metric, compared.get((None, metric)), values,
-            n=total, n_items=len(drawn[metric]),
+            block, None, case, metric, compared.get((None, metric)),
+            _mean(drawn[metric], len(shuffles.who)), n=total, n_items=len(drawn[metric]),
         )  # fmt: skip
     yield from _marks(block, case, inside, shuffles.who, shared)
+
+
+def _mean(drawn: Sequence[_Shuffled], n_participants: int) -> Floats | None:
+    """The mean difference over items in standard errors; a participant moves all its items."""
+    if not drawn:
+        return None
+    moved = np.zeros((len(drawn[0].difference), n_participants))
+    for one in drawn:
+        moved[:, one.who] += one.moved / len(drawn)
+    return studentized(np.mean([one.difference for one in drawn], axis=0), moved)
 
 
 def _compare_varied(
@@ -248,7 +272,7 @@ def _tested(
     if shuffled is None or compared is None:
         why = too_few(min(n)) if item else f"no item has {MIN_ANSWERS} answers of every group"
         return _row(block, item, sides, metric, n_group=n[0], n_versus=n[1], reason=why)
-    known = shuffled[np.isfinite(shuffled)]
+    known = shuffled[~np.isnan(shuffled)]
     held = compared.interval
     return _row(
         block, item, sides, metric, value=compared.value, value_versus=compared.other,
