@@ -122,3 +122,20 @@ def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         save(drawn(ROWS, []), [tmp_path / f"{name}.svg"])
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_variables_that_one_page_cannot_hold_stand_side_by_side_with_what_differs_first() -> None:
+    items = [None, *(f"item {n:02}" for n in range(12))]
+    rows = [
+        estimate(item, group, variable=variable)
+        for variable in ("age", "gender")
+        for item in items
+        for group in "vwxyz"
+    ]
+    figure = drawn(rows, [difference(None, "x", 0.01)])
+    first, second = figure.axes
+    assert first.get_title(loc="left") == "m, t, gender"
+    assert second.get_title(loc="left") == "m, t, age"
+    assert first.get_position().y0 == second.get_position().y0
+    assert len(first.get_yticks()) == len(items)
+    assert not len(second.get_yticks())

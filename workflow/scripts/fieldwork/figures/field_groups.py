@@ -32,6 +32,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _ROW_INCHES = 0.09
 _PANEL_INCHES = 0.5
 _LEGEND_COLUMNS = 5
+_ROOM = PAGE_HEIGHT - 0.6
 _GREY = "#555555"
 
 
@@ -75,21 +76,26 @@ def draw(groups: pd.DataFrame, differences: pd.DataFrame, *, options: Options) -
     chosen = own if lists["estimate"].notna().sum() == 0 else lists
     panels = _contents(chosen, differences, options)
     remarks = [] if len(chosen) == len(own) else ["Questions with letters are in the tables alone."]
-    heights = [
-        _PANEL_INCHES + 0.14 * _legend_rows(c) + _ROW_INCHES * _slots(c) for c in panels.values()
-    ]
-    while sum(heights) > PAGE_HEIGHT - 0.6 and len(heights) > 1:
-        heights.pop()
-    if len(heights) < len(panels):
-        remarks.append(
-            f"The first {len(heights)} of {len(panels)} panels; the tables hold them all."
-        )
+    # two panels stand side by side where one column of them all is longer than a page
+    n_columns = 1 if sum(_height(c, 1) for c in panels.values()) <= _ROOM else 2
+    shown = list(panels.items())
+    while sum(heights := _heights([c for _, c in shown], n_columns)) > _ROOM and len(heights) > 1:
+        shown = shown[:-1]
+    if len(shown) < len(panels):
+        remarks.append(f"The first {len(shown)} of {len(panels)} panels; the tables hold them all.")
     figure = new_figure(height=sum(heights))
-    axes = figure.subplots(
-        len(heights), 1, squeeze=False, gridspec_kw={"height_ratios": heights}
-    )[:, 0]  # fmt: skip
-    for one, (panel, content) in zip(axes, panels.items(), strict=False):
-        _draw_panel(one, panel, content, options)
+    grid = figure.subplots(
+        len(heights), n_columns, squeeze=False, gridspec_kw={"height_ratios": heights}
+    )  # fmt: skip
+    axes = list(grid.flat)
+    for one in axes[len(shown) :]:
+        one.axis("off")
+    for place, (one, (panel, content)) in enumerate(zip(axes, shown, strict=False)):
+        _draw_panel(one, panel, content, options, n_columns=n_columns)
+        before = shown[place - 1][1].items if place % n_columns else None
+        # bold names are the panel's own
+        if before == content.items and not any((item, None) in content.shown for item in before):
+            one.set_yticks([])
     figure.supxlabel("Entropy of the answers in bits, all groups at one number of answers")
     add_head(figure, handles=_handles(), notes=[options.note, *remarks])
     return figure
@@ -100,8 +106,25 @@ def _why_none(own: pd.DataFrame) -> str:
     return reasons[0] if reasons else "no participant has a group"
 
 
-def _legend_rows(content: _Content) -> int:
-    return -(-len(content.groups) // _LEGEND_COLUMNS)
+def _height(content: _Content, n_columns: int) -> float:
+    legend = 0.14 * _legend_rows(content, n_columns)
+    return _PANEL_INCHES + legend + _ROW_INCHES * _slots(content)
+
+
+def _heights(contents: Sequence[_Content], n_columns: int) -> list[float]:
+    """Of each row of panels, inches."""
+    return [
+        max(_height(content, n_columns) for content in contents[first : first + n_columns])
+        for first in range(0, len(contents), n_columns)
+    ]
+
+
+def _legend_columns(n_columns: int) -> int:
+    return _LEGEND_COLUMNS // n_columns
+
+
+def _legend_rows(content: _Content, n_columns: int) -> int:
+    return -(-len(content.groups) // _legend_columns(n_columns))
 
 
 def _slots(content: _Content) -> int:
@@ -129,7 +152,14 @@ def _contents(
     return {
         panel: _content(rows, frozenset(shown.get(panel, ())), options.max_items)
         for panel, rows in sorted(
-            found.items(), key=lambda entry: (models.index(entry[0].model), *entry[0][1:])
+            found.items(),
+            # where there is no room for all, those in which something is shown come first
+            key=lambda entry: (
+                models.index(entry[0].model),
+                entry[0].task,
+                entry[0] not in shown,
+                entry[0].variable,
+            ),
         )
     }
 
@@ -150,7 +180,9 @@ def _text(value: Any) -> str | None:
     return None if pd.isna(value) else str(value)
 
 
-def _draw_panel(axes: Any, panel: _Panel, content: _Content, options: Options) -> None:
+def _draw_panel(
+    axes: Any, panel: _Panel, content: _Content, options: Options, *, n_columns: int
+) -> None:
     names: list[str] = []
     step = 1 / (len(content.groups) + 1)
     for place, item in enumerate(content.items):
@@ -172,10 +204,10 @@ def _draw_panel(axes: Any, panel: _Panel, content: _Content, options: Options) -
     axes.tick_params(axis="y", length=0)
     title = [options.model_labels.get(panel.model, panel.model), panel.task, panel.variable]
     # the title stands above the names of the groups
-    axes.set_title(", ".join(title), loc="left", pad=4 + 10 * _legend_rows(content))
+    axes.set_title(", ".join(title), loc="left", pad=4 + 10 * _legend_rows(content, n_columns))
     axes.legend(
         handles=[_group_handle(k, group) for k, group in enumerate(content.groups)],
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_LEGEND_COLUMNS,
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_legend_columns(n_columns),
     )  # fmt: skip
 
 
