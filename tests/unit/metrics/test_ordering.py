@@ -96,6 +96,14 @@ def test_the_bootstrap_is_that_of_plain_resampling() -> None:
     assert reach.tau_b == pytest.approx(np.quantile(taus, [0.025, 0.975]))
 
 
+def test_ties_that_leave_many_samples_without_an_order_have_no_interval() -> None:
+    """A third of the samples miss the one thing that is apart: what is left says too much."""
+    tied = np.array([1.0, *[0.0] * 8])
+    assert agree(tied, np.arange(9.0)).tau_b is not None
+    reach = bootstrap(tied, np.arange(9.0), random=np.random.default_rng(2))
+    assert reach == (None, None)
+
+
 def test_one_order_has_no_interval_of_width_zero() -> None:
     x = np.arange(10.0)
     assert bootstrap(x, x, random=np.random.default_rng(1)) == (None, None)

@@ -257,7 +257,7 @@ def _ranked(
 def _no_interval(n: int, over: str) -> str:
     if n < MIN_BOOTSTRAP:
         return f"no interval: {n} {over}, the bootstrap holds from {MIN_BOOTSTRAP} on"
-    return "no interval: every sample of the items has one order"
+    return "no interval: samples of the items have one order, or a side with one value for all"
 
 
 def _over_models(

@@ -175,7 +175,8 @@ def percentiles(
 ) -> Reach:
     """Percentile bootstrap over the things ranked (Efron 1979), of any number of them.
 
-    No interval of width zero: where all samples have one order, nothing shows the uncertainty.
+    No interval of width zero: where all samples have one order, nothing shows the uncertainty. Nor
+    one where more samples than lie beyond an end have no order, as those left are the lucky ones.
     """
     x, y = (_settled(side) for side in (first, second))
     drawn = random.integers(0, len(x), size=(N_BOOTSTRAP, len(x)))
@@ -183,7 +184,8 @@ def percentiles(
     found: list[Interval | None] = []
     for values in (_rho(x[drawn], y[drawn]), _taus(x, y, drawn)):
         known = values[np.isfinite(values)]
-        low, high = np.quantile(known, ends) if len(known) else (0.0, 0.0)
+        enough = len(known) >= len(values) * ends[1]
+        low, high = np.quantile(known, ends) if enough else (0.0, 0.0)
         found.append(Interval(float(low), float(high)) if high - low > _TIE else None)
     return Reach(*found)
 
