@@ -294,10 +294,9 @@ def test_equal_weights_gain_nothing_and_say_so() -> None:
     asked = settings(over=["puppets"], conditions=["history"], folds=5)
     found = measure_calibration(puppet_study(0), settings=asked)
     own, arm = row(found, "calibrated"), row(found, "arm", "history")
-    if own.penalty_bits is None:
-        assert own.reason == "the weights that do best are those of history"
-        assert (arm.ci_low, arm.ci_high) == (None, None)
-    assert own.verdict == "no better"
+    assert (own.penalty_bits, own.verdict) == (None, "no better")
+    assert own.reason == "the weights that do best are those of history"
+    assert (arm.ci_low, arm.ci_high) == (None, None)
 
 
 def test_a_prompt_that_no_weighted_puppet_answers_is_the_arms_own() -> None:
