@@ -163,7 +163,7 @@ def _told(found: list[Calibrations], source: str, size: Size) -> Iterator[Outcom
         "overfit, bits",
         source,
         size.name(),
-        truth=None,
+        truth=0.0,
         estimates=[row.overfit_bits for row in calibrated],
     )
 
