@@ -284,9 +284,19 @@ def test_the_interval_holds_a_mean_over_crossed_prompts_and_people(shared: bool)
     assert 0.92 <= held / 300 <= 0.99
 
 
-def test_one_prompt_has_no_interval() -> None:
-    gain = gain_interval(np.array([0.1]), np.full((10, 1), 0.1))
-    assert (gain.mean, gain.interval) == (0.1, (-np.inf, np.inf))
+@pytest.mark.parametrize("values", [[0.1], [0.0, 1e-17, 0.0]], ids=["one prompt", "one mixture"])
+def test_without_a_variance_there_is_no_interval(values: list[float]) -> None:
+    gain = gain_interval(np.array(values), np.tile(values, (10, 1)))
+    assert gain.interval == (-np.inf, np.inf)
+
+
+def test_equal_weights_gain_nothing_and_say_so() -> None:
+    asked = settings(over=["puppets"], conditions=["history"], folds=5)
+    found = measure_calibration(puppet_study(0), settings=asked)
+    own, arm = row(found, "calibrated"), row(found, "arm", "history")
+    assert (own.penalty_bits, own.verdict) == (None, "no better")
+    assert own.reason == "the weights that do best are those of history"
+    assert (arm.ci_low, arm.ci_high) == (None, None)
 
 
 def test_a_prompt_that_no_weighted_puppet_answers_is_the_arms_own() -> None:

@@ -19,6 +19,8 @@ from fieldwork.metrics.permutation import MAX_TABLES, Tested
 from fieldwork.metrics.resampling import Counts, Floats, Interval, generator, student_quantile
 
 N_DRAWS = 100
+_TIE = 1e-9
+"""Differences of sums that were added up in another order are smaller than this."""
 
 
 class Drawn(NamedTuple):
@@ -210,7 +212,8 @@ def gain_interval(differences: Floats, left_out: Floats) -> Gain:
     the fewer, prompts or groups.
     """
     n, g, mean = len(differences), len(left_out), float(differences.mean())
-    if n < 2:
+    if n < 2 or (np.abs(differences).max() < _TIE and np.abs(left_out).max() < _TIE):
+        # the same draws on both sides say nothing of chance
         return Gain(mean, Interval(-math.inf, math.inf))
     apart = left_out - left_out.mean(axis=0)
     covariance = (g - 1) / g * apart.T @ apart

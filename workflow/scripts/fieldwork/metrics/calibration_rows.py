@@ -73,6 +73,8 @@ def decide(case: Case, p_holm: float | None) -> Verdict:
         return Verdict(CANNOT, case.why)
     name = case.best.arm or "equal weights"
     gain = nearer(case.found, case.best, FITTED)
+    if not math.isfinite(gain.interval.low):
+        return Verdict(NO_BETTER, f"the weights that do best are those of {name}")
     room = nearer(case.found, case.best, ITSELF)
     told = (
         f"gain over {name} on held-out prompts {_told(gain)}, p = {p_holm:.3f} after Holm; from "
