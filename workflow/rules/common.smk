@@ -334,7 +334,8 @@ def calibration_tables():
 
 def field_figures():
     """The figures that set the study beside real users, where it has their answers."""
-    return if_field(["calibration", "field_ranks", "field_groups"])
+    has_groups = bool(if_field(config["field"]) and config["field"]["columns"]["groups"])
+    return if_field(["calibration", "field_ranks", *(["field_groups"] if has_groups else [])])
 
 
 def study_results():
