@@ -19,6 +19,7 @@ NOT_COPIED = (
     ".git",
     ".venv",
     ".environments",
+    ".work",
     "__pycache__",
     "results",
     ".snakemake",
