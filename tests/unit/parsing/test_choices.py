@@ -246,7 +246,8 @@ def test_letters_must_be_distinct(letters: str) -> None:
 )  # fmt: skip
 @pytest.mark.usefixtures("ends_some_time")
 def test_junk_is_read_to_the_end(junk: str) -> None:
-    parse_choice(junk[:100_000], letters="ABCDEFGHIJ", choices=CITIES)
+    found = parse_choice(junk[:100_000], letters="ABCDEFGHIJ", choices=CITIES)
+    assert (found.letter is None) == (found.reason is not None)
 
 
 @pytest.mark.parametrize(

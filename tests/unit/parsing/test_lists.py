@@ -244,4 +244,5 @@ def test_other_numbers_of_items() -> None:
 )  # fmt: skip
 @pytest.mark.usefixtures("ends_some_time")
 def test_junk_is_read_to_the_end(junk: str) -> None:
-    parse_list(junk[:100_000])
+    found = parse_list(junk[:100_000])
+    assert (found.items is None) == (found.reason is not None)
