@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.calibration_sets import GROUPS, Prompt, Side
+from fieldwork.metrics.calibration_sets import GROUPS, Prompt, Side, mention_shares
 from fieldwork.metrics.calibration_weights import effective_number
 from fieldwork.metrics.comparisons import jensen_shannon_bits
 from fieldwork.metrics.permutation import MAX_TABLES, Tested
@@ -51,9 +51,7 @@ class Drawn(NamedTuple):
 
     def shares(self) -> Floats:
         """Share of mentions over all answers."""
-        counts = self.named.sum(axis=0)
-        shares: Floats = counts / counts.sum()
-        return shares
+        return mention_shares(self.named)
 
 
 class Question(NamedTuple):

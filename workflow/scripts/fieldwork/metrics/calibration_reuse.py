@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.against_field import CalibratedShare, Calibration, CalibrationWeight
+from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.metrics.answer_sets import ItemAnswers, Options
 from fieldwork.metrics.calibration import Given, Settings, lost_puppets
 from fieldwork.metrics.calibration_rows import CALIBRATED, Scheme
 from fieldwork.metrics.calibration_sets import (
-    FIELD,
     Answered,
     first_answers,
     puppet_answers,

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fieldwork.designs import FIELD
 from fieldwork.metrics.answer_sets import Given, ItemAnswers, Options, read_answer_sets
 from fieldwork.metrics.calibration_weights import Part
 from fieldwork.metrics.resampling import Floats
 
-FIELD = "field"
 GROUPS = 10
 """Groups of participants and of puppets that are left out in turn for an interval."""
 
@@ -35,9 +35,14 @@ class Side(NamedTuple):
 
     def shares(self) -> Floats:
         """Share of mentions of each option."""
-        counts = self.named.sum(axis=0)
-        shares: Floats = counts / counts.sum()
-        return shares
+        return mention_shares(self.named)
+
+
+def mention_shares(named: Floats) -> Floats:
+    """Share of mentions of each option over all answers, shape (answers, options)."""
+    counts = named.sum(axis=0)
+    shares: Floats = counts / counts.sum()
+    return shares
 
 
 class Prompt(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.parsing.canonical import Merge, canonicalise
 from fieldwork.parsing.choices import parse_choice
@@ -47,7 +48,7 @@ def parse_field_answer(answer: FieldAnswer, item: Item) -> Answer:
     blank = Answer(
         model=answer.model,
         task=answer.task,
-        condition="field",
+        condition=FIELD,
         item_id=answer.item_id,
         puppet_id=answer.participant_id,
         replicate=answer.replicate,
