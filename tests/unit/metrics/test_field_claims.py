@@ -115,6 +115,21 @@ def test_of_many_groups_without_a_difference_the_nearest_is_told() -> None:
     assert "p = 1.00 among 3 tests" in line
 
 
+@pytest.mark.parametrize(
+    ("versus", "metric", "is_told"),
+    [
+        ("rest", "entropy_bits", True),
+        ("woman", "entropy_bits", False),
+        ("rest", "share_unread", False),
+    ],
+)
+def test_a_rest_of_several_groups_is_said_to_be_mixed(
+    versus: str, metric: str, is_told: bool
+) -> None:
+    section, *_ = sections([difference(versus=versus, metric=metric)], [], [], STUDY)
+    assert any("vary more together" in line for line in section.lines) == is_told
+
+
 def test_prompts_that_differ_are_counted() -> None:
     rows = [difference(item_id=i, p_holm=p, n_family=2) for i, p in (("a", 0.01), ("b", 0.4))]
     (line,) = sections(rows, [], [], STUDY)[0].lines

@@ -245,7 +245,7 @@ def _handles() -> list[Any]:
         )  # fmt: skip
 
     return [
-        dot(_GREY, "differs in entropy from the others"),
+        dot(_GREY, "differs in entropy from all others together"),
         dot("white", "no difference shown"),
         Line2D([], [], color=_GREY, linewidth=0.9, label="95 % interval"),
         Line2D([], [], linestyle="none", label="bold: groups differ in their answers"),
