@@ -1,8 +1,10 @@
 """Files that tables are written to: CSV, whole or not at all, and views in DuckDB."""
 
 import gzip
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -202,21 +204,54 @@ def test_batches_become_a_table_whose_bytes_do_not_tell_them_apart(
 ) -> None:
     with tables.open_database() as database:
         batches = [database.sql(ranged(*pair)).to_arrow_table() for pair in pairwise(bounds)]
-        n = streams.copy_tables(batches, tmp_path / "r.parquet", Request)
+        n = streams.copy_tables(database, batches, tmp_path / "r.parquet", Request)
         whole = database.sql(ranged(0, 20_000)).to_arrow_table()
-        streams.copy_tables([whole], tmp_path / "one.parquet", Request)
+        streams.copy_tables(database, [whole], tmp_path / "one.parquet", Request)
     rows = tables.read_rows(tmp_path / "r.parquet", Request)
     assert n == len(rows) == 20_000
     assert rows[19_999] == Request("i19999", None, "p", 19_999)
     assert (tmp_path / "r.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
 
 
+def test_rows_keep_their_order_and_bytes_whatever_the_threads(tmp_path: Path) -> None:
+    written = []
+    for threads in (1, 4):
+        with tables.open_database(threads=threads) as database:
+            # as in a stage that reads in any order and writes in one
+            database.execute("SET preserve_insertion_order = false")
+            batch = database.sql(ranged(0, 20_000)).to_arrow_table()
+            streams.copy_tables(database, [batch], tmp_path / "r.parquet", Request)
+        written.append((tmp_path / "r.parquet").read_bytes())
+        rows = tables.read_rows(tmp_path / "r.parquet", Request)
+        assert [row.replicate for row in rows] == list(range(20_000))
+    assert written[0] == written[1]
+
+
+def test_batches_may_be_queries_of_the_database_that_writes(tmp_path: Path) -> None:
+    with tables.open_database() as database:
+        batches = (database.sql(ranged(n, n + 700)).to_arrow_table() for n in (0, 700, 1_400))
+        assert streams.copy_tables(database, batches, tmp_path / "r.parquet", Request) == 2_100
+
+
+def test_a_batch_that_cannot_be_made_fails_as_it_would_alone(tmp_path: Path) -> None:
+    def batches(database: Any) -> Iterator[Any]:
+        yield database.sql(ranged(0, 700)).to_arrow_table()
+        raise StudyError("the second is not there")
+
+    with (
+        tables.open_database() as database,
+        pytest.raises(StudyError, match=r"^the second is not there$"),
+    ):
+        streams.copy_tables(database, batches(database), tmp_path / "r.parquet", Request)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_batch_with_missing_values_leaves_nothing(tmp_path: Path) -> None:
     query = "SELECT NULL::VARCHAR item_id, 'c' context_id, 'p' puppet_id, 0 replicate"
     with tables.open_database() as database:
         batch = database.sql(query).to_arrow_table()
-    with pytest.raises(StudyError, match="1 rows have no item_id"):
-        streams.copy_tables([batch], tmp_path / "r.parquet", Request)
+        with pytest.raises(StudyError, match="1 rows have no item_id"):
+            streams.copy_tables(database, [batch], tmp_path / "r.parquet", Request)
     assert list(tmp_path.iterdir()) == []
 
 

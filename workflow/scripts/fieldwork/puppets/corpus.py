@@ -43,7 +43,7 @@ NOT_IN_CORPUS = "not in this corpus"
 
 # Text shrinks to less than this part of itself under Snappy and Zstandard.
 COMPRESSION = 2
-ROWS_PER_BATCH = 2_048
+ROWS_PER_BATCH = 512
 # Small parts are put in order within what the processor keeps close; each is a file that stays open.
 PART_OF_LIMIT = 32
 MOST_PARTS = 256
@@ -121,7 +121,8 @@ def prepare_corpus(
             steps = _text_steps()
             funnel += _funnel(database, "told", steps, funnel[-1].rows_out, start=len(funnel))
             _refuse_empty(files, funnel)
-            copy_tables(_kept(database, Path(folder), level=len(steps)), out, Conversation)
+            kept = _kept(database, Path(folder), level=len(steps))
+            copy_tables(database, kept, out, Conversation)
     return funnel
 
 
