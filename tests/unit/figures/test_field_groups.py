@@ -30,7 +30,7 @@ def difference(item: str | None, group: str | None, p: float, **other: Any) -> d
     told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(GroupDifference))
     told |= {
         "model": "m", "task": "t", "item_id": item, "kind": "list", "variable": "gender",
-        "group": group, "versus": "rest" if group else None, "p_holm": p,
+        "group": group, "versus": None, "p_holm": p,
         "metric": "entropy_bits" if group else "js_bits",
     }  # fmt: skip
     return told | other

@@ -30,7 +30,7 @@ class GroupEstimate:
 
 @dataclass(frozen=True, slots=True)
 class GroupDifference:
-    """How far a group's answers are from those of the rest: `results/metrics/group_differences`."""
+    """How far a group's answers are from those of the others: `results/metrics/group_differences`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -38,11 +38,11 @@ class GroupDifference:
     kind: ItemKind = column("kind of the items")
     variable: str = column("what groups are told apart by")
     group: str | None = column("the group; NULL where all groups are compared at once")
-    versus: str | None = column("the other of two groups, `rest` of several; NULL for all at once")
+    versus: str | None = column("the other of two groups; NULL of several and for all at once")
     metric: str = column("what is compared; `js_bits` for whole distributions")
     value: float | None = column("the group's; of all groups at once the divergence between them")
     value_versus: float | None = column(
-        "that of the others; of all at once what chance alone gives"
+        "mean over the other groups; of all at once what chance alone gives"
     )
     difference: float | None = column("value - value_versus, NULL with a reason")
     ci_low: float | None = column("lower end of its 95 % interval, where there is one")

@@ -146,7 +146,7 @@ def _contents(
             own = shown.setdefault(panel, set())
             own.add((item, _text(row.group)))
             # of two groups each differs from the other
-            if versus not in (None, "rest"):
+            if versus is not None:
                 own.add((item, versus))
     models = models_in(chosen, options)
     return {
@@ -245,7 +245,7 @@ def _handles() -> list[Any]:
         )  # fmt: skip
 
     return [
-        dot(_GREY, "differs in entropy from all others together"),
+        dot(_GREY, "differs in entropy from the mean of the others"),
         dot("white", "no difference shown"),
         Line2D([], [], color=_GREY, linewidth=0.9, label="95 % interval"),
         Line2D([], [], linestyle="none", label="bold: groups differ in their answers"),

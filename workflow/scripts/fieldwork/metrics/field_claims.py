@@ -27,12 +27,6 @@ _NAMES = {
     "share_unread": "the share that cannot be read",
     "js_bits": "the distribution of their answers",
 }
-_OF_VARIETY = ("entropy_bits", "one_minus_top5_share")
-_REST_IS_MIXED = (
-    "The rest is the other groups together, which vary more together than each does where they prefer "
-    "other options: a group below the rest need not vary less than another group; their own values "
-    "stand side by side [groups]"
-)
 _RANKED = {
     "entropy_bits": "entropy",
     "top_share": "share of the commonest option",
@@ -68,8 +62,6 @@ def groups_of_users(rows: Sequence[GroupDifference], study: Study) -> Section:
             lines += [f"{place}: {told} [group_differences]" for told in _metric(rows_of_metric)]
         lines += _by_prompt(family, study)
     shown = [r for r in tested if is_shown(r.p_holm)]
-    if any(r.versus == "rest" and r.metric in _OF_VARIETY for r in shown):
-        lines.append(_REST_IS_MIXED)
     variables = sorted({r.variable for r in own})
     if not tested:
         head = "No differences between groups of participants can be tested [group_differences]."
@@ -119,7 +111,7 @@ def _difference(row: GroupDifference) -> str:
         )
     n = f"{row.n_group} and {row.n_versus} participants, {counted(row.n_items, 'prompt')}"
     numbers = f"{_amount(row)}, {test}; {n}"
-    sides = f"{row.group} and {'the rest' if row.versus == 'rest' else row.versus}"
+    sides = f"{row.group} and {row.versus or 'the mean of the other groups'}"
     if is_shown(row.p_holm):
         return f"{sides} differ in {what}: {numbers}"
     if row.n_family > 1:

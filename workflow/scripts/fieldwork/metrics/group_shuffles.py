@@ -1,8 +1,9 @@
 """Statistics of groups of participants when their labels are dealt anew.
 
-Owns the shuffles, and the values of each of them: the divergence between groups, and the difference
-of a group from the others at equal n. What is shuffled is the group of a participant, whose answers to
-all items go along; a row of an array is a shuffle, the first the groups as they are.
+Owns the shuffles, and the values of each of them: the divergence between groups, each group's value at
+equal n, and how far it is from the mean of the other groups' values. What is shuffled is the group of a
+participant, whose answers to all items go along; a row of an array is a shuffle, the first the groups
+as they are.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from fieldwork.metrics.richness import plug_in_bits
 from fieldwork.records import UNKNOWN
 
 N_ORDERS = 10
-"""Subsamples of the larger side behind the statistic of a shuffle."""
+"""Subsamples of a larger group behind the statistic of a shuffle."""
 
 _NOTHING = 1e-9
 
@@ -90,18 +91,30 @@ def divergence_between(prompt: Prompt, labels: Indices, n_groups: int) -> Floats
     return divergence
 
 
-def varied_difference(
-    prompt: Prompt, inside: Flags, metrics: Sequence[str], random: np.random.Generator
+def varied_values(
+    prompt: Prompt,
+    labels: Indices,
+    groups: Sequence[int],
+    metrics: Sequence[str],
+    random: np.random.Generator,
 ) -> dict[str, Floats]:
-    """Difference of each metric at equal n, one value a shuffle; NaN where a side is empty.
-
-    `inside` has shape (shuffles, participants).
-    """
-    member = inside[:, prompt.who]
-    n = np.minimum(member.sum(axis=1), (~member).sum(axis=1))
+    """Each metric of each group at the size of the smallest, shape (shuffles, groups); NaN if empty."""
+    own = labels[:, prompt.who]
+    members = [own == number for number in groups]
+    n = np.min([member.sum(axis=1) for member in members], axis=0)
     orders = np.argsort(random.random((N_ORDERS, len(prompt.who))), axis=1)
-    sides = [_at_equal_n(prompt, side, n, metrics, orders) for side in (member, ~member)]
-    return {metric: sides[0][metric] - sides[1][metric] for metric in metrics}
+    found = [_at_equal_n(prompt, member, n, metrics, orders) for member in members]
+    return {metric: np.stack([one[metric] for one in found], axis=1) for metric in metrics}
+
+
+def from_others(values: Floats, place: int) -> Floats:
+    """A group's value less the mean of the other groups': one a shuffle, of shape (shuffles, groups).
+
+    Of the others' own values, not of all their answers together: groups that prefer other options vary
+    more together than each of them does.
+    """
+    difference: Floats = values[:, place] - np.delete(values, place, axis=1).mean(axis=1)
+    return difference
 
 
 def _at_equal_n(
@@ -113,7 +126,7 @@ def _at_equal_n(
     function of who is in the group.
     """
     indicator = prompt.indicator.astype(np.float32)
-    # a side that is never the larger is taken whole, in any order
+    # a group that is never larger is taken whole, in any order
     if (member.sum(axis=1) <= n).all():
         orders = orders[:1]
     found = {metric: np.zeros(len(member)) for metric in metrics}
@@ -134,28 +147,29 @@ def _metric(metric: str, counts: Counts) -> Floats:
     return values
 
 
-def moves(prompt: Prompt, inside: Flags, metric: str) -> Floats:
-    """How far each answer moves its own side's value: shape (shuffles, answers).
+def moves(prompt: Prompt, labels: Indices, groups: Sequence[int], metric: str) -> Floats:
+    """How far each answer moves the value of its own group: shape (shuffles, answers).
 
     Jackknife: the value without the answer less the mean of these, times root (n - 1) / n, so that
-    squares add up to the variance of the difference of both sides. Of the whole side, not of subsamples;
-    the five commonest options are those of the whole side.
+    squares add up to the variance of the group's value. Of the whole group, not of subsamples; the five
+    commonest options are those of the whole group. 0 for answers of no group.
     """
-    member = inside[:, prompt.who]
-    moved = np.zeros(member.shape)
-    for side in (member, ~member):
-        left_out = _left_out(prompt, side, metric)
-        n = side.sum(axis=1, keepdims=True).astype(np.float64)
+    own = labels[:, prompt.who]
+    moved = np.zeros(own.shape)
+    for number in groups:
+        member = own == number
+        left_out = _left_out(prompt, member, metric)
+        n = member.sum(axis=1, keepdims=True).astype(np.float64)
         some = np.maximum(n, 1.0)
-        mean = np.where(side, left_out, 0.0).sum(axis=1, keepdims=True) / some
-        moved += np.where(side, (left_out - mean) * np.sqrt((some - 1) / some), 0.0)
+        mean = np.where(member, left_out, 0.0).sum(axis=1, keepdims=True) / some
+        moved += np.where(member, (left_out - mean) * np.sqrt((some - 1) / some), 0.0)
     return moved
 
 
-def _left_out(prompt: Prompt, side: Flags, metric: str) -> Floats:
-    """The side's value without each answer; 0 where nothing is left."""
+def _left_out(prompt: Prompt, member: Flags, metric: str) -> Floats:
+    """The group's value without each answer; 0 where nothing is left."""
     indicator = prompt.indicator.astype(np.float64)
-    counts = np.rint(side.astype(np.float64) @ indicator).astype(np.int64)
+    counts = np.rint(member.astype(np.float64) @ indicator).astype(np.int64)
     mentions = counts.sum(axis=1, keepdims=True) - indicator.sum(axis=1)[None, :]
     rest = np.where(mentions > 0, mentions, 1.0)
     if metric == "entropy_bits":
@@ -173,19 +187,24 @@ def _left_out(prompt: Prompt, side: Flags, metric: str) -> Floats:
     return known
 
 
-def studentized(difference: Floats, moved: Floats) -> Floats:
-    """The difference in standard errors; where nothing moves it, infinite unless it is 0."""
-    error = np.sqrt((moved**2).sum(axis=1))
+def studentized(difference: Floats, moved: Floats, own: Flags, n_groups: int) -> Floats:
+    """A group's difference from the others in standard errors; infinite where nothing moves it but 0.
+
+    `moved` and `own`, whether it is the group's, have shape (shuffles, answers or participants). A value
+    of the others counts by its part in their mean.
+    """
+    error = np.sqrt(((moved * np.where(own, 1.0, 1.0 / (n_groups - 1))) ** 2).sum(axis=1))
     ratio = np.where(np.abs(difference) < _NOTHING, 0.0, np.copysign(np.inf, difference))
     np.divide(difference, error, out=ratio, where=error > _NOTHING)
     ratio[np.isnan(difference)] = np.nan
     return ratio
 
 
-def share_difference(member: Flags, marks: Floats) -> Floats:
-    """Difference of the shares of marked answers, NaN where a side is empty."""
-    n = member.sum(axis=1).astype(np.float64)
-    inner = member.astype(np.float64) @ marks
+def shares(labels: Indices, groups: Sequence[int], marks: Floats) -> Floats:
+    """Share of marked answers of each group: shape (shuffles, groups), NaN where one is empty.
+
+    `labels` has shape (shuffles, answers), `marks` (answers,).
+    """
+    members = [labels == number for number in groups]
     with np.errstate(divide="ignore", invalid="ignore"):
-        difference: Floats = inner / n - (marks.sum() - inner) / (len(marks) - n)
-    return difference
+        return np.stack([(m.astype(np.float64) @ marks) / m.sum(axis=1) for m in members], axis=1)

@@ -2,10 +2,11 @@
 
 Owns the differences between groups and their permutation tests. What is shuffled is the group of a
 participant, whose whole set of answers goes along; every shuffle is brought to equal n as the
-observed groups are. Of two groups there is one difference, of several each group beside the rest.
+observed groups are. Of two groups there is one difference, of several each group's from the mean of
+the other groups' values.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,22 +15,28 @@ import pandas as pd
 
 from fieldwork.against_field import GroupDifference
 from fieldwork.errors import StudyError
+from fieldwork.metrics.group_contrasts import (
+    Compared,
+    Estimate,
+    contrast,
+    contrast_of_shares,
+    varied_estimates,
+)
 from fieldwork.metrics.group_shuffles import (
-    Flags,
     Prompt,
     Shuffles,
     divergence_between,
+    from_others,
     moves,
     read_prompts,
-    share_difference,
+    shares,
     shuffle,
     studentized,
-    varied_difference,
+    varied_values,
 )
 from fieldwork.metrics.groups import (
     MIN_ANSWERS,
     Block,
-    as_lists,
     complete_items,
     large_groups,
     mean_of_marks,
@@ -37,15 +44,7 @@ from fieldwork.metrics.groups import (
     too_few,
 )
 from fieldwork.metrics.permutation import holm
-from fieldwork.metrics.prompt_means import measure_prompt_means
-from fieldwork.metrics.resampling import (
-    Floats,
-    Indices,
-    Interval,
-    generator,
-    student_quantile,
-)
-from fieldwork.metrics.shifts import Pair, newcombe_interval
+from fieldwork.metrics.resampling import Floats, Indices, Interval, generator
 
 VARIED = ("entropy_bits", "one_minus_top5_share")
 MARKS = {"share_correct": "is_correct", "share_unread": "is_unread"}
@@ -62,27 +61,23 @@ class _Plan(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A group beside the others."""
+    """A group beside the other of two, or (None) the mean of the others of several."""
 
     group: str
-    versus: str
+    versus: str | None
     number: int
 
 
-class _Shuffled(NamedTuple):
-    """Of one item: the difference of each shuffle, what each answer moves it by, and whose they are."""
+class _Test(NamedTuple):
+    """What is tested: groups (numbers are places in it), items that all answer, what is shuffled."""
 
-    difference: Floats
-    moved: Floats
-    who: Indices
-
-
-class _Compared(NamedTuple):
-    """Values of both sides, with the interval of their difference."""
-
-    value: float
-    other: float
-    interval: Interval | None
+    block: Block
+    groups: list[str]
+    cases: list[_Case]
+    shared: list[str]
+    shuffles: Shuffles
+    prompts: list[Prompt]
+    plan: _Plan
 
 
 def measure_group_differences(
@@ -127,11 +122,12 @@ def _measure(block: Block, plan: _Plan) -> Iterator[GroupDifference]:
     names = (block.model, block.task, block.kind, block.variable)
     random = generator(plan.seed, "groups", *names)
     shuffles = shuffle(own, groups, n_permutations=plan.n_permutations, random=random)
-    prompts = read_prompts(kept, shuffles.who)
-    shared = complete_items(kept, groups)
-    yield from _omnibus(kept, groups, prompts, shuffles, shared)
-    for case in _cases(groups):
-        yield from _case(kept, case, prompts, shuffles, shared, plan)
+    shared, prompts = complete_items(kept, groups), read_prompts(kept, shuffles.who)
+    test = _Test(kept, groups, _cases(groups), shared, shuffles, prompts, plan)
+    yield from _omnibus(test)
+    yield from _varied(test)
+    for metric, column in MARKS.items():
+        yield from _marked(test, metric, column)
 
 
 def _too_few_groups(block: Block, groups: Sequence[str]) -> str:
@@ -144,28 +140,23 @@ def _too_few_groups(block: Block, groups: Sequence[str]) -> str:
 def _cases(groups: Sequence[str]) -> list[_Case]:
     if len(groups) == 2:
         return [_Case(groups[0], groups[1], 0)]
-    return [_Case(group, "rest", number) for number, group in enumerate(groups)]
+    return [_Case(group, None, number) for number, group in enumerate(groups)]
 
 
 # ---- all groups at once --------------------------------------------------------------------------------
 
 
-def _omnibus(
-    block: Block,
-    groups: Sequence[str],
-    prompts: Sequence[Prompt],
-    shuffles: Shuffles,
-    shared: Sequence[str],
-) -> Iterator[GroupDifference]:
+def _omnibus(test: _Test) -> Iterator[GroupDifference]:
+    labels = test.shuffles.labels
     found = {
-        p.item: divergence_between(p, shuffles.labels, len(groups))
-        for p in prompts
-        if p.item in shared
+        prompt.item: divergence_between(prompt, labels, len(test.groups))
+        for prompt in test.prompts
+        if prompt.item in test.shared
     }
-    for prompt in prompts:
-        yield _all_at_once(block, prompt.item, found.get(prompt.item), len(prompt.who), 1)
+    for prompt in test.prompts:
+        yield _all_at_once(test.block, prompt.item, found.get(prompt.item), len(prompt.who), 1)
     mean = np.mean(list(found.values()), axis=0) if found else None
-    yield _all_at_once(block, None, mean, len(shuffles.who), len(found))
+    yield _all_at_once(test.block, None, mean, len(test.shuffles.who), len(found))
 
 
 def _all_at_once(
@@ -186,75 +177,67 @@ def _all_at_once(
 # ---- a group beside the others -------------------------------------------------------------------------
 
 
-def _case(
-    block: Block,
-    case: _Case,
-    prompts: Sequence[Prompt],
-    shuffles: Shuffles,
-    shared: Sequence[str],
-    plan: _Plan,
-) -> Iterator[GroupDifference]:
-    inside = shuffles.labels == case.number
+def _varied(test: _Test) -> Iterator[GroupDifference]:
+    block, labels = test.block, test.shuffles.labels
     metrics = VARIED if block.kind == "list" else VARIED[:1]
-    compared = _compare_varied(block, case, plan, shared)
-    drawn: dict[str, list[_Shuffled]] = {metric: [] for metric in metrics}
-    for prompt in prompts:
-        sides = inside[0, prompt.who]
-        n = (int(sides.sum()), int((~sides).sum()))
-        random = generator(plan.seed, "orders", block.model, block.task, prompt.item)
-        shuffled: dict[str, _Shuffled] = {}
-        if min(n) >= MIN_ANSWERS:
-            values = varied_difference(prompt, inside, metrics, random)
-            shuffled = {
-                m: _Shuffled(values[m], moves(prompt, inside, m), prompt.who) for m in metrics
-            }
+    known = varied_estimates(block, test.shared, seed=test.plan.seed)
+    values = {metric: np.zeros((len(labels), len(test.groups))) for metric in metrics}
+    moved = {metric: np.zeros(labels.shape) for metric in metrics}
+    for prompt in test.prompts:
+        own = labels[:, prompt.who]
+        there = _large(own[0], test)
+        random = generator(test.plan.seed, "orders", block.model, block.task, prompt.item)
+        found = varied_values(prompt, labels, there, metrics, random) if len(there) > 1 else {}
         for metric in metrics:
-            found = shuffled.get(metric)
-            if found and prompt.item in shared:
-                drawn[metric].append(found)
-            yield _tested(
-                block, prompt.item, case, metric, compared.get((prompt.item, metric)),
-                studentized(found.difference, found.moved) if found else None, n=n, n_items=1,
-            )  # fmt: skip
-    total = (int(inside[0].sum()), int((~inside[0]).sum()))
+            step = moves(prompt, labels, there, metric) if found else np.zeros(own.shape)
+            of_groups = known.get((prompt.item, metric), {})
+            for case in test.cases:
+                ratio, compared = None, None
+                if found and case.number in there:
+                    difference = from_others(found[metric], there.index(case.number))
+                    ratio = studentized(difference, step, own == case.number, len(there))
+                    compared = contrast(of_groups, case.group)
+                n = _sizes(own[0], there, case)
+                yield _tested(block, prompt.item, case, metric, compared, ratio, n=n, n_items=1)
+            if prompt.item in test.shared:
+                values[metric] += found[metric] / len(test.shared)
+                moved[metric][:, prompt.who] += step / len(test.shared)
     for metric in metrics:
-        yield _tested(
-            block, None, case, metric, compared.get((None, metric)),
-            _mean(drawn[metric], len(shuffles.who)), n=total, n_items=len(drawn[metric]),
-        )  # fmt: skip
-    yield from _marks(block, case, inside, shuffles.who, shared)
+        of_groups = known.get((None, metric), {})
+        yield from _mean_of_varied(test, metric, values[metric], moved[metric], of_groups)
 
 
-def _mean(drawn: Sequence[_Shuffled], n_participants: int) -> Floats | None:
+def _mean_of_varied(
+    test: _Test,
+    metric: str,
+    values: Floats,
+    moved: Floats,
+    of_groups: Mapping[str, Estimate],
+) -> Iterator[GroupDifference]:
     """The mean difference over items in standard errors; a participant moves all its items."""
-    if not drawn:
-        return None
-    moved = np.zeros((len(drawn[0].difference), n_participants))
-    for one in drawn:
-        moved[:, one.who] += one.moved / len(drawn)
-    return studentized(np.mean([one.difference for one in drawn], axis=0), moved)
+    labels, n_groups = test.shuffles.labels, len(test.groups)
+    for case in test.cases:
+        ratio, compared = None, None
+        if test.shared:
+            difference = from_others(values, case.number)
+            ratio = studentized(difference, moved, labels == case.number, n_groups)
+            compared = contrast(of_groups, case.group)
+        n = _sizes(labels[0], range(n_groups), case)
+        yield _tested(
+            test.block, None, case, metric, compared, ratio, n=n, n_items=len(test.shared)
+        )
 
 
-def _compare_varied(
-    block: Block, case: _Case, plan: _Plan, shared: Sequence[str]
-) -> dict[tuple[str | None, str], _Compared]:
-    """Values and intervals of `prompt_means`: item by item, and over the items all groups answer."""
-    side = (block.answers["group"] == case.group).map({True: "group", False: "versus"})
-    frame = as_lists(block, side)
-    alone = frame.assign(task="item " + frame["item_id"])
-    together = frame[frame["item_id"].isin(shared)].assign(task="mean")
-    both = pd.concat([alone, together], ignore_index=True)
-    rows = measure_prompt_means(both, baseline="versus", seed=plan.seed)
-    other = {(r.task, r.metric): r.mean for r in rows if r.condition == "versus"}
-    found: dict[tuple[str | None, str], _Compared] = {}
-    for row in rows:
-        versus = other.get((row.task, row.metric))
-        if row.condition == "group" and row.mean is not None and versus is not None:
-            item = None if row.task == "mean" else row.task.removeprefix("item ")
-            low, high = row.difference_low, row.difference_high
-            held = None if low is None or high is None else Interval(low, high)
-            found[item, row.metric] = _Compared(row.mean, versus, held)
-    return found
+def _large(own: Indices, test: _Test) -> list[int]:
+    """Groups with answers enough among those of an item."""
+    size = np.bincount(own, minlength=len(test.groups))
+    return [number for number, n in enumerate(size) if n >= MIN_ANSWERS]
+
+
+def _sizes(own: Indices, there: Sequence[int], case: _Case) -> tuple[int, int]:
+    """Participants of the group, and of the others that it is set beside."""
+    others = [number for number in there if number != case.number]
+    return int((own == case.number).sum()), int(np.isin(own, others).sum())
 
 
 def _tested(
@@ -262,7 +245,7 @@ def _tested(
     item: str | None,
     case: _Case,
     metric: str,
-    compared: _Compared | None,
+    compared: Compared | None,
     shuffled: Floats | None,
     *,
     n: tuple[int, int],
@@ -270,7 +253,7 @@ def _tested(
 ) -> GroupDifference:
     sides = (case.group, case.versus)
     if shuffled is None or compared is None:
-        why = too_few(min(n)) if item else f"no item has {MIN_ANSWERS} answers of every group"
+        why = _why_not(n) if item else f"no item has {MIN_ANSWERS} answers of every group"
         return _row(block, item, sides, metric, n_group=n[0], n_versus=n[1], reason=why)
     known = shuffled[~np.isnan(shuffled)]
     held = compared.interval
@@ -284,58 +267,57 @@ def _tested(
     )  # fmt: skip
 
 
+def _why_not(n: tuple[int, int]) -> str:
+    return too_few(n[0]) if n[0] < MIN_ANSWERS else f"no other group has {MIN_ANSWERS} answers to it"
+
+
 # ---- shares of answers that are correct, or cannot be read -------------------------------------------
 
 
-def _marks(
-    block: Block, case: _Case, inside: Flags, who: Sequence[str], shared: Sequence[str]
-) -> Iterator[GroupDifference]:
-    place = {participant: number for number, participant in enumerate(who)}
-    for metric, column in MARKS.items():
-        told = block.answers[block.answers[column].notna()]
-        drawn: list[Floats] = []
-        for item, part in told.groupby("item_id", sort=True):
-            at = np.array([place[p] for p in part["puppet_id"]], dtype=np.int64)
-            values = share_difference(inside[:, at], part[column].to_numpy(dtype=np.float64))
-            n = (int(inside[0, at].sum()), int((~inside[0, at]).sum()))
-            few = min(n) < MIN_ANSWERS
-            if item in shared:
-                drawn.append(values)
-            compared = None if few else _compare_share(part, column, case)
+def _marked(test: _Test, metric: str, column: str) -> Iterator[GroupDifference]:
+    place = {participant: number for number, participant in enumerate(test.shuffles.who)}
+    told = test.block.answers[test.block.answers[column].notna()]
+    drawn: list[Floats] = []
+    for item, part in told.groupby("item_id", sort=True):
+        at = np.array([place[p] for p in part["puppet_id"]], dtype=np.int64)
+        own, marks = test.shuffles.labels[:, at], part[column].to_numpy(dtype=np.float64)
+        there = _large(own[0], test)
+        values = shares(own, there, marks) if len(there) > 1 else None
+        if item in test.shared:
+            drawn.append(shares(own, range(len(test.groups)), marks))
+        counts = {
+            test.groups[k]: (int(marks[own[0] == k].sum()), int((own[0] == k).sum())) for k in there
+        }
+        for case in test.cases:
+            difference, compared = None, None
+            if values is not None and case.number in there:
+                difference = from_others(values, there.index(case.number))
+                compared = contrast_of_shares(counts, case.group)
+            n = _sizes(own[0], there, case)
             yield _tested(
-                block, str(item), case, metric, compared, None if few else values, n=n, n_items=1
+                test.block, str(item), case, metric, compared, difference, n=n, n_items=1
             )
-        if drawn:
-            own = told[told["item_id"].isin(shared)]
-            total = (int(inside[0].sum()), int((~inside[0]).sum()))
-            mean = np.mean(drawn, axis=0)
-            yield _tested(
-                block, None, case, metric, _compare_means(own, column, case), mean,
-                n=total, n_items=len(drawn),
-            )  # fmt: skip
+    if drawn:
+        own_items = told[told["item_id"].isin(test.shared)]
+        yield from _mean_of_marked(test, metric, np.mean(drawn, axis=0), own_items, len(drawn))
 
 
-def _compare_share(part: pd.DataFrame, column: str, case: _Case) -> _Compared:
-    here = part[part["group"] == case.group][column]
-    there = part[part["group"] != case.group][column]
-    pair = Pair(int(here.sum()), len(here), int(there.sum()), len(there))
-    return _Compared(float(here.mean()), float(there.mean()), newcombe_interval(pair))
-
-
-def _compare_means(own: pd.DataFrame, column: str, case: _Case) -> _Compared:
-    """Welch's interval of the difference of two means over items, over whole participants."""
-    here, there = (
-        mean_of_marks(own[chosen], column)
-        for chosen in (own["group"] == case.group, own["group"] != case.group)
-    )
-    variance = here.variance + there.variance
-    if not variance > 0:
-        return _Compared(here.value, there.value, None)
-    freedom = variance**2 / sum(m.variance**2 / (m.n - 1) for m in (here, there) if m.n > 1)
-    half = student_quantile(freedom) * variance**0.5
-    difference = here.value - there.value
-    held = Interval(max(-1.0, difference - half), min(1.0, difference + half))
-    return _Compared(here.value, there.value, held)
+def _mean_of_marked(
+    test: _Test, metric: str, values: Floats, told: pd.DataFrame, n_items: int
+) -> Iterator[GroupDifference]:
+    of_groups: dict[str, Estimate] = {}
+    for group in test.groups:
+        mean = mean_of_marks(told[told["group"] == group], MARKS[metric])
+        of_groups[group] = Estimate(mean.value, mean.variance, float(mean.n - 1))
+    for case in test.cases:
+        compared = contrast(of_groups, case.group)
+        if compared.interval:
+            low, high = compared.interval
+            compared = compared._replace(interval=Interval(max(-1.0, low), min(1.0, high)))
+        yield _tested(
+            test.block, None, case, metric, compared, from_others(values, case.number),
+            n=_sizes(test.shuffles.labels[0], range(len(test.groups)), case), n_items=n_items,
+        )  # fmt: skip
 
 
 def corrected(rows: Sequence[GroupDifference]) -> list[GroupDifference]:

@@ -43,7 +43,7 @@ class _Plan(NamedTuple):
     confidence: float
 
 
-class _Prompt(NamedTuple):
+class PromptValues(NamedTuple):
     """A prompt's two metrics under one condition, and what each answer does to them.
 
     `values` has shape (2,), `moved` (answers, 2): how far leaving the answer out moves the metrics,
@@ -55,8 +55,8 @@ class _Prompt(NamedTuple):
     puppets: list[str]
 
 
-class _Mean(NamedTuple):
-    """Means over prompts with variances and degrees of freedom, each of shape (2,)."""
+class Means(NamedTuple):
+    """Means over prompts of the two `METRICS`, variances and degrees of freedom, each of shape (2,)."""
 
     values: Floats
     variances: Floats
@@ -78,9 +78,34 @@ def measure_prompt_means(
     no rows.
     """
     plan = _Plan(baseline, seed, confidence)
-    arms = {a: items for a, items in read_answer_sets(answers).items() if a.kind == "list"}
+    arms = _list_arms(answers)
     equal = _equal_sizes(arms)
-    prompts = {
+    prompts = _values(arms, equal, seed)
+    rows: list[PromptMean] = []
+    for arm in arms:
+        offline = prompts.get(arm._replace(condition=baseline), {})
+        sizes = [equal[arm._replace(condition=item)] for item in prompts[arm] if item in offline]
+        rows += _rows(arm, prompts[arm], offline, min(sizes, default=0), plan)
+    return sorted(_corrected(rows), key=lambda r: (r.model, r.task, r.condition, r.metric))
+
+
+def measure_prompts(answers: pd.DataFrame, *, seed: int) -> dict[Arm, dict[str, PromptValues]]:
+    """The two metrics of every prompt with list items, by model, task and condition.
+
+    At the sizes of `measure_prompt_means`, and so with its values.
+    """
+    arms = _list_arms(answers)
+    return _values(arms, _equal_sizes(arms), seed)
+
+
+def _list_arms(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]:
+    return {a: items for a, items in read_answer_sets(answers).items() if a.kind == "list"}
+
+
+def _values(
+    arms: Mapping[Arm, Mapping[str, ItemAnswers]], equal: Mapping[Arm, int], seed: int
+) -> dict[Arm, dict[str, PromptValues]]:
+    return {
         arm: {
             item: _prompt(arm, item, given, equal[arm._replace(condition=item)], seed)
             for item, given in items.items()
@@ -88,12 +113,6 @@ def measure_prompt_means(
         }
         for arm, items in arms.items()
     }
-    rows: list[PromptMean] = []
-    for arm in arms:
-        offline = prompts.get(arm._replace(condition=baseline), {})
-        sizes = [equal[arm._replace(condition=item)] for item in prompts[arm] if item in offline]
-        rows += _rows(arm, prompts[arm], offline, min(sizes, default=0), plan)
-    return sorted(_corrected(rows), key=lambda r: (r.model, r.task, r.condition, r.metric))
 
 
 def _equal_sizes(arms: Mapping[Arm, Mapping[str, ItemAnswers]]) -> dict[Arm, int]:
@@ -118,7 +137,7 @@ def _independent(answers: ItemAnswers) -> list[tuple[Options, str]]:
     return sorted(chosen)
 
 
-def _prompt(arm: Arm, item: str, answers: ItemAnswers, n_equal: int, seed: int) -> _Prompt:
+def _prompt(arm: Arm, item: str, answers: ItemAnswers, n_equal: int, seed: int) -> PromptValues:
     chosen = _independent(answers)
     indicator = indicator_of([options for options, _ in chosen])
     names = (arm.model, arm.task, arm.condition, item)
@@ -127,19 +146,19 @@ def _prompt(arm: Arm, item: str, answers: ItemAnswers, n_equal: int, seed: int) 
     totals = sampled_counts(orders[:, :n_equal], indicator)
     values = np.array([1 - top5_share(totals).mean(), plug_in_bits(totals).mean()])
     moved = influences(orders, n_equal, indicator)
-    return _Prompt(values, moved - moved.mean(axis=0), [puppet for _, puppet in chosen])
+    return PromptValues(values, moved - moved.mean(axis=0), [puppet for _, puppet in chosen])
 
 
 def _rows(
     arm: Arm,
-    own: Mapping[str, _Prompt],
-    offline: Mapping[str, _Prompt],
+    own: Mapping[str, PromptValues],
+    offline: Mapping[str, PromptValues],
     n_equal: int,
     plan: _Plan,
 ) -> Iterator[PromptMean]:
     shared = [item for item in own if item in offline]
     here, there = [own[item] for item in shared], [offline[item] for item in shared]
-    means = (_mean(here), _mean(there)) if shared else None
+    means = (mean_over(here), mean_over(there)) if shared else None
     missing = None if shared else _no_prompt(own, plan.baseline)
     for place, metric in enumerate(METRICS):
         alone = _tested(means[0], None, place, plan) if means else None
@@ -172,7 +191,7 @@ def _rows(
         )
 
 
-def _no_prompt(own: Mapping[str, _Prompt], baseline: str) -> str:
+def _no_prompt(own: Mapping[str, PromptValues], baseline: str) -> str:
     if not own:
         return "no answer gives an option"
     return f"no prompt is answered both here and under the baseline condition {baseline}"
@@ -188,16 +207,16 @@ def _why_none(arm: Arm, alone: _Test | None, both: _Test | None, baseline: str) 
     return None
 
 
-def _difference(means: tuple[_Mean, _Mean] | None, place: int) -> float | None:
+def _difference(means: tuple[Means, Means] | None, place: int) -> float | None:
     return float(means[0].values[place] - means[1].values[place]) if means else None
 
 
-def _units(prompts: Sequence[_Prompt]) -> int:
+def _units(prompts: Sequence[PromptValues]) -> int:
     puppets = {puppet for prompt in prompts for puppet in prompt.puppets} - {""}
     return len(puppets) or min((len(prompt.puppets) for prompt in prompts), default=0)
 
 
-def _mean(prompts: Sequence[_Prompt]) -> _Mean:
+def mean_over(prompts: Sequence[PromptValues]) -> Means:
     """Means over prompts, and the jackknife's variances of them over whole puppets.
 
     A response that nobody asked for is a cluster of its own.
@@ -213,10 +232,10 @@ def _mean(prompts: Sequence[_Prompt]) -> _Mean:
     freedom = len(sums) - means
     variances = (sums**2).sum(axis=0) * freedom / len(sums)
     values = np.mean([prompt.values for prompt in prompts], axis=0)
-    return _Mean(values, variances, np.full(2, float(freedom)))
+    return Means(values, variances, np.full(2, float(freedom)))
 
 
-def _tested(mean: _Mean, other: _Mean | None, place: int, plan: _Plan) -> _Test | None:
+def _tested(mean: Means, other: Means | None, place: int, plan: _Plan) -> _Test | None:
     """Student's t of a mean, or of its difference from another, with Welch's degrees of freedom.
 
     None where one of them has no error: that would say that nothing is uncertain.
