@@ -253,7 +253,9 @@ class Study:
     def _findings(self, arms: Mapping[str, list[str]]) -> None:
         names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy", "novelty")
         more = ("score_comparisons", "ranks", "categories")
-        inputs = {name: self._path(f"{name}.pq") for name in (*names, *more)}
+        inputs: dict[str, Any] = {name: self._path(f"{name}.pq") for name in (*names, *more)}
+        # no field
+        inputs |= {"rank_agreement": [], "calibration": []}
         shown = {"models": DRAWING["models"], "conditions": DRAWING["conditions"], "notes": []}
         study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **shown, **arms}
         answers = {"answers": self._path("answers.parquet")}
