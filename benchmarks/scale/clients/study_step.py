@@ -42,7 +42,8 @@ import write_findings
 from fieldwork import tables
 from fieldwork.generation.responses import Arm
 from fieldwork.puppets.contexts import context_id, estimate_tokens
-from fieldwork.puppets.corpus import Filters, prepare_corpus
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import Filters
 from fieldwork.records import Context, Conversation
 
 ROOT = Path(__file__).resolve().parents[3]
