@@ -257,10 +257,11 @@ def test_a_batch_with_missing_values_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_database_sums_the_same_bits_and_tells_utc() -> None:
     with tables.open_database() as database:
-        settings = database.sql(
-            "SELECT current_setting('threads'), current_setting('TimeZone')"
-        ).fetchall()
-    assert settings == [(1, "UTC")]
+        for connection in (database, database.cursor()):
+            settings = connection.sql(
+                "SELECT current_setting('threads'), current_setting('TimeZone')"
+            ).fetchall()
+            assert settings == [(1, "UTC")]
 
 
 def test_stem() -> None:

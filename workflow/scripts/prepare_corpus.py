@@ -8,7 +8,8 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.manifest import local_files
-from fieldwork.puppets.corpus import Filters, prepare_corpus
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import Filters
 from fieldwork.records import FunnelStep
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from corpus_job import LANGUAGE, MIN_USER_TURNS, Stopwatch, read_job
 
-from fieldwork.puppets.corpus import Filters, prepare_corpus
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import Filters
 
 MEMORY = "1024MB"
 

@@ -42,7 +42,8 @@ import write_findings
 from fieldwork import tables
 from fieldwork.generation.responses import Arm
 from fieldwork.puppets.contexts import context_id, estimate_tokens
-from fieldwork.puppets.corpus import Filters, prepare_corpus
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import Filters
 from fieldwork.records import Context, Conversation
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -253,7 +254,9 @@ class Study:
     def _findings(self, arms: Mapping[str, list[str]]) -> None:
         names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy", "novelty")
         more = ("score_comparisons", "ranks", "categories")
-        inputs = {name: self._path(f"{name}.pq") for name in (*names, *more)}
+        inputs: dict[str, Any] = {name: self._path(f"{name}.pq") for name in (*names, *more)}
+        # no field
+        inputs |= {"rank_agreement": [], "calibration": []}
         shown = {"models": DRAWING["models"], "conditions": DRAWING["conditions"], "notes": []}
         study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **shown, **arms}
         answers = {"answers": self._path("answers.parquet")}

@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.puppets.corpus import Filters, prepare_corpus
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import Filters
 from fieldwork.records import Conversation, FunnelStep, Message
 from fieldwork.tables import read_rows
 

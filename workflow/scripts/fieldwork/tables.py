@@ -319,7 +319,8 @@ def open_database(
         }
         connection = duckdb.connect(str(file), config=settings)
         try:
-            connection.execute("SET TimeZone = 'UTC'")
+            # of all its cursors
+            connection.execute("SET GLOBAL TimeZone = 'UTC'")
             yield connection
         finally:
             connection.close()

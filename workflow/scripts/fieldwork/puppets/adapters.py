@@ -26,17 +26,28 @@ from fieldwork.puppets.parts import Fields, stored_bytes
 
 CHOSEN = "chosen"
 SLIM_ROWS = "slim_rows"
+KEPT = {
+    "place": "VARCHAR",
+    "known_id": "VARCHAR",
+    "known_user": "VARCHAR",
+    "started_at": "TIMESTAMPTZ",
+    "language": "VARCHAR",
+    "model": "VARCHAR",
+    "n_user_turns": "BIGINT",
+}
+"""Columns of a conversation that need no text. Id and user are NULL where only the texts can name them;
+`place` tells about where the id will stand in their order."""
 
 
 class SourceRead(NamedTuple):
     """What one query can read: a file, or all files where their columns differ.
 
     Attributes:
-        slim: query for `row_key, place, user_id, started_at, language, model, toxic, redacted,
-            n_user_turns, n_messages`. `place` tells about where the id will stand in their order; a
-            user whom only the texts can name is a row key.
+        slim: query for `row_key, user_id, toxic, redacted, n_messages` and the columns `KEPT`. A user
+            whom only the texts can name is a row key.
         full: query for `row_key, conversation_id, user_id, started_at, language, model,
-            n_user_turns, messages` of the row keys in the table `CHOSEN`.
+            n_user_turns, messages` of the rows in the table `CHOSEN`, which has their row keys and
+            what was `KEPT` of them.
         quick: the same as `slim`, from `SLIM_ROWS`, which are `slim_fields` of the `file`.
         file: None where there is no quick way.
     """
@@ -134,7 +145,7 @@ def _missing(columns: Columns, wanted: _Format) -> list[str]:
 # DuckDB works out what a query names twice for every row, needed or not. So this is named once, and
 # joins with `string_agg`, as `array_to_string` names its argument twice.
 _FINGERPRINT = """sha256(concat_ws(chr(31),
-    coalesce(user_id, ''), coalesce(epoch_us(started_at), 0), coalesce(list_aggregate(
+    coalesce(known_user, ''), coalesce(epoch_us(started_at), 0), coalesce(list_aggregate(
         list_transform(messages, lambda m: concat(m.role, chr(31), m.content)),
         'string_agg', chr(30)), if(len(messages) = 0, '', NULL))))"""
 
@@ -178,7 +189,7 @@ class _Row(NamedTuple):
 
     known_id: str
     id_prefix: str
-    user_id: str
+    known_user: str
     started_at: str
     language: str
     model: str
@@ -205,39 +216,32 @@ def _conversations(
         slim = _slim_query(row, read, parquet(read.files))
         quick = _slim_query(row, read, SLIM_ROWS)
         file = read.files[0] if len(read.files) == 1 else None
-        made.append(SourceRead(slim, _full_query(row, read), quick, file))
+        made.append(SourceRead(slim, _full_query(read), quick, file))
     n_bytes = sum(stored_bytes(file, "conversation", "content") for file in files)
     return SourceQuery(tuple(made), present, count_rows(database, reads), n_bytes)
 
 
-def _inner_query(row: _Row, read: Read, rows: str) -> str:
-    named = ", ".join(f"{value} AS {name}" for name, value in row._asdict().items())
-    return f"SELECT {read.row_key} AS row_key, {named}, conversation, {_USER_TURNS} FROM {rows}"
-
-
-_USER_TURNS = """coalesce(len(list_filter(conversation, lambda t: lower(t.role) = 'user')), 0)
-    AS n_user_turns"""
-
-
 def _slim_query(row: _Row, read: Read, rows: str) -> str:
+    named = ", ".join(f"{value} AS {name}" for name, value in row._asdict().items())
     return f"""
-        SELECT row_key, coalesce(known_id, id_prefix) AS place,
-            coalesce(user_id, sha256(known_id), row_key::VARCHAR) AS user_id,
-            started_at, language, model, toxic, redacted, n_user_turns,
+        SELECT row_key, coalesce(known_id, id_prefix) AS place, known_id, known_user,
+            coalesce(known_user, sha256(known_id), row_key::VARCHAR) AS user_id,
+            started_at, language, model, toxic, redacted,
+            coalesce(len(list_filter(conversation, lambda t: lower(t.role) = 'user')), 0)
+                AS n_user_turns,
             coalesce(len(conversation), 0) AS n_messages
-        FROM ({_inner_query(row, read, rows)})"""
+        FROM (SELECT {read.row_key} AS row_key, conversation, {named} FROM {rows})"""
 
 
-def _full_query(row: _Row, read: Read) -> str:
-    chosen = f"{parquet(read.files)} WHERE {read.row_key} IN (SELECT row_key FROM {CHOSEN})"
+def _full_query(read: Read) -> str:
     return f"""
-        SELECT * REPLACE (coalesce(user_id, sha256(conversation_id)) AS user_id)
-        FROM (SELECT row_key, coalesce(known_id,
-                id_prefix || {_FINGERPRINT}[:if(id_prefix = '', 64, 16)]) AS conversation_id,
-                user_id, started_at, language, model, n_user_turns, messages
-            FROM (SELECT *, list_transform(conversation,
+        SELECT * EXCLUDE (known_user), coalesce(known_user, sha256(conversation_id)) AS user_id
+        FROM (SELECT * EXCLUDE (place, known_id, n_messages), coalesce(known_id,
+                place || {_FINGERPRINT}[:if(place = '', 64, 16)]) AS conversation_id
+            FROM (SELECT {CHOSEN}.*, list_transform(conversation,
                     lambda t: {{'role': lower(t.role), 'content': t.content}}) AS messages
-                FROM ({_inner_query(row, read, chosen)})))"""
+                FROM {parquet(read.files)} JOIN (FROM {CHOSEN} WHERE {read.has("row_key")}) AS {CHOSEN}
+                ON row_key = {read.row_key}))"""
 
 
 def _wildchat(database: Database, reads: Sequence[Read], columns: Columns) -> SourceQuery:
@@ -256,7 +260,7 @@ def _wildchat(database: Database, reads: Sequence[Read], columns: Columns) -> So
     row = _Row(
         known_id=f"{named}::VARCHAR || '-' || {turn}",
         id_prefix=f"coalesce({named}::VARCHAR || '-', '')",
-        user_id=_coalesce(users, kind="VARCHAR"),
+        known_user=_coalesce(users, kind="VARCHAR"),
         started_at=_coalesce(starts, kind="TIMESTAMPTZ"),
         language=_optional(columns, "language", "VARCHAR"),
         model=_optional(columns, "model", "VARCHAR"),
@@ -285,7 +289,7 @@ def _lmsys(database: Database, reads: Sequence[Read], columns: Columns) -> Sourc
     row = _Row(
         known_id="conversation_id::VARCHAR",
         id_prefix="''",
-        user_id="NULL::VARCHAR",
+        known_user="NULL::VARCHAR",
         started_at="NULL::TIMESTAMPTZ",
         language=_optional(columns, "language", "VARCHAR"),
         model=_optional(columns, "model", "VARCHAR"),
@@ -303,7 +307,7 @@ def _oasst2(database: Database, reads: Sequence[Read], columns: Columns) -> Sour
     created = columns.has("created_date")
     instant = _instant("created_date", columns.types["created_date"]) if created else "NULL"
     database.execute(f"""
-        CREATE OR REPLACE TEMP TABLE oasst2_messages AS
+        CREATE OR REPLACE TABLE oasst2_messages AS
         SELECT message_tree_id::VARCHAR AS tree, message_id::VARCHAR AS id,
                parent_id::VARCHAR AS parent, user_id::VARCHAR AS user_id,
                CASE lower(role) WHEN 'prompter' THEN 'user' ELSE lower(role) END AS role,
@@ -324,7 +328,7 @@ def _oasst2(database: Database, reads: Sequence[Read], columns: Columns) -> Sour
 
 _OASST2_SLIM = """
     SELECT * EXCLUDE (conversation_id, messages), conversation_id AS place,
-        coalesce(len(messages), 0) AS n_messages
+        conversation_id AS known_id, user_id AS known_user, coalesce(len(messages), 0) AS n_messages
     FROM oasst2_trees"""
 _OASST2_FULL = f"""
     SELECT row_key, conversation_id, user_id, started_at, language, model, n_user_turns, messages
@@ -332,7 +336,7 @@ _OASST2_FULL = f"""
 
 
 _OASST2_TREES = """
-    CREATE OR REPLACE TEMP TABLE oasst2_trees AS
+    CREATE OR REPLACE TABLE oasst2_trees AS
     WITH RECURSIVE best AS MATERIALIZED (
         SELECT id, parent FROM oasst2_messages WHERE parent IS NOT NULL AND NOT deleted
         QUALIFY row_number() OVER (PARTITION BY parent ORDER BY place NULLS LAST, id) = 1

@@ -12,17 +12,17 @@ does a WildChat conversation without a hashed address.
 import logging
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 from fieldwork.errors import StudyError, first_line
 from fieldwork.progress import Progress
 from fieldwork.puppets.adapters import (
     CHOSEN,
+    KEPT,
     SLIM_ROWS,
     SourceQuery,
     SourceRead,
@@ -30,6 +30,7 @@ from fieldwork.puppets.adapters import (
     slim_fields,
 )
 from fieldwork.puppets.files import Database, literal
+from fieldwork.puppets.filters import Filters, Step, filter_steps, ladder, text_steps
 from fieldwork.puppets.parts import READ_ERRORS, deal_out, pick, read_fields
 from fieldwork.records import Conversation, FunnelStep
 from fieldwork.streams import copy_tables
@@ -39,8 +40,6 @@ from fieldwork.tables import (
     open_database,
 )
 
-NOT_IN_CORPUS = "not in this corpus"
-
 # Text shrinks to less than this part of itself under Snappy and Zstandard.
 COMPRESSION = 2
 ROWS_PER_BATCH = 512
@@ -48,37 +47,9 @@ ROWS_PER_BATCH = 512
 PART_OF_LIMIT = 32
 MOST_PARTS = 256
 
+UNREADABLE: tuple[type[Exception], ...] = (*DATABASE_ERRORS, *READ_ERRORS, OSError)
+
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which conversations to keep; every default but the first keeps all of them.
-
-    A filter on a column that the corpus lacks keeps all rows and says so in the funnel. Where the
-    corpus has the column, a row without a language, model or date does not pass a filter on it, and
-    a row without a verdict counts as neither toxic nor redacted.
-    """
-
-    min_user_turns: int = 5
-    languages: tuple[str, ...] = ()
-    """As the corpus labels them, in any case (`English` in WildChat, `en` in OASST2)."""
-    exclude_toxic: bool = False
-    exclude_redacted: bool = False
-    models: tuple[str, ...] = ()
-    """Glob patterns, such as `gpt-4*`."""
-    started_after: str | None = None
-    """ISO date or time (UTC unless it says otherwise): this or later."""
-    started_before: str | None = None
-    """ISO date or time: earlier than this."""
-
-
-class _Step(NamedTuple):
-    """One filter: its name and value in the config, and the SQL that a row must satisfy."""
-
-    name: str
-    setting: str
-    passes: str
 
 
 def prepare_corpus(
@@ -107,18 +78,18 @@ def prepare_corpus(
         open_database(memory_limit=memory_limit, threads=threads) as database,
         _explained(files, memory_limit, out),
     ):
-        database.execute("SET preserve_insertion_order = false")
+        database.execute("SET preserve_insertion_order = false; SET parquet_metadata_cache = true")
         source = open_source(database, files, format=format)
-        steps = _steps(filters, source.present)
-        _read_levels(database, source, steps)
-        funnel = _funnel(database, "levels", [_Step("rows read", "", ""), *steps], source.n_rows)
+        steps = filter_steps(filters, source.present)
+        _read_levels(database, source, steps, threads)
+        funnel = _funnel(database, "levels", [Step("rows read", "", ""), *steps], source.n_rows)
         _refuse_empty(files, funnel)
         n_bytes = _choose_rows(database, source, level=len(steps))
         _require_space(out, n_bytes)
         out.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".corpus-", dir=out.parent) as folder:
             _read_texts(database, source, Path(folder), _cuts(database, n_bytes))
-            steps = _text_steps()
+            steps = text_steps()
             funnel += _funnel(database, "told", steps, funnel[-1].rows_out, start=len(funnel))
             _refuse_empty(files, funnel)
             kept = _kept(database, Path(folder), level=len(steps))
@@ -162,99 +133,49 @@ def _explained(files: Sequence[Path], memory_limit: str, out: Path) -> Iterator[
         ) from error
 
 
-def _steps(filters: Filters, present: frozenset[str]) -> list[_Step]:
-    return [
-        _Step(
-            "min_user_turns",
-            str(filters.min_user_turns),
-            f"n_user_turns >= {filters.min_user_turns:d}",
-        ),
-        _choice("languages", filters.languages, "language", present),
-        _exclusion("exclude_toxic", filters.exclude_toxic, "toxic", present),
-        _exclusion("exclude_redacted", filters.exclude_redacted, "redacted", present),
-        _choice("models", filters.models, "model", present),
-        _date("started_after", filters.started_after, ">=", present),
-        _date("started_before", filters.started_before, "<", present),
-    ]
-
-
-def _text_steps() -> list[_Step]:
-    return [_Step("readable", "always", "readable"), _Step("distinct", "always", "copy = 1")]
-
-
-def _choice(name: str, wanted: Sequence[str], column: str, present: frozenset[str]) -> _Step:
-    if not wanted:
-        return _Step(name, "all", "true")
-    setting = ", ".join(wanted)
-    if column not in present:
-        return _Step(name, f"{setting} ({NOT_IN_CORPUS})", "true")
-    if column == "model":
-        tests = [f"model GLOB {literal(pattern)}" for pattern in wanted]
-    else:
-        tests = [f"lower({column}) = lower({literal(value)})" for value in wanted]
-    return _Step(name, setting, " OR ".join(tests))
-
-
-def _exclusion(name: str, wanted: bool, column: str, present: frozenset[str]) -> _Step:
-    if not wanted:
-        return _Step(name, "false", "true")
-    if column not in present:
-        return _Step(name, f"true ({NOT_IN_CORPUS})", "true")
-    return _Step(name, "true", f"NOT coalesce({column}, false)")
-
-
-def _date(name: str, wanted: str | None, comparison: str, present: frozenset[str]) -> _Step:
-    if wanted is None:
-        return _Step(name, "all", "true")
-    try:
-        instant = datetime.fromisoformat(wanted)
-    except ValueError as error:
-        raise StudyError(
-            f"`{name}: {wanted}` is not a date; write it as 2023-04-09 or 2023-04-09T12:00:00Z"
-        ) from error
-    if "started_at" not in present:
-        return _Step(name, f"{wanted} ({NOT_IN_CORPUS})", "true")
-    utc = instant.replace(tzinfo=instant.tzinfo or UTC).astimezone(UTC)
-    return _Step(name, wanted, f"started_at {comparison} TIMESTAMPTZ {literal(utc.isoformat())}")
-
-
-def _read_levels(database: Database, source: SourceQuery, steps: Sequence[_Step]) -> None:
+def _read_levels(
+    database: Database, source: SourceQuery, steps: Sequence[Step], threads: int
+) -> None:
     """Make `levels`: a slim row a conversation, with the number of steps it passes in a row.
 
-    No text is read: a file's texts are nearly all of it.
+    No text is read: a file's texts are nearly all of it. A file is one thread's, and one transaction.
     """
-    level = _level(steps)
-    with Progress("read corpus", len(source.reads), "files") as progress:
-        for number, read in enumerate(source.reads):
-            into = "INSERT INTO levels" if number else "CREATE TEMP TABLE levels AS"
-            _read_slim(
-                database,
-                read,
-                f"""{into} SELECT row_key, user_id, n_messages, {level} AS level,
-                    if(level = {len(steps)}, place, NULL) AS place FROM""",
-            )
+    names = ", ".join(f"{name} {kind}" for name, kind in KEPT.items())
+    database.execute(f"""
+        CREATE TABLE levels (row_key BIGINT, user_id VARCHAR, n_messages BIGINT, level INTEGER,
+            kept STRUCT({names}))""")
+    kept = ", ".join(f"{name} := {name}" for name in KEPT)
+    insert = f"""INSERT INTO levels SELECT row_key, user_id, n_messages, level,
+        if(level = {len(steps)}, struct_pack({kept}), NULL)
+        FROM (SELECT *, {ladder(steps)} AS level FROM"""
+
+    def read(one: SourceRead) -> None:
+        with database.cursor() as own:
+            _read_slim(own, one, insert)
+
+    with (
+        Progress("read corpus", len(source.reads), "files") as progress,
+        ThreadPoolExecutor(threads) as pool,
+    ):
+        for _ in pool.map(read, source.reads):
             progress.update()
 
 
-def _read_slim(database: Database, read: SourceRead, statement: str) -> None:
+def _read_slim(database: Database, read: SourceRead, insert: str) -> None:
     if read.file is not None:
-        database.register(SLIM_ROWS, read_fields(read.file, slim_fields()))
+        database.execute("BEGIN")
         try:
-            database.execute(f"{statement} ({read.quick})")
+            for rows in read_fields(read.file, slim_fields()):
+                database.register(SLIM_ROWS, rows)
+                database.execute(f"{insert} ({read.quick}))")
+                database.unregister(SLIM_ROWS)
+            database.execute("COMMIT")
             return
-        except DATABASE_ERRORS as error:
+        except UNREADABLE as error:
+            database.execute("ROLLBACK")
             # text that is not valid UTF-8, say, which the slow way replaces
             logger.info("%s: read in full (%s)", read.file, first_line(error))
-        finally:
-            database.unregister(SLIM_ROWS)
-    database.execute(f"{statement} ({read.slim})")
-
-
-def _level(steps: Sequence[_Step]) -> str:
-    ladder = "\n".join(
-        f"WHEN NOT coalesce({step.passes}, false) THEN {level}" for level, step in enumerate(steps)
-    )
-    return f"CASE {ladder} ELSE {len(steps)} END"
+    database.execute(f"{insert} ({read.slim}))")
 
 
 def _choose_rows(database: Database, source: SourceQuery, *, level: int) -> int:
@@ -263,8 +184,8 @@ def _choose_rows(database: Database, source: SourceQuery, *, level: int) -> int:
     A message counts as long as the corpus's are on average.
     """
     database.execute(f"""
-        CREATE TEMP TABLE {CHOSEN} AS
-        SELECT row_key, place, n_messages FROM levels WHERE level = {level:d}""")
+        CREATE TABLE {CHOSEN} AS
+        SELECT row_key, n_messages, unnest(kept) FROM levels WHERE level = {level:d}""")
     [(chosen, whole)] = database.execute(f"""
         SELECT (SELECT sum(n_messages) FROM {CHOSEN}), (SELECT sum(n_messages) FROM levels)
         """).fetchall()
@@ -305,7 +226,7 @@ def _read_texts(database: Database, source: SourceQuery, folder: Path, cuts: Seq
             progress.update()
     database.execute(f"""
         CREATE TEMP TABLE told AS
-        SELECT row_key, conversation_id, user_id, part, {_level(_text_steps())} AS level
+        SELECT row_key, conversation_id, user_id, part, {ladder(text_steps())} AS level
         FROM (SELECT *, row_number() OVER (PARTITION BY conversation_id, readable
                 ORDER BY started_at, user_id, n_tokens, row_key) AS copy
             FROM facts)""")
@@ -358,7 +279,7 @@ def _require_space(out: Path, n_bytes: int) -> None:
 
 
 def _funnel(
-    database: Database, table: str, steps: Sequence[_Step], rows_in: int, *, start: int = 0
+    database: Database, table: str, steps: Sequence[Step], rows_in: int, *, start: int = 0
 ) -> list[FunnelStep]:
     """Steps from number `start` on; a row's level counts those it passes, but for step 0."""
     rows = dict(database.execute(f"SELECT level, count(*) FROM {table} GROUP BY level").fetchall())

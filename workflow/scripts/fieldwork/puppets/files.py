@@ -23,6 +23,9 @@ class Database(Protocol):
     def unregister(self, name: str, /) -> Any:
         """Forget a name."""
 
+    def cursor(self) -> Any:
+        """Another connection to the same tables, for another thread."""
+
 
 class Read(NamedTuple):
     """Files that one query reads; `first` is the number of the first among all of them."""
@@ -34,6 +37,10 @@ class Read(NamedTuple):
     def row_key(self) -> str:
         """The position in all files: it joins the second pass over them to the first."""
         return f"((file_index::BIGINT + {self.first:d}) << 40) | file_row_number::BIGINT"
+
+    def has(self, row_key: str) -> str:
+        """SQL that is true of a row key of these files."""
+        return f"{row_key} >> 40 BETWEEN {self.first:d} AND {self.first + len(self.files) - 1:d}"
 
 
 class Columns(NamedTuple):

@@ -1,0 +1,114 @@
+"""Which conversations of a corpus are kept: the filters of the config as steps of SQL.
+
+Owns what a filter asks of a row and how a step is named in the funnel.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from fieldwork.errors import StudyError
+from fieldwork.puppets.files import literal
+
+NOT_IN_CORPUS = "not in this corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which conversations to keep; every default but the first keeps all of them.
+
+    A filter on a column that the corpus lacks keeps all rows and says so in the funnel. Where the
+    corpus has the column, a row without a language, model or date does not pass a filter on it, and
+    a row without a verdict counts as neither toxic nor redacted.
+    """
+
+    min_user_turns: int = 5
+    languages: tuple[str, ...] = ()
+    """As the corpus labels them, in any case (`English` in WildChat, `en` in OASST2)."""
+    exclude_toxic: bool = False
+    exclude_redacted: bool = False
+    models: tuple[str, ...] = ()
+    """Glob patterns, such as `gpt-4*`."""
+    started_after: str | None = None
+    """ISO date or time (UTC unless it says otherwise): this or later."""
+    started_before: str | None = None
+    """ISO date or time: earlier than this."""
+
+
+class Step(NamedTuple):
+    """One filter: its name and value in the config, and the SQL that a row must satisfy."""
+
+    name: str
+    setting: str
+    passes: str
+
+
+def filter_steps(filters: Filters, present: frozenset[str]) -> list[Step]:
+    """The filters that need no text; of a column that is not `present` they keep all rows.
+
+    Raises:
+        StudyError: a date that is none.
+    """
+    return [
+        Step(
+            "min_user_turns",
+            str(filters.min_user_turns),
+            f"n_user_turns >= {filters.min_user_turns:d}",
+        ),
+        _choice("languages", filters.languages, "language", present),
+        _exclusion("exclude_toxic", filters.exclude_toxic, "toxic", present),
+        _exclusion("exclude_redacted", filters.exclude_redacted, "redacted", present),
+        _choice("models", filters.models, "model", present),
+        _date("started_after", filters.started_after, ">=", present),
+        _date("started_before", filters.started_before, "<", present),
+    ]
+
+
+def text_steps() -> list[Step]:
+    """The filters that need the texts."""
+    return [Step("readable", "always", "readable"), Step("distinct", "always", "copy = 1")]
+
+
+def _choice(name: str, wanted: Sequence[str], column: str, present: frozenset[str]) -> Step:
+    if not wanted:
+        return Step(name, "all", "true")
+    setting = ", ".join(wanted)
+    if column not in present:
+        return Step(name, f"{setting} ({NOT_IN_CORPUS})", "true")
+    if column == "model":
+        tests = [f"model GLOB {literal(pattern)}" for pattern in wanted]
+    else:
+        tests = [f"lower({column}) = lower({literal(value)})" for value in wanted]
+    return Step(name, setting, " OR ".join(tests))
+
+
+def _exclusion(name: str, wanted: bool, column: str, present: frozenset[str]) -> Step:
+    if not wanted:
+        return Step(name, "false", "true")
+    if column not in present:
+        return Step(name, f"true ({NOT_IN_CORPUS})", "true")
+    return Step(name, "true", f"NOT coalesce({column}, false)")
+
+
+def _date(name: str, wanted: str | None, comparison: str, present: frozenset[str]) -> Step:
+    if wanted is None:
+        return Step(name, "all", "true")
+    try:
+        instant = datetime.fromisoformat(wanted)
+    except ValueError as error:
+        raise StudyError(
+            f"`{name}: {wanted}` is not a date; write it as 2023-04-09 or 2023-04-09T12:00:00Z"
+        ) from error
+    if "started_at" not in present:
+        return Step(name, f"{wanted} ({NOT_IN_CORPUS})", "true")
+    utc = instant.replace(tzinfo=instant.tzinfo or UTC).astimezone(UTC)
+    return Step(name, wanted, f"started_at {comparison} TIMESTAMPTZ {literal(utc.isoformat())}")
+
+
+def ladder(steps: Sequence[Step]) -> str:
+    """SQL that counts the steps a row passes before the first that it does not."""
+    ladder = "\n".join(
+        f"WHEN NOT coalesce({step.passes}, false) THEN {level}" for level, step in enumerate(steps)
+    )
+    return f"CASE {ladder} ELSE {len(steps)} END"
