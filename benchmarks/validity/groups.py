@@ -1,6 +1,6 @@
 """Differences between groups of participants, with and without one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -29,25 +29,35 @@ ANSWERED = 0.8
 
 
 class Groups(NamedTuple):
-    """Sizes of two groups, and whether every prompt is answered."""
+    """Sizes of the groups, and whether every prompt is answered."""
 
-    first: int
-    second: int
+    sizes: tuple[int, ...]
     whole: bool = True
 
     def name(self) -> str:
         """As the tables call it."""
-        return f"{self.first} and {self.second} participants" + (
+        *some, last = self.sizes
+        return f"{', '.join(map(str, some))} and {last} participants" + (
             "" if self.whole else ", a fifth of the answers missing"
         )
 
+    def of_participants(self) -> list[int]:
+        """The number of each participant's group."""
+        return [number for number, size in enumerate(self.sizes) for _ in range(size)]
 
-SIZES = (Groups(20, 20), Groups(10, 30), Groups(20, 20, False))
+
+SIZES = (
+    Groups((20, 20)),
+    Groups((10, 30)),
+    Groups((20, 20), whole=False),
+    Groups((20, 20, 20)),
+    Groups((10, 20, 30), whole=False),
+)
 SOURCES = ("alike", "one group varies more", "other options, as varied")
 
 
 def jobs() -> Iterator[Job]:
-    """Lists and letters of two groups."""
+    """Lists of two and three groups, letters of two."""
     for source in SOURCES:
         for size in SIZES:
             yield partial(_lists, source, size)
@@ -57,10 +67,11 @@ def jobs() -> Iterator[Job]:
 
 def _lists(source: str, size: Groups, sets: int, seed: int) -> Iterator[Outcome]:
     sets = max(1, sets // 4)
-    random = np.random.default_rng([seed, SOURCES.index(source), *size])
-    n = size.first + size.second
+    random = np.random.default_rng([seed, SOURCES.index(source), *size.sizes, size.whole])
+    group_of = size.of_participants()
+    n = len(group_of)
     habits = HABIT * random.normal(size=(sets, 1, n, 1, OPTIONS))
-    weights = np.stack([_weights(source, first=k < size.first) for k in range(n)])
+    weights = np.stack([_weights(source, group) for group in group_of])
     given = draw_lists(
         np.broadcast_to(weights[None, None, :, None, :] + habits, (sets, ITEMS, n, 1, OPTIONS)),
         random,
@@ -68,10 +79,11 @@ def _lists(source: str, size: Groups, sets: int, seed: int) -> Iterator[Outcome]
     frame = list_table(given, condition="field", puppets=True)
     if not size.whole:
         frame = frame[random.random(len(frame)) < ANSWERED]
-    rows = measure(frame, size.first, n)
+    rows = measure(frame, group_of)
     name, where = f"lists, {ITEMS} prompts, {source}", size.name()
     means = [r for r in rows if r.item_id is None]
-    entropy = [r for r in means if r.metric == "entropy_bits"]
+    # of several groups the first, which is the one that varies more
+    entropy = [r for r in means if r.metric == "entropy_bits" and r.group == "0"]
     yield outcome(
         PART, "difference of mean entropies", name, where,
         truth=None if source == "one group varies more" else 0.0,
@@ -92,20 +104,20 @@ def _lists(source: str, size: Groups, sets: int, seed: int) -> Iterator[Outcome]
     )  # fmt: skip
 
 
-def _weights(source: str, *, first: bool) -> Floats:
+def _weights(source: str, group: int) -> Floats:
     common = Zipf(OPTIONS, 1.5).log_weights()
-    if first and source == "one group varies more":
+    if group == 0 and source == "one group varies more":
         return Zipf(OPTIONS, 1.2).log_weights()
-    return np.roll(common, 5) if first and source.startswith("other") else common
+    return np.roll(common, 5 * group) if source.startswith("other") else common
 
 
-def measure(frame: pd.DataFrame, n_first: int, n: int) -> list[GroupDifference]:
-    """Differences of participants 0 to `n_first` from the rest."""
+def measure(frame: pd.DataFrame, group_of: Sequence[int]) -> list[GroupDifference]:
+    """Differences between the groups of participants 0 and on."""
     participants = pd.DataFrame(
         {
-            "participant_id": [f"p{k:04}" for k in range(n)],
+            "participant_id": [f"p{k:04}" for k in range(len(group_of))],
             "variable": "group",
-            "group": ["a" if k < n_first else "b" for k in range(n)],
+            "group": [str(group) for group in group_of],
         }
     )
     names = [f"{k:05}" for k in range(LETTER_ITEMS)]
@@ -133,7 +145,7 @@ def _letters(gap: float, sets: int, seed: int) -> Iterator[Outcome]:
     wrong = letters[:, :, :20] > 0
     turned = wrong & (random.random(wrong.shape) < gap / 0.45)
     letters[:, :, :20][turned] = 0
-    rows = measure(letter_table(letters, condition="field", puppets=True), 20, n)
+    rows = measure(letter_table(letters, condition="field", puppets=True), [0] * 20 + [1] * 20)
     means = [r for r in rows if r.item_id is None and r.metric == "share_correct"]
     yield outcome(
         PART, "difference of mean shares correct",

@@ -10,24 +10,28 @@ import numpy as np
 import pandas as pd
 import pytest
 from metric_frames import answer_frame, chosen, item_frame, listed, question
-from scipy.stats import entropy
+from scipy.stats import entropy, ttest_ind
+from scipy.stats import t as student
 
 from fieldwork.against_field import GroupDifference, GroupEstimate
 from fieldwork.errors import StudyError
+from fieldwork.metrics.group_contrasts import Estimate, contrast, contrast_of_shares
 from fieldwork.metrics.group_shuffles import (
     Prompt,
     divergence_between,
+    from_others,
     moves,
     read_prompts,
-    share_difference,
+    shares,
     shuffle,
     studentized,
-    varied_difference,
+    varied_values,
 )
 from fieldwork.metrics.group_tests import measure_group_differences
 from fieldwork.metrics.groups import MIN_ANSWERS, measure_groups, read_blocks
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
 from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.shifts import Pair, newcombe_interval
 from fieldwork.records import Answer
 
 OPTIONS = [f"o{k:02}" for k in range(30)]
@@ -168,7 +172,7 @@ def test_two_groups_have_one_difference_and_three_one_each() -> None:
     three = differences(answers, members({"x": 6, "y": 6, "z": 6}))
     assert {(r.group, r.versus) for r in two} == {("x", "y"), (None, None)}
     assert {(r.group, r.versus) for r in three} == {
-        ("x", "rest"), ("y", "rest"), ("z", "rest"), (None, None),
+        ("x", None), ("y", None), ("z", None), (None, None),
     }  # fmt: skip
     assert {r.n_family for r in two if r.metric == "entropy_bits" and r.item_id} == {2}
     assert {r.n_family for r in three if r.metric == "entropy_bits" and r.item_id} == {6}
@@ -186,6 +190,100 @@ def test_a_planted_difference_is_found_and_none_where_there_is_none() -> None:
     assert mean.ci_high < 0
     same = differences(lists([20] * 30), participants)
     assert min(r.p_holm or 1 for r in same if r.item_id is None) > 0.05
+
+
+def apart(n: int, width: int) -> list[Answer]:
+    """Three groups of `n` that choose among `width` options each, none of which another has."""
+    source = random.Random(4)
+    return [
+        dataclasses.replace(row, condition="field", puppet_id=f"p{k:02}", item_id=item)
+        for item in "ab"
+        for k in range(3 * n)
+        for row in listed(source.sample(OPTIONS[k // n * 10 : k // n * 10 + width], 5))
+    ]
+
+
+def test_groups_that_prefer_other_options_are_not_told_to_vary_less() -> None:
+    rows = differences(apart(10, 9), members({"x": 10, "y": 10, "z": 10}))
+    varied = [r for r in rows if r.metric == "entropy_bits" and r.item_id is None]
+    assert len(varied) == 3
+    assert all(abs(r.difference or 9.0) < 0.15 for r in varied)
+    assert min(r.p_value or 0.0 for r in varied) > 0.05
+    (all_at_once,) = (r for r in rows if r.metric == "js_bits" and r.item_id is None)
+    assert all_at_once.p_value == 1 / 200
+
+
+@pytest.mark.parametrize("groups", [{"x": 9, "y": 15}, {"x": 6, "y": 8, "z": 10}])
+def test_differences_are_those_of_the_groups_own_values(groups: dict[str, int]) -> None:
+    answers, participants = lists([9] * 12 + [25] * 12), members(groups)
+    values = {(r.item_id, r.group, r.metric): r.estimate for r in measured(answers, participants)}
+    told = [r for r in differences(answers, participants) if r.group and r.difference is not None]
+    assert {r.metric for r in told} > {"entropy_bits", "one_minus_top5_share"}
+    for row in told:
+        others = [values[row.item_id, g, row.metric] or 0.0 for g in groups if g != row.group]
+        assert row.value == pytest.approx(values[row.item_id, row.group or "", row.metric])
+        assert row.value_versus == pytest.approx(np.mean(others))
+
+
+def test_a_small_group_is_not_among_the_others() -> None:
+    answers = lists([9] * 6 + [25] * 6 + [12] * 6)
+    few = [a for a in answers if a.item_id == "a" or (a.puppet_id or "") < "p15"]
+    rows = differences(few, members({"x": 6, "y": 6, "z": 6}))
+    own = {(r.item_id, r.group): r for r in rows if r.metric == "entropy_bits"}
+    assert own["b", "z"].reason == f"3 answers of the group can be read, {MIN_ANSWERS} are needed"
+    assert (own["b", "x"].n_group, own["b", "x"].n_versus) == (6, 6)
+    assert (own["a", "x"].n_group, own["a", "x"].n_versus) == (6, 12)
+    # means are over the prompts that all answer
+    assert own[None, "x"].difference == own["a", "x"].difference
+    assert own[None, "x"].n_items == 1
+
+
+def test_a_group_alone_with_answers_to_a_prompt_is_told() -> None:
+    few = [a for a in lists([9] * 12) if a.item_id == "a" or (a.puppet_id or "") < "p08"]
+    rows = differences(few, members({"x": 6, "y": 6}))
+    (row,) = (r for r in rows if r.item_id == "b" and r.metric == "entropy_bits")
+    assert row.reason == f"no other group has {MIN_ANSWERS} answers to it"
+
+
+def test_of_two_groups_the_interval_is_welchs() -> None:
+    random_of = np.random.default_rng(1)
+    x, y = random_of.normal(1, 2, 12), random_of.normal(0, 1, 30)
+    given = {
+        name: Estimate(values.mean(), values.var(ddof=1) / len(values), len(values) - 1.0)
+        for name, values in (("x", x), ("y", y))
+    }
+    held = ttest_ind(x, y, equal_var=False).confidence_interval()
+    found = contrast(given, "x").interval
+    assert found is not None
+    assert tuple(found) == pytest.approx((held.low, held.high))
+
+
+def test_of_several_groups_each_counts_by_its_part_in_the_mean() -> None:
+    given = {"x": Estimate(4.0, 0.2, 9), "y": Estimate(1.0, 0.4, 9), "z": Estimate(2.0, 0.8, 9)}
+    found = contrast(given, "x")
+    variance = 0.2 + 0.4 / 4 + 0.8 / 4
+    freedom = variance**2 / ((0.2**2 + 0.1**2 + 0.2**2) / 9)
+    assert (found.value, found.other) == (4.0, 1.5)
+    assert found.interval is not None
+    half = student.ppf(0.975, freedom) * variance**0.5
+    assert tuple(found.interval) == pytest.approx((2.5 - half, 2.5 + half))
+
+
+@pytest.mark.parametrize("still", ["x", "yz"])
+def test_a_group_that_nothing_moves_has_no_interval(still: str) -> None:
+    given = {g: Estimate(1.0, 0.0 if g in still else 0.5, 9.0) for g in "xyz"}
+    assert contrast(given, "x").interval is None
+
+
+def test_of_two_shares_the_interval_is_newcombes() -> None:
+    found = contrast_of_shares({"x": (7, 9), "y": (3, 12)}, "x")
+    assert found.interval == newcombe_interval(Pair(7, 9, 3, 12))
+    three = contrast_of_shares({"x": (7, 9), "y": (3, 12), "z": (3, 12)}, "x")
+    assert (three.value, three.other) == (found.value, found.other)
+    assert three.interval is not None
+    assert found.interval is not None
+    # two others are known better than one
+    assert found.interval.low < three.interval.low < three.interval.high < found.interval.high
 
 
 def shuffled(answers: list[Answer], groups: Mapping[str, int], n: int) -> tuple[Prompt, np.ndarray]:
@@ -230,26 +328,30 @@ def test_divergence_is_lins_with_weights(groups: dict[str, int]) -> None:
         assert value == pytest.approx(plain_divergence(dealt))
 
 
-def test_at_equal_sizes_the_difference_of_entropies_is_the_plain_one() -> None:
-    answers = lists([9] * 5 + [20] * 5, items="a")
-    prompt, labels = shuffled(answers, {"x": 5, "y": 5}, 5)
-    found = varied_difference(
-        prompt, labels == 0, ("entropy_bits",), np.random.default_rng(1)
+def test_at_equal_sizes_the_entropies_are_the_plain_ones() -> None:
+    answers = lists([9] * 5 + [20] * 5 + [15] * 5, items="a")
+    prompt, labels = shuffled(answers, {"x": 5, "y": 5, "z": 5}, 5)
+    found = varied_values(
+        prompt, labels, range(3), ("entropy_bits",), np.random.default_rng(1)
     )["entropy_bits"]  # fmt: skip
-    for row, value in zip(labels, found, strict=True):
-        counts = [
-            Counter(o for a, g in zip(answers, row, strict=True) if g == k for o in a.items or [])
-            for k in (0, 1)
-        ]
-        assert value == pytest.approx(
-            entropy([*counts[0].values()], base=2) - entropy([*counts[1].values()], base=2)
-        )
+    for row, values in zip(labels, found, strict=True):
+        for k, value in enumerate(values):
+            of_group = [a for a, g in zip(answers, row, strict=True) if g == k]
+            counts = Counter(o for a in of_group for o in a.items or [])
+            assert value == pytest.approx(entropy([*counts.values()], base=2))
+
+
+def test_a_group_is_set_beside_the_mean_of_the_others() -> None:
+    values = np.array([[1.0, 2.0, 6.0], [3.0, np.nan, 5.0]])
+    assert from_others(values, 0)[0] == -3.0
+    assert from_others(values, 2)[0] == 4.5
+    assert np.isnan(from_others(values, 0)[1])
 
 
 @pytest.mark.parametrize("metric", ["entropy_bits", "one_minus_top5_share"])
 def test_moves_are_those_of_leaving_answers_out(metric: str) -> None:
-    answers = lists([9] * 5 + [20] * 7, items="a")
-    prompt, labels = shuffled(answers, {"x": 5, "y": 7}, 3)
+    answers = lists([9] * 5 + [20] * 7 + [12] * 6, items="a")
+    prompt, labels = shuffled(answers, {"x": 5, "y": 7, "z": 6}, 3)
     given = [a.items or [] for a in answers]
 
     def value(chosen_lists: Sequence[Sequence[str]], top: set[str]) -> float:
@@ -258,7 +360,9 @@ def test_moves_are_those_of_leaving_answers_out(metric: str) -> None:
             return float(entropy([*counts.values()], base=2))
         return 1 - sum(counts[o] for o in top) / counts.total()
 
-    for row, moved in zip(labels, moves(prompt, labels == 0, metric), strict=True):
+    # those of the third are nobody's
+    for row, moved in zip(labels, moves(prompt, labels, (0, 1), metric), strict=True):
+        assert not moved[row == 2].any()
         for k in (0, 1):
             own = [i for i, g in enumerate(row) if g == k]
             counts = Counter(o for i in own for o in given[i])
@@ -270,9 +374,13 @@ def test_moves_are_those_of_leaving_answers_out(metric: str) -> None:
 
 def test_in_standard_errors_nothing_and_everything() -> None:
     moved = np.array([[0.3, 0.4], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
-    found = studentized(np.array([1.0, 0.0, -1.0, np.nan]), moved)
+    own = np.array([[True, False]] * 4)
+    found = studentized(np.array([1.0, 0.0, -1.0, np.nan]), moved, own, 2)
     assert found[:3].tolist() == [2.0, 0.0, -np.inf]
     assert np.isnan(found[3])
+    # of three groups, what moves one of the two others moves their mean by half of it
+    halved = studentized(np.array([1.0]), np.array([[0.3, 0.8]]), own[:1], 3)
+    assert halved.tolist() == pytest.approx([2.0])
 
 
 def test_unequal_sizes_are_brought_to_one() -> None:
@@ -282,8 +390,8 @@ def test_unequal_sizes_are_brought_to_one() -> None:
         answers = lists([30] * 28, items="a", seed=seed)
         prompt, labels = shuffled(answers, {"x": 6, "y": 22}, 1)
         random_of = np.random.default_rng(seed)
-        found = varied_difference(prompt, labels == 0, ("entropy_bits",), random_of)
-        equal.append(found["entropy_bits"][0])
+        found = varied_values(prompt, labels, (0, 1), ("entropy_bits",), random_of)
+        equal.append(from_others(found["entropy_bits"], 0)[0])
         sizes = [
             Counter(o for a in part for o in a.items or []) for part in (answers[:6], answers[6:])
         ]
@@ -308,10 +416,10 @@ def test_the_test_of_a_share_is_that_of_all_splits() -> None:
 
 
 def test_shares_of_shuffles_with_missing_answers() -> None:
-    member = np.array([[True, True, False], [True, False, False], [False, False, False]])
-    found = share_difference(member, np.array([1.0, 0.0, 1.0]))
-    assert found[:2].tolist() == [-0.5, 0.5]
-    assert np.isnan(found[2])
+    labels = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 1]])
+    found = shares(labels, (0, 1), np.array([1.0, 0.0, 1.0]))
+    assert found[:2].tolist() == [[0.5, 1.0], [1.0, 0.5]]
+    assert np.isnan(found[2, 0])
 
 
 def test_missing_answers_keep_a_participant_whole() -> None:
