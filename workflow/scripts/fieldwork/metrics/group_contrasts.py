@@ -44,9 +44,7 @@ def contrast(of_groups: Mapping[str, Estimate], group: str) -> Compared:
     variance = own.variance + beside
     freedom = variance**2 / math.fsum(one.variance**2 / one.freedom for one in parts)
     half = student_quantile(freedom) * math.sqrt(variance)
-    return Compared(
-        own.value, value, Interval(own.value - value - half, own.value - value + half)
-    )
+    return Compared(own.value, value, Interval(own.value - value - half, own.value - value + half))
 
 
 def contrast_of_shares(counts: Mapping[str, tuple[int, int]], group: str) -> Compared:

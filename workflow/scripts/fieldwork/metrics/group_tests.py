@@ -268,7 +268,9 @@ def _tested(
 
 
 def _why_not(n: tuple[int, int]) -> str:
-    return too_few(n[0]) if n[0] < MIN_ANSWERS else f"no other group has {MIN_ANSWERS} answers to it"
+    return (
+        too_few(n[0]) if n[0] < MIN_ANSWERS else f"no other group has {MIN_ANSWERS} answers to it"
+    )
 
 
 # ---- shares of answers that are correct, or cannot be read -------------------------------------------
@@ -294,9 +296,7 @@ def _marked(test: _Test, metric: str, column: str) -> Iterator[GroupDifference]:
                 difference = from_others(values, there.index(case.number))
                 compared = contrast_of_shares(counts, case.group)
             n = _sizes(own[0], there, case)
-            yield _tested(
-                test.block, str(item), case, metric, compared, difference, n=n, n_items=1
-            )
+            yield _tested(test.block, str(item), case, metric, compared, difference, n=n, n_items=1)
     if drawn:
         own_items = told[told["item_id"].isin(test.shared)]
         yield from _mean_of_marked(test, metric, np.mean(drawn, axis=0), own_items, len(drawn))
