@@ -1,0 +1,38 @@
+"""The study that the scale benchmark times, from requests to figures: that its steps still run."""
+
+import importlib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_step_of_the_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks/scale/clients"))
+    study_step = importlib.import_module("study_step")
+    monkeypatch.setattr(study_step, "PERMUTATIONS", 19)
+    monkeypatch.setattr(study_step, "HISTORIES", 1)
+    monkeypatch.setattr(study_step, "TASKS", {"recommendations": 3, "mmlu_lite": 2})
+    study = study_step.Study(tmp_path / "study", scale=1)
+    # every candidate is encoded, which is not what is tried here
+    few = pd.read_csv(ROOT / "resources/tasks/candidates.csv").groupby("item_id").head(6)
+    few.to_csv(tmp_path / "candidates.csv", index=False)
+    sources = study._sources
+    monkeypatch.setattr(
+        study,
+        "_sources",
+        lambda task: [
+            source | {"shots": 0 if source["shots"] else None}
+            | ({"candidates": str(tmp_path / "candidates.csv")} if source["candidates"] else {})
+            for source in sources(task)
+        ],
+    )  # fmt: skip
+    study.prepare()
+    steps = [name for name in vars(study_step.Study) if not name.startswith("_")]
+    for step in steps:
+        if step not in ("n_requests", "prepare"):
+            getattr(study, step)()
+    written = {path.name for path in (tmp_path / "study").iterdir()}
+    assert written > {"1.pdf", "2.pdf", "3.pdf", "4.pdf", "5.pdf", "findings.md", "study.duckdb"}
