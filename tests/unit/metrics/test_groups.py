@@ -432,6 +432,15 @@ def test_missing_answers_keep_a_participant_whole() -> None:
     assert mean.p_value is not None
 
 
+@pytest.mark.parametrize(("n", "told"), [(199, False), (99, True)])
+def test_more_tests_than_the_shuffles_can_tell_apart_say_so(n: int, told: bool) -> None:
+    rows = differences(lists([12] * 18), members({"x": 6, "y": 6, "z": 6}), n=n)
+    varied = [r for r in rows if r.metric == "entropy_bits" and r.item_id]
+    assert {r.n_family for r in varied} == {6}
+    needed = "p_holm cannot fall to 0.05: 6 tests need metrics.permutations of 119 or more"
+    assert {r.reason for r in varied} == {needed if told else None}
+
+
 def test_a_participant_in_two_groups_is_refused() -> None:
     twice = pd.concat([members({"x": 6}), members({"y": 6})])
     with pytest.raises(StudyError, match="a participant is in two groups of gender"):

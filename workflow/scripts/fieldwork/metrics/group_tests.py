@@ -6,6 +6,7 @@ observed groups are. Of two groups there is one difference, of several each grou
 the other groups' values.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -51,6 +52,8 @@ MARKS = {"share_correct": "is_correct", "share_unread": "is_unread"}
 OMNIBUS = "js_bits"
 NO_INTERVAL = "no interval: leaving out a participant never changes the value"
 NO_DIVERGENCE_INTERVAL = "no interval: a divergence near zero is bounded by it"
+
+LEVEL = 0.05
 
 _TIE = 1e-9
 
@@ -330,9 +333,23 @@ def corrected(rows: Sequence[GroupDifference]) -> list[GroupDifference]:
         tested = [row for row in family if row.p_value is not None]
         held = holm([row.p_value for row in tested if row.p_value is not None])
         size = len(tested)
-        done += [replace(row, p_holm=p, n_family=size) for row, p in zip(tested, held, strict=True)]
+        done += [
+            replace(row, p_holm=p, n_family=size, reason=row.reason or _too_many(row, size))
+            for row, p in zip(tested, held, strict=True)
+        ]
         done += [replace(row, n_family=size) for row in family if row.p_value is None]
     return done
+
+
+def _too_many(row: GroupDifference, n_tests: int) -> str | None:
+    """Where the least p-value that the shuffles allow is too large for so many tests."""
+    shuffles = (row.n_permutations or 0) + 1
+    if n_tests <= LEVEL * shuffles:
+        return None
+    return (
+        f"p_holm cannot fall to {LEVEL:g}: {n_tests} tests need metrics.permutations of "
+        f"{math.ceil(n_tests / LEVEL) - 1:,} or more"
+    )
 
 
 def _row(
