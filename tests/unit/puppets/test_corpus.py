@@ -462,9 +462,12 @@ def test_how_a_corpus_is_cut_into_files_and_parts_does_not_show(
         table = pa.Table.from_pylist(rows[k::n_files] if k < n_files else rows)
         pq.write_table(table, file, row_group_size=100)
     outputs = []
-    for given, memory in (([tmp_path / "whole.parquet"], "2GB"), (files, limit)):
+    whole = [tmp_path / "whole.parquet"]
+    for given, memory, threads in ((whole, "2GB", 1), (files, limit, 4)):
         out = tmp_path / "out.parquet"
-        funnel = prepare_corpus(given, format="wildchat", filters=ALL, out=out, memory_limit=memory)
+        funnel = prepare_corpus(
+            given, format="wildchat", filters=ALL, out=out, memory_limit=memory, threads=threads
+        )
         assert [step.rows_out for step in funnel[-3:]] == [1_500, 1_500, 1_400]
         outputs.append(out.read_bytes())
     assert outputs[0] == outputs[1]
