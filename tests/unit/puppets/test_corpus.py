@@ -474,6 +474,14 @@ def test_how_a_corpus_is_cut_into_files_and_parts_does_not_show(
     assert not list(tmp_path.glob(".*"))
 
 
+def test_what_a_killed_run_left_on_the_disk_goes(tmp_path: Path) -> None:
+    left = tmp_path / ".out.parquet.parts"
+    left.mkdir()
+    (left / "000007.arrow").write_bytes(b"half a part")
+    assert len(prepare(tmp_path, [wildchat()]).rows) == 1
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.parquet", "out.parquet"]
+
+
 def test_a_disk_that_is_too_small_is_told_of_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from fieldwork.errors import StudyError, first_line
@@ -86,13 +85,12 @@ def prepare_corpus(
         _refuse_empty(files, funnel)
         n_bytes = _choose_rows(database, source, level=len(steps))
         _require_space(out, n_bytes)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".corpus-", dir=out.parent) as folder:
-            _read_texts(database, source, Path(folder), _cuts(database, n_bytes))
+        with _emptied(out.with_name(f".{out.name}.parts")) as folder:
+            _read_texts(database, source, folder, _cuts(database, n_bytes))
             steps = text_steps()
             funnel += _funnel(database, "told", steps, funnel[-1].rows_out, start=len(funnel))
             _refuse_empty(files, funnel)
-            kept = _kept(database, Path(folder), level=len(steps))
+            kept = _kept(database, folder, level=len(steps))
             copy_tables(database, kept, out, Conversation)
     return funnel
 
@@ -107,6 +105,17 @@ def _check_files(files: Sequence[Path]) -> None:
             raise StudyError(
                 f"{file}: no such file; check `path:` of the corpus, or download it again"
             )
+
+
+@contextmanager
+def _emptied(folder: Path) -> Iterator[Path]:
+    """A folder to work in, without what a killed run left there; it is gone afterwards."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
