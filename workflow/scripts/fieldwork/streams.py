@@ -95,7 +95,8 @@ def copy_tables(
 
     Every row group but the last is full, so bytes depend neither on where one batch ends and the next
     begins nor on the threads of the database, all of which compress. Memory is within the database's
-    limit, beside that of a batch.
+    limit, beside that of a batch. The file marks no column as one that every row has, as the database
+    marks none; that none is missing is seen to here.
 
     Args:
         database: from `open_database`; what makes the batches may query it meanwhile.
