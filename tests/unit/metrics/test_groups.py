@@ -269,9 +269,10 @@ def test_of_several_groups_each_counts_by_its_part_in_the_mean() -> None:
     assert tuple(found.interval) == pytest.approx((2.5 - half, 2.5 + half))
 
 
+@pytest.mark.parametrize("nothing", [0.0, 1e-30])
 @pytest.mark.parametrize("still", ["x", "yz"])
-def test_a_group_that_nothing_moves_has_no_interval(still: str) -> None:
-    given = {g: Estimate(1.0, 0.0 if g in still else 0.5, 9.0) for g in "xyz"}
+def test_a_group_that_nothing_moves_has_no_interval(still: str, nothing: float) -> None:
+    given = {g: Estimate(1.0, nothing if g in still else 0.5, 9.0) for g in "xyz"}
     assert contrast(given, "x").interval is None
 
 
@@ -439,6 +440,15 @@ def test_more_tests_than_the_shuffles_can_tell_apart_say_so(n: int, told: bool) 
     assert {r.n_family for r in varied} == {6}
     needed = "p_holm cannot fall to 0.05: 6 tests need metrics.permutations of 119 or more"
     assert {r.reason for r in varied} == {needed if told else None}
+
+
+def test_what_was_said_of_an_interval_is_said_besides() -> None:
+    row = next(r for r in differences(lists([12] * 12), members({"x": 6, "y": 6}), n=9)
+               if r.metric == "js_bits" and r.item_id)  # fmt: skip
+    assert (row.reason or "").split("; ") == [
+        "no interval: a divergence near zero is bounded by it",
+        "p_holm cannot fall to 0.05: 2 tests need metrics.permutations of 39 or more",
+    ]
 
 
 def test_a_participant_in_two_groups_is_refused() -> None:

@@ -54,7 +54,7 @@ class GroupDifference:
     n_items: int = column("items behind the difference")
     n_group: int = column("participants of the group; of all groups at once in all of them")
     n_versus: int = column("participants of the others; 0 for all groups at once")
-    reason: str | None = column("why something is NULL")
+    reason: str | None = column("why something is NULL, or no test could show anything")
 
 
 @dataclass(frozen=True, slots=True)

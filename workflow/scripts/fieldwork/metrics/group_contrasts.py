@@ -12,6 +12,9 @@ from fieldwork.metrics.groups import Block, as_lists, enough
 from fieldwork.metrics.prompt_means import METRICS, Means, mean_over, measure_prompts
 from fieldwork.metrics.resampling import Interval, student_quantile, wilson_interval
 
+_NOTHING = 1e-9
+"""Errors below this are rounding."""
+
 
 class Estimate(NamedTuple):
     """A value of a group, its variance, and the degrees of freedom of that."""
@@ -39,7 +42,7 @@ def contrast(of_groups: Mapping[str, Estimate], group: str) -> Compared:
     value = math.fsum(one.value for one in others) / len(others)
     parts = [own, *(one._replace(variance=one.variance / len(others) ** 2) for one in others)]
     beside = math.fsum(one.variance for one in parts[1:])
-    if not (own.variance > 0 and beside > 0) or any(one.freedom < 1 for one in parts):
+    if min(own.variance, beside) <= _NOTHING**2 or any(one.freedom < 1 for one in parts):
         return Compared(own.value, value, None)
     variance = own.variance + beside
     freedom = variance**2 / math.fsum(one.variance**2 / one.freedom for one in parts)

@@ -334,11 +334,15 @@ def corrected(rows: Sequence[GroupDifference]) -> list[GroupDifference]:
         held = holm([row.p_value for row in tested if row.p_value is not None])
         size = len(tested)
         done += [
-            replace(row, p_holm=p, n_family=size, reason=row.reason or _too_many(row, size))
+            replace(row, p_holm=p, n_family=size, reason=_also(row.reason, _too_many(row, size)))
             for row, p in zip(tested, held, strict=True)
         ]
         done += [replace(row, n_family=size) for row in family if row.p_value is None]
     return done
+
+
+def _also(said: str | None, more: str | None) -> str | None:
+    return "; ".join(reason for reason in (said, more) if reason) or None
 
 
 def _too_many(row: GroupDifference, n_tests: int) -> str | None:

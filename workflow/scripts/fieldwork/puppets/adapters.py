@@ -234,6 +234,8 @@ def _slim_query(row: _Row, read: Read, rows: str) -> str:
 
 
 def _full_query(read: Read) -> str:
+    # of the chosen only those of these files: the smaller side of a join is held in memory, and must not
+    # be the one with the texts
     return f"""
         SELECT * EXCLUDE (known_user), coalesce(known_user, sha256(conversation_id)) AS user_id
         FROM (SELECT * EXCLUDE (place, known_id, n_messages), coalesce(known_id,
