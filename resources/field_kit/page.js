@@ -1,6 +1,6 @@
 // The survey page: four views, one state, kept in localStorage where the browser allows it. Nothing is sent.
 "use strict";
-(() => {
+(async () => {
   const survey = JSON.parse(document.getElementById("survey").textContent);
   const words = survey.texts;
   const at = (id) => document.getElementById(id);
@@ -29,6 +29,7 @@
   const query = new URLSearchParams(location.search);
   const linked = (query.get("PROLIFIC_PID") ?? query.get("participant") ?? "").trim().slice(0, 64);
   const place = `fieldwork:${survey.survey}:${linked}`;
+  const trial = `${place}:trial`;
   // a prompt asked again is a slot of its own
   const slots = survey.prompts.length * survey.repeats;
   const fresh = () => ({
@@ -36,20 +37,31 @@
     order: shuffled(slots), answers: {}, view: "welcome", index: 0,
   });
   const fits = (kept) => kept && Array.isArray(kept.order) && kept.order.length === slots;
+  const stateOf = (text) => {
+    const kept = JSON.parse(text ?? "null");
+    return fits(kept) ? kept : fresh();
+  };
+  // Chromium runs the script of a page opened as a file before it knows whose storage that is, and then gives one that
+  // is empty and lost with the page; what it answers to another question comes after. Other browsers answer too.
+  const known = async () => {
+    const late = new Promise((done) => setTimeout(done, 1000));
+    try { await Promise.race([indexedDB.databases(), late]); } catch { /* then it is asked as it is */ }
+  };
   let storage = null;
   let state = fresh();
+  await known();
   try {
     storage = window.localStorage;
-    const kept = JSON.parse(storage.getItem(place) ?? "null");
-    if (fits(kept)) state = kept;
+    state = stateOf(storage.getItem(place));
   } catch {
     storage = null;
   }
   const keep = () => {
     try {
-      storage?.setItem(place, JSON.stringify(state));
-      // nothing stays on a device before consent, nor after everything was erased
-      if (!state.consented) storage?.removeItem(place);
+      // nothing stays on a device before consent, nor after everything was erased; whether it could is tried at a
+      // place of its own, since another tab may have answers at this one
+      storage?.setItem(state.consented ? place : trial, state.consented ? JSON.stringify(state) : "");
+      storage?.removeItem(trial);
       if (storage) return;
     } catch {
       storage = null;
@@ -248,6 +260,14 @@
     fillAbout();
     show("welcome");
     say(words.erased);
+  });
+
+  // what another tab of this link keeps or erases is so here too, or each would write over the other's answers
+  window.addEventListener("storage", (event) => {
+    if (!storage || (event.key !== null && event.key !== place)) return;
+    state = stateOf(event.newValue);
+    fillAbout();
+    show(state.view, { focus: false });
   });
 
   fillAbout();

@@ -32,6 +32,15 @@ NO_STORAGE = (
     "Object.defineProperty(window, 'localStorage', {get() { throw new Error('refused'); }});"
 )
 FULL_STORAGE = "Storage.prototype.setItem = () => { throw new Error('full'); };"
+# what Chromium does now and then to a page opened as a file: a storage that is lost with the page
+STORAGE_TOO_SOON = """(() => {
+  const real = Object.getOwnPropertyDescriptor(window, "localStorage").get.bind(window);
+  const databases = indexedDB.databases.bind(indexedDB);
+  const lost = { getItem: () => null, setItem: () => {}, removeItem: () => {} };
+  let answered = false;
+  indexedDB.databases = () => databases().finally(() => { answered = true; });
+  Object.defineProperty(window, "localStorage", { get: () => (answered ? real() : lost) });
+})();"""
 NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', {value: undefined});"
 
 
@@ -223,6 +232,48 @@ def test_everything_can_be_erased(visit: Visit) -> None:
     page.reload()
     to_prompts(page)
     assert page.get_by_label("Copy the whole").input_value() == ""
+
+
+def test_the_storage_is_asked_once_the_browser_answers(visit: Visit) -> None:
+    page = visit(script=STORAGE_TOO_SOON)
+    to_prompts(page)
+    page.get_by_label("Copy the whole").fill("kept")
+    page.reload()
+    expect(page.locator("#prompts-title")).to_have_text("Prompt 1 of 5")
+    assert page.get_by_label("Copy the whole").input_value() == "kept"
+
+
+@pytest.mark.parametrize(
+    "answer", ["new Promise(() => {})", "Promise.reject(new Error('refused'))"]
+)
+def test_a_browser_that_does_not_answer_still_shows_the_page(visit: Visit, answer: str) -> None:
+    page = visit(script=f"IDBFactory.prototype.databases = () => {answer};")
+    to_prompts(page)
+    page.reload()
+    expect(page.locator("#prompts-title")).to_have_text("Prompt 1 of 5")
+
+
+def test_two_tabs_of_one_link_are_one_survey(visit: Visit, written: Written) -> None:
+    first = visit()
+    second = first.context.new_page()
+    second.goto(written.address)
+    expect(second.locator("#welcome")).to_be_visible()
+    to_prompts(first)
+    expect(second.locator("#prompts-title")).to_have_text("Prompt 1 of 5")
+    assert asked(second) == asked(first)
+    second.get_by_label("Copy the whole").fill("of the second tab")
+    expect(first.get_by_label("Copy the whole")).to_have_value("of the second tab")
+    first.locator("#next").click()
+    first.get_by_label("Copy the whole").fill("of the first")
+    third = first.context.new_page()
+    third.goto(written.address)
+    expect(third.get_by_label("Copy the whole")).to_have_value("of the first")
+    third.get_by_role("button", name="Erase everything").click()
+    third.get_by_role("button", name="Erase", exact=True).click()
+    for page in (first, second):
+        expect(page.locator("#welcome")).to_be_visible()
+        expect(page.get_by_label("I have read this information")).not_to_be_checked()
+    assert first.evaluate("localStorage.length") == 0
 
 
 def test_the_keyboard_is_enough(visit: Visit) -> None:
