@@ -8,10 +8,10 @@ import numpy as np
 from outcomes import Job, Outcome, outcome
 from populations import LETTERS, SHARES, Floats, Zipf, draw_letters, draw_lists
 
-from fieldwork.metrics import ordering
-from fieldwork.metrics.item_agreement import change_chances, entropy_gap
-from fieldwork.metrics.item_values import Sample, reliability, value_of
-from fieldwork.metrics.ordering import agree, order_test
+from fieldwork.metrics.agreement import ordering
+from fieldwork.metrics.agreement.items import change_chances, entropy_gap
+from fieldwork.metrics.agreement.ordering import agree, order_test
+from fieldwork.metrics.agreement.values import Sample, reliability, value_of
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.resampling import generator
 

@@ -18,7 +18,7 @@ from populations import (
 )
 
 from fieldwork.against_field import GroupDifference
-from fieldwork.metrics.group_tests import measure_group_differences
+from fieldwork.metrics.groups.tests import measure_group_differences
 
 PART = "groups"
 ITEMS, LETTER_ITEMS, OPTIONS, PERMUTATIONS = 9, 4, 60, 199

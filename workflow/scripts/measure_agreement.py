@@ -5,8 +5,8 @@ In: results/answers/answers.parquet and items. Out: results/metrics/rank_agreeme
 
 from fieldwork import stage, tables
 from fieldwork.against_field import ItemAgreement, RankAgreement
-from fieldwork.metrics.agreement import measure_rank_agreement
-from fieldwork.metrics.item_agreement import measure_item_agreement
+from fieldwork.metrics.agreement.items import measure_item_agreement
+from fieldwork.metrics.agreement.ranks import measure_rank_agreement
 from fieldwork.records import Answer
 
 

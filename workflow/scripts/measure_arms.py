@@ -10,8 +10,8 @@ from typing import Any
 
 from fieldwork import records, stage, tables
 from fieldwork.estimates import ArmMeasure, ArmTest
-from fieldwork.metrics.arm_tests import ArmOfStudy, measure_arm_tests
-from fieldwork.metrics.arms import Brought, Measured, brought, measure_arms
+from fieldwork.metrics.arms.table import Brought, Measured, brought, measure_arms
+from fieldwork.metrics.arms.tests import ArmOfStudy, measure_arm_tests
 
 
 def main(

@@ -13,7 +13,7 @@ from fieldwork.against_field import (
     CalibrationItem,
     CalibrationWeight,
 )
-from fieldwork.metrics import calibration, calibration_reuse
+from fieldwork.metrics.calibration import reuse, table
 from fieldwork.records import Answer
 
 
@@ -26,13 +26,13 @@ def main(
 ) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
-    asked = calibration.Settings(**settings)
+    asked = table.Settings(**settings)
     given = None
     for file in weights:
         rows = tables.read_rows(file, CalibrationWeight)
-        given = calibration_reuse.given_weights(rows, file=file, settings=asked)
-    found = calibration.measure_calibration(frame, settings=asked, given=given)
-    shares = calibration_reuse.calibrated_shares(
+        given = reuse.given_weights(rows, file=file, settings=asked)
+    found = table.measure_calibration(frame, settings=asked, given=given)
+    shares = reuse.calibrated_shares(
         frame, found.summary, found.weights, settings=asked, baseline=baseline, given=given
     )
     _write(written, "calibration", found.summary, Calibration)
@@ -42,7 +42,7 @@ def main(
 
 
 def _write(written: dict[str, str], name: str, rows: list[Any], row_type: type[Any]) -> None:
-    tables.write_rows(written[name], rows, row_type, order_by=calibration.ORDERS[name])
+    tables.write_rows(written[name], rows, row_type, order_by=table.ORDERS[name])
     tables.write_csv(written[f"{name}_csv"], written[name])
 
 

@@ -6,8 +6,8 @@ results/metrics/groups and group_differences.
 
 from fieldwork import stage, tables
 from fieldwork.against_field import GroupDifference, GroupEstimate
-from fieldwork.metrics.group_tests import measure_group_differences
-from fieldwork.metrics.groups import measure_groups
+from fieldwork.metrics.groups.table import measure_groups
+from fieldwork.metrics.groups.tests import measure_group_differences
 from fieldwork.participants import Participant
 from fieldwork.records import Answer
 

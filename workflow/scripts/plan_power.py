@@ -10,9 +10,9 @@ from fieldwork import stage, tables
 from fieldwork.designs import PowerAdvice, PowerRow
 from fieldwork.generation.arm_sizes import ArmSizes
 from fieldwork.generation.plan_tables import Study
-from fieldwork.metrics import power_page
-from fieldwork.metrics.power_study import Family, simulate
-from fieldwork.metrics.power_table import Asked, advice_rows, power_rows
+from fieldwork.metrics.power import page
+from fieldwork.metrics.power.study import Family, simulate
+from fieldwork.metrics.power.table import Asked, advice_rows, power_rows
 
 
 def main(
@@ -43,7 +43,7 @@ def main(
     tables.write_csv(outputs["power_csv"], outputs["power"])
     advice = list(advice_rows(curves, asked, sizes))
     tables.write_csv_rows(outputs["advice"], advice, PowerAdvice)
-    facts = power_page.Facts(
+    facts = page.Facts(
         name,
         power["simulations"],
         asked.alpha,
@@ -53,7 +53,7 @@ def main(
         drawing["conditions"],
     )
     with tables.atomic_path(outputs["page"]) as partial:
-        partial.write_text(power_page.render(advice, facts), encoding="utf-8")
+        partial.write_text(page.render(advice, facts), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -15,36 +15,36 @@ from fieldwork.estimates import (
     ScoreComparison,
     Shift,
 )
-from fieldwork.metrics import calibration_claims, claims, field_claims, findings, score_claims
+from fieldwork.metrics.findings import answers, calibration, field, page, scores
 from fieldwork.records import Accuracy, Answer, Comparison, VarianceShare
 
 
 def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[str, Any]) -> None:
     """Write the findings."""
-    about = findings.Study(**study)
+    about = page.Study(**study)
     variance = tables.read_rows(inputs["variance"], VarianceShare)
-    asked = findings.count_answers(tables.read_frame(inputs["answers"], Answer))
+    asked = page.count_answers(tables.read_frame(inputs["answers"], Answer))
     sections = [
-        claims.who_asks(variance, about),
-        claims.distance(tables.read_rows(inputs["comparisons"], Comparison), about),
-        claims.options_moved(tables.read_rows(inputs["shifts"], Shift), about),
-        claims.heterogeneity(tables.read_rows(inputs["prompt_means"], PromptMean), about),
-        score_claims.scores(
+        answers.who_asks(variance, about),
+        answers.distance(tables.read_rows(inputs["comparisons"], Comparison), about),
+        answers.options_moved(tables.read_rows(inputs["shifts"], Shift), about),
+        answers.heterogeneity(tables.read_rows(inputs["prompt_means"], PromptMean), about),
+        scores.scores(
             tables.read_rows(inputs["accuracy"], Accuracy),
             tables.read_rows(inputs["score_comparisons"], ScoreComparison),
             about,
         ),
-        score_claims.places(tables.read_rows(inputs["ranks"], Rank), about),
-        score_claims.novelty(tables.read_rows(inputs["novelty"], Novelty), about),
-        score_claims.categories(tables.read_rows(inputs["categories"], CategoryVariance), about),
-        *field_claims.sections(*_against_field(inputs), about),
+        scores.places(tables.read_rows(inputs["ranks"], Rank), about),
+        scores.novelty(tables.read_rows(inputs["novelty"], Novelty), about),
+        scores.categories(tables.read_rows(inputs["categories"], CategoryVariance), about),
+        *field.sections(*_against_field(inputs), about),
         *(
-            calibration_claims.calibration(tables.read_rows(path, Calibration), about)
+            calibration.section(tables.read_rows(path, Calibration), about)
             for path in inputs["calibration"]
         ),
-        findings.limits(asked, variance, about),
+        page.limits(asked, variance, about),
     ]
-    lines = findings.page(sections, about)
+    lines = page.render(sections, about)
     lines += [
         f"Figures: {', '.join(f'results/figures/{f}.pdf' for f in figures) or 'none'}",
         "",

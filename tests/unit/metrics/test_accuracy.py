@@ -7,11 +7,11 @@ from string import ascii_uppercase
 
 import pandas as pd
 import pytest
-from metric_frames import answer_frame, chosen, item_frame, question
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import count_runs, measure_accuracy, measure_runs
 from fieldwork.records import Accuracy, Answer, Item, RunAccuracy
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, question
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 ITEMS = [question("i", subject="s"), question("j", subject="s"), question("k", subject="u")]

@@ -6,13 +6,13 @@ import random
 from itertools import combinations
 
 import pytest
-from metric_frames import answer_frame, chosen, item_frame, listed, question
 from scipy.stats import rankdata
 
 from fieldwork.errors import StudyError
 from fieldwork.estimates import CategoryVariance, SubjectVariance
 from fieldwork.metrics.categories import measure_categories, measure_subjects
 from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 CATEGORIES = {"algebra": "STEM", "physics": "STEM", "law": "humanities"}
 

@@ -7,7 +7,6 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from metric_frames import answer_frame, chosen, listed
 from scipy.spatial.distance import jensenshannon
 
 from fieldwork.errors import StudyError
@@ -17,6 +16,7 @@ from fieldwork.metrics.comparisons import (
     total_variation,
 )
 from fieldwork.records import Answer, Comparison
+from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 
 def measure(answers: list[Answer], seed: int = 1) -> list[Comparison]:

@@ -6,11 +6,11 @@ import random
 
 import pandas as pd
 import pytest
-from metric_frames import answer_frame, chosen, item_frame, question
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, question
 
 
 def shares(answers: list[Answer], **item: object) -> dict[str, tuple[int, bool]]:

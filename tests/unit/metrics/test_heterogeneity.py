@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metric_frames import answer_frame, chosen, listed
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
@@ -25,6 +24,7 @@ from fieldwork.metrics.heterogeneity import (
     measure_item_shares,
 )
 from fieldwork.records import Answer, Heterogeneity
+from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 POPULATION = ("abc", "ab", "ad", "efgh", "a", "bei", "cdj")
 RESPONSES = st.lists(st.sets(st.sampled_from("abcdefghij"), min_size=1), min_size=1, max_size=12)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from metric_frames import answer_frame, chosen
 
 from fieldwork.errors import StudyError
 from fieldwork.estimates import Novelty
@@ -19,6 +18,7 @@ from fieldwork.metrics.novelty import (
 )
 from fieldwork.metrics.permutation import split_chance, unit_splits
 from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame, chosen
 
 
 def test_empty_input_gives_no_rows() -> None:

@@ -5,12 +5,12 @@ from statistics import mean
 
 import numpy as np
 import pytest
-from metric_frames import answer_frame, chosen, listed
 
 from fieldwork.estimates import PromptMean
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 
 def measure(answers: list[Answer]) -> list[PromptMean]:

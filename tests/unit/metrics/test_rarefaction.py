@@ -6,12 +6,12 @@ from statistics import mean
 
 import numpy as np
 import pytest
-from metric_frames import answer_frame, chosen, listed
 
 from fieldwork.estimates import Rarefaction
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.rarefaction import measure_rarefaction, rarefaction_curve
 from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 RESPONSES = [("a", "b"), ("a",), ("b", "c", "d"), ("e",), ("a", "e")]
 

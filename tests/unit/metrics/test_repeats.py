@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from metric_frames import answer_frame, chosen, item_frame, listed, question
 
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.comparisons import measure_comparisons
@@ -22,6 +21,7 @@ from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records import Answer, VarianceShare
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 OPTIONS = [f"o{k:02}" for k in range(12)]
 QUESTIONS = item_frame(*(question(item) for item in "xyz"))

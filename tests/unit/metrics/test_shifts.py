@@ -4,12 +4,12 @@ import dataclasses
 import random
 
 import pytest
-from metric_frames import answer_frame, chosen, listed
 
 from fieldwork.estimates import Shift
 from fieldwork.metrics.fisher import Margins, fisher_p
 from fieldwork.metrics.shifts import Pair, measure_shifts, newcombe_interval
 from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 
 def measure(*answers: list[Answer]) -> list[Shift]:

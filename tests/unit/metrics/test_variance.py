@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import pytest
-from metric_frames import answer_frame, chosen, listed
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.answer_sets import Given, ItemAnswers
@@ -22,6 +21,7 @@ from fieldwork.metrics.components import (
 )
 from fieldwork.metrics.variance import NO_SPREAD, measure_variance
 from fieldwork.records import Answer, VarianceShare
+from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 Items = Mapping[str, ItemAnswers]
 

@@ -1,0 +1,315 @@
+"""Boards, ranks and distances beside the field, on answers whose truth is known."""
+
+import dataclasses
+import math
+import random
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon
+from scipy.stats import t
+
+from fieldwork.against_field import ItemAgreement, RankAgreement
+from fieldwork.metrics.agreement.items import change_chances, entropy_gap, measure_item_agreement
+from fieldwork.metrics.agreement.ranks import measure_rank_agreement, read_boards
+from fieldwork.metrics.agreement.values import Sample, Value, reliability, value_of
+from fieldwork.metrics.heterogeneity import measure_heterogeneity
+from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+
+OPTIONS = [f"o{k:02}" for k in range(40)]
+NO_ITEMS = item_frame()
+
+
+def asked(letters: Sequence[str | None], **names: str) -> list[Answer]:
+    """A letter each of as many participants."""
+    return [
+        answer
+        for k, letter in enumerate(letters)
+        for answer in chosen([letter], puppet_id=f"p{k:02}", condition="field", **names)
+    ]
+
+
+def lists_of(
+    widths: Sequence[int], condition: str, *, n: int = 20, model: str = "m"
+) -> list[Answer]:
+    """n lists of five of the first `width` options for each item; in the field by participants."""
+    source = random.Random(f"{condition}{widths}{model}")
+    rows: list[Answer] = []
+    for item, width in enumerate(widths):
+        for k in range(n):
+            (row,) = listed(
+                source.sample(OPTIONS[:width], 5),
+                condition=condition,
+                item_id=f"i{item}",
+                model=model,
+            )
+            who = f"p{k:02}" if condition == "field" else None
+            rows.append(dataclasses.replace(row, puppet_id=who, replicate=0 if who else k))
+    return rows
+
+
+def ranked(answers: list[Answer], *items: str) -> list[RankAgreement]:
+    questions = item_frame(*(question(item) for item in items))
+    return measure_rank_agreement(answer_frame(answers), questions, n_permutations=99, seed=1)
+
+
+def near(answers: list[Answer], *items: str) -> list[ItemAgreement]:
+    questions = item_frame(*(question(item) for item in items))
+    return measure_item_agreement(answer_frame(answers), questions, n_permutations=99, seed=1)
+
+
+WIDTHS = (6, 8, 11, 15, 20, 28, 40)
+
+
+def test_one_order_is_found() -> None:
+    answers = lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline")
+    row, top = ranked(answers)
+    assert (row.measure, top.measure) == ("entropy_bits", "top_share")
+    assert (row.rho, row.tau_b, row.n_discordant, row.n_pairs) == (1.0, 1.0, 0, 21)
+    assert row.p_value == row.p_holm == row.p_least == pytest.approx(2 / math.factorial(7))
+    assert row.reliability_field is not None
+    assert row.reliability_field > 0.9
+    assert row.ceiling is not None
+    assert row.ceiling <= 1
+    assert row.reason == "no interval: 7 items, the bootstrap holds from 9 on"
+
+
+def test_the_opposite_order_is_told_as_such() -> None:
+    row, _ = ranked(lists_of(WIDTHS, "field") + lists_of(WIDTHS[::-1], "offline"))
+    assert (row.rho, row.tau_b, row.n_discordant) == (-1.0, -1.0, 21)
+
+
+def test_predictors_are_one_family() -> None:
+    arms = [lists_of(WIDTHS, c) for c in ("field", "offline", "rag", "profile")]
+    rows = [r for r in ranked([*chain(*arms)]) if r.measure == "entropy_bits"]
+    assert [r.predictor for r in rows] == ["offline", "profile", "rag"]
+    assert [r.p_holm for r in rows] == pytest.approx([3 * (r.p_value or 0) for r in rows])
+
+
+def test_items_are_at_one_number_of_answers_on_both_sides() -> None:
+    fewer = [
+        a for a in lists_of(WIDTHS, "field") if a.item_id != "i3" or (a.puppet_id or "") < "p12"
+    ]
+    answers = fewer + lists_of(WIDTHS, "offline")
+    (board,) = read_boards(answer_frame(answers), NO_ITEMS)
+    assert board.n_equal == 12
+    assert {r.n_equal for r in ranked(answers)} == {12}
+
+
+def test_values_are_those_of_heterogeneity() -> None:
+    frame = answer_frame(lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline"))
+    (board,) = read_boards(frame, NO_ITEMS)
+    known = {
+        r.item_id: r.estimate
+        for r in measure_heterogeneity(frame, seed=1)
+        if r.condition == "field" and r.metric == "entropy_bits"
+    }
+    found = board.values("entropy_bits", "field", seed=1)
+    assert [v.value for v in found] == pytest.approx([known[item] for item in board.field])
+
+
+def test_items_with_few_answers_are_left_out_and_told() -> None:
+    fewer = [
+        a for a in lists_of(WIDTHS, "field") if a.item_id != "i0" or (a.puppet_id or "") < "p04"
+    ]
+    answers = fewer + lists_of(WIDTHS, "offline")
+    assert [(r.n_ranked, r.n_left_out, r.n_equal) for r in ranked(answers)] == [(6, 1, 20)] * 2
+    (row,) = (r for r in near(answers) if r.item_id == "i0")
+    assert row.reason == "4 answers in the field and 20 under offline: 5 of each are needed"
+    assert (row.field_rank, row.entropy_gap) == (None, None)
+    assert row.js_distance is not None
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        (
+            lists_of((6, 20), "field") + lists_of((6, 20), "offline"),
+            "2 items with answers enough on both sides, 3 are needed",
+        ),
+        (
+            [a for i in "abc" for a in asked("AAAAAA", item_id=i)]
+            + [a for i in "abc" for a in chosen("ABABAC", item_id=i, condition="offline")],
+            "one side has the same value for all items",
+        ),
+    ],
+)
+def test_what_cannot_be_ranked_has_a_reason(answers: list[Answer], reason: str) -> None:
+    row = ranked(answers, "a", "b", "c")[0]
+    assert (row.rho, row.tau_b, row.p_value, row.reason) == (None, None, None, reason)
+
+
+def test_letters_are_ranked_by_their_share_correct_and_others_by_entropy() -> None:
+    answers = [
+        a
+        for item, right in zip("abcd", (9, 6, 3, 1), strict=True)
+        for a in asked("A" * right + "B" * (10 - right), item_id=item)
+        + chosen("A" * right + "C" * (10 - right), item_id=item, condition="offline")
+    ]
+    gold = item_frame(*(question(i, gold="A" if i in "abc" else None) for i in "abcd"))
+    boards = read_boards(answer_frame(answers), gold)
+    assert [(b.measures, list(b.field)) for b in boards] == [
+        (("share_correct",), ["a", "b", "c"]),
+        (("entropy_bits",), ["d"]),
+    ]
+    rows = measure_item_agreement(answer_frame(answers), gold, n_permutations=99, seed=1)
+    assert [(r.item_id, r.ranked_by, r.field_rank) for r in rows] == [
+        ("a", "share_correct", 1.0),
+        ("b", "share_correct", 2.0),
+        ("c", "share_correct", 3.0),
+        ("d", "entropy_bits", 1.0),
+    ]
+
+
+def test_models_are_ranked_from_three_on() -> None:
+    arms = [
+        lists_of([w + 3 * k for w in (6, 9, 12)], c, model=f"m{k}")
+        for k in range(3)
+        for c in ("field", "offline")
+    ]
+    two = ranked([*chain(*arms[:4])])
+    assert all(r.over == "items" for r in two)
+    rows = [
+        r for r in ranked([*chain(*arms)]) if r.over == "models" and r.measure == "entropy_bits"
+    ]
+    assert [(r.model, r.tau_b, r.n_ranked, r.n_pairs) for r in rows] == [(None, 1.0, 3, 3)]
+    assert rows[0].p_value == pytest.approx(1 / 3)
+
+
+def test_no_field_no_rows() -> None:
+    answers = lists_of(WIDTHS, "offline") + lists_of(WIDTHS, "rag")
+    assert ranked(answers) == near(answers) == []
+
+
+def test_distance_is_the_root_of_the_bits_and_scipys() -> None:
+    answers = asked("AABBBCAAAA", item_id="a") + chosen(
+        "ABCDDDDDDA", item_id="a", condition="offline"
+    )
+    (row,) = near(answers, "a")
+    p, q = [0.6, 0.3, 0.1, 0.0], [0.2, 0.1, 0.1, 0.6]
+    assert row.js_distance == pytest.approx(jensenshannon(p, q, base=2))
+    assert (row.field_top, row.field_top_share, row.predictor_top) == ("A", 0.6, "D")
+    assert (row.is_same_top, row.n_field, row.n_predictor) == (False, 10, 10)
+    assert row.option_tau_b is None
+
+
+def test_a_participants_first_answer_counts_and_no_more() -> None:
+    once = lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline")
+    again = [
+        dataclasses.replace(a, replicate=r, items=OPTIONS[:5])
+        for a in once
+        if a.condition == "field" and (a.puppet_id or "") < "p07"
+        for r in (1, 2)
+    ]
+    assert ranked(once) == ranked(again + once)
+    assert near(once) == near(again + once)
+
+
+def test_a_prompt_that_falls_is_told_from_noise() -> None:
+    moved = (40, *WIDTHS[1:])
+    rows = {r.item_id: r for r in near(lists_of(moved, "field") + lists_of(WIDTHS, "offline"))}
+    assert rows["i0"].rank_change is not None
+    assert rows["i0"].rank_change >= 5
+    assert (rows["i0"].p_rank_holm or 1) < 0.05
+    same = near(lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline"))
+    assert min(r.p_rank_holm or 0 for r in same) > 0.05
+
+
+def values(levels: Sequence[float], noise: float, seed: int, n: int = 40) -> list[Value]:
+    """Values of independent answers with a standard error of `noise`."""
+    source = np.random.default_rng(seed)
+    found: list[Value] = []
+    for level in levels:
+        moved = source.normal(size=n)
+        moved -= moved.mean()
+        moved *= noise / math.sqrt(float((moved**2).sum()))
+        found.append(Value(level, moved, [""] * n))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "noise", "is_chance"),
+    [
+        ((1, 2, 3, 4), (1, 2, 3, 4), 0.01, True),
+        ((1, 2, 3, 4), (10, 20, 35, 50), 0.01, True),
+        ((1, 2, 3, 4), (4, 2, 3, 1), 0.01, False),
+        ((1, 2, 3, 4), (4, 2, 3, 1), 3.0, True),
+        ((1.0, 1.1, 3, 4), (1.1, 1.0, 3, 4), 0.2, True),
+    ],
+)
+def test_changes_of_place_beside_noise(
+    own: Sequence[float], other: Sequence[float], noise: float, is_chance: bool
+) -> None:
+    chances = change_chances(
+        values(own, noise, 1), values(other, noise, 2), random=np.random.default_rng(3)
+    )
+    assert (min(chances) > 0.05) == is_chance
+
+
+def test_a_prompt_without_a_change_of_place_has_no_evidence_of_one() -> None:
+    chances = change_chances(
+        values((1, 2, 3), 0.5, 1), values((1, 3, 2), 0.5, 2), random=np.random.default_rng(3)
+    )
+    assert chances[0] == 1.0
+
+
+def sample(width: int, n: int, seed: int, puppets: bool) -> Sample:
+    source = random.Random(seed)
+    options = [tuple(sorted(source.sample(OPTIONS[:width], 5))) for _ in range(n)]
+    return Sample(options, [f"p{k:03}" if puppets else "" for k in range(n)], None)
+
+
+@pytest.mark.parametrize("puppets", [True, False])
+@pytest.mark.parametrize(
+    ("widths", "holds"),
+    [((6, 12, 20, 40), lambda r: r > 0.95), ((12,) * 8, lambda r: abs(r) < 0.6)],
+)
+def test_an_order_comes_back_as_far_as_there_is_one(
+    widths: Sequence[int], holds: Callable[[float], bool], puppets: bool
+) -> None:
+    samples = {str(i): sample(w, 40, i, puppets) for i, w in enumerate(widths)}
+    found = reliability(samples, "entropy_bits", seed=1, names=("x",))
+    assert found.whole is not None
+    assert holds(found.whole)
+
+
+def test_halves_are_stepped_up_as_spearman_and_brown_do() -> None:
+    samples = {str(i): sample(12 + 2 * i, 40, i, True) for i in range(8)}
+    found = reliability(samples, "entropy_bits", seed=1, names=("x",))
+    assert found.halves is not None
+    assert 0 < found.halves < 1
+    assert found.whole == pytest.approx(2 * found.halves / (1 + found.halves))
+
+
+def test_too_few_answers_for_halves() -> None:
+    samples = {str(i): sample(12, 3, i, True) for i in range(4)}
+    assert reliability(samples, "entropy_bits", seed=1, names=()) == (None, None)
+
+
+def test_the_gap_has_welchs_interval() -> None:
+    own, other = values((2.0,), 0.3, 1)[0], values((1.0,), 0.4, 2, n=10)[0]
+    held = entropy_gap(own, other)
+    assert held is not None
+    assert (held.low + held.high) / 2 == pytest.approx(1.0)
+    parts = (0.09 * 39 / 40, 39), (0.16 * 9 / 10, 9)
+    total = sum(v for v, _ in parts)
+    freedom = total**2 / sum(v**2 / f for v, f in parts)
+    assert held.high - 1 == pytest.approx(t.ppf(0.975, freedom) * math.sqrt(total))
+
+
+def test_answers_all_alike_have_no_interval_of_the_gap() -> None:
+    same = value_of(
+        Sample([("A",)] * 8, [""] * 8, None), "entropy_bits", 8, np.random.default_rng(1)
+    )
+    assert same.value == 0
+    assert entropy_gap(same, values((1.0,), 0.3, 1)[0]) is None
+
+
+def test_order_of_rows_moves_nothing() -> None:
+    answers = lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline")
+    mixed = random.Random(4).sample(answers, len(answers))
+    assert ranked(answers) == ranked(mixed)
+    assert near(answers) == near(mixed)

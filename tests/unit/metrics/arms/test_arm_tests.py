@@ -1,0 +1,304 @@
+"""Tests between conditions: the values they move, chance levels, and input that allows none."""
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.estimates import ArmTest
+from fieldwork.metrics.accuracy import measure_runs
+from fieldwork.metrics.arms.tests import (
+    ArmOfStudy,
+    dealt_between,
+    dealt_within,
+    measure_arm_tests,
+    own_arms,
+)
+from fieldwork.metrics.variance import measure_variance
+from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+
+ITEMS = ("i", "j", "k")
+ARMS = [ArmOfStudy("offline", 0), *(ArmOfStudy(f"h{n}", n) for n in (1, 5, 10))]
+
+
+class Call(NamedTuple):
+    """Who is asked what, and the random numbers of the answer."""
+
+    condition: str
+    puppet: str
+    random: np.random.Generator
+
+
+Source = Callable[[Call], str]
+
+
+def asked(
+    source: Source,
+    *,
+    conditions: Sequence[str] = ("h1", "h5", "h10"),
+    n_puppets: int = 8,
+    replicates: int = 2,
+    seed: int = 1,
+) -> list[Answer]:
+    """Letters of puppets to three items, and twelve offline ones."""
+    random = np.random.default_rng(seed)
+    answers = [
+        answer
+        for condition in conditions
+        for p in range(n_puppets)
+        for item in ITEMS
+        for answer in chosen(
+            [source(Call(condition, f"p{p}", random)) for _ in range(replicates)],
+            condition=condition,
+            puppet_id=f"p{p}",
+            item_id=item,
+        )
+    ]
+    for item in ITEMS:
+        answers += chosen(random.choice(list("AB"), 12), condition="offline", item_id=item)
+    return answers
+
+
+def noise(call: Call) -> str:
+    """Nothing matters."""
+    return str(call.random.choice(list("AB")))
+
+
+def drift(call: Call) -> str:
+    """The longer the history, the more often C."""
+    return "C" if call.random.random() < int(call.condition[1:]) / 12 else noise(call)
+
+
+def habits(call: Call) -> str:
+    """With one conversation each puppet has a letter of its own, with more none."""
+    if call.condition == "h1":
+        return "ABCD"[int(call.puppet[1:]) % 4]
+    return str(call.random.choice(list("ABCD")))
+
+
+def measure(
+    answers: Sequence[Answer],
+    *,
+    arms: Sequence[ArmOfStudy] = ARMS,
+    trend: bool = True,
+    n: int = 199,
+    gold: str | None = "A",
+) -> dict[tuple[str, str, str], ArmTest]:
+    frame = answer_frame(answers)
+    items = item_frame(*(question(item, gold=gold) for item in ITEMS)).assign(task="t")
+    runs = [dataclasses.asdict(row) for row in measure_runs(frame, items)]
+    columns = ["model", "task", "condition", "puppet_id", "n_items", "em_strict"]
+    rows = measure_arm_tests(
+        frame,
+        pd.DataFrame(runs, columns=None if runs else columns),
+        arms=arms,
+        trend=trend,
+        baseline="offline",
+        n_permutations=n,
+        seed=3,
+    )
+    return {(row.measure, row.condition, row.other): row for row in rows}
+
+
+def value(rows: Mapping[tuple[str, str, str], ArmTest], measure_name: str) -> ArmTest:
+    """The one row of a measure."""
+    (row,) = (row for (name, *_), row in rows.items() if name == measure_name)
+    return row
+
+
+# ---- values ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", [0, 5])
+@pytest.mark.parametrize("lists", [False, True])
+def test_differences_are_those_of_the_variance_table(missing: int, lists: bool) -> None:
+    answers = asked(habits, conditions=("h1", "h5"), n_puppets=6)
+    if lists:
+        answers = [
+            dataclasses.replace(
+                a,
+                kind="list",
+                items=[str(a.letter), "x", f"y{a.replicate}"],
+                letter=None,
+                letter_strict=None,
+            )
+            for a in answers
+        ]
+    del answers[3 : 3 + missing]
+    shares = {
+        row.condition: row
+        for row in measure_variance(
+            answer_frame(answers), baseline="offline", n_permutations=9, seed=1
+        )
+    }
+    rows = measure(answers, trend=False, n=9)
+    for measure_name, column in (("share_who", "share_who"), ("var_answers", "var_answers")):
+        found = rows[measure_name, "h1", "h5"].estimate
+        here, there = (getattr(shares[c], column) for c in ("h1", "h5"))
+        assert found == pytest.approx(here - there)
+
+
+def test_distance_from_the_baseline_and_score_by_hand() -> None:
+    answers = [
+        *chosen("AAAB", condition="offline"),
+        *(a for p in "pqr" for a in chosen("AA", condition="h1", puppet_id=p)),
+        *(a for p in "pqr" for a in chosen("CB", condition="h5", puppet_id=p)),
+    ]
+    rows = measure(answers, trend=False, n=9)
+    # A differs from a quarter of the baseline's answers, C from all and B from three quarters; half of
+    # what two puppets differ by under a condition comes off, and of the baseline's it cancels
+    expected = 0.25 - 0 / 2 - ((1 + 0.75) / 2 - 0.5 / 2)
+    assert value(rows, "from_baseline").estimate == pytest.approx(expected)
+    assert value(rows, "em_strict").estimate == pytest.approx(1.0)
+    slope = value(measure(answers, trend=True, n=9), "from_baseline")
+    assert slope.estimate == pytest.approx(-expected)
+    assert (slope.test, slope.condition, slope.other) == ("trend", "h1", "h5")
+
+
+def test_a_trend_goes_by_ranks_of_what_was_asked_for() -> None:
+    def third(call: Call) -> str:
+        return {"h1": "A", "h5": "B", "h10": "C"}[call.condition]
+
+    answers = [a for a in asked(third) if a.condition != "offline"]
+    answers += [a for i in ITEMS for a in chosen("AAAAB", condition="offline", item_id=i)]
+    row = value(measure(answers), "from_baseline")
+    # distances 0.2, 0.8, 1 at ranks 0, 1, 2
+    assert row.estimate == pytest.approx(0.4)
+    assert (row.n_puppets, row.n_puppets_other, row.n_items, row.unit) == (8, 8, 3, "within puppet")
+
+
+def test_rows_in_another_order_give_the_same() -> None:
+    answers = asked(drift)
+    assert measure(answers) == measure(answers[::-1])
+
+
+def test_puppets_that_agree_more_with_themselves_are_no_further_from_the_baseline() -> None:
+    found = []
+    for seed in range(30):
+        own = np.random.default_rng(seed + 500).choice(list("AB"), 12)
+
+        def source(call: Call, own: Sequence[str] = own) -> str:
+            # over puppets the shares are those of the baseline under every condition
+            return own[int(call.puppet[1:])] if call.condition == "h10" else noise(call)
+
+        rows = measure(asked(source, seed=seed, n_puppets=12), n=1)
+        found.append(value(rows, "from_baseline").estimate or 0)
+    assert abs(np.mean(found)) < 3 * np.std(found) / np.sqrt(len(found))
+
+
+# ---- what is exchanged -------------------------------------------------------------------------------
+
+
+def test_within_puppets_each_keeps_one_place_in_each_arm() -> None:
+    dealt = dealt_within([4, 4, 4], 50, np.random.default_rng(1)).reshape(50, 3, 3, 4)
+    assert (dealt.sum(axis=1) == 1).all()
+    assert (dealt.sum(axis=2) == 1).all()
+    assert len({d.tobytes() for d in dealt}) > 40
+
+
+def test_between_puppets_the_arms_keep_their_sizes() -> None:
+    dealt = dealt_between([3, 5], 50, np.random.default_rng(1))
+    assert (dealt.sum(axis=1) == 1).all()
+    assert {tuple(d) for d in dealt.sum(axis=2)} == {(3.0, 5.0)}
+    assert own_arms([3, 5])[0].tolist() == [[1, 1, 1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1]]
+
+
+@pytest.mark.parametrize(("same", "unit"), [(True, "within puppet"), (False, "puppet")])
+def test_puppets_that_stand_in_both_conditions_are_kept_together(same: bool, unit: str) -> None:
+    answers = asked(noise, conditions=("h1", "h5"))
+    if not same:
+        answers = [
+            dataclasses.replace(a, puppet_id=f"other-{a.puppet_id}") if a.condition == "h5" else a
+            for a in answers
+        ]
+    assert {row.unit for row in measure(answers, trend=False).values()} == {unit}
+
+
+@pytest.mark.parametrize("trend", [True, False])
+def test_false_positives_stay_at_their_level(trend: bool) -> None:
+    hits: dict[str, int] = {}
+    for seed in range(60):
+        for row in measure(asked(noise, seed=seed), trend=trend, n=59).values():
+            hits[row.measure] = hits.get(row.measure, 0) + ((row.p_holm or 1) <= 0.05)
+    # of 60 data sets, with Holm over the pairs: three are expected, eleven are past the 99.9 % point
+    assert max(hits.values()) < 11
+
+
+@pytest.mark.parametrize(
+    ("source", "measure_name", "sign"),
+    [(drift, "from_baseline", 1), (drift, "em_strict", -1), (habits, "share_who", -1)],
+)
+def test_an_effect_is_found(source: Source, measure_name: str, sign: int) -> None:
+    row = value(measure(asked(source, n_puppets=16)), measure_name)
+    assert row.p_value is not None
+    assert row.p_value <= 0.01
+    assert np.sign(row.estimate) == sign
+
+
+def test_pairs_are_corrected_by_holm_for_each_measure() -> None:
+    rows = measure(asked(habits), trend=False)
+    assert {key[1:] for key in rows} == set(itertools.combinations(("h1", "h5", "h10"), 2))
+    for name in ("share_who", "var_answers"):
+        of = sorted((r for k, r in rows.items() if k[0] == name), key=lambda r: r.p_value or 0)
+        assert of[0].p_holm == pytest.approx(min(1, 3 * (of[0].p_value or 0)))
+        assert all((r.p_holm or 0) >= (r.p_value or 0) for r in of)
+
+
+# ---- input without a test ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answers", "gold", "measure_name", "reason"),
+    [
+        (asked(noise, replicates=1), "A", "share_who", "no puppet answers an item twice"),
+        (asked(noise, n_puppets=1), "A", "var_answers", "1 puppets answer under all conditions"),
+        (asked(lambda _: "A"), "A", "share_who", "all answers to an item are the same"),
+        (asked(noise), None, "em_strict", "no run with gold letters"),
+        (
+            [a for a in asked(noise) if a.condition != "offline"],
+            "A",
+            "from_baseline",
+            "the baseline does not answer one",
+        ),
+        (
+            [a for a in asked(noise) if f"{a.condition}{a.item_id}" not in ("h1i", "h5j", "h10k")],
+            "A",
+            "var_answers",
+            "no item has an answer under all conditions",
+        ),
+    ],
+)
+def test_why_there_is_no_test(
+    answers: list[Answer], gold: str | None, measure_name: str, reason: str
+) -> None:
+    row = value(measure(answers, gold=gold), measure_name)
+    assert (row.estimate, row.p_value, row.p_holm, row.n_permutations) == (None,) * 4
+    assert reason in (row.reason or "")
+
+
+def test_no_trend_where_all_ask_for_the_same() -> None:
+    arms = [ArmOfStudy(name, 1) for name in ("h1", "h5", "h10")]
+    row = value(measure(asked(noise), arms=arms), "from_baseline")
+    assert row.estimate is None
+    assert "all conditions ask for the same" in (row.reason or "")
+
+
+@pytest.mark.parametrize("trend", [True, False])
+@pytest.mark.parametrize(
+    "answers", [[], listed(["a"], None), asked(noise, conditions=("h1",)), chosen("AB")]
+)
+def test_fewer_than_two_conditions_with_puppets_have_no_rows(
+    answers: list[Answer], trend: bool
+) -> None:
+    assert measure(answers, trend=trend) == {}
+
+
+def test_no_permutations_is_a_sentence() -> None:
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
+        measure(asked(noise), n=0)

@@ -1,0 +1,137 @@
+"""The table of arms: other tables' values beside what contexts hold, and reasons where there are none."""
+
+import dataclasses
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fieldwork.estimates import ArmMeasure
+from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.arms.table import OVER_PROMPTS, Measured, brought, measure_arms
+from fieldwork.metrics.arms.tests import ArmOfStudy
+from fieldwork.metrics.comparisons import measure_comparisons
+from fieldwork.metrics.heterogeneity import measure_heterogeneity
+from fieldwork.metrics.variance import measure_variance
+from fieldwork.records import Accuracy, Answer, Comparison, Heterogeneity, VarianceShare
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+
+ARMS = [ArmOfStudy("offline", 0), ArmOfStudy("h5", 5), ArmOfStudy("profile", None)]
+CONTEXTS = {("t", "h5"): brought([(5, 0, 900), (4, 1, 1100)])}
+ITEMS = item_frame(*(question(i) for i in "ijk")).assign(task="t")
+
+
+def frame(rows: list[Any], row_type: type[Any]) -> pd.DataFrame:
+    columns = [f.name for f in dataclasses.fields(row_type)]
+    return pd.DataFrame([dataclasses.asdict(row) for row in rows], columns=columns)
+
+
+def measured(answers: list[Answer]) -> Measured:
+    given = answer_frame(answers)
+    plan: dict[str, Any] = {"baseline": "offline", "n_permutations": 99, "seed": 1}
+    return Measured(
+        comparisons=frame(measure_comparisons(given, **plan), Comparison),
+        variance=frame(measure_variance(given, **plan), VarianceShare),
+        heterogeneity=frame(measure_heterogeneity(given, seed=1), Heterogeneity),
+        accuracy=frame(measure_accuracy(measure_runs(given, ITEMS)), Accuracy),
+    )
+
+
+def measure(answers: list[Answer]) -> dict[tuple[str, str], ArmMeasure]:
+    rows = measure_arms(measured(answers), arms=ARMS, contexts=CONTEXTS, baseline="offline")
+    return {(row.condition, row.measure): row for row in rows}
+
+
+LETTERS = [
+    *(a for i in "ij" for a in chosen("AAAAAAAAAB", condition="offline", item_id=i)),
+    *(
+        a
+        for p in range(10)
+        for i in "ij"
+        for a in chosen("CD" if i == "i" else "AA", condition="h5", puppet_id=f"p{p}", item_id=i)
+    ),
+]
+
+
+def test_what_the_contexts_hold_stands_beside_what_was_asked_for() -> None:
+    row = measure(LETTERS)["h5", "share_who"]
+    assert (row.position, row.asked, row.conversations, row.dropped, row.tokens) == (
+        *(1, 5, 4.5),
+        *(0.5, 1000),
+    )
+    offline = measure(LETTERS)["offline", "em_strict"]
+    assert (offline.position, offline.asked, offline.conversations, offline.tokens) == (
+        *(0, 0),
+        *(None, None),
+    )
+
+
+def test_distances_are_averaged_over_prompts_and_those_that_differ_are_counted() -> None:
+    tables = measured(LETTERS)
+    row = measure(LETTERS)["h5", "excess_js_bits"]
+    js = tables.comparisons[tables.comparisons["metric"] == "js_bits"]
+    assert row.estimate == pytest.approx(js["excess"].mean())
+    assert (row.n_items, row.n_different, row.n_puppets, row.n_responses) == (2, 1, 10, 40)
+    assert (row.ci_low, row.reason) == (None, OVER_PROMPTS)
+
+
+def test_scores_and_shares_are_those_of_their_tables_with_their_intervals() -> None:
+    tables, rows = measured(LETTERS), measure(LETTERS)
+    (score,) = tables.accuracy[
+        (tables.accuracy["metric"] == "em_strict") & (tables.accuracy["condition"] == "offline")
+    ].itertuples()
+    found = rows["offline", "em_strict"]
+    assert (found.estimate, found.ci_low, found.ci_high) == (
+        score.mean,
+        score.ci_low,
+        score.ci_high,
+    )
+    (share,) = tables.variance[tables.variance["condition"] == "h5"].itertuples()
+    assert rows["h5", "share_who"].estimate == share.share_who
+    assert rows["h5", "share_who"].reason == share.reason
+
+
+def test_lists_have_an_entropy_and_letters_a_score() -> None:
+    lists = [*listed(["a", "b"], ["a"], condition="offline"), *listed(["a"], ["c"], condition="h5")]
+    kinds = {
+        (key[1], row.kind) for key, row in (*measure(lists).items(), *measure(LETTERS).items())
+    }
+    assert kinds == {
+        *((m, "list") for m in ("excess_js_bits", "share_who", "entropy_bits")),
+        *((m, "choice") for m in ("excess_js_bits", "share_who", "em_strict")),
+    }
+    entropy = measured(lists).heterogeneity.query("metric == 'entropy_bits' and condition == 'h5'")
+    assert measure(lists)["h5", "entropy_bits"].estimate == pytest.approx(
+        entropy["estimate"].mean()
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "place", "reason"),
+    [
+        (LETTERS, ("offline", "excess_js_bits"), "this is the condition the others are compared"),
+        (LETTERS, ("offline", "share_who"), "nobody asks under this condition"),
+        (LETTERS[20:], ("h5", "excess_js_bits"), "no item has answers here and under offline"),
+        (listed(None, None, condition="h5"), ("h5", "entropy_bits"), "no response gives an option"),
+        (
+            chosen("AB", condition="h5", item_id="nowhere"),
+            ("h5", "em_strict"),
+            "no item of this task has a gold letter",
+        ),
+    ],
+)
+def test_why_there_is_no_value(answers: list[Answer], place: tuple[str, str], reason: str) -> None:
+    tables = measured([a for a in answers if a.item_id != "nowhere"])
+    if answers[0].item_id == "nowhere":
+        variance = measure_variance(
+            answer_frame(answers), baseline="offline", n_permutations=9, seed=1
+        )
+        tables = tables._replace(variance=frame(variance, VarianceShare))
+    rows = measure_arms(tables, arms=ARMS, contexts={}, baseline="offline")
+    (row,) = (row for row in rows if (row.condition, row.measure) == place)
+    assert row.estimate is None
+    assert reason in (row.reason or "")
+
+
+def test_no_answers_no_rows() -> None:
+    assert measure([]) == {}

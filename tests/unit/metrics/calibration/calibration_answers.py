@@ -1,0 +1,75 @@
+"""Fields that are known mixtures of arms, and what a study asks of a calibration."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fieldwork.metrics.calibration.table import Settings
+from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame
+
+ARMS = ("offline", "history", "profile")
+LETTERS = "ABCD"
+
+
+def settings(**asked: Any) -> Settings:
+    """The defaults of the config, for one model and task."""
+    defaults: dict[str, Any] = {
+        "models": ["m"],
+        "tasks": ["t"],
+        "over": ["conditions"],
+        "conditions": ARMS,
+        "folds": 4,
+        "repeats": 1,
+        "minimum_answers": 20,
+        "minimum_prompts": 6,
+        "n_permutations": 99,
+        "seed": 1,
+    }
+    return Settings(**{**defaults, **asked})
+
+
+def letter(
+    condition: str, item: int, puppet: str | None, replicate: int, given: str | None
+) -> Answer:
+    """One choice answer; None is unreadable."""
+    return Answer(
+        "m", "t", condition, f"i{item:02}", puppet, replicate, "choice", "ok", None, None, given,
+        given, None if given else "no letter found",
+    )  # fmt: skip
+
+
+def study(
+    mixture: Sequence[float] | None,
+    *,
+    prompts: int = 8,
+    n_field: int = 80,
+    n_arm: int = 40,
+    seed: int = 3,
+) -> pd.DataFrame:
+    """Letters of three arms of different sources, and of a field that mixes them.
+
+    Without a mixture nobody answers in the field.
+    """
+    random = np.random.default_rng(seed)
+    shares = random.dirichlet(np.full(4, 0.6), size=(len(ARMS), prompts))
+    rows: list[Answer] = []
+    for item in range(prompts):
+        for arm, condition in enumerate(ARMS):
+            drawn = random.choice(list(LETTERS), p=shares[arm, item], size=n_arm)
+            rows += [
+                letter(
+                    condition, item, None if arm == 0 else f"p{k:03}", k * (arm == 0), str(given)
+                )
+                for k, given in enumerate(drawn)
+            ]
+        if mixture is not None:
+            mixed = np.asarray(mixture) @ shares[:, item]
+            drawn = random.choice(list(LETTERS), p=mixed, size=n_field)
+            rows += [
+                letter("field", item, f"person{k:03}", 0, str(given))
+                for k, given in enumerate(drawn)
+            ]
+    return answer_frame(rows)

@@ -1,0 +1,476 @@
+"""Groups as arms, their differences, and shuffles of whole participants against plain enumeration."""
+
+import dataclasses
+import itertools
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import entropy, ttest_ind
+from scipy.stats import t as student
+
+from fieldwork.against_field import GroupDifference, GroupEstimate
+from fieldwork.errors import StudyError
+from fieldwork.metrics.groups.contrasts import Estimate, contrast, contrast_of_shares
+from fieldwork.metrics.groups.shuffles import (
+    Prompt,
+    divergence_between,
+    from_others,
+    moves,
+    read_prompts,
+    shares,
+    shuffle,
+    studentized,
+    varied_values,
+)
+from fieldwork.metrics.groups.table import MIN_ANSWERS, measure_groups, read_blocks
+from fieldwork.metrics.groups.tests import measure_group_differences
+from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.shifts import Pair, newcombe_interval
+from fieldwork.records import Answer
+from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+
+OPTIONS = [f"o{k:02}" for k in range(30)]
+ITEMS = item_frame(question("q", gold="A"), question("u", gold=None))
+
+
+def members(groups: Mapping[str, int], variable: str = "gender") -> pd.DataFrame:
+    """Participants p00 and on, so many a group."""
+    names = [group for group, n in groups.items() for _ in range(n)]
+    return pd.DataFrame(
+        [(f"p{k:02}", variable, group) for k, group in enumerate(names)],
+        columns=["participant_id", "variable", "group"],
+    )
+
+
+def lists(widths: Sequence[int], *, items: str = "ab", seed: int = 1) -> list[Answer]:
+    """A list of five of the first `width` options from each participant, for each item."""
+    source = random.Random(seed)
+    return [
+        dataclasses.replace(row, condition="field", puppet_id=f"p{k:02}", item_id=item)
+        for item in items
+        for k, width in enumerate(widths)
+        for row in listed(source.sample(OPTIONS[:width], 5))
+    ]
+
+
+def letters(given: str, item_id: str = "q") -> list[Answer]:
+    """A letter a participant, `-` for none."""
+    return [
+        answer
+        for k, letter in enumerate(given)
+        for answer in chosen(
+            [None if letter == "-" else letter],
+            puppet_id=f"p{k:02}", item_id=item_id, condition="field",
+        )
+    ]  # fmt: skip
+
+
+def measured(answers: list[Answer], participants: pd.DataFrame) -> list[GroupEstimate]:
+    return measure_groups(answer_frame(answers), ITEMS, participants, seed=1)
+
+
+def differences(
+    answers: list[Answer], participants: pd.DataFrame, n: int = 199
+) -> list[GroupDifference]:
+    return measure_group_differences(
+        answer_frame(answers), ITEMS, participants, n_permutations=n, seed=1
+    )
+
+
+def test_a_groups_numbers_are_those_of_a_condition() -> None:
+    answers = lists([12] * 10 + [30] * 14)
+    rows = measured(answers, members({"man": 10, "woman": 14}))
+    as_arms = answer_frame(
+        [
+            dataclasses.replace(a, condition="man" if (a.puppet_id or "") < "p10" else "woman")
+            for a in answers
+        ]
+    )
+    found = {
+        (r.item_id, r.group, r.metric): (r.estimate, r.ci_low, r.ci_high, r.n_equal)
+        for r in rows
+        if r.answer is None and r.item_id
+    }
+    for row in measure_heterogeneity(as_arms, seed=1):
+        told = found[row.item_id, row.condition, row.metric]
+        assert told == (row.estimate, row.ci_low, row.ci_high, 10)
+    shares = {
+        (r.item_id, r.group, r.answer): r.estimate for r in rows if r.metric == "answer_share"
+    }
+    assert shares == {
+        (r.item_id, r.condition, r.answer): r.share for r in measure_item_shares(as_arms)
+    }
+    means = {(r.group, r.metric): r.estimate for r in rows if r.item_id is None}
+    for mean in measure_prompt_means(as_arms, baseline="man", seed=1):
+        assert means[mean.condition, mean.metric] == mean.mean
+
+
+def test_letters_of_groups_by_hand() -> None:
+    rows = measured(letters("AAAB-" + "BBBBBB"), members({"x": 5, "y": 6}))
+    told = {
+        (r.group, r.metric, r.answer): r.estimate for r in rows if r.item_id == "q" and r.estimate
+    }
+    assert told["x", "share_correct", None] == 0.6
+    assert told["x", "share_unread", None] == 0.2
+    assert told["x", "answer_share", "unknown"] == 0.2
+    assert told["y", "answer_share", "B"] == 1.0
+    assert told["x", "entropy_bits", None] == pytest.approx(entropy([0.6, 0.2, 0.2], base=2))
+
+
+def test_a_small_group_has_no_numbers_and_lowers_nobodys_n() -> None:
+    answers = lists([12] * 10 + [30] * 4)
+    rows = measured(answers, members({"many": 10, "few": 4}))
+    few = [r for r in rows if r.group == "few"]
+    assert {r.reason for r in few if r.item_id} == {
+        f"4 answers of the group can be read, {MIN_ANSWERS} are needed"
+    }
+    assert all(r.estimate is None for r in few)
+    assert {r.n_equal for r in rows if r.group == "many" and r.metric == "entropy_bits"} == {10}
+    (only,) = differences(answers, members({"many": 10, "few": 4}))
+    assert only.reason is not None
+    assert only.reason.startswith("1 of 2 groups of gender have 5 answers")
+
+
+def test_a_group_without_any_answer_is_told() -> None:
+    participants = members({"here": 8, "gone": 3})
+    rows = measured(lists([12] * 8), participants)
+    assert {(r.item_id, r.n_participants) for r in rows if r.group == "gone"} == {
+        ("a", 0), ("b", 0), (None, 0),
+    }  # fmt: skip
+
+
+def test_conditions_beside_the_field_are_passed_over() -> None:
+    answers = lists([12] * 12)
+    others = [dataclasses.replace(a, condition="rag") for a in lists([30] * 12, seed=2)]
+    participants = members({"x": 6, "y": 6})
+    assert measured(answers, participants) == measured(answers + others, participants)
+    assert differences(answers, participants) == differences(answers + others, participants)
+
+
+def test_a_participant_counts_once_however_often_it_answers() -> None:
+    answers = lists([12] * 6 + [30] * 6) + letters("AABBCCAAAAAA")
+    again = [
+        dataclasses.replace(
+            a, replicate=r, items=OPTIONS[:5] if a.kind == "list" else None,
+            letter="D" if a.kind == "choice" else None,
+        )
+        for a in answers if (a.puppet_id or "") < "p04" for r in (1, 2)
+    ]  # fmt: skip
+    participants = members({"x": 6, "y": 6})
+    assert measured(answers, participants) == measured(again + answers, participants)
+    assert differences(answers, participants) == differences(again + answers, participants)
+
+
+def test_two_groups_have_one_difference_and_three_one_each() -> None:
+    answers = lists([12] * 18)
+    two = differences(answers, members({"x": 9, "y": 9}))
+    three = differences(answers, members({"x": 6, "y": 6, "z": 6}))
+    assert {(r.group, r.versus) for r in two} == {("x", "y"), (None, None)}
+    assert {(r.group, r.versus) for r in three} == {
+        ("x", None), ("y", None), ("z", None), (None, None),
+    }  # fmt: skip
+    assert {r.n_family for r in two if r.metric == "entropy_bits" and r.item_id} == {2}
+    assert {r.n_family for r in three if r.metric == "entropy_bits" and r.item_id} == {6}
+    assert {r.n_family for r in three if r.metric == "entropy_bits" and not r.item_id} == {3}
+
+
+def test_a_planted_difference_is_found_and_none_where_there_is_none() -> None:
+    participants = members({"x": 15, "y": 15})
+    rows = differences(lists([10] * 15 + [30] * 15), participants)
+    (mean,) = (r for r in rows if r.item_id is None and r.metric == "entropy_bits")
+    assert mean.difference is not None
+    assert mean.difference < -0.5
+    assert (mean.p_value, mean.n_items, mean.n_group, mean.n_versus) == (1 / 200, 2, 15, 15)
+    assert mean.ci_high is not None
+    assert mean.ci_high < 0
+    same = differences(lists([20] * 30), participants)
+    assert min(r.p_holm or 1 for r in same if r.item_id is None) > 0.05
+
+
+def apart(n: int, width: int) -> list[Answer]:
+    """Three groups of `n` that choose among `width` options each, none of which another has."""
+    source = random.Random(4)
+    return [
+        dataclasses.replace(row, condition="field", puppet_id=f"p{k:02}", item_id=item)
+        for item in "ab"
+        for k in range(3 * n)
+        for row in listed(source.sample(OPTIONS[k // n * 10 : k // n * 10 + width], 5))
+    ]
+
+
+def test_groups_that_prefer_other_options_are_not_told_to_vary_less() -> None:
+    rows = differences(apart(10, 9), members({"x": 10, "y": 10, "z": 10}))
+    varied = [r for r in rows if r.metric == "entropy_bits" and r.item_id is None]
+    assert len(varied) == 3
+    assert all(abs(r.difference or 9.0) < 0.15 for r in varied)
+    assert min(r.p_value or 0.0 for r in varied) > 0.05
+    (all_at_once,) = (r for r in rows if r.metric == "js_bits" and r.item_id is None)
+    assert all_at_once.p_value == 1 / 200
+
+
+@pytest.mark.parametrize("groups", [{"x": 9, "y": 15}, {"x": 6, "y": 8, "z": 10}])
+def test_differences_are_those_of_the_groups_own_values(groups: dict[str, int]) -> None:
+    answers, participants = lists([9] * 12 + [25] * 12), members(groups)
+    values = {(r.item_id, r.group, r.metric): r.estimate for r in measured(answers, participants)}
+    told = [r for r in differences(answers, participants) if r.group and r.difference is not None]
+    assert {r.metric for r in told} > {"entropy_bits", "one_minus_top5_share"}
+    for row in told:
+        others = [values[row.item_id, g, row.metric] or 0.0 for g in groups if g != row.group]
+        assert row.value == pytest.approx(values[row.item_id, row.group or "", row.metric])
+        assert row.value_versus == pytest.approx(np.mean(others))
+
+
+def test_a_small_group_is_not_among_the_others() -> None:
+    answers = lists([9] * 6 + [25] * 6 + [12] * 6)
+    few = [a for a in answers if a.item_id == "a" or (a.puppet_id or "") < "p15"]
+    rows = differences(few, members({"x": 6, "y": 6, "z": 6}))
+    own = {(r.item_id, r.group): r for r in rows if r.metric == "entropy_bits"}
+    assert own["b", "z"].reason == f"3 answers of the group can be read, {MIN_ANSWERS} are needed"
+    assert (own["b", "x"].n_group, own["b", "x"].n_versus) == (6, 6)
+    assert (own["a", "x"].n_group, own["a", "x"].n_versus) == (6, 12)
+    # means are over the prompts that all answer
+    assert own[None, "x"].difference == own["a", "x"].difference
+    assert own[None, "x"].n_items == 1
+
+
+def test_a_group_alone_with_answers_to_a_prompt_is_told() -> None:
+    few = [a for a in lists([9] * 12) if a.item_id == "a" or (a.puppet_id or "") < "p08"]
+    rows = differences(few, members({"x": 6, "y": 6}))
+    (row,) = (r for r in rows if r.item_id == "b" and r.metric == "entropy_bits")
+    assert row.reason == f"no other group has {MIN_ANSWERS} answers to it"
+
+
+def test_of_two_groups_the_interval_is_welchs() -> None:
+    random_of = np.random.default_rng(1)
+    x, y = random_of.normal(1, 2, 12), random_of.normal(0, 1, 30)
+    given = {
+        name: Estimate(values.mean(), values.var(ddof=1) / len(values), len(values) - 1.0)
+        for name, values in (("x", x), ("y", y))
+    }
+    held = ttest_ind(x, y, equal_var=False).confidence_interval()
+    found = contrast(given, "x").interval
+    assert found is not None
+    assert tuple(found) == pytest.approx((held.low, held.high))
+
+
+def test_of_several_groups_each_counts_by_its_part_in_the_mean() -> None:
+    given = {"x": Estimate(4.0, 0.2, 9), "y": Estimate(1.0, 0.4, 9), "z": Estimate(2.0, 0.8, 9)}
+    found = contrast(given, "x")
+    variance = 0.2 + 0.4 / 4 + 0.8 / 4
+    freedom = variance**2 / ((0.2**2 + 0.1**2 + 0.2**2) / 9)
+    assert (found.value, found.other) == (4.0, 1.5)
+    assert found.interval is not None
+    half = student.ppf(0.975, freedom) * variance**0.5
+    assert tuple(found.interval) == pytest.approx((2.5 - half, 2.5 + half))
+
+
+@pytest.mark.parametrize("nothing", [0.0, 1e-30])
+@pytest.mark.parametrize("still", ["x", "yz"])
+def test_a_group_that_nothing_moves_has_no_interval(still: str, nothing: float) -> None:
+    given = {g: Estimate(1.0, nothing if g in still else 0.5, 9.0) for g in "xyz"}
+    assert contrast(given, "x").interval is None
+
+
+def test_of_two_shares_the_interval_is_newcombes() -> None:
+    found = contrast_of_shares({"x": (7, 9), "y": (3, 12)}, "x")
+    assert found.interval == newcombe_interval(Pair(7, 9, 3, 12))
+    three = contrast_of_shares({"x": (7, 9), "y": (3, 12), "z": (3, 12)}, "x")
+    assert (three.value, three.other) == (found.value, found.other)
+    assert three.interval is not None
+    assert found.interval is not None
+    # two others are known better than one
+    assert found.interval.low < three.interval.low < three.interval.high < found.interval.high
+
+
+def shuffled(answers: list[Answer], groups: Mapping[str, int], n: int) -> tuple[Prompt, np.ndarray]:
+    (block,) = read_blocks(answer_frame(answers), ITEMS, members(groups))
+    found = shuffle(
+        block.answers, sorted(groups), n_permutations=n, random=np.random.default_rng(1)
+    )
+    (prompt,) = read_prompts(block, found.who)
+    return prompt, found.labels
+
+
+def test_a_shuffle_deals_whole_participants_and_keeps_the_sizes() -> None:
+    _, labels = shuffled(lists([12] * 12, items="a"), {"x": 5, "y": 7}, 50)
+    assert labels.shape == (51, 12)
+    assert labels[0].tolist() == [0] * 5 + [1] * 7
+    assert {tuple(sorted(row)) for row in labels.tolist()} == {(0,) * 5 + (1,) * 7}
+    assert len({tuple(row) for row in labels.tolist()}) > 40
+
+
+def plain_divergence(lists_by_group: Sequence[Sequence[Sequence[str]]]) -> float:
+    total = sum(map(len, lists_by_group))
+    weights = [len(given) / total for given in lists_by_group]
+    names = sorted({o for given in lists_by_group for options in given for o in options})
+    shares = []
+    for given in lists_by_group:
+        counts = Counter(o for options in given for o in options)
+        shares.append(np.array([counts[name] / counts.total() for name in names]))
+    pooled = sum(w * p for w, p in zip(weights, shares, strict=True))
+    return float(
+        entropy(pooled, base=2)
+        - sum(w * entropy(p, base=2) for w, p in zip(weights, shares, strict=True))
+    )
+
+
+@pytest.mark.parametrize("groups", [{"x": 5, "y": 7}, {"x": 5, "y": 5, "z": 6}])
+def test_divergence_is_lins_with_weights(groups: dict[str, int]) -> None:
+    answers = lists([14] * sum(groups.values()), items="a")
+    prompt, labels = shuffled(answers, groups, 5)
+    given = [a.items or [] for a in answers]
+    for row, value in zip(labels, divergence_between(prompt, labels, len(groups)), strict=True):
+        dealt = [[o for o, g in zip(given, row, strict=True) if g == k] for k in range(len(groups))]
+        assert value == pytest.approx(plain_divergence(dealt))
+
+
+def test_at_equal_sizes_the_entropies_are_the_plain_ones() -> None:
+    answers = lists([9] * 5 + [20] * 5 + [15] * 5, items="a")
+    prompt, labels = shuffled(answers, {"x": 5, "y": 5, "z": 5}, 5)
+    found = varied_values(
+        prompt, labels, range(3), ("entropy_bits",), np.random.default_rng(1)
+    )["entropy_bits"]  # fmt: skip
+    for row, values in zip(labels, found, strict=True):
+        for k, value in enumerate(values):
+            of_group = [a for a, g in zip(answers, row, strict=True) if g == k]
+            counts = Counter(o for a in of_group for o in a.items or [])
+            assert value == pytest.approx(entropy([*counts.values()], base=2))
+
+
+def test_a_group_is_set_beside_the_mean_of_the_others() -> None:
+    values = np.array([[1.0, 2.0, 6.0], [3.0, np.nan, 5.0]])
+    assert from_others(values, 0)[0] == -3.0
+    assert from_others(values, 2)[0] == 4.5
+    assert np.isnan(from_others(values, 0)[1])
+
+
+@pytest.mark.parametrize("metric", ["entropy_bits", "one_minus_top5_share"])
+def test_moves_are_those_of_leaving_answers_out(metric: str) -> None:
+    answers = lists([9] * 5 + [20] * 7 + [12] * 6, items="a")
+    prompt, labels = shuffled(answers, {"x": 5, "y": 7, "z": 6}, 3)
+    given = [a.items or [] for a in answers]
+
+    def value(chosen_lists: Sequence[Sequence[str]], top: set[str]) -> float:
+        counts = Counter(o for options in chosen_lists for o in options)
+        if metric == "entropy_bits":
+            return float(entropy([*counts.values()], base=2))
+        return 1 - sum(counts[o] for o in top) / counts.total()
+
+    # those of the third are nobody's
+    for row, moved in zip(labels, moves(prompt, labels, (0, 1), metric), strict=True):
+        assert not moved[row == 2].any()
+        for k in (0, 1):
+            own = [i for i, g in enumerate(row) if g == k]
+            counts = Counter(o for i in own for o in given[i])
+            top = set(sorted(counts, key=lambda o: (-counts[o], o))[:5])
+            left = np.array([value([given[i] for i in own if i != j], top) for j in own])
+            expected = (left - left.mean()) * np.sqrt((len(own) - 1) / len(own))
+            np.testing.assert_allclose(moved[own], expected, atol=1e-9)
+
+
+def test_in_standard_errors_nothing_and_everything() -> None:
+    moved = np.array([[0.3, 0.4], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+    own = np.array([[True, False]] * 4)
+    found = studentized(np.array([1.0, 0.0, -1.0, np.nan]), moved, own, 2)
+    assert found[:3].tolist() == [2.0, 0.0, -np.inf]
+    assert np.isnan(found[3])
+    # of three groups, what moves one of the two others moves their mean by half of it
+    halved = studentized(np.array([1.0]), np.array([[0.3, 0.8]]), own[:1], 3)
+    assert halved.tolist() == pytest.approx([2.0])
+
+
+def test_unequal_sizes_are_brought_to_one() -> None:
+    # alike answers: without equal n the larger side would look the more varied one
+    plain, equal = [], []
+    for seed in range(12):
+        answers = lists([30] * 28, items="a", seed=seed)
+        prompt, labels = shuffled(answers, {"x": 6, "y": 22}, 1)
+        random_of = np.random.default_rng(seed)
+        found = varied_values(prompt, labels, (0, 1), ("entropy_bits",), random_of)
+        equal.append(from_others(found["entropy_bits"], 0)[0])
+        sizes = [
+            Counter(o for a in part for o in a.items or []) for part in (answers[:6], answers[6:])
+        ]
+        plain.append(entropy([*sizes[0].values()], base=2) - entropy([*sizes[1].values()], base=2))
+    assert np.mean(plain) < -0.4
+    assert abs(np.mean(equal)) < 0.1
+
+
+def test_the_test_of_a_share_is_that_of_all_splits() -> None:
+    answers = letters("AAAAB" + "ABBBB")
+    rows = differences(answers, members({"x": 5, "y": 5}), n=1999)
+    (row,) = (r for r in rows if r.item_id == "q" and r.metric == "share_correct")
+    marks = np.array([1, 1, 1, 1, 0, 1, 0, 0, 0, 0])
+    exact = np.mean(
+        [
+            abs(marks[list(first)].mean() - np.delete(marks, first).mean()) >= 0.6 - 1e-9
+            for first in itertools.combinations(range(10), 5)
+        ]
+    )
+    assert row.difference == pytest.approx(0.6)
+    assert row.p_value == pytest.approx(exact, abs=0.03)
+
+
+def test_shares_of_shuffles_with_missing_answers() -> None:
+    labels = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 1]])
+    found = shares(labels, (0, 1), np.array([1.0, 0.0, 1.0]))
+    assert found[:2].tolist() == [[0.5, 1.0], [1.0, 0.5]]
+    assert np.isnan(found[2, 0])
+
+
+def test_missing_answers_keep_a_participant_whole() -> None:
+    answers = [
+        a for a in lists([12] * 24) if a.item_id == "a" or int((a.puppet_id or "p0")[1:]) % 3
+    ]
+    rows = differences(answers, members({"x": 12, "y": 12}))
+    (mean,) = (r for r in rows if r.item_id is None and r.metric == "entropy_bits")
+    assert (mean.n_group, mean.n_versus, mean.n_items) == (12, 12, 2)
+    assert mean.p_value is not None
+
+
+@pytest.mark.parametrize(("n", "told"), [(199, False), (99, True)])
+def test_more_tests_than_the_shuffles_can_tell_apart_say_so(n: int, told: bool) -> None:
+    rows = differences(lists([12] * 18), members({"x": 6, "y": 6, "z": 6}), n=n)
+    varied = [r for r in rows if r.metric == "entropy_bits" and r.item_id]
+    assert {r.n_family for r in varied} == {6}
+    needed = "p_holm cannot fall to 0.05: 6 tests need metrics.permutations of 119 or more"
+    assert {r.reason for r in varied} == {needed if told else None}
+
+
+def test_what_was_said_of_an_interval_is_said_besides() -> None:
+    row = next(r for r in differences(lists([12] * 12), members({"x": 6, "y": 6}), n=9)
+               if r.metric == "js_bits" and r.item_id)  # fmt: skip
+    assert (row.reason or "").split("; ") == [
+        "no interval: a divergence near zero is bounded by it",
+        "p_holm cannot fall to 0.05: 2 tests need metrics.permutations of 39 or more",
+    ]
+
+
+def test_a_participant_in_two_groups_is_refused() -> None:
+    twice = pd.concat([members({"x": 6}), members({"y": 6})])
+    with pytest.raises(StudyError, match="a participant is in two groups of gender"):
+        measured(lists([12] * 6), twice)
+
+
+@pytest.mark.parametrize("participants", [members({}), members({"x": 3}, "age")])
+def test_nothing_to_measure(participants: pd.DataFrame) -> None:
+    assert measured([], participants) == differences([], participants) == []
+
+
+def test_no_permutations_are_refused() -> None:
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
+        differences(lists([12] * 10), members({"x": 5, "y": 5}), n=0)
+
+
+def test_order_of_rows_moves_nothing() -> None:
+    answers = lists([12] * 6 + [30] * 6) + letters("AABBCCAAAAAA")
+    mixed = random.Random(3).sample(answers, len(answers))
+    participants = members({"x": 6, "y": 6})
+    upside_down = participants.iloc[::-1]
+    assert measured(answers, participants) == measured(mixed, upside_down)
+    assert differences(answers, participants) == differences(mixed, upside_down)

@@ -1,0 +1,104 @@
+"""The counted test of who asks against enumeration, a closed form, and the study's own random deals."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from fieldwork.metrics.power.dealing import chance_as_alike, differing_pairs
+from fieldwork.metrics.variance import measure_variance
+from unit.metrics.metric_frames import answer_frame, chosen
+
+
+def counted(ones: list[int], differing: int, puppets: int, answers: int) -> float:
+    (chance,) = chance_as_alike(
+        np.array([ones]), np.array([differing]), puppets=puppets, answers=answers
+    )
+    return float(chance)
+
+
+@pytest.mark.parametrize(("puppets", "answers"), [(2, 2), (4, 2), (3, 3), (2, 4), (2, 5)])
+def test_one_item_is_all_ways_to_deal(puppets: int, answers: int) -> None:
+    places = range(puppets * answers)
+    for ones in range(puppets * answers + 1):
+        dealt = [
+            sum(
+                k * (answers - k)
+                for k in np.bincount(
+                    [place // answers for place in chosen_places], minlength=puppets
+                ).tolist()
+            )
+            for chosen_places in itertools.combinations(places, ones)
+        ]
+        for differing in set(dealt):
+            expected = np.mean(np.array(dealt) <= differing)
+            assert counted([ones], differing, puppets, answers) == pytest.approx(expected)
+
+
+def pairs_that_differ(puppets: int, ones: int) -> dict[int, float]:
+    """Of twos: puppets! / (both! one! none!) 2^one / C(2 puppets, ones), as for genotypes."""
+    found = {}
+    for one in range(ones % 2, min(ones, 2 * puppets - ones) + 1, 2):
+        both = (ones - one) // 2
+        ways = math.comb(puppets, both) * math.comb(puppets - both, one) * 2**one
+        found[one] = ways / math.comb(2 * puppets, ones)
+    return found
+
+
+@pytest.mark.parametrize(("puppets", "ones"), [(10, 7), (40, 38), (100, 12), (400, 300), (800, 3)])
+def test_twos_have_a_closed_form(puppets: int, ones: int) -> None:
+    chances = pairs_that_differ(puppets, ones)
+    assert sum(chances.values()) == pytest.approx(1)
+    below = 0.0
+    for differing in sorted(chances):
+        below += chances[differing]
+        if differing % max(1, puppets // 25) > 1:
+            continue
+        assert counted([ones], differing, puppets, 2) == pytest.approx(below, abs=1e-9)
+
+
+def test_items_add_up() -> None:
+    first, second = pairs_that_differ(6, 5), pairs_that_differ(6, 4)
+    for differing in range(0, 7):
+        expected = sum(
+            p * q for (a, p), (b, q) in itertools.product(first.items(), second.items())
+            if a + b <= differing
+        )  # fmt: skip
+        # items do not care which of the two answers is counted
+        assert counted([5, 8], differing, 6, 2) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("answers", [2, 3, 5])
+def test_it_is_the_test_of_the_study(answers: int) -> None:
+    random = np.random.default_rng(answers)
+    shares = random.beta(1, 1.5, size=(3, 8))
+    ones = random.binomial(answers, shares)
+    rows = [
+        row
+        for item in range(3)
+        for puppet in range(8)
+        for row in chosen(
+            "A" * ones[item, puppet] + "B" * (answers - ones[item, puppet]),
+            puppet_id=f"p{puppet}",
+            item_id=f"i{item}",
+        )
+    ]
+    (measured,) = measure_variance(
+        answer_frame(rows), baseline="offline", n_permutations=9999, seed=1
+    )
+    expected = counted(
+        ones.sum(axis=1).tolist(), int(differing_pairs(ones, answers).sum()), 8, answers
+    )
+    error = math.sqrt(expected * (1 - expected) / 9999)
+    assert measured.p_value == pytest.approx(expected, abs=4 * error + 1e-4)
+
+
+def test_many_sets_are_the_same_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(3)
+    given = random.binomial(3, 0.4, size=(20, 4, 12))
+    ones, differing = given.sum(axis=2), differing_pairs(given, 3).sum(axis=(1, 2))
+    together = chance_as_alike(ones, differing, puppets=12, answers=3)
+    monkeypatch.setattr("fieldwork.metrics.power.dealing._CELLS_AT_ONCE", 100)
+    apart = [counted(row.tolist(), int(d), 12, 3) for row, d in zip(ones, differing, strict=True)]
+    assert together == pytest.approx(np.array(apart), abs=1e-9)

@@ -1,0 +1,228 @@
+"""From curves to rows, advice and sentences."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from fieldwork.designs import PowerAdvice
+from fieldwork.metrics.power.page import Facts, render
+from fieldwork.metrics.power.simulation import Moved, Point, Scores, Setup, Who
+from fieldwork.metrics.power.study import Curve, Family, simulate, smallest
+from fieldwork.metrics.power.table import Asked, advice_rows, power_rows
+
+POWER: dict[str, Any] = {
+    "alpha": 0.05,
+    "target": 0.8,
+    "simulations": 40,
+    "sizes": [12, 6],
+    "replicates": [3, 2],
+    "prompts": None,
+    "effects": {
+        "shares": [{"baseline": 0.9, "condition": 0.2}],
+        "who": [0.5, 1],
+        "scores": [0.02],
+    },
+    "answer_share": 0.5,
+    "lists": {"named": 2, "options": 6, "exponent": 1.0},
+    "sd_users": 0.01,
+    "sd_reruns": 0.01,
+}
+FAMILY = Family({"small": 2, "large": 5, "same": 5}, {"small"}, "large", 3)
+
+
+def simulated(family: Family = FAMILY, **more: Any) -> list[Curve]:
+    return simulate({**POWER, **more}, family, n_permutations=199, seed=1)
+
+
+def test_every_effect_is_simulated_for_every_task() -> None:
+    curves = simulated()
+    told = [
+        (c.task, c.setup.design, c.setup.effect.label, c.setup.replicates, c.setup.n_items,
+         c.setup.n_tests)
+        for c in curves
+    ]  # fmt: skip
+    assert told == [
+        *((task, "shares", "0.9 -> 0.2", 1, 1, n) for task, n in FAMILY.items.items()),
+        *(
+            (task, "who", share, replicates, n, 1)
+            for task, n in FAMILY.items.items()
+            for share in ("0.5", "1")
+            for replicates in (2, 3)
+        ),
+        ("large", "scores", "0.02", 1, 1, 3),
+    ]
+    assert all([point.n_users for point in curve.points] == [6, 12] for curve in curves)
+
+
+def test_tasks_of_one_size_share_their_numbers() -> None:
+    found = {(c.task, c.setup): c.points for c in simulated()}
+    for (task, setup), points in found.items():
+        if task == "large" and setup.design != "scores":
+            assert found["same", setup] == points
+
+
+def test_another_effect_moves_no_number() -> None:
+    before = {(c.task, c.setup): c.points for c in simulated()}
+    effects = {"shares": [{"baseline": 0.5, "condition": 0.3}, *POWER["effects"]["shares"]]}
+    after = {
+        (c.task, c.setup): c.points for c in simulated(effects={**POWER["effects"], **effects})
+    }
+    assert len(after) == len(before) + 3
+    assert all(after[key] == points for key, points in before.items())
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"), [({}, {2, 5}), ({"prompts": 7}, {7}), ({"prompts": 1}, {1})]
+)
+def test_prompts_tested_together(more: dict[str, Any], expected: set[int]) -> None:
+    curves = simulated(**more)
+    assert {c.setup.n_tests for c in curves if c.setup.design == "shares"} == expected
+
+
+def test_a_study_without_scores_has_no_such_curve() -> None:
+    designs = {c.setup.design for c in simulated(FAMILY._replace(score_task=None))}
+    assert designs == {"shares", "who"}
+
+
+def points(*powers: float | None) -> list[Point]:
+    return [
+        Point(10 * (k + 1), power, power, power, 100 if power is not None else 0, None)
+        for k, power in enumerate(powers)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("powers", "n_users", "simulated_at"),
+    [
+        ((0.4, 0.6, 1.0), 25, 30),
+        ((0.4, 0.8, 1.0), 20, 20),
+        ((0.7999, 0.8, 1.0), 20, 20),
+        ((0.9, 1.0), 10, 10),
+        ((0.3, 0.9, None), 19, 20),
+        # a size that only chance lifts over the target does not count
+        ((0.81, 0.7, 0.9), 25, 30),
+        ((0.1, 0.2), None, 20),
+        ((0.9, 0.7), None, 20),
+        ((0.1,), None, 10),
+    ],
+)
+def test_the_smallest_size(
+    powers: Sequence[float | None], n_users: int | None, simulated_at: int
+) -> None:
+    reached = smallest(points(*powers), 0.8)
+    assert reached.n_users == n_users
+    assert reached.point.n_users == simulated_at
+    assert (reached.reason or "").startswith("not reached with") == (n_users is None)
+
+
+class Arm(NamedTuple):
+    n_calls: int
+    cost_usd: float | None
+    basis: str
+    reason: str | None
+
+
+class Costs:
+    """A dollar a call; one model without a price."""
+
+    def at(self, model: str, task: str, condition: str, *, n_users: int, replicates: int) -> Arm:
+        assert task == "t"
+        n = n_users * replicates * (10 if condition == "offline" else 1)
+        priced = model != "free"
+        return Arm(n, float(n) if priced else None, "tables", None if priced else "no price")
+
+
+def curve(setup: Setup, *powers: float | None) -> Curve:
+    return Curve(setup, "t", 4, points(*powers))
+
+
+ASKED = Asked(["paid", "free"], ["history"], "offline", 0.05, 0.8, None)
+MOVED = curve(Setup(Moved(0.9, 0.2), n_tests=4), 0.4, 0.6, 1.0)
+WHO = curve(Setup(Who(0.1, 0.5), 3, 4), 0.1, 0.9, None)
+SCORES = curve(Setup(Scores(0.006, 0.01, 0.01), n_tests=2), 0.1, 0.2, 0.3)
+
+
+def test_power_rows_price_every_size() -> None:
+    rows = list(power_rows([MOVED, WHO], ASKED, Costs()))
+    assert len(rows) == 2 * 2 * 2 * 3
+    (row,) = (
+        r for r in rows
+        if (r.design, r.model, r.condition, r.n_users) == ("shares", "paid", "history", 20)
+    )  # fmt: skip
+    assert (row.n_calls, row.cost_usd) == (20, 20.0)
+    assert (row.n_calls_baseline, row.cost_baseline_usd) == (200, 200.0)
+    assert (row.n_tests, row.alpha_per_test, row.power) == (4, 0.0125, 0.6)
+    (row,) = (
+        r for r in rows
+        if (r.design, r.model, r.condition, r.n_users) == ("who", "free", "history", 30)
+    )  # fmt: skip
+    assert (row.n_calls, row.cost_usd, row.n_calls_baseline) == (90, None, 0)
+    assert (row.power, row.n_simulations, row.reason) == (None, 0, "no price")
+
+
+@pytest.mark.parametrize(("field_cost_usd", "cost"), [(None, None), (5.0, 20 * 5.0), (0.0, 0.0)])
+def test_participants_cost_what_the_config_says(
+    field_cost_usd: float | None, cost: float | None
+) -> None:
+    asked = ASKED._replace(field_cost_usd=field_cost_usd)
+    (row,) = (
+        r for r in power_rows([WHO], asked, Costs())
+        if (r.model, r.condition, r.n_users) == ("paid", "field", 20)
+    )  # fmt: skip
+    assert (row.n_calls, row.cost_usd, row.basis) == (20 * 4 * 3, cost, "participants")
+    assert (row.reason is None) == (cost is not None)
+
+
+def test_advice_has_the_size_and_its_price() -> None:
+    paid, field, free, _ = advice_rows([MOVED], ASKED, Costs())
+    assert (paid.n_users, paid.n_simulated, paid.power) == (25, 30, 1.0)
+    assert (paid.n_calls, paid.n_calls_baseline, paid.cost_usd) == (25, 250, 275.0)
+    assert (free.n_calls, free.cost_usd, free.reason) == (25, None, "no price")
+    assert (field.condition, field.n_calls, field.cost_usd) == ("field", 100, None)
+
+
+def test_advice_says_what_is_not_reached() -> None:
+    for row in advice_rows([SCORES], ASKED, Costs()):
+        assert (row.n_users, row.n_simulated, row.n_calls, row.cost_usd) == (None,) * 4
+        assert row.power == 0.3
+        assert row.reason == "not reached with 30: power is 0.30"
+
+
+def page(*curves: Curve, **more: Any) -> str:
+    advice: list[PowerAdvice] = list(advice_rows(curves, ASKED._replace(**more), Costs()))
+    facts = Facts("s", 100, 0.05, 0.8, {"t": 4}, {"paid": "Paid"}, {"history": "SP-History"})
+    return render(advice, facts)
+
+
+@pytest.mark.parametrize(
+    ("curves", "words"),
+    [
+        ([MOVED], ["## t, 4 prompts", "4 tests corrected together (Holm)"]),
+        ([MOVED], ["- **90 % → 20 %**: **25 users** (with 30 power is 1.00"]),
+        ([MOVED], ["Paid: SP-History 275 calls, $275.00.", "free: SP-History 275 calls, cost unk"]),
+        ([WHO], ["- **10 % of the variance**, each asked 3 times: **19 users**"]),
+        ([SCORES], ["- **0.6 points**: not reached with 30: power is 0.30 (0.30 to 0.30)."]),
+        ([curve(MOVED.setup, 0.9, 1.0)], ["**10 users** or fewer (power 0.90"]),
+        ([], ["# How large a study must be", "`power.field_cost_usd`"]),
+    ],
+)
+def test_the_page_says_it_in_sentences(curves: list[Curve], words: list[str]) -> None:
+    text = page(*curves)
+    for word in words:
+        assert word in text
+    assert "None" not in text
+    assert "nan" not in text
+
+
+def test_more_answers_are_not_told_of_where_the_smallest_study_will_do() -> None:
+    twice, thrice = (curve(Setup(Who(0.1, 0.5), r, 4), 0.9, 1.0) for r in (2, 3))
+    assert "asked twice" in page(twice, thrice)
+    assert "asked 3 times" not in page(twice, thrice)
+    assert "asked 3 times" in page(curve(twice.setup, 0.7, 1.0), thrice)
+
+
+def test_the_page_prices_participants_where_it_can() -> None:
+    assert "Field" not in page(MOVED)
+    said = "Field 100 pasted prompts and 250 calls, $375.00"
+    assert said in page(MOVED, field_cost_usd=5.0)

@@ -1,0 +1,1 @@
+"""The page of findings: a module a part, and how a number is said."""

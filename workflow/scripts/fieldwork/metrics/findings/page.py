@@ -1,0 +1,210 @@
+"""The page of findings: what is told of a study, in which order, and what the study cannot say.
+
+Owns the types of a section and the sentences about the study itself; `claims` has the sentences about
+its numbers. Promises that rows are told in the order of the study's models, tasks and conditions.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+import pandas as pd
+
+from fieldwork.designs import FIELD
+from fieldwork.metrics.findings.phrases import LEVEL, counted, listed
+from fieldwork.records import VarianceShare
+
+
+class Study(NamedTuple):
+    """What the sentences need to know of a study beside its tables.
+
+    `models` and `conditions` are names → labels, in the order they are told. `users` bring a user,
+    `controls` ask the baseline again.
+    """
+
+    name: str
+    models: Mapping[str, str]
+    tasks: Sequence[str]
+    conditions: Mapping[str, str]
+    baseline: str
+    users: Sequence[str]
+    controls: Sequence[str]
+    notes: Sequence[str]
+
+    def label(self, condition: str) -> str:
+        """Printed name of a condition."""
+        return self.conditions.get(condition, condition)
+
+
+class Asked(NamedTuple):
+    """What came back under a condition: requests, and how many failed or cannot be read."""
+
+    model: str
+    task: str
+    condition: str
+    n: int
+    n_failed: int
+    n_unread: int
+
+
+class Section(NamedTuple):
+    """A heading, the one sentence that matters, and the sentences behind it."""
+
+    title: str
+    head: str
+    lines: list[str]
+
+
+class Row(Protocol):
+    """What rows of all tables have."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def condition(self) -> str: ...
+
+
+class TestedRow(Row, Protocol):
+    """What rows of tables with a test have."""
+
+    @property
+    def p_holm(self) -> float | None: ...
+
+
+R = TypeVar("R", bound=Row)
+T = TypeVar("T")
+
+
+def count_answers(answers: pd.DataFrame) -> list[Asked]:
+    """One row for each model, task and condition, in this order; empty input gives none."""
+    if answers.empty:
+        return []
+    failed = answers["outcome"] == "failed"
+    flags = answers.assign(failed=failed, unread=answers["reason"].notna() & ~failed)
+    found = flags.groupby(["model", "task", "condition"], sort=True)[["failed", "unread"]]
+    sizes, sums = found.size(), found.sum()
+    return [
+        Asked(str(model), str(task), str(condition), int(n), int(failures), int(unread))
+        for (model, task, condition), n, (failures, unread) in zip(
+            sizes.index, sizes, sums.itertuples(index=False, name=None), strict=True
+        )
+    ]
+
+
+def told(rows: Iterable[R], study: Study, conditions: Sequence[str]) -> list[R]:
+    """Rows of the study's models and tasks under `conditions`, in the order they are told."""
+    places = [list(study.models), list(study.tasks), list(study.conditions)]
+    kept = [
+        r
+        for r in rows
+        if r.model in study.models
+        and r.task in study.tasks
+        and r.condition in conditions
+        and r.condition in study.conditions
+    ]
+    return sorted(
+        kept,
+        key=lambda r: (
+            places[0].index(r.model),
+            places[1].index(r.task),
+            places[2].index(r.condition),
+        ),
+    )
+
+
+def where(row: Row, study: Study) -> str:
+    """Model, condition and task of a row."""
+    parts = [study.label(row.condition), row.task]
+    # one model goes without saying
+    return ", ".join([study.models[row.model], *parts] if len(study.models) > 1 else parts)
+
+
+def is_shown(p: float | None) -> bool:
+    """Whether a corrected p-value is told as a difference."""
+    return p is not None and p < LEVEL
+
+
+def alarm(rows: Sequence[TestedRow], study: Study) -> str:
+    """What a control has to say to the head of a section: that it differs too, or nothing."""
+    differing = [r for r in rows if r.condition in study.controls and is_shown(r.p_holm)]
+    if not differing:
+        return ""
+    names = listed(list(dict.fromkeys(where(r, study) for r in differing)))
+    return (
+        f" Where only chance or a changed model can differ, {counted(len(differing), 'difference')} "
+        f"came up as well ({names})."
+    )
+
+
+def cases(rows: Sequence[object]) -> str:
+    """`9 cases`."""
+    return f"{len(rows)} cases" if len(rows) != 1 else "1 case"
+
+
+def groups(rows: Sequence[T], key: Callable[[T], tuple[str, ...]]) -> Iterator[list[T]]:
+    """Rows with equal keys together, in the order the keys come."""
+    found: dict[tuple[str, ...], list[T]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    yield from found.values()
+
+
+def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Study) -> Section:
+    """What the study cannot say, and what is missing from it."""
+    lines = [f"{note}." for note in study.notes]
+    lines += [
+        f"{where(r, study)}: {counted(r.n_failed, 'call')} failed and "
+        f"{counted(r.n_unread, 'answer')} cannot be read, of {r.n:,} [answers]"
+        for r in told(asked, study, list(study.conditions))
+        if r.n_failed or r.n_unread
+    ]
+    once = [r for r in told(variance, study, study.users) if r.n_puppets and not r.n_repeated]
+    if any(r.condition == FIELD for r in once):
+        lines.append(
+            "No participant answers a prompt twice, so who asks cannot be told from asking again in "
+            "the field [variance]"
+        )
+    once = [r for r in once if r.condition != FIELD]
+    if once:
+        names = listed(list(dict.fromkeys(study.label(r.condition) for r in once)))
+        lines.append(
+            f"{names}: puppets were asked once, so who asks cannot be told from asking again; "
+            "set replicates: 2 [variance]"
+        )
+    if not study.controls:
+        lines.append(
+            "No condition asks the baseline again (after:), so nothing shows which numbers chance "
+            "alone gives"
+        )
+    if FIELD not in study.conditions:
+        lines.append("No answers of real users: nothing here says how near the puppets are to them")
+    lines.append(
+        "Intervals cover the draw of answers and of puppets, not the choice of prompts or of the corpus"
+    )
+    total, lost = sum(r.n for r in asked), sum(r.n_failed + r.n_unread for r in asked)
+    head = (
+        f"Of {counted(total, 'answer')} asked for, {lost:,} failed or cannot be read [answers]."
+        if total
+        else "No answers have arrived [answers]."
+    )
+    return Section("What this study cannot say", head, lines)
+
+
+def render(sections: Sequence[Section], study: Study) -> list[str]:
+    """The lines of findings.md."""
+    lines = [f"# Findings of the study {study.name}", ""]
+    for note in study.notes:
+        lines += [f"**{note}.**", ""]
+    lines += [
+        f"A difference is told where its test has p < {LEVEL:g} after Holm's correction for all "
+        "that was tested beside it; otherwise it says that no difference is shown, with the same "
+        "numbers. A word in brackets is the table to check it in: results/metrics/*.csv, a view of "
+        "results/study.duckdb, a section of docs/methods.md.",
+        "",
+    ]
+    for section in sections:
+        lines += [f"## {section.title}", "", section.head, ""]
+        lines += [f"- {line.rstrip('.')}." for line in section.lines]
+        lines += [""] if section.lines else []
+    return lines

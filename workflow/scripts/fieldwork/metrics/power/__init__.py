@@ -1,0 +1,1 @@
+"""What a study could find, before it is paid for: `snakemake power`."""
