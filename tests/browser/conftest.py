@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from fieldwork.field import kit, kit_page, kit_text
-from fieldwork.field.kit import Survey
+from fieldwork.field.kit import templates, web_page
+from fieldwork.field.kit.survey import Survey, survey_of
 from fieldwork.records import Item
 
 KIT = Path(__file__).parents[2] / "resources" / "field_kit"
@@ -62,14 +62,14 @@ def render_survey(
     consent: str = CONSENT,
 ) -> Written:
     """The page of a survey, as the kit writes it."""
-    survey = kit.survey_of("a <test>", items, settings, labels)
-    words = kit_text.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
+    survey = survey_of("a <test>", items, settings, labels)
+    words = templates.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
     parts = [
         (KIT / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
     ]
-    template = kit_page.Template(parts[0], parts[1], parts[2], "page.html")
+    template = web_page.Template(parts[0], parts[1], parts[2], "page.html")
     page = folder / "survey.html"
-    page.write_text(kit_page.render(survey, template, words, consent), encoding="utf-8")
+    page.write_text(web_page.render(survey, template, words, consent), encoding="utf-8")
     return Written(survey, page.as_uri(), [prompt.key for prompt in survey.prompts])
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from browser.conftest import Written, render_survey
 from field.synthetic import AGE_BANDS, GROUPS, MODEL_IN_FILE, SyntheticField, make_field
 from fieldwork import tables
-from fieldwork.field.kit import page_map
+from fieldwork.field.kit.survey import page_map
 from workflow.conftest import TINY, Checkout, copy_project, rows_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.workflow]

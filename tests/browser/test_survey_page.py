@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from browser.conftest import PROMPTS, Seen, Written, write_survey
 from fieldwork.field import columns, sources
 from fieldwork.field.cells import plain
-from fieldwork.field.kit import page_columns, page_map
+from fieldwork.field.kit.survey import page_columns, page_map
 from fieldwork.field.raw_answers import Prompt
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,8 @@ from typing import Any
 
 from fieldwork import stage, tables, texts
 from fieldwork.designs import PowerAdvice, PowerRow
-from fieldwork.field import kit, kit_documents, kit_page, kit_qualtrics, kit_size, kit_text
+from fieldwork.field.kit import documents, qualtrics, size, templates, web_page
+from fieldwork.field.kit.survey import page_map, qualtrics_map, survey_of
 from fieldwork.records import Item
 
 
@@ -24,27 +25,27 @@ def main(
 ) -> None:
     """Put the survey together and write it in every form."""
     items = {task: tables.read_rows(path, Item) for task, path in tasks.items()}
-    survey = kit.survey_of(name, items, settings, labels)
-    words = kit_text.read_words(inputs["texts"], inputs["shipped_texts"])
+    survey = survey_of(name, items, settings, labels)
+    words = templates.read_words(inputs["texts"], inputs["shipped_texts"])
     consent = texts.read_text(inputs["consent"])
-    page = kit_page.Template(
+    page = web_page.Template(
         *(texts.read_text(inputs[part]) for part in ("page", "style", "script")), inputs["page"]
     )
     information = texts.read_text(inputs["information"])
-    drafts = [Path(inputs["consent"]).name] if kit_text.is_draft(consent) else []
-    facts = kit_documents.told(survey, [*drafts, "information.md"])
+    drafts = [Path(inputs["consent"]).name] if templates.is_draft(consent) else []
+    facts = documents.told(survey, [*drafts, "information.md"])
     advice = texts.read_csv(inputs["advice"])
-    ids = kit_qualtrics.question_ids(survey)
-    by_page = kit.page_map(survey, "resources/field/page")
-    by_qualtrics = kit.qualtrics_map(survey, "resources/field/qualtrics", ids)
+    ids = qualtrics.question_ids(survey)
+    by_page = page_map(survey, "resources/field/page")
+    by_qualtrics = qualtrics_map(survey, "resources/field/qualtrics", ids)
     written = {
-        "survey": kit_page.render(survey, page, words, consent),
-        "qualtrics": kit_qualtrics.render(survey, words, consent),
-        "page_map": kit_documents.column_map(by_page, kit_documents.PAGE_MAP),
-        "qualtrics_map": kit_documents.column_map(by_qualtrics, kit_documents.QUALTRICS_MAP),
-        "information": kit_text.fill(information, facts, inputs["information"]),
-        "readme": kit_text.fill(texts.read_text(inputs["readme"]), facts, inputs["readme"]),
-        "size": kit_size.render(
+        "survey": web_page.render(survey, page, words, consent),
+        "qualtrics": qualtrics.render(survey, words, consent),
+        "page_map": documents.column_map(by_page, documents.PAGE_MAP),
+        "qualtrics_map": documents.column_map(by_qualtrics, documents.QUALTRICS_MAP),
+        "information": templates.fill(information, facts, inputs["information"]),
+        "readme": templates.fill(texts.read_text(inputs["readme"]), facts, inputs["readme"]),
+        "size": size.render(
             advice,
             tables.read_rows(inputs["power"], PowerRow),
             {task: len(rows) for task, rows in items.items()},
@@ -55,7 +56,7 @@ def main(
         with tables.atomic_path(outputs[output]) as partial:
             partial.write_text(text, encoding="utf-8")
     columns = [*PowerAdvice.__dataclass_fields__]
-    rows = kit_size.field_advice(advice, [*tasks])
+    rows = size.field_advice(advice, [*tasks])
     tables.write_csv_tuples(outputs["size_csv"], columns, ([r[c] for c in columns] for r in rows))
     for draft in drafts:
         logging.getLogger("fieldwork").warning(

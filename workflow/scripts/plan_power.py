@@ -8,8 +8,8 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.designs import PowerAdvice, PowerRow
-from fieldwork.generation.arm_sizes import ArmSizes
-from fieldwork.generation.plan_tables import Study
+from fieldwork.generation.planning.arm_sizes import ArmSizes
+from fieldwork.generation.planning.tables import Study
 from fieldwork.metrics.power import page
 from fieldwork.metrics.power.study import Family, simulate
 from fieldwork.metrics.power.table import Asked, advice_rows, power_rows

@@ -7,9 +7,9 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.generation.costs import Billed, cost_rows
-from fieldwork.generation.plan_rows import plan_rows
-from fieldwork.generation.plan_tables import Study, read_arms, read_prompts
-from fieldwork.generation.planning import learn
+from fieldwork.generation.planning.loads import learn
+from fieldwork.generation.planning.rows import plan_rows
+from fieldwork.generation.planning.tables import Study, read_arms, read_prompts
 from fieldwork.generation.pricing import price_of
 from fieldwork.records import CostRow, Response
 

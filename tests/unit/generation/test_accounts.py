@@ -12,7 +12,7 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account, bill_usd, free_leftovers
-from fieldwork.generation.batch_journal import open_journal
+from fieldwork.generation.batches.journal import open_journal
 from fieldwork.generation.budget import open_budget
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.pricing import Price

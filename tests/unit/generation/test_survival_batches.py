@@ -34,8 +34,8 @@ def _serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         serve_provider(specs=specs, answer=answers, speed=SPEED) as chat,
     ):
         prepare(patched)
-        patched.setattr("fieldwork.generation.batches.SECONDS_BETWEEN_LISTINGS", 0.02)
-        patched.setattr("fieldwork.generation.batch_patience.FIRST_WAIT_S", 0.001)
+        patched.setattr("fieldwork.generation.batches.settling.SECONDS_BETWEEN_LISTINGS", 0.02)
+        patched.setattr("fieldwork.generation.batches.patience.FIRST_WAIT_S", 0.001)
         tables = {
             api: lasting(study(tmp_path_factory.mktemp(api), api, chat).run()) for api in MODELS
         }

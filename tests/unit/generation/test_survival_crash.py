@@ -24,7 +24,7 @@ from survival_study import KEY_ENV, MODELS, Answers, N, Study, Table, lasting, n
 from test_survival import prepare
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.batch_journal import Journal, open_journal
+from fieldwork.generation.batches.journal import Journal, open_journal
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
@@ -46,9 +46,9 @@ Whole = dict[tuple[str, str], Table]
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     prepare(monkeypatch)
     monkeypatch.setenv(KEY_ENV, "any")
-    monkeypatch.setattr("fieldwork.generation.batches.SECONDS_BETWEEN_LISTINGS", 0.02)
-    monkeypatch.setattr("fieldwork.generation.batch_patience.FIRST_WAIT_S", 0.01)
-    monkeypatch.setattr("fieldwork.generation.batch_results.ROWS_PER_COMMIT", 6)
+    monkeypatch.setattr("fieldwork.generation.batches.settling.SECONDS_BETWEEN_LISTINGS", 0.02)
+    monkeypatch.setattr("fieldwork.generation.batches.patience.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("fieldwork.generation.batches.results.ROWS_PER_COMMIT", 6)
 
 
 @contextmanager

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fieldwork.generation.agenda import Call, _Open
-from fieldwork.generation.batch_files import BatchLimits
-from fieldwork.generation.batch_patience import Clock
-from fieldwork.generation.batches import settle_batches
+from fieldwork.generation.batches.files import BatchLimits
+from fieldwork.generation.batches.patience import Clock
+from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
 from fieldwork.generation.providers.base import Provider, Sampling, Wire
 from fieldwork.generation.providers.batch_base import BatchClient

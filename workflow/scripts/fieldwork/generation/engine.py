@@ -16,7 +16,7 @@ from typing import NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Agenda, Call, Group, PrefixCache, rerouted
-from fieldwork.generation.batch_files import BatchLimits
+from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.budget import BudgetReached, Reservation
 from fieldwork.generation.ledger import Entry, Ledger, Tier
 from fieldwork.generation.limits import Limits

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import Agenda, Ask, Call, Group
-from fieldwork.generation.batches import settle_batches
+from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.engine import Sender, Settled, settle
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.pricing import cost_usd

@@ -9,8 +9,8 @@ from typing import Any
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account, free_leftovers
 from fieldwork.generation.agenda import PrefixCache
-from fieldwork.generation.batch_files import BatchLimits
-from fieldwork.generation.batch_journal import open_journal
+from fieldwork.generation.batches.files import BatchLimits
+from fieldwork.generation.batches.journal import open_journal
 from fieldwork.generation.budget import open_budget
 from fieldwork.generation.engine import BatchDesk, Sender
 from fieldwork.generation.ledger import Tier, open_ledger, sole_asker

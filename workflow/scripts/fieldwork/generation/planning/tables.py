@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fieldwork import tables
-from fieldwork.generation.plan_rows import Arm
-from fieldwork.generation.planning import (
+from fieldwork.generation.planning.loads import (
     Group,
     Learnt,
     Question,
@@ -17,6 +16,7 @@ from fieldwork.generation.planning import (
     question_tokens,
     questions_of,
 )
+from fieldwork.generation.planning.rows import Arm
 from fieldwork.records import Context, Item, Request, Response
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.batch_files import BatchLimits
-from fieldwork.generation.batch_journal import Run
+from fieldwork.generation.batches.files import BatchLimits
+from fieldwork.generation.batches.journal import Run
 from fieldwork.generation.providers.base import TransientError
 
 T = TypeVar("T")

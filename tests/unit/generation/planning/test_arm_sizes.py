@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from fieldwork import tables
-from fieldwork.generation.arm_sizes import ArmSizes
-from fieldwork.generation.plan_rows import plan_rows
-from fieldwork.generation.plan_tables import Study, read_arms, read_prompts
-from fieldwork.generation.planning import learn
+from fieldwork.generation.planning.arm_sizes import ArmSizes
+from fieldwork.generation.planning.loads import learn
+from fieldwork.generation.planning.rows import plan_rows
+from fieldwork.generation.planning.tables import Study, read_arms, read_prompts
 from fieldwork.generation.pricing import price_of
 from fieldwork.generation.requests import ContextRef, plan_requests
 from fieldwork.records import Context, Item, Message, Request, Response

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
-from fieldwork.field import kit, kit_documents, kit_page, kit_qualtrics, kit_text
+from fieldwork.field import cells
 from fieldwork.field.cells import guarded, plain
-from fieldwork.field.kit import Survey
+from fieldwork.field.kit import documents, qualtrics, templates, web_page
+from fieldwork.field.kit.survey import Survey, page_columns, page_map, qualtrics_map, survey_of
 from fieldwork.records import Item
 
-KIT = Path(__file__).parents[3] / "resources" / "field_kit"
+KIT = Path(__file__).parents[4] / "resources" / "field_kit"
 NASTY = [
     '</script><script>alert("x")</script>',
     "[[PageBreak]]\n${e://Field/x}",
@@ -27,7 +28,7 @@ NASTY = [
 GROUP = {"question": "Which of these?", "options": ["Red & <blue>", "Green"]}
 SETTINGS: dict[str, Any] = {"platforms": {}, "repeats": 1, "groups": {"colour": GROUP}}
 LABELS = {"alpha": "Alpha", "beta": "Beta"}
-WORDS = kit_text.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
+WORDS = templates.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
 
 
 def item(item_id: str, prompt: str) -> Item:
@@ -43,12 +44,12 @@ def items() -> dict[str, list[Item]]:
 
 
 def survey(**settings: Any) -> Survey:
-    return kit.survey_of("demo", items(), copy.deepcopy(SETTINGS | settings), LABELS)
+    return survey_of("demo", items(), copy.deepcopy(SETTINGS | settings), LABELS)
 
 
 def page(own: Survey, consent: str = "Consent.") -> str:
     parts = [(KIT / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")]
-    return kit_page.render(own, kit_page.Template(*parts, "page.html"), WORDS, consent)
+    return web_page.render(own, web_page.Template(*parts, "page.html"), WORDS, consent)
 
 
 class Elements(HTMLParser):
@@ -72,9 +73,9 @@ class Elements(HTMLParser):
 
 def test_the_page_map_names_the_columns_of_the_page() -> None:
     own = survey()
-    columns = kit.page_columns(own)
+    columns = page_columns(own)
     assert len(set(columns)) == len(columns)
-    told = kit.page_map(own, "folder")
+    told = page_map(own, "folder")
     named = {**told["columns"]}
     groups = named.pop("groups")
     assert set(named.values()) | set(groups.values()) <= set(columns)
@@ -87,11 +88,11 @@ def test_the_page_map_names_the_columns_of_the_page() -> None:
 
 def test_the_qualtrics_map_names_the_questions_of_the_text() -> None:
     own = survey()
-    text = kit_qualtrics.render(own, WORDS, "Consent.")
+    text = qualtrics.render(own, WORDS, "Consent.")
     questions = re.findall(r"^\[\[ID:(.+)\]\]$", text, re.MULTILINE)
     assert len(set(questions)) == len(questions)
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", question) for question in questions)
-    told = kit.qualtrics_map(own, "folder", kit_qualtrics.question_ids(own))
+    told = qualtrics_map(own, "folder", qualtrics.question_ids(own))
     named = {**told["columns"]}
     groups = named.pop("groups")
     asked = {*named.values(), *groups.values(), *told["prompts"].values()}
@@ -101,7 +102,7 @@ def test_the_qualtrics_map_names_the_questions_of_the_text() -> None:
 
 
 def test_the_qualtrics_text_holds_every_prompt_and_no_tag_of_theirs() -> None:
-    text = kit_qualtrics.render(survey(), WORDS, "You agree. [[Block:x]]")
+    text = qualtrics.render(survey(), WORDS, "You agree. [[Block:x]]")
     assert text.startswith("[[AdvancedFormat]]\n")
     shown = [
         '&lt;/script&gt;&lt;script&gt;alert("x")&lt;/script&gt;',
@@ -152,21 +153,21 @@ def test_a_draft_is_seen_on_the_page_and_in_the_papers() -> None:
     assert "Draft:" in page(survey(), "By [REPLACE: who].").split("<script")[0]
     assert "Draft:" not in page(survey(), "By us.").split("<script")[0]
     for template in ("consent.md", "information.md"):
-        assert kit_text.is_draft((KIT / template).read_text(encoding="utf-8"))
+        assert templates.is_draft((KIT / template).read_text(encoding="utf-8"))
 
 
 def test_the_papers_say_what_is_asked() -> None:
-    told = kit_documents.told(survey(repeats=2), ["consent.md"])
-    readme = kit_text.fill((KIT / "kit_readme.md").read_text(encoding="utf-8"), told, "readme")
+    told = documents.told(survey(repeats=2), ["consent.md"])
+    readme = templates.fill((KIT / "kit_readme.md").read_text(encoding="utf-8"), told, "readme")
     assert "sends 4 prompts, each twice" in readme
     assert "`colour`" in readme
     assert "marked REPLACE: consent.md." in readme
     paper = (KIT / "information.md").read_text(encoding="utf-8")
-    filled = kit_text.fill(paper, told, "information")
+    filled = templates.fill(paper, told, "information")
     assert "Alpha, Beta" in filled
     assert "> Recommend five hats." in filled
-    setting = kit.page_map(survey(), "folder")
-    text = kit_documents.column_map(setting, kit_documents.PAGE_MAP)
+    setting = page_map(survey(), "folder")
+    text = documents.column_map(setting, documents.PAGE_MAP)
     assert yaml.safe_load(text) == {"field": setting}
 
 
@@ -197,7 +198,7 @@ def test_names_that_clash_are_told(settings: dict[str, Any], told: str) -> None:
 
 def test_a_survey_without_a_prompt_is_told() -> None:
     with pytest.raises(StudyError, match=r"field_kit\.tasks: there is no prompt"):
-        kit.survey_of("demo", {}, SETTINGS, LABELS)
+        survey_of("demo", {}, SETTINGS, LABELS)
 
 
 @pytest.mark.parametrize(
@@ -215,14 +216,14 @@ def test_words_of_another_language_are_checked(
     own = tmp_path / "texts.yaml"
     own.write_text(yaml.safe_dump(words), encoding="utf-8")
     with pytest.raises(StudyError) as caught:
-        kit_text.read_words(own, KIT / "texts_en.yaml")
+        templates.read_words(own, KIT / "texts_en.yaml")
     assert told in str(caught.value)
     assert "texts.yaml" in str(caught.value)
 
 
 def test_a_template_that_names_nothing_is_told() -> None:
     with pytest.raises(StudyError, match=r"page\.html: nothing is called \{\{words\}\}"):
-        kit_text.fill("<p>{{words}}</p>", {"css": "x"}, "page.html")
+        templates.fill("<p>{{words}}</p>", {"css": "x"}, "page.html")
 
 
 def test_every_word_of_the_page_is_used() -> None:
@@ -259,5 +260,5 @@ def test_every_text_comes_back_from_its_cell(text: str) -> None:
 def test_page_and_library_guard_the_same_beginnings() -> None:
     script = (KIT / "page.js").read_text(encoding="utf-8")
     (characters,) = re.findall(r"/\^'\*\[(.+?)\]/\.test", script)
-    library = Path(kit.__file__).with_name("cells.py").read_text(encoding="utf-8")
+    library = Path(cells.__file__).read_text(encoding="utf-8")
     assert re.findall(r"'[*+]\[(.+?)\]", library) == [characters, characters]

@@ -8,13 +8,13 @@ import pytest
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.generation import plan_ledger
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.engine import Sender
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
-from fieldwork.generation.plan_ledger import answered_by_ledger
-from fieldwork.generation.plan_tables import Asked, Study, read_arms, read_prompts
+from fieldwork.generation.planning import ledger
+from fieldwork.generation.planning.ledger import answered_by_ledger
+from fieldwork.generation.planning.tables import Asked, Study, read_arms, read_prompts
 from fieldwork.generation.providers.base import Exchange
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import Arm, generate
@@ -117,7 +117,7 @@ def test_what_the_job_stored_is_found(
     study: Study, kind: str, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # contexts are read one at a time
-    monkeypatch.setattr(plan_ledger, "TOKENS_HELD", 1)
+    monkeypatch.setattr(ledger, "TOKENS_HELD", 1)
     if n:
         assert answer(study, kind, REQUESTS[:n], monkeypatch) == n
     else:

@@ -8,8 +8,9 @@ replicates calls and dollars are those of `snakemake plan` before anything is an
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fieldwork.generation.plan_rows import Arm, arm_load, load_costs
-from fieldwork.generation.plan_tables import (
+from fieldwork.generation.planning.loads import Dispatch, Learnt, Load
+from fieldwork.generation.planning.rows import Arm, arm_load, load_costs
+from fieldwork.generation.planning.tables import (
     Asked,
     Prompts,
     Study,
@@ -17,7 +18,6 @@ from fieldwork.generation.plan_tables import (
     read_learnt,
     read_prompts,
 )
-from fieldwork.generation.planning import Dispatch, Learnt, Load
 from fieldwork.generation.pricing import Price, price_of
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.generation.plan_rows import Arm, plan_rows
-from fieldwork.generation.planning import (
+from fieldwork.generation.planning.loads import (
     Cache,
     Group,
     Learnt,
@@ -19,6 +18,7 @@ from fieldwork.generation.planning import (
     load_of,
     questions_of,
 )
+from fieldwork.generation.planning.rows import Arm, plan_rows
 from fieldwork.generation.pricing import Price
 
 CACHE = Cache(min_tokens=1024, requests_per_minute=15, ttl_s=300, breakpoint=False)

@@ -1,7 +1,7 @@
 """What power says of real users, as the kit tells it."""
 
 from fieldwork.designs import Design, PowerRow
-from fieldwork.field import kit_size
+from fieldwork.field.kit import size
 
 
 def advised(
@@ -41,7 +41,7 @@ POWER = [
 
 
 def test_the_page_gives_each_effect_its_size_and_its_power() -> None:
-    page = kit_size.render(ADVICE, POWER, {"lists": 9}, repeats=2)
+    page = size.render(ADVICE, POWER, {"lists": 9}, repeats=2)
     rows = [line for line in page.splitlines() if line.startswith("| ")]
     assert [row for row in rows if "---" not in row] == [
         "| effect | participants for a power of 80 % | with 10 | with 20 | with 40 |",
@@ -55,5 +55,5 @@ def test_the_page_gives_each_effect_its_size_and_its_power() -> None:
 
 
 def test_where_power_knows_nothing_of_the_tasks_the_page_says_so() -> None:
-    page = kit_size.render(ADVICE, POWER, {"unknown": 3}, repeats=1)
+    page = size.render(ADVICE, POWER, {"unknown": 3}, repeats=1)
     assert "`snakemake power` has nothing on the tasks of this survey." in page

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from fieldwork import tables
-from fieldwork.generation.plan_page import Facts, render, warnings_of
-from fieldwork.generation.plan_rows import plan_rows
-from fieldwork.generation.plan_tables import Study, read_arms, read_learnt, read_prompts
-from fieldwork.generation.planning import DEFAULT_TOKENS_PER_BYTE, learn
+from fieldwork.generation.planning.loads import DEFAULT_TOKENS_PER_BYTE, learn
+from fieldwork.generation.planning.page import Facts, render, warnings_of
+from fieldwork.generation.planning.rows import plan_rows
+from fieldwork.generation.planning.tables import Study, read_arms, read_learnt, read_prompts
 from fieldwork.generation.pricing import Price
 from fieldwork.records import Context, Item, Message, Request, Response
 

@@ -21,10 +21,10 @@ from typing import BinaryIO, cast
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Call
-from fieldwork.generation.batch_files import BatchLimits, Packed, packed
-from fieldwork.generation.batch_journal import Journal, Run, open_journal
-from fieldwork.generation.batch_patience import Clock, Patience, Room
-from fieldwork.generation.batch_results import Results, store_results
+from fieldwork.generation.batches.files import BatchLimits, Packed, packed
+from fieldwork.generation.batches.journal import Journal, Run, open_journal
+from fieldwork.generation.batches.patience import Clock, Patience, Room
+from fieldwork.generation.batches.results import Results, store_results
 from fieldwork.generation.budget import Reservation
 from fieldwork.generation.ledger import Ledger
 from fieldwork.generation.providers.base import Provider, RejectedError, TransientError, Usage

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from fieldwork.generation.planning import DEFAULT_TOKENS_PER_BYTE, Learnt
+from fieldwork.generation.planning.loads import DEFAULT_TOKENS_PER_BYTE, Learnt
 from fieldwork.records import PlanRow
 
 

@@ -9,7 +9,7 @@ and the row says why.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fieldwork.generation.planning import (
+from fieldwork.generation.planning.loads import (
     CACHE_MIN_TOKENS,
     MINUTE_S,
     Dispatch,

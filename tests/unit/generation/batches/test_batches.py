@@ -16,12 +16,12 @@ import pytest
 from batch_service import Lines, Plain, Service, Ticking, make_calls, written
 
 from fieldwork.errors import StudyError
-from fieldwork.generation import batch_results
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Agenda, Ask, Call, Group
-from fieldwork.generation.batch_files import BatchLimits, packed
-from fieldwork.generation.batch_journal import Journal, open_journal
-from fieldwork.generation.batches import settle_batches
+from fieldwork.generation.batches import results as batch_results
+from fieldwork.generation.batches.files import BatchLimits, packed
+from fieldwork.generation.batches.journal import Journal, open_journal
+from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.budget import Reservation
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.providers.base import RejectedError, Sampling, TransientError, Usage

@@ -8,8 +8,8 @@ import html
 import re
 from collections.abc import Iterable, Mapping
 
-from fieldwork.field.kit import Prompt, Survey
-from fieldwork.field.kit_text import paragraphs
+from fieldwork.field.kit.survey import Prompt, Survey
+from fieldwork.field.kit.templates import paragraphs
 
 _LONGEST_ID = 40
 

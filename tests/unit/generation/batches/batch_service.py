@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fieldwork.generation.agenda import Call, _Open
-from fieldwork.generation.batch_patience import Clock
+from fieldwork.generation.batches.patience import Clock
 from fieldwork.generation.ledger import ledger_key
 from fieldwork.generation.providers.base import (
     Exchange,

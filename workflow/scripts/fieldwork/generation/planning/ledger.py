@@ -12,7 +12,7 @@ from typing import Any, cast
 from fieldwork import tables
 from fieldwork.generation.agenda import Agenda
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
-from fieldwork.generation.plan_tables import Asked, Study
+from fieldwork.generation.planning.tables import Asked, Study
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import Arm, groups_of

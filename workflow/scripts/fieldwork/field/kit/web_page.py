@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fieldwork.field.kit import Survey, page_columns
-from fieldwork.field.kit_text import fill, is_draft, paragraphs
+from fieldwork.field.kit.survey import Survey, page_columns
+from fieldwork.field.kit.templates import fill, is_draft, paragraphs
 
 
 class Template(NamedTuple):

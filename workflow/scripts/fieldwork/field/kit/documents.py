@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
-from fieldwork.field.kit import Survey
-from fieldwork.field.kit_size import times
+from fieldwork.field.kit.size import times
+from fieldwork.field.kit.survey import Survey
 
 PAGE_MAP = """
 The files that participants saved from survey.html, all in one folder:

@@ -1,0 +1,1 @@
+"""What a study will send and what that costs, before anything is sent."""
