@@ -13,7 +13,6 @@ import os
 import sqlite3
 import struct
 import threading
-import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.generation.durable import connect
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,6 @@ Tier = Literal["live", "flex", "batch"]
 Table = Literal["answers", "quarantined", "damaged"]
 
 KEYS_PER_QUERY = 500
-BUSY_S = 120.0
 CACHE_KIB = 64 * 1024
 # of a key: enough to keep a million contexts apart, and 24 bytes of hash are left
 PLACE_BYTES = 8
@@ -236,7 +235,7 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
         StudyError: the file is no ledger, or the disk refuses.
     """
     with _explained(path):
-        connection = _connect(path)
+        connection = connect(path, _prepare)
     # outside `_explained`: what goes wrong in the caller's block is not the ledger's doing
     with closing(connection):
         yield Ledger(connection, path)
@@ -273,37 +272,16 @@ def _lock(lock: int, path: Path) -> None:
         logger.warning("%s: no lock can be had (%s): let no other run ask at once", path, error)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    until = time.monotonic() + BUSY_S
-    while True:
-        try:
-            return _opened(path)
-        except sqlite3.OperationalError as error:
-            # of two that make the file at once SQLite refuses one without any wait
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-            time.sleep(0.02)
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False)
-    try:
-        # a damaged text must fail its row, not the query
-        connection.text_factory = bytes
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        # keys are hashes: each lookup lands on another page, and the default of 2 MiB holds few
-        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        connection.executescript(_SCHEMA)
-        # a file of other columns must be refused now, not in the middle of a run
-        for table in ("answers", "quarantined", "damaged"):
-            connection.execute(f"SELECT {_NAMES} FROM {table} LIMIT 0")
-        _require_version(connection)
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise
-    return connection
+def _prepare(connection: sqlite3.Connection) -> None:
+    # a damaged text must fail its row, not the query
+    connection.text_factory = bytes
+    # keys are hashes: each lookup lands on another page, and the default of 2 MiB holds few
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    connection.executescript(_SCHEMA)
+    # a file of other columns must be refused now, not in the middle of a run
+    for table in ("answers", "quarantined", "damaged"):
+        connection.execute(f"SELECT {_NAMES} FROM {table} LIMIT 0")
+    _require_version(connection)
 
 
 def _require_version(connection: sqlite3.Connection) -> None:

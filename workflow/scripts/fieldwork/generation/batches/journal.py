@@ -10,18 +10,17 @@ processes that use the file.
 import fcntl
 import logging
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.generation.durable import connect
 
 logger = logging.getLogger(__name__)
 
 KEYS_PER_QUERY = 500
-BUSY_S = 120.0
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -241,35 +240,10 @@ def open_journal(path: Path, endpoint: str) -> Iterator[Journal]:
         StudyError: the file is no journal, or the disk refuses; every method may raise this.
     """
     with _explained(path):
-        connection = _connect(path)
+        connection = connect(path, lambda connection: connection.executescript(_SCHEMA))
     # outside `_explained`: what goes wrong in the caller's block is not the journal's doing
     with closing(connection):
         yield Journal(connection, path, endpoint)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    until = time.monotonic() + BUSY_S
-    while True:
-        try:
-            return _opened(path)
-        except sqlite3.OperationalError as error:
-            # of two that make the file at once SQLite refuses one without any wait
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-            time.sleep(0.02)
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(_SCHEMA)
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise
-    return connection
 
 
 @contextmanager

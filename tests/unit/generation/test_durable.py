@@ -1,0 +1,60 @@
+"""Durable SQLite files: synced in full, made by several processes at once, closed where refused."""
+
+import multiprocessing
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.generation.durable import connect
+
+N = 6
+
+
+def lay_out(connection: sqlite3.Connection) -> None:
+    connection.executescript("CREATE TABLE IF NOT EXISTS rows (value INTEGER)")
+
+
+def make_and_write(path: Path, barrier: Any, value: int) -> None:
+    barrier.wait()
+    with closing(connect(path, lay_out)) as connection, connection:
+        connection.execute("INSERT INTO rows VALUES (?)", (value,))
+
+
+def test_a_commit_is_synced_in_full(tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "folder" / "a.sqlite", lay_out)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_processes_that_make_the_file_at_once_all_write(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    path, barrier = tmp_path / "a.sqlite", context.Barrier(N)
+    jobs = [context.Process(target=make_and_write, args=(path, barrier, k)) for k in range(N)]
+    for job in jobs:
+        job.start()
+    for job in jobs:
+        job.join()
+    assert [job.exitcode for job in jobs] == [0] * N
+    with closing(sqlite3.connect(path)) as connection:
+        assert sorted(connection.execute("SELECT value FROM rows")) == [(k,) for k in range(N)]
+
+
+def test_a_file_that_is_refused_is_closed_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    with closing(connect(path, lay_out)):
+        pass
+    held = []
+
+    def refuse(connection: sqlite3.Connection) -> None:
+        held.append(connection)
+        connection.execute("SELECT other FROM rows")
+
+    with pytest.raises(sqlite3.OperationalError, match="no such column: other"):
+        connect(path, refuse)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        held[0].execute("SELECT 1")
+    with closing(connect(path, lay_out)) as connection:
+        assert connection.execute("SELECT * FROM rows").fetchall() == []
