@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from fieldwork.field.kit import templates, web_page
 from fieldwork.field.kit.survey import Survey, survey_of
 from fieldwork.records import Item
 
+# a busy machine is no failure
+PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
 KIT = Path(__file__).parents[2] / "resources" / "field_kit"
 CONSENT = "# A heading\n\nYou take part in a test.\n\n- one point\n- another, with <b>markup</b>"
 
@@ -73,7 +76,8 @@ def render_survey(
     return Written(survey, page.as_uri(), [prompt.key for prompt in survey.prompts])
 
 
-@pytest.fixture(scope="session")
+# of the package, not the session: Playwright's event loop would be in the way of tests that run their own
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium; nothing is downloaded."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -116,7 +120,7 @@ def visit(browser: Browser, written: Written, seen: Seen) -> Iterator[Callable[.
         query: str = "", script: str = "", survey: Written = written, **options: Any
     ) -> Page:
         context = browser.new_context(**options)
-        context.set_default_timeout(5_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         if script:
             context.add_init_script(script)

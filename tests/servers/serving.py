@@ -56,7 +56,7 @@ def running(chat: Chat) -> Iterator[Chat]:
         target=loop.run_until_complete, args=(serve(chat, stop, started=started),), daemon=True
     )
     thread.start()
-    if not started.wait(timeout=10):
+    if not started.wait(timeout=60):
         raise RuntimeError("the loopback server does not start")
     try:
         yield chat
@@ -80,7 +80,7 @@ async def serve(
     chat.base_url = f"{chat.gemini_url}/v1"
 
     def listen(on: bool) -> None:
-        asyncio.run_coroutine_threadsafe(site.switch(on), loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(site.switch(on), loop).result(timeout=60)
 
     chat.listen = listen
     if started is None:

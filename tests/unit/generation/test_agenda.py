@@ -88,7 +88,7 @@ async def drain(agenda: Agenda, n_workers: int = 4, seconds: float = 0.01) -> li
             log.append(("end", name_of(call)))
             agenda.done(call)
 
-    await asyncio.wait_for(asyncio.gather(*(work() for _ in range(n_workers))), timeout=20)
+    await asyncio.wait_for(asyncio.gather(*(work() for _ in range(n_workers))), timeout=60)
     return log
 
 
@@ -149,7 +149,7 @@ def test_a_prefix_is_asked_no_faster_than_its_cache_bears(
                 await asyncio.sleep(0.01)
                 agenda.done(call)
 
-        await asyncio.wait_for(asyncio.gather(*(work() for _ in range(4))), timeout=20)
+        await asyncio.wait_for(asyncio.gather(*(work() for _ in range(4))), timeout=60)
 
     asyncio.run(scenario())
     for started in times.values():
@@ -216,7 +216,7 @@ def test_contexts_held_stay_within_the_bound(
                 finished[context] = finished.get(context, 0) + 1
                 agenda.done(call)
 
-        await asyncio.wait_for(asyncio.gather(*(work() for _ in range(16))), timeout=20)
+        await asyncio.wait_for(asyncio.gather(*(work() for _ in range(16))), timeout=60)
 
     asyncio.run(scenario())
     assert provider.n_prefixes == 20

@@ -382,7 +382,7 @@ def test_reconciling_frees_nothing_of_the_living(path: Path) -> None:
         for bill in (0.0, 3.0, 50.0):
             assert not budget.reconcile(bill)
         assert budget.totals() == before
-    assert alive.communicate(timeout=20)
+    assert alive.communicate(timeout=60)
     with open_budget(path, 100.0, "m") as budget:
         assert budget.reconcile(3.0)
         left = budget.totals()
