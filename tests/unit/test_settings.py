@@ -288,6 +288,21 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ),
         (
             "field",
+            FIELD | {"columns": {"participant": "id", "groups": {"sex": " id"}}},
+            "field.columns.groups.sex: ' id' is field.columns.participant, which nothing else may",
+        ),
+        (
+            "field",
+            FIELD | {"columns": {"participant": "id", "platform": "id"}},
+            "field.columns.platform: 'id' is field.columns.participant",
+        ),
+        (
+            "field",
+            FIELD | {"prompts": {"movies": "id"}},
+            "field.prompts.movies: 'id' is field.columns.participant",
+        ),
+        (
+            "field",
             FIELD | {"skip_prompts": ["x"]},
             "field.skip_prompts: layout wide reads no other columns",
         ),

@@ -18,6 +18,7 @@ ETHICS = Prompt("probe", "ethics-00")
 PROMPTS = (MOVIES, CARS, ETHICS, Prompt("probe", "twice"), Prompt("mmlu", "twice"))
 ABSENT = {"platform": None, "model": None, "prompt": None, "answer": None, "position": None}
 SECRET = "SECRET-ID-77"
+LONG_ID = f"{SECRET}-0123456789"
 
 
 def column_map(layout: str, *, models: Sequence[str] = ("m",), **changes: Any) -> Map:
@@ -279,7 +280,13 @@ def test_what_excel_made_of_an_answer_is_refused_with_the_way_out(
          "column 'k' (field.columns.model) is empty (it knows m, n); add it there"),
         ({"models": ["m", "n"], "columns": {"platform": "k"}}, [SECRET, "movies", "x", SECRET, ""],
          "column 'k' (field.columns.platform) holds a value that field.models does not know"),
+        ({"columns": {"platform": "k"}}, [LONG_ID, "movies", "x", LONG_ID, ""],
+         "column 'k' (field.columns.platform) holds the participant's id"),
+        ({"columns": {"groups": {"sex": "k"}}}, [LONG_ID, "movies", "x", LONG_ID, ""],
+         "column 'k' (field.columns.groups.sex) holds the participant's id"),
         ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "0"], "is no whole number"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 30], "is no whole number"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 5000], "is no whole"),
         ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", SECRET], "is no whole number"),
     ],
 )  # fmt: skip

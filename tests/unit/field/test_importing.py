@@ -18,7 +18,7 @@ def raw(participant: str, text: str | None, *, path: str = "wave.csv", row: int 
 
 
 def kept_text(text: str | None) -> tuple[str | None, int]:
-    others = [raw(who, "x") for who in (OTHER, "17", "sunflower")]
+    others = [raw(who, "x") for who in (OTHER, "17", "sunflower", "JoséPlanted")]
     first = keep(RawField([raw(ONE, text), *others], [], 0), KEY).answers[0]
     return first.text, first.n_masked
 
@@ -48,6 +48,9 @@ def test_ids_become_hashes_that_join_answers_and_groups() -> None:
         ("17. Alien", ("17. Alien", 0)),
         (f"x{OTHER}, {ONE}-{ONE}", ("x[id], [id]-[id]", 3)),
         ("all sunflowers, no sunflower", ("all sunflowers, no [id]", 1)),
+        (f"as {OTHER.upper()} said", ("as [id] said", 1)),
+        ("no SunFlower", ("no [id]", 1)),
+        ("e\u0301t\u00e9, Jose\u0301Planted", ("\u00e9t\u00e9, [id]", 1)),
     ],
 )
 def test_ids_in_texts_are_masked_whoever_they_belong_to(

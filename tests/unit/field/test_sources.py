@@ -114,7 +114,12 @@ def test_the_two_rows_that_qualtrics_adds_are_no_answers(
         (b'id,a\np1,"\xe9\n\n"\np2,\xc3\xa9\n', "row 3 is UTF-8 while row 2 is Windows-1252"),
         (b"id,a\np1,\xc3\xa9 \xe9\n", "row 2 is Windows-1252 while row 2 is UTF-8"),
         ("id,a\np1,x\n".encode("utf-16") + b"\x00", "is not UTF-16"),
-        (b"id,a\np1,x,y\n", "row 2 has more cells than the header"),
+        (b"id,a\np1,x,y\n", "row 2 has more cells than the header in row 1: put an answer that"),
+        (b"Survey 2025,,\nid,a\np1,x\n", "row 2 has more cells than the header in row 1"),
+        (b"\n\nid,a\np1,x,y\n", "row 4 has more cells than the header in row 3"),
+        (b"\n\n", "the file is empty"),
+        (b"PK\x03\x04\x00\x01,b\np1,x\n", "is no text; give the file the ending of its kind"),
+        ("id,a\np1,x\n".encode("utf-32"), "is no text"),
         (b'id,a\np1,x\np2,"open\np3,y\n', "row 3 cannot be read"),
         (b'id,a\np1,"x" y\n', "row 2 cannot be read"),
     ],
@@ -123,6 +128,52 @@ def test_a_text_file_that_cannot_be_trusted_is_refused_with_its_row(
     tmp_path: Path, content: bytes, said: str
 ) -> None:
     assert said in refusal(tmp_path / "a.csv", content)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"\n,\nid,a\np1,x\n", 4),
+        (b"sep=;\r\nid;a\r\np1;x\r\n", 2),
+        (b'\xef\xbb\xbf"sep=|"\nid|a\np1|x\n', 2),
+        (b"sep=\t\nid\ta\np1\tx\n", 2),
+        ("sep=;\nid;a\np1;x\n".encode("utf-16"), 2),
+    ],
+)
+def test_what_tools_write_above_the_header_is_passed_over(
+    tmp_path: Path, content: bytes, expected: int
+) -> None:
+    sheet = sheet_of(tmp_path / "a.csv", content)
+    assert (sheet.header, sheet.rows) == (("id", "a"), [(expected, ("p1", "x"))])
+
+
+def test_a_long_answer_is_read_whole(tmp_path: Path) -> None:
+    answer = "x y, " * 400_000
+    sheet = sheet_of(tmp_path / "a.csv", f'id,a\np1,"{answer}"\n'.encode())
+    assert sheet.rows[0].cells[1] == answer
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Survey 2025", None, None], ["id", "a", "b"], ["p1", "x", "y"]],
+        [["Who", None, "What", None], ["id", "sex", "a", "b"]],
+        [["id", "a", None], ["p1", "x", None], ["p2", "y", "a note"]],
+    ],
+)
+def test_a_workbook_whose_columns_have_no_names_is_refused(
+    tmp_path: Path, rows: list[list[Any]]
+) -> None:
+    said = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
+    assert "more cells than the header in row 1: delete rows above" in said
+    assert "separator" not in said
+
+
+def test_a_formula_without_a_value_is_no_empty_answer(tmp_path: Path) -> None:
+    rows = [["id", "a"], ["p1", "Heat"], [None, None], ["p2", "= My picks =\n1. Heat"]]
+    said = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
+    assert "row 4, column 2 begins with = and is a formula without a value" in said
+    assert "picks" not in said
 
 
 @pytest.mark.parametrize(

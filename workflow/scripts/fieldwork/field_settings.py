@@ -81,11 +81,28 @@ def _broken_layout(field: Config) -> Iterator[str]:
             yield f"field.columns.{role}: layout wide has field.prompts instead; remove it"
     if layout == "wide" and field["skip_prompts"]:
         yield "field.skip_prompts: layout wide reads no other columns; remove it"
+    yield from _broken_participant(field)
     values = [value.strip() for value in field["prompts"].values()]
     for value in values:
         if values.count(value) > 1:
             yield f"field.prompts: {value!r} is given for several items; each needs its own"
             return
+
+
+def _broken_participant(field: Config) -> Iterator[str]:
+    """Other columns are kept as the file says them, so none may be the one that says who answered."""
+    columns = field["columns"]
+    others = {f"field.columns.{role}": columns[role] for role in ("platform", "model", "prompt")}
+    others |= {f"field.columns.{role}": columns[role] for role in ("answer", "position")}
+    others |= {f"field.columns.groups.{name}": c for name, c in columns["groups"].items()}
+    if field["layout"] == "wide":
+        others |= {f"field.prompts.{name}": c for name, c in field["prompts"].items()}
+    for setting, column in others.items():
+        if column is not None and column.strip() == columns["participant"].strip():
+            yield (
+                f"{setting}: {column!r} is field.columns.participant, which nothing else may be: ids "
+                f"are never kept; name another column"
+            )
 
 
 def _broken_models(field: Config, config: Config) -> Iterator[str]:

@@ -28,6 +28,8 @@ from fieldwork.field.sources import Row, Sheet, is_empty
 
 _MOST_NAMED = 12
 _LONGEST_SHOWN = 40
+_MOST_DIGITS = 6  # of a place in an order
+_LEAST_ID = 8  # characters of an id below which a group may be called the same
 _ANSWER_LIKE = re.compile(
     r"@\w|^[\d.,:/ -]+$|^\d{4}-\d\d-\d\d|^(?=.*\d)[0-9A-Fa-f-]{12,}$|^R_\w{10,}$|[\r\n].*[\r\n]"
 )
@@ -156,7 +158,8 @@ def _refuse_missing(sheets: Sequence[Sheet], wanted: _Wanted) -> None:
         for setting, column in wanted.columns.items():
             if sheet.header.count(column) > 1:
                 raise StudyError(
-                    f"{sheet.path}: row 1 has the column {column!r} twice ({setting}); rename one"
+                    f"{sheet.path}: row {sheet.header_row} has the column {column!r} twice "
+                    f"({setting}); rename one"
                 )
             if setting in present or not _is_needed(setting, has_answers, has_groups):
                 continue
@@ -178,7 +181,7 @@ def _is_needed(setting: str, has_answers: bool, has_groups: bool) -> bool:
 
 def _no_column(setting: str, column: str, sheet: Sheet) -> StudyError:
     there = [name for name in sheet.header if name]
-    missing = f"{sheet.path}: row 1 has no column {column!r} ({setting})"
+    missing = f"{sheet.path}: row {sheet.header_row} has no column {column!r} ({setting})"
     # a file without a header would have its first participant told
     if any(_ANSWER_LIKE.search(name) for name in there):
         return StudyError(
@@ -249,6 +252,7 @@ class _Reader:
         for variable, column in self._told.groups().items():
             at = self._at.get(column.strip())
             group = "" if at is None else _word(row.cells[at])
+            self._refuse_id(row, column, group, participant, f"groups.{variable}")
             if group:
                 yield Membership(participant, variable, group, self._sheet.path, row.number)
 
@@ -296,6 +300,7 @@ class _Reader:
         text: str | None,
     ) -> RawAnswer:
         platform = _word(self._cell(row, "platform")) or None
+        self._refuse_id(row, self._told.column("platform"), platform, participant, "platform")
         path = self._sheet.path
         return RawAnswer(participant, platform, model, prompt, 0, position, text, path, row.number)
 
@@ -322,7 +327,7 @@ class _Reader:
         word = _word(self._cell(row, "position"))
         if not word:
             return None
-        if not word.isdecimal() or int(word) < 1:
+        if not word.isdecimal() or len(word) > _MOST_DIGITS or int(word) < 1:
             raise self._error(row, "position", "is no whole number from 1; correct or empty it")
         return int(word)
 
@@ -351,6 +356,16 @@ class _Reader:
                 f"was given, or export the survey as CSV"
             )
         return None if is_empty(cell) else str(cell)
+
+    def _refuse_id(
+        self, row: Row, column: str | None, value: str | None, participant: str, role: str
+    ) -> None:
+        """Platforms and groups are kept as the file says them, so none may be who answered."""
+        if len(participant) >= _LEAST_ID and value == participant:
+            raise StudyError(
+                f"{self._sheet.path}: row {row.number}, column {column!r} (field.columns.{role}) holds "
+                f"the participant's id, which must not be kept; name another column"
+            )
 
     def _cell(self, row: Row, role: str) -> Any:
         column = self._told.column(role)

@@ -7,6 +7,7 @@ that a file is told by.
 
 import os
 import re
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -57,10 +58,12 @@ def told_files(paths: Sequence[Path], ids: Collection[str]) -> Mapping[Path, str
 def _answer(raw: RawAnswer, name: str, file: str, ids: Sequence[str]) -> FieldAnswer:
     text, n_masked = raw.text, 0
     if text is not None:
-        text, n_masked = mask(text, participant=raw.participant)
+        # as ids are compared: an id may be written with other code points, and in other case
+        text, n_masked = mask(unicodedata.normalize("NFC", text), participant=raw.participant)
+        folded = text.casefold()
         for who in ids:
-            if who in text:
-                text, n_ids = re.subn(_pattern(who), _ID, text)
+            if who.casefold() in folded:
+                text, n_ids = re.subn(_pattern(who), _ID, text, flags=re.IGNORECASE)
                 n_masked += n_ids
     return FieldAnswer(
         participant_id=name,

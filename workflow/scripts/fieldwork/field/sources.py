@@ -1,8 +1,8 @@
 """Files of field data as they are: a header and rows of cells, whatever tool wrote them.
 
-Owns the reading of CSV, TSV, Excel and Parquet. Promises that a row keeps the number a person sees
-in the file (the header is row 1), that no cell is guessed at, and that no message quotes a cell: it
-may be what a participant is called.
+Owns the reading of CSV, TSV, Excel and Parquet; the header is the first row that is not empty.
+Promises that a row keeps the number a person sees in the file, that no cell is guessed at, and that no
+message quotes a cell: it may be what a participant is called.
 """
 
 import csv
@@ -19,6 +19,11 @@ from fieldwork.field.cells import plain
 
 _DELIMITERS = ",;\t"
 _NOT_ASCII = re.compile(r"[\x80-\xff]+")
+_SEPARATOR = re.compile(r'"?sep=(.)"?\r?(?:\n|$)', re.IGNORECASE)
+"""The line by which Excel is told the separator; it shows no such row."""
+_NO_TEXT = re.compile(r"[\x00-\x08]")
+_MOST_CHARACTERS = 2**31 - 1
+_TEXT = (".csv", ".tsv")
 _WINDOWS = "Windows-1252"
 
 
@@ -30,11 +35,12 @@ class Row(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A file's rows; `path` names it in messages."""
+    """A file's rows; `path` and the header's row name it in messages."""
 
     path: Path
     header: tuple[str, ...]
     rows: list[Row]
+    header_row: int = 1
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -45,7 +51,7 @@ def read_sheet(path: Path) -> Sheet:
 
     Raises:
         StudyError: the file is of another kind, unreadable, in mixed encodings, a row is longer
-            than the header, or a workbook has several sheets.
+            than the header, or a workbook has several sheets or a formula without a value.
     """
     reader = READERS.get(path.suffix.lower())
     if reader is None:
@@ -53,13 +59,12 @@ def read_sheet(path: Path) -> Sheet:
             f"{path}: not one of {', '.join(READERS)}; export it as one of these, or leave it out of "
             f"`field.path`"
         )
-    records = list(reader(path))
+    records = [row for row in reader(path) if _without_tail(row.cells)]
     if not records:
         raise StudyError(f"{path}: the file is empty; remove it, or put the answers there")
     header = tuple(str(cell).strip() for cell in _without_tail(records[0].cells))
-    first = _first_answer(records)
-    rows = [_fitted(row, len(header), path) for row in records[first:] if _without_tail(row.cells)]
-    return Sheet(path, header, rows)
+    sheet = Sheet(path, header, [], records[0].number)
+    return sheet._replace(rows=[_fitted(row, sheet) for row in records[_first_answer(records) :]])
 
 
 def is_empty(cell: Any) -> bool:
@@ -75,11 +80,14 @@ def _without_tail(cells: Sequence[Any]) -> Sequence[Any]:
     return cells[:length]
 
 
-def _fitted(row: Row, width: int, path: Path) -> Row:
+def _fitted(row: Row, sheet: Sheet) -> Row:
+    width = len(sheet.header)
     if len(_without_tail(row.cells)) > width:
+        quotes = "put an answer that holds a separator in quotes, "
         raise StudyError(
-            f"{path}: row {row.number} has more cells than the header; put the answer that holds a "
-            f"separator in quotes, or export the file again"
+            f"{sheet.path}: row {row.number} has more cells than the header in row "
+            f"{sheet.header_row}: {quotes if sheet.path.suffix.lower() in _TEXT else ''}delete rows "
+            f"above the names of the columns, and name every column"
         )
     return Row(row.number, (*row.cells, *[""] * width)[:width])
 
@@ -111,14 +119,20 @@ def _read_text(path: Path, delimiters: str) -> Iterator[Row]:
         raw = path.read_bytes()
     except OSError as error:
         raise StudyError(f"{path}: cannot be read ({first_line(error)})") from error
-    text = _wide_text(raw, path)
+    wide = _wide_text(raw, path)
+    # each byte a character, so that rows can be told apart before their encoding is known
+    text = wide if wide is not None else raw.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
+    if _NO_TEXT.search(text.lstrip("\r\n").split("\n", 1)[0]):
+        raise StudyError(
+            f"{path}: is no text; give the file the ending of its kind, or save it as UTF-8"
+        )
+    told = _SEPARATOR.match(text)
+    text = text[told.end() :] if told else text
+    delimiter = told[1] if told else _delimiter(text, delimiters)
     decode: Callable[[str], str] = str
-    if text is None:
-        # each byte a character, so that rows can be told apart before their encoding is known
-        text = raw.removeprefix(b"\xef\xbb\xbf").decode("latin-1")
-        encoding = _encoding(_records(text, _delimiter(text, delimiters), path), path)
-        decode = _decoder(encoding)
-    records = _records(text, _delimiter(text, delimiters), path)
+    if wide is None:
+        decode = _decoder(_encoding(_records(text, delimiter, path), path))
+    records = _records(text, delimiter, path)
     return (Row(row.number, tuple(plain(decode(cell)) for cell in row.cells)) for row in records)
 
 
@@ -146,6 +160,8 @@ def _delimiter(text: str, delimiters: str) -> str:
 
 def _records(text: str, delimiter: str, path: Path) -> Iterator[Row]:
     """Rows as a spreadsheet counts them: an answer of several lines is in one row."""
+    # answers are as long as people make them; the limit is the process's, whatever file is read
+    csv.field_size_limit(_MOST_CHARACTERS)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     number = 0
     try:
@@ -196,11 +212,25 @@ def _decoder(encoding: str) -> Callable[[str], str]:
 
 
 def _read_excel(path: Path) -> Iterator[Row]:
+    rows = _cells_of(path, of_formulas=False)
+    if _holds_formulas(path):
+        _refuse_no_value(rows, _cells_of(path, of_formulas=True), path)
+    return iter(rows)
+
+
+def _cells_of(path: Path, *, of_formulas: bool) -> list[Row]:
+    """The rows of a workbook's one sheet; a cell with a formula as its value, or as the formula."""
     import pandas as pd  # half a second, which only a study with a workbook pays
 
     try:
         sheets = pd.read_excel(
-            path, sheet_name=None, header=None, dtype=object, na_filter=False, engine="openpyxl"
+            path,
+            sheet_name=None,
+            header=None,
+            dtype=object,
+            na_filter=False,
+            engine="openpyxl",
+            engine_kwargs={"data_only": not of_formulas},
         )
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise StudyError(
@@ -214,7 +244,28 @@ def _read_excel(path: Path) -> Iterator[Row]:
         )
     frames = list(filled.values())
     cells = frames[0].itertuples(index=False, name=None) if frames else iter(())
-    return (Row(number, tuple(row)) for number, row in enumerate(cells, start=1))
+    return [Row(number, tuple(row)) for number, row in enumerate(cells, start=1)]
+
+
+def _holds_formulas(path: Path) -> bool:
+    """Whether a workbook must be read for them: few are, and it takes as long as its values."""
+    with zipfile.ZipFile(path) as archive:
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        return any(re.search(rb"<f[ />]", archive.read(name)) for name in sheets)
+
+
+def _refuse_no_value(values: Sequence[Row], formulas: Sequence[Row], path: Path) -> None:
+    """Tools that write a text with = in front make it a formula that nothing ever worked out."""
+    there = {row.number: row.cells for row in values}
+    for row in formulas:
+        cells = there.get(row.number, ())
+        for n, cell in enumerate(row.cells):
+            is_formula = isinstance(cell, str) and cell.startswith("=")
+            if is_formula and (n >= len(cells) or is_empty(cells[n])):
+                raise StudyError(
+                    f"{path}: row {row.number}, column {n + 1} begins with = and is a formula without "
+                    f"a value; save the answers as CSV, or this cell as text"
+                )
 
 
 def _read_parquet(path: Path) -> Iterator[Row]:
