@@ -23,6 +23,7 @@ FLOORS = {
     "dictionary": {"against_field", "designs", "estimates", "participants", "records"},
     "field_settings": {"errors"},
     "settings": {"errors", "field_settings"},
+    "study_files": {"errors", "settings"},
     "stage": {"errors"},
     "progress": set[str](),
     "hub": {"errors"},

@@ -1,4 +1,4 @@
-"""The config and its schema agree, mistakes are told in one line, and sources are found."""
+"""The config and its schema agree, and mistakes are told in one line."""
 
 import copy
 from collections.abc import Iterator
@@ -16,8 +16,6 @@ from fieldwork.settings import (
     check_config,
     controls_of,
     filters_of,
-    location_of,
-    source_files,
     study_corpora,
 )
 
@@ -257,6 +255,15 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("tasks/t", {"sources": [ITEMS], "runs": True, "max_tokens": 1}, "tasks.t.runs: True is"),
         ("profiles/personas/dataset", "x", "profiles.personas.dataset: 'x' is not in datasets"),
         ("profiles/sentences/colum", "x", "profiles.sentences: unknown key 'colum'"),
+        ("tasks/t", {"sources": [ITEMS], "runs": 3.0, "max_tokens": 1}, "tasks.t.runs: 3.0 is not"),
+        ("models/m", OPENAI | {"headers": {"X": "a\nb"}}, "models.m.headers.X: 'a\\nb' does not"),
+        ("models/m", OPENAI | {"headers": {"X\n": "a"}}, "models.m.headers"),
+        ("datasets/d", {"path": ""}, "datasets.d.path: '' should"),
+        (
+            "tasks/t",
+            {"sources": [ITEMS | {"item_ids": ["a", "a"]}], "runs": 1, "max_tokens": 1},
+            "tasks.t.sources.0.item_ids: ['a', 'a'] has non-unique elements",
+        ),
         ("field", "answers.parquet", "field: 'answers.parquet' is not of type 'object', 'null'"),
         ("field", {"path": "x"}, "field: 'layout' is a required property"),
         ("field", {"layout": "wide", "columns": {}}, "field.columns: 'participant' is a required"),
@@ -504,56 +511,7 @@ def test_filled_defaults_are_not_shared() -> None:
     assert "&id" not in yaml.safe_dump(config)
 
 
-# ---- sources ---------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A study folder that is the working directory, beside a workflow that ships files."""
-    for name in ("study/own/b.csv", "study/own/deep/a.csv", "study/[x]/c.csv", "home/come/d.csv"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    (tmp_path / "study" / "empty").mkdir()
-    monkeypatch.chdir(tmp_path / "study")
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("own/b.csv", ["own/b.csv"]),
-        ("own", ["own/b.csv", "own/deep/a.csv"]),
-        ("own/*.csv", ["own/b.csv"]),
-        ("own/**/*.csv", ["own/b.csv", "own/deep/a.csv"]),
-        ("[x]", ["[x]/c.csv"]),
-        ("come", ["HOME/come/d.csv"]),
-        ("come/*.csv", ["HOME/come/d.csv"]),
-        ("come/d.csv", ["HOME/come/d.csv"]),
-    ],
-)
-def test_files_at_a_path(study: Path, path: str, expected: list[str]) -> None:
-    def shipped(asked: str) -> str:
-        return asked if Path(asked).exists() else f"{study}/home/{asked}"
-
-    config = {"corpora": {}, "datasets": {"d": {"path": path}}}
-    found = source_files(config, "d", shipped)
-    assert found == [name.replace("HOME", f"{study}/home") for name in expected]
-
-
-@pytest.mark.parametrize("path", ["nowhere", "empty", "own/*.parquet"])
-@pytest.mark.parametrize(("registry", "other"), [("corpora", "datasets"), ("datasets", "corpora")])
-@pytest.mark.usefixtures("study")
-def test_nothing_at_a_path_names_the_setting(path: str, registry: str, other: str) -> None:
-    with pytest.raises(StudyError, match=rf"^{registry}\.d\.path: nothing at ") as caught:
-        source_files({registry: {"d": {"path": path}}, other: {}}, "d", str)
-    assert path in str(caught.value)
-
-
-def test_a_download_is_its_manifest() -> None:
-    entry = {"repo": "a/b", "revision": "main", "files": ["*.csv"]}
-    config = {"corpora": {"c": {"format": "wildchat", **entry}}, "datasets": {}}
-    assert source_files(config, "c", str) == ["resources/downloads/c/manifest.json"]
-    assert location_of(config, "c") == {"path": None, **entry}
+# ---- overlays ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ def test_csv_as_people_write_it(tmp_path: Path, content: bytes, rows: list[dict[
     ("name", "content", "message"),
     [
         ("a.csv", b'a,b\n"x\ny",2\n1,2,3\n', "a.csv: line 4 has more cells than the header"),
+        ("a.csv", b"a,b,a\n1,2,3\n", "a.csv: line 1 has the column 'a' twice; rename one"),
         ("a.csv", b"a\n\xff\n", "a.csv: not a readable UTF-8 CSV file"),
         ("a.csv.gz", b"a\n1\n", "a.csv.gz: not a readable UTF-8 CSV file"),
         ("a.csv.gz", gzip.compress(b"a\n1\n")[:-9], "a.csv.gz: not a readable UTF-8 CSV file"),

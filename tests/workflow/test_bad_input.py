@@ -55,6 +55,8 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
             ["../etc"],
         ),
         ({"corpora": {"sample": {"path": "nowhere.parquet"}}}, ["corpora.sample.path", "nowhere"]),
+        ({"parsing": {"overrides": "nowhere.csv"}}, ["parsing.overrides", "nowhere.csv"]),
+        ({"datasets": {"sample_ethics": {"path": "no.csv"}}}, ["datasets.sample_ethics", "no.csv"]),
         ({"metrics": {"baseline": "offlien"}}, ["metrics.baseline", "offlien"]),
         ({"field": "nowhere.parquet"}, ["field", "nowhere.parquet"]),
     ],

@@ -23,10 +23,9 @@ from fieldwork.settings import (
     controls_of,
     corpus_of,
     filters_of,
-    location_of,
-    source_files,
     study_corpora,
 )
+from fieldwork.study_files import check_files, location_of, source_files
 
 
 # a study folder made with --directory may have a config of its own; without one the shipped one holds
@@ -364,8 +363,7 @@ try:
         HOME / "workflow" / "schemas" / "config.schema.yaml",
         " + ".join(dict.fromkeys(Path(f).name for f in workflow.configfiles)) or "--config",
     )
-    for name in study_corpora(config):
-        source_files(config, name, shipped)
+    check_files(config, shipped)
 except StudyError as error:
     raise WorkflowError(str(error))
 

@@ -23,6 +23,11 @@ def test_tokens_and_dollars_add_up_beside_the_plan() -> None:
     assert row.reason is None
 
 
+def test_a_server_that_counts_more_cached_than_it_was_sent_is_not_believed() -> None:
+    rows = cost_rows([billed("a", cached_tokens=10**6), billed("b", input_tokens=None)], {})
+    assert [(row.cached_tokens, row.cached_share) for row in rows] == [(100, 1.0)]
+
+
 def test_a_shared_call_is_billed_where_it_first_appears() -> None:
     first, second = cost_rows([billed("a"), billed("a", condition="d")], {ARM: 1.0})
     assert (first.n_shared, first.cost_usd) == (0, 0.25)

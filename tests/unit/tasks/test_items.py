@@ -159,6 +159,9 @@ def test_a_file_may_hold_both_kinds(tmp_path: Path) -> None:
         ({"choices": '{"x": 1}'}, "item 'q': `choices` is no list"),
         ({"choices": "3"}, "item 'q': `choices` is no list"),
         ({"choices": str(list(range(11)))}, "choice item 'q' has 11 choices"),
+        ({f"option_{x}": x for x in "abcdefghijk"}, "choice item 'q' has 11 choices; give 2 to 10"),
+        ({"choices": '["x", null]'}, "item 'q': one of its `choices` is empty"),
+        ({"choices": '["x", " "]'}, "item 'q': one of its `choices` is empty"),
     ],
 )
 def test_a_row_that_does_not_fit_is_named(

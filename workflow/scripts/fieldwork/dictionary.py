@@ -213,12 +213,15 @@ GROUP BY ALL
 ORDER BY condition, n DESC, answer;
 ```
 
-What each model and condition cost, and how often there was no usable answer:
+What each model and condition cost, and how often there was no usable answer. A call that two conditions
+share was billed once and has one `ledger_key`: it is counted under the first of them by name.
 
 ```sql
-SELECT model, condition, sum(cost_usd) AS usd, sum(input_tokens) AS input_tokens,
+SELECT model, condition,
+       sum(cost_usd) FILTER (nth = 1) AS usd, sum(input_tokens) FILTER (nth = 1) AS input_tokens,
        avg(CASE WHEN outcome = 'ok' THEN 0 ELSE 1 END) AS share_not_ok
-FROM responses
+FROM (SELECT *, row_number() OVER (PARTITION BY model, ledger_key ORDER BY condition, task) AS nth
+      FROM responses)
 GROUP BY ALL
 ORDER BY model, condition;
 ```

@@ -20,7 +20,9 @@ class FieldAnswer:
     item_id: str = column("item of the prompt")
     replicate: int = column("how often the participant had answered this prompt before, from 0")
     position: int | None = column("place in the participant's own order of prompts, from 1")
-    text: str | None = column("the answer, masked, in Unicode form NFC; NULL where the cell is empty")
+    text: str | None = column(
+        "the answer, masked, in Unicode form NFC; NULL where the cell is empty"
+    )
     n_masked: int = column("e-mail addresses, telephone numbers, links and names masked in it")
     file: str = column("name of the file it was read from")
     row: int = column("row of that file, as a spreadsheet counts them")

@@ -4,10 +4,9 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 import copy
-import glob
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,11 @@ def _filling_validator() -> Any:
         yield from problems
 
     extend: Any = validators.extend
-    return extend(Draft202012Validator, {"properties": fill_and_check})
+    # for JSON 3.0 is an integer, for what counts by it in Python it is none
+    types = Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: type(value) is int
+    )
+    return extend(Draft202012Validator, {"properties": fill_and_check}, type_checker=types)
 
 
 def _of_another_kind(instance: Any, properties: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -324,42 +327,3 @@ def _short_lists(config: Config) -> Iterator[str]:
             f"power.lists.named: a list of {named} leaves none of {options} options out; make "
             f"power.lists.options larger"
         )
-
-
-def location_of(config: Config, name: str) -> Config:
-    """Where an entry of `corpora` or `datasets` is: its path, or repository, revision and files."""
-    entry: Config = {**config["corpora"], **config["datasets"]}[name]
-    return {key: entry.get(key) for key in ("path", "repo", "revision", "files")}
-
-
-def source_files(config: Config, name: str, shipped: Callable[[str], str]) -> list[str]:
-    """The files an entry of `corpora` or `datasets` is read from.
-
-    Those at its `path`, a folder meaning all files in it; or, for a download, its manifest.
-
-    Args:
-        shipped: finds a file that comes with the workflow.
-
-    Raises:
-        StudyError: there is nothing at the path.
-    """
-    path = location_of(config, name)["path"]
-    if path is None:
-        return [f"resources/downloads/{name}/manifest.json"]
-    # a glob never exists as it is written, so the study's own folder is looked through first
-    for place in (path, shipped(path)):
-        files = _files_at(place)
-        if files:
-            return files
-    registry = "corpora" if name in config["corpora"] else "datasets"
-    raise StudyError(
-        f"{registry}.{name}.path: nothing at {path}; correct the path, or remove it and give "
-        f"repo, revision and files to download"
-    )
-
-
-def _files_at(place: str) -> list[str]:
-    if Path(place).is_file():
-        return [place]
-    pattern = f"{glob.escape(place)}/**/*" if Path(place).is_dir() else place
-    return sorted(f for f in glob.glob(pattern, recursive=True) if Path(f).is_file())

@@ -65,7 +65,8 @@ def read_csv(path: str | Path) -> list[dict[str, str]]:
     A row with fewer cells than the header ends in empty ones.
 
     Raises:
-        StudyError: the file cannot be read, is not UTF-8, or a row has more cells than the header.
+        StudyError: the file cannot be read, is not UTF-8, names a column twice, or a row has more
+            cells than the header.
     """
     source = Path(path)
     opener = gzip.open if source.suffix == ".gz" else open
@@ -73,6 +74,9 @@ def read_csv(path: str | Path) -> list[dict[str, str]]:
     try:
         with opener(source, "rt", newline="", encoding="utf-8-sig") as handle:
             reader = csv.DictReader(handle, restval="")
+            names = [*(reader.fieldnames or ())]
+            if twice := sorted({name for name in names if name and names.count(name) > 1}):
+                raise StudyError(f"{path}: line 1 has the column {twice[0]!r} twice; rename one")
             for row in reader:
                 if None in row:
                     line = reader.line_num

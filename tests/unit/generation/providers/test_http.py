@@ -117,7 +117,9 @@ def test_the_setting_wins_over_the_environment(
     assert recorder.calls[0].headers["proxy-authorization"].startswith("Basic ")
 
 
-@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "127.0.0.1:9", ""])
+@pytest.mark.parametrize(
+    "proxy", ["socks5://127.0.0.1:9", "127.0.0.1:9", "http://127.0.0.1:99999", ""]
+)
 def test_a_proxy_that_is_none_is_said_at_once(proxy: str) -> None:
     if not proxy:
         assert Http(HttpSettings(proxy=proxy), "http://host")

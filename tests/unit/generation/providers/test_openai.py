@@ -150,6 +150,33 @@ def test_a_body_at_200_that_is_no_completion_is_no_answer(chat: Chat, body: byte
     assert caught.value.maybe_billed
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"id": "x1", "choices": []}', "its choices are empty"),
+        (b'{"id": "x2", "error": null}', "it has no 'choices'"),
+        (
+            b'{"id": "x3", "choices": [{"message": {"content": 7}}]}',
+            "content is of type int, not text",
+        ),
+        (b'{"id": "x4", "error": {"message": "upstream timed out"}}', "upstream timed out"),
+    ],
+)
+def test_what_fails_alike_is_told_alike(chat: Chat, body: bytes, said: str) -> None:
+    chat.faults.append(Fault(body=body))
+    with pytest.raises(TransientError, match=said) as caught:
+        send(make_openai(chat.base_url))
+    assert '"id"' not in str(caught.value)
+
+
+def test_text_in_parts_is_read() -> None:
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "A."}]
+    parts.append({"type": "text", "text": " So B."})
+    body = {"choices": [{"message": {"content": parts}, "finish_reason": "stop"}]}
+    reply = make_openai("http://127.0.0.1:1/v1").read(json.dumps(body).encode())
+    assert (reply.text, reply.outcome) == ("A. So B.", "ok")
+
+
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 520, 529])
 def test_statuses_that_may_pass(chat: Chat, status: int) -> None:
     chat.faults.append(http_error(status, message="try again"))
@@ -181,7 +208,9 @@ def test_retry_after(chat: Chat, header: str, low: float, high: float) -> None:
     assert low <= caught.value.retry_after_s <= high
 
 
-@pytest.mark.parametrize("header", ["soon", "nan", "inf", "", "Wed, 99 Foo"])
+@pytest.mark.parametrize(
+    "header", ["soon", "nan", "inf", "", "Wed, 99 Foo", f"Fri, 31 Dec {9 * 10**19} 23:59:59 GMT"]
+)
 def test_a_retry_after_that_says_nothing(chat: Chat, header: str) -> None:
     chat.faults.append(http_error(503, retry_after=header))
     with pytest.raises(TransientError) as caught:

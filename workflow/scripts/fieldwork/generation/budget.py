@@ -270,11 +270,12 @@ class Budget:
         return max(needed, int(self._taken * LUMP_LASTS_S / age_s))
 
     def _refuse(self, needed: int, spent: int, reserved: int) -> NoReturn:
+        digits = 2 if self._limit >= NANOS else 4
         raise BudgetReached(
-            f"budget_usd: of {self._limit / NANOS:.2f} USD, {spent / NANOS:.2f} are spent and"
-            f" {reserved / NANOS:.2f} set aside for calls under way, and the next call may cost"
-            f" {needed / NANOS:.4f}: every answer that arrived is kept; raise generation: budget_usd in"
-            f" the config, or ask less, and run again",
+            f"budget_usd: of {self._limit / NANOS:.{digits}f} USD, {spent / NANOS:.{digits}f} are"
+            f" spent and {reserved / NANOS:.{digits}f} set aside for calls under way, and the next call"
+            f" may cost {needed / NANOS:.4f}: every answer that arrived is kept; raise generation:"
+            f" budget_usd in the config, or ask less, and run again",
             reserved / NANOS,
         )
 

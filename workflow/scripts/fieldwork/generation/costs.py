@@ -48,7 +48,8 @@ class _Sum:
     def add(self, billed: Billed) -> None:
         counts = (
             billed.input_tokens,
-            billed.cached_tokens,
+            # priced so too: a server that counts more than it was sent is not believed
+            min(billed.cached_tokens or 0, billed.input_tokens or 0),
             billed.cache_write_tokens,
             billed.output_tokens,
             billed.reasoning_tokens,

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from string import ascii_uppercase
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, NamedTuple
 
 from fieldwork import tables, texts
@@ -154,8 +154,11 @@ def _choices(row: Mapping[str, Any], where: str) -> list[str]:
     if given is not None and not isinstance(given, str):
         if not isinstance(given, list):
             raise StudyError(f"{where}: `choices` is no list")
+        if any(choice is None or not str(choice).strip() for choice in given):
+            raise StudyError(f"{where}: one of its `choices` is empty")
         return [str(choice) for choice in given]
-    options = [_text(row, f"option_{letter}") for letter in ascii_uppercase[:MAX_CHOICES].lower()]
+    # all letters: what is too much must be refused, not cut
+    options = [_text(row, f"option_{letter}") for letter in ascii_lowercase]
     filled = [option for option in options if option is not None]
     if None in options[: len(filled)]:
         raise StudyError(f"{where}: an option is empty before the last one, so letters would shift")

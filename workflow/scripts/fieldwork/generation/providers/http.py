@@ -219,7 +219,15 @@ def _check_address(address: str) -> None:
 
 
 def _check_proxy(proxy: str | None) -> None:
-    if proxy is not None and urlsplit(proxy).scheme not in ("http", "https"):
+    if proxy is None:
+        return
+    try:
+        port = urlsplit(proxy).port
+    except ValueError:
+        port = 0
+    if port == 0:
+        raise StudyError(f"the proxy's port is none; {_PROXY_WAY_OUT}")
+    if urlsplit(proxy).scheme not in ("http", "https"):
         raise StudyError(
             f"a proxy must be an http or https address, not {urlsplit(proxy).scheme or 'a name'!r}; "
             f"{_PROXY_WAY_OUT}"
@@ -280,7 +288,7 @@ def _seconds(retry_after: str, now: datetime) -> float | None:
     except ValueError:
         try:
             date = parsedate_to_datetime(retry_after).replace(tzinfo=UTC)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         seconds = (date - now).total_seconds()
     return max(seconds, 0.0) if math.isfinite(seconds) else None

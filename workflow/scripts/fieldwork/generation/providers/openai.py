@@ -189,8 +189,16 @@ class OpenAI:
                 usage=_usage(reply.get("usage") or {}),
             )
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            sentence = f"no chat completion: {self._said(raw)}"
+            sentence = f"no chat completion: {self._why_not(raw, error)}"
             raise TransientError(sentence, maybe_billed=True) from error
+
+    def _why_not(self, raw: bytes, error: Exception) -> str:
+        """What is wrong, without ids and texts where it can be told: alike for all that fail alike."""
+        if isinstance(error, ValueError) or _error_of(raw):
+            return self._said(raw)
+        if isinstance(error, KeyError):
+            return f"it has no {error}"
+        return "its choices are empty" if isinstance(error, IndexError) else str(error)
 
     def is_asked_for(self, returned_model: str) -> bool:
         """The model, a dated snapshot of it, or one of `accept_models`."""
@@ -250,8 +258,11 @@ def _model_info(entry: dict[str, Any]) -> ModelInfo:
 
 
 def _text(content: object) -> str | None:
+    """A message's text: a string, or the text among its parts, as some servers write beside thoughts."""
+    if isinstance(content, list):
+        content = "".join(part["text"] for part in content if part["type"] == "text")
     if content is not None and not isinstance(content, str):
-        raise TypeError("a message's content is a string or null")
+        raise TypeError(f"a message's content is of type {type(content).__name__}, not text")
     return content and well_formed(content)
 
 
