@@ -160,6 +160,35 @@ def held(path: Path) -> list[str]:
         return sorted(e.raw.decode() for e in ledger.entries(keys))
 
 
+class Unreadable(Scripted):
+    """Replies that come, and of which none, or only the first, can be read."""
+
+    def __init__(self, n_read: int) -> None:
+        super().__init__(concurrency=2)
+        self.n_read = n_read
+
+    def read(self, raw: bytes) -> Reply:
+        if self.n_read == 0:
+            raise TransientError("no chat completion: it has no 'choices'", maybe_billed=True)
+        self.n_read -= 1
+        return super().read(raw)
+
+
+@pytest.mark.usefixtures("naps")
+def test_a_server_of_which_no_reply_can_be_read_is_not_paid_for_every_request(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fieldwork.generation.engine.MOST_UNREADABLE", 4)
+    provider = Unreadable(n_read=0)
+    with pytest.raises(StudyError, match=r"none of \d+ replies can be read \(no chat completion"):
+        ask(numbered(1000), provider, ledger)
+    assert 12 <= len(provider.sends) <= 12 + 2 * 3
+    once = Unreadable(n_read=1)
+    settled = ask(numbered(20), once, ledger)
+    assert settled.failures == {"no chat completion: it has no 'choices'": 19}
+    assert len(once.sends) == 1 + 19 * 3
+
+
 # --- what is asked -------------------------------------------------------------------------------
 
 

@@ -39,6 +39,8 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
 # a server that asks for more has a daily limit: the next run asks again, this one must not sleep
 LONGEST_ASKED_WAIT_S = 600.0
+# requests whose replies cannot be read, before a server of which none could be is asked no more
+MOST_UNREADABLE = 5
 
 
 class BatchDesk(NamedTuple):
@@ -128,6 +130,7 @@ class _Loop:
         self._preflight: asyncio.Task[None] | None = None
         self.failures: Counter[str] = Counter()
         self.n_stored = 0
+        self._n_read = self._n_unreadable = 0
 
     async def run(self, total: int) -> None:
         n_workers = min(self._sender.provider.concurrency, total)
@@ -180,9 +183,20 @@ class _Loop:
                 await self._answer(call)
             except (TransientError, RejectedError) as error:
                 self.failures[str(error)] += 1
+                self._stop_if_nothing_is_read(error)
             finally:
                 self._sending.discard(asyncio.current_task())
                 self._agenda.done(call)
+
+    def _stop_if_nothing_is_read(self, error: Exception) -> None:
+        """Replies that come and cannot be read may be billed, each as often as it is sent again."""
+        if self._n_read or self._n_unreadable < MOST_UNREADABLE * self._sender.attempts:
+            return
+        raise StudyError(
+            f"{self._sender.provider.endpoint}: none of {self._n_unreadable} replies can be read "
+            f"({error}), and each may be billed, so nothing more is asked; check models.*.base_url and "
+            f"models.*.provider, and run again"
+        ) from error
 
     async def _check(self) -> None:
         """Look before the first call; the others wait for what that finds."""
@@ -255,7 +269,7 @@ class _Loop:
             self._sending.add(asyncio.current_task())
             self._agenda.sent(call)
             exchange = await self._sender.provider.send(call.wire.body())
-            reply = self._sender.provider.read(exchange.raw)
+            reply = self._read(exchange)
             return exchange, reply
         except TransientError as error:
             fault, sure = error, not error.maybe_billed
@@ -269,6 +283,15 @@ class _Loop:
                 self._n_reserved -= 1
                 self._freed.set()
             account.settle(reservation, reply.usage if reply else None, sure=sure)
+
+    def _read(self, exchange: Exchange) -> Reply:
+        try:
+            reply = self._sender.provider.read(exchange.raw)
+        except TransientError:
+            self._n_unreadable += 1
+            raise
+        self._n_read += 1
+        return reply
 
     async def _reserve(self, tokens: int) -> Reservation | None:
         """Set money aside; where calls under way hold the rest of it, wait for what they leave."""
