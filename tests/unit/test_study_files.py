@@ -107,7 +107,10 @@ def test_a_file_that_is_not_there_names_its_setting(
         check_files(config, shipped)
 
 
-def test_own_corrections_are_looked_for_in_the_study_alone(quickstart: dict[str, Any]) -> None:
+def test_own_corrections_are_looked_for_in_the_study_alone(
+    quickstart: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     config = copy.deepcopy(quickstart)
     config["parsing"]["overrides"] = "resources/tasks/aliases.csv"
     with pytest.raises(StudyError, match=r"^parsing\.overrides: no file at"):

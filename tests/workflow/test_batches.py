@@ -114,7 +114,7 @@ def test_a_killed_study_goes_on_with_what_it_submitted(n_batches: int, checkout:
         assert len(chat.jobs) >= n_batches
         unlocked = checkout.snakemake("--unlock", "--configfile", str(study), env=ENVIRONMENT)
         assert unlocked.returncode == 0, unlocked.stderr[-3000:]
-        finished = checkout.snakemake(*arguments, "--rerun-incomplete", env=ENVIRONMENT)
+        finished = checkout.snakemake(*arguments, env=ENVIRONMENT)
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert set(run_count(chat).values()) == {1}
         assert sum(run_count(chat).values()) == N_REQUESTS

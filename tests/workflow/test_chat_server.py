@@ -166,7 +166,7 @@ def test_a_killed_run_resumes_and_asks_nothing_twice(checkout: Checkout, tmp_pat
         assert 20 <= stored < N_REQUESTS
         unlocked = checkout.snakemake("--unlock", "--configfile", str(study))
         assert unlocked.returncode == 0
-        finished = checkout.snakemake(*arguments, "--rerun-incomplete", env=environment)
+        finished = checkout.snakemake(*arguments, env=environment)
         assert finished.returncode == 0, finished.stderr[-3000:]
         asked = Counter(request.raw for request in asked_of(chat))
     # only calls that were under way at the kill (two) may have been sent a second time; three

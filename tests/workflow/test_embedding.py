@@ -70,7 +70,7 @@ def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None
         with closing(sqlite3.connect(path)) as store, store:
             store.execute("UPDATE vectors SET vector = ?", [mark.tobytes()])
     assert checkout.snakemake("--unlock", *arguments[1:]).returncode == 0
-    finished = checkout.snakemake(*arguments, "--rerun-incomplete")
+    finished = checkout.snakemake(*arguments)
     assert finished.returncode == 0, finished.stderr[-3000:]
     (shard,) = (checkout.root / "results/embeddings").glob("**/shards/*.parquet")
     vectors = pq.read_table(shard).column("vector").to_pylist()

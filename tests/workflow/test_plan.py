@@ -153,7 +153,7 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
             dollars = (tokens * PRICE["input"] + int(row["output_tokens"]) * PRICE["output"]) / 1e6
             assert float(row["cost_no_cache_usd"]) == pytest.approx(dollars)
         assert rows_of(checkout, "budget.sqlite", "SELECT count(*) FROM holders") == [(1,)]
-        finished = checkout.snakemake(*ASKED, "--rerun-incomplete", *arguments, env=KEY)
+        finished = checkout.snakemake(*ASKED, *arguments, env=KEY)
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert n_asked(chat) - asked == n_left
         # nothing is held any more, and what was under way when it was killed counts as spent
