@@ -29,6 +29,7 @@ FLOORS = {
     "hub": {"errors"},
     "tables": {"errors", "records"},
     "streams": {"errors", "records", "tables"},
+    "database": {"errors", "tables"},
     "encoder": {"errors", "progress"},
     "manifest": {"errors", "tables", "texts"},
     "texts": {"errors", "tables"},
@@ -49,7 +50,7 @@ WINGS_MAY = {
     "progress",
 }
 OWNERS = {
-    "duckdb": {"tables"},
+    "duckdb": {"tables", "database"},
     "pyarrow": {"tables", "streams", "puppets.parts"},
     "sentence_transformers": {"encoder"},
     "torch": {"encoder"},

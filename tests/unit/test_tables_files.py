@@ -1,4 +1,4 @@
-"""Files that tables are written to: CSV, whole or not at all, and views in DuckDB."""
+"""Files that tables are written to: CSV and Parquet, whole or not at all."""
 
 import gzip
 from collections.abc import Iterator
@@ -6,7 +6,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from fieldwork import streams, tables, texts
@@ -136,56 +135,9 @@ def test_a_file_in_the_way_is_a_sentence(tmp_path: Path, suffix: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StudyError, match=r"p\.parquet: cannot be written"):
         write_profile(tmp_path / "file" / suffix)
-    with pytest.raises(StudyError, match=r"cannot be written"):
-        tables.write_views(tmp_path / "file" / suffix, {})
 
 
 # ---- DuckDB --------------------------------------------------------------------------------------
-
-
-def test_views_read_the_files_from_the_folder_they_start_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("it's", "b"):
-        write_profile(Path("results") / f"{name}.parquet", name)
-    tables.write_views("study.duckdb", {"profiles": ["results/it's.parquet", "results/b.parquet"]})
-    with duckdb.connect("study.duckdb", read_only=True) as database:
-        rows = database.sql("SELECT puppet_id, file FROM profiles ORDER BY 1").fetchall()
-    assert rows == [("b", "results/b.parquet"), ("it's", "results/it's.parquet")]
-    assert sorted(f.name for f in tmp_path.iterdir()) == ["results", "study.duckdb"]
-
-
-def test_a_view_can_name_the_folder_a_row_is_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    paths = [f"results/corpus/{name}/c.parquet" for name in ("one", "it's")]
-    for path in paths:
-        write_profile(Path(path), path)
-    tables.write_views("study.duckdb", {"c": paths, "d": paths}, folders={"c": "corpus"})
-    with duckdb.connect("study.duckdb", read_only=True) as database:
-        rows = database.sql("SELECT puppet_id, corpus FROM c ORDER BY 1 DESC").fetchall()
-        plain = database.sql("SELECT * FROM d").columns
-    assert rows == list(zip(paths, ["one", "it's"], strict=True))
-    assert "corpus" not in plain
-
-
-def test_a_column_of_the_name_file_is_the_tables_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    duckdb.sql("SELECT 1 AS n, 'wave 1.csv' AS file").write_parquet("a.parquet")
-    tables.write_views("study.duckdb", {"a": ["a.parquet"]})
-    with duckdb.connect("study.duckdb", read_only=True) as database:
-        assert database.sql("FROM a").fetchall() == [(1, "wave 1.csv")]
-
-
-def test_a_view_over_a_missing_file_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"study\.duckdb: cannot be written: ") as caught:
-        tables.write_views(tmp_path / "study.duckdb", {"a": [str(tmp_path / "none.parquet")]})
-    assert "\n" not in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
 
 
 def ranged(start: int, stop: int) -> str:

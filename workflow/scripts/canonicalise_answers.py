@@ -1,7 +1,7 @@
 """Give options written differently one name, over all models and conditions and the field.
 
 In: parsed answers, the field's answers, aliases, a person's overrides.
-Out: results/answers/answers.parquet and results/answers/items.csv.
+Out: <results>/answers/answers.parquet and <results>/answers/items.csv.
 """
 
 from fieldwork import stage, tables, texts

@@ -1,6 +1,6 @@
 """Read a task's questions from their sources.
 
-In: the sources' files. Out: results/tasks/{task}.parquet.
+In: the sources' files. Out: <results>/tasks/{task}.parquet.
 """
 
 from typing import Any

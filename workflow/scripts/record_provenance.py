@@ -1,6 +1,6 @@
 """Record the merged config and the versions of everything that computed the study.
 
-Out: results/provenance/config.yaml and versions.csv.
+Out: <results>/provenance/config.yaml and versions.csv.
 """
 
 import platform

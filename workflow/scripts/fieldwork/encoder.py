@@ -1,7 +1,7 @@
 """The one place that loads a sentence encoder, and the store of what it has computed.
 
 A text's vector is computed once per encoder and precision and kept in SQLite files under
-`results/embeddings/`. Torch is imported only when some text is not in a store. Texts are encoded one by
+`results/vectors/`. Torch is imported only when some text is not in a store. Texts are encoded one by
 one unless `batch_size` says otherwise: padding and batch shape move the last bits of a vector, and a
 study must give the same bytes whatever was computed before it.
 """

@@ -32,7 +32,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation that passed the filters: `results/corpus/{corpus}/conversations.parquet`."""
+    """A conversation that passed the filters: `corpus/{corpus}/conversations.parquet`."""
 
     conversation_id: str = column("unique in the corpus; stable when other rows are added")
     user_id: str = column("hash that groups the conversations of one user")
@@ -46,7 +46,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
-    """What one filter let through: `results/corpus/{corpus}/funnel.csv`."""
+    """What one filter let through: `corpus/{corpus}/funnel.csv`."""
 
     step: int = column("order of the filter, from 0 (rows read)")
     filter: str = column("name of the setting")
@@ -58,7 +58,7 @@ class FunnelStep:
 
 @dataclass(frozen=True, slots=True)
 class ConversationText:
-    """What of a conversation is embedded: `results/embeddings/{corpus}/texts/{shard}.parquet`."""
+    """What of a conversation is embedded: `embeddings/{corpus}/texts/{shard}.parquet`."""
 
     conversation_id: str = column("the conversation")
     text: str = column("the text, by the setting `embedding.text`")
@@ -66,7 +66,7 @@ class ConversationText:
 
 @dataclass(frozen=True, slots=True)
 class ConversationVector:
-    """The embedding of a conversation: `results/embeddings/{corpus}/shards/{shard}.parquet`."""
+    """The embedding of a conversation: `embeddings/{corpus}/shards/{shard}.parquet`."""
 
     conversation_id: str = column("the conversation")
     text_sha256: str = column("hash of the text that was embedded")
@@ -75,7 +75,7 @@ class ConversationVector:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile puppet: `results/personas/profiles.parquet`."""
+    """A profile puppet: `personas/profiles.parquet`."""
 
     puppet_id: str = column("`profile-000000` and on")
     persona: str = column("persona description")
@@ -85,7 +85,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A question: `results/tasks/{task}.parquet`."""
+    """A question: `tasks/{task}.parquet`."""
 
     item_id: str = column("unique within the task")
     kind: ItemKind = column("`list` (name some options) or `choice` (pick a letter)")
@@ -99,7 +99,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a puppet brings along: `results/contexts/{task}/{condition}.parquet`."""
+    """What a puppet brings along: `contexts/{task}/{condition}.parquet`."""
 
     context_id: str = column("sha256 of the messages: equal contexts have equal ids")
     puppet_id: str = column("the puppet")
@@ -112,7 +112,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question to be asked: `results/requests/{task}/{condition}.parquet`."""
+    """A question to be asked: `requests/{task}/{condition}.parquet`."""
 
     item_id: str = column("the item")
     context_id: str | None = column("the context, NULL offline")
@@ -122,7 +122,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer as it arrived: `results/responses/{model}/{task}/{condition}.parquet`."""
+    """An answer as it arrived: `responses/{model}/{task}/{condition}.parquet`."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -155,7 +155,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """What a model's answers to a task will cost under a condition and a dispatch: `results/plan.csv`."""
+    """What a model's answers to a task will cost under a condition and a dispatch: `plan.csv`."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -187,7 +187,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What a model's answers to a task cost under a condition and a dispatch: `results/cost.csv`."""
+    """What a model's answers to a task cost under a condition and a dispatch: `cost.csv`."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -210,7 +210,7 @@ class CostRow:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A parsed answer: `results/answers/answers.parquet`."""
+    """A parsed answer: `answers/answers.parquet`."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -229,7 +229,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class MergedItem:
-    """How one written option became a canonical one: `results/answers/items.csv`."""
+    """How one written option became a canonical one: `answers/items.csv`."""
 
     task: str = column("task")
     item_id: str = column("the item")
@@ -241,7 +241,7 @@ class MergedItem:
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """How varied the answers to a list item are: `results/metrics/heterogeneity`."""
+    """How varied the answers to a list item are: `metrics/heterogeneity`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -260,7 +260,7 @@ class Heterogeneity:
 
 @dataclass(frozen=True, slots=True)
 class ItemShare:
-    """Share of responses that name an option: `results/metrics/item_shares`."""
+    """Share of responses that name an option: `metrics/item_shares`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -276,7 +276,7 @@ class ItemShare:
 
 @dataclass(frozen=True, slots=True)
 class AnswerShare:
-    """Distribution of letters on a choice item: `results/metrics/distributions`."""
+    """Distribution of letters on a choice item: `metrics/distributions`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -293,7 +293,7 @@ class AnswerShare:
 
 @dataclass(frozen=True, slots=True)
 class RunAccuracy:
-    """Score of one run over a choice task: `results/metrics/accuracy_runs`."""
+    """Score of one run over a choice task: `metrics/accuracy_runs`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -311,7 +311,7 @@ class RunAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Spread of the scores over runs: `results/metrics/accuracy`."""
+    """Spread of the scores over runs: `metrics/accuracy`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -330,7 +330,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class VarianceShare:
-    """Where the variance of answers comes from: `results/metrics/variance`."""
+    """Where the variance of answers comes from: `metrics/variance`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -359,7 +359,7 @@ class VarianceShare:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How far a condition's answers to an item are from the baseline's: `results/metrics/comparisons`."""
+    """How far a condition's answers to an item are from the baseline's: `metrics/comparisons`."""
 
     model: str = column("model")
     task: str = column("task")

@@ -6,7 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 import copy
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,9 @@ from fieldwork.errors import StudyError
 from fieldwork.field_settings import broken_field
 
 Config = dict[str, Any]
+
+SHARED_FOLDERS = ("figures", "vectors")
+"""Folders of results/ that belong to no study."""
 
 
 def check_config(config: Config, schema: Path, source: str) -> None:
@@ -54,6 +57,28 @@ def check_config(config: Config, schema: Path, source: str) -> None:
     for condition in config["conditions"].values():
         if "corpus" in condition:
             condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
+
+
+def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
+    """Refuse study files that name no study of their own.
+
+    Results lie in a folder of the study's name, so theirs would replace those of another study.
+
+    Args:
+        overlay: what the files and `--config` say, merged.
+        files: those given with `--configfile`; without any there is nothing to check.
+
+    Raises:
+        StudyError: naming the files.
+    """
+    study = overlay.get("study") or {}
+    if not files or "name" in study:
+        return
+    listed = " + ".join(file.name for file in files)
+    raise StudyError(
+        f"{listed}: study.name is missing, so the results would replace those of another study; add "
+        f"study: {{name: {files[0].stem}}}"
+    )
 
 
 def _write_dates_as_text(value: Any) -> None:
@@ -170,6 +195,8 @@ def _not_finite(value: Any, where: str = "") -> Iterator[str]:
 
 def _broken_references(config: Config) -> Iterator[str]:
     study = config["study"]
+    if study["name"] in SHARED_FOLDERS:
+        yield f"study.name: results/{study['name']} is shared by all studies; choose another name"
     for setting in ("models", "conditions", "tasks"):
         for name in study[setting]:
             yield from _missing(f"study.{setting}", name, setting, config)

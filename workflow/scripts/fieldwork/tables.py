@@ -9,7 +9,7 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import islice
@@ -324,35 +324,6 @@ def open_database(
             yield connection
         finally:
             connection.close()
-
-
-def write_views(
-    path: str | Path, views: Mapping[str, Sequence[str]], folders: Mapping[str, str] | None = None
-) -> None:
-    """Write a DuckDB file with one view for each name, over the rows of its Parquet files.
-
-    The column `file` says which file a row is from, but in tables that have a column of that name.
-
-    Args:
-        folders: by view, the name of a further column with the name of the folder that file is in.
-
-    Views refer to the files by the paths given: relative ones hold from the folder they start in.
-
-    Raises:
-        StudyError: a file cannot be read, or the disk refuses the database.
-    """
-    try:
-        with atomic_path(path) as partial, open_database(file=partial) as database:
-            for name, files in views.items():
-                listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-                has_file = "file" in database.sql(f"FROM read_parquet([{listed}])").columns
-                named = "" if has_file else ", filename = 'file'"
-                rows = f"read_parquet([{listed}]{named})"
-                folder = (folders or {}).get(name)
-                more = f', parse_path(file)[-2] AS "{folder}"' if folder else ""
-                database.execute(f'CREATE VIEW "{name}" AS SELECT *{more} FROM {rows}')
-    except duckdb.Error as error:
-        raise StudyError(f"{path}: cannot be written: {first_line(error)}") from error
 
 
 def stem(path: str | Path) -> str:

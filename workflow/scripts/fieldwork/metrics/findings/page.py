@@ -199,8 +199,8 @@ def render(sections: Sequence[Section], study: Study) -> list[str]:
     lines += [
         f"A difference is told where its test has p < {LEVEL:g} after Holm's correction for all "
         "that was tested beside it; otherwise it says that no difference is shown, with the same "
-        "numbers. A word in brackets is the table to check it in: results/metrics/*.csv, a view of "
-        "results/study.duckdb, a section of docs/methods.md.",
+        "numbers. A word in brackets is the table to check it in: beside this page metrics/*.csv and "
+        "a view of study.duckdb, and a section of docs/methods.md.",
         "",
     ]
     for section in sections:
