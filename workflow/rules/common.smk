@@ -3,6 +3,7 @@
 
 import re
 import sys
+import time
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -10,12 +11,14 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
+PARSED_AT = time.time()
 HOME = Path(workflow.basedir)
 sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import field_files
-from fieldwork.provenance import code_version
+from fieldwork.provenance import code_version, digest
+from fieldwork.run_record import record_run
 from fieldwork.settings import (
     arms_of,
     calibrated_of,
@@ -377,6 +380,30 @@ def study_results():
         ),
         *expand("<results>/metrics/{table}.csv", table=calibration_tables()),
     ]
+
+
+def new_pages():
+    """What this run made for a reader to open, a line each."""
+    pages = {
+        "Findings": "findings.md",
+        "Figures": "figures",
+        "Plan": "plan.html",
+        "Power": "power/power.md",
+        "Field kit": "field_kit/README.md",
+    }
+    return [
+        f"{title}: {RESULTS}/{page}"
+        for title, page in pages.items()
+        if Path(RESULTS, page).exists() and Path(RESULTS, page).stat().st_mtime >= PARSED_AT
+    ]
+
+
+onstart:
+    record_run(Path())
+
+
+onsuccess:
+    print("", *new_pages(), sep="\n", file=sys.stderr)
 
 
 wildcard_constraints:

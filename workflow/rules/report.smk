@@ -124,6 +124,7 @@ rule record_provenance:
         runtime=10,
     params:
         code=code("record_provenance"),
-        config=config,
+        # the config itself would fill the terminal with every change
+        config=digest(config),
     script:
         "../scripts/record_provenance.py"

@@ -41,5 +41,5 @@ if __name__ == "__main__":
         config=snakemake.output.config,
         versions=snakemake.output.versions,
         requirements=snakemake.input.requirements,
-        settings=snakemake.params.config,
+        settings=snakemake.config,
     )
