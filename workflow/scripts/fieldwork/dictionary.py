@@ -191,13 +191,14 @@ UTF-8; a lone surrogate, which JSON can carry and UTF-8 cannot, is written as U+
 
 ## Asking questions in SQL
 
-`study.duckdb` holds all these tables in one file, which can be moved, mailed and opened from any folder:
+`study.duckdb` holds all these tables in one file, which can be moved, mailed and opened from any folder,
+in DuckDB's own shell or in Python:
 
 ```
-duckdb -readonly results/quickstart/study.duckdb
+python -c "import duckdb; print(duckdb.connect('results/quickstart/study.duckdb').sql('FROM ranks'))"
 ```
 
-or in Python `duckdb.connect("results/quickstart/study.duckdb", read_only=True)`. Its tables are
+Its tables are
 `conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, `field_answers`,
 `field_participants`, and one named after each file of `metrics/`. Those that a study does not need
 (`conversations` without histories, say) are missing. A table holds the rows of all models, tasks and
