@@ -70,6 +70,18 @@ def test_the_quickstart_is_planned_from_its_tables_and_what_is_answered_is_not_c
     assert {p: p.stat().st_mtime_ns for p in before} == before
 
 
+def test_a_plan_downloads_nothing_whatever_tables_are_there(finished: Checkout) -> None:
+    # as after a run of the study whose downloads were deleted since
+    made = finished.results("paper") / "contexts/mmlu_lite/history.parquet"
+    made.parent.mkdir(parents=True)
+    made.write_bytes((finished.results() / "contexts/mmlu_lite/history.parquet").read_bytes())
+    planned = finished.snakemake("plan", "--configfile", "studies/paper.yaml", env=NO_NETWORK)
+    assert planned.returncode == 0, planned.stderr[-3000:]
+    assert "download_dataset" not in planned.stderr
+    rows = [row for row in plan_of(finished, "paper") if row["task"] == "mmlu_lite"]
+    assert {row["basis"] for row in rows} == {"all assumed"}
+
+
 PRICE = {"input": 100.0, "output": 400.0}
 KEY = {"LOOPBACK_API_KEY": "secret-of-this-test-1234567890"}
 
