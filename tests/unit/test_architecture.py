@@ -21,9 +21,11 @@ FLOORS = {
     "participants": {"records"},
     "against_field": {"records"},
     "dictionary": {"against_field", "designs", "estimates", "participants", "records"},
+    "yaml_files": {"errors"},
+    "config_files": {"errors", "yaml_files"},
     "field_settings": {"errors"},
-    "settings": {"errors", "field_settings"},
-    "study_files": {"errors", "settings"},
+    "settings": {"config_files", "errors", "field_settings"},
+    "study_files": {"config_files", "errors", "settings"},
     "stage": {"errors"},
     "progress": set[str](),
     "run_record": set[str](),
@@ -49,6 +51,7 @@ WINGS_MAY = {
     "hub",
     "encoder",
     "progress",
+    "yaml_files",
 }
 OWNERS = {
     "duckdb": {"tables", "database"},

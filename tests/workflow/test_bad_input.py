@@ -72,6 +72,37 @@ def test_a_config_mistake_is_told_before_anything_runs(
         assert word in sentence
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"study:\n  name: mine\n\tseed: 3\n", ["bad.yaml, line 3", "tab"]),
+        (b"study:\n  name: caf\xe9\n", ["bad.yaml, line 2", "UTF-8"]),
+        (b"tasks: {}\nstudy: {}\ntasks: {}\n", ["bad.yaml, line 3", "'tasks' stands on line 1"]),
+        (b"__use_yte__: true\na: ?open('ran', 'w')\n", ["bad.yaml", "__use_yte__", "Python"]),
+    ],
+)
+def test_a_study_file_is_looked_at_before_snakemake_reads_it(
+    study_folder: Checkout, content: bytes, words: list[str]
+) -> None:
+    bad = study_folder.study("bad", {})
+    bad.write_bytes(content)
+    failed = study_folder.snakemake("-n", "all", "--configfile", str(bad))
+    assert failed.returncode != 0
+    sentence = the_sentence(failed)
+    assert all(word in sentence for word in words)
+    assert not (study_folder.root / "ran").exists()
+
+
+def test_a_study_file_is_looked_at_without_the_profile_too(study_folder: Checkout) -> None:
+    bad = study_folder.study("bad", {})
+    bad.write_text("tasks: {}\nstudy: {}\ntasks: {}\n")
+    failed = study_folder.snakemake(
+        "-n", "all", "--workflow-profile", "none", "--configfile", str(bad)
+    )
+    assert failed.returncode != 0
+    assert "bad.yaml, line 3: the key 'tasks' stands on line 1" in the_sentence(failed)
+
+
 def garbage(path: Path) -> None:
     path.write_bytes(b"PAR1 and then nothing that makes sense")
 

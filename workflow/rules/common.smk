@@ -15,6 +15,7 @@ PARSED_AT = time.time()
 HOME = Path(workflow.basedir)
 sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 
+from fieldwork.config_files import lay_over
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import field_files
 from fieldwork.provenance import code_version, digest
@@ -33,7 +34,26 @@ from fieldwork.study_files import check_files, location_of, source_files
 
 
 # a study folder made with --directory may have a config of its own; without one the shipped one holds
-configfile: "config.yaml" if Path("config.yaml").exists() else str(HOME / "config.yaml")
+LOWEST = "config.yaml" if Path("config.yaml").exists() else str(HOME / "config.yaml")
+
+try:
+    layers = lay_over(
+        [
+            *([] if workflow.config_settings.replace_workflow_config else [LOWEST]),
+            *workflow.overwrite_configfiles,
+        ],
+        workflow.config_settings.config,
+    )
+except StudyError as error:
+    raise WorkflowError(str(error))
+
+
+configfile: LOWEST
+
+
+# Snakemake merges entries that share a name, of whatever kinds they are
+config.clear()
+config.update(layers.settings)
 
 
 report: "../report/study.rst"
@@ -50,13 +70,9 @@ def code(script):
 
 
 try:
-    check_config(
-        config,
-        HOME / "workflow" / "schemas" / "config.schema.yaml",
-        " + ".join(dict.fromkeys(Path(f).name for f in workflow.configfiles)) or "--config",
-    )
+    check_config(config, HOME / "workflow" / "schemas" / "config.schema.yaml", layers.places)
     check_own_name(workflow.config_settings.overwrite_config, workflow.overwrite_configfiles)
-    check_files(config, shipped)
+    check_files(config, shipped, layers.places)
 except StudyError as error:
     raise WorkflowError(str(error))
 

@@ -15,6 +15,7 @@ import yaml
 from jsonschema import Draft202012Validator, FormatChecker, validators
 from jsonschema.exceptions import ValidationError
 
+from fieldwork.config_files import Places, placed
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import broken_field
 
@@ -24,11 +25,11 @@ SHARED_FOLDERS = ("figures", "vectors")
 """Folders of results/ that belong to no study."""
 
 
-def check_config(config: Config, schema: Path, source: str) -> None:
+def check_config(config: Config, schema: Path, source: str | Places) -> None:
     """Hold `config` to the schema, fill its defaults in place, and resolve its references.
 
     Args:
-        source: the config files' names, for messages.
+        source: where the settings stand, or a file's name, for messages.
 
     Raises:
         StudyError: naming the file and the setting.
@@ -40,7 +41,7 @@ def check_config(config: Config, schema: Path, source: str) -> None:
     checker = _filling_validator()(rules, format_checker=FormatChecker())
     error = _plainest(checker.iter_errors(config))
     if error is not None:
-        raise StudyError(f"{source}: {_sentence(error, rules)}")
+        raise StudyError(placed(_sentence(error, rules), source))
     found = (
         *_not_finite(config),
         *_broken_references(config),
@@ -53,7 +54,7 @@ def check_config(config: Config, schema: Path, source: str) -> None:
         *_broken_calibration(config),
     )
     for problem in found:
-        raise StudyError(f"{source}: {problem}")
+        raise StudyError(placed(problem, source))
     for condition in config["conditions"].values():
         if "corpus" in condition:
             condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
