@@ -14,6 +14,7 @@ LIBRARY = SCRIPTS / "fieldwork"
 WINGS = ("puppets", "tasks", "generation", "parsing", "metrics", "figures", "field")
 FLOORS = {
     "records": set[str](),
+    "masking": {"errors"},
     "estimates": {"records"},
     "errors": set[str](),
     "provenance": set[str](),
@@ -26,7 +27,7 @@ FLOORS = {
     "field_settings": {"errors"},
     "settings": {"config_files", "errors", "field_settings"},
     "study_files": {"config_files", "errors", "settings"},
-    "stage": {"errors"},
+    "stage": {"errors", "masking"},
     "progress": set[str](),
     "run_record": set[str](),
     "hub": {"errors"},
@@ -52,6 +53,7 @@ WINGS_MAY = {
     "encoder",
     "progress",
     "yaml_files",
+    "masking",
 }
 OWNERS = {
     "duckdb": {"tables", "database"},

@@ -1,5 +1,8 @@
 """The study as one DuckDB file: its tables, and `transcripts` beside them."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -73,7 +76,7 @@ def test_a_column_of_the_name_file_is_the_tables_own(
 
 
 def test_a_missing_file_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"study\.duckdb: cannot be written: ") as caught:
+    with pytest.raises(StudyError, match=r"study\.duckdb: cannot be written \(") as caught:
         write_database(tmp_path / "study.duckdb", {"a": [str(tmp_path / "none.parquet")]})
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -192,3 +195,30 @@ def test_transcripts_do_without_contexts_and_field(tmp_path: Path, study: Path) 
     rows = query(tmp_path / "blank.duckdb", "SELECT context, count(*) FROM transcripts GROUP BY 1")
     assert study.exists()
     assert rows == [(None, 5)]
+
+
+FULL_DISK = """
+import resource, sys
+from fieldwork.database import write_database
+from fieldwork.errors import StudyError
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    write_database("study.duckdb", {f"table_{n}": ["a.parquet"] for n in range(300)})
+except StudyError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_a_database_that_the_disk_refuses_leaves_nothing(tmp_path: Path) -> None:
+    tables.write_rows(tmp_path / "a.parquet", [Profile("p", "", [], "")], Profile, "puppet_id")
+    failed = subprocess.run(
+        [sys.executable, "-c", FULL_DISK],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(tables.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("study.duckdb: cannot be written (")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]

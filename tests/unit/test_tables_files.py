@@ -1,6 +1,9 @@
 """Files that tables are written to: CSV and Parquet, whole or not at all."""
 
 import gzip
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -222,3 +225,18 @@ def test_stem() -> None:
         "b",
         "c.d",
     ]
+
+
+def count_for_hours() -> None:
+    with tables.open_database() as database:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        database.sql("SELECT count(*) FROM range(100000000000) a, range(100) b").fetchall()
+
+
+def test_ctrl_c_within_a_query_is_ctrl_c() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            count_for_hours()
+    finally:
+        signal.signal(signal.SIGINT, before)

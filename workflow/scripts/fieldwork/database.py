@@ -6,6 +6,7 @@ the file differ from run to run all the same, as DuckDB writes a random identifi
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -85,7 +86,14 @@ def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> Non
             if {"responses", "answers", "items"} <= tables.keys():
                 database.execute(_transcripts(tables.keys()))
     except duckdb.Error as error:
-        raise StudyError(f"{path}: cannot be written: {first_line(error)}") from error
+        raise StudyError(
+            f"{path}: cannot be written ({first_line(error)}); free space, or delete a table that is "
+            f"named as unreadable to have it made again"
+        ) from error
+    finally:
+        # DuckDB leaves its log beside a file that it could not finish
+        with suppress(OSError):
+            Path(path).with_name(f".{Path(path).name}.partial.wal").unlink()
 
 
 def _copy(database: duckdb.DuckDBPyConnection, name: str, files: Sequence[str]) -> None:

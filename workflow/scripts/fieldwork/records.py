@@ -151,6 +151,10 @@ class Response:
     request_id: str | None = column("the provider's name for the call, NULL where it gives none")
     temperature_sent: bool = column("false where the model refuses a temperature and none was sent")
     price_as_of: str | None = column("day the price behind `cost_usd` was read, ISO date")
+    defects: list[str] = column(
+        "what is wrong with the reply beside its answer: `secret` (the server repeated a key or a "
+        "password, which is masked)"
+    )
 
 
 @dataclass(frozen=True, slots=True)

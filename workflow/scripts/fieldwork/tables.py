@@ -310,6 +310,9 @@ def open_database(
     """A DuckDB connection with bounded memory that spills to a temporary folder.
 
     One thread by default: float sums over several threads differ in their last bits between runs.
+
+    Raises:
+        KeyboardInterrupt: a query was interrupted, for which DuckDB has an error of its own.
     """
     with TemporaryDirectory(prefix="fieldwork-") as spill:
         settings: dict[str, Any] = {
@@ -322,6 +325,11 @@ def open_database(
             # of all its cursors
             connection.execute("SET GLOBAL TimeZone = 'UTC'")
             yield connection
+        except RuntimeError as error:
+            # what DuckDB makes of Ctrl-C
+            if str(error) != "Query interrupted":
+                raise
+            raise KeyboardInterrupt from error
         finally:
             connection.close()
 

@@ -14,6 +14,7 @@ from fieldwork.generation.engine import Sender, Settled, settle
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.pricing import cost_usd
 from fieldwork.generation.providers.base import Sampling
+from fieldwork.masking import MASKED
 from fieldwork.progress import Progress
 from fieldwork.records import Context, Item, Request, Response
 
@@ -247,4 +248,5 @@ def _response(request: Request, entry: Entry, sender: Sender, arm: Arm) -> Respo
         entry.request_id,
         sender.provider.sends_temperature,
         price.as_of.isoformat() if price is not None else None,
+        ["secret"] if MASKED.encode() in entry.raw else [],
     )
