@@ -96,13 +96,15 @@ def test_a_problem_names_the_file_and_line_of_its_setting(
     study = Path("mine.yaml")
     study.write_text("study:\n  name: x\nmodels:\n  gpt-4.1:\n    label: y\n")
     layers = lay_over([HOME / "config.yaml", study], {"generation": {"attempts": 0}})
+    shipped = (HOME / "config.yaml").read_text(encoding="utf-8").splitlines()
+    seed_line = next(n for n, line in enumerate(shipped, start=1) if line.startswith("  seed:"))
     for problem, place in (
         ("study.name: too long", f"{study}, line 2"),
         ("models.gpt-4.1.label: none", f"{study}, line 5"),
         ("models.gpt-4.1: 'provider' is missing", f"{study}, line 4"),
         ("models.gpt-4.1: unknown key 'lable'; known here: label", f"{study}, line 4"),
         ("generation.attempts: 0 is less", "--config"),
-        ("study.seed: no number", f"{HOME}/config.yaml, line 7"),
+        ("study.seed: no number", f"{HOME}/config.yaml, line {seed_line}"),
         ("unknown key 'stduy'; known here: study", f"{study} + {HOME}/config.yaml"),
         ("no setting at all", f"{study} + {HOME}/config.yaml"),
     ):

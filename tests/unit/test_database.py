@@ -103,7 +103,7 @@ def response(item: str, puppet: str | None, replicate: int, text: str, **more: A
     values |= {"item_id": item, "context_id": puppet and f"ctx-{puppet}", "puppet_id": puppet}
     values |= {"replicate": replicate, "ledger_key": "k", "outcome": "ok", "attempts": 1}
     values |= {"dispatch": "live", "temperature_sent": True, "text": text}
-    return Response(**values | more)
+    return Response(**values | {"defects": []} | more)
 
 
 def answer(of: Response, reading: Any, reason: str | None = None) -> Answer:
