@@ -142,7 +142,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("tasks/a\\b", {}, "tasks: 'a\\\\b' does not match"),
         ("models/m", {**EMBEDDED, "provider": "x"}, "models.m.provider: 'x' is not one of"),
         ("models/m", {"provider": "embedded", "label": "x"}, "models.m: 'encoder' is a required"),
-        ("models/m", {**OPENAI, "base_url": "ftp://x"}, "models.m.base_url: 'ftp://x' does not"),
+        (
+            "models/m",
+            {**OPENAI, "base_url": "ftp://x"},
+            "models.m.base_url: the value does not fit (",
+        ),
         ("models/m", {**OPENAI, "encoder": "e"}, "models.m: unknown key 'encoder'"),
         ("models/m", {**OPENAI, "timeout_s": 0}, "models.m.timeout_s: 0 is less"),
         ("models/m", {"label": "x"}, "models.m: 'provider' is a required property"),
@@ -256,7 +260,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("profiles/personas/dataset", "x", "profiles.personas.dataset: 'x' is not in datasets"),
         ("profiles/sentences/colum", "x", "profiles.sentences: unknown key 'colum'"),
         ("tasks/t", {"sources": [ITEMS], "runs": 3.0, "max_tokens": 1}, "tasks.t.runs: 3.0 is not"),
-        ("models/m", OPENAI | {"headers": {"X": "a\nb"}}, "models.m.headers.X: 'a\\nb' does not"),
+        (
+            "models/m",
+            OPENAI | {"headers": {"X": "a\nb"}},
+            "models.m.headers.X: the value does not fit (",
+        ),
         ("models/m", OPENAI | {"headers": {"X\n": "a"}}, "models.m.headers"),
         ("datasets/d", {"path": ""}, "datasets.d.path: '' should"),
         (

@@ -181,7 +181,7 @@ def test_what_answers_showed_counts(files: set[str]) -> None:
     values |= {"model": "live", "task": "t", "condition": "offline", "item_id": "a"}
     values |= {"replicate": 0, "ledger_key": "k", "outcome": "ok", "attempts": 1}
     values |= {"dispatch": "live", "temperature_sent": True}
-    values |= {"input_tokens": 208, "output_tokens": 4}
+    values |= {"input_tokens": 208, "output_tokens": 4, "defects": []}
     path = "results/s/responses/live/t/offline.parquet"
     tables.write_rows(path, [Response(**values)], Response, "item_id")
     study = Study(TASKS, CONDITIONS, ASSUMED, FOLDER, files, responses={path})
