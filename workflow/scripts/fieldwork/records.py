@@ -13,6 +13,9 @@ Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "failed"]
 
 OUTCOMES: tuple[Outcome, ...] = ("ok", "truncated", "refused", "filtered", "empty", "failed")
 
+MOST_REQUESTS = 50_000_000
+"""Of a study: at ten a second they take two months, and a table of them fits no usual machine."""
+
 UNKNOWN = "unknown"
 """The answer category of a response whose letter cannot be read."""
 

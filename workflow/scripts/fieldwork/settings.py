@@ -15,12 +15,11 @@ from fieldwork.config_files import Places, placed
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import broken_field
 from fieldwork.model_settings import broken_models, secrets_in
+from fieldwork.names import FIGURES, broken_names
+from fieldwork.records import MOST_REQUESTS
 from fieldwork.schema import fill
 
 Config = dict[str, Any]
-
-SHARED_FOLDERS = ("figures", "vectors")
-"""Folders of results/ that belong to no study."""
 
 
 def check_config(config: Config, schema: Path, source: str | Places) -> None:
@@ -51,7 +50,9 @@ def _problems(config: Config, figures: Config) -> Iterator[str]:
     """
     return chain(
         _not_finite(config),
+        broken_names(config),
         _broken_references(config),
+        _too_many_requests(config),
         _broken_figures(figures, config),
         _short_lists(config),
         _broken_draws(config),
@@ -96,8 +97,6 @@ def _not_finite(value: Any, where: str = "") -> Iterator[str]:
 
 def _broken_references(config: Config) -> Iterator[str]:
     study = config["study"]
-    if study["name"] in SHARED_FOLDERS:
-        yield f"study.name: results/{study['name']} is shared by all studies; choose another name"
     for setting in ("models", "conditions", "tasks"):
         for name in study[setting]:
             yield from _missing(f"study.{setting}", name, setting, config)
@@ -119,6 +118,23 @@ def _broken_references(config: Config) -> Iterator[str]:
     both = sorted(set(config["corpora"]) & set(config["datasets"]))
     if both:
         yield f"{both[0]!r} is in corpora and in datasets; downloads need distinct names"
+
+
+def _too_many_requests(config: Config) -> Iterator[str]:
+    """A study that asks more than any can pay or hold, as far as its items are listed."""
+    study, total = config["study"], 0
+    for task in study["tasks"]:
+        entry = config["tasks"][task]
+        n_items = sum(len(source["item_ids"]) or 1 for source in entry["sources"])
+        for condition in study["conditions"]:
+            replicates = config["conditions"][condition].get("replicates", 1)
+            total += len(study["models"]) * n_items * entry["runs"] * replicates
+    if total > MOST_REQUESTS:
+        yield (
+            f"tasks: the study asks {total:,} requests or more, and no study may ask more than "
+            f"{MOST_REQUESTS:,}; lower tasks.*.runs or conditions.*.replicates, or select fewer models, "
+            f"conditions or tasks"
+        )
 
 
 def _broken_control(setting: str, condition: Config, config: Config) -> Iterator[str]:
@@ -169,7 +185,7 @@ def _broken_arms(config: Config) -> Iterator[str]:
     arms = config["arms"]
     if arms is None:
         return
-    if re.fullmatch(r"fig\d+", arms["figure"]) or arms["figure"] in {*config["figures"], "power"}:
+    if re.fullmatch(r"fig\d+|" + "|".join(FIGURES), arms["figure"].lower()):
         yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
     for name in arms["conditions"] or ():
         if name not in config["study"]["conditions"]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fieldwork import tables
+from fieldwork.errors import StudyError
 from fieldwork.generation.planning.loads import DEFAULT_TOKENS_PER_BYTE, learn
 from fieldwork.generation.planning.page import Facts, render, warnings_of
 from fieldwork.generation.planning.rows import plan_rows
@@ -76,6 +77,17 @@ def test_assumed_questions(task: str, source: dict[str, Any], n: int, tokens: in
     )
     (group,) = read_prompts(asked, task, "offline").assumed
     assert [q.tokens for q in group.questions] == [tokens] * n
+
+
+@pytest.mark.parametrize("condition", ["offline", "rag"])
+def test_assumptions_that_no_study_can_ask_are_refused_before_they_are_counted(
+    condition: str,
+) -> None:
+    many = Study(
+        {"t": {**TASK, "runs": 10**6}}, CONDITIONS, ASSUMED | {"items": 100}, FOLDER, set()
+    )
+    with pytest.raises(StudyError, match="requests of one task and condition are more"):
+        read_prompts(many, "t", condition)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from fieldwork.generation.planning.loads import (
     questions_of,
 )
 from fieldwork.generation.planning.rows import Arm
+from fieldwork.generation.requests import require_bearable
 from fieldwork.records import Context, Item, Request, Response
 
 
@@ -102,6 +103,7 @@ def _assumed_groups(
     questions = questions_of([texts[item] for item in sorted(texts)]) or _assumed_questions(
         study, task
     )
+    require_bearable(len(questions) * runs * asked.get("replicates", 1))
     if asked["context"] == "none":
         return [Group(0, tuple(_repeated(questions, runs)))]
     prefix = _assumed_context(study.assumed, asked)
