@@ -27,9 +27,11 @@ FLOORS = {
     "field_settings": {"errors"},
     "model_settings": {"masking"},
     "names": set[str](),
+    "drawing_settings": {"names"},
     "schema": set[str](),
     "settings": {
         "config_files",
+        "drawing_settings",
         "errors",
         "field_settings",
         "model_settings",

@@ -22,10 +22,11 @@ def main(
     rows = [answer for path in parsed for answer in tables.read_rows(path, Answer)]
     if field:
         rows += tables.read_rows(field, Answer)
+    named = ("task", "item_id", "canonical")
     merges = merge_items(
         rows,
-        aliases=texts.read_csv(aliases) if aliases else [],
-        overrides=texts.read_csv(overrides) if overrides else [],
+        aliases=texts.read_csv(aliases, (*named, "written")) if aliases else [],
+        overrides=texts.read_csv(overrides, (*named, "raw")) if overrides else [],
         threshold=near_duplicates,
     )
     order = "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"

@@ -5,17 +5,17 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 import copy
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from fieldwork.config_files import Places, placed
+from fieldwork.drawing_settings import broken_arms, broken_baseline, broken_drawing
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import broken_field
 from fieldwork.model_settings import broken_models, secrets_in
-from fieldwork.names import FIGURES, broken_names
+from fieldwork.names import broken_names
 from fieldwork.records import MOST_REQUESTS
 from fieldwork.schema import fill
 
@@ -31,10 +31,9 @@ def check_config(config: Config, schema: Path, source: str | Places) -> None:
     Raises:
         StudyError: naming the file and the setting.
     """
-    # a default may name a task that this study does not have: then there is nothing to draw
-    figures = copy.deepcopy(config.get("figures") or {})
+    written = copy.deepcopy(config)
     problem = next(secrets_in(config), None) or fill(config, schema)
-    problem = problem or next(_problems(config, figures), None)
+    problem = problem or next(_problems(config, written), None)
     if problem is not None:
         raise StudyError(placed(problem, source))
     for condition in config["conditions"].values():
@@ -42,22 +41,23 @@ def check_config(config: Config, schema: Path, source: str | Places) -> None:
             condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
 
 
-def _problems(config: Config, figures: Config) -> Iterator[str]:
+def _problems(config: Config, written: Config) -> Iterator[str]:
     """What is wrong with a config that fits the schema, a sentence each.
 
     Args:
-        figures: that section as it was written, without defaults.
+        written: the config before defaults were filled in.
     """
     return chain(
         _not_finite(config),
         broken_names(config),
         _broken_references(config),
         _too_many_requests(config),
-        _broken_figures(figures, config),
+        broken_baseline(config),
+        broken_drawing(written, config),
         _short_lists(config),
         _broken_draws(config),
         _broken_kit(config),
-        _broken_arms(config),
+        broken_arms(config),
         broken_models(config),
         broken_field(config),
         _broken_calibration(config),
@@ -150,12 +150,6 @@ def _broken_control(setting: str, condition: Config, config: Config) -> Iterator
         yield f"{setting}: give both the same temperature, as {twin!r} is to be asked again"
 
 
-def _broken_figures(figures: Config, config: Config) -> Iterator[str]:
-    for figure, task in figures.items():
-        if task is not None:
-            yield from _missing(f"figures.{figure}", task, "tasks", config)
-
-
 def _broken_draws(config: Config) -> Iterator[str]:
     for name, condition in config["conditions"].items():
         out_of = condition.get("out_of")
@@ -179,20 +173,6 @@ def _broken_kit(config: Config) -> Iterator[str]:
         yield from _missing("field_kit.tasks", task, "tasks", config)
     for model in kit["platforms"]:
         yield from _missing("field_kit.platforms", model, "models", config)
-
-
-def _broken_arms(config: Config) -> Iterator[str]:
-    arms = config["arms"]
-    if arms is None:
-        return
-    if re.fullmatch(r"fig\d+|" + "|".join(FIGURES), arms["figure"].lower()):
-        yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
-    for name in arms["conditions"] or ():
-        if name not in config["study"]["conditions"]:
-            selected = ", ".join(config["study"]["conditions"])
-            yield f"arms.conditions: {name!r} is not among study.conditions ({selected})"
-        elif arms["x"] == "conversations" and config["conditions"][name]["context"] == "profile":
-            yield f"arms.conditions: {name!r} has no number of conversations; leave it out"
 
 
 def controls_of(config: Config) -> list[str]:
