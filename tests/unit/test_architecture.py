@@ -44,7 +44,8 @@ FLOORS = {
     "progress": set[str](),
     "run_record": set[str](),
     "hub": {"errors"},
-    "tables": {"errors", "records"},
+    "cells": set[str](),
+    "tables": {"cells", "errors", "records"},
     "streams": {"errors", "records", "tables"},
     "database": {"errors", "tables"},
     "encoder": {"errors", "progress"},
@@ -52,6 +53,7 @@ FLOORS = {
     "texts": {"errors", "tables"},
 }
 WINGS_MAY = {
+    "cells",
     "records",
     "estimates",
     "designs",

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from fieldwork import streams, tables, texts
+from fieldwork.cells import plain_rows
 from fieldwork.errors import StudyError
 from fieldwork.records import MergedItem, Profile, Request
 
@@ -30,6 +31,28 @@ def test_csv_beside_a_table(tmp_path: Path) -> None:
     assert (tmp_path / "r.csv").read_bytes() == (
         'item_id,context_id,puppet_id,replicate\n"say ""a,b""\nc",,\ufffd,0\n'.encode()
     )
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1"])
+def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "m.csv"
+    tables.write_csv_rows(path, [MergedItem("t", "i", text, "-", "near", -3)], MergedItem)
+    (row,) = texts.read_csv(path)
+    assert (row["raw"], row["canonical"], row["n"]) == (f"'{text}", "'-", "-3")
+    assert plain_rows([row])[0]["raw"] == text
+    write = Request(text, None, None, -1)
+    tables.write_rows(tmp_path / "r.parquet", [write], Request, "item_id")
+    tables.write_csv(tmp_path / "r.csv", tmp_path / "r.parquet")
+    (row,) = texts.read_csv(tmp_path / "r.csv")
+    assert (row["item_id"], row["replicate"]) == (f"'{text}", "-1")
+
+
+def test_a_column_that_is_needed_is_named_with_those_there(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    for content, there in (("task,raw\n", "task, raw"), ("", "none")):
+        path.write_text(content)
+        with pytest.raises(StudyError, match=rf"m\.csv: no column 'written' \(there are {there}\)"):
+            texts.read_csv(path, ("written",))
 
 
 def test_csv_of_rows_is_read_back_as_text(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Out: <results>/answers/answers.parquet and <results>/answers/items.csv.
 """
 
 from fieldwork import stage, tables, texts
+from fieldwork.cells import plain_rows
 from fieldwork.parsing.answers import apply_merges, merge_items
 from fieldwork.records import Answer, MergedItem
 
@@ -26,7 +27,7 @@ def main(
     merges = merge_items(
         rows,
         aliases=texts.read_csv(aliases, (*named, "written")) if aliases else [],
-        overrides=texts.read_csv(overrides, (*named, "raw")) if overrides else [],
+        overrides=plain_rows(texts.read_csv(overrides, (*named, "raw"))) if overrides else [],
         threshold=near_duplicates,
     )
     order = "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"

@@ -187,7 +187,8 @@ mean, and then which files you can give a study.
 Tables are Parquet, compressed with zstd and sorted, so equal data gives equal bytes. The tables under
 `metrics/` are there as CSV too. Times are UTC. NULL (an empty cell in CSV) means that there is no
 value; where a value could have been expected, the column `reason` says why there is none. Text is
-UTF-8; a lone surrogate, which JSON can carry and UTF-8 cannot, is written as U+FFFD.
+UTF-8; a lone surrogate, which JSON can carry and UTF-8 cannot, is written as U+FFFD. In CSV a text that a
+spreadsheet would run as a formula, such as one that begins with `=`, has an apostrophe before it.
 
 ## Asking questions in SQL
 
@@ -303,7 +304,8 @@ text. Of a list each entry counts, NULL does not, and texts that differ only in 
 
 `parsing.aliases` is a CSV file of `task, item_id, written, canonical`: the written option is counted
 as the canonical one. An empty `task` or `item_id` holds for all. `parsing.overrides` has the columns
-of `answers/items.csv`; copy that file, keep the rows you disagree with, correct `canonical`.
+of `answers/items.csv`; copy that file, keep the rows you disagree with, correct `canonical`. Apostrophes
+that guard cells there are taken off.
 Overrides win over aliases, and both over likeness of spelling.
 
 ### Answers of real users

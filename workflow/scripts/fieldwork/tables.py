@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from fieldwork.cells import guarded
 from fieldwork.errors import StudyError, first_line
 from fieldwork.records import Item
 
@@ -227,11 +228,25 @@ def write_csv(path: str | Path, source: str | Path) -> None:
 
 
 def write_csv_tuples(path: str | Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write plain rows under a header."""
+    """Write plain rows under a header; texts that a spreadsheet would run are guarded (`cells`)."""
     with atomic_path(path) as partial, partial.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
+        writer = csv.writer(_Lines(handle))
         writer.writerow(names)
-        writer.writerows([_storable(cell) for cell in row] for row in rows)
+        writer.writerows([_shown(cell) for cell in row] for row in rows)
+
+
+class _Lines:
+    """Lines that end in a line feed; the writer is told otherwise, or it would leave a CR unquoted."""
+
+    def __init__(self, handle: typing.TextIO) -> None:
+        self._handle = handle
+
+    def write(self, line: str) -> None:
+        self._handle.write(line.removesuffix("\r\n") + "\n")
+
+
+def _shown(cell: Any) -> Any:
+    return guarded(_storable(cell)) if isinstance(cell, str) else _storable(cell)
 
 
 def read_lookup(
