@@ -26,11 +26,13 @@ FLOORS = {
     "config_files": {"errors", "yaml_files"},
     "field_settings": {"errors"},
     "model_settings": {"masking"},
+    "config_texts": {"masking"},
     "names": set[str](),
     "drawing_settings": {"names"},
     "schema": set[str](),
     "settings": {
         "config_files",
+        "config_texts",
         "drawing_settings",
         "errors",
         "field_settings",

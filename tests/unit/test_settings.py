@@ -166,9 +166,9 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("study/conditions", ["x"], "study.conditions: 'x' is not in conditions"),
         ("study/tasks", ["x"], "study.tasks: 'x' is not in tasks"),
         ("study/corpus", "x", "study.corpus: 'x' is not in corpora"),
-        ("study/name", "../x", "study.name: '../x' does not match"),
-        ("models/..", EMBEDDED, "models: '..' does not match"),
-        ("tasks/a\\b", {}, "tasks: 'a\\\\b' does not match"),
+        ("study/name", "../x", "study.name: '../x' does not fit"),
+        ("models/..", EMBEDDED, "models: '..' does not fit"),
+        ("tasks/a\\b", {}, "tasks: 'a\\\\b' does not fit"),
         ("models/m", {**EMBEDDED, "provider": "x"}, "models.m.provider: 'x' is not one of"),
         ("models/m", {"provider": "embedded", "label": "x"}, "models.m: 'encoder' is a required"),
         (
@@ -191,7 +191,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("field_kit/tasks", ["x"], "field_kit.tasks: 'x' is not in tasks"),
         ("field_kit/platforms", {"x": "ChatGPT"}, "field_kit.platforms: 'x' is not in models"),
         ("field_kit/repeats", 0, "field_kit.repeats: 0 is less than"),
-        ("field_kit/groups", {"a b": {}}, "field_kit.groups: 'a b' does not match"),
+        ("field_kit/groups", {"a b": {}}, "field_kit.groups: 'a b' does not fit"),
         (
             "field_kit/groups",
             {"a": {"question": "?"}},

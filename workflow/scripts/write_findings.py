@@ -21,7 +21,7 @@ from fieldwork.records import Accuracy, Answer, Comparison, VarianceShare
 
 def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[str, Any]) -> None:
     """Write the findings."""
-    about = page.Study(**study)
+    about = page.as_markdown(page.Study(**study))
     variance = tables.read_rows(inputs["variance"], VarianceShare)
     asked = page.count_answers(tables.read_frame(inputs["answers"], Answer))
     sections = [

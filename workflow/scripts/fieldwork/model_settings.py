@@ -1,42 +1,15 @@
-"""The entries of `models`, checked: what a schema cannot say of addresses and headers, and no secrets.
+"""The entries of `models`, checked: what a schema cannot say of addresses and headers.
 
-A config is published with the results, and Snakemake keeps it beside them: keys and passwords live in the
-environment alone. Read while Snakemake parses the workflow, so it imports no scientific package.
+Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from fieldwork.masking import environment_secrets, has_key_form, is_secret_header, without_keys
+from fieldwork.masking import is_secret_header
 
 Config = dict[str, Any]
-
-SHORTEST_SECRET = 12
-"""Letters of a variable's value that are no setting's by chance."""
-
-
-def secrets_in(config: Config) -> Iterator[str]:
-    """Settings that hold a key, a sentence each; the key is not in it."""
-    known = [secret for secret in environment_secrets() if len(secret) >= SHORTEST_SECRET]
-    for setting, text in _texts(config):
-        if has_key_form(text) or any(secret in text for secret in known):
-            yield (
-                f"{without_keys(setting)}: a key or a password stands here, and a config is published "
-                f"with the results; take it out, set it in the environment, and name that variable in "
-                f"models.*.api_key_env (or token_env, headers_env)"
-            )
-
-
-def _texts(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield where, value
-    pairs = value.items() if isinstance(value, dict) else ()
-    for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
-        setting = f"{where}.{key}" if where else str(key)
-        if isinstance(key, str):
-            yield setting, key
-        yield from _texts(inner, setting)
 
 
 def broken_models(config: Config) -> Iterator[str]:

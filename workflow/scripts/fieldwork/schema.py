@@ -142,4 +142,6 @@ def _sentence(error: ValidationError, rules: Config) -> str:
     is_name = "propertyNames" in error.absolute_schema_path
     if not is_name and UNREPEATED & {str(part) for part in error.absolute_path}:
         return f"{where}: the value does not fit{hint}"
+    if error.validator == "pattern":
+        return f"{where}: {error.instance!r} does not fit{hint}"
     return f"{where or 'the config'}: {error.message}{hint}"

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork.config_files import Places, placed
+from fieldwork.config_texts import markup_in, secrets_in
 from fieldwork.drawing_settings import broken_arms, broken_baseline, broken_drawing
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import broken_field
-from fieldwork.model_settings import broken_models, secrets_in
+from fieldwork.model_settings import broken_models
 from fieldwork.names import broken_names
 from fieldwork.records import MOST_REQUESTS
 from fieldwork.schema import fill
@@ -48,6 +49,7 @@ def _problems(config: Config, written: Config) -> Iterator[str]:
         written: the config before defaults were filled in.
     """
     return chain(
+        markup_in(config),
         _not_finite(config),
         broken_names(config),
         _broken_references(config),

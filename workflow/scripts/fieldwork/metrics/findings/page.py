@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import pandas as pd
 
 from fieldwork.designs import FIELD
-from fieldwork.metrics.findings.phrases import LEVEL, counted, listed
+from fieldwork.metrics.findings.phrases import LEVEL, counted, listed, literal
 from fieldwork.records import VarianceShare
 
 
@@ -33,6 +33,15 @@ class Study(NamedTuple):
     def label(self, condition: str) -> str:
         """Printed name of a condition."""
         return self.conditions.get(condition, condition)
+
+
+def as_markdown(study: Study) -> Study:
+    """The study with labels and notes as the page shows them just as they are."""
+    return study._replace(
+        models={name: literal(label) for name, label in study.models.items()},
+        conditions={name: literal(label) for name, label in study.conditions.items()},
+        notes=[literal(note) for note in study.notes],
+    )
 
 
 class Asked(NamedTuple):
