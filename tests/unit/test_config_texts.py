@@ -139,3 +139,30 @@ def test_what_holds_no_secret_is_taken(more: dict[str, Any]) -> None:
     config = copy.deepcopy(SHIPPED)
     config["models"] = config["models"] | {"m": OPENAI | copy.deepcopy(more)}
     check_config(config, SCHEMA, "mine.yaml")
+
+
+# ---- what a browser would run ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["</script>", "a <SCRIPT src=x>", "</ScRiPt >", "x <!-- y"])
+@pytest.mark.parametrize("setting", ["models.embedded.label", "field_kit.groups.g.question"])
+def test_a_text_that_would_run_in_the_report_is_refused(setting: str, text: str) -> None:
+    config = copy.deepcopy(SHIPPED)
+    config["field_kit"]["groups"] = {"g": {"question": "Which?", "options": ["a", "b"]}}
+    *way, last = setting.split(".")
+    place: Any = config
+    for step in way:
+        place = place[step]
+    place[last] = text
+    with pytest.raises(StudyError, match="a browser would run a part of this text") as caught:
+        check_config(config, SCHEMA, "mine.yaml")
+    assert str(caught.value).startswith(f"mine.yaml: {setting}: ")
+
+
+def test_a_name_that_would_run_in_the_report_is_refused() -> None:
+    config = copy.deepcopy(SHIPPED)
+    config["field_kit"]["platforms"] = {"embedded": "x < y & <b>", "</script>": "x"}
+    with pytest.raises(StudyError, match=r"field_kit\.platforms\.…>: a browser would run"):
+        check_config(config, SCHEMA, "mine.yaml")
+    config["field_kit"]["platforms"].pop("</script>")
+    check_config(config, SCHEMA, "mine.yaml")
