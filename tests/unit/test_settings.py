@@ -191,6 +191,16 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("field_kit/tasks", ["x"], "field_kit.tasks: 'x' is not in tasks"),
         ("field_kit/platforms", {"x": "ChatGPT"}, "field_kit.platforms: 'x' is not in models"),
         ("field_kit/repeats", 0, "field_kit.repeats: 0 is less than"),
+        (
+            "field_kit/groups",
+            {"g": {"question": "Which?", "options": ["a", "A "]}},
+            "field_kit.groups.g.options: two of them have the same text",
+        ),
+        (
+            "field_kit/groups",
+            {"g": {"question": " ", "options": ["a", "b"]}},
+            "field_kit.groups.g.question: ' ' does not fit (The question)",
+        ),
         ("field_kit/groups", {"a b": {}}, "field_kit.groups: 'a b' does not fit"),
         (
             "field_kit/groups",

@@ -130,11 +130,11 @@ def environment_secrets(environment: Mapping[str, str] = os.environ) -> list[str
     return found
 
 
-def environment_key(variable: str, setting: str) -> str | None:
+def environment_key(variable: str, setting: str | None = None) -> str | None:
     """The key in a variable of the environment; None where there is none.
 
     Args:
-        setting: names the variable, for the message.
+        setting: names the variable, for the message; None where the variable has one name for all.
 
     Raises:
         StudyError: it holds what no header can.
@@ -142,9 +142,10 @@ def environment_key(variable: str, setting: str) -> str | None:
     # one read from a file often ends in a line break
     key = os.environ.get(variable, "").strip()
     if not all(" " <= letter <= "~" for letter in key):
+        named = f", named by {setting}," if setting else ""
         raise StudyError(
-            f"the environment variable {variable}, named by {setting}, holds a line break or another "
-            f"character that no key has; set it again, to the key alone"
+            f"the environment variable {variable}{named} holds a line break or another character that no "
+            f"key has; set it again, to the key alone"
         )
     return key or None
 

@@ -175,6 +175,13 @@ def _broken_kit(config: Config) -> Iterator[str]:
         yield from _missing("field_kit.tasks", task, "tasks", config)
     for model in kit["platforms"]:
         yield from _missing("field_kit.platforms", model, "models", config)
+    for name, group in kit["groups"].items():
+        options = [" ".join(option.split()).casefold() for option in group["options"]]
+        if len(set(options)) < len(options):
+            yield (
+                f"field_kit.groups.{name}.options: two of them have the same text, so nobody could tell "
+                f"them apart; change one, or remove it"
+            )
 
 
 def controls_of(config: Config) -> list[str]:

@@ -228,7 +228,9 @@ def test_no_row_of_a_batch_tells_a_secret(recorder: Recorder, name: str, status:
 
 
 @pytest.mark.parametrize("key", ["two\nlines", "two\r\nlines", "nul\x7f", "schlüssel", "a\u200bb"])
-@pytest.mark.parametrize("name", [name for name, model in MODELS.items() if "A_KEY" in str(model)])
+@pytest.mark.parametrize(
+    "name", [n for n, model in MODELS.items() if "A_KEY" in str(model) and "google" not in n]
+)
 def test_a_key_that_no_header_can_hold_is_refused_without_telling_it(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch, name: str, key: str
 ) -> None:
