@@ -26,7 +26,7 @@ def main(config: str, versions: str, requirements: str, settings: dict[str, Any]
     """Write both records."""
     record = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
     with tables.atomic_path(config) as partial:
-        partial.write_text(Mask(environment_secrets()).record(record), encoding="utf-8")
+        partial.write_bytes(Mask(environment_secrets()).reply(record.encode()))
     names = re.findall(r"^([A-Za-z0-9_.-]+)==", texts.read_text(requirements), re.MULTILINE)
     found = [
         Version("python", platform.python_version()),

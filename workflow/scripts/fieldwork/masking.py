@@ -23,10 +23,13 @@ _WORDS = frozenset(
     ("auth", "authorization", "key", "apikey", "token", "secret", "cookie", "password", "passwd")
 )
 _NAMES = ("key", "apikey", "token", "secret", "password", "passwd")
-# as OpenAI and those like it, Google, Google's OAuth, Groq, Hugging Face, GitHub, xAI and JWT write them
+# as OpenAI and those like it, Google, Google's OAuth, Groq, Hugging Face, GitHub, xAI and JWT write them;
+# there is a digit in each
 _KEY = re.compile(
-    r"\b(?:sk-|AIza|ya29\.|gsk_|hf_|gh[opsu]_|github_pat_|xai-|eyJ[\w-]+\.)[\w.-]{16,}"
-    r"|(?<=Bearer )[\w.~+/-]{16,}"
+    r"\b(?:sk-(?=[\w-]*\d)[\w-]{16,}|AIza(?=[\w-]*\d)[\w-]{30,}|ya29\.(?=[\w-]*\d)[\w.-]{16,}"
+    r"|(?:gsk_|hf_|gh[opsu]_|xai-)(?=[a-zA-Z]*\d)[a-zA-Z0-9]{16,}|github_pat_\w{20,}"
+    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+)"
+    r"|(?<=Bearer )(?=[\w.~+/-]*\d)[\w.~+/-]{16,}"
 )
 
 
@@ -35,24 +38,22 @@ class Mask:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: set[str] = set()
-        self._all = self._long = _either([])
-        self._long_raw = self._all_raw = re.compile(self._all.pattern.encode())
+        self._all = self._long = _Forms(())
         self.learn(secrets)
 
     def learn(self, secrets: Iterable[str]) -> None:
         """Mask these from now on; empty ones are none."""
         new = {secret for secret in secrets if secret} - self._secrets
-        if not new:
-            return
-        self._secrets |= new
-        self._all = _either(self._secrets)
-        self._long = _either(s for s in self._secrets if len(s) >= SHORTEST_IN_A_REPLY)
-        self._all_raw = re.compile(self._all.pattern.encode())
-        self._long_raw = re.compile(self._long.pattern.encode())
+        if new:
+            self._secrets |= new
+            self._all = _Forms(self._secrets)
+            self._long = _Forms(s for s in self._secrets if len(s) >= SHORTEST_IN_A_REPLY)
 
     def text(self, text: str) -> str:
         """A message without secrets."""
-        return self._all.sub(MASKED, text)
+        return self._all.masked(text.encode("utf-8", "surrogatepass")).decode(
+            "utf-8", "surrogatepass"
+        )
 
     def line(self, text: str) -> str:
         """A message without secrets and line breaks."""
@@ -60,23 +61,27 @@ class Mask:
 
     def raw(self, raw: bytes) -> bytes:
         """What a message is made of, without secrets."""
-        return self._all_raw.sub(MASKED.encode(), raw)
+        return self._all.masked(raw)
 
     def reply(self, raw: bytes) -> bytes:
-        """What is kept of a server: without secrets that are long enough to be none by chance."""
-        return self._long_raw.sub(MASKED.encode(), raw)
-
-    def record(self, text: str) -> str:
-        """The same of a text."""
-        return self._long.sub(MASKED, text)
+        """What is kept, without secrets that are long enough to stand there by no chance."""
+        return self._long.masked(raw)
 
 
-def _either(secrets: Iterable[str]) -> re.Pattern[str]:
-    forms = {form for secret in secrets for form in _forms(secret)}
-    # the longest first: a secret may be part of another
-    ordered = sorted(forms, key=len, reverse=True)
-    # without any, what never matches
-    return re.compile("|".join(re.escape(form) for form in ordered) or r"(?!)")
+class _Forms:
+    """Secrets in every form they may be written in, as bytes."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        forms = {form.encode() for secret in secrets for form in _forms(secret)}
+        # the longest first: a secret may be part of another
+        self._forms = sorted(forms, key=len, reverse=True)
+        self._pattern = re.compile(b"|".join(map(re.escape, self._forms)))
+
+    def masked(self, raw: bytes) -> bytes:
+        # nearly always there is none, and looking for each is a hundred times as fast
+        if not any(form in raw for form in self._forms):
+            return raw
+        return self._pattern.sub(MASKED.encode(), raw)
 
 
 def _forms(secret: str) -> Iterable[str]:

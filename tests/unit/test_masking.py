@@ -1,0 +1,138 @@
+"""Secrets are masked in every form, other words are left alone, and keys are known by their form."""
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.masking import (
+    MASKED,
+    Mask,
+    address_secrets,
+    environment_key,
+    environment_secrets,
+    has_key_form,
+    header_secrets,
+    is_secret_header,
+    without_keys,
+)
+
+KEY = "sk-0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "masked"),
+    [
+        (KEY, f"you sent {KEY}, {KEY}", f"you sent {MASKED}, {MASKED}"),
+        ('a"b/c d', r"a\"b/c d, a\"b\/c d", f"{MASKED}, {MASKED}"),
+        ('a"b/c d', r"a\\\"b\\/c d", MASKED),
+        ('a"b/c d', "a%22b/c%20d, a%22b%2Fc%20d", f"{MASKED}, {MASKED}"),
+        (
+            "schlüssel",
+            "schlüssel, schl\\u00fcssel, schl%C3%BCssel",
+            f"{MASKED}, {MASKED}, {MASKED}",
+        ),
+        ("m", "me", f"{MASKED}e"),
+        (KEY, "nothing of it \ud800", "nothing of it \ud800"),
+    ],
+)
+def test_a_secret_is_masked_in_every_form(secret: str, text: str, masked: str) -> None:
+    mask = Mask([secret])
+    assert mask.text(text) == masked
+    assert mask.line(f" {text}\n") == masked
+    raw = text.encode("utf-8", "surrogatepass")
+    assert mask.raw(raw) == masked.encode("utf-8", "surrogatepass")
+
+
+def test_a_longer_secret_wins_over_one_that_is_part_of_it() -> None:
+    assert Mask(["abcdefgh", "abcdefghijkl"]).text("abcdefghijkl") == MASKED
+
+
+def test_replies_keep_what_may_be_a_word() -> None:
+    mask = Mask(["none", KEY])
+    assert mask.reply(f"none {KEY}".encode()) == f"none {MASKED}".encode()
+    assert mask.raw(b"none") == MASKED.encode()
+
+
+def test_secrets_are_learnt_at_any_time() -> None:
+    mask = Mask()
+    assert mask.text(KEY) == KEY
+    mask.learn(["", KEY])
+    assert mask.text(KEY) == MASKED
+
+
+@pytest.mark.parametrize(
+    ("name", "is_secret"),
+    [
+        ("Authorization", True),
+        ("x-goog-api-key", True),
+        ("CF-Access-Client-Secret", True),
+        ("api_key", True),
+        ("X-Author", False),
+        ("X-Keyboard", False),
+        ("OpenAI-Organization", False),
+    ],
+)
+def test_headers_that_hold_secrets_are_known_by_their_names(name: str, is_secret: bool) -> None:
+    assert is_secret_header(name) == is_secret
+    assert header_secrets({name: f"Bearer {KEY}"}) == ([f"Bearer {KEY}", KEY] if is_secret else [])
+
+
+@pytest.mark.parametrize(
+    ("address", "secrets"),
+    [
+        ("http://me:w%20rd@host:1", ["w%20rd", "w rd", "bWU6dyByZA=="]),
+        ("http://me@host", []),
+        ("http://host", []),
+        ("http://[host", []),
+        (None, []),
+    ],
+)
+def test_passwords_in_addresses(address: str | None, secrets: list[str]) -> None:
+    assert address_secrets(address) == secrets
+
+
+def test_secrets_of_the_environment_are_known_by_their_names() -> None:
+    environment = {
+        "OPENAI_API_KEY": f" {KEY}\n",
+        "HF_TOKEN": "short",
+        "KEYBOARD": "0123456789",
+        "https_proxy": "http://me:hidden@host",
+        "no_proxy": "*",
+        "HF_ENDPOINT": "https://me:other@mirror",
+        "EMAIL": "me@example.org",
+        "PASSWORD": "p" * 9,
+    }
+    found = environment_secrets(environment)
+    assert {KEY, "hidden", "other", "p" * 9} <= set(found)
+    assert not {"short", "0123456789", "me@example.org"} & set(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_key"),
+    [
+        ("sk-proj-0123456789abcdefABCDEF", True),
+        ("my key is AIzaSy0123456789abcdefABCDEF0123456789", True),
+        ("Bearer abcdef0123456789", True),
+        ("sk-learn-and-its-neighbours", False),
+        ("hf_conversations_of_one_year", False),
+        ("hf_datasets_2026_english_only", False),
+        ("c30699e8356da336a370243923dbaf21066bb9fe", False),
+        ("Bearer of good news everywhere", False),
+        ("task-0123456789abcdef0123", False),
+    ],
+)
+def test_keys_are_known_by_their_form(text: str, is_key: bool) -> None:
+    assert has_key_form(text) == is_key
+    assert (MASKED in without_keys(text)) == is_key
+
+
+def test_a_key_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", f"{KEY}\r\n")
+    assert environment_key("A_KEY") == KEY
+    monkeypatch.setenv("A_KEY", " ")
+    assert environment_key("A_KEY") is None
+    monkeypatch.setenv("A_KEY", "a\nb")
+    with pytest.raises(
+        StudyError, match="variable A_KEY, named by x, holds a line break"
+    ) as caught:
+        environment_key("A_KEY", "x")
+    assert "a\nb" not in str(caught.value)
