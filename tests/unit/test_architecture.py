@@ -52,7 +52,12 @@ FLOORS = {
     "database": {"errors", "tables"},
     "encoder": {"errors", "progress"},
     "manifest": {"errors", "tables", "texts"},
-    "texts": {"errors", "tables"},
+    "rows": set[str](),
+    "delimited": {"errors", "rows"},
+    "workbooks": {"errors", "rows"},
+    "json_values": {"errors"},
+    "sheets": {"delimited", "errors", "json_values", "rows", "streams", "tables", "workbooks"},
+    "texts": {"delimited", "errors", "json_values", "rows", "sheets"},
 }
 WINGS_MAY = {
     "cells",
@@ -62,6 +67,9 @@ WINGS_MAY = {
     "participants",
     "against_field",
     "errors",
+    "json_values",
+    "rows",
+    "sheets",
     "tables",
     "texts",
     "streams",

@@ -55,6 +55,20 @@ def stream_rows(path: str | Path, row_type: type[Row]) -> Iterator[list[Row]]:
         raise _unreadable(path, error) from error
 
 
+def stream_values(path: str | Path) -> Iterator[dict[str, Any]]:
+    """The rows of any Parquet file by the names of their columns, a batch at a time.
+
+    Raises:
+        StudyError: the file cannot be read.
+    """
+    source = _open(path)
+    try:
+        for batch in source.iter_batches(ROWS_PER_BATCH):
+            yield from batch.to_pylist()
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+
+
 def write_parts(
     paths: Sequence[str | Path], rows: Iterable[tuple[int, Row]], row_type: type[Row]
 ) -> None:
@@ -282,5 +296,6 @@ def _block(path: str | Path, source: Any, number: int) -> Block:
 
 def _unreadable(path: str | Path, error: BaseException) -> StudyError:
     return StudyError(
-        f"{path}: not a readable Parquet file ({first_line(error)}); delete it to have it made again"
+        f"{path}: not a readable Parquet file ({first_line(error)}); replace it or, under "
+        f"results/, delete it to have it made again"
     )
