@@ -53,6 +53,7 @@ FLOORS = {
     "encoder": {"errors", "progress"},
     "manifest": {"errors", "tables", "texts"},
     "rows": set[str](),
+    "headers": set[str](),
     "delimited": {"errors", "rows"},
     "workbooks": {"errors", "rows"},
     "json_values": {"errors"},
@@ -67,6 +68,7 @@ WINGS_MAY = {
     "participants",
     "against_field",
     "errors",
+    "headers",
     "json_values",
     "rows",
     "sheets",
@@ -82,7 +84,7 @@ WINGS_MAY = {
 }
 OWNERS = {
     "duckdb": {"tables", "database"},
-    "pyarrow": {"tables", "streams", "puppets.parts"},
+    "pyarrow": {"tables", "streams", "puppets.parts", "puppets.conversations.staging"},
     "sentence_transformers": {"encoder"},
     "torch": {"encoder"},
     "transformers": {"encoder"},

@@ -55,6 +55,21 @@ def stream_rows(path: str | Path, row_type: type[Row]) -> Iterator[list[Row]]:
         raise _unreadable(path, error) from error
 
 
+def column_names(path: str | Path) -> frozenset[str]:
+    """Names of a Parquet file's columns; of lists of structs also their fields, as `column.field`.
+
+    Raises:
+        StudyError: the file cannot be read.
+    """
+    names = set[str]()
+    for field in _open(path).schema_arrow:
+        names.add(field.name)
+        element = field.type.value_type if pa.types.is_list(field.type) else None
+        if element is not None and pa.types.is_struct(element):
+            names |= {f"{field.name}.{inner.name}" for inner in element}
+    return frozenset(names)
+
+
 def stream_values(path: str | Path) -> Iterator[dict[str, Any]]:
     """The rows of any Parquet file by the names of their columns, a batch at a time.
 
