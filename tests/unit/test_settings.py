@@ -285,7 +285,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         (
             "corpora/c",
             {"format": "lmsys", "path": "x", "file": 1},
-            "corpora.c: unknown key 'file'; known here: files, filters, format, path",
+            "corpora.c: unknown key 'file'; known here: columns, files, filters, format, path",
         ),
         ("datasets/d", {"path": 3}, "datasets.d.path: 3 is not of type"),
         ("datasets/sample", {"path": "x"}, "'sample' is in corpora and in datasets"),
@@ -405,6 +405,31 @@ def test_shipped_studies_are_valid(study: Path) -> None:
             "power/lists",
             {"named": 6, "options": 6},
             "power.lists.named: a list of 6 leaves none of 6 options out",
+        ),
+        (
+            "corpora/c",
+            {"path": "x", "format": "lmsys", "columns": {"user": "u"}},
+            "corpora.c.columns: files of format lmsys have columns of their own",
+        ),
+        (
+            "corpora/c",
+            {"path": "x", "roles": {"Anna": "users"}},
+            "corpora.c.roles.Anna: 'users' is not",
+        ),
+        (
+            "corpora/c",
+            {"path": "x", "columns": {"speaker": "u"}},
+            "corpora.c.columns: unknown key 'speaker'; known here: conversation, language, messages",
+        ),
+        (
+            "tasks/probe/sources/0/columns",
+            {"answer": "x"},
+            "tasks.probe.sources.0.columns: unknown key 'answer'; known here: gold, item_id, kind",
+        ),
+        (
+            "tasks/probe/sources/0/gold",
+            "number",
+            "tasks.probe.sources.0.gold: 'number' is not one of",
         ),
         ("power/lists", {"named": 0}, "power.lists.named: 0 is less than the minimum of 1"),
         ("power/sd_reruns", 0, "power.sd_reruns: 0 is less than or equal to"),

@@ -28,6 +28,7 @@ from fieldwork.settings import (
     controls_of,
     corpus_of,
     filters_of,
+    reading_of,
     study_corpora,
 )
 from fieldwork.study_files import check_files, location_of, source_files

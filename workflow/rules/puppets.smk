@@ -37,7 +37,7 @@ rule prepare_corpus:
         runtime=240,
     params:
         code=code("prepare_corpus"),
-        format=lambda wildcards: config["corpora"][wildcards.corpus]["format"],
+        reading=lambda wildcards: reading_of(config, wildcards.corpus),
         filters=lambda wildcards: filters_of(config, wildcards.corpus),
     script:
         "../scripts/prepare_corpus.py"

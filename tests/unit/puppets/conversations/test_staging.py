@@ -293,8 +293,9 @@ def test_filters_on_what_a_file_does_not_say_are_named(
     assert len(read.rows) == 1
     assert read.funnel["languages"].setting == "English (not in this corpus)"
     assert caplog.messages == [
-        f"{path}: has nothing that the filters languages, exclude_toxic, exclude_redacted could look "
-        "at, so every conversation passes; turn them off in the corpus's `filters` to say so yourself"
+        f"{path}: the corpus says nothing that languages and exclude_toxic and exclude_redacted could "
+        "look at, so every conversation passes; turn such filters off in the corpus's `filters` if that "
+        "is right"
     ]
 
 
@@ -421,6 +422,14 @@ def test_what_cannot_be_read_is_named(
     assert not list(tmp_path.glob("out/*"))
 
 
+def test_columns_that_are_mapped_are_not_those_of_a_public_corpus(tmp_path: Path) -> None:
+    row = {"conversation_hash": "1", "hashed_ip": "x", "conversation": TALK, "person": "u"}
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
+    reading = OwnReading({"user": "person"})
+    (read,) = prepare(tmp_path / "a.parquet", filters=ALL, reading=reading).rows
+    assert read.user_id == user_hash("u")
+
+
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
@@ -441,5 +450,5 @@ def test_public_corpora_are_known_by_their_columns(
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
     with caplog.at_level(logging.INFO):
         guessed = prepare(tmp_path / "a.parquet", filters=ALL)
-    assert f"the files have the columns of `format: {expected}`" in caplog.messages
+    assert f"read as `format: {expected}`" in caplog.messages
     assert guessed == prepare(tmp_path / "a.parquet", filters=ALL, format=expected)

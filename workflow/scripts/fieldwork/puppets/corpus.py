@@ -29,7 +29,7 @@ from fieldwork.puppets.adapters import (
     slim_fields,
 )
 from fieldwork.puppets.conversations.exports import ZIP, conversation_files
-from fieldwork.puppets.conversations.formats import OWN, own_format, public_format
+from fieldwork.puppets.conversations.formats import MESSAGES, OWN, own_format, public_format
 from fieldwork.puppets.conversations.staging import OWN_NAMES, STAGED, OwnReading, stage
 from fieldwork.puppets.files import Database, literal
 from fieldwork.puppets.filters import (
@@ -121,14 +121,17 @@ def _opened(
     reading: OwnReading,
 ) -> SourceQuery:
     """The corpus as SQL: a public one as it is, any other once it is written anew in `folder`."""
-    public = format or public_format(files)
-    if format is None and public:
-        logger.info("the files have the columns of `format: %s`", public)
-    if public and public not in OWN:
-        _refuse_other_kinds(files, public)
-        return open_source(database, files, format=public)
+    # columns that are mapped are those of files of one's own
+    own = MESSAGES if reading.columns or reading.roles else None
+    form = format or own or public_format(files)
+    if form and form not in OWN:
+        logger.info("read as `format: %s`", form)
+        _refuse_other_kinds(files, form)
+        return open_source(database, files, format=form)
     chosen = conversation_files(files)
-    staged = stage(database, chosen, folder, format=format or own_format(chosen), reading=reading)
+    form = form or own_format(chosen)
+    logger.info("read as `format: %s`", form)
+    staged = stage(database, chosen, folder, format=form, reading=reading)
     source = open_source(database, [staged.path], format=STAGED)
     return source._replace(present=source.present & staged.present)
 
@@ -147,10 +150,9 @@ def _warn_of_absent(files: Sequence[Path], steps: Sequence[Step]) -> None:
     idle = [step.name for step in steps if step.setting.endswith(f"({NOT_IN_CORPUS})")]
     if idle:
         logger.warning(
-            "%s: has nothing that the filter%s %s could look at, so every conversation passes; turn "
-            "%s off in the corpus's `filters` to say so yourself",
-            *(files[0], "s" if len(idle) > 1 else "", ", ".join(idle)),
-            "them" if len(idle) > 1 else "it",
+            "%s: the corpus says nothing that %s could look at, so every conversation passes; turn such "
+            "filters off in the corpus's `filters` if that is right",
+            *(files[0], " and ".join(idle)),
         )
 
 
