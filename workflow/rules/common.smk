@@ -18,6 +18,7 @@ sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 from fieldwork.config_files import lay_over
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import field_files
+from fieldwork.needs import needs_of
 from fieldwork.provenance import code_version, digest
 from fieldwork.run_record import record_run
 from fieldwork.settings import (
@@ -170,6 +171,35 @@ def study_profiles():
     """The table of profiles, where a selected condition needs it."""
     needed = any(needs_profiles(c) for c in config["study"]["conditions"])
     return ["<results>/personas/profiles.parquet"] if needed else []
+
+
+def study_personas():
+    """The files of the persona source, where a selected condition needs it."""
+    return source(config["profiles"]["personas"]["dataset"]) if study_profiles() else []
+
+
+def counted_puppets():
+    """The count of the study's puppets, where it has any; what it says changes no result."""
+    return ancient("<results>/puppets.csv") if needs_of(config) else []
+
+
+def check_puppets():
+    """Refuse a study that needs more puppets than there are, where its files are counted in a second."""
+    # here, as reading files takes libraries that jobs, which read the config too, can do without
+    from fieldwork.puppets import supply
+
+    needs, supplies = needs_of(config), {}
+    for name in dict.fromkeys(need.source for need in needs):
+        files = [Path(file) for file in source(name)]
+        if location_of(config, name)["path"] is None or not supply.are_small(files):
+            continue
+        if name in config["corpora"]:
+            readable = reading_of(config, name), filters_of(config, name)
+            supplies[name] = supply.count_corpus(files, *readable)
+        else:
+            column = config["profiles"]["personas"]["column"]
+            supplies[name] = supply.count_personas(files, column)
+    supply.puppet_counts(needs, supplies)
 
 
 def on_hand(name):
@@ -421,6 +451,14 @@ onstart:
 
 onsuccess:
     print("", *new_pages(), sep="\n", file=sys.stderr)
+
+
+# jobs read the config as well, and what they would count was counted before they began
+if workflow.is_main_process:
+    try:
+        check_puppets()
+    except StudyError as error:
+        raise WorkflowError(str(error))
 
 
 wildcard_constraints:

@@ -10,7 +10,7 @@ from fieldwork import stage, tables
 from fieldwork.manifest import local_files
 from fieldwork.puppets.conversations.staging import OwnReading
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import Filters
+from fieldwork.puppets.filters import filters_from
 from fieldwork.records import FunnelStep
 
 
@@ -28,7 +28,7 @@ def main(
         local_files(files),
         format=reading["format"],
         reading=OwnReading(reading["columns"], reading["roles"]),
-        filters=Filters(**{k: tuple(v) if isinstance(v, list) else v for k, v in filters.items()}),
+        filters=filters_from(filters),
         out=Path(conversations),
         # the database counts its own memory only, not that of what it hands out
         memory_limit=f"{memory_mb // 4}MB",

@@ -34,6 +34,7 @@ def stages() -> tuple[Stage, ...]:
                 records.ConversationText,
                 records.ConversationVector,
                 records.Profile,
+                records.PuppetCount,
                 records.Context,
             ),
         ),
