@@ -531,7 +531,7 @@ def test_an_unquoted_date_is_a_date() -> None:
         (
             "conditions/c",
             {"context": "rag", "label": "x"},
-            {"temperature": 1, "replicates": 1, "pool": "user", "conversations": 1}
+            {"temperature": 1, "replicates": 2, "pool": "user", "conversations": 1}
             | {"token_budget": 100_000, "order": "drawn"}
             # without a corpus of its own a condition takes the study's
             | {"corpus": "sample", "out_of": None, "profile": None},
@@ -539,7 +539,7 @@ def test_an_unquoted_date_is_a_date() -> None:
         (
             "conditions/c",
             {"context": "profile", "label": "x"},
-            {"temperature": 1, "replicates": 1, "role": "system"},
+            {"temperature": 1, "replicates": 2, "role": "system"},
         ),
         ("generation", {}, {"attempts": 5}),
         ("filters", {}, {"min_user_turns": 5, "languages": [], "started_after": None}),
