@@ -42,6 +42,7 @@ FLOORS = {
         "schema",
     },
     "study_files": {"config_files", "errors", "settings"},
+    "study_drafts": set[str](),
     "needs": {"settings"},
     "stage": {"errors", "masking"},
     "progress": set[str](),
