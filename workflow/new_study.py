@@ -51,8 +51,8 @@ def main(arguments: argparse.Namespace) -> None:
         file.write(study_text(draft))
     print(f"\nWrote {path}. Read it, then:")
     print("  . .venv/bin/activate")
-    print(f"  snakemake -n --configfile {path}              # what would run; nothing is sent")
-    print(f"  snakemake --cores 8 all --configfile {path}")
+    print(f"  snakemake -n --configfile {path}     # what would run; nothing is sent")
+    print(f"  snakemake all --configfile {path}    # the study, on all cores")
 
 
 def new_path(name: str) -> Path:

@@ -88,7 +88,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class PuppetCount:
-    """How many puppets a condition could have: `results/{study}/puppets.csv`."""
+    """How many puppets a condition could have: `puppets.csv`."""
 
     condition: str = column("the condition")
     source: str = column("the corpus or persona source that its puppets are made from")

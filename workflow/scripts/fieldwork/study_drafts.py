@@ -110,9 +110,9 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
         [
             "Written by `make study`: change what it guessed. What is not said here is said in",
             "config.yaml; workflow/schemas/config.schema.yaml describes every setting.",
-            f"  snakemake -n --configfile {file}              # what would run",
-            f"  snakemake plan --configfile {file}            # what it would cost; nothing is sent",
-            f"  snakemake --cores 8 all --configfile {file}",
+            f"  snakemake -n --configfile {file}      # what would run",
+            f"  snakemake plan --configfile {file}    # what it would cost; nothing is sent",
+            f"  snakemake all --configfile {file}     # the study, on all cores",
         ]
     )
     yield _section(_about_models(draft), study=_study(draft))
