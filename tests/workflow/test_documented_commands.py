@@ -79,7 +79,7 @@ COMMANDS = [
 
 def runnable(words: list[str]) -> list[str]:
     """The words of a command as it is tried: this environment's programs, `-n` where it takes long."""
-    if words[:2] == ["make", "study"]:
+    if words[:2] == ["make", "study"] and len(words) > 2:
         # as if the environment were installed
         return ["make", "-o", ".venv/installed", *words[1:]]
     if words[0] == "make":
