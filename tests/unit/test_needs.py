@@ -1,11 +1,12 @@
 """What a study's conditions need is read off its config."""
 
+import gzip
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fieldwork.needs import Need, needs_of
+from fieldwork.needs import SMALL, Need, are_small, needs_of
 from fieldwork.settings import check_config
 
 HOME = Path(__file__).resolve().parents[2]
@@ -63,3 +64,12 @@ def test_filters_are_those_of_the_corpus_as_far_as_they_are_on() -> None:
 
 def test_blank_conditions_need_nobody() -> None:
     assert needs(study={"conditions": ["offline", "offline_t0"]}) == []
+
+
+def test_small_is_what_is_in_a_file(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "a.csv", tmp_path / "b.csv.gz"
+    plain.write_bytes(b"x" * SMALL)
+    assert are_small([str(plain)])
+    assert not are_small([str(plain), str(HOME / "README.md")])
+    packed.write_bytes(gzip.compress(b"x", 0) + b"\0" * (SMALL // 5))
+    assert not are_small([str(packed)])

@@ -1,7 +1,9 @@
 # Shared by the files beside this one. The checked config, look-ups in it by wildcard, and the versions of the code, so
 # that jobs are done again when its meaning changes. Nothing scientific is imported here.
 
+import json
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,7 +20,7 @@ sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 from fieldwork.config_files import lay_over
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import field_files
-from fieldwork.needs import needs_of
+from fieldwork.needs import are_small, needs_of
 from fieldwork.provenance import code_version, digest
 from fieldwork.run_record import record_run
 from fieldwork.settings import (
@@ -185,21 +187,29 @@ def counted_puppets():
 
 def check_puppets():
     """Refuse a study that needs more puppets than there are, where its files are counted in a second."""
-    # here, as reading files takes libraries that jobs, which read the config too, can do without
-    from fieldwork.puppets import supply
-
-    needs, supplies = needs_of(config), {}
+    needs = needs_of(config)
+    small = {}
     for name in dict.fromkeys(need.source for need in needs):
-        files = [Path(file) for file in source(name)]
-        if location_of(config, name)["path"] is None or not supply.are_small(files):
-            continue
-        if name in config["corpora"]:
-            readable = reading_of(config, name), filters_of(config, name)
-            supplies[name] = supply.count_corpus(files, *readable)
-        else:
-            column = config["profiles"]["personas"]["column"]
-            supplies[name] = supply.count_personas(files, column)
-    supply.puppet_counts(needs, supplies)
+        files = source(name)
+        if location_of(config, name)["path"] is not None and are_small(files):
+            small[name] = {"files": files}
+    corpora = {
+        name: {**files, "reading": reading_of(config, name), "filters": filters_of(config, name)}
+        for name, files in small.items()
+        if name in config["corpora"]
+    }
+    column = config["profiles"]["personas"]["column"]
+    personas = {name: {**small[name], "column": column} for name in small if name not in corpora}
+    if not small:
+        return
+    counted = subprocess.run(
+        [sys.executable, HOME / "workflow" / "early_count.py"],
+        input=json.dumps({"needs": needs, "corpora": corpora, "personas": personas}),
+        capture_output=True,
+        text=True,
+    )
+    if counted.returncode == 1:
+        raise WorkflowError(counted.stderr.strip())
 
 
 def on_hand(name):
@@ -455,10 +465,7 @@ onsuccess:
 
 # jobs read the config as well, and what they would count was counted before they began
 if workflow.is_main_process:
-    try:
-        check_puppets()
-    except StudyError as error:
-        raise WorkflowError(str(error))
+    check_puppets()
 
 
 wildcard_constraints:

@@ -1,6 +1,5 @@
 """Whether there are enough puppets is known before anybody is asked, and the sentence says what to do."""
 
-import gzip
 import json
 import logging
 from pathlib import Path
@@ -11,8 +10,6 @@ from fieldwork.errors import StudyError
 from fieldwork.needs import Need
 from fieldwork.puppets.contexts import HistorySettings, draw_random
 from fieldwork.puppets.supply import (
-    SMALL,
-    are_small,
     count_conversations,
     count_corpus,
     count_personas,
@@ -119,15 +116,6 @@ def test_nobody_at_all_is_not_to_be_asked(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"messages": [{"role": "user", "content": "hi"}]}')
     with pytest.raises(StudyError, match="no conversation is left after `min_user_turns: 5`"):
         count_corpus([tmp_path / "a.jsonl"], READING, FILTERS)
-
-
-def test_small_is_what_is_in_a_file(tmp_path: Path) -> None:
-    plain, packed = tmp_path / "a.csv", tmp_path / "b.csv.gz"
-    plain.write_bytes(b"x" * SMALL)
-    assert are_small([plain])
-    assert not are_small([plain, SAMPLE / "README.md"])
-    packed.write_bytes(gzip.compress(b"x", 0) + b"\0" * (SMALL // 5))
-    assert not are_small([packed])
 
 
 def test_the_count_of_a_table_is_that_of_its_users(tmp_path: Path) -> None:

@@ -151,7 +151,11 @@ def test_a_file_may_hold_both_kinds(tmp_path: Path) -> None:
             "row 2: item 'q' has neither `question` nor `prompt`; there are item_id, q",
         ),
         ({"kind": "essay"}, "item 'q': kind 'essay' is neither `list` nor `choice`"),
-        ({"option_b": ""}, "item 'q': a choice item has 2 to 10 options, this one 1;"),
+        ({"option_b": ""}, "item 'q': a choice item has 2 to 10 options, this one 1; write them"),
+        (
+            {"option_a": "", "option_b": ""},
+            "options, this one 0 (there are item_id, question, option_a, option_b); write them",
+        ),
         ({"option_b": "", "option_c": "z"}, "an option is empty before the last one"),
         ({"gold": "C"}, "item 'q': gold 'C' is no letter and no text of its 2 options; correct it"),
         ({"gold": "AB"}, "item 'q': gold 'AB' is no letter and no text of its 2 options"),

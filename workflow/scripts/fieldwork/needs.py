@@ -3,12 +3,18 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from fieldwork.settings import Config, filters_of
 
 Unit = Literal["users", "conversations", "personas"]
+
+
+SMALL = 8_000_000
+"""Bytes of files that are counted in about a second, compressed ones by what is in them."""
+_COMPRESSED = {".xlsx": 10, ".gz": 5, ".zip": 5}
 
 
 class Need(NamedTuple):
@@ -68,3 +74,11 @@ def _said(filters: Config) -> str:
         if value not in (None, False, [])
     ]
     return ", ".join(on)
+
+
+def are_small(files: Sequence[str]) -> bool:
+    """Whether files are counted so quickly that it can be done whenever a config is read."""
+    sizes = (
+        Path(file).stat().st_size * _COMPRESSED.get(Path(file).suffix.lower(), 1) for file in files
+    )
+    return sum(sizes) <= SMALL

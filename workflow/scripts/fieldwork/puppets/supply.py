@@ -20,10 +20,6 @@ from fieldwork.texts import read_texts
 Supply = Sequence[int]
 """A number for each user or persona: the conversations a user has, and 1 for a persona."""
 
-SMALL = 8_000_000
-"""Bytes of files that are counted in about a second, compressed ones by what is in them."""
-_COMPRESSED = {".xlsx": 10, ".gz": 5, ".zip": 5}
-
 
 def count_conversations(conversations: str | Path) -> Supply:
     """The supply of a corpus's table."""
@@ -81,12 +77,6 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         package.setLevel(level)
-
-
-def are_small(files: Sequence[Path]) -> bool:
-    """Whether files are counted so quickly that it can be done whenever a config is read."""
-    sizes = (file.stat().st_size * _COMPRESSED.get(file.suffix.lower(), 1) for file in files)
-    return sum(sizes) <= SMALL
 
 
 def puppet_counts(

@@ -93,7 +93,7 @@ def _item(cells: _Cells, path: Path, number: int, form: OwnFormat) -> Item:
     choices = _choices(cells)
     gold, written = None, question
     if kind == "choice":
-        _check_choices(cells.where, choices)
+        _check_choices(cells, choices)
         gold = _gold(cells, choices, form.gold)
         written = plain_prompt(Question(question, tuple(choices), gold))
     return Item(
@@ -175,12 +175,15 @@ def _listed(value: Any, where: str, name: str) -> list[str] | None:
     return [option for option in options if option is not None]
 
 
-def _check_choices(where: str, choices: Sequence[str]) -> None:
-    if not 2 <= len(choices) <= MAX_CHOICES:
-        raise StudyError(
-            f"{where}: a choice item has 2 to {MAX_CHOICES} options, this one {len(choices)}; write them "
-            f"as option_a, option_b, … or as a list in `choices`, or say kind: list"
-        )
+def _check_choices(cells: _Cells, choices: Sequence[str]) -> None:
+    if 2 <= len(choices) <= MAX_CHOICES:
+        return
+    there = "" if choices else f" (there are {', '.join(cells.fields)})"
+    raise StudyError(
+        f"{cells.where}: a choice item has 2 to {MAX_CHOICES} options, this one {len(choices)}{there}; "
+        f"write them as option_a, option_b, … or as a list in `choices`, name their columns in `columns` "
+        f"of the task's source, or say kind: list"
+    )
 
 
 # ---- the right option ----------------------------------------------------------------------------
