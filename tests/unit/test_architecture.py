@@ -60,7 +60,7 @@ FLOORS = {
     "workbooks": {"errors", "rows"},
     "json_values": {"errors"},
     "sheets": {"delimited", "errors", "json_values", "rows", "streams", "tables", "workbooks"},
-    "texts": {"delimited", "errors", "json_values", "rows", "sheets"},
+    "texts": {"delimited", "errors", "headers", "json_values", "rows", "sheets"},
 }
 WINGS_MAY = {
     "cells",

@@ -135,6 +135,17 @@ def test_a_list_of_options_in_json_and_parquet(tmp_path: Path) -> None:
         assert len(found.doubts) == 1
 
 
+def test_options_by_their_letters(tmp_path: Path) -> None:
+    row = {"question": "?", "options": {"B": "y", "A": "x"}, "answer_idx": "B", "answer": "y"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row))
+    found = guess_questions(tmp_path / "a.jsonl")
+    assert found.mapped() == {"options": "options", "gold": "answer"}
+    assert (found.items[0].choices, found.items[0].gold) == (["x", "y"], "B")
+    (tmp_path / "b.jsonl").write_text(json.dumps(row | {"options": {"A": "x", "C": "y"}}))
+    with pytest.raises(StudyError, match="`options` is no list"):
+        guess_questions(tmp_path / "b.jsonl")
+
+
 def test_a_workbook_as_somebody_fills_it_in(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {

@@ -6,6 +6,9 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+_MOST = 20
+_LONGEST = 40
+
 
 def bare_name(name: str) -> str:
     """A name without case, accents, spaces and signs."""
@@ -19,3 +22,11 @@ def column_called(names: Iterable[str], called: Sequence[str]) -> str | None:
     for name in names:
         bare.setdefault(bare_name(name), name)
     return next((bare[name] for name in called if name in bare), None)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names of columns for a message; what is as long as a sentence is cut, and what are many."""
+    there = [str(name) for name in names if str(name).strip()]
+    short = [name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…" for name in there[:_MOST]]
+    more = f" and {len(there) - _MOST} more" if len(there) > _MOST else ""
+    return f"{', '.join(' '.join(name.split()) for name in short) or 'none'}{more}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from fieldwork import delimited, json_values, sheets
 from fieldwork.errors import StudyError, first_line
+from fieldwork.headers import listed
 from fieldwork.rows import cell_text
 
 PLAIN = ".txt"
@@ -51,7 +52,7 @@ def _value_of(fields: Any, column: str | None, path: Path, place: str) -> Any:
         return fields[names[0]]
     if column is not None and column in names:
         return fields[column]
-    there = ", ".join(names) or "no columns"
+    there = listed(names) if names else "no columns"
     if column is None:
         raise StudyError(f"{path}: {place} has {there}; say which one holds the text (`column:`)")
     raise StudyError(f"{path}: no column {column!r} (there are {there}; {place})")

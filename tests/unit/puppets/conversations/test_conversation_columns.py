@@ -131,8 +131,8 @@ def test_what_was_taken_for_what_is_a_sentence() -> None:
 def test_a_file_that_is_not_understood_is_refused_with_its_columns() -> None:
     told = refusal({"id": "1", "role": "user", "text": "hi"})
     assert told == (
-        "a.csv: no column is known to hold the conversation's id, there are id, role, text; name it in "
-        "`columns.conversation` of the corpus"
+        "a.csv: no column is known to hold the conversation's id, there are id, role, text; call it "
+        "`conversation_id`, or name it in `columns.conversation` of the corpus"
     )
     assert "`columns.role`" in refusal({"chat_id": "1", "text": "hi"})
     assert "`columns.text`" in refusal({"chat_id": "1", "role": "user", "x": "hi"})

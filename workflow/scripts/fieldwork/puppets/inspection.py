@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fieldwork import json_values, tables, texts
 from fieldwork.errors import StudyError
-from fieldwork.headers import column_called
+from fieldwork.headers import column_called, listed
 from fieldwork.puppets.conversations.columns import find_layout
 from fieldwork.puppets.conversations.exports import conversation_files, stream_records
 from fieldwork.puppets.conversations.formats import MESSAGES, own_format, public_format
@@ -114,7 +114,7 @@ def _persona_column(path: Path) -> str | None:
     column = column_called(names, _PERSONA.split())
     if column is None:
         raise StudyError(
-            f"{path}: no column looks like the persona (there are {', '.join(names) or 'none'}); call "
+            f"{path}: no column looks like the persona (there are {listed(names)}); call "
             f"one `persona`, or write a .txt file with a persona a line"
         )
     return column

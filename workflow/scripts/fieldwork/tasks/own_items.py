@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from fieldwork import sheets
 from fieldwork.errors import StudyError
+from fieldwork.headers import listed
 from fieldwork.records import Item, ItemKind
 from fieldwork.rows import cell_text, is_empty
 from fieldwork.tasks.prompts import Question, plain_prompt
@@ -76,7 +77,7 @@ def _refuse_missing(path: Path, fields: Mapping[str, Any], columns: ColumnMap) -
             if name not in fields:
                 raise StudyError(
                     f"{path}: has no column {name!r}, which `columns.{role}` of the task's source names; "
-                    f"there are {', '.join(fields)}"
+                    f"there are {listed(fields)}"
                 )
 
 
@@ -87,7 +88,7 @@ def _item(cells: _Cells, path: Path, number: int, form: OwnFormat) -> Item:
     if question is None:
         raise StudyError(
             f"{cells.where} has neither `question` nor `prompt`; there are "
-            f"{', '.join(cells.fields)}: name the one with the question in `columns` of the task's source"
+            f"{listed(cells.fields)}: name the one with the question in `columns` of the task's source"
         )
     kind = _kind(cells, form.kind)
     choices = _choices(cells)
@@ -159,7 +160,7 @@ def _choices(cells: _Cells) -> list[str]:
 
 
 def _listed(value: Any, where: str, name: str) -> list[str] | None:
-    """The options in one cell, a list or JSON; None where it is empty."""
+    """The options in one cell, a list, an object by letters, or JSON of these; None where it is empty."""
     if is_empty(value):
         return None
     if isinstance(value, str):
@@ -167,6 +168,8 @@ def _listed(value: Any, where: str, name: str) -> list[str] | None:
             value = json.loads(value)
         except ValueError as error:
             raise StudyError(f"{where}: `{name}` is no JSON list ({error})") from error
+    if isinstance(value, dict) and sorted(value) == list(ascii_uppercase[: len(value)]):
+        value = [value[letter] for letter in sorted(value)]
     if not isinstance(value, list):
         raise StudyError(f"{where}: `{name}` is no list")
     options = [_text(choice, f"{where}: an option") for choice in value]
@@ -178,7 +181,7 @@ def _listed(value: Any, where: str, name: str) -> list[str] | None:
 def _check_choices(cells: _Cells, choices: Sequence[str]) -> None:
     if 2 <= len(choices) <= MAX_CHOICES:
         return
-    there = "" if choices else f" (there are {', '.join(cells.fields)})"
+    there = "" if choices else f" (there are {listed(cells.fields)})"
     raise StudyError(
         f"{cells.where}: a choice item has 2 to {MAX_CHOICES} options, this one {len(choices)}{there}; "
         f"write them as option_a, option_b, … or as a list in `choices`, name their columns in `columns` "

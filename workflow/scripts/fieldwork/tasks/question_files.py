@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.headers import bare_name, column_called
+from fieldwork.headers import bare_name, column_called, listed
 from fieldwork.records import Item, ItemKind
 from fieldwork.rows import cell_text, is_empty
 from fieldwork.sheets import stream_records
@@ -60,11 +60,12 @@ class QuestionGuess(NamedTuple):
 
     def mapped(self) -> dict[str, str | list[str]]:
         """The columns that go by other names than those which are read anyway."""
-        usual = {"options": [f"option_{letter}" for letter in _LETTERS]}
+        usual = [f"option_{letter}" for letter in _LETTERS]
         return {
             role: column if isinstance(column, str) else list(column)
             for role, column in self.columns.items()
-            if column not in (role, "choices") and column != usual.get(role, [])[: len(column)]
+            if column != ("choices" if role == "options" else role)
+            and column != usual[: len(column)]
         }
 
 
@@ -108,8 +109,8 @@ def _columns(
             taken.add(name)
     if "question" not in columns:
         raise StudyError(
-            f"{path}: no column looks like the question (there are {', '.join(names)}); call one "
-            f"`question`"
+            f"{path}: no column looks like the question (there are {listed(names)}); write a header "
+            f"that calls one `question`"
         )
     if options:
         columns["options"] = options
@@ -152,7 +153,8 @@ def _in_order(group: Mapping[str, str]) -> list[str]:
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, list) or (isinstance(value, str) and value.lstrip().startswith("["))
+    is_json = isinstance(value, str) and value.lstrip().startswith(("[", "{"))
+    return isinstance(value, list | dict) or is_json
 
 
 # ---- the right option ----------------------------------------------------------------------------
@@ -186,6 +188,7 @@ def _texts(row: Mapping[str, Any], options: str | Iterable[str]) -> list[str]:
         listed = row.get(options)
         if isinstance(listed, str) and listed.strip():
             listed = json.loads(listed)
-        return [cell_text(v).strip() for v in listed] if isinstance(listed, list) else []
+        listed = list(listed.values()) if isinstance(listed, dict) else listed or []
+        return [cell_text(v).strip() for v in listed]
     cells = (cell_text(row.get(name)).strip() for name in options)
     return [cell for cell in cells if cell]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.headers import column_called
+from fieldwork.headers import column_called, listed
 from fieldwork.sheets import Record
 
 ColumnMap = Mapping[str, str | None]
@@ -228,6 +228,8 @@ def _names_of(fields: Fields) -> Iterator[str]:
 
 
 def _missing(file: str, what: str, names: Sequence[str], role: str | None = None) -> StudyError:
-    way_out = f"; name it in `columns.{role}` of the corpus" if role else "; correct it"
-    there = ", ".join(str(name)[:40] for name in names[:20]) or "none"
-    return StudyError(f"{file}: {what}, there are {there}{way_out}")
+    way_out = "correct it"
+    if role:
+        usual = "conversation_id" if role == "conversation" else role
+        way_out = f"call it `{usual}`, or name it in `columns.{role}` of the corpus"
+    return StudyError(f"{file}: {what}, there are {listed(names)}; {way_out}")
