@@ -36,7 +36,6 @@ from fieldwork.settings import (
 )
 from fieldwork.study_files import check_files, location_of, source_files
 
-
 # a study folder made with --directory may have a config of its own; without one the shipped one holds
 LOWEST = "config.yaml" if Path("config.yaml").exists() else str(HOME / "config.yaml")
 

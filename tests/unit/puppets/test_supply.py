@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fieldwork.designs import PuppetCount
 from fieldwork.errors import StudyError
 from fieldwork.needs import Need
 from fieldwork.puppets.contexts import HistorySettings, draw_random
@@ -15,7 +16,6 @@ from fieldwork.puppets.supply import (
     count_personas,
     puppet_counts,
 )
-from fieldwork.records import PuppetCount
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample"
 READING = {"format": None, "columns": {}, "roles": {}}

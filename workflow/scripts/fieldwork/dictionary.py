@@ -34,7 +34,7 @@ def stages() -> tuple[Stage, ...]:
                 records.ConversationText,
                 records.ConversationVector,
                 records.Profile,
-                records.PuppetCount,
+                designs.PuppetCount,
                 records.Context,
             ),
         ),

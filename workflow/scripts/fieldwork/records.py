@@ -87,18 +87,6 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class PuppetCount:
-    """How many puppets a condition could have: `puppets.csv`."""
-
-    condition: str = column("the condition")
-    source: str = column("the corpus or persona source that its puppets are made from")
-    unit: str = column("what is counted there: `users`, `conversations` or `personas`")
-    at_least: int = column("conversations a user must have to count, else 1")
-    available: int = column("how many there are, after the corpus's filters")
-    needed: int = column("how many the task with the most runs needs")
-
-
-@dataclass(frozen=True, slots=True)
 class Item:
     """A question: `tasks/{task}.parquet`."""
 

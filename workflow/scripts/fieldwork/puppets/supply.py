@@ -8,13 +8,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fieldwork import tables
+from fieldwork.designs import PuppetCount
 from fieldwork.errors import StudyError
 from fieldwork.needs import Need
 from fieldwork.puppets.conversations.staging import OwnReading
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import filters_from
 from fieldwork.puppets.personas import distinct_texts
-from fieldwork.records import PuppetCount
 from fieldwork.texts import read_texts
 
 Supply = Sequence[int]
