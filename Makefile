@@ -5,10 +5,12 @@ CORES ?= 8
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench bench-scale bench-interrupted bench-retrieval validity reruns
+.PHONY: help run study test bench bench-scale bench-interrupted bench-retrieval validity reruns
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
+	@echo "make study NAME=trivia QUESTIONS=my/trivia.csv   write studies/trivia.yaml for your own files, and say"
+	@echo "            what it guessed; also LISTS=, CANDIDATES=, CONVERSATIONS= and PERSONAS= (docs/own_data.md)"
 	@echo "make test   the same and what tests need, then every gate: snakefmt, lint, ruff, mypy, pytest"
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
 	@echo "make bench-scale  how cost grows up to a million conversations: ten minutes on a quiet machine, 20 GB of disk"
@@ -35,6 +37,10 @@ help:
 
 run: .venv/installed
 	@workflow/run_study $(CORES)
+
+study: .venv/installed
+	@python workflow/new_study.py --name "$(NAME)" --questions "$(QUESTIONS)" --lists "$(LISTS)" \
+		--candidates "$(CANDIDATES)" --conversations "$(CONVERSATIONS)" --personas "$(PERSONAS)"
 
 test: .venv/tested
 	snakefmt --check Snakefile workflow

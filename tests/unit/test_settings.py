@@ -285,7 +285,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         (
             "corpora/c",
             {"format": "lmsys", "path": "x", "file": 1},
-            "corpora.c: unknown key 'file'; known here: files, filters, format, path",
+            "corpora.c: unknown key 'file'; known here: columns, files, filters, format, path",
         ),
         ("datasets/d", {"path": 3}, "datasets.d.path: 3 is not of type"),
         ("datasets/sample", {"path": "x"}, "'sample' is in corpora and in datasets"),
@@ -406,6 +406,31 @@ def test_shipped_studies_are_valid(study: Path) -> None:
             {"named": 6, "options": 6},
             "power.lists.named: a list of 6 leaves none of 6 options out",
         ),
+        (
+            "corpora/c",
+            {"path": "x", "format": "lmsys", "columns": {"user": "u"}},
+            "corpora.c.columns: files of format lmsys have columns of their own",
+        ),
+        (
+            "corpora/c",
+            {"path": "x", "roles": {"Anna": "users"}},
+            "corpora.c.roles.Anna: 'users' is not",
+        ),
+        (
+            "corpora/c",
+            {"path": "x", "columns": {"speaker": "u"}},
+            "corpora.c.columns: unknown key 'speaker'; known here: conversation, language, messages",
+        ),
+        (
+            "tasks/probe/sources/0/columns",
+            {"answer": "x"},
+            "tasks.probe.sources.0.columns: unknown key 'answer'; known here: gold, item_id, kind",
+        ),
+        (
+            "tasks/probe/sources/0/gold",
+            "number",
+            "tasks.probe.sources.0.gold: 'number' is not one of",
+        ),
         ("power/lists", {"named": 0}, "power.lists.named: 0 is less than the minimum of 1"),
         ("power/sd_reruns", 0, "power.sd_reruns: 0 is less than or equal to"),
         ("power/field_cost_usd", -1, "power.field_cost_usd: -1 is less than"),
@@ -506,7 +531,7 @@ def test_an_unquoted_date_is_a_date() -> None:
         (
             "conditions/c",
             {"context": "rag", "label": "x"},
-            {"temperature": 1, "replicates": 1, "pool": "user", "conversations": 1}
+            {"temperature": 1, "replicates": 2, "pool": "user", "conversations": 1}
             | {"token_budget": 100_000, "order": "drawn"}
             # without a corpus of its own a condition takes the study's
             | {"corpus": "sample", "out_of": None, "profile": None},
@@ -514,7 +539,7 @@ def test_an_unquoted_date_is_a_date() -> None:
         (
             "conditions/c",
             {"context": "profile", "label": "x"},
-            {"temperature": 1, "replicates": 1, "role": "system"},
+            {"temperature": 1, "replicates": 2, "role": "system"},
         ),
         ("generation", {}, {"attempts": 5}),
         ("filters", {}, {"min_user_turns": 5, "languages": [], "started_after": None}),

@@ -1,5 +1,6 @@
 """Bad input ends in one sentence that names the file and the setting, and costs nothing computed."""
 
+import json
 import resource
 import subprocess
 from pathlib import Path
@@ -59,6 +60,21 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
         ({"datasets": {"sample_ethics": {"path": "no.csv"}}}, ["datasets.sample_ethics", "no.csv"]),
         ({"metrics": {"baseline": "offlien"}}, ["metrics.baseline", "offlien"]),
         ({"field": "nowhere.parquet"}, ["field", "nowhere.parquet"]),
+        (
+            {"tasks": {"recommendations": {"runs": 5000}}},
+            ["history", "5000 users", "tasks.recommendations.runs", "has 57", "min_user_turns: 5"],
+        ),
+        (
+            {
+                "study": {"conditions": ["profile"]},
+                "tasks": {"recommendations": {"runs": 5000}},
+            },
+            [
+                "5000 personas",
+                "sample_personas has 144",
+                "tasks.recommendations.runs to 144 or less",
+            ],
+        ),
     ],
 )
 def test_a_config_mistake_is_told_before_anything_runs(
@@ -132,16 +148,6 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
     ("overlay", "target", "words"),
     [
         (
-            {"tasks": {"recommendations": {"runs": 5000}}},
-            "results/bad/contexts/recommendations/history.parquet",
-            ["users", "5000", "runs"],
-        ),
-        (
-            {"tasks": {"recommendations": {"runs": 5000}}},
-            "results/bad/personas/profiles.parquet",
-            ["5000", "personas"],
-        ),
-        (
             {"filters": {"min_user_turns": 900}},
             "results/bad/corpus/sample/conversations.parquet",
             ["min_user_turns"],
@@ -184,6 +190,39 @@ def test_a_stage_that_cannot_go_on_says_why(
     sentence = the_sentence(failed)
     for word in words:
         assert word in sentence
+
+
+def test_too_few_users_in_a_large_corpus_stop_the_study_before_anybody_is_asked(
+    study_folder: Checkout,
+) -> None:
+    talk = [{"role": "user", "content": "x" * 3_000_000} for _ in range(5)]
+    study_folder.directory.mkdir(parents=True)
+    corpus = study_folder.directory / "large.jsonl"
+    corpus.write_text("".join(json.dumps({"user": u, "messages": talk}) + "\n" for u in "ab"))
+    large = study_folder.study(
+        "large",
+        {
+            "study": {
+                "name": "large",
+                "corpus": "large",
+                "conditions": ["offline", "rag", "history"],
+                "tasks": ["probe"],
+            },
+            "corpora": {"large": {"path": str(corpus)}},
+            "tasks": {"probe": {"runs": 3}},
+        },
+    )
+    planned = study_folder.snakemake("-n", "--configfile", str(large))
+    assert planned.returncode == 0, planned.stderr[-2000:]
+    failed = study_folder.snakemake("--keep-going", "--configfile", str(large))
+    assert failed.returncode != 0
+    sentence = the_sentence(failed)
+    assert "conditions.rag needs 3 conversations (tasks.probe.runs)" in sentence
+    assert "corpora.large has 2" in sentence
+    assert (study_folder.directory / "results/large/corpus/large/funnel.csv").is_file()
+    for folder in ("responses", "contexts", "embeddings"):
+        assert not list(study_folder.directory.glob(f"results/large/{folder}/**/*.parquet"))
+    assert not (study_folder.directory / "resources/ledger").exists()
 
 
 def test_dry_runs_need_no_keys(study_folder: Checkout) -> None:

@@ -64,6 +64,7 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
             "puppets/personas.py",
             {
                 "build_profiles",
+                "count_puppets",
                 "build_contexts",
                 "plan_requests",
                 "generate_responses",

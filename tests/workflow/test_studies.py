@@ -14,7 +14,9 @@ pytestmark = pytest.mark.workflow
 
 SAMPLE = "resources/sample/conversations.parquet"
 DOWNLOADED = ("wildchat_1m", "lmsys_chat_1m", "oasst2")
-ON_HAND: dict[str, Any] = {"corpora": {name: {"path": SAMPLE} for name in DOWNLOADED}}
+# the sample in their place is read and counted when the study is: it must be what it stands for
+STAND_IN = {"path": SAMPLE, "format": "wildchat", "filters": {"languages": ["English"]}}
+ON_HAND: dict[str, Any] = {"corpora": dict.fromkeys(DOWNLOADED, STAND_IN)}
 
 # history_length.yaml with a condition of another corpus, which asks for one conversation too
 SMALL: dict[str, Any] = {

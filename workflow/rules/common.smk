@@ -1,7 +1,9 @@
 # Shared by the files beside this one. The checked config, look-ups in it by wildcard, and the versions of the code, so
 # that jobs are done again when its meaning changes. Nothing scientific is imported here.
 
+import json
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +20,7 @@ sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 from fieldwork.config_files import lay_over
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import field_files
+from fieldwork.needs import are_small, needs_of
 from fieldwork.provenance import code_version, digest
 from fieldwork.run_record import record_run
 from fieldwork.settings import (
@@ -28,10 +31,10 @@ from fieldwork.settings import (
     controls_of,
     corpus_of,
     filters_of,
+    reading_of,
     study_corpora,
 )
 from fieldwork.study_files import check_files, location_of, source_files
-
 
 # a study folder made with --directory may have a config of its own; without one the shipped one holds
 LOWEST = "config.yaml" if Path("config.yaml").exists() else str(HOME / "config.yaml")
@@ -169,6 +172,43 @@ def study_profiles():
     """The table of profiles, where a selected condition needs it."""
     needed = any(needs_profiles(c) for c in config["study"]["conditions"])
     return ["<results>/personas/profiles.parquet"] if needed else []
+
+
+def study_personas():
+    """The files of the persona source, where a selected condition needs it."""
+    return source(config["profiles"]["personas"]["dataset"]) if study_profiles() else []
+
+
+def counted_puppets():
+    """The count of the study's puppets, where it has any; what it says changes no result."""
+    return ancient("<results>/puppets.csv") if needs_of(config) else []
+
+
+def check_puppets():
+    """Refuse a study that needs more puppets than there are, where its files are counted in a second."""
+    needs = needs_of(config)
+    small = {}
+    for name in dict.fromkeys(need.source for need in needs):
+        files = source(name)
+        if location_of(config, name)["path"] is not None and are_small(files):
+            small[name] = {"files": files}
+    corpora = {
+        name: {**files, "reading": reading_of(config, name), "filters": filters_of(config, name)}
+        for name, files in small.items()
+        if name in config["corpora"]
+    }
+    column = config["profiles"]["personas"]["column"]
+    personas = {name: {**small[name], "column": column} for name in small if name not in corpora}
+    if not small:
+        return
+    counted = subprocess.run(
+        [sys.executable, HOME / "workflow" / "early_count.py"],
+        input=json.dumps({"needs": needs, "corpora": corpora, "personas": personas}),
+        capture_output=True,
+        text=True,
+    )
+    if counted.returncode == 1:
+        raise WorkflowError(counted.stderr.strip())
 
 
 def on_hand(name):
@@ -420,6 +460,11 @@ onstart:
 
 onsuccess:
     print("", *new_pages(), sep="\n", file=sys.stderr)
+
+
+# jobs read the config as well, and what they would count was counted before they began
+if workflow.is_main_process:
+    check_puppets()
 
 
 wildcard_constraints:

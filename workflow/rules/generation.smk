@@ -73,6 +73,7 @@ rule generate_responses:
         requests="<results>/requests/{task}/{condition}.parquet",
         task="<results>/tasks/{task}.parquet",
         contexts=contexts_of,
+        puppets=counted_puppets(),
     output:
         responses="<results>/responses/{model}/{task}/{condition}.parquet",
     log:

@@ -1,5 +1,6 @@
 # Simulated users. In: the corpora that conditions name, and the persona sources. Out: <results>/corpus,
-# <results>/embeddings, <results>/personas, <results>/contexts; downloads go to resources/downloads.
+# <results>/embeddings, <results>/personas, <results>/puppets.csv, <results>/contexts; downloads go to
+# resources/downloads.
 
 
 # on the machine that Snakemake runs on: nodes of a cluster seldom reach the internet
@@ -37,7 +38,7 @@ rule prepare_corpus:
         runtime=240,
     params:
         code=code("prepare_corpus"),
-        format=lambda wildcards: config["corpora"][wildcards.corpus]["format"],
+        reading=lambda wildcards: reading_of(config, wildcards.corpus),
         filters=lambda wildcards: filters_of(config, wildcards.corpus),
     script:
         "../scripts/prepare_corpus.py"
@@ -48,9 +49,35 @@ scattergather:
     embedding=config["embedding"]["shards"],
 
 
+# nothing is embedded and nobody is asked before it is known that there are enough puppets
+rule count_puppets:
+    input:
+        corpora=expand(
+            "<results>/corpus/{corpus}/conversations.parquet", corpus=study_corpora(config)
+        ),
+        personas=study_personas(),
+    output:
+        counts="<results>/puppets.csv",
+    log:
+        "<logs>/count_puppets.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=30,
+    params:
+        code=code("count_puppets"),
+        corpora=study_corpora(config),
+        personas=config["profiles"]["personas"],
+        needs=needs_of(config),
+    script:
+        "../scripts/count_puppets.py"
+
+
 rule split_corpus:
     input:
         conversations="<results>/corpus/{corpus}/conversations.parquet",
+        puppets=counted_puppets(),
     output:
         temp(scatter.embedding("<results>/embeddings/{{corpus}}/texts/{scatteritem}.parquet")),
     log:
@@ -116,6 +143,7 @@ rule build_profiles:
 rule build_contexts:
     input:
         unpack(context_inputs),
+        puppets=counted_puppets(),
     output:
         contexts="<results>/contexts/{task}/{condition}.parquet",
     log:

@@ -26,8 +26,8 @@ def main(
     named = ("task", "item_id", "canonical")
     merges = merge_items(
         rows,
-        aliases=texts.read_csv(aliases, (*named, "written")) if aliases else [],
-        overrides=plain_rows(texts.read_csv(overrides, (*named, "raw"))) if overrides else [],
+        aliases=texts.read_table(aliases, (*named, "written")) if aliases else [],
+        overrides=plain_rows(texts.read_table(overrides, (*named, "raw"))) if overrides else [],
         threshold=near_duplicates,
     )
     order = "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"

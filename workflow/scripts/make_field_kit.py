@@ -34,7 +34,7 @@ def main(
     information = texts.read_text(inputs["information"])
     drafts = [Path(inputs["consent"]).name] if templates.is_draft(consent) else []
     facts = documents.told(survey, [*drafts, "information.md"])
-    advice = texts.read_csv(inputs["advice"])
+    advice = texts.read_table(inputs["advice"])
     ids = qualtrics.question_ids(survey)
     by_page = page_map(survey, "resources/field/page")
     by_qualtrics = qualtrics_map(survey, "resources/field/qualtrics", ids)

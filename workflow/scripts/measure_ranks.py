@@ -29,7 +29,7 @@ def main(
     """Measure and write."""
     scored = [run for run in tables.read_rows(runs, RunAccuracy) if run.task == task]
     named = {model: name for model, name in own_names.items() if name}
-    board = Leaderboard(read_places(texts.read_csv(leaderboard)), named, note)
+    board = Leaderboard(read_places(texts.read_table(leaderboard)), named, note)
     placed = measure_ranks(scored, board, baseline=baseline)
     tables.write_rows(ranks, placed, Rank, order_by="model, task, condition, metric")
     tables.write_csv(ranks_csv, ranks)

@@ -8,8 +8,9 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.manifest import local_files
+from fieldwork.puppets.conversations.staging import OwnReading
 from fieldwork.puppets.corpus import prepare_corpus
-from fieldwork.puppets.filters import Filters
+from fieldwork.puppets.filters import filters_from
 from fieldwork.records import FunnelStep
 
 
@@ -17,7 +18,7 @@ def main(
     files: list[str],
     conversations: str,
     funnel: str,
-    format: str,
+    reading: dict[str, Any],
     filters: dict[str, Any],
     memory_mb: int,
     threads: int,
@@ -25,8 +26,9 @@ def main(
     """Filter, then count."""
     steps = prepare_corpus(
         local_files(files),
-        format=format,
-        filters=Filters(**{k: tuple(v) if isinstance(v, list) else v for k, v in filters.items()}),
+        format=reading["format"],
+        reading=OwnReading(reading["columns"], reading["roles"]),
+        filters=filters_from(filters),
         out=Path(conversations),
         # the database counts its own memory only, not that of what it hands out
         memory_limit=f"{memory_mb // 4}MB",
@@ -42,7 +44,7 @@ if __name__ == "__main__":
         files=list(snakemake.input.files),
         conversations=snakemake.output.conversations,
         funnel=snakemake.output.funnel,
-        format=snakemake.params.format,
+        reading=snakemake.params.reading,
         filters=snakemake.params.filters,
         memory_mb=snakemake.resources.mem_mb,
         threads=snakemake.threads,

@@ -24,6 +24,8 @@ def main(sources: list[dict[str, Any]], items: str) -> None:
             item_ids=tuple(source["item_ids"]),
             shots=source["shots"],
             letter_instruction=source["letter_instruction"],
+            columns=source["columns"],
+            gold=source["gold"],
         )
         candidates = read_candidates(source["candidates"]) if source["candidates"] else {}
         found += load_items(local_files(source["files"]), options, candidates)

@@ -267,6 +267,7 @@ class Study:
 
     def _sources(self, task: str) -> list[dict[str, Any]]:
         plain = {"item_ids": [], "subjects": [], "shots": None, "letter_instruction": True}
+        plain |= {"columns": {}, "gold": "auto"}
         if task == "recommendations":
             source = {
                 "format": "items",

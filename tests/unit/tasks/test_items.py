@@ -1,10 +1,13 @@
 """Items come out of every source alike, and a file that does not fit says where."""
 
 import csv
+import datetime
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,12 +15,7 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.records import Item
 from fieldwork.tasks.item_checks import require_distinct
-from fieldwork.tasks.items import (
-    SourceOptions,
-    load_items,
-    read_candidates,
-    read_records,
-)
+from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
 
 HOME = Path(__file__).resolve().parents[3]
 MMLU_ROWS = [
@@ -147,19 +145,40 @@ def test_a_file_may_hold_both_kinds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"item_id": ""}, "every row needs a value in column 'item_id'"),
-        ({"question": ""}, "item 'q' has neither `question` nor `prompt`"),
+        ({"item_id": ""}, "row 2: every row needs a value in column 'item_id'"),
+        (
+            {"question": ""},
+            "row 2: item 'q' has neither `question` nor `prompt`; there are item_id, q",
+        ),
         ({"kind": "essay"}, "item 'q': kind 'essay' is neither `list` nor `choice`"),
-        ({"option_b": ""}, "choice item 'q' has 1 choices; give 2 to 10"),
+        ({"option_b": ""}, "item 'q': a choice item has 2 to 10 options, this one 1; write them"),
+        (
+            {"option_a": "", "option_b": ""},
+            "options, this one 0 (there are item_id, question, option_a, option_b); write them",
+        ),
         ({"option_b": "", "option_c": "z"}, "an option is empty before the last one"),
-        ({"gold": "C"}, "item 'q': gold 'C' is no letter of its choices"),
-        ({"gold": "AB"}, "item 'q': gold 'AB' is no letter of its choices"),
-        ({"gold": "1"}, "item 'q': gold '1' is no letter of its choices"),
+        ({"gold": "C"}, "item 'q': gold 'C' is no letter and no text of its 2 options; correct it"),
+        ({"gold": "AB"}, "item 'q': gold 'AB' is no letter and no text of its 2 options"),
+        (
+            {"gold": "1"},
+            "correct it or, where it is a number, say `gold: from_0` or `gold: from_1`",
+        ),
+        ({"gold": "-"}, "gold '-' is no letter and no text"),
+        (
+            {"option_b": "A", "gold": "a"},
+            "gold 'a' is the letter of one option and the text of another",
+        ),
         ({"choices": "x, y"}, "item 'q': `choices` is no JSON list"),
         ({"choices": '{"x": 1}'}, "item 'q': `choices` is no list"),
         ({"choices": "3"}, "item 'q': `choices` is no list"),
-        ({"choices": str(list(range(11)))}, "choice item 'q' has 11 choices"),
-        ({f"option_{x}": x for x in "abcdefghijk"}, "choice item 'q' has 11 choices; give 2 to 10"),
+        (
+            {"choices": str(list(range(11)))},
+            "item 'q': a choice item has 2 to 10 options, this one 11",
+        ),
+        (
+            {f"option_{x}": x for x in "abcdefghijk"},
+            "item 'q': a choice item has 2 to 10 options, this one 11",
+        ),
         ({"choices": '["x", null]'}, "item 'q': one of its `choices` is empty"),
         ({"choices": '["x", " "]'}, "item 'q': one of its `choices` is empty"),
     ],
@@ -172,6 +191,115 @@ def test_a_row_that_does_not_fit_is_named(
     told = complaint([path], OWN)
     assert told.startswith(f"{path}: ")
     assert message in told
+
+
+GERMAN = {
+    "Nr.": ["1", "2"],
+    "Frage": ["Welche?", "Warum?"],
+    "A": ["ja", "x"],
+    "B": ["nein", "y"],
+    "C": ["", "z"],
+    "richtig": ["nein", "Z"],
+}
+MAPPED = OWN._replace(
+    columns={"item_id": "Nr.", "question": "Frage", "options": ["A", "B", "C"], "gold": "richtig"}
+)
+
+
+@pytest.mark.parametrize(
+    "name", ["a.csv", "a.tsv", "a.csv.gz", "a.xlsx", "a.jsonl", "a.json", "a.parquet"]
+)
+def test_every_kind_of_file_gives_the_same_items(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    frame = pd.DataFrame(GERMAN)
+    if name == "a.xlsx":
+        frame.to_excel(path, index=False)
+    elif name == "a.parquet":
+        frame.to_parquet(path)
+    elif ".json" in name:
+        frame.to_json(path, orient="records", lines=name.endswith("l"))
+    else:
+        frame.to_csv(path, index=False, sep=("\t" if ".tsv" in name else ";"), encoding="utf-8-sig")
+    first, second = load_items([path], MAPPED, {})
+    assert (first.item_id, first.question, first.choices, first.gold) == (
+        "1",
+        "Welche?",
+        ["ja", "nein"],
+        "B",
+    )
+    assert (second.choices, second.gold) == (["x", "y", "z"], "C")
+
+
+def test_a_column_that_is_mapped_must_be_there(tmp_path: Path) -> None:
+    path = own_file(tmp_path, ".csv", GERMAN)
+    told = complaint([path], MAPPED._replace(columns={"question": "Question"}))
+    assert told == (
+        f"{path}: has no column 'Question', which `columns.question` of the task's source names; "
+        f"there are Nr., Frage, A, B, C, richtig"
+    )
+
+
+def test_rows_without_ids_are_numbered_as_they_stand(tmp_path: Path) -> None:
+    path = own_file(tmp_path, ".csv", {"prompt": ["a", "", "c"], "note": ["", "", ""]})
+    assert [item.item_id for item in load_items([path], LISTS, {})] == ["items-000", "items-001"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "form", "letter"),
+    [
+        ("b", "auto", "B"),
+        ("(C)", "auto", "C"),
+        ("B.", "letter", "B"),
+        ("Lyon", "auto", "B"),
+        ("  PARIS ", "auto", "C"),
+        ("paris", "text", "A"),
+        ("0", "from_0", "A"),
+        (2, "from_1", "B"),
+        (2.0, "from_1", "B"),
+        (None, "auto", None),
+        ("", "from_1", None),
+    ],
+)
+def test_the_right_option_is_a_letter_a_text_or_a_number(
+    tmp_path: Path, gold: Any, form: Any, letter: str | None
+) -> None:
+    row = {"item_id": "q", "question": "?", "choices": ["paris", "Lyon", "PARIS"], "gold": gold}
+    path = tmp_path / "items.json"
+    path.write_text(json.dumps([row]))
+    (item,) = load_items([path], OWN._replace(gold=form), {})
+    assert item.gold == letter
+
+
+@pytest.mark.parametrize(
+    ("gold", "form"),
+    [("4", "from_1"), ("3", "from_0"), ("-1", "from_0"), ("0", "from_1"), ("A", "text")],
+)
+def test_a_number_beyond_the_options_is_refused(tmp_path: Path, gold: str, form: Any) -> None:
+    columns = {"question": ["?"], "choices": ['["x", "y", "z"]'], "gold": [gold]}
+    path = own_file(tmp_path, ".csv", columns)
+    assert f"gold {gold!r} is no letter and no text" in complaint([path], OWN._replace(gold=form))
+
+
+def test_options_in_one_mapped_column_and_cells_that_hold_no_text(tmp_path: Path) -> None:
+    rows = [{"q": "?", "answers": ["x", 2, True], "right": "2"}]
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(rows[0]))
+    columns = {"question": "q", "options": "answers", "gold": "right"}
+    (item,) = load_items([path], OWN._replace(columns=columns), {})
+    assert (item.item_id, item.choices, item.gold) == ("a-000", ["x", "2", "True"], "B")
+    path.write_text(json.dumps({"q": ["?"], "answers": ["x", "y"], "right": "x"}))
+    assert "q is a list or an object; write a text" in complaint(
+        [path], OWN._replace(columns=columns)
+    )
+
+
+def test_a_text_that_excel_made_a_date_is_refused(tmp_path: Path) -> None:
+    """`1-2` and `May 5` become dates as they are typed, and no longer say what was written."""
+    day = datetime.datetime(2026, 5, 5)
+    rows = {"question": ["When?"], "option_a": ["today"], "option_b": [day]}
+    pd.DataFrame(rows).to_excel(tmp_path / "a.xlsx", index=False)
+    told = complaint([tmp_path / "a.xlsx"], OWN)
+    assert "row 2: item 'a-000': option_b is a date in the workbook; make the cell a text" in told
 
 
 def test_selection_keeps_its_order_and_refuses_what_is_not_there(tmp_path: Path) -> None:
@@ -200,13 +328,6 @@ def test_candidates(tmp_path: Path) -> None:
             read_candidates(str(csv_file(tmp_path / "bad.csv", bad)))
     with pytest.raises(StudyError, match=r"no column 'candidate' \(there are item_id, answer\)"):
         read_candidates(str(csv_file(tmp_path / "bad.csv", [["item_id", "answer"], ["a", "x"]])))
-
-
-@pytest.mark.parametrize("name", ["items.json", "items.tsv", "items.gz", "items"])
-def test_only_csv_and_parquet_are_read(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).touch()
-    with pytest.raises(StudyError, match=r"items are read from \.csv, \.csv\.gz or \.parquet"):
-        read_records(tmp_path / name)
 
 
 def test_shipped_recommendations_have_candidates() -> None:

@@ -1,6 +1,6 @@
-"""Rows of the tables that say how large a study must be: power by size, and what a size costs.
+"""Rows of the tables that say how large a study can be and must be: puppets, power and cost by size.
 
-Declared as in `fieldwork.records`; they are simulated, not measured.
+Declared as in `fieldwork.records`; power is simulated, not measured.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,18 @@ Design = Literal["shares", "who", "scores"]
 
 FIELD = "field"
 """The condition of real users: they are paid, not called."""
+
+
+@dataclass(frozen=True, slots=True)
+class PuppetCount:
+    """How many puppets a condition could have: `puppets.csv`."""
+
+    condition: str = column("the condition")
+    source: str = column("the corpus or persona source that its puppets are made from")
+    unit: str = column("what is counted there: `users`, `conversations` or `personas`")
+    at_least: int = column("conversations a user must have to count, else 1")
+    available: int = column("how many there are, after the corpus's filters")
+    needed: int = column("how many the task with the most runs needs")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ def stages() -> tuple[Stage, ...]:
                 records.ConversationText,
                 records.ConversationVector,
                 records.Profile,
+                designs.PuppetCount,
                 records.Context,
             ),
         ),
@@ -249,56 +250,7 @@ _WHAT_YOU_GIVE = """
 ## What you can give a study
 
 A path in `config.yaml` is a file, a folder (all files in it) or a glob. Every file is named in the
-message when it does not fit.
-
-### Items of your own
-
-`format: items` in `tasks.*.sources` reads `.csv`, `.csv.gz` (UTF-8, with a header) and `.parquet`.
-
-| column | list items | choice items |
-|---|---|---|
-| `item_id` | unique within the task | the same |
-| `question` | what retrieval searches with | the bare question |
-| `prompt` | the whole message sent | the same |
-| `option_a` … `option_j` | | the options in order, without gaps |
-| `choices` | candidate answers | the options as a list (in CSV a JSON list) |
-| `gold` | | letter of the correct option, or empty |
-| `subject` or `domain` | what the item is about, or empty | scores are averaged over subjects |
-| `kind` | `list`; empty takes the source's `kind` | `choice`; the same |
-
-Needed are `item_id`, one of `question` and `prompt`, and the options of a choice item. Without a
-`prompt` a list item sends its question, and a choice item its question, lettered options and the
-request for a single letter. Without a `question` the prompt is searched with.
-
-Other columns are ignored. Candidate answers for list items can also come from a CSV file of
-`item_id, candidate`, named by the source's `candidates`; it wins over `choices`.
-
-`format: mmlu` reads the original layout (`SUBJECT_test.csv` and `SUBJECT_dev.csv`: question, four
-options, letter, no header) and the hub's (`SUBJECT/test-*.parquet`: question, choices, answer from 0).
-`format: ethics` reads the test files of commonsense, justice, deontology and virtue, known by their
-name or folder (`cm_test.csv`, `justice/test_hard.csv`); files of other subsets are passed over.
-
-### Conversations
-
-- `wildchat`: `conversation_hash` or `conversation_id`, and `conversation`, a list of `role` and
-  `content`. Read where present: `hashed_ip`, `timestamp`, `language`, `model`, `toxic`, `redacted`,
-  `openai_moderation`, and in each turn `hashed_ip`, `timestamp`, `toxic`, `redacted` and
-  `turn_identifier`.
-- `wildchat_4_8m`: the same columns; its users are in the turns.
-- `lmsys`: `conversation_id` and `conversation`. Read where present: `language`, `model`,
-  `openai_moderation`, `redacted`. Every conversation is a user of its own.
-- `oasst2`: `message_id`, `parent_id`, `user_id`, `text`, `role`, `message_tree_id`. Read where present:
-  `created_date`, `lang`, `rank`, `model_name`, `deleted`. The best-ranked path of a tree is a
-  conversation.
-
-All are Parquet. Your own conversations go in as `wildchat`: `hashed_ip` is any text that is the same
-for one user. A filter on a column that the corpus does not have lets everything through, and
-`corpus/{corpus}/funnel.csv` says so.
-
-### Personas and profile sentences
-
-CSV, JSON, JSON lines (these also as `.gz`) or Parquet; `column` names the column or key that holds the
-text. Of a list each entry counts, NULL does not, and texts that differ only in case count once.
+message when it does not fit. Questions, conversations and personas: [your own data](own_data.md).
 
 ### Aliases and overrides
 

@@ -23,6 +23,10 @@ from fieldwork.schema import fill
 Config = dict[str, Any]
 
 
+_OWN_FILES = ("columns", "roles")
+"""Settings of a corpus that only files of one's own have."""
+
+
 def check_config(config: Config, schema: Path, source: str | Places) -> None:
     """Hold `config` to the schema, fill its defaults in place, and resolve its references.
 
@@ -58,6 +62,7 @@ def _problems(config: Config, written: Config) -> Iterator[str]:
         broken_drawing(written, config),
         _short_lists(config),
         _broken_draws(config),
+        _broken_corpora(config),
         _broken_kit(config),
         broken_arms(config),
         broken_models(config),
@@ -169,6 +174,19 @@ def _broken_draws(config: Config) -> Iterator[str]:
             )
 
 
+def _broken_corpora(config: Config) -> Iterator[str]:
+    for name, entry in config["corpora"].items():
+        form = entry.get("format")
+        if form in (None, "messages"):
+            continue
+        for setting in _OWN_FILES:
+            if entry.get(setting):
+                yield (
+                    f"corpora.{name}.{setting}: files of format {form} have columns of their own; remove "
+                    f"it, or say format: messages"
+                )
+
+
 def _broken_kit(config: Config) -> Iterator[str]:
     kit = config["field_kit"]
     for task in kit["tasks"] or ():
@@ -245,6 +263,13 @@ def study_corpora(config: Config) -> list[str]:
 def filters_of(config: Config, corpus: str) -> Config:
     """The filters of a corpus: those of the study, and over them its own."""
     return {**config["filters"], **config["corpora"][corpus].get("filters", {})}
+
+
+def reading_of(config: Config, corpus: str) -> Config:
+    """How the files of a corpus are read."""
+    entry = config["corpora"][corpus]
+    # the schema's defaults are not filled in beside those of a shared definition
+    return {"format": entry.get("format"), **{key: entry.get(key, {}) for key in _OWN_FILES}}
 
 
 def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator[str]:

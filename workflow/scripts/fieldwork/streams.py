@@ -55,6 +55,35 @@ def stream_rows(path: str | Path, row_type: type[Row]) -> Iterator[list[Row]]:
         raise _unreadable(path, error) from error
 
 
+def column_names(path: str | Path) -> frozenset[str]:
+    """Names of a Parquet file's columns; of lists of structs also their fields, as `column.field`.
+
+    Raises:
+        StudyError: the file cannot be read.
+    """
+    names = set[str]()
+    for field in _open(path).schema_arrow:
+        names.add(field.name)
+        element = field.type.value_type if pa.types.is_list(field.type) else None
+        if element is not None and pa.types.is_struct(element):
+            names |= {f"{field.name}.{inner.name}" for inner in element}
+    return frozenset(names)
+
+
+def stream_values(path: str | Path) -> Iterator[dict[str, Any]]:
+    """The rows of any Parquet file by the names of their columns, a batch at a time.
+
+    Raises:
+        StudyError: the file cannot be read.
+    """
+    source = _open(path)
+    try:
+        for batch in source.iter_batches(ROWS_PER_BATCH):
+            yield from batch.to_pylist()
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+
+
 def write_parts(
     paths: Sequence[str | Path], rows: Iterable[tuple[int, Row]], row_type: type[Row]
 ) -> None:
@@ -282,5 +311,6 @@ def _block(path: str | Path, source: Any, number: int) -> Block:
 
 def _unreadable(path: str | Path, error: BaseException) -> StudyError:
     return StudyError(
-        f"{path}: not a readable Parquet file ({first_line(error)}); delete it to have it made again"
+        f"{path}: not a readable Parquet file ({first_line(error)}); replace it or, under "
+        f"results/, delete it to have it made again"
     )

@@ -109,17 +109,17 @@ def _table_of(columns: dict[str, list[Any]], schema: pa.Schema) -> pa.Table:
     try:
         return pa.Table.from_pydict(columns, schema=schema)
     except UnicodeEncodeError:
-        storable = {name: _storable(values) for name, values in columns.items()}
-        return pa.Table.from_pydict(storable, schema=schema)
+        cleaned = {name: storable(values) for name, values in columns.items()}
+        return pa.Table.from_pydict(cleaned, schema=schema)
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
     """The value with U+FFFD for each lone surrogate: JSON can carry them, UTF-8 cannot."""
     if isinstance(value, str):
         return re.sub("[\ud800-\udfff]", "\ufffd", value)
     if isinstance(value, dict):
-        return {key: _storable(inner) for key, inner in value.items()}
-    return [_storable(inner) for inner in value] if isinstance(value, list) else value
+        return {key: storable(inner) for key, inner in value.items()}
+    return [storable(inner) for inner in value] if isinstance(value, list) else value
 
 
 def write_arrow(path: str | Path, table: pa.Table, row_type: type[Any], order_by: str) -> int:
@@ -246,7 +246,7 @@ class _Lines:
 
 
 def _shown(cell: Any) -> Any:
-    return guarded(_storable(cell)) if isinstance(cell, str) else _storable(cell)
+    return guarded(storable(cell)) if isinstance(cell, str) else storable(cell)
 
 
 def read_lookup(

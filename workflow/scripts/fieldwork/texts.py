@@ -1,54 +1,61 @@
-"""Texts from files that people write: plain, CSV, or whatever they point a persona source at."""
+"""Texts from files that people write: plain text, a column of a table, or a table as text."""
 
-import csv
-import gzip
-import json
-import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fieldwork import tables
+from fieldwork import delimited, json_values, sheets
 from fieldwork.errors import StudyError, first_line
+from fieldwork.headers import listed
+from fieldwork.rows import cell_text
+
+PLAIN = ".txt"
+"""Ending of files with a text a line."""
 
 
-def read_texts(files: Sequence[Path], column: str) -> list[str]:
-    """The texts in a column of CSV, JSON, JSON-lines or Parquet files; a list counts by its entries.
+def read_texts(files: Sequence[Path], column: str | None = None) -> list[str]:
+    """The texts in files of any kind that `sheets` reads, or in text files with one a line.
 
-    NULL is no text.
+    A list counts by its entries; NULL is no text.
+
+    Args:
+        column: the column or key with the text; None for text files, lists of texts in JSON, and tables
+            of one column.
 
     Raises:
-        StudyError: a file is unreadable or has no such column.
+        StudyError: a file is unreadable, or has no such column or, where none is named, several.
     """
     texts: list[str] = []
     for path in files:
-        for row in _read_any(path):
-            if not isinstance(row, dict) or column not in row:
-                there = ", ".join(row) if isinstance(row, dict) else "no columns"
-                raise StudyError(f"{path}: no column {column!r} (there are {there})")
-            value = row[column]
+        for value in _values(path, column):
             values = value if isinstance(value, list) else [value]
-            texts += [str(v) for v in values if v is not None]
+            texts += [cell_text(v) for v in values if v is not None]
     return texts
 
 
-def _read_any(path: Path) -> list[Any]:
-    if path.suffix == ".parquet":
-        return list(tables.read_arrow(path).to_pylist())
-    if ".csv" in path.suffixes:
-        return list(read_csv(path))
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8-sig") as handle:
-            text = handle.read()
-        if text.lstrip().startswith("["):
-            return list(json.loads(text))
-        # not splitlines: JSON strings may hold other characters it takes for line ends
-        return [json.loads(line) for line in text.split("\n") if line.strip()]
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise StudyError(
-            f"{path}: not a readable CSV, JSON or Parquet file ({first_line(error)})"
-        ) from error
+def _values(path: Path, column: str | None) -> Iterator[Any]:
+    if path.suffix.lower() == PLAIN:
+        yield from delimited.stream_lines(path)
+    elif sheets.is_json(path):
+        for place, value in json_values.stream_values(path):
+            is_text = column is None and isinstance(value, str)
+            yield value if is_text else _value_of(value, column, path, place)
+    else:
+        for place, fields in sheets.stream_records(path):
+            yield _value_of(fields, column, path, place)
+
+
+def _value_of(fields: Any, column: str | None, path: Path, place: str) -> Any:
+    """The value of a column, or of the only one."""
+    names = list(fields) if isinstance(fields, Mapping) else []
+    if column is None and len(names) == 1:
+        return fields[names[0]]
+    if column is not None and column in names:
+        return fields[column]
+    there = listed(names) if names else "no columns"
+    if column is None:
+        raise StudyError(f"{path}: {place} has {there}; say which one holds the text (`column:`)")
+    raise StudyError(f"{path}: no column {column!r} (there are {there}; {place})")
 
 
 def read_text(path: str | Path) -> str:
@@ -59,8 +66,8 @@ def read_text(path: str | Path) -> str:
         raise StudyError(f"{path}: not a readable UTF-8 text file ({first_line(error)})") from error
 
 
-def read_csv(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Rows of a CSV file with a header row, UTF-8 with or without a byte-order mark, gzip by suffix.
+def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Rows of a table that a person keeps, such as a CSV or Excel file; every cell is text.
 
     A row with fewer cells than the header ends in empty ones.
 
@@ -68,27 +75,15 @@ def read_csv(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str
         needed: columns that it must have.
 
     Raises:
-        StudyError: the file cannot be read, is not UTF-8, names a column twice or lacks one, or a row
-            has more cells than the header.
+        StudyError: the file cannot be read, names a column twice or lacks one, or a row is longer than
+            the header.
     """
-    source = Path(path)
-    opener = gzip.open if source.suffix == ".gz" else open
-    rows: list[dict[str, str]] = []
-    try:
-        with opener(source, "rt", newline="", encoding="utf-8-sig") as handle:
-            reader = csv.DictReader(handle, restval="")
-            names = [*(reader.fieldnames or ())]
-            if twice := sorted({name for name in names if name and names.count(name) > 1}):
-                raise StudyError(f"{path}: line 1 has the column {twice[0]!r} twice; rename one")
-            if missing := [name for name in needed if name not in names]:
-                raise StudyError(
-                    f"{path}: no column {missing[0]!r} (there are {', '.join(names) or 'none'})"
-                )
-            for row in reader:
-                if None in row:
-                    line = reader.line_num
-                    raise StudyError(f"{path}: line {line} has more cells than the header")
-                rows.append(row)
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise StudyError(f"{path}: not a readable UTF-8 CSV file ({first_line(error)})") from error
-    return rows
+    names = sheets.column_names(Path(path))
+    if missing := [name for name in needed if name not in names]:
+        raise StudyError(
+            f"{path}: no column {missing[0]!r} (there are {', '.join(names) or 'none'})"
+        )
+    return [
+        {name: cell_text(value) for name, value in fields.items()}
+        for _, fields in sheets.stream_records(Path(path))
+    ]

@@ -24,7 +24,8 @@ from fieldwork.field.raw_answers import (
     refuse_copies,
     refuse_silence,
 )
-from fieldwork.field.sources import Row, Sheet, is_empty
+from fieldwork.rows import Row, is_empty
+from fieldwork.sheets import Sheet
 
 _MOST_NAMED = 12
 _LONGEST_SHOWN = 40

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from fieldwork import tables
 from fieldwork.field.osf_http import Desk, NotThereError, Session
-from fieldwork.field.sources import READERS
+from fieldwork.field.sources import READABLE
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def download(*, node: str, url: str, patterns: Sequence[str] | None, folder: Pat
         StudyError: no network, no access, no such project or file, too little disk space, a listing
             that points outside the folder, or content other than it promises.
     """
-    readable = [f"*{ending}" for ending in READERS]
+    readable = [f"*{ending}" for ending in READABLE]
     globs = tuple(readable if patterns is None else patterns)
     order = _Order(Desk(url.rstrip("/"), node), globs, patterns is not None, folder)
     try:

@@ -13,7 +13,7 @@ import logging
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,21 @@ from fieldwork.puppets.adapters import (
     open_source,
     slim_fields,
 )
+from fieldwork.puppets.conversations.exports import ZIP, conversation_files
+from fieldwork.puppets.conversations.formats import MESSAGES, OWN, own_format, public_format
+from fieldwork.puppets.conversations.staging import OWN_NAMES, STAGED, OwnReading, stage
 from fieldwork.puppets.files import Database, literal
-from fieldwork.puppets.filters import Filters, Step, filter_steps, ladder, text_steps
+from fieldwork.puppets.filters import (
+    NOT_IN_CORPUS,
+    Filters,
+    Step,
+    filter_steps,
+    ladder,
+    text_steps,
+)
 from fieldwork.puppets.parts import READ_ERRORS, deal_out, pick, read_fields
 from fieldwork.records import Conversation, FunnelStep
+from fieldwork.sheets import ending, is_readable
 from fieldwork.streams import copy_tables
 from fieldwork.tables import (
     DATABASE_ERRORS,
@@ -54,9 +65,10 @@ logger = logging.getLogger(__name__)
 def prepare_corpus(
     files: Sequence[Path],
     *,
-    format: str,
+    format: str | None,
     filters: Filters,
     out: Path,
+    reading: OwnReading = OWN_NAMES,
     memory_limit: str = "2GB",
     threads: int = 1,
 ) -> list[FunnelStep]:
@@ -68,6 +80,10 @@ def prepare_corpus(
     repeats of a conversation. Until then one that only its text can name is a user of its own.
     `n_tokens` is an estimate: a message counts its UTF-8 bytes / 4, rounded up, plus 4.
 
+    Args:
+        format: one of `adapters.formats()` or `formats.OWN`; None for the one that the files are in.
+        reading: what is said of files in a format of `formats.OWN`.
+
     Raises:
         StudyError: no files, an unreadable or empty file, columns missing for the format, a date
             that is none, no conversation left, or too little disk for those that are.
@@ -76,23 +92,68 @@ def prepare_corpus(
     with (
         open_database(memory_limit=memory_limit, threads=threads) as database,
         _explained(files, memory_limit, out),
+        ExitStack() as stack,
     ):
         database.execute("SET preserve_insertion_order = false; SET parquet_metadata_cache = true")
-        source = open_source(database, files, format=format)
+        folder = stack.enter_context(_emptied(out.with_name(f".{out.name}.parts")))
+        source = _opened(database, files, folder, format, reading)
         steps = filter_steps(filters, source.present)
+        _warn_of_absent(files, steps)
         _read_levels(database, source, steps, threads)
         funnel = _funnel(database, "levels", [Step("rows read", "", ""), *steps], source.n_rows)
         _refuse_empty(files, funnel)
         n_bytes = _choose_rows(database, source, level=len(steps))
         _require_space(out, n_bytes)
-        with _emptied(out.with_name(f".{out.name}.parts")) as folder:
-            _read_texts(database, source, folder, _cuts(database, n_bytes))
-            steps = text_steps()
-            funnel += _funnel(database, "told", steps, funnel[-1].rows_out, start=len(funnel))
-            _refuse_empty(files, funnel)
-            kept = _kept(database, folder, level=len(steps))
-            copy_tables(database, kept, out, Conversation)
+        _read_texts(database, source, folder, _cuts(database, n_bytes))
+        steps = text_steps()
+        funnel += _funnel(database, "told", steps, funnel[-1].rows_out, start=len(funnel))
+        _refuse_empty(files, funnel)
+        kept = _kept(database, folder, level=len(steps))
+        copy_tables(database, kept, out, Conversation)
     return funnel
+
+
+def _opened(
+    database: Database,
+    files: Sequence[Path],
+    folder: Path,
+    format: str | None,
+    reading: OwnReading,
+) -> SourceQuery:
+    """The corpus as SQL: a public one as it is, any other once it is written anew in `folder`."""
+    # columns that are mapped are those of files of one's own
+    own = MESSAGES if reading.columns or reading.roles else None
+    form = format or own or public_format(files)
+    if form and form not in OWN:
+        logger.info("read as `format: %s`", form)
+        _refuse_other_kinds(files, form)
+        return open_source(database, files, format=form)
+    chosen = conversation_files(files)
+    form = form or own_format(chosen)
+    logger.info("read as `format: %s`", form)
+    staged = stage(database, chosen, folder, format=form, reading=reading)
+    source = open_source(database, [staged.path], format=STAGED)
+    return source._replace(present=source.present & staged.present)
+
+
+def _refuse_other_kinds(files: Sequence[Path], format: str) -> None:
+    for file in files:
+        if ending(file) != ".parquet" and (is_readable(file) or ending(file) == ZIP):
+            raise StudyError(
+                f"{file}: `format: {format}` is read from Parquet; remove `format:` and the file is read "
+                f"by its columns"
+            )
+
+
+def _warn_of_absent(files: Sequence[Path], steps: Sequence[Step]) -> None:
+    """Say which filters let everything through, since the corpus does not have what they look at."""
+    idle = [step.name for step in steps if step.setting.endswith(f"({NOT_IN_CORPUS})")]
+    if idle:
+        logger.warning(
+            "%s: the corpus says nothing that %s could look at, so every conversation passes; turn such "
+            "filters off in the corpus's `filters` if that is right",
+            *(files[0], " and ".join(idle)),
+        )
 
 
 def _check_files(files: Sequence[Path]) -> None:

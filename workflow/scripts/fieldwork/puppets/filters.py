@@ -3,10 +3,10 @@
 Owns what a filter asks of a row and how a step is named in the funnel.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.puppets.files import literal
@@ -34,6 +34,14 @@ class Filters:
     """ISO date or time (UTC unless it says otherwise): this or later."""
     started_before: str | None = None
     """ISO date or time: earlier than this."""
+
+
+def filters_from(settings: Mapping[str, Any]) -> Filters:
+    """The setting `filters` as it is in the config."""
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
+    }
+    return Filters(**values)
 
 
 class Step(NamedTuple):

@@ -29,8 +29,8 @@ def build_profiles(
         StudyError: too few personas or sentences, or the template lacks a placeholder.
     """
     _check_template(template, {"persona", "sentences"} if sentences_per_profile else {"persona"})
-    distinct_personas = _distinct(personas)
-    distinct_sentences = _distinct(sentences)
+    distinct_personas = distinct_texts(personas)
+    distinct_sentences = distinct_texts(sentences)
     if len(distinct_personas) < n_profiles:
         raise StudyError(
             f"{n_profiles} profiles are needed (the largest tasks.*.runs) but profiles.personas has "
@@ -72,7 +72,8 @@ def _check_template(template: str, needed: set[str]) -> None:
         raise StudyError(f"profiles.template does not contain ${name}; put it where it belongs")
 
 
-def _distinct(texts: Sequence[str]) -> list[str]:
+def distinct_texts(texts: Sequence[str]) -> list[str]:
+    """The texts in alphabetical order, without empty ones and what differs in letter case alone."""
     kept: dict[str, str] = {}
     for text in sorted(t.strip() for t in texts if t and t.strip()):
         kept.setdefault(text.casefold(), text)

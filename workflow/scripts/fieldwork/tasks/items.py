@@ -7,19 +7,18 @@ Row numbers in item ids count from 0 within the source's file, so ids stay when 
 import csv
 import dataclasses
 import io
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from string import ascii_lowercase, ascii_uppercase
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fieldwork import tables, texts
+from fieldwork import sheets, tables, texts
 from fieldwork.errors import StudyError
 from fieldwork.records import Item, ItemKind
+from fieldwork.rows import cell_text
 from fieldwork.tasks.item_checks import require_distinct, require_sound
+from fieldwork.tasks.own_items import ColumnMap, GoldForm, OwnFormat, own_items
 from fieldwork.tasks.prompts import Question, helm_prompt, order_shots, plain_prompt
-
-MAX_CHOICES = 10
 
 
 class SourceOptions(NamedTuple):
@@ -33,6 +32,8 @@ class SourceOptions(NamedTuple):
         item_ids: items to keep; empty keeps all.
         shots: worked examples before an MMLU question; 0 asks it as a person would.
         letter_instruction: HELM's instruction line for instruction-tuned models.
+        columns: of the files of format `items`, under other names than the usual ones.
+        gold: what their column of the right option holds.
     """
 
     format: str
@@ -42,6 +43,8 @@ class SourceOptions(NamedTuple):
     item_ids: tuple[str, ...] = ()
     shots: int = 0
     letter_instruction: bool = True
+    columns: ColumnMap = MappingProxyType({})
+    gold: GoldForm = "auto"
 
 
 def load_items(
@@ -92,7 +95,7 @@ def _with_candidates(item: Item, candidates: Mapping[str, Sequence[str]]) -> Ite
 def read_candidates(path: str) -> dict[str, list[str]]:
     """Candidate answers by item id, from a CSV file of item_id, candidate."""
     candidates: dict[str, list[str]] = {}
-    for row in texts.read_csv(path, ("item_id", "candidate")):
+    for row in texts.read_table(path, ("item_id", "candidate")):
         if not row["item_id"] or not row["candidate"]:
             raise StudyError(f"{path}: every row needs item_id and candidate")
         candidates.setdefault(row["item_id"], []).append(row["candidate"])
@@ -109,82 +112,7 @@ def _select(items: Sequence[Item], options: SourceOptions) -> list[Item]:
 
 
 def _own_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
-    for path in files:
-        for row in read_records(path):
-            yield _own_item(row, path, options)
-
-
-def _own_item(row: Mapping[str, Any], path: Path, options: SourceOptions) -> Item:
-    there = f"its columns are {', '.join(row)}"
-    item_id = _text(row, "item_id")
-    if item_id is None:
-        raise StudyError(f"{path}: every row needs a value in column 'item_id'; {there}")
-    question = _text(row, "question") or _text(row, "prompt")
-    if question is None:
-        raise StudyError(f"{path}: item {item_id!r} has neither `question` nor `prompt`; {there}")
-    kind = _kind(row, options.kind, f"{path}: item {item_id!r}")
-    choices = _choices(row, f"{path}: item {item_id!r}")
-    gold = _text(row, "gold")
-    gold = gold.strip().upper() if gold else None
-    written = question
-    if kind == "choice":
-        _check_choices(path, item_id, choices, gold)
-        written = plain_prompt(Question(question, tuple(choices), gold))
-    return Item(
-        item_id=item_id,
-        kind=kind,
-        question=question,
-        prompt=_text(row, "prompt") or written,
-        choices=choices,
-        gold=gold,
-        subject=_text(row, "subject") or _text(row, "domain"),
-        provenance=f"{options.name}: {path.name}",
-    )
-
-
-def _text(row: Mapping[str, Any], column: str) -> str | None:
-    """A cell's text, None where the column or its value is missing; 0 is a value."""
-    value = row.get(column)
-    return None if value is None or not str(value).strip() else str(value)
-
-
-def _kind(row: Mapping[str, Any], default: ItemKind, where: str) -> ItemKind:
-    kinds: dict[str, ItemKind] = {"list": "list", "choice": "choice", "": default}
-    written = (_text(row, "kind") or "").strip()
-    if written not in kinds:
-        raise StudyError(f"{where}: kind {written!r} is neither `list` nor `choice`")
-    return kinds[written]
-
-
-def _choices(row: Mapping[str, Any], where: str) -> list[str]:
-    given = row.get("choices")
-    if isinstance(given, str) and given.strip():
-        try:
-            given = json.loads(given)
-        except ValueError as error:
-            raise StudyError(f"{where}: `choices` is no JSON list ({error})") from error
-    if given is not None and not isinstance(given, str):
-        if not isinstance(given, list):
-            raise StudyError(f"{where}: `choices` is no list")
-        if any(choice is None or not str(choice).strip() for choice in given):
-            raise StudyError(f"{where}: one of its `choices` is empty")
-        return [str(choice) for choice in given]
-    # all letters: what is too much must be refused, not cut
-    options = [_text(row, f"option_{letter}") for letter in ascii_lowercase]
-    filled = [option for option in options if option is not None]
-    if None in options[: len(filled)]:
-        raise StudyError(f"{where}: an option is empty before the last one, so letters would shift")
-    return filled
-
-
-def _check_choices(path: Path, item_id: str, choices: Sequence[str], gold: str | None) -> None:
-    if not 2 <= len(choices) <= MAX_CHOICES:
-        raise StudyError(
-            f"{path}: choice item {item_id!r} has {len(choices)} choices; give 2 to {MAX_CHOICES} "
-            f"as option_a, option_b, … or as a JSON list in `choices`"
-        )
-    if gold is not None and gold not in tuple(ascii_uppercase[: len(choices)]):
-        raise StudyError(f"{path}: item {item_id!r}: gold {gold!r} is no letter of its choices")
+    return own_items(files, OwnFormat(options.name, options.kind, options.columns, options.gold))
 
 
 def _mmlu_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
@@ -310,7 +238,7 @@ def _ethics_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Ite
         if form is None or (options.subjects and subset not in options.subjects):
             continue
         hard = "-hard" if "hard" in path.name else ""
-        for number, row in enumerate(read_records(path)):
+        for number, (_, row) in enumerate(sheets.stream_records(path)):
             yield _ethics_item(row, form, f"{subset}{hard}-{number:04d}", subset, path, options)
 
 
@@ -356,15 +284,7 @@ def _ethics_item(
     )
 
 
-def read_records(path: Path) -> list[dict[str, Any]]:
-    """Rows of a CSV (header row, UTF-8, gzip by its suffix) or Parquet file as mappings.
-
-    Raises:
-        StudyError: the file is missing, unreadable, or of another kind.
-    """
-    if path.suffix == ".parquet":
-        rows: list[dict[str, Any]] = tables.read_arrow(path).to_pylist()
-        return rows
-    if path.suffixes[-1:] != [".csv"] and path.suffixes[-2:] != [".csv", ".gz"]:
-        raise StudyError(f"{path}: items are read from .csv, .csv.gz or .parquet files")
-    return texts.read_csv(path)
+def _text(row: Mapping[str, Any], column: str) -> str | None:
+    """A cell's text, None where the column or its value is missing; 0 is a value."""
+    text = cell_text(row.get(column))
+    return text if text.strip() else None

@@ -1,0 +1,173 @@
+"""Rows become conversations: who the user is, what comes first, and which rows belong together."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.puppets.conversations.chats import Chat, Line, RowReader, gathered, user_hash
+from fieldwork.puppets.conversations.columns import find_layout
+from fieldwork.puppets.conversations.messages import MessageReader
+from fieldwork.sheets import Record
+
+
+def reader_of(rows: list[dict[str, Any]], **mapped: str | None) -> tuple[RowReader, list[Record]]:
+    records = [Record(f"row {n}", row) for n, row in enumerate(rows, start=2)]
+    messages = MessageReader({})
+    return RowReader(find_layout("a.csv", records, mapped, messages.knows), messages), records
+
+
+def line(number: int, role: str, user: str | None = None, **more: Any) -> Line:
+    about: Mapping[str, Any] = {
+        "position": None,
+        "sent_at": None,
+        "language": None,
+        "model": None,
+        "toxic": None,
+        "redacted": None,
+    }
+    return Line(
+        file=0,
+        number=number,
+        conversation_id="c",
+        user_id=user,
+        role=role,
+        content=f"m{number}",
+        **{**about, **more},
+    )
+
+
+def contents(chat: Chat) -> list[str | None]:
+    return [message["content"] for message in chat.messages]
+
+
+def day(n: int) -> datetime:
+    return datetime(2024, 1, n, tzinfo=UTC)
+
+
+def test_a_row_with_a_list_is_a_conversation() -> None:
+    row = {
+        "id": 7,
+        "user": "anna@example.org",
+        "messages": [
+            {"role": "system", "content": "Be kind.", "time": None},
+            {"role": "user", "content": "hi", "time": "2024-01-02"},
+            {"role": "assistant", "content": [{"type": "image"}], "time": "2024-01-03"},
+            None,
+        ],
+        "language": "English",
+        "model": "m",
+        "toxic": "false",
+        "redacted": 1,
+    }
+    reader, records = reader_of([row, {"id": 8, "messages": None}])
+    first, second = reader.chats(records)
+    assert first == Chat(
+        conversation_id="7",
+        user_id=user_hash("anna@example.org"),
+        started_at=day(2),
+        language="English",
+        model="m",
+        toxic=False,
+        redacted=True,
+        messages=[
+            {"role": "system", "content": "Be kind."},
+            {"role": "user", "content": "hi"},
+        ],
+    )
+    assert second == Chat("8", None, None, None, None, None, None, [])
+
+
+def test_users_are_known_by_a_hash_that_their_owner_can_make_again() -> None:
+    # printf anna | sha256sum
+    assert user_hash("anna") == "55579b557896d0ce1764c47fed644f9b35f58bad620674af23f356d80ed0c503"
+    assert user_hash("bert") != user_hash("anna")
+
+
+def test_times_and_flags_that_cannot_be_read_are_counted() -> None:
+    rows = [
+        {"chat_id": "1", "role": "user", "text": "hi", "date": when, "toxic": flag, "nr": place}
+        for when, flag, place in (("03/04/2024", "maybe", "first"), ("2024-01-01", "TRUE", "2"))
+    ]
+    reader, records = reader_of(rows)
+    first, second = reader.lines(0, records, "a.csv")
+    assert (first.sent_at, first.toxic, first.position) == (None, None, None)
+    assert (second.sent_at, second.toxic, second.position) == (day(1), True, 2.0)
+    assert dict(reader.unread) == {"time": 1, "toxic": 1, "order": 1}
+
+
+def test_a_message_that_belongs_to_no_conversation_is_refused() -> None:
+    rows = [{"chat_id": chat, "role": "user", "text": "hi"} for chat in ("1", " ")]
+    reader, records = reader_of(rows)
+    with pytest.raises(StudyError, match=r"^a\.csv: row 3 has no value in column 'chat_id'"):
+        list(reader.lines(0, records, "a.csv"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([line(2, "user"), line(1, "assistant")], ["m1", "m2"]),
+        (
+            [line(1, "assistant", sent_at=day(2)), line(2, "user", sent_at=day(1))],
+            ["m2", "m1"],
+        ),
+        ([line(1, "assistant", sent_at=day(2)), line(2, "user")], ["m1", "m2"]),
+        (
+            [
+                line(1, "assistant", position=1.0, sent_at=day(1)),
+                line(2, "user", position=0.0, sent_at=day(2)),
+            ],
+            ["m2", "m1"],
+        ),
+        (
+            [
+                line(1, "assistant", position=1.0, sent_at=day(2)),
+                line(2, "user", position=1.0, sent_at=day(1)),
+            ],
+            ["m2", "m1"],
+        ),
+    ],
+)
+def test_messages_stand_by_position_else_by_time_else_by_row(
+    lines: list[Line], expected: list[str]
+) -> None:
+    (chat,) = gathered(lines, "a.csv")
+    assert contents(chat) == expected
+
+
+def test_the_user_is_whoever_speaks_as_user() -> None:
+    (chat,) = gathered([line(1, "user", "u"), line(2, "assistant", "bot"), line(3, "user")], "a")
+    assert chat.user_id == "u"
+    (chat,) = gathered([line(1, "assistant", "u")], "a")
+    assert chat.user_id == "u"
+    (chat,) = gathered([line(1, "user"), line(2, "assistant")], "a")
+    assert chat.user_id is None
+
+
+def test_an_id_that_begins_anew_with_each_user_is_several_conversations() -> None:
+    lines = [line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "a")]
+    first, second = gathered(lines, "a.csv")
+    assert (first.user_id, contents(first)) == ("a", ["m1", "m3"])
+    assert (second.user_id, contents(second)) == ("b", ["m2"])
+
+
+def test_messages_that_could_be_to_any_user_are_refused() -> None:
+    lines = [line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "bot")]
+    with pytest.raises(StudyError) as caught:
+        list(gathered(lines, "a.csv"))
+    assert str(caught.value).startswith(
+        "a.csv: conversation 'c' has messages of 2 users, and others"
+    )
+    assert "columns: {user: null}" in str(caught.value)
+
+
+def test_what_is_said_of_messages_is_said_of_their_conversation() -> None:
+    lines = [
+        line(1, "user", language="de", toxic=False),
+        line(2, "assistant", language="en", model="m1", toxic=True, sent_at=day(3)),
+        line(3, "assistant", model="m2", sent_at=day(2)),
+    ]
+    (chat,) = gathered(lines, "a")
+    assert chat[:-1] == ("c", None, day(2), "de", "m1", True, None)

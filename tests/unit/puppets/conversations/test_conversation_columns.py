@@ -1,0 +1,153 @@
+"""What columns hold is known by their names in several languages, or by the config's word."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.puppets.conversations.columns import Layout, find_layout, messages_at, value_at
+from fieldwork.puppets.conversations.messages import MessageReader
+from fieldwork.sheets import Record
+
+
+def layout(
+    *rows: dict[str, Any], mapped: Mapping[str, str | None] | None = None, roles: Any = None
+) -> Layout:
+    records = [Record(f"row {n}", row) for n, row in enumerate(rows, start=2)]
+    return find_layout("a.csv", records, mapped or {}, MessageReader(roles or {}).knows)
+
+
+def refusal(*rows: dict[str, Any], mapped: Mapping[str, str | None] | None = None) -> str:
+    with pytest.raises(StudyError) as caught:
+        layout(*rows, mapped=mapped)
+    assert str(caught.value).startswith("a.csv: ")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("conversation_id user_id role content timestamp", "1 u user hi 2024-01-01"),
+        ("Chat ID;Participant;Sender;Message;Sent at", "1;u;Human;hi;2024-01-01"),
+        ("Gespräch;Teilnehmer;Rolle;Nachricht;Zeitpunkt", "1;u;Nutzerin;hi;2024-01-01"),
+        ("Conversation;Utilisateur;Rôle;Texte;Date", "1;u;utilisateur;hi;2024-01-01"),
+        ("conversationId;userName;author;utterance;createdAt", "1;u;bot;hi;2024-01-01"),
+    ],
+)
+def test_a_message_a_row_by_its_names(header: str, cells: str) -> None:
+    separator = ";" if ";" in header else " "
+    names = header.split(separator)
+    found = layout(dict(zip(names, cells.split(separator), strict=True)))
+    roles = ("conversation", "user", "role", "text", "time")
+    assert dict(found.columns) == dict(zip(roles, names, strict=True))
+    assert (found.keys, found.unused) == (None, ())
+
+
+def test_the_column_of_roles_is_known_by_its_cells() -> None:
+    """`author` may be who wrote, and `kind` may hold the roles."""
+    rows = [
+        {"thread_id": "1", "author": "Anna", "kind": "human", "text": "hi", "note": "x"},
+        {"thread_id": "1", "author": "GPT-4o", "kind": "bot", "text": "hello", "note": ""},
+    ]
+    found = layout(*rows)
+    assert found.columns["role"] == "kind"
+    assert found.unused == ("author", "note")
+
+
+CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+
+
+@pytest.mark.parametrize(
+    ("row", "columns", "keys"),
+    [
+        ({"messages": CHAT}, {"messages": "messages"}, {"role": "role", "text": "content"}),
+        (
+            {"id": "1", "conversations": [{"from": "human", "value": "hi"}]},
+            {"messages": "conversations", "conversation": "id"},
+            {"role": "from", "text": "value"},
+        ),
+        (
+            {
+                "uuid": "1",
+                "name": "x",
+                "account": {"uuid": "u"},
+                "chat_messages": [{"sender": "human", "text": "hi", "created_at": "2024-01-01"}],
+            },
+            {"messages": "chat_messages", "conversation": "uuid", "user": "account.uuid"},
+            {"role": "sender", "text": "text", "time": "created_at"},
+        ),
+        (
+            {
+                "conversation_hash": "1",
+                "hashed_ip": "u",
+                "conversation": CHAT,
+                "language": "English",
+            },
+            {
+                "messages": "conversation",
+                "conversation": "conversation_hash",
+                "user": "hashed_ip",
+                "language": "language",
+            },
+            {"role": "role", "text": "content"},
+        ),
+        (
+            {"Nr": 1, "messages": '[{"author": {"role": "user"}, "content": "hi"}]'},
+            {"messages": "messages", "conversation": "Nr"},
+            {"role": "author.role", "text": "content"},
+        ),
+    ],
+)
+def test_a_conversation_a_row_by_its_names(
+    row: dict[str, Any], columns: dict[str, str], keys: dict[str, str]
+) -> None:
+    found = layout(row)
+    assert dict(found.columns) == columns
+    assert dict(found.keys or {}) == keys
+
+
+def test_the_config_says_what_names_do_not() -> None:
+    row = {"a": "1", "b": "Anna", "c": "hi", "user": "2", "conversation": "x"}
+    mapped = {"conversation": "a", "role": "b", "text": "c", "user": None}
+    found = layout(row, mapped=mapped)
+    assert dict(found.columns) == {"role": "b", "conversation": "a", "text": "c"}
+    inner = layout(
+        {"x": [{"r": "user", "t": "hi"}]}, mapped={"messages": "x", "role": "r", "text": "t"}
+    )
+    assert dict(inner.keys or {}) == {"role": "r", "text": "t"}
+
+
+def test_what_was_taken_for_what_is_a_sentence() -> None:
+    assert layout({"chat_id": "1", "role": "user", "text": "hi", "note": ""}).sentence() == (
+        "a message a row (role = role, conversation = chat_id, text = text); not used: note"
+    )
+    assert layout({"id": "1", "messages": CHAT}).sentence() == (
+        "a conversation a row (messages = messages, conversation = id; in each message role = role, "
+        "text = content); not used: none"
+    )
+
+
+def test_a_file_that_is_not_understood_is_refused_with_its_columns() -> None:
+    told = refusal({"id": "1", "role": "user", "text": "hi"})
+    assert told == (
+        "a.csv: no column is known to hold the conversation's id, there are id, role, text; call it "
+        "`conversation_id`, or name it in `columns.conversation` of the corpus"
+    )
+    assert "`columns.role`" in refusal({"chat_id": "1", "text": "hi"})
+    assert "`columns.text`" in refusal({"chat_id": "1", "role": "user", "x": "hi"})
+    told = refusal({"chat_id": "1", "role": "user", "text": "hi"}, mapped={"user": "person"})
+    assert told == (
+        "a.csv: has no column 'person' (`columns.user` of the corpus), there are chat_id, role, text; "
+        "correct it"
+    )
+    told = refusal({"messages": [{"who_knows": "user", "content": "hi"}]})
+    assert "has no role known in its messages (messages), there are who_knows, content" in told
+
+
+def test_a_value_may_lie_in_an_object() -> None:
+    assert value_at({"a": {"b": 1}, "a.b": 2}, "a.b") == 2
+    assert value_at({"a": {"b": 1}}, "a.b") == 1
+    assert value_at({"a": 1}, "a.b") is None
+    assert messages_at({"m": "[not JSON"}, "m") == []
+    assert messages_at({"m": '{"a": 1}'}, "m") == []

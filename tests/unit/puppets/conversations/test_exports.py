@@ -1,0 +1,116 @@
+"""Which files hold conversations, and which export, and so which person, each belongs to."""
+
+import json
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.puppets.conversations.exports import (
+    ConversationFile,
+    conversation_files,
+    stream_json,
+    stream_records,
+)
+from fieldwork.puppets.conversations.formats import own_format, public_format
+
+ROWS = [{"id": "1", "messages": []}, {"id": "2", "messages": []}]
+JUNK = ("chat.html", "user.json", "message_feedback.json", "file-1.png", "._conversations.json")
+
+
+def file_at(path: Path, content: str = "[]") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def archive(path: Path, names: Iterable[str], content: str = json.dumps(ROWS)) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as made:
+        for name in names:
+            made.writestr(name, content)
+    return path
+
+
+def test_of_an_unpacked_export_the_lists_of_conversations_are_read(tmp_path: Path) -> None:
+    files = [file_at(tmp_path / "anna" / name) for name in (*JUNK, "conversations-000.json")]
+    files += [file_at(tmp_path / "anna" / "conversations-001.json")]
+    files += [file_at(tmp_path / "bert" / "Conversations.json")]
+    chosen = conversation_files(files)
+    assert [(file.path.name, file.export) for file in chosen] == [
+        ("conversations-000.json", "anna"),
+        ("conversations-001.json", "anna"),
+        ("Conversations.json", "bert"),
+    ]
+
+
+def test_exports_are_read_as_they_are_downloaded(tmp_path: Path) -> None:
+    names = ("deep/conversations-000.json", "conversations-001.json", "__MACOSX/conversations.json")
+    path = archive(tmp_path / "anna.zip", [*JUNK, *names])
+    chosen = conversation_files([path, file_at(tmp_path / "notes.csv")])
+    assert chosen == [
+        ConversationFile(path, "conversations-001.json", "anna.zip"),
+        ConversationFile(path, "deep/conversations-000.json", "anna.zip"),
+    ]
+    assert [record.fields for record in stream_records(chosen[0])] == ROWS
+    assert [place for place, _ in stream_json(chosen[1])] == ["entry 1", "entry 2"]
+
+
+def test_names_are_as_long_as_it_takes_to_tell_exports_apart(tmp_path: Path) -> None:
+    paths = [("a/2024", "conversations.json"), ("b/2024", "conversations.json"), ("b", "x.zip")]
+    files = [file_at(tmp_path / folder / name) for folder, name in paths[:2]]
+    files += [archive(tmp_path / "b" / "x.zip", ["conversations.json"])]
+    assert [file.export for file in conversation_files(files)] == ["a/2024", "b/2024", "b/x.zip"]
+
+
+def test_without_exports_every_file_that_can_be_read_counts(tmp_path: Path) -> None:
+    names = ("a.csv", "b.jsonl", "README.md", ".hidden.csv", "~$open.xlsx")
+    chosen = conversation_files([file_at(tmp_path / name) for name in names])
+    assert [file.export for file in chosen] == ["a.csv", "b.jsonl"]
+
+
+def test_what_holds_no_conversations_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"a\.docx: is none of \.csv, .* or \.zip of an export"):
+        conversation_files([file_at(tmp_path / "a.docx")])
+    with pytest.raises(StudyError, match=r"b\.zip: holds no conversations\.json"):
+        conversation_files([archive(tmp_path / "b.zip", JUNK)])
+    with pytest.raises(StudyError, match=r"c\.zip: not a readable archive"):
+        conversation_files([file_at(tmp_path / "c.zip", "no archive")])
+    path = archive(tmp_path / "d.zip", ["conversations.json"], "[1]")
+    (file,) = conversation_files([path])
+    with pytest.raises(StudyError, match=r"d\.zip: conversations\.json: entry 1 is not an object"):
+        list(stream_records(file))
+
+
+def test_a_damaged_archive_is_named(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.zip", ["conversations.json"], json.dumps(ROWS * 50))
+    content = bytearray(path.read_bytes())
+    content[60:80] = b"x" * 20
+    path.write_bytes(content)
+    (file,) = conversation_files([path])
+    with pytest.raises(StudyError, match=r"a\.zip: conversations\.json"):
+        list(stream_json(file))
+
+
+# ---- formats -------------------------------------------------------------------------------------
+
+TREE = json.dumps([{"mapping": {}, "current_node": None}])
+
+
+def test_a_tree_of_messages_is_chatgpts(tmp_path: Path) -> None:
+    files = [
+        archive(tmp_path / "a.zip", ["conversations.json"], TREE),
+        file_at(tmp_path / "b" / "conversations.json", TREE),
+    ]
+    assert own_format(conversation_files(files)) == "chatgpt"
+    assert own_format(conversation_files([file_at(tmp_path / "any_name.json", TREE)])) == "chatgpt"
+    other = [
+        archive(tmp_path / "c.zip", ["conversations.json"]),
+        file_at(tmp_path / "d.csv", "a"),
+        file_at(tmp_path / "e.jsonl", ""),
+    ]
+    for file in other:
+        assert own_format(conversation_files([file])) == "messages"
+    assert public_format(other) is None

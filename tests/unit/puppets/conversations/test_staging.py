@@ -1,0 +1,454 @@
+"""Real conversations in every shape that people have them in become the same corpus."""
+
+import csv
+import json
+import logging
+import random
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.puppets.conversations.chats import user_hash
+from fieldwork.puppets.conversations.staging import OWN_NAMES, OwnReading
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import Filters
+from fieldwork.records import Conversation, FunnelStep
+from fieldwork.tables import read_rows
+
+REAL = Path(__file__).parents[5] / "shared" / "data" / "conversations"
+LONG_ENOUGH = Filters(min_user_turns=2)
+# Excel cuts what is longer
+CELL = 32_767
+
+Chats = list[dict[str, Any]]
+
+
+class Prepared(NamedTuple):
+    rows: list[Conversation]
+    funnel: dict[str, FunnelStep]
+
+
+def prepare(
+    *files: Path,
+    format: str | None = None,
+    reading: OwnReading = OWN_NAMES,
+    filters: Filters = LONG_ENOUGH,
+) -> Prepared:
+    out = files[0].parent / "out" / "conversations.parquet"
+    funnel = prepare_corpus(list(files), format=format, filters=filters, out=out, reading=reading)
+    assert [path.name for path in out.parent.iterdir()] == ["conversations.parquet"]
+    return Prepared(read_rows(out, Conversation), {step.filter: step for step in funnel})
+
+
+def humaneval() -> Chats:
+    """The last request of each programmer and task holds the whole conversation."""
+    frame = pd.read_parquet(REAL / "realhumaneval_chat_turns.parquet")
+    last = frame.sort_values("n_request_messages").groupby(["programmer_id", "task_name"]).tail(1)
+    rows = [
+        {
+            "id": f"task-{row.row}",
+            "user": str(row.programmer_id),
+            "messages": [
+                {"role": m["role"], "content": m["content"]}
+                for m in (*row.request, {"role": "assistant", "content": row.response})
+                if m["content"].strip() and m["role"] != "system"
+            ],
+        }
+        for row in last.itertuples()
+    ]
+    # in a table of messages an assistant's row names no user
+    return [row for row in rows if any(m["role"] == "user" for m in row["messages"])]
+
+
+@pytest.fixture(scope="module")
+def chats() -> Chats:
+    if not REAL.is_dir():
+        pytest.skip(f"no real extracts at {REAL}")
+    return humaneval()
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+def as_wildchat(chats: Chats, folder: Path) -> Path:
+    rows = [
+        {
+            "conversation_hash": c["id"],
+            "hashed_ip": user_hash(c["user"]),
+            "conversation": c["messages"],
+        }
+        for c in chats
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "wildchat.parquet")
+    return folder / "wildchat.parquet"
+
+
+def as_parquet(chats: Chats, folder: Path) -> Path:
+    pq.write_table(pa.Table.from_pylist(chats), folder / "chats.parquet")
+    return folder / "chats.parquet"
+
+
+def as_json_lines(chats: Chats, folder: Path) -> Path:
+    (folder / "chats.jsonl").write_text("\n".join(map(json.dumps, chats)))
+    return folder / "chats.jsonl"
+
+
+def as_json_list(chats: Chats, folder: Path) -> Path:
+    (folder / "chats.json").write_text(json.dumps(chats, indent=1, ensure_ascii=False))
+    return folder / "chats.json"
+
+
+def as_sharegpt(chats: Chats, folder: Path) -> Path:
+    names = {"user": "human", "assistant": "gpt"}
+    rows = [
+        {
+            "id": c["id"],
+            "user_id": c["user"],
+            "conversations": [
+                {"from": names[m["role"]], "value": m["content"]} for m in c["messages"]
+            ],
+        }
+        for c in chats
+    ]
+    (folder / "sharegpt.json").write_text(json.dumps(rows))
+    return folder / "sharegpt.json"
+
+
+def message_rows(chats: Chats) -> list[list[str]]:
+    rows = [
+        [c["id"], c["user"] if m["role"] == "user" else "", m["role"], m["content"], str(n)]
+        for c in chats
+        for n, m in enumerate(c["messages"])
+    ]
+    # in no order at all: positions say it
+    random.Random(7).shuffle(rows)
+    return [["Chat ID", "User", "Role", "Message", "Position"], *rows]
+
+
+def as_csv(chats: Chats, folder: Path) -> Path:
+    with (folder / "chats.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(message_rows(chats))
+    return folder / "chats.csv"
+
+
+def as_semicolons(chats: Chats, folder: Path) -> Path:
+    with (folder / "chats.csv").open("w", newline="", encoding="utf-16") as file:
+        csv.writer(file, delimiter=";").writerows(message_rows(chats))
+    return folder / "chats.csv"
+
+
+def as_workbook(chats: Chats, folder: Path) -> Path:
+    header, *rows = message_rows(chats)
+    pd.DataFrame(rows, columns=header).to_excel(folder / "chats.xlsx", index=False)
+    return folder / "chats.xlsx"
+
+
+def as_message_parquet(chats: Chats, folder: Path) -> Path:
+    header, *rows = message_rows(chats)
+    pd.DataFrame(rows, columns=header).to_parquet(folder / "chats.parquet")
+    return folder / "chats.parquet"
+
+
+def tree(chat: dict[str, Any]) -> dict[str, Any]:
+    """A conversation as ChatGPT exports it, with an answer before the last that was asked for again."""
+    said = chat["messages"]
+    mapping: dict[str, Any] = {"root": {"message": None, "parent": None, "children": ["m0"]}}
+    for n, m in enumerate(said):
+        content = {"content_type": "text", "parts": [m["content"]]}
+        body = {"author": {"role": m["role"]}, "content": content, "recipient": "all"}
+        parent = f"m{n - 1}" if n else "root"
+        mapping[f"m{n}"] = {"message": body, "parent": parent, "children": [f"m{n + 1}"]}
+    last = f"m{len(said) - 1}"
+    other = {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["no"]}}
+    mapping[last]["children"] = []
+    mapping["other"] = {"message": other, "parent": f"m{len(said) - 2}", "children": []}
+    return {"id": chat["id"], "title": "t", "mapping": mapping, "current_node": last}
+
+
+def exports_of(chats: Chats) -> Iterator[tuple[str, str]]:
+    for user in sorted({chat["user"] for chat in chats}):
+        yield user, json.dumps([tree(chat) for chat in chats if chat["user"] == user])
+
+
+def as_zips(chats: Chats, folder: Path) -> list[Path]:
+    paths = []
+    for user, content in exports_of(chats):
+        paths.append(folder / f"{user}.zip")
+        with zipfile.ZipFile(paths[-1], "w", zipfile.ZIP_DEFLATED) as made:
+            made.writestr("conversations.json", content)
+            made.writestr("user.json", "{}")
+    return paths
+
+
+def as_folders(chats: Chats, folder: Path) -> list[Path]:
+    paths = []
+    for user, content in exports_of(chats):
+        (folder / user).mkdir()
+        paths += [folder / user / "conversations.json", folder / user / "user.json"]
+        paths[-2].write_text(content)
+        paths[-1].write_text("{}")
+    return paths
+
+
+def told(row: Conversation) -> tuple[Any, ...]:
+    """What must be the same whatever the shape; ids end in a fingerprint of user and texts."""
+    said = tuple((m.role, m.content) for m in row.messages)
+    return (row.conversation_id.rpartition("-")[0], row.n_user_turns, row.n_tokens, said)
+
+
+SHAPES: list[Callable[[Chats, Path], Path | list[Path]]] = [
+    as_parquet,
+    as_json_lines,
+    as_json_list,
+    as_sharegpt,
+    as_csv,
+    as_semicolons,
+    as_message_parquet,
+]
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("write", SHAPES, ids=lambda write: write.__name__)
+def test_real_conversations_are_the_same_corpus_in_every_shape(
+    chats: Chats, tmp_path: Path, write: Callable[[Chats, Path], Path]
+) -> None:
+    expected = prepare(as_wildchat(chats, tmp_path), format="wildchat")
+    read = prepare(write(chats, tmp_path))
+    assert len(read.rows) == 246
+    assert read.rows == expected.rows
+    assert read.funnel == expected.funnel
+
+
+@pytest.mark.real_data
+def test_a_workbook_holds_them_too_where_its_cells_are_long_enough(
+    chats: Chats, tmp_path: Path
+) -> None:
+    fitting = [c for c in chats if all(len(m["content"]) < CELL for m in c["messages"])][-60:]
+    expected = prepare(as_wildchat(fitting, tmp_path), format="wildchat")
+    assert len(expected.rows) > 20
+    assert prepare(as_workbook(fitting, tmp_path)).rows == expected.rows
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("write", [as_zips, as_folders])
+def test_exports_of_many_people_are_many_users(
+    chats: Chats, tmp_path: Path, write: Callable[[Chats, Path], list[Path]]
+) -> None:
+    expected = prepare(as_wildchat(chats, tmp_path), format="wildchat")
+    files = write(chats, tmp_path)
+    read = prepare(*files)
+    assert sorted(map(told, read.rows)) == sorted(map(told, expected.rows))
+    users = {r.user_id for r in read.rows}
+    assert len(users) == len({r.user_id for r in expected.rows}) == 100
+    ending = ".zip" if write is as_zips else ""
+    assert users <= {user_hash(f"{chat['user']}{ending}") for chat in chats}
+
+
+@pytest.mark.real_data
+def test_sharegpt_as_it_is_published_reads_as_its_parquet_does(tmp_path: Path) -> None:
+    if not REAL.is_dir():
+        pytest.skip(f"no real extracts at {REAL}")
+    source = REAL / "sharegpt_sample.parquet"
+    rows = pq.read_table(source).to_pylist()
+    with (tmp_path / "chats.jsonl").open("w") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    only_english = Filters(min_user_turns=5, languages=("en",))
+    read = prepare(tmp_path / "chats.jsonl", filters=only_english)
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "chats.parquet").symlink_to(source)
+    again = prepare(tmp_path / "copy" / "chats.parquet", filters=only_english)
+    assert read.rows == again.rows
+    assert len(read.rows) > 100
+    assert {row.language for row in read.rows} == {"en"}
+
+
+# ---- what files do not have ----------------------------------------------------------------------
+
+TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+
+
+def lines(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+ALL = Filters(min_user_turns=1)
+STRICT = Filters(1, languages=("English",), exclude_toxic=True, exclude_redacted=True)
+
+
+def test_filters_on_what_a_file_does_not_say_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = lines(tmp_path / "a.jsonl", {"messages": TALK, "toxic": None})
+    with caplog.at_level(logging.WARNING):
+        read = prepare(path, filters=STRICT)
+    assert len(read.rows) == 1
+    assert read.funnel["languages"].setting == "English (not in this corpus)"
+    assert caplog.messages == [
+        f"{path}: the corpus says nothing that languages and exclude_toxic and exclude_redacted could "
+        "look at, so every conversation passes; turn such filters off in the corpus's `filters` if that "
+        "is right"
+    ]
+
+
+def test_filters_on_what_some_rows_say_drop_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = lines(
+        tmp_path / "a.jsonl",
+        {"id": 1, "messages": TALK, "language": "English", "toxic": False, "redacted": False},
+        {"id": 2, "messages": TALK},
+        {"id": 3, "messages": TALK, "language": "English", "toxic": True},
+    )
+    with caplog.at_level(logging.WARNING):
+        read = prepare(path, filters=STRICT)
+    assert [row.conversation_id[:1] for row in read.rows] == ["1"]
+    assert [read.funnel[name].rows_out for name in ("languages", "exclude_toxic")] == [2, 1]
+    assert caplog.messages == []
+
+
+def test_a_language_that_the_corpus_calls_otherwise_leaves_nothing(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", {"messages": TALK, "language": "en"})
+    with pytest.raises(StudyError, match=r"a\.jsonl: no conversation is left after `languages"):
+        prepare(path, filters=STRICT)
+
+
+def test_without_users_each_conversation_is_one(tmp_path: Path) -> None:
+    other = [{"role": "user", "content": "bye"}]
+    path = lines(tmp_path / "a.jsonl", {"messages": TALK}, {"messages": other}, {"messages": TALK})
+    read = prepare(path, filters=ALL)
+    assert len({row.user_id for row in read.rows}) == len(read.rows) == 2
+    assert read.funnel["distinct"].rows_out == 2
+
+
+def test_ids_that_begin_anew_in_each_file_never_run_together(tmp_path: Path) -> None:
+    header = "chat_id,role,text\n"
+    for name, word in (("a", "one"), ("b", "two")):
+        (tmp_path / f"{name}.csv").write_text(f"{header}1,user,{word}\n1,bot,{word} too\n")
+    read = prepare(tmp_path / "a.csv", tmp_path / "b.csv", filters=ALL)
+    assert sorted(len(row.messages) for row in read.rows) == [2, 2]
+    assert [row.conversation_id[:2] for row in read.rows] == ["1-", "1-"]
+
+
+def test_the_map_of_the_config_is_used(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x;y;z;w\n1;Kundin;hi;u1\n1;Maschine;hello;\n1;note;-;\n")
+    reading = OwnReading(
+        {"conversation": "x", "role": "y", "text": "z", "user": "w"},
+        {"Maschine": "assistant", "note": None},
+    )
+    (row,) = prepare(tmp_path / "a.csv", filters=ALL, reading=reading).rows
+    assert [(m.role, m.content) for m in row.messages] == [("user", "hi"), ("assistant", "hello")]
+    assert row.user_id == user_hash("u1")
+
+
+def test_what_was_read_as_what_is_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = lines(
+        tmp_path / "a.jsonl",
+        {
+            "id": 1,
+            "messages": [*TALK, {"role": "tool", "content": "x"}],
+            "date": "3/4/2025",
+            "x": 1,
+        },
+    )
+    with caplog.at_level(logging.INFO):
+        prepare(path, filters=ALL)
+    assert (
+        f"{path}: a conversation a row (messages = messages, conversation = id, time = date; in each "
+        "message role = role, text = content); not used: x"
+    ) in caplog.messages
+    assert "1 conversations read; left out: 1 messages of tools" in caplog.messages
+    assert any("1 cells of column date cannot be read as time" in said for said in caplog.messages)
+
+
+def test_roles_that_are_not_known_end_in_a_sentence(tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", {"messages": [{"role": "Anna", "content": "hi"}]})
+    with pytest.raises(
+        StudyError, match=r"a\.jsonl: 1 messages have a role that is not known: 'Anna'"
+    ):
+        prepare(path, filters=ALL)
+
+
+def test_half_an_emoji_does_not_stop_a_corpus(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(r'{"messages": [{"role": "user", "content": "cut \ud83d"}]}')
+    (row,) = prepare(path, filters=ALL).rows
+    assert row.messages[0].content == "cut �"
+
+
+def test_equal_files_give_equal_bytes_whatever_the_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"id": n, "user": n % 3, "messages": [*TALK, *TALK]} for n in range(50)]
+    path = lines(tmp_path / "a.jsonl", *rows)
+    out = tmp_path / "out" / "conversations.parquet"
+    prepare(path)
+    first = out.read_bytes()
+    monkeypatch.setattr("fieldwork.puppets.conversations.staging.ROWS_PER_BATCH", 3)
+    prepare(path)
+    assert out.read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "format", "message"),
+    [
+        ("a.csv", "chat_id,role,text\n", None, "the corpus has no rows"),
+        ("a.csv", "", None, "the file is empty"),
+        ("a.jsonl", "[1", None, "a.jsonl"),
+        ("a.json", '{"messages": []}\n', "chatgpt", "has no `mapping` of messages"),
+        ("a.jsonl", '{"messages": []}', "wildchat", "`format: wildchat` is read from Parquet"),
+        ("a.parquet", "PAR1", None, "not a readable Parquet file"),
+        ("a.docx", "x", None, "is none of .csv"),
+    ],
+)
+def test_what_cannot_be_read_is_named(
+    tmp_path: Path, name: str, content: str, format: str | None, message: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(StudyError) as caught:
+        prepare(tmp_path / name, format=format)
+    assert str(tmp_path / name) in str(caught.value)
+    assert message in str(caught.value)
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_columns_that_are_mapped_are_not_those_of_a_public_corpus(tmp_path: Path) -> None:
+    row = {"conversation_hash": "1", "hashed_ip": "x", "conversation": TALK, "person": "u"}
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
+    reading = OwnReading({"user": "person"})
+    (read,) = prepare(tmp_path / "a.parquet", filters=ALL, reading=reading).rows
+    assert read.user_id == user_hash("u")
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"conversation_hash": "1", "conversation": TALK}, "wildchat"),
+        (
+            {
+                "conversation_id": "1",
+                "conversation": TALK,
+                "openai_moderation": [{"flagged": False}],
+            },
+            "lmsys",
+        ),
+    ],
+)
+def test_public_corpora_are_known_by_their_columns(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, row: dict[str, Any], expected: str
+) -> None:
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
+    with caplog.at_level(logging.INFO):
+        guessed = prepare(tmp_path / "a.parquet", filters=ALL)
+    assert f"read as `format: {expected}`" in caplog.messages
+    assert guessed == prepare(tmp_path / "a.parquet", filters=ALL, format=expected)

@@ -1,0 +1,127 @@
+"""Whether there are enough puppets is known before anybody is asked, and the sentence says what to do."""
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from fieldwork.designs import PuppetCount
+from fieldwork.errors import StudyError
+from fieldwork.needs import Need
+from fieldwork.puppets.contexts import HistorySettings, draw_random
+from fieldwork.puppets.supply import (
+    count_conversations,
+    count_corpus,
+    count_personas,
+    puppet_counts,
+)
+
+SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample"
+READING = {"format": None, "columns": {}, "roles": {}}
+FILTERS = {
+    "min_user_turns": 5,
+    "languages": ["English"],
+    "exclude_toxic": True,
+    "exclude_redacted": True,
+}
+USERS = Need("history_5", "mine", "users", 5, 3, "trivia", "min_user_turns: 5")
+
+
+def test_the_sample_has_the_users_that_the_stage_would_draw() -> None:
+    supply = count_corpus([SAMPLE / "conversations.parquet"], READING, FILTERS)
+    assert (len(supply), sum(supply), sum(n >= 5 for n in supply)) == (57, 232, 21)
+    users = {str(n): [f"{n}-{c}" for c in range(count)] for n, count in enumerate(supply)}
+    settings = HistorySettings("user", 5, 100_000, "drawn")
+    assert len(draw_random(users, 21, settings, 1)) == 21
+    with pytest.raises(StudyError, match="has 21 users with at least 5"):
+        draw_random(users, 22, settings, 1)
+
+
+def test_counting_leaves_nothing_and_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    talk = [{"role": "user", "content": f"hi {n}"} for n in range(5)]
+    Path("a.jsonl").write_text(json.dumps({"messages": talk}))
+    with caplog.at_level(logging.INFO, "fieldwork"):
+        assert list(count_corpus([Path("a.jsonl")], READING, FILTERS)) == [1]
+        assert logging.getLogger("fieldwork").level == logging.INFO
+    assert caplog.messages == []
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_personas_are_counted_as_they_are_drawn(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("A nurse\na nurse \n\nA farmer\n")
+    assert list(count_personas([tmp_path / "p.txt"], None)) == [1, 1]
+
+
+def test_a_count_says_what_there_is_and_what_is_needed() -> None:
+    needs = [
+        USERS,
+        USERS._replace(condition="pool", unit="conversations", at_least=1, needed=12),
+        USERS._replace(condition="profile", source="people", unit="personas", at_least=1, needed=2),
+    ]
+    assert puppet_counts(needs, {"mine": [5, 6, 1, 5], "people": [1, 1]}) == [
+        PuppetCount("history_5", "mine", "users", 5, 3, 3),
+        PuppetCount("pool", "mine", "conversations", 1, 17, 12),
+        PuppetCount("profile", "people", "personas", 1, 2, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("need", "supply", "sentence"),
+    [
+        (
+            USERS,
+            [5, 4, 1, 9],
+            "conditions.history_5 needs 3 users with 5 conversations or more (tasks.trivia.runs), but "
+            "corpora.mine has 2 after its filters (min_user_turns: 5); set tasks.trivia.runs to 2 or "
+            "less, lower conditions.history_5.conversations (or out_of), loosen the filters, or name a "
+            "larger corpus",
+        ),
+        (
+            USERS._replace(at_least=1),
+            [1, 1],
+            "conditions.history_5 needs 3 users (tasks.trivia.runs), but corpora.mine has 2 after its "
+            "filters (min_user_turns: 5); set tasks.trivia.runs to 2 or less, loosen the filters, or "
+            "name a larger corpus",
+        ),
+        (
+            USERS._replace(unit="conversations", at_least=1, needed=12),
+            [5, 6],
+            "conditions.history_5 needs 12 conversations (tasks.trivia.runs), but corpora.mine has 11 "
+            "after its filters (min_user_turns: 5); lower tasks.trivia.runs or "
+            "conditions.history_5.conversations (or out_of), loosen the filters, or name a larger corpus",
+        ),
+        (
+            USERS._replace(unit="personas", at_least=1),
+            [1],
+            "conditions.history_5 needs 3 personas (tasks.trivia.runs), but datasets.mine has 1 "
+            "different ones; set tasks.trivia.runs to 1 or less, or give more personas",
+        ),
+    ],
+)
+def test_too_few_is_one_sentence_with_the_way_out(
+    need: Need, supply: list[int], sentence: str
+) -> None:
+    with pytest.raises(StudyError) as caught:
+        puppet_counts([need], {"mine": supply})
+    assert str(caught.value) == sentence
+
+
+def test_nobody_at_all_is_not_to_be_asked(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"has 0 after its filters .*; give others, lower"):
+        puppet_counts([USERS], {"mine": []})
+    (tmp_path / "a.jsonl").write_text('{"messages": [{"role": "user", "content": "hi"}]}')
+    with pytest.raises(StudyError, match="no conversation is left after `min_user_turns: 5`"):
+        count_corpus([tmp_path / "a.jsonl"], READING, FILTERS)
+
+
+def test_the_count_of_a_table_is_that_of_its_users(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"user_id": ["a", "b", "a"], "conversation_id": ["1", "2", "3"]}
+    pq.write_table(pa.table(columns), tmp_path / "c.parquet")
+    assert sorted(count_conversations(tmp_path / "c.parquet")) == [1, 2]

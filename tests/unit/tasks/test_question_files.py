@@ -1,0 +1,197 @@
+"""Files of questions as people have them: what their columns hold is guessed, and doubts are said."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.tasks.question_files import QuestionGuess, guess_questions
+
+ROWS = ["Capital?", "Lyon", "Paris", "Nice", "Lille"]
+
+
+def guess(
+    tmp_path: Path, text: str, name: str = "my.csv", encoding: str = "utf-8"
+) -> QuestionGuess:
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    return guess_questions(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "columns"),
+    [
+        (
+            "item_id,question,option_a,option_b,gold,subject",
+            "q,Capital?,Lyon,Paris,B,geo",
+            {},
+        ),
+        (
+            "ID;Frage;A;B;C;D;richtige Antwort;Thema",
+            "q;Capital?;Lyon;Paris;Nice;Lille;Paris;geo",
+            {
+                "item_id": "ID",
+                "question": "Frage",
+                "options": ["A", "B", "C", "D"],
+                "gold": "richtige Antwort",
+                "subject": "Thema",
+            },
+        ),
+        (
+            "No\tQuestion text\tOption 1\tOption 2\tCorrect answer",
+            "q\tCapital?\tLyon\tParis\t2",
+            {
+                "item_id": "No",
+                "question": "Question text",
+                "options": ["Option 1", "Option 2"],
+                "gold": "Correct answer",
+            },
+        ),
+        (
+            "Numéro;Énoncé;Réponse A;Réponse B;Bonne réponse;Matière",
+            "q;Capital?;Lyon;Paris;b;geo",
+            {
+                "item_id": "Numéro",
+                "question": "Énoncé",
+                "options": ["Réponse A", "Réponse B"],
+                "gold": "Bonne réponse",
+                "subject": "Matière",
+            },
+        ),
+        (
+            "qid,stem,answer_a,answer_b,answer_c,key",
+            "q,Capital?,Lyon,Paris,Nice,(B)",
+            {
+                "item_id": "qid",
+                "question": "stem",
+                "options": ["answer_a", "answer_b", "answer_c"],
+                "gold": "key",
+            },
+        ),
+        (
+            "id,Frage,Antwortmöglichkeit 1,Antwortmöglichkeit 2,Lösung",
+            "q,Capital?,Lyon,Paris,Paris",
+            {
+                "item_id": "id",
+                "question": "Frage",
+                "options": ["Antwortmöglichkeit 1", "Antwortmöglichkeit 2"],
+                "gold": "Lösung",
+            },
+        ),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
+def test_headers_of_many_kinds(
+    tmp_path: Path, header: str, row: str, columns: dict[str, Any], encoding: str
+) -> None:
+    found = guess(tmp_path, f"{header}\n{row}\n", encoding=encoding)
+    assert found.mapped() == columns
+    (item,) = found.items
+    assert (item.item_id, item.question, item.gold, item.kind) == ("q", "Capital?", "B", "choice")
+    assert item.choices[:2] == ["Lyon", "Paris"]
+    assert found.unused == []
+
+
+@pytest.mark.parametrize(
+    ("golds", "form", "letters", "n_doubts"),
+    [
+        (["A", "d"], "auto", ["A", "D"], 0),
+        (["Lyon", "x2"], "auto", ["A", "D"], 0),
+        (["0", "3"], "from_0", ["A", "D"], 0),
+        (["1", "4"], "from_1", ["A", "D"], 0),
+        (["2", "3"], "from_1", ["B", "C"], 1),
+        (["", ""], "auto", [None, None], 0),
+        (["", "4"], "from_1", [None, "D"], 0),
+    ],
+)
+def test_the_right_option_may_be_a_letter_a_text_or_a_number(
+    tmp_path: Path, golds: list[str], form: str, letters: list[str | None], n_doubts: int
+) -> None:
+    rows = [f"Capital?,Lyon,Paris,Nice,x2,{golds[0]}", f"More?,a,b,c,x2,{golds[1]}"]
+    found = guess(tmp_path, "\n".join(["question,A,B,C,D,correct", *rows]))
+    assert found.gold == form
+    assert [item.gold for item in found.items] == letters
+    assert len(found.doubts) == n_doubts
+    assert all("correct holds numbers from 2 to 3" in doubt for doubt in found.doubts)
+
+
+def test_numbers_that_are_options_are_texts(tmp_path: Path) -> None:
+    found = guess(tmp_path, "question,A,B,answer\nTwo and two?,3,4,4\nOne and one?,2,1,2\n")
+    assert (found.gold, [item.gold for item in found.items]) == ("auto", ["B", "A"])
+
+
+def test_a_list_of_options_in_json_and_parquet(tmp_path: Path) -> None:
+    rows = [{"question": "?", "choices": ["x", "y", "z"], "answer": 2}]
+    (tmp_path / "a.jsonl").write_text(json.dumps(rows[0]))
+    pd.DataFrame(rows).to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text('question,choices,answer\n?,"[""x"", ""y"", ""z""]",2\n')
+    for name in ("a.jsonl", "a.parquet", "a.csv"):
+        found = guess_questions(tmp_path / name)
+        assert found.mapped() == {"gold": "answer"}, name
+        assert found.gold == "from_1"
+        assert found.items[0].gold == "B"
+        assert len(found.doubts) == 1
+
+
+def test_options_by_their_letters(tmp_path: Path) -> None:
+    row = {"question": "?", "options": {"B": "y", "A": "x"}, "answer_idx": "B", "answer": "y"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row))
+    found = guess_questions(tmp_path / "a.jsonl")
+    assert found.mapped() == {"options": "options", "gold": "answer"}
+    assert (found.items[0].choices, found.items[0].gold) == (["x", "y"], "B")
+    (tmp_path / "b.jsonl").write_text(json.dumps(row | {"options": {"A": "x", "C": "y"}}))
+    with pytest.raises(StudyError, match="`options` is no list"):
+        guess_questions(tmp_path / "b.jsonl")
+
+
+def test_a_workbook_as_somebody_fills_it_in(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "Question": ["Sum?", "Rest?"],
+            "A": [3, 1.0],
+            "B": [4, 2.5],
+            "Answer": [4, 1],
+            "Note": [None, "x"],
+        }
+    )
+    frame.to_excel(tmp_path / "my.xlsx", index=False)
+    found = guess_questions(tmp_path / "my.xlsx")
+    assert [item.choices for item in found.items] == [["3", "4"], ["1", "2.5"]]
+    assert [item.gold for item in found.items] == ["B", "A"]
+    assert list(found.unused) == ["Note"]
+
+
+def test_without_options_questions_are_list_questions(tmp_path: Path) -> None:
+    found = guess(tmp_path, "Frage;Antwort\nWelche Filme?;egal\n")
+    assert (found.kind, found.mapped(), found.unused) == (
+        "list",
+        {"question": "Frage"},
+        ["Antwort"],
+    )
+    assert found.items[0].item_id == "my-000"
+    told = guess_questions(tmp_path / "my.csv", "list")
+    assert told.kind == "list"
+
+
+def test_what_is_no_file_of_questions_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"no column looks like the question \(there are x, y\)"):
+        guess(tmp_path, "x,y\n1,2\n")
+    with pytest.raises(StudyError, match="has a header and no rows"):
+        guess(tmp_path, "question,A,B\n")
+    with pytest.raises(
+        StudyError, match=r"row 3: item 'my-001': a choice item has 2 to 10 options"
+    ):
+        guess(tmp_path, "question,A,B\n?,x,y\n?,x,\n")
+    with pytest.raises(StudyError, match=r"row 2: item 'my-000': gold 'Z' is no letter"):
+        guess(tmp_path, "question,A,B,answer\n?,x,y,Z\n")
+
+
+@pytest.mark.parametrize(
+    "header", ["question,A,C", "question,B,C", "question,option_a", "question,e,f"]
+)
+def test_columns_that_do_not_follow_one_another_are_no_options(tmp_path: Path, header: str) -> None:
+    n = header.count(",")
+    found = guess(tmp_path, f"{header}\n?{',x' * n}\n")
+    assert found.kind == "list"

@@ -1,0 +1,227 @@
+"""Studies of one's own: the shipped one, also on a server by one line, and those `make study` writes."""
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from servers.provider import serve_chat
+from workflow.conftest import Checkout, clean_environment, copy_project, planned_rules, rows_of
+
+pytestmark = pytest.mark.workflow
+
+MINE = "studies/mine.yaml"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """One copy for studies that are written and planned only."""
+    return copy_project(tmp_path_factory.mktemp("own") / "project")
+
+
+def test_the_shipped_study_runs_and_says_whether_it_matters_who_asks(checkout: Checkout) -> None:
+    finished = checkout.snakemake("all", "--configfile", MINE)
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    assert "WARNING" not in finished.stderr
+    shares = rows_of(
+        checkout,
+        "SELECT condition, task, n_puppets, share_who IS NOT NULL"
+        " FROM 'RESULTS/mine/metrics/variance.parquet' WHERE condition LIKE 'my_%' ORDER BY ALL",
+    )
+    conditions = ("my_personas", "my_users")
+    assert shares == [(c, task, 14, True) for c in conditions for task in ("lists", "questions")]
+    findings = (checkout.root / "results/mine/findings.md").read_text()
+    assert "Own conversations, lists" in findings.partition("## Who asks")[2]
+    counts = (checkout.root / "results/mine/puppets.csv").read_text().splitlines()
+    assert counts[1:] == ["my_users,mine,users,1,14,14", "my_personas,my_personas,personas,1,16,14"]
+
+
+def answer(request: Mapping[str, Any]) -> str:
+    """Whoever is known likes what the letters of their context say."""
+    said = str(request["messages"])
+    if "single letter" in request["messages"][-1]["content"]:
+        return "ABCD"[len(said) % 4]
+    return "\n".join(f"{n}. Thing {(len(said) + n) % 9}" for n in range(1, 6))
+
+
+def test_one_line_asks_a_server_instead(checkout: Checkout) -> None:
+    study = checkout.root / MINE
+    with serve_chat(answer=answer) as chat:
+        text = study.read_text().replace("models: [embedded]", "models: [local]")
+        study.write_text(text.replace("http://127.0.0.1:8000/v1", chat.base_url))
+        target = ("results/mine/answers/answers.parquet", "results/mine/cost.csv")
+        finished = checkout.snakemake(*target, "--configfile", MINE)
+        assert finished.returncode == 0, finished.stderr[-3000:]
+        asked = [request for request in chat.requests if request.method == "POST"]
+    assert len(asked) == 11 * 14 * (2 + 2 * 2)
+    assert {request.body["model"] for request in asked} == {"llama-3.1-8b"}
+    unread = rows_of(
+        checkout,
+        "SELECT count(*) FROM 'RESULTS/mine/answers/answers.parquet' WHERE reason IS NOT NULL",
+    )
+    assert unread == [(0,)]
+
+
+# ---- make study ----------------------------------------------------------------------------------
+
+
+def new_study(
+    project: Checkout, name: str, **paths: Path | str
+) -> subprocess.CompletedProcess[str]:
+    """What `make study` runs, in the environment of the tests."""
+    options = [part for option, path in paths.items() for part in (f"--{option}", str(path))]
+    return subprocess.run(
+        [sys.executable, "workflow/new_study.py", "--name", name, *options],
+        cwd=project.root,
+        env=clean_environment({}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def plan(project: Checkout, name: str) -> set[str]:
+    planned = project.snakemake("-n", "--configfile", f"studies/{name}.yaml")
+    assert planned.returncode == 0, planned.stdout[-2000:] + planned.stderr[-2000:]
+    return planned_rules(planned.stdout + planned.stderr)
+
+
+def semicolons(path: Path, rows: list[list[str]], encoding: str) -> Path:
+    with path.open("w", newline="", encoding=encoding) as file:
+        csv.writer(file, delimiter=";").writerows(rows)
+    return path
+
+
+def german_files(folder: Path) -> dict[str, Path]:
+    """Questions and messages as German Excel saves them, and personas in a workbook."""
+    questions = [
+        ["Nr", "Frage", "Antwort A", "Antwort B", "Antwort C", "richtige Antwort", "Quelle"],
+        ["1", "Welche Stadt liegt an der Elbe?", "Köln", "Dresden", "München", "2", "Atlas"],
+        ["2", "Wie heißt die Währung?", "Mark", "Taler", "Euro", "3", ""],
+    ]
+    messages = [["Gespräch", "Teilnehmer", "Rolle", "Nachricht", "Datum"]]
+    for user in range(5):
+        for turn in range(3):
+            day = f"0{turn + 1}.03.2025 10:00"
+            messages.append([f"g{user}", f"T{user}", "Nutzer", f"Frage {turn} von {user}?", day])
+            messages.append([f"g{user}", "", "Bot", f"Antwort {turn}.", day])
+    pd.DataFrame(
+        {"Nr": range(6), "Beschreibung": [f"Eine Försterin mit {n} Hunden." for n in range(6)]}
+    ).to_excel(folder / "Personen.xlsx", index=False)
+    return {
+        "questions": semicolons(folder / "Fragen (Entwurf).csv", questions, "cp1252"),
+        "conversations": semicolons(folder / "Gespräche.csv", messages, "utf-16"),
+        "personas": folder / "Personen.xlsx",
+    }
+
+
+def test_a_study_is_written_for_files_as_people_have_them(
+    project: Checkout, tmp_path: Path
+) -> None:
+    made = new_study(project, "german", **german_files(tmp_path))
+    assert made.returncode == 0, made.stderr
+    for said in (
+        "2 choice questions",
+        "question = Frage",
+        "options = Antwort A, Antwort B, Antwort C",
+        "right option = richtige Antwort (a number from 1)",
+        "Not used: Quelle.",
+        "role = Rolle, conversation = Gespräch, text = Nachricht, user = Teilnehmer, time = Datum",
+        "5 conversations of 5 users",
+        "6 personas (column Beschreibung)",
+        "5 simulated users in each condition",
+        "snakemake all --configfile studies/german.yaml",
+    ):
+        assert said in made.stdout
+    assert {"prepare_corpus", "build_profiles", "plot_fig2"} <= plan(project, "german")
+    built = project.snakemake(
+        "results/german/tasks/questions.parquet",
+        "results/german/contexts/questions/history.parquet",
+        "results/german/contexts/questions/profile.parquet",
+        "--configfile",
+        "studies/german.yaml",
+    )
+    assert built.returncode == 0, built.stderr[-2000:]
+    (items, users) = rows_of(
+        project,
+        "SELECT list(gold ORDER BY item_id)::VARCHAR FROM 'RESULTS/german/tasks/questions.parquet'"
+        " UNION ALL SELECT count(*)::VARCHAR FROM 'RESULTS/german/contexts/questions/history.parquet'",
+    )
+    assert (items, users) == (("[B, C]",), ("5",))
+
+
+def test_questions_alone_are_enough(project: Checkout, tmp_path: Path) -> None:
+    questions = tmp_path / "q.jsonl"
+    rows = [{"question": f"{n}?", "choices": ["x", "y"], "answer": "y"} for n in range(3)]
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    made = new_study(project, "alone", questions=questions)
+    assert made.returncode == 0, made.stderr
+    assert (
+        "No CONVERSATIONS are given: those of the sample are used, which are invented."
+        in made.stdout
+    )
+    assert "No PERSONAS are given: those of the sample are used" in made.stdout
+    assert "plot_fig3" in plan(project, "alone")
+
+
+def test_lists_are_asked_of_a_server_unless_candidates_are_there(project: Checkout) -> None:
+    lists = {"lists": "resources/mine/lists.csv"}
+    made = new_study(project, "server", **lists)
+    assert "CHECK: list questions without CANDIDATES need a chat model" in made.stdout
+    assert "models: [local]" in (project.root / "studies/server.yaml").read_text()
+    plan(project, "server")
+    made = new_study(project, "chosen", **lists, candidates="resources/mine/candidates.csv")
+    assert "CHECK" not in made.stdout
+    assert "models: [embedded]" in (project.root / "studies/chosen.yaml").read_text()
+    assert {"plot_fig1", "plot_fig5"} <= plan(project, "chosen")
+
+
+@pytest.mark.parametrize(
+    ("name", "paths", "sentence"),
+    [
+        (
+            "mine",
+            {"questions": "resources/mine/questions.csv"},
+            "studies/mine.yaml: is there already",
+        ),
+        ("../x", {"questions": "resources/mine/questions.csv"}, "NAME=../x: give the study a name"),
+        ("", {}, "NAME=: give the study a name"),
+        ("new", {}, "give QUESTIONS=, a file with a question a row, or LISTS="),
+        ("new", {"questions": "nowhere.csv"}, "QUESTIONS=nowhere.csv: there is no such file"),
+        ("new", {"questions": "README.md"}, "README.md: is none of .csv, .tsv, .xlsx"),
+        (
+            "new",
+            {"lists": "resources/mine/lists.csv", "candidates": "resources/tasks/candidates.csv"},
+            "resources/tasks/candidates.csv: has no candidates for item 'evenings'",
+        ),
+        (
+            "new",
+            {"questions": "resources/mine/lists.csv", "lists": "resources/mine/lists.csv"},
+            "resources/mine/lists.csv: has no options, so its questions are list questions",
+        ),
+        (
+            "new",
+            {
+                "questions": "resources/mine/questions.csv",
+                "conversations": "resources/mine/lists.csv",
+            },
+            "resources/mine/lists.csv: no column is known to hold",
+        ),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_writes_nothing(
+    project: Checkout, name: str, paths: dict[str, str], sentence: str
+) -> None:
+    before = sorted(path.name for path in (project.root / "studies").iterdir())
+    made = new_study(project, name, **paths)
+    assert made.returncode == 1
+    assert made.stderr.startswith(f"ERROR: {sentence}")
+    assert made.stderr.count("\n") == 1
+    assert sorted(path.name for path in (project.root / "studies").iterdir()) == before

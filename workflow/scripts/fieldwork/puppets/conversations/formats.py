@@ -1,0 +1,46 @@
+"""Which format a corpus's files are in, where the config does not say."""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from fieldwork import sheets, streams
+from fieldwork.puppets.conversations.chatgpt import is_export
+from fieldwork.puppets.conversations.exports import ConversationFile, stream_json
+
+MESSAGES, CHATGPT = "messages", "chatgpt"
+OWN = (MESSAGES, CHATGPT)
+"""Formats that are written anew before they are filtered; those of public corpora are not."""
+
+_PUBLIC = {
+    "oasst2": {"message_id", "parent_id", "user_id", "text", "role", "message_tree_id"},
+    "lmsys": {"conversation_id", "conversation.role", "conversation.content", "openai_moderation"},
+    "wildchat": {"conversation_hash", "conversation.role", "conversation.content"},
+}
+_PARQUET = ".parquet"
+
+
+def public_format(files: Sequence[Path]) -> str | None:
+    """The public corpus whose columns all files have; None where there is none.
+
+    Raises:
+        StudyError: a file that ends in .parquet is not one.
+    """
+    if any(file.suffix.lower() != _PARQUET for file in files):
+        return None
+    columns = [streams.column_names(file) for file in files]
+    return next(
+        (name for name, needed in _PUBLIC.items() if all(needed <= there for there in columns)),
+        None,
+    )
+
+
+def own_format(files: Sequence[ConversationFile]) -> str:
+    """`chatgpt` where the first entry of a JSON file is a tree of messages, else `messages`."""
+    for file in files:
+        if file.member is None and not sheets.is_json(file.path):
+            continue
+        for _, value in islice(stream_json(file), 1):
+            if is_export(value):
+                return CHATGPT
+    return MESSAGES

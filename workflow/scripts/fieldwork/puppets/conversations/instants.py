@@ -1,0 +1,56 @@
+"""Times as files of conversations write them: ISO 8601, days with dots, or a number since 1970."""
+
+import re
+from contextlib import suppress
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+_NUMBER = re.compile(r"\d{9,19}(\.\d+)?")
+_DOTTED = (
+    "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%d.%m.%Y, %H:%M:%S",
+    "%d.%m.%Y, %H:%M",
+    "%d.%m.%Y",
+)
+
+
+def instant(value: Any) -> datetime | None:
+    """The time in UTC, which is meant where no zone is named; None where it cannot be read.
+
+    A number counts seconds since 1970, or thousandths, millionths or billionths of one, by its size. A
+    day with slashes is not read: 3/4/2025 is another day in another country.
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, datetime):
+        return _in_utc(value)
+    if isinstance(value, date):
+        return datetime.combine(value, time(), UTC)
+    text = str(value).strip()
+    if _NUMBER.fullmatch(text):
+        return _since_1970(float(text))
+    return _written(text)
+
+
+def _written(text: str) -> datetime | None:
+    with suppress(ValueError):
+        return _in_utc(datetime.fromisoformat(re.sub(r" ?(UTC|GMT)$", "+00:00", text)))
+    for form in _DOTTED:
+        with suppress(ValueError):
+            return _in_utc(datetime.strptime(text, form))
+    return None
+
+
+def _in_utc(value: datetime) -> datetime | None:
+    with suppress(OverflowError, ValueError):
+        return value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
+    return None
+
+
+def _since_1970(number: float) -> datetime | None:
+    for largest, unit in ((1e11, 1), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9)):
+        if number < largest:
+            with suppress(OverflowError, ValueError, OSError):
+                return datetime.fromtimestamp(number / unit, UTC)
+    return None

@@ -1,0 +1,120 @@
+"""What is in somebody's files of conversations and personas: for a person to look at, before a study.
+
+The files are read as a study would read them, so that what is counted here is what a study would find.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from fieldwork import json_values, tables, texts
+from fieldwork.errors import StudyError
+from fieldwork.headers import column_called, listed
+from fieldwork.puppets.conversations.columns import find_layout
+from fieldwork.puppets.conversations.exports import conversation_files, stream_records
+from fieldwork.puppets.conversations.formats import MESSAGES, own_format, public_format
+from fieldwork.puppets.conversations.messages import MessageReader
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import NOT_IN_CORPUS, Filters
+from fieldwork.puppets.personas import distinct_texts
+from fieldwork.records import Conversation
+from fieldwork.sheets import is_json
+from fieldwork.sheets import stream_records as stream_rows
+
+MOST_TURNS = 5
+"""The paper's fewest messages of a user, beyond which none is asked for."""
+_SAMPLE = 200
+_PERSONA = (
+    "persona personatext description profile character beschreibung profil personenbeschreibung "
+    "personnage portrait text"
+)
+
+
+class CorpusGuess(NamedTuple):
+    """What files of conversations hold.
+
+    Attributes:
+        format: the setting `format`.
+        columns: the setting `columns`; empty where the files differ, or have none to name.
+        n_conversations: with text by a user.
+        users: by the fewest messages of a user that a conversation must have, the users there are.
+        flags: of toxic and redacted, what the files say.
+    """
+
+    format: str
+    columns: Mapping[str, str]
+    n_conversations: int
+    users: Mapping[int, int]
+    flags: frozenset[str]
+
+
+def guess_corpus(files: Sequence[Path]) -> CorpusGuess:
+    """Read the files as a corpus and count who is in it.
+
+    Raises:
+        StudyError: they cannot be read, or hold no conversation.
+    """
+    with TemporaryDirectory(prefix="fieldwork-") as folder:
+        out = Path(folder) / "conversations.parquet"
+        filters = Filters(min_user_turns=1, exclude_toxic=True, exclude_redacted=True)
+        funnel = prepare_corpus(files, format=None, filters=filters, out=out)
+        rows = tables.read_columns(out, Conversation, ["user_id", "n_user_turns"])
+    said = {step.filter for step in funnel if not step.setting.endswith(f"({NOT_IN_CORPUS})")}
+    form = public_format(files) or own_format(conversation_files(files))
+    return CorpusGuess(
+        format=form,
+        columns=_columns(files) if form == MESSAGES else {},
+        n_conversations=len(rows),
+        users={m: len({user for user, n in rows if n >= m}) for m in range(1, MOST_TURNS + 1)},
+        flags=frozenset({"exclude_toxic", "exclude_redacted"} & said),
+    )
+
+
+def _columns(files: Sequence[Path]) -> dict[str, str]:
+    """The columns of the files as the setting names them, where they are the same in all."""
+    knows = MessageReader({}).knows
+    maps = []
+    for file in conversation_files(files):
+        sample = list(islice(stream_records(file), _SAMPLE))
+        if sample:
+            layout = find_layout(file.name, sample, {}, knows)
+            maps.append({**layout.columns, **(layout.keys or {})})
+    return maps[0] if all(one == maps[0] for one in maps) else {}
+
+
+class PersonaGuess(NamedTuple):
+    """What a file of personas holds: the setting `column`, and how many differ."""
+
+    column: str | None
+    n_personas: int
+
+
+def guess_personas(path: Path) -> PersonaGuess:
+    """Guess which column holds the personas, and count them.
+
+    Raises:
+        StudyError: the file cannot be read, or no column looks like a persona.
+    """
+    column = None if path.suffix.lower() == texts.PLAIN else _persona_column(path)
+    return PersonaGuess(column, len(distinct_texts(texts.read_texts([path], column))))
+
+
+def _persona_column(path: Path) -> str | None:
+    """The column; None where the file holds plain texts."""
+    if is_json(path) and any(
+        isinstance(value, str) for _, value in islice(json_values.stream_values(path), 1)
+    ):
+        return None
+    rows = [fields for _, fields in islice(stream_rows(path), _SAMPLE)]
+    names = list(dict.fromkeys(name for row in rows for name in row if name))
+    if len(names) == 1:
+        return names[0]
+    column = column_called(names, _PERSONA.split())
+    if column is None:
+        raise StudyError(
+            f"{path}: no column looks like the persona (there are {listed(names)}); call "
+            f"one `persona`, or write a .txt file with a persona a line"
+        )
+    return column

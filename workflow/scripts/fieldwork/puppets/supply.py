@@ -1,0 +1,133 @@
+"""How many simulated users there can be, and whether they are enough, before anything is asked."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fieldwork import tables
+from fieldwork.designs import PuppetCount
+from fieldwork.errors import StudyError
+from fieldwork.needs import Need
+from fieldwork.puppets.conversations.staging import OwnReading
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import filters_from
+from fieldwork.puppets.personas import distinct_texts
+from fieldwork.texts import read_texts
+
+Supply = Sequence[int]
+"""A number for each user or persona: the conversations a user has, and 1 for a persona."""
+
+
+def count_conversations(conversations: str | Path) -> Supply:
+    """The supply of a corpus's table."""
+    users = tables.read_groups(conversations, "user_id", "conversation_id")
+    return [len(ids) for ids in users.values()]
+
+
+def count_personas(files: Sequence[Path], column: str | None) -> Supply:
+    """The supply of a persona source.
+
+    Raises:
+        StudyError: a file cannot be read.
+    """
+    return [1] * len(distinct_texts(read_texts(files, column)))
+
+
+def count_corpus(
+    files: Sequence[Path], reading: Mapping[str, Any], filters: Mapping[str, Any]
+) -> Supply | None:
+    """The supply of a corpus that is read and filtered only to be counted.
+
+    None where the disk does not do its part: the job that prepares the corpus says so.
+
+    Args:
+        reading: `format`, `columns` and `roles` of the corpus, as in the config.
+        filters: its filters, as in the config.
+
+    Raises:
+        StudyError: it cannot be read, or no conversation passes the filters.
+    """
+    with TemporaryDirectory(prefix="fieldwork-") as folder, _quiet():
+        out = Path(folder) / "conversations.parquet"
+        try:
+            prepare_corpus(
+                files,
+                format=reading["format"],
+                reading=OwnReading(reading["columns"], reading["roles"]),
+                filters=filters_from(filters),
+                out=out,
+            )
+        except StudyError as error:
+            if isinstance(error.__cause__, OSError):
+                return None
+            raise
+        return count_conversations(out)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    # the job that reads the corpus says what it says in its log
+    package = logging.getLogger("fieldwork")
+    level = package.level
+    package.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        package.setLevel(level)
+
+
+def puppet_counts(
+    needs: Sequence[Need], supplies: Mapping[str, Supply | None]
+) -> list[PuppetCount]:
+    """What each condition needs, and what there is of it.
+
+    Args:
+        supplies: by the source's name; a source that is missing was not counted.
+
+    Raises:
+        StudyError: there is too little of it for a condition.
+    """
+    counts = []
+    for need in needs:
+        supply = supplies.get(need.source)
+        if supply is None:
+            continue
+        available = _available(need, supply)
+        if available < need.needed:
+            raise _too_few(need, available)
+        counts.append(
+            PuppetCount(
+                need.condition, need.source, need.unit, need.at_least, available, need.needed
+            )
+        )
+    return counts
+
+
+def _available(need: Need, supply: Supply) -> int:
+    if need.unit == "conversations":
+        return sum(supply)
+    return sum(n >= need.at_least for n in supply)
+
+
+def _too_few(need: Need, available: int) -> StudyError:
+    runs = f"tasks.{need.task}.runs"
+    fewer = f"set {runs} to {available} or less" if available else "give others"
+    if need.unit == "personas":
+        return StudyError(
+            f"conditions.{need.condition} needs {need.needed} personas ({runs}), but datasets."
+            f"{need.source} has {available} different ones; {fewer}, or give more personas"
+        )
+    each = f" with {need.at_least} conversations or more" if need.at_least > 1 else ""
+    shorter = f"conditions.{need.condition}.conversations (or out_of)"
+    lower = {
+        "users": f"{fewer}, lower {shorter}," if each else f"{fewer},",
+        "conversations": f"lower {runs} or {shorter},",
+    }
+    return StudyError(
+        f"conditions.{need.condition} needs {need.needed} {need.unit}{each} ({runs}), but corpora."
+        f"{need.source} has {available} after its filters ({need.filters}); {lower[need.unit]} loosen "
+        f"the filters, or name a larger corpus"
+    )

@@ -1,0 +1,218 @@
+"""The study file that `make study` writes: somebody's files as tasks, corpus and personas, with comments.
+
+Owns how large such a study is: as many puppets as the files give, and no more than `MOST_PUPPETS`, each
+asked twice, so that who asks can be told from asking again.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+MOST_PUPPETS = 40
+ENOUGH_USERS = 20
+"""Users from which on a corpus is filtered as the paper's was."""
+REPLICATES = 2
+FEW_QUESTIONS = 8
+"""Choice questions that fit into figure 2."""
+
+_OWN_QUESTIONS = "The questions are this study's own, so the leaderboard lines only give scale"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDraft:
+    """A file of questions; `columns` and `gold` as the settings of those names."""
+
+    name: str
+    path: str
+    kind: str
+    n_items: int
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    gold: str = "auto"
+    has_gold: bool = False
+    candidates: str | None = None
+    needs_chat_model: bool = False
+    doubts: Sequence[str] = ()
+
+    @property
+    def dataset(self) -> str:
+        """The name of the file in `datasets`."""
+        return f"my_{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusDraft:
+    """Files of conversations; `users` by the fewest messages of a user in a conversation."""
+
+    path: str
+    format: str
+    columns: Mapping[str, str]
+    users: Mapping[int, int]
+    flags: frozenset[str]
+
+    @property
+    def min_user_turns(self) -> int:
+        """The strictest filter that leaves enough users, else the one that leaves all."""
+        wanted = min(ENOUGH_USERS, max(self.users.values()))
+        return max(turns for turns, n in self.users.items() if n >= wanted)
+
+    @property
+    def n_users(self) -> int:
+        """Users that are left."""
+        return self.users[self.min_user_turns]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonasDraft:
+    """A file of personas; `column` as the setting of that name."""
+
+    path: str
+    column: str | None
+    n_personas: int
+
+
+@dataclass(frozen=True, slots=True)
+class StudyDraft:
+    """A study of somebody's files; without corpus or personas those of the sample are taken."""
+
+    name: str
+    tasks: Sequence[TaskDraft]
+    corpus: CorpusDraft | None
+    personas: PersonasDraft | None
+
+    @property
+    def runs(self) -> int:
+        """Puppets of a condition, and reruns offline."""
+        there = [self.corpus.n_users] if self.corpus else []
+        there += [self.personas.n_personas] if self.personas else []
+        return min([MOST_PUPPETS, *there])
+
+    @property
+    def needs_chat_model(self) -> bool:
+        """Whether the embedded model cannot answer: it only chooses among candidates."""
+        return any(task.needs_chat_model for task in self.tasks)
+
+    @property
+    def n_calls(self) -> int:
+        """Calls to each model: two blank conditions, and two with puppets that are asked twice."""
+        return sum(task.n_items for task in self.tasks) * self.runs * (2 + 2 * REPLICATES)
+
+
+def study_text(draft: StudyDraft) -> str:
+    """The study file."""
+    return "\n".join(_parts(draft))
+
+
+def _parts(draft: StudyDraft) -> Iterator[str]:
+    file = f"studies/{draft.name}.yaml"
+    yield _section(
+        [
+            "Written by `make study`: change what it guessed. What is not said here is said in",
+            "config.yaml; workflow/schemas/config.schema.yaml describes every setting.",
+            f"  snakemake -n --configfile {file}      # what would run",
+            f"  snakemake plan --configfile {file}    # what it would cost; nothing is sent",
+            f"  snakemake all --configfile {file}     # the study, on all cores",
+        ]
+    )
+    yield _section(_about_models(draft), study=_study(draft))
+    yield _section(
+        ["A server of your own, asked with `models: [local]` above (docs/models.md has others)."],
+        models={"local": {"model": "llama-3.1-8b", "base_url": "http://127.0.0.1:8000/v1"}},
+    )
+    yield _section(_about_tasks(draft), tasks={t.name: _task(t, draft.runs) for t in draft.tasks})
+    yield _section(
+        ["Each puppet is asked twice, so that who asks can be told from asking again."],
+        conditions={name: {"replicates": REPLICATES} for name in ("history", "profile")},
+    )
+    if draft.corpus:
+        yield _section(_about_corpus(draft.corpus), corpora={"mine": _corpus(draft.corpus)})
+    datasets = {task.dataset: {"path": task.path} for task in draft.tasks}
+    if draft.personas:
+        datasets["my_personas"] = {"path": draft.personas.path}
+    yield _section([], datasets=datasets)
+    if draft.personas:
+        yield _section(
+            ["The persona alone, without sentences that a user might say."],
+            profiles={
+                "personas": {"dataset": "my_personas", "column": draft.personas.column},
+                "sentences_per_profile": 0,
+                "template": "resources/templates/persona.txt",
+            },
+        )
+    yield _section([], figures=_figures(draft))
+
+
+def _section(comments: Sequence[str], **content: Any) -> str:
+    lines = "".join(f"# {comment}\n" for comment in comments)
+    if not content:
+        return lines
+    dumped: str = yaml.safe_dump(
+        content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
+    )
+    return lines + dumped
+
+
+def _about_models(draft: StudyDraft) -> list[str]:
+    if draft.needs_chat_model:
+        return ["List questions without candidate answers need a chat model: `models` names it."]
+    return [
+        "The embedded model is no chat model: it shows that the study runs. Ask others by their names in",
+        "`models`, here or in config.yaml.",
+    ]
+
+
+def _study(draft: StudyDraft) -> dict[str, Any]:
+    return {
+        "name": draft.name,
+        "corpus": "mine" if draft.corpus else "sample",
+        "models": ["local" if draft.needs_chat_model else "embedded"],
+        "conditions": ["offline", "offline_again", "history", "profile"],
+        "tasks": [task.name for task in draft.tasks],
+    }
+
+
+def _about_tasks(draft: StudyDraft) -> list[str]:
+    return [
+        "`runs` is the number of puppets, and of reruns without one: as many as your files give, and no",
+        f"more than {MOST_PUPPETS}.",
+        *(f"CHECK {task.name}: {doubt}" for task in draft.tasks for doubt in task.doubts),
+    ]
+
+
+def _task(task: TaskDraft, runs: int) -> dict[str, Any]:
+    source: dict[str, Any] = {"format": "items", "kind": task.kind, "dataset": task.dataset}
+    source |= {"columns": dict(task.columns)} if task.columns else {}
+    source |= {"gold": task.gold} if task.gold != "auto" else {}
+    source |= {"candidates": task.candidates} if task.candidates else {}
+    max_tokens = 5 if task.kind == "choice" else 512
+    entry: dict[str, Any] = {"sources": [source], "runs": runs, "max_tokens": max_tokens}
+    return entry | ({"leaderboard_note": _OWN_QUESTIONS} if task.has_gold else {})
+
+
+def _about_corpus(corpus: CorpusDraft) -> list[str]:
+    left = ", ".join(f"{m}: {n}" for m, n in corpus.users.items())
+    return [f"Users that are left at each `min_user_turns`: {left}."]
+
+
+def _corpus(corpus: CorpusDraft) -> dict[str, Any]:
+    entry: dict[str, Any] = {"path": corpus.path, "format": corpus.format}
+    entry |= {"columns": dict(corpus.columns)} if corpus.columns else {}
+    filters = {name: name in corpus.flags for name in ("exclude_toxic", "exclude_redacted")}
+    return entry | {
+        "filters": {"min_user_turns": corpus.min_user_turns, "languages": [], **filters}
+    }
+
+
+def _figures(draft: StudyDraft) -> dict[str, str]:
+    """Figures by their tasks: lists in 1 and 5, few choice questions in 2, scores in 3, either in 4."""
+    lists = [task.name for task in draft.tasks if task.kind == "list"]
+    choices = [task for task in draft.tasks if task.kind == "choice"]
+    drawn = {
+        "fig1": lists,
+        "fig2": [task.name for task in choices if task.n_items <= FEW_QUESTIONS],
+        "fig3": [task.name for task in choices if task.has_gold],
+        "fig4": [*lists, *(task.name for task in choices)],
+        "fig5": lists,
+    }
+    return {figure: tasks[0] for figure, tasks in drawn.items() if tasks}
