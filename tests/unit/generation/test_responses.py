@@ -135,6 +135,7 @@ def test_every_column_is_filled(chat: Chat, ledger: Ledger) -> None:
         "service_tier": "default",
         "temperature_sent": True,
         "price_as_of": None,
+        "defects": [],
     }
     assert began <= started_at <= datetime.now(UTC)
     assert 0 < latency_s < 5

@@ -11,6 +11,8 @@ from typing import Any, Literal
 ItemKind = Literal["list", "choice"]
 Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "failed"]
 
+Defect = Literal["encoding", "usage", "model"]
+
 OUTCOMES: tuple[Outcome, ...] = ("ok", "truncated", "refused", "filtered", "empty", "failed")
 
 UNKNOWN = "unknown"
@@ -142,7 +144,7 @@ class Response:
     cache_write_tokens: int | None = column("of these, written to the cache")
     output_tokens: int | None = column("tokens of the answer, as billed")
     reasoning_tokens: int | None = column("of these, hidden reasoning")
-    cost_usd: float | None = column("price of the call, NULL where no price is configured")
+    cost_usd: float | None = column("price of the call, NULL without a price or without its tokens")
     latency_s: float | None = column("seconds from send to last byte, NULL for embedded")
     attempts: int = column("sends it took")
     started_at: datetime | None = column("UTC time of the send, NULL for embedded")
@@ -151,6 +153,10 @@ class Response:
     request_id: str | None = column("the provider's name for the call, NULL where it gives none")
     temperature_sent: bool = column("false where the model refuses a temperature and none was sent")
     price_as_of: str | None = column("day the price behind `cost_usd` was read, ISO date")
+    defects: list[str] = column(
+        "what is wrong with the reply beside its answer: `encoding` (bytes that are no text are shown "
+        "as U+FFFD), `usage` (tokens and cost are not told), `model` (it names no model)"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class Limits:
         if error is None:
             if is_fresh:
                 self._grow()
-        elif error.throttled or _is_timeout(error):
+        elif error.throttled or error.is_timeout:
             if is_fresh:
                 self._shrink()
             if error.throttled:
@@ -328,11 +328,6 @@ def _bucket(kind: str, per_minute: float | None, now: float) -> _Bucket:
     if per_minute is not None:
         bucket.configure(_positive(f"{kind}_per_minute", per_minute))
     return bucket
-
-
-def _is_timeout(error: TransientError) -> bool:
-    # `from None` hides the context from tracebacks and leaves it in place
-    return isinstance(error.__cause__ or error.__context__, TimeoutError)
 
 
 def _positive(setting: str, value: float) -> float:

@@ -247,4 +247,5 @@ def _response(request: Request, entry: Entry, sender: Sender, arm: Arm) -> Respo
         entry.request_id,
         sender.provider.sends_temperature,
         price.as_of.isoformat() if price is not None else None,
+        list(reply.defects),
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple, Protocol
 
-from fieldwork.records import Item, Message, Outcome
+from fieldwork.records import Defect, Item, Message, Outcome
 
 
 class Sampling(NamedTuple):
@@ -73,7 +73,12 @@ class Usage(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A raw reply, read."""
+    """A raw reply, read.
+
+    Attributes:
+        returned_model: None where the reply names none.
+        defects: parts that are missing or could not be read as they came.
+    """
 
     text: str | None
     outcome: Outcome
@@ -82,6 +87,19 @@ class Reply(NamedTuple):
     fingerprint: str | None = None
     service_tier: str | None = None
     usage: Usage = Usage()
+    defects: tuple[Defect, ...] = ()
+
+
+def defects_of(*, is_whole: bool, has_usage: bool, returned_model: str | None) -> tuple[Defect, ...]:
+    """The defects of a reply.
+
+    Args:
+        is_whole: no byte of it had to be replaced.
+        has_usage: it tells its tokens.
+    """
+    found: list[Defect] = [] if is_whole else ["encoding"]
+    found += [] if has_usage else ["usage"]
+    return (*found, *(() if returned_model else ("model",)))
 
 
 class ModelInfo(NamedTuple):
@@ -114,6 +132,12 @@ class TransientError(Exception):
         self.throttled = throttled
         self.maybe_billed = maybe_billed
 
+    @property
+    def is_timeout(self) -> bool:
+        """Whether the call took as long as it may: raised for a `TimeoutError`."""
+        # `from None` hides the context from tracebacks and leaves it in place
+        return isinstance(self.__cause__ or self.__context__, TimeoutError)
+
 
 class RejectedError(Exception):
     """The server refuses this one call and would refuse it again."""
@@ -125,11 +149,13 @@ class Provider(Protocol):
     Attributes:
         endpoint: names the service and the version of its interface; part of the ledger's key.
         concurrency: calls that may be under way at once.
+        timeout_s: seconds a call may take; None where nothing ends it.
         sends_temperature: False where the model refuses one and it is left out of every call.
     """
 
     endpoint: str
     concurrency: int
+    timeout_s: float | None
     sends_temperature: bool
 
     def prefix(self, context: Sequence[Message]) -> bytes:
@@ -142,19 +168,20 @@ class Provider(Protocol):
         """`Wire.delivery` of the questions after a context."""
 
     async def send(self, body: bytes) -> Exchange:
-        """Send once.
+        """Send once; whether what came is an answer, `read` tells.
 
         Raises:
-            TransientError: worth another try.
+            TransientError: no reply came, or an error that may pass.
             RejectedError: this call will not be answered.
             StudyError: no call will be answered until the user changes something.
         """
 
     def read(self, raw: bytes) -> Reply:
-        """Read a raw reply.
+        """Read a raw reply; an answer is kept where only what stands beside it cannot be read.
 
         Raises:
             TransientError: the bytes are no reply of this provider.
+            StudyError: no call will be answered until the user changes something.
         """
 
     def is_asked_for(self, returned_model: str) -> bool:
