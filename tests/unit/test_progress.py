@@ -59,7 +59,7 @@ def test_one_line_a_minute_and_one_at_the_end(clock: Clock, lines: list[str]) ->
 @pytest.mark.parametrize(
     ("total", "done", "seconds", "line"),
     [
-        (0, 0, 0.0, "w: 0 of 0 x, 0.0/s, unknown left"),
+        (0, 0, 0.0, "w: 0 of 0 x, 0.0/s, 0 s left"),
         (5, 0, 10.0, "w: 0 of 5 x, 0.0/s, unknown left"),
         (4, 4, 2.0, "w: 4 of 4 x, 2.0/s, 0 s left"),
     ],

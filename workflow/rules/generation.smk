@@ -93,6 +93,7 @@ rule generate_responses:
         attempts=config["generation"]["attempts"],
         prices=price_of_model,
         budget_usd=config["generation"]["budget_usd"],
+        max_unreadable=config["generation"]["max_unreadable"],
         seed=config["study"]["seed"],
     script:
         "../scripts/generate_responses.py"

@@ -15,6 +15,9 @@ Defect = Literal["encoding", "usage", "model"]
 
 OUTCOMES: tuple[Outcome, ...] = ("ok", "truncated", "refused", "filtered", "empty", "failed")
 
+REFUSALS = frozenset({"refused", "filtered by the provider"})
+"""Reasons for which an answer has nothing to count in it although it is one."""
+
 UNKNOWN = "unknown"
 """The answer category of a response whose letter cannot be read."""
 

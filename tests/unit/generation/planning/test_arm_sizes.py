@@ -179,7 +179,7 @@ def test_what_answers_showed_counts(files: set[str]) -> None:
     values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
     values |= {"model": "live", "task": "t", "condition": "offline", "item_id": "a"}
     values |= {"replicate": 0, "ledger_key": "k", "outcome": "ok", "attempts": 1}
-    values |= {"dispatch": "live", "temperature_sent": True}
+    values |= {"dispatch": "live", "temperature_sent": True, "defects": []}
     values |= {"input_tokens": 208, "output_tokens": 4}
     path = "results/responses/live/t/offline.parquet"
     tables.write_rows(path, [Response(**values)], Response, "item_id")

@@ -9,7 +9,6 @@ import pytest
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.engine import Sender
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.planning import ledger
@@ -17,7 +16,9 @@ from fieldwork.generation.planning.ledger import answered_by_ledger
 from fieldwork.generation.planning.tables import Asked, Study, read_arms, read_prompts
 from fieldwork.generation.providers.base import Exchange
 from fieldwork.generation.providers.registry import make_provider
-from fieldwork.generation.responses import Arm, generate
+from fieldwork.generation.responses import generate
+from fieldwork.generation.rows import Arm
+from fieldwork.generation.sender import Sender
 from fieldwork.records import Context, Item, Message, Request
 
 LEDGER = "resources/ledger/m.sqlite"

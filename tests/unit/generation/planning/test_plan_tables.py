@@ -89,7 +89,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     values |= {"model": "m", "task": "t", "condition": "history", "item_id": "a"}
     values |= {"context_id": "ctx", "puppet_id": "p", "replicate": 0, "ledger_key": "k"}
     values |= {"outcome": "ok", "attempts": 1, "dispatch": "live", "temperature_sent": True}
-    values |= {"input_tokens": 3028, "output_tokens": 9}
+    values |= {"input_tokens": 3028, "output_tokens": 9, "defects": []}
     answers = "results/responses/m/t/history.parquet"
     tables.write_rows(answers, [Response(**values)], Response, "item_id")
     return {

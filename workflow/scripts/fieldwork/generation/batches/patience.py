@@ -1,14 +1,19 @@
 """How long settlement of batches waits, and for what: failures in passing, and room at the provider."""
 
+import logging
 import random
 import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.journal import Run
 from fieldwork.generation.providers.base import TransientError
+from fieldwork.progress import Progress
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -16,6 +21,7 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
 LONGEST_ASKED_WAIT_S = 600.0
 LONGEST_WAIT_FOR_ROOM_S = 3600.0
+TICK_S = 1.0
 
 
 class Clock(NamedTuple):
@@ -23,6 +29,19 @@ class Clock(NamedTuple):
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
+
+
+def shown_clock(progress: Progress) -> Clock:
+    """A clock that shows, while someone sleeps by it, that time passes and until when."""
+
+    def sleep(seconds: float) -> None:
+        until = time.monotonic() + seconds
+        ends = datetime.now().astimezone() + timedelta(seconds=seconds)
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, TICK_S))
+            progress.tick(f"waiting until {ends:%H:%M:%S} to look again (models.*.batch.poll_s)")
+
+    return Clock(sleep=sleep)
 
 
 class Patience:
@@ -49,7 +68,9 @@ class Patience:
                         f"{self._endpoint}: {what} failed {tries} times, at last with: {error}; what "
                         f"was submitted is remembered: run again, and it goes on from there"
                     ) from error
-                self._clock.sleep(asked if asked is not None else wait * self._jitter.random())
+                pause_s = asked if asked is not None else wait * self._jitter.random()
+                logger.info("%s failed (%s); tried again in %.0f s", what, error, pause_s)
+                self._clock.sleep(pause_s)
                 wait = min(2 * wait, LONGEST_WAIT_S)
         raise AssertionError("attempts is at least 1")
 

@@ -90,7 +90,9 @@ class Reply(NamedTuple):
     defects: tuple[Defect, ...] = ()
 
 
-def defects_of(*, is_whole: bool, has_usage: bool, returned_model: str | None) -> tuple[Defect, ...]:
+def defects_of(
+    *, is_whole: bool, has_usage: bool, returned_model: str | None
+) -> tuple[Defect, ...]:
     """The defects of a reply.
 
     Args:
@@ -186,6 +188,9 @@ class Provider(Protocol):
 
     def is_asked_for(self, returned_model: str) -> bool:
         """Whether a reply from `returned_model` is one from the model that was asked for."""
+
+    def masked(self, text: str) -> str:
+        """A text of the server's without the secrets that calls carry."""
 
     async def models(self) -> list[ModelInfo] | None:
         """The models the server offers; None where it cannot tell."""

@@ -147,6 +147,10 @@ class Embedded:
         """Nobody else could answer."""
         return True
 
+    def masked(self, text: str) -> str:
+        """There are no secrets."""
+        return text
+
     async def models(self) -> list[ModelInfo] | None:
         """There is no server to ask."""
         return None

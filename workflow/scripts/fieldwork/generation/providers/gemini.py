@@ -211,6 +211,10 @@ class Gemini:
         """The model, a numbered snapshot of it, or one of `accept_models`."""
         return is_one_of(returned_model.rpartition("/")[2], self._asked)
 
+    def masked(self, text: str) -> str:
+        """`text` without the key, and without what headers and the proxy's address hold of secrets."""
+        return self._http.scrubbed(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+
     async def models(self) -> list[ModelInfo] | None:
         """The service's list, without shutdown dates, which it does not tell; None for Vertex AI.
 

@@ -201,6 +201,10 @@ class OpenAI:
         """The model, a dated snapshot of it, or one of `accept_models`."""
         return is_one_of(returned_model, self._asked)
 
+    def masked(self, text: str) -> str:
+        """`text` without the key, and without what headers and the proxy's address hold of secrets."""
+        return self._http.scrubbed(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+
     async def models(self) -> list[ModelInfo] | None:
         """The server's list; None where it has none, or, as with Azure, one that names no deployment.
 
