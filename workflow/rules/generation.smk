@@ -90,10 +90,8 @@ rule generate_responses:
         model=lambda wildcards: by_wildcard("models", wildcards),
         temperature=lambda wildcards: by_wildcard("conditions", wildcards)["temperature"],
         max_tokens=lambda wildcards: by_wildcard("tasks", wildcards)["max_tokens"],
-        attempts=config["generation"]["attempts"],
+        generation=config["generation"],
         prices=price_of_model,
-        budget_usd=config["generation"]["budget_usd"],
-        max_unreadable=config["generation"]["max_unreadable"],
         seed=config["study"]["seed"],
     script:
         "../scripts/generate_responses.py"

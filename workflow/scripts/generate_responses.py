@@ -75,10 +75,6 @@ if __name__ == "__main__":
             seed=snakemake.params.seed,
         ),
         model=snakemake.params.model,
-        generation={
-            "attempts": snakemake.params.attempts,
-            "budget_usd": snakemake.params.budget_usd,
-            "max_unreadable": snakemake.params.max_unreadable,
-        },
+        generation=snakemake.params.generation,
         prices=snakemake.params.prices,
     )

@@ -366,7 +366,9 @@ def test_a_server_that_takes_no_connection_is_given_up_in_time(
             caller.setblocking(False)
             caller.connect_ex(deaf.getsockname())
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
-        with pytest.raises(StudyError, match=r"no request is answered.*no connection within 0\.1 s"):
+        with pytest.raises(
+            StudyError, match=r"no request is answered.*no connection within 0\.1 s"
+        ):
             Study(tmp_path, "openai", url, timeout_s=5.0, attempts=1, concurrency=64).run()
         for caller in held:
             caller.close()

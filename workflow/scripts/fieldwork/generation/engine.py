@@ -88,6 +88,7 @@ class _Loop:
         self._outage = Outage(sender.provider.endpoint)
         self._waits = Waits(sender.provider.timeout_s)
         self._caller = Caller(sender, agenda, self._outage, self._waits)
+        self._looking_back = asyncio.Lock()
         self._estimate_s = 0.0
         self._preflight: asyncio.Task[None] | None = None
         self.failures: Counter[str] = Counter()
@@ -152,6 +153,9 @@ class _Loop:
     async def _check(self) -> None:
         """Look before each call whether it is worth its price; before the first one at the model too."""
         if self._legibility is not None:
+            async with self._looking_back:
+                for _ in self._legibility.look_back():
+                    await asyncio.sleep(0)
             self._legibility.check()
         if self._sender.preflight is None:
             return

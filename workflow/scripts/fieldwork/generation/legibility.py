@@ -6,7 +6,8 @@ reading is, the caller says: parsing is another wing. Refusals are answers.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
@@ -19,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 # answers, before which a share says too little to stop a job that is under way
 ENOUGH = 100
+# answers of earlier runs that are read in one go
+AT_ONCE = 200
 SAMPLES = 3
 SAMPLE_LETTERS = 80
 
@@ -47,6 +50,8 @@ class Legibility:
     def __init__(self, rules: Rules, arm: Arm, sender: Sender) -> None:
         self._rules, self._arm, self._sender = rules, arm, sender
         self._n = self._n_unread = 0
+        self._next_look = ENOUGH
+        self._earlier: dict[bytes, Item] = {}
         self._parts: Counter[str] = Counter()
         self._samples: list[str] = []
 
@@ -67,27 +72,33 @@ class Legibility:
             self._samples.append(self._sample(response.text, reason))
 
     def recall(self, answered: Mapping[bytes, Item]) -> None:
-        """Count answers of earlier runs, so that no more are asked where too few can be read.
-
-        Args:
-            answered: ledger key → item; no more are looked at than it takes to judge.
-        """
-        wanted = [*answered][: max(ENOUGH - self._n, 0)]
-        self.review({key: answered[key] for key in wanted})
+        """Remember answers of earlier runs, ledger key → item, to be counted if more are to be asked."""
+        self._earlier.update(answered)
 
     def review(self, answered: Mapping[bytes, Item]) -> None:
         """Count answers that are in the ledger: key → item."""
         for entry in self._sender.ledger.entries([*answered]):
             self.add(entry, answered[entry.key])
 
+    def look_back(self) -> Iterator[None]:
+        """Count what was remembered, a part at each step, so that calls under way are not held up."""
+        while self._earlier:
+            keys = list(islice(self._earlier, AT_ONCE))
+            self.review({key: self._earlier.pop(key) for key in keys})
+            yield
+
     def check(self) -> None:
-        """Stop a job that is under way, once a hundred answers are known.
+        """Stop a job that is under way: looked at once a hundred answers are known, then 200, 400 and on.
 
         Raises:
             StudyError: too few of them can be read.
         """
-        if self._n >= ENOUGH:
-            self._refuse()
+        if self._n < self._next_look:
+            return
+        self._refuse()
+        while self._next_look <= self._n:
+            # with a look at every answer, chance alone would take more and more shares over the limit
+            self._next_look *= 2
 
     def conclude(self) -> None:
         """Say what the answers lack, once all of them are counted.

@@ -18,7 +18,7 @@ from fieldwork.generation.providers.base import RejectedError, TransientError
 FIRST_REQUESTS = 5
 # calls that may run into the time limit before the first answer
 MOST_TIMEOUTS = 5
-# for a throttled request, of its waits before the first answer: quotas are a minute's
+# for which a server that throttles everybody is waited for: quotas are a minute's
 THROTTLED_S = 120.0
 # without any answer after the first one, while calls fail
 LONGEST_SILENCE_S = 1800.0
@@ -50,7 +50,7 @@ class Outage:
         self._causes: dict[Kind, str] = {}
         self._n_given_up = self._n_timeouts = self._n_calls = 0
         self._is_billed = False
-        self._answered_at = 0.0
+        self._answered_at = self._throttled_at = 0.0
 
     @property
     def is_open(self) -> bool:
@@ -87,6 +87,8 @@ class Outage:
             StudyError: no further call is worth its price.
         """
         kind = _kind(error, unreadable)
+        if kind == "throttled" and not self._kinds[kind]:
+            self._throttled_at = self._clock()
         self._count(kind, error)
         self._is_billed |= error.maybe_billed
         if not self.is_open:
@@ -116,7 +118,8 @@ class Outage:
     def may_try_again(self, error: TransientError, *, has_attempts: bool, waited_s: float) -> bool:
         """Whether a call is sent again: it has attempts left, or is throttled and has not waited long."""
         if self.is_open and error.throttled:
-            return waited_s < THROTTLED_S
+            held_s = self._clock() - self._throttled_at
+            return max(waited_s, held_s) < THROTTLED_S
         return has_attempts
 
     def _count(self, kind: Kind, error: Exception) -> None:

@@ -206,6 +206,8 @@ class _Settlement:
     def _check(self) -> None:
         """Look before each step that leads to a bill whether it is worth its price."""
         if self._legibility is not None:
+            for _ in self._legibility.look_back():
+                pass
             self._legibility.check()
         if self._barren and not self._has_answers:
             raise StudyError(self._barren)
