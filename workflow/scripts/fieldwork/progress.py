@@ -1,6 +1,7 @@
 """How long work shows itself: a bar on a terminal, one line a minute in a log."""
 
 import logging
+import os
 import sys
 import time
 from types import TracebackType
@@ -12,6 +13,12 @@ logger = logging.getLogger(__name__)
 SECONDS_BETWEEN_LINES = 60.0
 # without news, after which a line says what is waited for
 QUIET_S = 5.0
+# letters of a line on a terminal that does not tell its width
+WIDTH = 120
+
+_BUSY = "{desc}: {n_fmt}/{total_fmt}, {rate_fmt}, {remaining} left{postfix}"
+# a rate of the past tells nothing of an end while nothing arrives
+_QUIET = "{desc}: {n_fmt}/{total_fmt} after {elapsed}{postfix}"
 
 
 class Progress:
@@ -23,13 +30,17 @@ class Progress:
         self._note = self._waiting = ""
         self._started = self._last_line = self._last_news = time.monotonic()
         hidden = quiet or not sys.stderr.isatty()
+        has_width = not hidden and os.get_terminal_size(sys.stderr.fileno()).columns > 0
         self._bar = tqdm(
             total=total,
             desc=label,
             unit=f" {unit}",
             disable=hidden,
             leave=False,
-            dynamic_ncols=True,
+            # a terminal that does not know its width would be shown nothing
+            ncols=None if has_width else WIDTH,
+            dynamic_ncols=has_width,
+            bar_format=_BUSY,
         )
 
     def __enter__(self) -> "Progress":
@@ -50,8 +61,8 @@ class Progress:
         self._done += n
         if n:
             self._last_news, self._waiting = time.monotonic(), ""
-        if note and note != self._note:
-            self._note = note
+        if n or (note and note != self._note):
+            self._note = note or self._note
             self._set_postfix()
         self._bar.update(n)
         self._line_if_due()
@@ -74,9 +85,9 @@ class Progress:
         self._line_if_due()
 
     def _set_postfix(self) -> None:
-        self._bar.set_postfix_str(
-            "; ".join(filter(None, (self._note, self._waiting))), refresh=False
-        )
+        parts = filter(None, (self._waiting, self._note))
+        self._bar.set_postfix_str("; ".join(parts), refresh=False)
+        self._bar.bar_format = _QUIET if self._waiting else _BUSY
 
     def _line_if_due(self) -> None:
         if time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES:

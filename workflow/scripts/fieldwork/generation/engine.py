@@ -204,9 +204,8 @@ class _Loop:
         progress.update(n_answered, self._note())
 
     def _note(self) -> str:
-        notes = [self._sender.account.note()]
-        notes += [self._legibility.note()] if self._legibility is not None else []
-        return ", ".join(filter(None, notes))
+        unreadable = self._legibility.note() if self._legibility is not None else ""
+        return ", ".join(filter(None, (unreadable, self._sender.account.note())))
 
     def _tick(self, progress: Progress) -> None:
         """Once a second, until the end: time is shown to pass where nothing arrives."""

@@ -113,7 +113,7 @@ class Legibility:
 
     def note(self) -> str:
         """How many cannot be read, in a few words; empty before any answer."""
-        return f"{self._n_unread} of {self._n} unreadable" if self._n else ""
+        return f"{self._n_unread} unreadable" if self._n else ""
 
     def _refuse(self) -> None:
         if self._n_unread <= self._rules.most * self._n:

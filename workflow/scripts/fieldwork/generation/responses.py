@@ -154,7 +154,7 @@ def _answered(drawn: Sequence[_Drawn], damaged: list[_Drawn], job: _Job) -> Iter
 def _settle(drawn: Sequence[_Drawn], job: _Job) -> Settled:
     sender, legibility = job.sender, job.legibility()
     groups = _grouped(drawn, job.items, job.contexts, job.arm)
-    label = f"ask {job.arm.model}, {job.arm.task}, {job.arm.condition}"
+    label = f"{job.arm.model}, {job.arm.task}, {job.arm.condition}"
     if sender.batches is None:
         return settle(groups, sender, total=len(drawn), legibility=legibility, label=label)
     desk, recall = sender.batches, None if legibility is None else legibility.recall
@@ -181,7 +181,7 @@ def _show(
     progress: Progress, job: _Job, legibility: Legibility | None, n: int, batches: str
 ) -> None:
     """Show newly stored answers, how the batches stand, and what the answers cost."""
-    counts = [job.sender.account.note(), legibility.note() if legibility is not None else ""]
+    counts = [legibility.note() if legibility is not None else "", job.sender.account.note()]
     progress.update(n, ", ".join(filter(None, [batches, *counts])) if batches else "")
 
 

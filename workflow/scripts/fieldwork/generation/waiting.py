@@ -68,10 +68,10 @@ class Waits:
             return ""
         age_s = self._clock() - min(self._calls.values())
         n = len(self._calls)
-        text = f"{n} call{'s' if n > 1 else ''} under way, the oldest for {age_s:.0f} s"
-        if self._timeout_s is None:
-            return text
-        return f"{text}, until {_time_in(self._timeout_s - age_s)} (models.*.timeout_s)"
+        text = f"{n} call{'s' if n > 1 else ''} under way"
+        if self._timeout_s is not None:
+            text += f" until {_time_in(self._timeout_s - age_s)} (models.*.timeout_s)"
+        return f"{text}, the oldest for {age_s:.0f} s"
 
     def _next_try(self) -> str:
         if not self._naps:
