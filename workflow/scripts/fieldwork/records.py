@@ -315,7 +315,10 @@ class RunAccuracy:
     format_failure: float = column("share of answers in which HELM's reading finds no letter")
     n_items: int = column("items answered in the run")
     n_subjects: int = column("subjects averaged over")
-    is_counted: bool = column("complete, and the first such run of its puppet; each offline rerun")
+    is_counted: bool = column(
+        "complete, and the first such run of its puppet; each offline rerun; none of an arm of which "
+        "no answer can be read"
+    )
 
 
 @dataclass(frozen=True, slots=True)
