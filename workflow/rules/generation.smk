@@ -97,6 +97,22 @@ rule generate_responses:
         "../scripts/generate_responses.py"
 
 
+# by hand, when a ledger is damaged; docs/models.md
+rule recover_ledgers:
+    log:
+        "logs/recover_ledgers.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=120,
+    params:
+        code=code("recover_ledgers"),
+        models=config["models"],
+    script:
+        "../scripts/recover_ledgers.py"
+
+
 rule reconcile_costs:
     input:
         responses=study_tables("responses"),

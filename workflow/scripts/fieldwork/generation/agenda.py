@@ -260,8 +260,8 @@ class Agenda:
         """
         apart = self._ledger.quarantined(keys) if keys else []
         for entry in apart:
-            returned = self._provider.read(entry.raw).returned_model or ""
-            if not self._provider.is_asked_for(returned):
+            returned = self._provider.read(entry.raw).returned_model
+            if returned and not self._provider.is_asked_for(returned):
                 raise StudyError(rerouted(self._provider.endpoint, returned))
         if apart:
             self._ledger.accept([entry.key for entry in apart])
