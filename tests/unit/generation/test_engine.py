@@ -218,7 +218,8 @@ def test_another_endpoint_is_asked_anew(ledger: Ledger) -> None:
 
 
 def test_no_more_calls_are_under_way_than_allowed(ledger: Ledger) -> None:
-    provider = Scripted(lambda *_: 0.002, concurrency=5)
+    # longer than a commit on a busy disk
+    provider = Scripted(lambda *_: 0.05, concurrency=5)
     ask(numbered(40), provider, ledger)
     assert provider.most_under_way == 5
 
