@@ -150,13 +150,13 @@ class Terminal:
     def shown(self) -> list[str]:
         """All lines so far, those that were written over by the next one too."""
         self.stderr.close()
-        found = b""
+        output = b""
         while True:
             try:
-                found += os.read(self._far, 65_536)
+                output += os.read(self._far, 65_536)
             except OSError:  # nobody has the other end any more
                 os.close(self._far)
-                return found.decode().replace("\n", "\r").split("\r")
+                return output.decode().replace("\n", "\r").split("\r")
 
 
 @pytest.mark.parametrize("columns", [0, 80, 120])
@@ -171,11 +171,11 @@ def test_a_terminal_has_one_line_that_is_alive(
         bar.tick("")
         clock.now += 6
         bar.tick("3 calls under way")
-    shown = terminal.shown()
-    assert any("5/8" in line and "1 unreadable, $0.10" in line for line in shown)
-    assert any("5/8" in line and "3 calls under way" in line for line in shown)
-    assert all(len(line) <= (columns or 120) for line in shown)
-    assert shown[-1].strip() == "", "it leaves nothing behind"
+    lines = terminal.shown()
+    assert any("5/8" in line and "1 unreadable, $0.10" in line for line in lines)
+    assert any("5/8" in line and "3 calls under way" in line for line in lines)
+    assert all(len(line) <= (columns or 120) for line in lines)
+    assert lines[-1].strip() == "", "it leaves nothing behind"
 
 
 def test_a_terminal_is_told_where_the_log_is_above_the_line(
@@ -195,12 +195,12 @@ def test_a_terminal_is_told_where_the_log_is_above_the_line(
 
     try:
         stage.run(main, log=str(tmp_path / "ask.log"))
-        shown = [line.strip() for line in terminal.shown()]
+        lines = [line.strip() for line in terminal.shown()]
     finally:
         for handler in logger.handlers:
             handler.close()
         logger.handlers, logger.level, logger.propagate = before
-    assert f"INFO: asking gpt; the log is {tmp_path}/ask.log" in shown
-    assert "WARNING: beware" in shown
-    assert not any("for the log alone" in line for line in shown)
+    assert f"INFO: asking gpt; the log is {tmp_path}/ask.log" in lines
+    assert "WARNING: beware" in lines
+    assert not any("for the log alone" in line for line in lines)
     assert (tmp_path / "ask.log").read_text().count("INFO asking gpt\n") == 1

@@ -244,9 +244,9 @@ def test_a_lost_ledger_stops_the_run_and_a_damaged_one_is_recovered(
     assert n_asked(server) == n
     recovered = checkout.snakemake("recover_ledgers", *arguments, cores=1)
     assert recovered.returncode == 0, recovered.stderr[-3000:]
-    found = re.search(rf"(\d+) of {n} answers are recovered", recovered.stderr)
-    assert found, recovered.stderr[-3000:]
+    count = re.search(rf"(\d+) of {n} answers are recovered", recovered.stderr)
+    assert count, recovered.stderr[-3000:]
     assert ask().returncode == 0
-    assert n_asked(server) == 2 * n - int(found[1]) < 2 * n
+    assert n_asked(server) == 2 * n - int(count[1]) < 2 * n
     once_more = checkout.snakemake("recover_ledgers", *arguments, cores=1)
     assert f"gpt.sqlite: sound, with {n} answers" in once_more.stderr

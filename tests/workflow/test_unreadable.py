@@ -27,15 +27,15 @@ RESPONSES = "results/responses/gpt/probe/offline.parquet"
 
 
 @pytest.fixture
-def said() -> list[str]:
+def texts() -> list[str]:
     """What the server answers: the last entry."""
     return ["It depends on many things, and each of them matters."]
 
 
 @pytest.fixture
-def chat(said: list[str]) -> Iterator[Chat]:
+def chat(texts: list[str]) -> Iterator[Chat]:
     def answer(_: Mapping[str, Any]) -> str:
-        return said[-1]
+        return texts[-1]
 
     with serve_provider(specs=[ModelSpec("gpt-loop")], answer=answer) as running:
         yield running
@@ -99,19 +99,19 @@ def test_answers_that_cannot_be_read_are_no_result(checkout: Checkout, chat: Cha
 
 
 def test_what_answers_lack_is_said_and_marked(
-    checkout: Checkout, chat: Chat, said: list[str]
+    checkout: Checkout, chat: Chat, texts: list[str]
 ) -> None:
-    said.append("B")
+    texts.append("B")
     lacking = {"reply": {"model": "", "usage": [1]}, "choice": {"finish_reason": "length"}}
     chat.faults.append(Fault(**lacking, times=5))
     finished = checkout.snakemake(RESPONSES, *study(checkout, chat, runs=3))
     assert finished.returncode == 0, finished.stderr[-3000:]
-    for told in (
+    for phrase in (
         "answers are cut off",
         "replies do not name the model",
         "do not tell their tokens",
     ):
-        assert re.search(rf"WARNING: gpt, probe, offline: 5 of 12 \w* ?{told}", finished.stderr)
+        assert re.search(rf"WARNING: gpt, probe, offline: 5 of 12 \w* ?{phrase}", finished.stderr)
     rows = duckdb.sql(
         f"""SELECT defects, outcome, count(*), count(cost_usd), count(returned_model)
         FROM '{checkout.root}/{RESPONSES}' GROUP BY ALL ORDER BY ALL"""
@@ -127,27 +127,27 @@ def on_a_terminal(command: list[str], folder: Path) -> list[str]:
         command, cwd=folder, env=clean_environment({}), stdin=near, stdout=near, stderr=near
     )
     os.close(near)
-    shown = b""
+    output = b""
     while True:
         try:
-            shown += os.read(far, 65_536)
+            output += os.read(far, 65_536)
         except OSError:  # nobody has the other end any more
             break
     os.close(far)
-    assert running.wait() == 0, shown[-3000:]
-    return [line.strip() for line in re.split(r"[\r\n]+", shown.decode("utf-8", "replace"))]
+    assert running.wait() == 0, output[-3000:]
+    return [line.strip() for line in re.split(r"[\r\n]+", output.decode("utf-8", "replace"))]
 
 
 def test_a_terminal_has_a_live_line_and_the_path_of_the_log(
-    checkout: Checkout, chat: Chat, said: list[str]
+    checkout: Checkout, chat: Chat, texts: list[str]
 ) -> None:
-    said.append("B")
+    texts.append("B")
     chat.latency_s = 0.2
     arguments = (RESPONSES, "--quiet", "all", *study(checkout, chat, runs=6))
-    shown = on_a_terminal(checkout.command(*arguments), checkout.root)
+    lines = on_a_terminal(checkout.command(*arguments), checkout.root)
     log = "logs/generate_responses/gpt/probe/offline.log"
-    assert f"INFO: asking gpt (probe, offline); 24 answers in all; the log is {log}" in shown
+    assert f"INFO: asking gpt (probe, offline); 24 answers in all; the log is {log}" in lines
     live = r"gpt, probe, offline: \d+/24, \S+ answers/s, \d\d:\d\d left, 0 unreadable, \$0\.00"
-    assert [line for line in shown if re.match(live, line)]
+    assert [line for line in lines if re.match(live, line)]
     written = (checkout.root / log).read_text()
     assert re.search(r"gpt, probe, offline: 24 of 24 answers, .*, 0 unreadable, \$0\.00", written)

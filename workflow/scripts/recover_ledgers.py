@@ -22,7 +22,7 @@ def main(ledgers: str, store: str, models: dict[str, Any]) -> None:
     lost: list[str] = []
     for name, model in models.items():
         path = Path(ledgers) / f"{name}.sqlite"
-        if not path.exists() and Inventory(path).known() is None:
+        if not path.exists() and Inventory(path).count() is None:
             continue
         # answers are read without a key to the account
         provider = make_provider({**model, "api_key_env": None}, Path(store))

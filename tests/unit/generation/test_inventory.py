@@ -42,12 +42,12 @@ def test_the_count_is_written_with_the_first_answer_and_at_the_end(path: Path) -
         assert beside(path).read_text().startswith("2 answers are in gpt.sqlite (")
         ledger.store([entry("b"), entry("c")])
         ledger.quarantine([entry("d")])
-    assert Inventory(path).known() == 4
+    assert Inventory(path).count() == 4
     text = beside(path).read_text()
     assert "recover_ledgers" in text
     assert "delete this file too" in text
     opened(path)
-    assert Inventory(path).known() == 4
+    assert Inventory(path).count() == 4
 
 
 def test_a_killed_job_leaves_a_count(path: Path) -> None:
@@ -65,7 +65,7 @@ with open_ledger(Path(sys.argv[1])) as ledger:
     folders = [str(SCRIPTS), str(Path(__file__).parent)]
     dead = subprocess.run([sys.executable, "-c", code, str(path), *folders], check=False)
     assert dead.returncode == -signal.SIGKILL
-    assert Inventory(path).known() == 1
+    assert Inventory(path).count() == 1
     opened(path)
 
 
@@ -73,7 +73,7 @@ def test_a_ledger_of_an_earlier_version_is_counted(path: Path) -> None:
     stored(path, entry("a"), entry("b"), entry("c"))
     beside(path).unlink()
     opened(path)
-    assert Inventory(path).known() == 3
+    assert Inventory(path).count() == 3
 
 
 LOSSES = {
@@ -112,7 +112,7 @@ def test_a_ledger_that_is_given_up_begins_anew(path: Path, loss: str) -> None:
     LOSSES[loss](path)
     beside(path).unlink()
     stored(path, entry("c"))
-    assert Inventory(path).known() == 1
+    assert Inventory(path).count() == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 300, b"\xff\xfe", b"many answers"])
@@ -140,7 +140,7 @@ def test_two_ledgers_in_a_folder_have_counts_of_their_own(path: Path) -> None:
     other = path.with_name("gemini.sqlite")
     stored(path, entry("a"))
     stored(other, entry("a"), entry("b"))
-    assert (Inventory(path).known(), Inventory(other).known()) == (1, 2)
+    assert (Inventory(path).count(), Inventory(other).count()) == (1, 2)
 
 
 def test_a_log_without_its_ledger_is_not_thrown_away(path: Path) -> None:

@@ -84,17 +84,17 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def said() -> dict[str, str]:
+def texts() -> dict[str, str]:
     """What the server answers to a question; others are answered B."""
     return {}
 
 
 @pytest.fixture
-def chat(said: dict[str, str]) -> Iterator[Chat]:
+def chat(texts: dict[str, str]) -> Iterator[Chat]:
     def answer(body: Mapping[str, Any]) -> str:
         turns = body.get("messages") or body["contents"]
         question = turns[-1].get("content") or turns[-1]["parts"][0]["text"]
-        return said.get(question, said.get("all", "B"))
+        return texts.get(question, texts.get("all", "B"))
 
     specs = [ModelSpec("gpt-x"), ModelSpec("gemini-x", family="gemini")]
     with serve_provider(specs=specs, answer=answer, speed=5_000) as server:
@@ -103,9 +103,9 @@ def chat(said: dict[str, str]) -> Iterator[Chat]:
 
 @pytest.mark.parametrize("api", ["openai", "gemini"])
 def test_a_study_of_which_nothing_can_be_read_stops_after_a_hundred_answers(
-    api: str, chat: Chat, said: dict[str, str], tmp_path: Path
+    api: str, chat: Chat, texts: dict[str, str], tmp_path: Path
 ) -> None:
-    said["all"] = f"Well,\nthat depends \x1b on {'you ' * 40} and {KEY}"
+    texts["all"] = f"Well,\nthat depends \x1b on {'you ' * 40} and {KEY}"
     job = Job(tmp_path, chat, api=api)
     with pytest.raises(StudyError) as caught:
         job.run()
@@ -121,18 +121,18 @@ def test_a_study_of_which_nothing_can_be_read_stops_after_a_hundred_answers(
 
 
 def test_what_is_shown_of_answers_holds_no_key(
-    chat: Chat, said: dict[str, str], tmp_path: Path
+    chat: Chat, texts: dict[str, str], tmp_path: Path
 ) -> None:
-    said["all"] = f"your key is {KEY}"
+    texts["all"] = f"your key is {KEY}"
     with pytest.raises(StudyError, match=r"“your key is \*+[^“]*” \(no letter found\)") as caught:
         Job(tmp_path, chat).run()
     assert KEY not in str(caught.value)
 
 
 def test_the_second_run_is_refused_as_well_and_pays_nothing(
-    chat: Chat, said: dict[str, str], tmp_path: Path
+    chat: Chat, texts: dict[str, str], tmp_path: Path
 ) -> None:
-    said["all"] = "Hm."
+    texts["all"] = "Hm."
     job = Job(tmp_path, chat)
     with pytest.raises(StudyError, match="cannot be read"):
         job.run()
@@ -143,9 +143,9 @@ def test_the_second_run_is_refused_as_well_and_pays_nothing(
 
 
 def test_raising_the_setting_accepts_them_and_asks_only_the_rest(
-    chat: Chat, said: dict[str, str], tmp_path: Path
+    chat: Chat, texts: dict[str, str], tmp_path: Path
 ) -> None:
-    said["all"] = "Hm."
+    texts["all"] = "Hm."
     job = Job(tmp_path, chat)
     with pytest.raises(StudyError, match="cannot be read"):
         job.run()
@@ -161,11 +161,11 @@ def test_raising_the_setting_accepts_them_and_asks_only_the_rest(
     [(0, 30, False), (6, 30, False), (7, 30, True), (1, 1, True), (45, 300, False)],
 )
 def test_the_share_is_over_all_answers(
-    n_unread: int, n: int, is_refused: bool, chat: Chat, said: dict[str, str], tmp_path: Path
+    n_unread: int, n: int, is_refused: bool, chat: Chat, texts: dict[str, str], tmp_path: Path
 ) -> None:
     # spread evenly, so that no hundred of them has more than its part
     for number in range(n_unread):
-        said[f"q{number * n // n_unread:03}"] = "Hm."
+        texts[f"q{number * n // n_unread:03}"] = "Hm."
     job = Job(tmp_path, chat)
     if is_refused:
         with pytest.raises(StudyError, match=f"{n_unread} of {n} answers cannot be read"):
@@ -178,9 +178,9 @@ def test_the_share_is_over_all_answers(
 
 
 def test_a_model_that_falls_apart_later_is_stopped_too(
-    chat: Chat, said: dict[str, str], tmp_path: Path
+    chat: Chat, texts: dict[str, str], tmp_path: Path
 ) -> None:
-    said |= {f"q{n:03}": "Hm." for n in range(150, 300)}
+    texts |= {f"q{n:03}": "Hm." for n in range(150, 300)}
     job = Job(tmp_path, chat)
     for _ in range(2):
         with pytest.raises(StudyError, match="cannot be read"):
@@ -202,8 +202,8 @@ def test_refusals_are_answers(fault: Fault, chat: Chat, tmp_path: Path) -> None:
     assert len(Job(tmp_path, chat).run()) == 300
 
 
-def test_what_is_cut_off_is_told_so(chat: Chat, said: dict[str, str], tmp_path: Path) -> None:
-    said["all"] = "I think that"
+def test_what_is_cut_off_is_told_so(chat: Chat, texts: dict[str, str], tmp_path: Path) -> None:
+    texts["all"] = "I think that"
     chat.faults.append(Fault(choice={"finish_reason": "length"}, times=FOREVER))
     with pytest.raises(
         StudyError, match=r"10\d are cut off .*raise tasks\.quiz\.max_tokens \(16\)"
@@ -240,10 +240,10 @@ def test_what_answers_lack_is_said_in_every_run(
 
 @pytest.mark.parametrize("api", ["openai", "gemini"])
 def test_no_further_batch_is_made_where_the_answers_cannot_be_read(
-    api: str, chat: Chat, said: dict[str, str], tmp_path: Path
+    api: str, chat: Chat, texts: dict[str, str], tmp_path: Path
 ) -> None:
     """Batches of 60 requests, of which the provider takes one at a time."""
-    said["all"] = "Hm."
+    texts["all"] = "Hm."
     job = Job(tmp_path, chat, api=api, dispatch="batch")
     job.entry["batch"]["max_tokens"] = 60 * 45
     with pytest.raises(StudyError, match="120 of 120 answers cannot be read"):
@@ -257,9 +257,9 @@ def test_no_further_batch_is_made_where_the_answers_cannot_be_read(
 
 
 def test_batches_that_are_under_way_when_the_job_stops_are_not_lost(
-    chat: Chat, said: dict[str, str], tmp_path: Path
+    chat: Chat, texts: dict[str, str], tmp_path: Path
 ) -> None:
-    said["all"] = "Hm."
+    texts["all"] = "Hm."
     job = Job(tmp_path, chat, dispatch="batch")
     with pytest.raises(StudyError, match="cannot be read"):
         job.run()

@@ -83,9 +83,9 @@ WRONG: dict[str, tuple[Fate, int, str]] = {
 def test_a_server_that_is_wrong_for_everybody_is_left_after_a_few_calls(
     name: str, ledger: Ledger
 ) -> None:
-    fate, most, said = WRONG[name]
+    fate, most, sentence = WRONG[name]
     provider = Scripted(fate, concurrency=16)
-    with pytest.raises(StudyError, match=f"scripted: no request is answered.*{said}"):
+    with pytest.raises(StudyError, match=f"scripted: no request is answered.*{sentence}"):
         ask(numbered(MANY), provider, ledger)
     assert 5 <= len(provider.sends) <= most
     assert provider.n_closed == 1
@@ -181,34 +181,34 @@ def test_ids_in_messages_do_not_hide_that_all_fail_alike(ledger: Ledger) -> None
 # --- after answers ---------------------------------------------------------------------------------
 
 
-def failing(known: Outage, n: int, error: Callable[[], TransientError]) -> None:
+def failing(state: Outage, n: int, error: Callable[[], TransientError]) -> None:
     for _ in range(n):
-        known.failed(error(), unreadable=False)
+        state.note_failure(error(), unreadable=False)
 
 
 def test_a_server_that_falls_silent_is_left_after_half_an_hour() -> None:
     clock = Clock()
-    known = Outage("there", clock)
-    known.answered()
+    state = Outage("there", clock)
+    state.note_answer()
     clock.now = outage.LONGEST_SILENCE_S - 1
-    failing(known, 1000, timed_out)
+    failing(state, 1000, timed_out)
     clock.now += 2
     with pytest.raises(StudyError, match=r"no answer has come for 30 minutes.*1001 calls"):
-        failing(known, 1, timed_out)
+        failing(state, 1, timed_out)
 
 
 def test_an_answer_ends_the_silence() -> None:
     clock = Clock()
-    known = Outage("there", clock)
+    state = Outage("there", clock)
     for _ in range(20):
-        known.answered()
+        state.note_answer()
         clock.now += outage.LONGEST_SILENCE_S - 1
-        failing(known, 100, timed_out)
+        failing(state, 100, timed_out)
 
 
 def test_a_job_that_was_held_up_is_not_left_for_one_failure() -> None:
     clock = Clock()
-    known = Outage("there", clock)
-    known.answered()
+    state = Outage("there", clock)
+    state.note_answer()
     clock.now = 10 * outage.LONGEST_SILENCE_S
-    failing(known, outage.MOST_TIMEOUTS - 1, timed_out)
+    failing(state, outage.MOST_TIMEOUTS - 1, timed_out)

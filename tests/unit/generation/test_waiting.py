@@ -37,10 +37,10 @@ class Clock:
 
 def seconds_to(text: str) -> float:
     """Seconds from now to the first time of day in a text."""
-    found = re.search(TIME, text)
-    assert found
+    clock_time = re.search(TIME, text)
+    assert clock_time
     now = datetime.now()
-    due = datetime.combine(now, datetime.strptime(found[0], "%H:%M:%S").time())
+    due = datetime.combine(now, datetime.strptime(clock_time[0], "%H:%M:%S").time())
     return ((due - now) % timedelta(days=1)).total_seconds()
 
 
@@ -180,6 +180,6 @@ def test_the_log_speaks_while_a_server_asks_to_wait(
     slow = http_error(429, retry_after="0.6", message="slow down", times=FOREVER)
     lines = lines_of(slow, tmp_path, caplog)
     assert len(lines) > 5
-    told = rf"waiting [01] s, until {TIME}, to try again: HTTP 429: slow down"
-    assert any(re.search(told, line) for line in lines)
+    next_try = rf"waiting [01] s, until {TIME}, to try again: HTTP 429: slow down"
+    assert any(re.search(next_try, line) for line in lines)
     assert any("because the server asked to" in line for line in lines)

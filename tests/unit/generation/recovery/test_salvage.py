@@ -133,13 +133,13 @@ def test_a_ledger_that_was_cut_is_refused_and_gives_back_what_is_left(
     with pytest.raises(StudyError, match=r"damaged .*recover_ledgers"), open_ledger(path):
         pass
     recovery = recover(path, is_asked)
-    found = held(path)
-    assert found.items() <= TRUTH.items()
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
     # long answers lie in several pages, and are whole only where the last of them is
-    assert recovery.n_answers == len(found) >= 0.4 * share * len(ENTRIES)
+    assert recovery.n_answers == len(entries) >= 0.4 * share * len(ENTRIES)
     assert recovery.kept_as is not None
     assert recovery.kept_as.read_bytes() == before[: int(len(before) * share)]
-    assert Inventory(path).known() == len(found)
+    assert Inventory(path).count() == len(entries)
     assert recover(path, is_asked).trouble is None, "a second time there is nothing to do"
 
 
@@ -153,10 +153,10 @@ def test_of_a_ledger_with_pages_full_of_garbage_the_others_come_back(path: Path,
     path.write_bytes(raw)
     recovery = recover(path, is_asked)
     assert recovery.trouble is not None
-    found = held(path)
-    assert found.items() <= TRUTH.items()
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
     # a page holds a part of one long answer, or of a dozen short ones
-    assert len(found) >= len(ENTRIES) - 6 * 12
+    assert len(entries) >= len(ENTRIES) - 6 * 12
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -166,9 +166,9 @@ def test_flipped_bits_bring_no_wrong_answer_back(path: Path, seed: int) -> None:
         raw[source.randrange(len(raw))] ^= 1 << source.randrange(8)
     path.write_bytes(raw)
     recover(path, is_asked)
-    found = held(path)
-    assert found.items() <= TRUTH.items()
-    assert len(found) >= len(ENTRIES) - 40
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
+    assert len(entries) >= len(ENTRIES) - 40
 
 
 def test_an_emptied_ledger_is_refused_and_said_to_be_lost(path: Path) -> None:
@@ -221,9 +221,9 @@ def test_a_log_with_a_flipped_byte_loses_one_page_at_most(path: Path, offset: in
         pass
     assert log_of(path).read_bytes() == raw
     recovery = recover(path, is_asked)
-    found = held(path)
-    assert found.items() <= TRUTH.items()
-    assert len(found) == recovery.n_answers >= len(ENTRIES) - 12
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
+    assert len(entries) == recovery.n_answers >= len(ENTRIES) - 12
 
 
 @pytest.mark.parametrize("end", ["cut", "garbage", "an older log"])
@@ -242,9 +242,9 @@ def test_a_log_whose_end_a_crash_has_torn_is_no_damage(path: Path, end: str) -> 
             for i in range(0, len(tail), step)
         )
     log_of(path).write_bytes(raw[:cut] + tail)
-    found = held(path)
-    assert found.items() <= TRUTH.items()
-    assert len(found) > 60
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
+    assert len(entries) > 60
 
 
 def test_answers_of_another_model_stay_apart(path: Path) -> None:

@@ -229,7 +229,7 @@ class Agenda:
         begun = hashlib.sha256(prefix)
         place = begun.digest()
         delivery = self._provider.delivery(group.context_id)
-        asked: dict[bytes, tuple[Ask, bytes]] = {}
+        calls: dict[bytes, tuple[Ask, bytes]] = {}
         for ask in group.asks:
             question = self._provider.question(ask.item, ask.sampling)
             digest = begun.copy()
@@ -239,16 +239,16 @@ class Agenda:
             )
             self.keys.append(key)
             if key not in self._seen:
-                asked[key] = (ask, question)
-        self._seen.update(asked)
-        known = self._ledger.known(list(asked))
-        known |= self._accept([key for key in asked if key not in known])
+                calls[key] = (ask, question)
+        self._seen.update(calls)
+        known = self._ledger.known(list(calls))
+        known |= self._accept([key for key in calls if key not in known])
         self.n_known += len(known)
         if self._recall is not None:
-            self._recall({key: asked[key][0].item for key in asked if key in known})
+            self._recall({key: calls[key][0].item for key in calls if key in known})
         return [
             Call(key, ask.draw, Wire(prefix, question, delivery), opened, ask.item)
-            for key, (ask, question) in asked.items()
+            for key, (ask, question) in calls.items()
             if key not in known
         ]
 

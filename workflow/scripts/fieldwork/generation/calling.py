@@ -18,7 +18,7 @@ LONGEST_WAIT_S = 60.0
 LONGEST_ASKED_WAIT_S = 600.0
 
 
-class Answered(NamedTuple):
+class Arrival(NamedTuple):
     """A call that was answered, after so many sends."""
 
     exchange: Exchange
@@ -39,7 +39,7 @@ class Caller:
         self._n_reserved, self._freed = 0, asyncio.Event()
         self.sending: set[asyncio.Task[None] | None] = set()
 
-    async def answer(self, call: Call) -> Answered:
+    async def answer(self, call: Call) -> Arrival:
         """Send until there is an answer.
 
         Raises:
@@ -49,26 +49,26 @@ class Caller:
         """
         await self._outage.admit()
         try:
-            answered = await self._send(call)
+            arrival = await self._send(call)
         except (TransientError, RejectedError) as error:
-            self._outage.gave_up(error)
+            self._outage.note_end(error)
             raise
         finally:
             self.sending.discard(asyncio.current_task())
-        self._outage.answered()
-        return answered
+        self._outage.note_answer()
+        return arrival
 
-    async def _send(self, call: Call) -> Answered:
+    async def _send(self, call: Call) -> Arrival:
         wait, waited_s, sends = FIRST_WAIT_S, 0.0, 0
         while True:
             sends += 1
             try:
                 exchange, reply = await self._send_once(call)
-                return Answered(exchange, reply, sends)
+                return Arrival(exchange, reply, sends)
             except TransientError as error:
-                asked = error.retry_after_s
-                if asked is not None and asked > LONGEST_ASKED_WAIT_S:
-                    raise self._come_back(error, asked) from error
+                server_s = error.retry_after_s
+                if server_s is not None and server_s > LONGEST_ASKED_WAIT_S:
+                    raise self._come_back(error, server_s) from error
                 has_attempts = sends < self._sender.attempts
                 if not self._outage.may_try_again(
                     error, has_attempts=has_attempts, waited_s=waited_s
@@ -80,7 +80,8 @@ class Caller:
                     raise
                 own_s = wait * self._jitter.random()
                 # what asks for no wait time and again is given some
-                pause_s = own_s if asked is None else asked if has_attempts else max(asked, own_s)
+                pause_s = own_s if server_s is None else server_s
+                pause_s = pause_s if has_attempts else max(pause_s, own_s)
                 with self._waits.nap(pause_s, str(error)):
                     await asyncio.sleep(pause_s)
                 waited_s += pause_s
@@ -112,7 +113,7 @@ class Caller:
             return exchange, reply
         except TransientError as error:
             fault, sure = error, not error.maybe_billed
-            self._outage.failed(error, unreadable=exchange is not None)
+            self._outage.note_failure(error, unreadable=exchange is not None)
             raise
         except asyncio.CancelledError:
             sure = False

@@ -89,11 +89,11 @@ def is_log_damaged(log: Path) -> bool:
     """
     while True:
         raw = log.read_bytes()
-        found = _has_frames_beyond_damage(raw)
+        is_broken = _has_frames_beyond_damage(raw)
         with log.open("rb") as handle:
             # a job that is at work on the ledger may have begun its log anew meanwhile
             if handle.read(_LOG_HEADER) == raw[:_LOG_HEADER]:
-                return found
+                return is_broken
 
 
 def _has_frames_beyond_damage(raw: bytes) -> bool:
@@ -101,21 +101,21 @@ def _has_frames_beyond_damage(raw: bytes) -> bool:
     order = _LOG_MAGIC.get(int.from_bytes(header[:4], "big"))
     if order is None or len(header) < _LOG_HEADER:
         return True
-    known = _checksum(header[:24], order, (0, 0))
-    if struct.pack(">2I", *known) != header[24:]:
+    chain = _checksum(header[:24], order, (0, 0))
+    if struct.pack(">2I", *chain) != header[24:]:
         return True
     salts, step = header[16:24], _FRAME_HEADER + int.from_bytes(header[8:12], "big")
     is_whole, follows_one = True, True
     for start in range(_LOG_HEADER, len(raw) - step + 1, step):
         frame = raw[start : start + step]
         is_ours = frame[8:16] == salts
-        told = struct.unpack(">2I", frame[16:24])
-        sums = _checksum(frame[:8], order, known)
-        is_sound = is_ours and _checksum(frame[_FRAME_HEADER:], order, sums) == told
+        sums_in_frame = struct.unpack(">2I", frame[16:24])
+        sums = _checksum(frame[:8], order, chain)
+        is_sound = is_ours and _checksum(frame[_FRAME_HEADER:], order, sums) == sums_in_frame
         if is_sound and follows_one and not is_whole:
             return True
         is_whole, follows_one = is_whole and is_sound, is_ours
-        known = told
+        chain = sums_in_frame
     return False
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import Agenda, Call, Group, rerouted
-from fieldwork.generation.calling import Answered, Caller
+from fieldwork.generation.calling import Arrival, Caller
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.legibility import Legibility
 from fieldwork.generation.outage import Outage
@@ -163,8 +163,8 @@ class _Loop:
             self._preflight = asyncio.ensure_future(self._sender.preflight(self._estimate_s))
         await asyncio.shield(self._preflight)
 
-    async def _keep(self, call: Call, answered: Answered) -> None:
-        exchange, reply, sends = answered
+    async def _keep(self, call: Call, arrival: Arrival) -> None:
+        exchange, reply, sends = arrival
         entry = Entry(
             key=call.key,
             endpoint=self._sender.provider.endpoint,

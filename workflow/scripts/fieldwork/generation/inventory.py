@@ -34,7 +34,7 @@ class Inventory:
         self._ledger = path
         self.path = path.with_name(f"{path.stem}.inventory.txt")
 
-    def known(self) -> int | None:
+    def count(self) -> int | None:
         """Answers that the ledger held at least; None where nothing is known of it.
 
         Raises:
@@ -66,13 +66,13 @@ class Inventory:
             with suppress(FileNotFoundError):
                 partial.unlink()
 
-    def lost(self) -> StudyError:
+    def loss(self) -> StudyError:
         """The sentence for a ledger that had answers and has none."""
-        known = self.known()
-        held = f"held {known:,} answers" if known else "held answers"
-        given_up = f"delete {self.path.name} beside it" if known else "delete its -wal file"
+        n = self.count()
+        past = f"held {n:,} answers" if n else "held answers"
+        given_up = f"delete {self.path.name} beside it" if n else "delete its -wal file"
         return StudyError(
-            f"{self._ledger}: the ledger {held} and holds none now, so nothing is asked, as all of them "
+            f"{self._ledger}: the ledger {past} and holds none now, so nothing is asked, as all of them "
             f"would be paid for again: put a backup in its place, or run snakemake --cores 1 "
             f"recover_ledgers, which takes out what is left of it; to give the answers up, {given_up} "
             f"and run again"
@@ -90,8 +90,8 @@ def refuse_lost(path: Path) -> None:
     log = path.with_name(f"{path.name}-wal")
     is_logged = _size(log) > 0
     if not _size(path):
-        if is_logged or Inventory(path).known():
-            raise Inventory(path).lost()
+        if is_logged or Inventory(path).count():
+            raise Inventory(path).loss()
     elif is_logged:
         # gone by now, it was well with the job that had it open
         with suppress(FileNotFoundError):

@@ -185,10 +185,10 @@ class Ledger:
             StudyError: there were some and there are none.
         """
         with _explained(self._path):
-            known = self._inventory.known()
+            known = self._inventory.count()
             if self._is_empty():
                 if known:
-                    raise self._inventory.lost()
+                    raise self._inventory.loss()
                 return 0
             if known is None:
                 known = sum(

@@ -72,12 +72,12 @@ class Outage:
                 self._n_waiting -= 1
         self._n_admitted += 1
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """An answer has come."""
         self._first_answer.set()
         self._answered_at, self._n_calls = self._clock(), 0
 
-    def failed(self, error: TransientError, *, unreadable: bool) -> None:
+    def note_failure(self, error: TransientError, *, unreadable: bool) -> None:
         """A call has brought no answer.
 
         Args:
@@ -100,7 +100,7 @@ class Outage:
         if self._n_timeouts >= MOST_TIMEOUTS:
             raise StudyError(self._sentence()) from error
 
-    def gave_up(self, error: TransientError | RejectedError) -> None:
+    def note_end(self, error: TransientError | RejectedError) -> None:
         """A request ends without an answer.
 
         Raises:

@@ -99,9 +99,12 @@ def defects_of(
         is_whole: no byte of it had to be replaced.
         has_usage: it tells its tokens.
     """
-    found: list[Defect] = [] if is_whole else ["encoding"]
-    found += [] if has_usage else ["usage"]
-    return (*found, *(() if returned_model else ("model",)))
+    checks: dict[Defect, bool] = {
+        "encoding": is_whole,
+        "usage": has_usage,
+        "model": returned_model is not None,
+    }
+    return tuple(defect for defect, is_sound in checks.items() if not is_sound)
 
 
 class ModelInfo(NamedTuple):

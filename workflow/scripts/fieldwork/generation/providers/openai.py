@@ -329,21 +329,21 @@ def _outcome(finish_reason: str | None, refusal: object, text: str | None) -> Ou
     return "ok" if text and text.strip() else "empty"
 
 
-def _usage(told: Mapping[str, Any]) -> Usage:
-    prompt = as_map(told.get("prompt_tokens_details"))
-    completion = as_map(told.get("completion_tokens_details"))
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    prompt = as_map(usage.get("prompt_tokens_details"))
+    completion = as_map(usage.get("completion_tokens_details"))
     return Usage(
-        input=as_count(told.get("prompt_tokens")),
+        input=as_count(usage.get("prompt_tokens")),
         cached=as_count(prompt.get("cached_tokens")),
         cache_write=as_count(prompt.get("cache_write_tokens")),
-        output=as_count(told.get("completion_tokens")),
+        output=as_count(usage.get("completion_tokens")),
         reasoning=as_count(completion.get("reasoning_tokens")),
     )
 
 
-def _has_usage(told: Mapping[str, Any]) -> bool:
+def _has_usage(usage: Mapping[str, Any]) -> bool:
     """Whether a reply tells its tokens, and nothing about them that cannot be read."""
-    usage = _usage(told)
-    details = (told.get(f"{part}_tokens_details") for part in ("prompt", "completion"))
+    counts = _usage(usage)
+    details = (usage.get(f"{part}_tokens_details") for part in ("prompt", "completion"))
     is_odd = any(not isinstance(part, dict | None) for part in details)
-    return usage.input is not None and usage.output is not None and not is_odd
+    return counts.input is not None and counts.output is not None and not is_odd

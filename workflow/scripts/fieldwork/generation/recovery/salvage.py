@@ -62,11 +62,11 @@ def recover(path: Path, is_asked: IsAsked) -> Recovery:
     """
     try:
         with sole_asker(path):
-            known = Inventory(path).known()
-            trouble = _trouble(path, known)
+            n_known = Inventory(path).count()
+            trouble = _trouble(path, n_known)
             if trouble is None:
-                return Recovery(None, known, _count(path))
-            return _recovered(path, is_asked, Recovery(trouble, known, 0))
+                return Recovery(None, n_known, _count(path))
+            return _recovered(path, is_asked, Recovery(trouble, n_known, 0))
     except OSError as error:
         raise StudyError(
             f"{path}: the ledger cannot be recovered here ({error}); the damaged file is as it was: free "
@@ -74,14 +74,14 @@ def recover(path: Path, is_asked: IsAsked) -> Recovery:
         ) from error
 
 
-def _trouble(path: Path, known: int | None) -> str | None:
+def _trouble(path: Path, n_known: int | None) -> str | None:
     """What is wrong; SQLite is let near it last, as it would drop a log that it cannot read."""
     log = path.with_name(f"{path.name}-wal")
     is_logged = log.exists() and log.stat().st_size > 0
     if not path.exists():
         return "the file is gone"
     if not path.stat().st_size:
-        return "the file is empty" if known or is_logged else None
+        return "the file is empty" if n_known or is_logged else None
     if is_logged:
         if is_log_damaged(log):
             return "its log is not as it was written"
@@ -92,7 +92,7 @@ def _trouble(path: Path, known: int | None) -> str | None:
             ((verdict,),) = connection.execute("PRAGMA integrity_check(1)").fetchall()
             if verdict != "ok":
                 return str(verdict)
-            if known and not _has_rows(connection):
+            if n_known and not _has_rows(connection):
                 return "it holds no answers"
     except sqlite3.DatabaseError as error:
         return str(error)

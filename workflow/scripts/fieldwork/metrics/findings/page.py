@@ -102,13 +102,13 @@ def count_answers(answers: pd.DataFrame) -> list[Asked]:
         "truncated": outcome == "truncated",
         "empty": outcome == "empty",
     }
-    found = answers.assign(**flags).groupby(["model", "task", "condition"], sort=True)[[*flags]]
+    arms = answers.assign(**flags).groupby(["model", "task", "condition"], sort=True)[[*flags]]
     return [
         Asked(str(model), str(task), str(condition), int(n), *map(int, counts))
         for (model, task, condition), n, counts in zip(
-            found.size().index,
-            found.size(),
-            found.sum().itertuples(index=False, name=None),
+            arms.size().index,
+            arms.size(),
+            arms.sum().itertuples(index=False, name=None),
             strict=True,
         )
     ]
