@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
-	@echo "make test   install into .venv, then every gate: snakefmt, lint, ruff, mypy, pytest"
+	@echo "make test   the same and what tests need, then every gate: snakefmt, lint, ruff, mypy, pytest"
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
 	@echo "make bench-scale  how cost grows up to a million conversations: ten minutes on a quiet machine, 20 GB of disk"
 	@echo "make bench-interrupted  a million conversations, the run killed twice: half an hour, 12 GB of disk"
@@ -19,8 +19,8 @@ help:
 	@echo
 	@echo "In the environment (. .venv/bin/activate):"
 	@echo "  snakemake -n                                 what would run"
-	@echo "  snakemake --cores 8 results/figures/fig3.pdf one result"
-	@echo "  snakemake --cores 8 all --configfile FILE    another study over config.yaml"
+	@echo "  snakemake results/figures/fig3.pdf           one result"
+	@echo "  snakemake all --configfile FILE              another study over config.yaml"
 	@echo "  snakemake --report results/report.zip        figures, tables and provenance in one file"
 
 .venv/installed: requirements.txt
@@ -29,10 +29,14 @@ help:
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
+.venv/tested: .venv/installed tests/requirements.txt
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	@touch $@
+
 run: .venv/installed
 	@workflow/run_study $(CORES)
 
-test: .venv/installed
+test: .venv/tested
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 	ruff format --check .

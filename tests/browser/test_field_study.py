@@ -87,7 +87,7 @@ def test_every_participant_has_a_file_and_an_order_of_their_own(study: Checkout)
         """SELECT count(DISTINCT file), count(DISTINCT participant_id), count(DISTINCT order_of)
         FROM (SELECT *, list(item_id ORDER BY position) OVER (PARTITION BY participant_id
               ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS order_of
-              FROM 'RESULTS/field/answers.parquet')""",
+              FROM 'RESULTS/field/field/answers.parquet')""",
     )
     assert (n_files, n_people, n_orders) == (40, 40, 40)
 
@@ -95,7 +95,7 @@ def test_every_participant_has_a_file_and_an_order_of_their_own(study: Checkout)
 def test_what_was_planted_is_found_and_counted(study: Checkout, synthetic: SyntheticField) -> None:
     flagged = rows_of(
         study,
-        """SELECT "check", sum(n_flagged)::INT FROM 'RESULTS/field/quality.csv'
+        """SELECT "check", sum(n_flagged)::INT FROM 'RESULTS/field/field/quality.csv'
         WHERE "check" != 'any' GROUP BY ALL HAVING sum(n_flagged) > 0""",
     )
     assert dict(flagged) == synthetic.flagged
@@ -104,38 +104,38 @@ def test_what_was_planted_is_found_and_counted(study: Checkout, synthetic: Synth
 def test_the_field_is_measured_and_drawn_as_one_more_condition(study: Checkout) -> None:
     ((n_equal, n_answers, n_unread),) = rows_of(
         study,
-        """SELECT n_equal, n_responses, n_unread FROM 'RESULTS/metrics/heterogeneity.parquet'
+        """SELECT n_equal, n_responses, n_unread FROM 'RESULTS/field/metrics/heterogeneity.parquet'
         WHERE condition = 'field' AND item_id = 'companies' AND metric = 'entropy_bits'""",
     )
     assert n_equal == 3
     assert 30 <= n_answers <= n_answers + n_unread <= 40
     shares = rows_of(
         study,
-        """SELECT answer, is_correct, share FROM 'RESULTS/metrics/distributions.parquet'
+        """SELECT answer, is_correct, share FROM 'RESULTS/field/metrics/distributions.parquet'
         WHERE condition = 'field' AND item_id = 'sample_medicine-000'""",
     )
     # the synthetic field answers right 55 to 85 times in a hundred
     assert max(shares, key=lambda row: row[2])[1]
-    drawn = {path.stem for path in (study.root / "results/figures").glob("*.pdf")}
+    drawn = {path.stem for path in (study.root / "results/field/figures").glob("*.pdf")}
     assert drawn == {
         *("fig1", "fig2", "fig4", "fig5"),
         *("calibration", "field_ranks", "field_groups"),
     }
     for figure in ("fig1", "fig2", "fig4"):
         # glyphs are drawn, with each text in a comment before them
-        assert "Field" in (study.root / f"results/figures/{figure}.svg").read_text()
+        assert "Field" in (study.root / f"results/field/figures/{figure}.svg").read_text()
 
 
 def test_groups_and_order_are_tested_and_told(study: Checkout) -> None:
     """The synthetic groups prefer different options, and are of different ages by chance."""
     apart = rows_of(
         study,
-        """SELECT variable, min(p_holm) FROM 'RESULTS/metrics/group_differences.parquet'
+        """SELECT variable, min(p_holm) FROM 'RESULTS/field/metrics/group_differences.parquet'
         WHERE metric = 'js_bits' AND item_id IS NULL AND task = 'recommendations'
         GROUP BY ALL""",
     )
     assert dict(apart)["group"] < 0.05 < dict(apart)["age"]
-    told = (study.root / "results/findings.md").read_text(encoding="utf-8")
+    told = (study.root / "results/field/findings.md").read_text(encoding="utf-8")
     for heading in ("Groups of real users", "Does it predict the field?", "Calibration"):
         assert f"## {heading}" in told
 
@@ -143,14 +143,14 @@ def test_groups_and_order_are_tested_and_told(study: Checkout) -> None:
 def test_three_answers_an_arm_calibrate_nothing(study: Checkout) -> None:
     verdicts = rows_of(
         study,
-        """SELECT DISTINCT verdict FROM 'RESULTS/metrics/calibration.parquet'
+        """SELECT DISTINCT verdict FROM 'RESULTS/field/metrics/calibration.parquet'
         WHERE verdict IS NOT NULL""",
     )
     assert verdicts == [("cannot support",)]
     weights = rows_of(
         study,
         """SELECT count(*), count(weight), count(reason)
-        FROM 'RESULTS/metrics/calibration_weights.parquet'""",
+        FROM 'RESULTS/field/metrics/calibration_weights.parquet'""",
     )
     assert weights[0][0] == weights[0][2] > 0 == weights[0][1]
 
@@ -158,7 +158,9 @@ def test_three_answers_an_arm_calibrate_nothing(study: Checkout) -> None:
 def test_no_participant_and_nothing_planted_is_anywhere(
     study: Checkout, synthetic: SyntheticField
 ) -> None:
-    ((n_masked,),) = rows_of(study, "SELECT sum(n_masked) FROM 'RESULTS/field/answers.parquet'")
+    ((n_masked,),) = rows_of(
+        study, "SELECT sum(n_masked) FROM 'RESULTS/field/field/answers.parquet'"
+    )
     assert n_masked == synthetic.n_masked
     key = (study.root / "resources/field/key").read_text().strip()
     places = [p for folder in ("results", "logs") for p in (study.root / folder).rglob("*")]
@@ -173,7 +175,7 @@ def test_no_participant_and_nothing_planted_is_anywhere(
 
 def test_the_database_has_the_field(study: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(study.root)
-    with duckdb.connect("results/study.duckdb", read_only=True) as database:
+    with duckdb.connect("results/field/study.duckdb", read_only=True) as database:
         ((n_answers,),) = database.sql("SELECT count(*) FROM field_answers").fetchall()
         ((n_groups,),) = database.sql("SELECT count(*) FROM field_participants").fetchall()
     assert (n_answers, n_groups) == (520, 80)

@@ -130,7 +130,9 @@ def ordeal(cluster: Cluster, project: Checkout) -> Ordeal:
     kill_a_job_midway(study, running)
     killed = study.finish(running)
     after_kill = study.asked()
-    done = {str(path) for path in (project.root / "results/responses").rglob("*.parquet")}
+    done = {
+        str(path) for path in (project.root / "results/on_a_cluster/responses").rglob("*.parquet")
+    }
 
     running = study.start(*arguments)
     node = crash_a_node_midway(study, running)

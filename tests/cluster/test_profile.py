@@ -54,7 +54,7 @@ def test_a_gpu_is_asked_for_where_the_config_names_one(
 ) -> None:
     study = Checkout(REPOSITORY, tmp_path)
     overlay = study.study("on_a_gpu", {"embedding": {"device": device}})
-    target = "results/contexts/probe/rag.parquet"
+    target = "results/on_a_gpu/contexts/probe/rag.parquet"
     planned = study.snakemake("-n", target, "--configfile", str(overlay))
     assert planned.returncode == 0, planned.stderr[-2000:]
     asked = re.findall(r"^rule (\w+):$|\bgpu=(\d)", planned.stdout + planned.stderr, re.M)

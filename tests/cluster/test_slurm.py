@@ -13,7 +13,12 @@ from workflow.conftest import Checkout, digests
 
 pytestmark = [pytest.mark.workflow, pytest.mark.cluster]
 
-TABLES = ("results/**/*.parquet", "results/**/*.csv", "results/findings.md", "results/figures/*")
+TABLES = (
+    "results/**/*.parquet",
+    "results/**/*.csv",
+    "results/*/findings.md",
+    "results/*/figures/*",
+)
 
 
 def submitted(text: str) -> dict[int, str]:
@@ -95,7 +100,7 @@ def test_a_users_mistake_is_told_once_and_not_tried_again(
     folder = Checkout(project.root, tmp_path)
     study = ClusterStudy(cluster, folder)
     bad = folder.study("bad", {"filters": {"min_user_turns": 900}})
-    target = "results/corpus/sample/conversations.parquet"
+    target = "results/bad/corpus/sample/conversations.parquet"
     failed = study.finish(study.start(target, "--configfile", str(bad)))
     assert failed.returncode != 0
     assert len(submitted(failed.text)) == 1

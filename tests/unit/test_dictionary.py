@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from fieldwork import against_field, designs, dictionary, estimates, participants, records, tables
+from fieldwork.database import write_database
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "data.md"
 
@@ -35,10 +36,10 @@ def test_every_table_is_told_once() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "### results/corpus/{corpus}/conversations.parquet",
-        "### results/responses/{model}/{task}/{condition}.parquet",
-        "### results/answers/items.csv",
-        "### results/metrics/novelty.parquet and .csv",
+        "### corpus/{corpus}/conversations.parquet",
+        "### responses/{model}/{task}/{condition}.parquet",
+        "### answers/items.csv",
+        "### metrics/novelty.parquet and .csv",
         "A row: a conversation that passed the filters.",
         "| `messages` | STRUCT(role VARCHAR, content VARCHAR)[] |  | the conversation in order |",
         "| `started_at` | TIMESTAMPTZ | yes | UTC time of the conversation, NULL where unknown |",
@@ -51,13 +52,18 @@ def test_a_line_of_the_dictionary(line: str) -> None:
     assert line in dictionary.render().splitlines()
 
 
-@pytest.mark.parametrize("number", range(2))
-def test_the_examples_run(number: int) -> None:
-    query = dictionary.sql_examples()[number]
-    with duckdb.connect() as database:
-        database.register("answers", tables.schema_of(records.Answer).empty_table())
-        database.register("responses", tables.schema_of(records.Response).empty_table())
-        assert database.sql(query).fetchall() == []
+@pytest.mark.parametrize("number", range(3))
+def test_the_examples_run(number: int, tmp_path: Path) -> None:
+    row_types = {"answers": records.Answer, "responses": records.Response, "items": records.Item}
+    files = {}
+    for name, row_type in {**row_types, "contexts": records.Context}.items():
+        files[name] = [str(tmp_path / f"{name}.parquet")]
+        tables.write_rows(files[name][0], [], row_type, order_by="item_id")
+    write_database(tmp_path / "study.duckdb", files)
+    examples = dictionary.sql_examples()
+    assert len(examples) == 3
+    with duckdb.connect(tmp_path / "study.duckdb", read_only=True) as database:
+        assert database.sql(examples[number]).fetchall() == []
 
 
 def test_types_are_those_of_the_files() -> None:

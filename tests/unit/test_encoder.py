@@ -54,6 +54,15 @@ def refuse(_: EncoderSettings) -> NoReturn:
     raise AssertionError("the model was loaded")
 
 
+@pytest.mark.parametrize("device", ["cuda:63", "xpu", "meta", "no such thing"])
+def test_a_device_that_is_not_there_is_named(tmp_path: Path, device: str) -> None:
+    encoding = Encoder(EncoderSettings(device=device), tmp_path / "store.sqlite")
+    with pytest.raises(StudyError, match=r"embedding\.device: torch cannot compute on ") as caught:
+        encoding.encode(["a text"])
+    assert repr(device) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 # ---- the packaged model: importing torch takes seconds, so it is loaded once ------------------------
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import re
 import shutil
 import subprocess
 import time
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from huggingface_hub import constants
 
-from fieldwork.errors import StudyError
+from fieldwork.errors import StudyError, size_text
 from fieldwork.hub import DownloadedFile, download
 from servers.hub import Fault, Hub, serve_hub
 
@@ -295,8 +296,8 @@ def test_size_and_room_are_told_before_the_first_byte(hub: Hub, tmp_path: Path) 
     with listening(listen):
         fetch(tmp_path)
     assert served[0] == 0
-    assert f"2 files, {2 * len(LARGE) / 1e6:,.1f} MB" in said[0]
-    assert "MB free in" in said[0]
+    assert f"2 files, {size_text(2 * len(LARGE))} to download" in said[0]
+    assert re.search(r"[kMG]B free in ", said[0])
 
 
 def test_too_small_a_disk_is_said_before_the_first_byte(

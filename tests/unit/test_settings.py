@@ -106,6 +106,26 @@ def test_shipped_config_is_valid_and_says_every_default_itself_or_not_at_all() -
     assert again == config
 
 
+def numbers(rule: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every rule for a number, with where it stands."""
+    if isinstance(rule, dict):
+        if {"integer", "number"} & set(rule.get("type", ())) or rule.get("type") == "integer":
+            yield where, rule
+        for key, inner in rule.items():
+            yield from numbers(inner, f"{where}/{key}")
+    elif isinstance(rule, list):
+        for place, inner in enumerate(rule):
+            yield from numbers(inner, f"{where}/{place}")
+
+
+def test_every_number_that_takes_time_or_memory_is_bounded() -> None:
+    harmless = ("usd", "requests_per_minute", "tokens_per_minute", "batch/properties/max_tokens")
+    found = dict(numbers(RULES))
+    assert len(found) > 30
+    for where, rule in found.items():
+        assert "maximum" in rule or "usd" in where or where.endswith(harmless), where
+
+
 @pytest.mark.parametrize("study", sorted((HOME / "studies").glob("*.yaml")), ids=lambda p: p.name)
 def test_shipped_studies_are_valid(study: Path) -> None:
     def merge(base: Any, over: Any) -> Any:
@@ -130,6 +150,15 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("calibration/folds", 1, "calibration.folds: 1 is less than"),
         ("study/seeed", 1, "study: unknown key 'seeed'; known here: conditions, corpus"),
         ("study/seed", "x", "study.seed: 'x' is not of type 'integer' (Seed of"),
+        ("study/seed", 2**31, "study.seed: 2147483648 is greater than"),
+        (
+            "metrics/permutations",
+            10**23,
+            "metrics.permutations: 100000000000000000000000 is greater",
+        ),
+        ("tasks/probe/runs", 2_000_000_000, "tasks.probe.runs: 2000000000 is greater than"),
+        ("tasks/probe/max_tokens", 10**9, "tasks.probe.max_tokens: 1000000000 is greater than"),
+        ("conditions/rag/replicates", 10**6, "conditions.rag.replicates: 1000000 is greater"),
         ("study/seed", -1, "study.seed: -1 is less than"),
         ("study/models", [], "study.models: [] should be non-empty"),
         ("study/models", "embedded", "study.models: 'embedded' is not of type 'array'"),
@@ -137,12 +166,16 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("study/conditions", ["x"], "study.conditions: 'x' is not in conditions"),
         ("study/tasks", ["x"], "study.tasks: 'x' is not in tasks"),
         ("study/corpus", "x", "study.corpus: 'x' is not in corpora"),
-        ("study/name", "../x", "study.name: '../x' does not match"),
-        ("models/..", EMBEDDED, "models: '..' does not match"),
-        ("tasks/a\\b", {}, "tasks: 'a\\\\b' does not match"),
+        ("study/name", "../x", "study.name: '../x' does not fit"),
+        ("models/..", EMBEDDED, "models: '..' does not fit"),
+        ("tasks/a\\b", {}, "tasks: 'a\\\\b' does not fit"),
         ("models/m", {**EMBEDDED, "provider": "x"}, "models.m.provider: 'x' is not one of"),
         ("models/m", {"provider": "embedded", "label": "x"}, "models.m: 'encoder' is a required"),
-        ("models/m", {**OPENAI, "base_url": "ftp://x"}, "models.m.base_url: 'ftp://x' does not"),
+        (
+            "models/m",
+            {**OPENAI, "base_url": "ftp://x"},
+            "models.m.base_url: the value does not fit (",
+        ),
         ("models/m", {**OPENAI, "encoder": "e"}, "models.m: unknown key 'encoder'"),
         ("models/m", {**OPENAI, "timeout_s": 0}, "models.m.timeout_s: 0 is less"),
         ("models/m", {"label": "x"}, "models.m: 'provider' is a required property"),
@@ -158,7 +191,17 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("field_kit/tasks", ["x"], "field_kit.tasks: 'x' is not in tasks"),
         ("field_kit/platforms", {"x": "ChatGPT"}, "field_kit.platforms: 'x' is not in models"),
         ("field_kit/repeats", 0, "field_kit.repeats: 0 is less than"),
-        ("field_kit/groups", {"a b": {}}, "field_kit.groups: 'a b' does not match"),
+        (
+            "field_kit/groups",
+            {"g": {"question": "Which?", "options": ["a", "A "]}},
+            "field_kit.groups.g.options: two of them have the same text",
+        ),
+        (
+            "field_kit/groups",
+            {"g": {"question": " ", "options": ["a", "b"]}},
+            "field_kit.groups.g.question: ' ' does not fit (The question)",
+        ),
+        ("field_kit/groups", {"a b": {}}, "field_kit.groups: 'a b' does not fit"),
         (
             "field_kit/groups",
             {"a": {"question": "?"}},
@@ -256,7 +299,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("profiles/personas/dataset", "x", "profiles.personas.dataset: 'x' is not in datasets"),
         ("profiles/sentences/colum", "x", "profiles.sentences: unknown key 'colum'"),
         ("tasks/t", {"sources": [ITEMS], "runs": 3.0, "max_tokens": 1}, "tasks.t.runs: 3.0 is not"),
-        ("models/m", OPENAI | {"headers": {"X": "a\nb"}}, "models.m.headers.X: 'a\\nb' does not"),
+        (
+            "models/m",
+            OPENAI | {"headers": {"X": "a\nb"}},
+            "models.m.headers.X: the value does not fit (",
+        ),
         ("models/m", OPENAI | {"headers": {"X\n": "a"}}, "models.m.headers"),
         ("datasets/d", {"path": ""}, "datasets.d.path: '' should"),
         (
@@ -509,6 +556,15 @@ def test_filled_defaults_are_not_shared() -> None:
     first["subjects"].append("x")
     assert second["subjects"] == []
     assert "&id" not in yaml.safe_dump(config)
+
+
+def test_a_study_of_more_requests_than_any_can_pay_is_refused() -> None:
+    config = config_with("tasks/probe/runs", 1_000_000)
+    config["conditions"]["rag"]["replicates"] = 10
+    # of four items: three blank conditions, two with 2 replicates and one with 10
+    assert "config.yaml: tasks: the study asks 68,000," in complaint(config)
+    config["conditions"]["rag"]["replicates"] = 2
+    check_config(config, SCHEMA, "config.yaml")
 
 
 # ---- overlays ------------------------------------------------------------------------------------

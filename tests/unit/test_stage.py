@@ -1,6 +1,11 @@
 """A stage logs, tells a user's mistake in one sentence, and lets a bug keep its traceback."""
 
+import errno
 import logging
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,3 +71,96 @@ def test_each_run_has_a_log_of_its_own(tmp_path: Path) -> None:
     for word in ("first", "second"):
         lines = (tmp_path / f"{word}.log").read_text(encoding="utf-8").splitlines()
         assert [line.split()[-1] for line in lines] == [word]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS])
+def test_a_full_disk_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    def main() -> None:
+        raise OSError(number, os.strerror(number), "results/x.csv")
+
+    with pytest.raises(SystemExit) as caught:
+        stage.run(main, log=str(tmp_path / "stage.log"))
+    assert caught.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith("ERROR: results/x.csv: cannot be written (")
+    assert "--directory" in said
+
+
+def test_a_log_that_cannot_be_written_hides_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def main() -> None:
+        raise StudyError("a.csv: wrong")
+
+    log = tmp_path / "stage.log"
+    log.symlink_to("/dev/full")
+    with pytest.raises(SystemExit):
+        stage.run(main, log=str(log))
+    assert capsys.readouterr().err == "ERROR: a.csv: wrong\n"
+
+
+def test_other_errors_of_the_system_are_bugs(tmp_path: Path) -> None:
+    def main() -> None:
+        raise OSError(errno.EINVAL, "bug")
+
+    with pytest.raises(OSError, match="bug"):
+        stage.run(main, log=str(tmp_path / "stage.log"))
+
+
+SCRIPT = """
+import sys, time
+from fieldwork import stage
+def main(bug):
+    if bug:
+        raise ValueError(f"header {bug!r}")
+    print("begun", flush=True)
+    time.sleep(60)
+stage.run(main, log=sys.argv[1], bug=sys.argv[2])
+"""
+
+
+def script(log: Path, bug: str = "", **environment: str) -> "subprocess.Popen[str]":
+    scripts = Path(stage.__file__).parents[1]
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(log), bug],
+        env={**os.environ, "PYTHONPATH": str(scripts), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # a shell's background jobs ignore SIGINT
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def test_ctrl_c_is_one_sentence(tmp_path: Path) -> None:
+    running = script(tmp_path / "stage.log")
+    assert running.stdout is not None
+    assert running.stdout.readline() == "begun\n"
+    running.send_signal(signal.SIGINT)
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 130
+    assert said.startswith("ERROR: interrupted; what was finished is kept")
+    assert said.count("\n") == 1
+
+
+def test_no_log_terminal_or_traceback_tells_a_secret_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = "hf_0123456789abcdef"
+    monkeypatch.setenv("HF_TOKEN", secret)
+    monkeypatch.setenv("https_proxy", f"http://me:{secret}@host:1")
+
+    def main() -> None:
+        logging.getLogger("fieldwork").info("asked with %s", secret)
+        raise StudyError(f"http://me:{secret}@host:1: not there")
+
+    log = tmp_path / "stage.log"
+    with pytest.raises(SystemExit):
+        stage.run(main, log=str(log))
+    assert secret not in capsys.readouterr().err + log.read_text(encoding="utf-8")
+    assert log.read_text(encoding="utf-8").count("***masked***") == 2
+    said = script(log, bug=f"Bearer {secret}").communicate(timeout=60)[1]
+    assert "ValueError: header 'Bearer ***masked***'" in said
+    assert secret not in said

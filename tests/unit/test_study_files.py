@@ -76,7 +76,7 @@ def shipped(path: str) -> str:
 
 
 def test_the_quickstart_names_only_files_that_are_there(quickstart: dict[str, Any]) -> None:
-    check_files(quickstart, shipped)
+    check_files(quickstart, shipped, "config.yaml")
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,10 @@ def test_a_file_that_is_not_there_names_its_setting(
         place = place[key]
     assert last in place
     place[last] = "no/such_file.csv"
-    with pytest.raises(StudyError, match=rf"^{setting}: no.* at no/such_file\.csv; correct"):
-        check_files(config, shipped)
+    with pytest.raises(
+        StudyError, match=rf"^mine.yaml: {setting}: no.* at no/such_file\.csv; correct"
+    ):
+        check_files(config, shipped, "mine.yaml")
 
 
 def test_own_corrections_are_looked_for_in_the_study_alone(
@@ -113,5 +115,5 @@ def test_own_corrections_are_looked_for_in_the_study_alone(
     monkeypatch.chdir(tmp_path)
     config = copy.deepcopy(quickstart)
     config["parsing"]["overrides"] = "resources/tasks/aliases.csv"
-    with pytest.raises(StudyError, match=r"^parsing\.overrides: no file at"):
-        check_files(config, lambda path: str(HOME / path))
+    with pytest.raises(StudyError, match=r"^mine.yaml: parsing\.overrides: no file at"):
+        check_files(config, lambda path: str(HOME / path), "mine.yaml")

@@ -1,15 +1,18 @@
-"""Files that tables are written to: CSV, whole or not at all, and views in DuckDB."""
+"""Files that tables are written to: CSV and Parquet, whole or not at all."""
 
 import gzip
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from fieldwork import streams, tables, texts
+from fieldwork.cells import plain_rows
 from fieldwork.errors import StudyError
 from fieldwork.records import MergedItem, Profile, Request
 
@@ -28,6 +31,28 @@ def test_csv_beside_a_table(tmp_path: Path) -> None:
     assert (tmp_path / "r.csv").read_bytes() == (
         'item_id,context_id,puppet_id,replicate\n"say ""a,b""\nc",,\ufffd,0\n'.encode()
     )
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1"])
+def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "m.csv"
+    tables.write_csv_rows(path, [MergedItem("t", "i", text, "-", "near", -3)], MergedItem)
+    (row,) = texts.read_csv(path)
+    assert (row["raw"], row["canonical"], row["n"]) == (f"'{text}", "'-", "-3")
+    assert plain_rows([row])[0]["raw"] == text
+    write = Request(text, None, None, -1)
+    tables.write_rows(tmp_path / "r.parquet", [write], Request, "item_id")
+    tables.write_csv(tmp_path / "r.csv", tmp_path / "r.parquet")
+    (row,) = texts.read_csv(tmp_path / "r.csv")
+    assert (row["item_id"], row["replicate"]) == (f"'{text}", "-1")
+
+
+def test_a_column_that_is_needed_is_named_with_those_there(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    for content, there in (("task,raw\n", "task, raw"), ("", "none")):
+        path.write_text(content)
+        with pytest.raises(StudyError, match=rf"m\.csv: no column 'written' \(there are {there}\)"):
+            texts.read_csv(path, ("written",))
 
 
 def test_csv_of_rows_is_read_back_as_text(tmp_path: Path) -> None:
@@ -136,56 +161,9 @@ def test_a_file_in_the_way_is_a_sentence(tmp_path: Path, suffix: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StudyError, match=r"p\.parquet: cannot be written"):
         write_profile(tmp_path / "file" / suffix)
-    with pytest.raises(StudyError, match=r"cannot be written"):
-        tables.write_views(tmp_path / "file" / suffix, {})
 
 
 # ---- DuckDB --------------------------------------------------------------------------------------
-
-
-def test_views_read_the_files_from_the_folder_they_start_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("it's", "b"):
-        write_profile(Path("results") / f"{name}.parquet", name)
-    tables.write_views("study.duckdb", {"profiles": ["results/it's.parquet", "results/b.parquet"]})
-    with duckdb.connect("study.duckdb", read_only=True) as database:
-        rows = database.sql("SELECT puppet_id, file FROM profiles ORDER BY 1").fetchall()
-    assert rows == [("b", "results/b.parquet"), ("it's", "results/it's.parquet")]
-    assert sorted(f.name for f in tmp_path.iterdir()) == ["results", "study.duckdb"]
-
-
-def test_a_view_can_name_the_folder_a_row_is_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    paths = [f"results/corpus/{name}/c.parquet" for name in ("one", "it's")]
-    for path in paths:
-        write_profile(Path(path), path)
-    tables.write_views("study.duckdb", {"c": paths, "d": paths}, folders={"c": "corpus"})
-    with duckdb.connect("study.duckdb", read_only=True) as database:
-        rows = database.sql("SELECT puppet_id, corpus FROM c ORDER BY 1 DESC").fetchall()
-        plain = database.sql("SELECT * FROM d").columns
-    assert rows == list(zip(paths, ["one", "it's"], strict=True))
-    assert "corpus" not in plain
-
-
-def test_a_column_of_the_name_file_is_the_tables_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    duckdb.sql("SELECT 1 AS n, 'wave 1.csv' AS file").write_parquet("a.parquet")
-    tables.write_views("study.duckdb", {"a": ["a.parquet"]})
-    with duckdb.connect("study.duckdb", read_only=True) as database:
-        assert database.sql("FROM a").fetchall() == [(1, "wave 1.csv")]
-
-
-def test_a_view_over_a_missing_file_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"study\.duckdb: cannot be written: ") as caught:
-        tables.write_views(tmp_path / "study.duckdb", {"a": [str(tmp_path / "none.parquet")]})
-    assert "\n" not in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
 
 
 def ranged(start: int, stop: int) -> str:
@@ -270,3 +248,18 @@ def test_stem() -> None:
         "b",
         "c.d",
     ]
+
+
+def count_for_hours() -> None:
+    with tables.open_database() as database:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        database.sql("SELECT count(*) FROM range(100000000000) a, range(100) b").fetchall()
+
+
+def test_ctrl_c_within_a_query_is_ctrl_c() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            count_for_hours()
+    finally:
+        signal.signal(signal.SIGINT, before)

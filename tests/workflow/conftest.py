@@ -58,11 +58,16 @@ class Checkout:
         return [sys.executable, "-m", "snakemake", "--cores", str(cores), *elsewhere, *arguments]
 
     def study(self, name: str, overlay: Mapping[str, Any]) -> Path:
-        """Write a study file; give it to `snakemake` after `--configfile`."""
+        """Write a study file of that name; give it to `snakemake` after `--configfile`."""
         path = self.directory / f"{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(dict(overlay)))
+        named = {**overlay, "study": {"name": name, **overlay.get("study", {})}}
+        path.write_text(yaml.safe_dump(named))
         return path
+
+    def results(self, study: str = "quickstart") -> Path:
+        """Where the results of a study are."""
+        return self.directory / "results" / study
 
     def clone(self, to: Path) -> "Checkout":
         """A copy with results and Snakemake's memory of them, time stamps kept."""
@@ -134,12 +139,14 @@ def finished(quickstart: Checkout, tmp_path: Path) -> Checkout:
 # each puppet asked once: for studies whose test counts calls
 ONCE = {condition: {"replicates": 1} for condition in ("history", "rag", "profile")}
 
-# where asking ends: for studies whose test looks at no estimate and no figure
-ASKED = ("results/answers/answers.parquet", "results/cost.csv")
+
+def answers_only(study: str) -> tuple[str, str]:
+    """Where asking ends: for studies whose test looks at no estimate and no figure."""
+    return (f"results/{study}/answers/answers.parquet", f"results/{study}/cost.csv")
+
 
 TINY: dict[str, Any] = {
     "study": {
-        "name": "tiny",
         "models": ["embedded"],
         "conditions": ["offline", "history", "profile"],
         "tasks": ["recommendations", "probe"],

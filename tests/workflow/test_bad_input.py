@@ -72,6 +72,37 @@ def test_a_config_mistake_is_told_before_anything_runs(
         assert word in sentence
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"study:\n  name: mine\n\tseed: 3\n", ["bad.yaml, line 3", "tab"]),
+        (b"study:\n  name: caf\xe9\n", ["bad.yaml, line 2", "UTF-8"]),
+        (b"tasks: {}\nstudy: {}\ntasks: {}\n", ["bad.yaml, line 3", "'tasks' stands on line 1"]),
+        (b"__use_yte__: true\na: ?open('ran', 'w')\n", ["bad.yaml", "__use_yte__", "Python"]),
+    ],
+)
+def test_a_study_file_is_looked_at_before_snakemake_reads_it(
+    study_folder: Checkout, content: bytes, words: list[str]
+) -> None:
+    bad = study_folder.study("bad", {})
+    bad.write_bytes(content)
+    failed = study_folder.snakemake("-n", "all", "--configfile", str(bad))
+    assert failed.returncode != 0
+    sentence = the_sentence(failed)
+    assert all(word in sentence for word in words)
+    assert not (study_folder.root / "ran").exists()
+
+
+def test_a_study_file_is_looked_at_without_the_profile_too(study_folder: Checkout) -> None:
+    bad = study_folder.study("bad", {})
+    bad.write_text("tasks: {}\nstudy: {}\ntasks: {}\n")
+    failed = study_folder.snakemake(
+        "-n", "all", "--workflow-profile", "none", "--configfile", str(bad)
+    )
+    assert failed.returncode != 0
+    assert "bad.yaml, line 3: the key 'tasks' stands on line 1" in the_sentence(failed)
+
+
 def garbage(path: Path) -> None:
     path.write_bytes(b"PAR1 and then nothing that makes sense")
 
@@ -91,7 +122,7 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
     write(corpus)
     bad = study_folder.study("bad", {"corpora": {"sample": {"path": str(corpus)}}})
     failed = study_folder.snakemake(
-        "results/corpus/sample/conversations.parquet", "--configfile", str(bad)
+        "results/bad/corpus/sample/conversations.parquet", "--configfile", str(bad)
     )
     assert failed.returncode != 0
     assert str(corpus) in the_sentence(failed)
@@ -102,17 +133,17 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
     [
         (
             {"tasks": {"recommendations": {"runs": 5000}}},
-            "results/contexts/recommendations/history.parquet",
+            "results/bad/contexts/recommendations/history.parquet",
             ["users", "5000", "runs"],
         ),
         (
             {"tasks": {"recommendations": {"runs": 5000}}},
-            "results/personas/profiles.parquet",
+            "results/bad/personas/profiles.parquet",
             ["5000", "personas"],
         ),
         (
             {"filters": {"min_user_turns": 900}},
-            "results/corpus/sample/conversations.parquet",
+            "results/bad/corpus/sample/conversations.parquet",
             ["min_user_turns"],
         ),
         (
@@ -129,17 +160,17 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
                     }
                 }
             },
-            "results/tasks/probe.parquet",
+            "results/bad/tasks/probe.parquet",
             ["sample_medicine-999"],
         ),
         (
             {"embedding": {"model": "no/such-encoder"}},
-            "results/embeddings/sample/shards/1-of-2.parquet",
+            "results/bad/embeddings/sample/shards/1-of-2.parquet",
             ["no/such-encoder", "embedding.model"],
         ),
         (
             {"study": {"models": ["gpt-4o-mini"]}},
-            "results/responses/gpt-4o-mini/probe/offline.parquet",
+            "results/bad/responses/gpt-4o-mini/probe/offline.parquet",
             ["OPENAI_API_KEY", "api_key_env"],
         ),
     ],
@@ -166,12 +197,13 @@ def test_a_mistake_loses_nothing_that_was_computed(study_folder: Checkout) -> No
         "study": {**TINY["study"], "conditions": ["history"], "tasks": ["recommendations"]}
     }
     good = study_folder.study("good", small)
-    tables = ("results/metrics/heterogeneity.parquet", "--configfile")
+    tables = ("results/good/metrics/heterogeneity.parquet", "--configfile")
     finished = study_folder.snakemake(*tables, str(good))
     assert finished.returncode == 0, finished.stderr[-3000:]
     before = digests(study_folder.directory, "results/**/*.parquet")
     # more puppets than the corpus has users: the tables of the good study must survive the failure
-    bad = study_folder.study("bad", small | {"tasks": {"recommendations": {"runs": 5000}}})
+    worse = {**small, "study": {**small["study"], "name": "good"}}
+    bad = study_folder.study("bad", worse | {"tasks": {"recommendations": {"runs": 5000}}})
     failed = study_folder.snakemake(*tables, str(bad))
     assert failed.returncode != 0
     again = study_folder.snakemake(*tables, str(good))
@@ -183,7 +215,7 @@ def test_a_disk_that_refuses_is_named(study_folder: Checkout) -> None:
     study_folder.directory.mkdir(parents=True)
     # no file may grow over 40 KB: what a full disk does to a table, for any user
     failed = subprocess.run(
-        study_folder.command("results/corpus/sample/conversations.parquet"),
+        study_folder.command("results/quickstart/corpus/sample/conversations.parquet"),
         cwd=study_folder.root,
         env=clean_environment({}),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)),
@@ -194,6 +226,6 @@ def test_a_disk_that_refuses_is_named(study_folder: Checkout) -> None:
     )
     assert failed.returncode != 0
     sentence = the_sentence(failed)
-    assert "results/corpus/sample/conversations.parquet" in sentence
+    assert "results/quickstart/corpus/sample/conversations.parquet" in sentence
     assert "--directory" in sentence
-    assert not list(study_folder.directory.glob("results/corpus/sample/.*partial"))
+    assert not list(study_folder.directory.glob("results/quickstart/corpus/sample/.*partial"))

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
-from workflow.conftest import ASKED, ONCE, Checkout, clean_environment
+from workflow.conftest import ONCE, Checkout, answers_only, clean_environment
 
 pytestmark = pytest.mark.workflow
 
@@ -54,7 +54,7 @@ def run_count(chat: Chat) -> Counter[str]:
 
 
 def tiers(checkout: Checkout) -> list[tuple[Any, ...]]:
-    folder = f"{checkout.directory}/results/responses/served"
+    folder = f"{checkout.directory}/results/batches/responses/served"
     return duckdb.sql(
         f"SELECT count(*), count(DISTINCT text), count(latency_s) FROM '{folder}/*/*.parquet'"
     ).fetchall()
@@ -63,7 +63,7 @@ def tiers(checkout: Checkout) -> list[tuple[Any, ...]]:
 def test_a_study_in_batches_asks_once_and_nothing_live(checkout: Checkout) -> None:
     with serve_provider(specs=[ModelSpec("gpt-x")], speed=SPEED, api_key=KEY) as chat:
         study = checkout.study("batches", batch_study(chat))
-        arguments = (*ASKED, "--configfile", str(study))
+        arguments = (*answers_only("batches"), "--configfile", str(study))
         finished = checkout.snakemake(*arguments, env=ENVIRONMENT)
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert {tier for _, tier in chat.bill.lines} == {"batch"}
@@ -80,7 +80,7 @@ def test_rows_that_failed_are_asked_again_by_the_next_run(checkout: Checkout) ->
     with serve_provider(specs=[ModelSpec("gpt-x")], speed=SPEED) as chat:
         chat.batch = BatchRules(missing=1, duplicate=1, unknown=1)
         study = checkout.study("batches", batch_study(chat))
-        arguments = (*ASKED, "--configfile", str(study))
+        arguments = (*answers_only("batches"), "--configfile", str(study))
         failed = checkout.snakemake(*arguments, env=ENVIRONMENT)
         assert failed.returncode != 0
         assert "have no answer" in failed.stderr
@@ -96,7 +96,7 @@ def test_rows_that_failed_are_asked_again_by_the_next_run(checkout: Checkout) ->
 def test_a_killed_study_goes_on_with_what_it_submitted(n_batches: int, checkout: Checkout) -> None:
     with serve_provider(specs=[ModelSpec("gpt-x")], speed=SPEED) as chat:
         study = checkout.study("batches", batch_study(chat))
-        arguments = (*ASKED, "--configfile", str(study))
+        arguments = (*answers_only("batches"), "--configfile", str(study))
         chat.batch = BatchRules(running_s=600)
         process = subprocess.Popen(
             checkout.command(*arguments),

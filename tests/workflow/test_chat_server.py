@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, ChatRequest, http_error, serve_chat
-from workflow.conftest import ASKED, ONCE, Checkout, clean_environment
+from workflow.conftest import ONCE, Checkout, answers_only, clean_environment
 
 pytestmark = pytest.mark.workflow
 
@@ -86,13 +86,13 @@ def test_a_study_on_a_server_reads_measures_and_draws(checkout: Checkout) -> Non
         assert len(asked_of(chat)) == N_REQUESTS
     rows = duckdb.sql(
         f"""SELECT kind, count(*), count(letter), count(letter_strict), count(items)
-        FROM '{checkout.root}/results/answers/answers.parquet' GROUP BY kind ORDER BY kind"""
+        FROM '{checkout.root}/results/chat/answers/answers.parquet' GROUP BY kind ORDER BY kind"""
     ).fetchall()
     assert rows == [("choice", 36, 36, 0, 0), ("list", 81, 0, 0, 81)]
     (names,) = duckdb.sql(
         f"""SELECT list(DISTINCT item ORDER BY item)
         FROM (SELECT unnest(items) AS item
-              FROM '{checkout.root}/results/answers/answers.parquet')"""
+              FROM '{checkout.root}/results/chat/answers/answers.parquet')"""
     ).fetchall()
     assert set(names[0]) <= {
         "Tesla",
@@ -105,7 +105,7 @@ def test_a_study_on_a_server_reads_measures_and_draws(checkout: Checkout) -> Non
         "Costco",
         "Siemens",
     }
-    assert (checkout.root / "results/figures/fig1.svg").is_file()
+    assert (checkout.root / "results/chat/figures/fig1.svg").is_file()
 
 
 def test_the_key_is_nowhere_on_disk(checkout: Checkout) -> None:
@@ -126,7 +126,7 @@ def test_a_failing_server_fails_the_job_and_keeps_what_arrived(checkout: Checkou
     broken = http_error(500, message="overloaded", times=1000, text="haircut")
     with serve_chat(answer=answer, faults=[broken]) as chat:
         study = checkout.study("chat", chat_study(chat))
-        arguments = (*ASKED, "--keep-going", "--configfile", str(study))
+        arguments = (*answers_only("chat"), "--keep-going", "--configfile", str(study))
         failed = checkout.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
         assert failed.returncode != 0
         assert "requests to served" in failed.stderr
@@ -135,7 +135,7 @@ def test_a_failing_server_fails_the_job_and_keeps_what_arrived(checkout: Checkou
         assert "Traceback" not in failed.stderr
         kept = ledger_rows(checkout)
         assert kept == N_REQUESTS - 9
-        assert not list(checkout.root.glob("results/responses/served/recommendations/*"))
+        assert not list(checkout.root.glob("results/chat/responses/served/recommendations/*"))
         chat.faults.clear()
         before = len(asked_of(chat))
         finished = checkout.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
@@ -146,7 +146,7 @@ def test_a_failing_server_fails_the_job_and_keeps_what_arrived(checkout: Checkou
 def test_a_killed_run_resumes_and_asks_nothing_twice(checkout: Checkout, tmp_path: Path) -> None:
     with serve_chat(answer=answer, latency_s=0.15) as chat:
         study = checkout.study("chat", chat_study(chat, concurrency=2))
-        arguments = (*ASKED, "--configfile", str(study))
+        arguments = (*answers_only("chat"), "--configfile", str(study))
         environment = {"LOOPBACK_API_KEY": KEY}
         with (tmp_path / "killed.log").open("w") as log:
             running = subprocess.Popen(
@@ -181,17 +181,17 @@ def test_an_interrupted_study_ends_with_the_same_answers(checkout: Checkout) -> 
     """The final table of a run that failed midway equals that of a run that did not."""
     with serve_chat(answer=answer) as chat:
         study = checkout.study("chat", chat_study(chat))
-        arguments = ("results/answers/answers.parquet", "--configfile", str(study))
+        arguments = ("results/chat/answers/answers.parquet", "--configfile", str(study))
         whole = checkout.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
         assert whole.returncode == 0, whole.stderr[-3000:]
-        first = (checkout.root / "results/answers/answers.parquet").read_bytes()
+        first = (checkout.root / "results/chat/answers/answers.parquet").read_bytes()
         for path in (checkout.root / "resources/ledger").iterdir():
             path.unlink()
-        for path in checkout.root.glob("results/responses/**/*.parquet"):
+        for path in checkout.root.glob("results/chat/responses/**/*.parquet"):
             path.unlink()
         chat.faults.append(http_error(500, times=60, text="single letter"))
         checkout.snakemake(*arguments, "--keep-going", env={"LOOPBACK_API_KEY": KEY})
         chat.faults.clear()
         resumed = checkout.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
         assert resumed.returncode == 0, resumed.stderr[-3000:]
-    assert (checkout.root / "results/answers/answers.parquet").read_bytes() == first
+    assert (checkout.root / "results/chat/answers/answers.parquet").read_bytes() == first

@@ -24,11 +24,11 @@ STUDY = {
     "tasks": {"probe": {"runs": 3}},
     "metrics": {"baseline": "rag"},
 }
-TARGET = "results/contexts/probe/rag.parquet"
+TARGET = "results/killed/contexts/probe/rag.parquet"
 
 
 def stores(checkout: Checkout) -> list[Path]:
-    return sorted((checkout.root / "results/embeddings").glob("**/[0-9][0-9].sqlite"))
+    return sorted((checkout.root / "results/vectors/corpora").glob("*/[0-9][0-9].sqlite"))
 
 
 def n_stored(checkout: Checkout) -> int:
@@ -72,7 +72,7 @@ def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None
     assert checkout.snakemake("--unlock", *arguments[1:]).returncode == 0
     finished = checkout.snakemake(*arguments)
     assert finished.returncode == 0, finished.stderr[-3000:]
-    (shard,) = (checkout.root / "results/embeddings").glob("**/shards/*.parquet")
+    (shard,) = (checkout.root / "results/killed/embeddings").glob("**/shards/*.parquet")
     vectors = pq.read_table(shard).column("vector").to_pylist()
     kept = sum(vector == mark.tobytes() for vector in vectors)
     assert 0 < before == kept < len(vectors)

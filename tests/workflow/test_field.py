@@ -52,7 +52,7 @@ def surveyed(synthetic: SyntheticField, tmp_path_factory: pytest.TempPathFactory
     made = copy_project(tmp_path_factory.mktemp("field") / "project")
     write_survey(made.root / "resources/field", synthetic.wide)
     study = made.study("field", TINY | {"field": field_setting(synthetic)})
-    finished = made.snakemake("results/answers/field.parquet", "--configfile", str(study))
+    finished = made.snakemake("results/field/answers/field.parquet", "--configfile", str(study))
     assert finished.returncode == 0, finished.stderr[-3000:]
     return made
 
@@ -66,7 +66,7 @@ def test_answers_keep_their_file_and_row(surveyed: Checkout) -> None:
     found = rows_of(
         surveyed,
         """SELECT file, min(row), max(row), count(*), count(DISTINCT platform)
-        FROM 'RESULTS/field/answers.parquet' GROUP BY file ORDER BY file""",
+        FROM 'RESULTS/field/field/answers.parquet' GROUP BY file ORDER BY file""",
     )
     assert found == [("wave_1.csv", 4, 23, 260, 2), ("wave_2.xlsx", 2, 21, 260, 2)]
 
@@ -76,15 +76,16 @@ def test_what_was_planted_is_found_counted_and_left_out(
 ) -> None:
     flagged: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
-    for row in read_table(surveyed, "results/field/quality.csv"):
+    for row in read_table(surveyed, "results/field/field/quality.csv"):
         flagged[row["check"]] += int(row["n_flagged"])
         excluded[row["check"]] += int(row["n_excluded"])
     assert {check: n for check, n in flagged.items() if n and check != "any"} == synthetic.flagged
     ((n_kept, n_participants),) = rows_of(
-        surveyed, "SELECT count(*), count(DISTINCT puppet_id) FROM 'RESULTS/answers/field.parquet'"
+        surveyed,
+        "SELECT count(*), count(DISTINCT puppet_id) FROM 'RESULTS/field/answers/field.parquet'",
     )
     assert (n_kept, n_participants) == (520 - excluded["any"], 40)
-    attrition = read_table(surveyed, "results/field/attrition.csv")
+    attrition = read_table(surveyed, "results/field/field/attrition.csv")
     everyone = [row for row in attrition if not row["variable"]]
     assert {row["n_participants"] for row in everyone} == {"40"}
     assert sum(int(row["n_kept"]) for row in everyone) == n_kept
@@ -98,10 +99,10 @@ def test_a_map_that_does_not_fit_is_refused_in_a_sentence_that_names_nobody(
     setting["columns"] |= {"participant": "panelid"}
     blank = {"study": {**TINY["study"], "conditions": ["offline"]}}
     study = checkout.study("field", TINY | blank | {"field": setting})
-    failed = checkout.snakemake("results/field/answers.parquet", "--configfile", str(study))
+    failed = checkout.snakemake("results/field/field/answers.parquet", "--configfile", str(study))
     assert failed.returncode != 0
     (sentence,) = {line for line in failed.stderr.splitlines() if line.startswith("ERROR: ")}
     assert "resources/field/wave_1.csv: row 1 has no column 'panelid'" in sentence
     assert "(field.columns.participant) (nearest: 'panel_id')" in sentence
-    assert not (checkout.root / "results/field").exists()
+    assert not (checkout.root / "results/field/field").exists()
     assert not any(secret in failed.stderr + failed.stdout for secret in synthetic.planted)

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from servers.provider import Chat, ModelSpec, rerouted, serve_provider
-from workflow.conftest import ASKED, ONCE, Checkout
+from workflow.conftest import ONCE, Checkout, answers_only
 
 pytestmark = pytest.mark.workflow
 
@@ -83,7 +83,9 @@ def study(
 
 
 def run(checkout: Checkout, arguments: tuple[str, str], *more: str) -> Any:
-    return checkout.snakemake(*ASKED, *more, *arguments, env={"LOOPBACK_API_KEY": KEY})
+    return checkout.snakemake(
+        *answers_only("paid"), *more, *arguments, env={"LOOPBACK_API_KEY": KEY}
+    )
 
 
 def errors(finished: Any) -> str:
@@ -110,11 +112,11 @@ def test_the_bill_in_cost_csv_is_the_providers(
     finished = run(checkout, arguments)
     assert finished.returncode == 0, finished.stderr[-3000:]
     assert n_asked(server) == N_REQUESTS
-    with (checkout.root / "results/cost.csv").open() as handle:
+    with (checkout.root / "results/paid/cost.csv").open() as handle:
         rows = list(csv.DictReader(handle))
     assert sum(float(row["cost_usd"]) for row in rows) == pytest.approx(server.bill.usd, rel=1e-9)
     (billed,) = duckdb.sql(
-        f"SELECT sum(cost_usd) FROM '{checkout.root}/results/responses/{selected}/probe/*.parquet'"
+        f"SELECT sum(cost_usd) FROM '{checkout.root}/results/paid/responses/{selected}/probe/*.parquet'"
     ).fetchall()
     assert billed[0] == pytest.approx(server.bill.usd, rel=1e-9)
 
@@ -125,7 +127,7 @@ def test_every_row_tells_where_it_came_from(checkout: Checkout, server: Chat) ->
     rows = duckdb.sql(
         f"""SELECT DISTINCT returned_model, price_as_of, temperature_sent,
             request_id IS NOT NULL, started_at IS NOT NULL
-        FROM '{checkout.root}/results/responses/gpt/probe/*.parquet'"""
+        FROM '{checkout.root}/results/paid/responses/gpt/probe/*.parquet'"""
     ).fetchall()
     assert rows == [("gpt-loop", "2026-11-01", True, True, True)]
 
@@ -205,9 +207,9 @@ def test_the_key_is_in_no_file(checkout: Checkout, server: Chat) -> None:
     finished = run(checkout, study(checkout, server))
     assert finished.returncode == 0, finished.stderr[-3000:]
     checkout.snakemake(
-        *ASKED,
+        *answers_only("paid"),
         "--report",
-        "results/report.zip",
+        "results/paid/report.zip",
         *study(checkout, server),
         env={"LOOPBACK_API_KEY": KEY},
     )
@@ -217,7 +219,7 @@ def test_the_key_is_in_no_file(checkout: Checkout, server: Chat) -> None:
 
 
 def test_a_missing_key_is_told_without_a_call(checkout: Checkout, server: Chat) -> None:
-    failed = checkout.snakemake(*ASKED, *study(checkout, server))
+    failed = checkout.snakemake(*answers_only("paid"), *study(checkout, server))
     assert failed.returncode != 0
     assert "LOOPBACK_API_KEY" in errors(failed)
     assert server.requests == []
@@ -232,7 +234,7 @@ def test_a_lost_ledger_stops_the_run_and_a_damaged_one_is_recovered(
 
     def ask() -> Any:
         shutil.rmtree(checkout.root / "results", ignore_errors=True)
-        target = "results/responses/gpt/probe/offline.parquet"
+        target = "results/paid/responses/gpt/probe/offline.parquet"
         return checkout.snakemake(target, *arguments, env={"LOOPBACK_API_KEY": KEY})
 
     assert ask().returncode == 0

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import ASKED, ONCE, Checkout, clean_environment, planned_rules
+from workflow.conftest import ONCE, Checkout, answers_only, clean_environment, planned_rules
 
 pytestmark = pytest.mark.workflow
 
@@ -24,8 +24,8 @@ NO_NETWORK = {
 }
 
 
-def plan_of(checkout: Checkout) -> list[dict[str, str]]:
-    path = checkout.root / "results/plan.csv"
+def plan_of(checkout: Checkout, study: str) -> list[dict[str, str]]:
+    path = checkout.results(study) / "plan.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
@@ -40,8 +40,8 @@ def test_a_study_on_real_data_is_planned_without_key_network_or_corpus(
     planned = checkout.snakemake("plan", "--configfile", study, env=NO_NETWORK)
     assert planned.returncode == 0, planned.stderr[-3000:]
     assert not (checkout.root / "resources/downloads").exists()
-    assert not (checkout.root / "results/responses").exists()
-    rows = plan_of(checkout)
+    assert not checkout.results(name).joinpath("responses").exists()
+    rows = plan_of(checkout, name)
     assert len({row["model"] for row in rows}) == 2
     assert {row["dispatch"] for row in rows} == {"live", "flex", "batch"}
     mmlu = [row for row in rows if row["task"] == "mmlu_lite" and row["condition"] == "history"]
@@ -51,7 +51,7 @@ def test_a_study_on_real_data_is_planned_without_key_network_or_corpus(
     for row in rows:
         expected, most = float(row["cost_expected_usd"]), float(row["cost_most_usd"])
         assert float(row["cost_ideal_usd"]) <= expected <= most
-    page = (checkout.root / "results/plan.html").read_text(encoding="utf-8")
+    page = (checkout.results(name) / "plan.html").read_text(encoding="utf-8")
     assert "assume" in page
     assert ("2026-06-01" in page) == (name == "paper")
 
@@ -61,13 +61,25 @@ def test_the_quickstart_is_planned_from_its_tables_and_what_is_answered_is_not_c
 ) -> None:
     overlay: dict[str, Any] = {"study": {"tasks": ["recommendations", "probe"]}}
     study = finished.study("two", overlay)
-    before = {p: p.stat().st_mtime_ns for p in Path(finished.root).glob("results/responses/**/*")}
+    before = {p: p.stat().st_mtime_ns for p in Path(finished.root).glob("results/*/responses/**/*")}
     planned = finished.snakemake("plan", "--configfile", str(study))
     assert planned.returncode == 0, planned.stderr[-3000:]
-    rows = plan_of(finished)
+    rows = plan_of(finished, "two")
     assert {row["basis"] for row in rows} == {"tables"}
     assert all(row["n_requests"] == row["n_answered"] != "0" for row in rows)
     assert {p: p.stat().st_mtime_ns for p in before} == before
+
+
+def test_a_plan_downloads_nothing_whatever_tables_are_there(finished: Checkout) -> None:
+    # as after a run of the study whose downloads were deleted since
+    made = finished.results("paper") / "contexts/mmlu_lite/history.parquet"
+    made.parent.mkdir(parents=True)
+    made.write_bytes((finished.results() / "contexts/mmlu_lite/history.parquet").read_bytes())
+    planned = finished.snakemake("plan", "--configfile", "studies/paper.yaml", env=NO_NETWORK)
+    assert planned.returncode == 0, planned.stderr[-3000:]
+    assert "download_dataset" not in planned.stderr
+    rows = [row for row in plan_of(finished, "paper") if row["task"] == "mmlu_lite"]
+    assert {row["basis"] for row in rows} == {"all assumed"}
 
 
 PRICE = {"input": 100.0, "output": 400.0}
@@ -106,7 +118,7 @@ def n_asked(chat: Chat) -> int:
 
 def kill_midway(checkout: Checkout, chat: Chat, n_calls: int, *arguments: str) -> None:
     process = subprocess.Popen(
-        checkout.command(*ASKED, *arguments),
+        checkout.command(*answers_only("killed"), *arguments),
         cwd=checkout.root,
         env=clean_environment(KEY),
         start_new_session=True,
@@ -139,13 +151,13 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
     ) as chat:
         arguments = paid_study(checkout, chat)
         kill_midway(checkout, chat, 12, *arguments)
-        assert not list((checkout.root / "results/responses").glob("**/*.parquet"))
+        assert not list((checkout.root / "results/killed/responses").glob("**/*.parquet"))
         ((n_stored,),) = rows_of(checkout, "served.sqlite", "SELECT count(*) FROM answers")
         asked = n_asked(chat)
         planned = checkout.snakemake("plan", *arguments)
         assert planned.returncode == 0, planned.stderr[-3000:]
         assert n_asked(chat) == asked
-        rows = [row for row in plan_of(checkout) if row["is_chosen"] == "True"]
+        rows = [row for row in plan_of(checkout, "killed") if row["is_chosen"] == "True"]
         assert sum(int(row["n_answered"]) for row in rows) == n_stored > 0
         n_left = sum(int(row["n_requests"]) - int(row["n_answered"]) for row in rows)
         for row in rows:
@@ -153,7 +165,7 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
             dollars = (tokens * PRICE["input"] + int(row["output_tokens"]) * PRICE["output"]) / 1e6
             assert float(row["cost_no_cache_usd"]) == pytest.approx(dollars)
         assert rows_of(checkout, "budget.sqlite", "SELECT count(*) FROM holders") == [(1,)]
-        finished = checkout.snakemake(*ASKED, *arguments, env=KEY)
+        finished = checkout.snakemake(*answers_only("killed"), *arguments, env=KEY)
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert n_asked(chat) - asked == n_left
         # nothing is held any more, and what was under way when it was killed counts as spent
@@ -163,4 +175,4 @@ def test_answers_of_a_killed_job_are_planned_as_answered_and_its_budget_comes_ba
         assert chat.bill.usd <= spent / 1e9 <= chat.bill.usd + lost / 1e9
     again = checkout.snakemake("plan", *arguments)
     assert again.returncode == 0, again.stderr[-3000:]
-    assert all(row["n_requests"] == row["n_answered"] for row in plan_of(checkout))
+    assert all(row["n_requests"] == row["n_answered"] for row in plan_of(checkout, "killed"))

@@ -17,11 +17,11 @@ FEW: dict[str, Any] = {
     "study": {"conditions": ["offline_t0", "offline", "history", "profile"]},
     "power": {"simulations": 20, "sizes": [5, 20, 60]},
 }
-FILES = ("results/power/*", "results/figures/power.*")
+FILES = ("results/few/power/*", "results/few/figures/power.*")
 
 
-def rows_of(checkout: Checkout, name: str) -> list[dict[str, str]]:
-    path = checkout.directory / "results/power" / name
+def rows_of(checkout: Checkout, study: str) -> list[dict[str, str]]:
+    path = checkout.results(study) / "power/power.csv"
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
@@ -33,7 +33,7 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
     done = checkout.snakemake("power", "field_kit", *few, env=NO_NETWORK)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "consent.md: replace what is marked REPLACE" in done.stderr
-    kit = checkout.directory / "results/field_kit"
+    kit = checkout.results("few") / "field_kit"
     assert "| with 5 | with 20 | with 60 |" in (kit / "sample_size.md").read_text(encoding="utf-8")
     told = yaml.safe_load((kit / "field_page.yaml").read_text(encoding="utf-8"))["field"]
     assert len(told["prompts"]) == 9 + 4
@@ -43,9 +43,9 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
         *("power.parquet", "power.csv", "advice.csv", "power.md"),
         *("power.pdf", "power.svg", "power.png"),
     }
-    assert not (checkout.root / "results/responses").exists()
+    assert not (checkout.results("few") / "responses").exists()
     assert not (checkout.root / "resources/ledger").exists()
-    rows = rows_of(checkout, "power.csv")
+    rows = rows_of(checkout, "few")
     assert {row["n_users"] for row in rows} == {"5", "20", "60"}
     assert {(row["task"], row["n_items"]) for row in rows} == {
         *(("recommendations", "9"), ("probe", "4"), ("mmlu_lite", "75"))
@@ -54,7 +54,7 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
     assert {row["basis"] for row in rows} == {"tables", "participants"}
     for row in rows:
         assert row["reason"] or row["power"]
-    told = (checkout.directory / "results/power/power.md").read_text(encoding="utf-8")
+    told = (checkout.results("few") / "power/power.md").read_text(encoding="utf-8")
     assert "20 simulated studies" in told
     again = checkout.snakemake("power", *few, "--forcerun", "plan_power")
     assert again.returncode == 0, again.stderr[-3000:]
@@ -69,7 +69,7 @@ def test_a_study_on_real_data_is_priced_as_its_plan(checkout: Checkout) -> None:
     done = checkout.snakemake("power", "plan", *study, env=NO_NETWORK)
     assert done.returncode == 0, done.stderr[-3000:]
     assert not (checkout.root / "resources/downloads").exists()
-    plan = (checkout.root / "results/plan.csv").read_text(encoding="utf-8")
+    plan = (checkout.root / "results/power/plan.csv").read_text(encoding="utf-8")
     planned = {
         (row["model"], row["task"], row["condition"]): row
         for row in csv.DictReader(plan.splitlines())
@@ -77,7 +77,7 @@ def test_a_study_on_real_data_is_priced_as_its_plan(checkout: Checkout) -> None:
     }
     runs = {"recommendations": "100", "probe": "100", "mmlu_lite": "10"}
     same = set[str]()
-    for row in rows_of(checkout, "power.csv"):
+    for row in rows_of(checkout, "power"):
         if row["condition"] == "field":
             assert float(row["cost_usd"]) == 4.0 * int(row["n_users"])
             continue

@@ -17,11 +17,16 @@ from workflow.conftest import Checkout, digests
 
 pytestmark = pytest.mark.workflow
 
-TABLES = ("results/**/*.parquet", "results/**/*.csv", "results/findings.md", "results/figures/*")
+TABLES = (
+    "results/**/*.parquet",
+    "results/**/*.csv",
+    "results/*/findings.md",
+    "results/*/figures/*",
+)
 
 
 def test_all_leaves_every_result(quickstart: Checkout) -> None:
-    results = quickstart.root / "results"
+    results = quickstart.results()
     for figure in ("fig1", "fig2", "fig3", "fig4", "fig5"):
         for suffix in ("pdf", "svg", "png"):
             assert (results / "figures" / f"{figure}.{suffix}").stat().st_size > 5_000
@@ -61,7 +66,7 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
 def test_tables_have_their_declared_columns(
     quickstart: Checkout, path: str, row_type: type
 ) -> None:
-    table, declared = pq.read_table(quickstart.root / "results" / path), tables.schema_of(row_type)
+    table, declared = pq.read_table(quickstart.results() / path), tables.schema_of(row_type)
     if row_type is records.Conversation:
         # DuckDB wrote it, which marks no column as one that every row has: the rows themselves tell
         assert all(field.nullable or not table[field.name].null_count for field in declared)
@@ -84,7 +89,7 @@ def _optional(field: pa.Field) -> pa.Field:
 def test_every_arm_answers_every_item_equally_often(quickstart: Checkout) -> None:
     counts = duckdb.sql(
         f"""SELECT task, condition, item_id, count(*) AS n, count(reason) AS unread
-        FROM '{quickstart.root}/results/answers/answers.parquet' GROUP BY ALL"""
+        FROM '{quickstart.results()}/answers/answers.parquet' GROUP BY ALL"""
     ).fetchall()
     units = {"recommendations": 40, "probe": 40, "mmlu_lite": 10}
     # a puppet is asked twice
@@ -100,14 +105,14 @@ def test_the_second_offline_arm_is_drawn_anew(
 ) -> None:
     ((drawn,),) = duckdb.sql(
         f"""SELECT list(DISTINCT replicate ORDER BY replicate)
-        FROM '{quickstart.root}/results/requests/mmlu_lite/{condition}.parquet'"""
+        FROM '{quickstart.results()}/requests/mmlu_lite/{condition}.parquet'"""
     ).fetchall()
     assert drawn == [*range(first, first + 10)]
 
 
 def test_a_puppet_never_meets_the_same_conversation_twice(quickstart: Checkout) -> None:
     repeats = duckdb.sql(
-        f"""SELECT count(*) FROM '{quickstart.root}/results/contexts/*/*.parquet'
+        f"""SELECT count(*) FROM '{quickstart.results()}/contexts/*/*.parquet'
         WHERE len(conversation_ids) <> len(list_distinct(conversation_ids))"""
     ).fetchall()
     assert repeats == [(0,)]
@@ -116,7 +121,7 @@ def test_a_puppet_never_meets_the_same_conversation_twice(quickstart: Checkout) 
 def test_history_puppets_are_distinct_users_with_their_own_conversations(
     quickstart: Checkout,
 ) -> None:
-    results = quickstart.root / "results"
+    results = quickstart.results()
     rows = duckdb.sql(
         f"""SELECT count(*), count(DISTINCT puppet_id), bool_and(c.user_id = x.puppet_id)
         FROM '{results}/contexts/recommendations/history.parquet' x
@@ -127,11 +132,11 @@ def test_history_puppets_are_distinct_users_with_their_own_conversations(
 
 
 def test_the_funnel_counts_down(quickstart: Checkout) -> None:
-    with (quickstart.root / "results/corpus/sample/funnel.csv").open() as handle:
+    with (quickstart.results() / "corpus/sample/funnel.csv").open() as handle:
         steps = list(csv.DictReader(handle))
     for before, after in itertools.pairwise(steps):
         assert int(after["rows_in"]) == int(before["rows_out"])
-    kept = pq.read_table(quickstart.root / "results/corpus/sample/conversations.parquet")
+    kept = pq.read_table(quickstart.results() / "corpus/sample/conversations.parquet")
     assert int(steps[-1]["rows_out"]) == kept.num_rows
     dropping = {s["filter"] for s in steps if s["rows_in"] != s["rows_out"]}
     assert {"min_user_turns", "languages", "exclude_toxic", "exclude_redacted"} <= dropping
@@ -141,7 +146,7 @@ def test_the_database_answers_sql_from_the_study_folder(
     quickstart: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(quickstart.root)
-    with duckdb.connect("results/study.duckdb", read_only=True) as database:
+    with duckdb.connect(quickstart.results() / "study.duckdb", read_only=True) as database:
         views = {name for (name,) in database.sql("SHOW TABLES").fetchall()}
         assert {"conversations", "contexts", "responses", "answers", "heterogeneity"} <= views
         ((joined,),) = database.sql(
@@ -189,7 +194,7 @@ def test_the_report_holds_figures_captions_and_provenance(
     assert len(results) >= 3 + 6 + 1 + 2
     for path_in_report, entry in results.items():
         assert entry["caption"].strip(), path_in_report
-    assert "not a chat model" in results["results/figures/fig1.svg"]["caption"]
+    assert "not a chat model" in results["results/quickstart/figures/fig1.svg"]["caption"]
 
 
 def test_one_figure_can_be_asked_for(checkout: Checkout) -> None:

@@ -168,7 +168,7 @@ def test_all_514_questions_are_asked_ten_times_under_each_condition(real_study: 
     rows = query(
         real_study,
         "SELECT condition, count(*), count(DISTINCT item_id), count(letter_strict)"
-        " FROM 'results/answers/answers.parquet' WHERE task = 'mmlu_lite' GROUP BY condition",
+        " FROM 'results/fewer/answers/answers.parquet' WHERE task = 'mmlu_lite' GROUP BY condition",
     )
     assert sorted(rows) == [
         (condition, 5140, 514, 5140)
@@ -179,8 +179,8 @@ def test_all_514_questions_are_asked_ten_times_under_each_condition(real_study: 
 def test_the_embedded_baseline_scores_what_it_is_known_to(real_study: Checkout) -> None:
     ((micro,),) = query(
         real_study,
-        "SELECT avg((a.letter_strict = i.gold)::INT) FROM 'results/answers/answers.parquet' a"
-        " JOIN 'results/tasks/mmlu_lite.parquet' i USING (item_id)"
+        "SELECT avg((a.letter_strict = i.gold)::INT) FROM 'results/fewer/answers/answers.parquet' a"
+        " JOIN 'results/fewer/tasks/mmlu_lite.parquet' i USING (item_id)"
         " WHERE a.task = 'mmlu_lite' AND a.condition = 'offline_t0'",
     )
     # 31.7 % was measured for cosine(question, choice) with this encoder on these questions
@@ -191,7 +191,7 @@ def test_users_move_answers_beyond_reruns(real_study: Checkout) -> None:
     spread = dict(
         query(
             real_study,
-            "SELECT condition, maximum - minimum FROM 'results/metrics/accuracy.parquet'"
+            "SELECT condition, maximum - minimum FROM 'results/fewer/metrics/accuracy.parquet'"
             " WHERE task = 'mmlu_lite' AND metric = 'em_strict'",
         )
     )
@@ -200,7 +200,8 @@ def test_users_move_answers_beyond_reruns(real_study: Checkout) -> None:
     novel = dict(
         query(
             real_study,
-            "SELECT condition, share FROM 'results/metrics/novelty.parquet' WHERE task = 'mmlu_lite'",
+            "SELECT condition, share FROM 'results/fewer/metrics/novelty.parquet'"
+            " WHERE task = 'mmlu_lite'",
         )
     )
     assert novel["offline_t0"] < novel["offline_again"] < novel["profile"] < 1
@@ -209,8 +210,8 @@ def test_users_move_answers_beyond_reruns(real_study: Checkout) -> None:
 def test_real_conversations_are_whole_in_the_contexts(real_study: Checkout) -> None:
     ((cut,),) = query(
         real_study,
-        "SELECT count(*) FROM 'results/contexts/recommendations/history.parquet' x"
-        " JOIN 'results/corpus/wildchat_1m/conversations.parquet' c"
+        "SELECT count(*) FROM 'results/fewer/contexts/recommendations/history.parquet' x"
+        " JOIN 'results/fewer/corpus/wildchat_1m/conversations.parquet' c"
         " ON c.conversation_id = x.conversation_ids[1]"
         " WHERE x.messages <> c.messages",
     )
@@ -234,15 +235,15 @@ def test_downloads_are_pinned_checked_and_not_repeated(real_study: Checkout, hub
 
 def test_figures_and_findings_are_drawn_from_real_data(real_study: Checkout) -> None:
     for figure in ("fig1", "fig2", "fig3", "fig4", "fig5"):
-        assert (real_study.root / f"results/figures/{figure}.png").stat().st_size > 20_000
+        assert (real_study.root / f"results/fewer/figures/{figure}.png").stat().st_size > 20_000
     # not the middle of "finance"
-    assert not re.search(r"\bnan\b", (real_study.root / "results/findings.md").read_text())
+    assert not re.search(r"\bnan\b", (real_study.root / "results/fewer/findings.md").read_text())
 
 
 def test_no_network_is_one_line_with_the_two_ways_out(tmp_path: Path) -> None:
     checkout = copy_project(tmp_path / "project")
     failed = checkout.snakemake(
-        "results/corpus/wildchat_1m/conversations.parquet",
+        "results/wildchat/corpus/wildchat_1m/conversations.parquet",
         "--configfile",
         STUDY,
         env={"HF_ENDPOINT": "http://127.0.0.1:9"},

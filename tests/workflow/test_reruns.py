@@ -101,7 +101,7 @@ def test_changing_a_library_function_reruns_exactly_its_stages(
 
 def answers_by_request(checkout: Checkout) -> dict[tuple[object, ...], str]:
     """Ledger key of every response, by model, task, condition, item, puppet and replicate."""
-    files = f"{checkout.directory}/results/responses/*/recommendations/*.parquet"
+    files = f"{checkout.directory}/results/quickstart/responses/*/recommendations/*.parquet"
     rows = duckdb.sql(
         f"SELECT task, condition, item_id, puppet_id, replicate, ledger_key FROM '{files}'"
     ).fetchall()
@@ -133,7 +133,7 @@ def test_changing_one_prompt_asks_that_prompt_and_nothing_else(finished: Checkou
 
 def test_deleting_all_results_asks_nothing_again(finished: Checkout) -> None:
     before = ledger_rows(finished)
-    for path in (finished.root / "results/responses").rglob("*.parquet"):
+    for path in (finished.root / "results/quickstart/responses").rglob("*.parquet"):
         path.unlink()
     again = finished.snakemake("all")
     assert again.returncode == 0, again.stderr[-3000:]

@@ -51,8 +51,8 @@ def test_a_study_is_planned_on_data_at_hand(tmp_path: Path, name: str) -> None:
     text = planned.stdout + planned.stderr
     assert {"measure_arms", "plot_arms"} <= planned_rules(text)
     assert "download_dataset" not in planned_rules(text)
-    assert f"results/figures/{name}.pdf" in text
-    used = set(re.findall(r"results/corpus/(\w+)/funnel", text))
+    assert f"results/on_hand/figures/{name}.pdf" in text
+    used = set(re.findall(r"results/on_hand/corpus/(\w+)/funnel", text))
     assert used == (set(DOWNLOADED) if name == "corpora" else {"sample"})
 
 
@@ -92,7 +92,7 @@ def test_a_puppets_shorter_histories_end_its_longer_ones(small_study: Small) -> 
     rows = query(
         small_study[0],
         "SELECT puppet_id, list(conversation_ids ORDER BY len(conversation_ids))"
-        " FROM 'results/contexts/recommendations/history_*.parquet' GROUP BY puppet_id",
+        " FROM 'results/small/contexts/recommendations/history_*.parquet' GROUP BY puppet_id",
     )
     assert len(rows) == 4
     for _, (one, five, cut) in rows:
@@ -107,7 +107,7 @@ def test_the_table_of_arms_says_what_was_asked_for_and_what_is_held(small_study:
     rows = query(
         small_study[0],
         "SELECT condition, asked, conversations + dropped, conversations, tokens"
-        " FROM 'results/metrics/arms.parquet' WHERE measure = 'share_who' ORDER BY position",
+        " FROM 'results/small/metrics/arms.parquet' WHERE measure = 'share_who' ORDER BY position",
     )
     assert [row[:3] for row in rows] == [
         ("offline", 0, None),
@@ -124,14 +124,14 @@ def test_trends_are_tested_and_no_cell_is_nan(small_study: Small) -> None:
     study, _ = small_study
     rows = query(
         study,
-        "SELECT measure, p_value, p_holm, reason FROM 'results/metrics/arm_tests.parquet'",
+        "SELECT measure, p_value, p_holm, reason FROM 'results/small/metrics/arm_tests.parquet'",
     )
     assert {row[0] for row in rows} == {"share_who", "var_answers", "from_baseline", "em_strict"}
     for name, p_value, p_holm, reason in rows:
         assert (p_value is None) == (name == "em_strict") == (reason is not None)
         assert p_holm == p_value
     for table in ("arms", "arm_tests"):
-        assert "nan" not in (study.root / f"results/metrics/{table}.csv").read_text().lower()
+        assert "nan" not in (study.root / f"results/small/metrics/{table}.csv").read_text().lower()
 
 
 def test_the_database_says_which_corpus_a_conversation_is_from(
@@ -139,7 +139,7 @@ def test_the_database_says_which_corpus_a_conversation_is_from(
 ) -> None:
     # a search path would not do: results in the folder of the tests come before it
     monkeypatch.chdir(small_study[0].root)
-    with duckdb.connect("results/study.duckdb", read_only=True) as database:
+    with duckdb.connect("results/small/study.duckdb", read_only=True) as database:
         rows = database.sql(
             "SELECT corpus, min(n_user_turns) FROM conversations GROUP BY 1 ORDER BY 1"
         ).fetchall()
@@ -151,8 +151,8 @@ def test_a_profile_stands_before_the_history(small_study: Small) -> None:
     rows = query(
         small_study[0],
         "SELECT messages[1].role, messages[1].content = p.text, len(conversation_ids)"
-        " FROM 'results/contexts/recommendations/elsewhere.parquet' c"
-        " JOIN 'results/personas/profiles.parquet' p"
+        " FROM 'results/small/contexts/recommendations/elsewhere.parquet' c"
+        " JOIN 'results/small/personas/profiles.parquet' p"
         " ON right(c.puppet_id, 6) = right(p.puppet_id, 6)",
     )
     assert rows == [("system", True, 1)] * 4
@@ -161,7 +161,9 @@ def test_a_profile_stands_before_the_history(small_study: Small) -> None:
 def test_the_figure_is_drawn_and_in_the_report(small_study: Small) -> None:
     study, arguments = small_study
     for suffix in ("pdf", "svg", "png"):
-        assert (study.root / f"results/figures/history_length.{suffix}").stat().st_size > 10_000
+        assert (
+            study.root / f"results/small/figures/history_length.{suffix}"
+        ).stat().st_size > 10_000
     again = study.snakemake("all", *arguments)
     assert "Nothing to be done" in again.stderr
 
@@ -170,7 +172,7 @@ def test_a_paid_model_is_planned_from_the_same_file(small_study: Small) -> None:
     study, arguments = small_study
     planned = study.snakemake("plan", *arguments, "--config", "study={models: [gpt-6-luna]}")
     assert planned.returncode == 0, planned.stderr[-3000:]
-    text = (study.root / "results/plan.csv").read_text(encoding="utf-8")
+    text = (study.root / "results/small/plan.csv").read_text(encoding="utf-8")
     rows = [row for row in csv.DictReader(text.splitlines()) if row["is_chosen"] == "True"]
     assert {row["basis"] for row in rows} == {"tables"}
     costs = {row["condition"]: float(row["cost_no_cache_usd"]) for row in rows}

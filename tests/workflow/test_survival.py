@@ -12,7 +12,7 @@ from workflow.conftest import Checkout
 pytestmark = pytest.mark.workflow
 
 KEY = "secret-of-this-test-5556667777"
-TARGET = "results/answers/answers.parquet"
+TARGET = "results/keys/answers/answers.parquet"
 ECHO = f"Incorrect API key provided: {KEY}"
 
 

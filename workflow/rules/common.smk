@@ -3,6 +3,7 @@
 
 import re
 import sys
+import time
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -10,16 +11,20 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
+PARSED_AT = time.time()
 HOME = Path(workflow.basedir)
 sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 
+from fieldwork.config_files import lay_over
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import field_files
-from fieldwork.provenance import code_version
+from fieldwork.provenance import code_version, digest
+from fieldwork.run_record import record_run
 from fieldwork.settings import (
     arms_of,
     calibrated_of,
     check_config,
+    check_own_name,
     controls_of,
     corpus_of,
     filters_of,
@@ -29,7 +34,26 @@ from fieldwork.study_files import check_files, location_of, source_files
 
 
 # a study folder made with --directory may have a config of its own; without one the shipped one holds
-configfile: "config.yaml" if Path("config.yaml").exists() else str(HOME / "config.yaml")
+LOWEST = "config.yaml" if Path("config.yaml").exists() else str(HOME / "config.yaml")
+
+try:
+    layers = lay_over(
+        [
+            *([] if workflow.config_settings.replace_workflow_config else [LOWEST]),
+            *workflow.overwrite_configfiles,
+        ],
+        workflow.config_settings.config,
+    )
+except StudyError as error:
+    raise WorkflowError(str(error))
+
+
+configfile: LOWEST
+
+
+# Snakemake merges entries that share a name, of whatever kinds they are
+config.clear()
+config.update(layers.settings)
 
 
 report: "../report/study.rst"
@@ -43,6 +67,23 @@ def shipped(path):
 def code(script):
     """Version of the code that `script` runs."""
     return code_version(HOME / "workflow" / "scripts" / f"{script}.py")
+
+
+try:
+    check_config(config, HOME / "workflow" / "schemas" / "config.schema.yaml", layers.places)
+    check_own_name(workflow.config_settings.overwrite_config, workflow.overwrite_configfiles)
+    check_files(config, shipped, layers.places)
+except StudyError as error:
+    raise WorkflowError(str(error))
+
+
+# where the study's results are: `<results>` in the rules, so that studies in one folder stay apart
+RESULTS = f"results/{config['study']['name']}"
+
+
+pathvars:
+    results=RESULTS,
+    logs=f"logs/{config['study']['name']}",
 
 
 def source(name):
@@ -73,14 +114,14 @@ def by_wildcard(registry, wildcards):
 def context_inputs(wildcards):
     """What the contexts of a condition are made from."""
     condition = by_wildcard("conditions", wildcards)
-    profiles = {"profiles": "results/personas/profiles.parquet"}
+    profiles = {"profiles": "<results>/personas/profiles.parquet"}
     if condition["context"] == "profile":
         return profiles
     corpus = condition["corpus"]
-    found = {"conversations": f"results/corpus/{corpus}/conversations.parquet"}
+    found = {"conversations": f"<results>/corpus/{corpus}/conversations.parquet"}
     if condition["context"] == "rag":
-        shards = f"results/embeddings/{corpus}/shards/{{scatteritem}}.parquet"
-        found |= {"vectors": gather.embedding(shards), "task": "results/tasks/{task}.parquet"}
+        shards = f"<results>/embeddings/{corpus}/shards/{{scatteritem}}.parquet"
+        found |= {"vectors": gather.embedding(shards), "task": "<results>/tasks/{task}.parquet"}
     return found | (profiles if condition["profile"] else {})
 
 
@@ -94,7 +135,7 @@ def contexts_of(wildcards):
     """The contexts a condition needs: none when the model sees nothing of a user."""
     if by_wildcard("conditions", wildcards)["context"] == "none":
         return []
-    return "results/contexts/{task}/{condition}.parquet"
+    return "<results>/contexts/{task}/{condition}.parquet"
 
 
 def retrieves(wildcards):
@@ -110,7 +151,7 @@ def gpus():
 def study_contexts():
     """Every contexts table of the study."""
     return expand(
-        "results/contexts/{task}/{condition}.parquet",
+        "<results>/contexts/{task}/{condition}.parquet",
         task=config["study"]["tasks"],
         condition=[
             c for c in config["study"]["conditions"] if config["conditions"][c]["context"] != "none"
@@ -127,7 +168,7 @@ def needs_profiles(condition):
 def study_profiles():
     """The table of profiles, where a selected condition needs it."""
     needed = any(needs_profiles(c) for c in config["study"]["conditions"])
-    return ["results/personas/profiles.parquet"] if needed else []
+    return ["<results>/personas/profiles.parquet"] if needed else []
 
 
 def on_hand(name):
@@ -143,16 +184,15 @@ def can_count(task, condition=None):
         return mode == "build"
     if condition is None:
         return all(on_hand(part["dataset"]) for part in config["tasks"][task]["sources"])
-    kind = config["conditions"][condition]["context"]
-    if kind == "none" or Path(f"results/contexts/{task}/{condition}.parquet").exists():
-        return True
     if needs_profiles(condition):
         parts = [config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
         if not all(on_hand(part) for part in parts):
             return False
-    # a downloaded corpus takes hours to filter and embed
     corpus = corpus_of(config, condition)
-    return corpus is None or location_of(config, corpus)["path"] is not None
+    if corpus is None or location_of(config, corpus)["path"] is not None:
+        return True
+    # a downloaded corpus takes hours to filter and embed: its contexts count once they are made
+    return on_hand(corpus) and Path(f"{RESULTS}/contexts/{task}/{condition}.parquet").exists()
 
 
 def plan_tables():
@@ -160,10 +200,10 @@ def plan_tables():
     tasks = [task for task in config["study"]["tasks"] if can_count(task)]
     arms = [(t, c) for t in tasks for c in config["study"]["conditions"] if can_count(t, c)]
     return [
-        *(f"results/tasks/{task}.parquet" for task in tasks),
-        *(f"results/requests/{task}/{condition}.parquet" for task, condition in arms),
+        *(f"<results>/tasks/{task}.parquet" for task in tasks),
+        *(f"<results>/requests/{task}/{condition}.parquet" for task, condition in arms),
         *(
-            f"results/contexts/{task}/{condition}.parquet"
+            f"<results>/contexts/{task}/{condition}.parquet"
             for task, condition in arms
             if config["conditions"][condition]["context"] != "none"
         ),
@@ -175,7 +215,8 @@ def time_stamps(paths):
 
     A param, not an input: planning must never have questions asked.
     """
-    return {path: Path(path).stat().st_mtime_ns for path in paths if Path(path).exists()}
+    places = [path.replace("<results>", RESULTS) for path in paths]
+    return {path: Path(path).stat().st_mtime_ns for path in places if Path(path).exists()}
 
 
 def selected(registry):
@@ -198,7 +239,7 @@ def price_of_model(wildcards):
 def study_costs():
     """The bill, where a selected model is asked over a network."""
     paid = any(model["provider"] != "embedded" for model in selected("models").values())
-    return ["results/cost.csv"] if paid else []
+    return ["<results>/cost.csv"] if paid else []
 
 
 def drawing():
@@ -256,7 +297,7 @@ def leaderboard_note():
 def study_tables(stage):
     """The files of a stage for every model, task and condition of the study."""
     return expand(
-        f"results/{stage}/{{model}}/{{task}}/{{condition}}.parquet",
+        f"<results>/{stage}/{{model}}/{{task}}/{{condition}}.parquet",
         model=config["study"]["models"],
         task=config["study"]["tasks"],
         condition=config["study"]["conditions"],
@@ -302,7 +343,7 @@ def arms_asked():
 def arm_contexts():
     """The contexts tables of the arms that the figure of arms shows."""
     return expand(
-        "results/contexts/{task}/{condition}.parquet",
+        "<results>/contexts/{task}/{condition}.parquet",
         task=config["study"]["tasks"],
         condition=[c for c in arms_of(config) if config["conditions"][c]["context"] != "none"],
     )
@@ -340,32 +381,45 @@ def field_figures():
 def study_results():
     """What a complete study leaves behind."""
     return [
-        "results/study.duckdb",
-        "results/findings.md",
-        "results/provenance/config.yaml",
-        "results/provenance/versions.csv",
+        "<results>/study.duckdb",
+        "<results>/findings.md",
+        "<results>/provenance/config.yaml",
+        "<results>/provenance/versions.csv",
         *study_costs(),
         *expand(
-            "results/figures/{figure}.{suffix}",
+            "<results>/figures/{figure}.{suffix}",
             figure=[*drawn_figures(), *field_figures()],
             suffix=["pdf", "svg", "png"],
         ),
         *study_arms(
-            *(f"results/figures/{{arms}}.{suffix}" for suffix in ("pdf", "svg", "png")),
+            *(f"<results>/figures/{{arms}}.{suffix}" for suffix in ("pdf", "svg", "png")),
         ),
-        *expand("results/metrics/{table}.csv", table=calibration_tables()),
+        *expand("<results>/metrics/{table}.csv", table=calibration_tables()),
     ]
 
 
-try:
-    check_config(
-        config,
-        HOME / "workflow" / "schemas" / "config.schema.yaml",
-        " + ".join(dict.fromkeys(Path(f).name for f in workflow.configfiles)) or "--config",
-    )
-    check_files(config, shipped)
-except StudyError as error:
-    raise WorkflowError(str(error))
+def new_pages():
+    """What this run made for a reader to open, a line each."""
+    pages = {
+        "Findings": "findings.md",
+        "Figures": "figures",
+        "Plan": "plan.html",
+        "Power": "power/power.md",
+        "Field kit": "field_kit/README.md",
+    }
+    return [
+        f"{title}: {RESULTS}/{page}"
+        for title, page in pages.items()
+        if Path(RESULTS, page).exists() and Path(RESULTS, page).stat().st_mtime >= PARSED_AT
+    ]
+
+
+onstart:
+    record_run(Path())
+
+
+onsuccess:
+    print("", *new_pages(), sep="\n", file=sys.stderr)
 
 
 wildcard_constraints:
@@ -376,3 +430,5 @@ wildcard_constraints:
     # the one name that the config gives; without one a name that no file has
     arms=re.escape((config["arms"] or {"figure": "-"})["figure"]),
     dataset="[A-Za-z0-9][A-Za-z0-9_.-]*",
+    figure="[A-Za-z0-9][A-Za-z0-9_-]*",
+    suffix="pdf|svg|png",

@@ -1,19 +1,19 @@
-# Real users. In: the files of `field`, or an OSF project. Out: results/field and results/answers/field.parquet; from
-# there on the field is a condition like any other. A download goes to resources/downloads/osf. Before there are any
-# answers: results/field_kit, what a field study is made with.
+# Real users. In: the files of `field`, or an OSF project. Out: <results>/field and
+# <results>/answers/field.parquet; from there on the field is a condition like any other. A download goes to resources/downloads/osf. Before there are any
+# answers: <results>/field_kit, what a field study is made with.
 
 
 rule field_kit:
     input:
-        "results/field_kit/survey.html",
-        "results/field_kit/README.md",
+        "<results>/field_kit/survey.html",
+        "<results>/field_kit/README.md",
 
 
 rule make_field_kit:
     input:
-        tasks=expand("results/tasks/{task}.parquet", task=kit_tasks()),
-        power="results/power/power.parquet",
-        advice="results/power/advice.csv",
+        tasks=expand("<results>/tasks/{task}.parquet", task=kit_tasks()),
+        power="<results>/power/power.parquet",
+        advice="<results>/power/advice.csv",
         page=shipped("resources/field_kit/page.html"),
         style=shipped("resources/field_kit/page.css"),
         script=shipped("resources/field_kit/page.js"),
@@ -23,16 +23,16 @@ rule make_field_kit:
         information=shipped("resources/field_kit/information.md"),
         readme=shipped("resources/field_kit/kit_readme.md"),
     output:
-        survey="results/field_kit/survey.html",
-        qualtrics="results/field_kit/survey_qualtrics.txt",
-        page_map="results/field_kit/field_page.yaml",
-        qualtrics_map="results/field_kit/field_qualtrics.yaml",
-        information="results/field_kit/information.md",
-        size="results/field_kit/sample_size.md",
-        size_csv="results/field_kit/sample_size.csv",
-        readme="results/field_kit/README.md",
+        survey="<results>/field_kit/survey.html",
+        qualtrics="<results>/field_kit/survey_qualtrics.txt",
+        page_map="<results>/field_kit/field_page.yaml",
+        qualtrics_map="<results>/field_kit/field_qualtrics.yaml",
+        information="<results>/field_kit/information.md",
+        size="<results>/field_kit/sample_size.md",
+        size_csv="<results>/field_kit/sample_size.csv",
+        readme="<results>/field_kit/README.md",
     log:
-        "logs/make_field_kit.log",
+        "<logs>/make_field_kit.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -53,7 +53,7 @@ rule download_field:
     output:
         manifest="resources/downloads/osf/{node}/manifest.json",
     log:
-        "logs/download_field/{node}.log",
+        "<logs>/download_field/{node}.log",
     priority: 100
     localrule: True
     conda:
@@ -71,24 +71,24 @@ rule download_field:
 rule import_field:
     input:
         files=field_files(config),
-        tasks=expand("results/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        tasks=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
     output:
-        answers="results/field/answers.parquet",
-        participants="results/field/participants.parquet",
+        answers="<results>/field/answers.parquet",
+        participants="<results>/field/participants.parquet",
         quality=report(
-            "results/field/quality.csv",
+            "<results>/field/quality.csv",
             caption="../report/field_quality.rst",
             category="Field",
             labels={"table": "what the checks found"},
         ),
         attrition=report(
-            "results/field/attrition.csv",
+            "<results>/field/attrition.csv",
             caption="../report/field_attrition.rst",
             category="Field",
             labels={"table": "participants lost"},
         ),
     log:
-        "logs/import_field.log",
+        "<logs>/import_field.log",
     priority: 100
     conda:
         "../envs/fieldwork.yaml"
@@ -107,12 +107,12 @@ rule import_field:
 
 rule parse_field:
     input:
-        answers="results/field/answers.parquet",
-        tasks=expand("results/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        answers="<results>/field/answers.parquet",
+        tasks=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
     output:
-        answers="results/answers/field.parquet",
+        answers="<results>/answers/field.parquet",
     log:
-        "logs/parse_field.log",
+        "<logs>/parse_field.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -127,26 +127,26 @@ rule parse_field:
 
 rule measure_groups:
     input:
-        answers="results/answers/answers.parquet",
-        participants="results/field/participants.parquet",
-        task=expand("results/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        answers="<results>/answers/answers.parquet",
+        participants="<results>/field/participants.parquet",
+        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
     output:
-        groups="results/metrics/groups.parquet",
+        groups="<results>/metrics/groups.parquet",
         groups_csv=report(
-            "results/metrics/groups.csv",
+            "<results>/metrics/groups.csv",
             caption="../report/groups.rst",
             category="Field",
             labels={"table": "metrics by group of participants"},
         ),
-        differences="results/metrics/group_differences.parquet",
+        differences="<results>/metrics/group_differences.parquet",
         differences_csv=report(
-            "results/metrics/group_differences.csv",
+            "<results>/metrics/group_differences.csv",
             caption="../report/group_differences.rst",
             category="Field",
             labels={"table": "differences between groups"},
         ),
     log:
-        "logs/measure_groups.log",
+        "<logs>/measure_groups.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -163,25 +163,25 @@ rule measure_groups:
 
 rule measure_agreement:
     input:
-        answers="results/answers/answers.parquet",
-        task=expand("results/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        answers="<results>/answers/answers.parquet",
+        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
     output:
-        ranks="results/metrics/rank_agreement.parquet",
+        ranks="<results>/metrics/rank_agreement.parquet",
         ranks_csv=report(
-            "results/metrics/rank_agreement.csv",
+            "<results>/metrics/rank_agreement.csv",
             caption="../report/rank_agreement.rst",
             category="Field",
             labels={"table": "are prompts ranked as in the field"},
         ),
-        near="results/metrics/item_agreement.parquet",
+        near="<results>/metrics/item_agreement.parquet",
         near_csv=report(
-            "results/metrics/item_agreement.csv",
+            "<results>/metrics/item_agreement.csv",
             caption="../report/item_agreement.rst",
             category="Field",
             labels={"table": "how near answers are to the field's"},
         ),
     log:
-        "logs/measure_agreement.log",
+        "<logs>/measure_agreement.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -198,20 +198,20 @@ rule measure_agreement:
 
 rule plot_field_ranks:
     input:
-        near="results/metrics/item_agreement.parquet",
-        ranks="results/metrics/rank_agreement.parquet",
+        near="<results>/metrics/item_agreement.parquet",
+        ranks="<results>/metrics/rank_agreement.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/field_ranks.pdf",
+        pdf="<results>/figures/field_ranks.pdf",
         svg=report(
-            "results/figures/field_ranks.svg",
+            "<results>/figures/field_ranks.svg",
             caption="../report/field_ranks.rst",
             category="Figures",
             labels={"figure": "prompts ranked by the field and by each condition"},
         ),
-        png="results/figures/field_ranks.png",
+        png="<results>/figures/field_ranks.png",
     log:
-        "logs/plot_field_ranks.log",
+        "<logs>/plot_field_ranks.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -226,34 +226,34 @@ rule plot_field_ranks:
 
 rule measure_calibration:
     input:
-        answers="results/answers/answers.parquet",
+        answers="<results>/answers/answers.parquet",
         weights=[path for path in [config["calibration"]["weights"]] if path],
     output:
-        calibration="results/metrics/calibration.parquet",
+        calibration="<results>/metrics/calibration.parquet",
         calibration_csv=report(
-            "results/metrics/calibration.csv",
+            "<results>/metrics/calibration.csv",
             caption="../report/calibration.rst",
             category="Field",
             labels={"table": "calibration on held-out prompts"},
         ),
-        calibration_items="results/metrics/calibration_items.parquet",
-        calibration_items_csv="results/metrics/calibration_items.csv",
-        calibration_weights="results/metrics/calibration_weights.parquet",
+        calibration_items="<results>/metrics/calibration_items.parquet",
+        calibration_items_csv="<results>/metrics/calibration_items.csv",
+        calibration_weights="<results>/metrics/calibration_weights.parquet",
         calibration_weights_csv=report(
-            "results/metrics/calibration_weights.csv",
+            "<results>/metrics/calibration_weights.csv",
             caption="../report/calibration_weights.rst",
             category="Field",
             labels={"table": "weights of conditions and puppets"},
         ),
-        calibrated_shares="results/metrics/calibrated_shares.parquet",
+        calibrated_shares="<results>/metrics/calibrated_shares.parquet",
         calibrated_shares_csv=report(
-            "results/metrics/calibrated_shares.csv",
+            "<results>/metrics/calibrated_shares.csv",
             caption="../report/calibrated_shares.rst",
             category="Field",
             labels={"table": "shares of answers, as calibrated"},
         ),
     log:
-        "logs/measure_calibration.log",
+        "<logs>/measure_calibration.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -269,19 +269,19 @@ rule measure_calibration:
 
 rule plot_calibration:
     input:
-        calibration="results/metrics/calibration.parquet",
+        calibration="<results>/metrics/calibration.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/calibration.pdf",
+        pdf="<results>/figures/calibration.pdf",
         svg=report(
-            "results/figures/calibration.svg",
+            "<results>/figures/calibration.svg",
             caption="../report/calibration_figure.rst",
             category="Figures",
             labels={"figure": "calibration to the field"},
         ),
-        png="results/figures/calibration.png",
+        png="<results>/figures/calibration.png",
     log:
-        "logs/plot_calibration.log",
+        "<logs>/plot_calibration.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -296,20 +296,20 @@ rule plot_calibration:
 
 rule plot_field_groups:
     input:
-        groups="results/metrics/groups.parquet",
-        differences="results/metrics/group_differences.parquet",
+        groups="<results>/metrics/groups.parquet",
+        differences="<results>/metrics/group_differences.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/field_groups.pdf",
+        pdf="<results>/figures/field_groups.pdf",
         svg=report(
-            "results/figures/field_groups.svg",
+            "<results>/figures/field_groups.svg",
             caption="../report/field_groups.rst",
             category="Figures",
             labels={"figure": "how varied the answers of groups of participants are"},
         ),
-        png="results/figures/field_groups.png",
+        png="<results>/figures/field_groups.png",
     log:
-        "logs/plot_field_groups.log",
+        "<logs>/plot_field_groups.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:

@@ -1,22 +1,38 @@
-# Drawings. In: results/metrics. Out: results/figures, each as PDF, SVG and PNG.
+# Drawings. In: <results>/metrics. Out: <results>/figures, each as PDF, SVG and PNG.
 
 
-# of `snakemake power`, never part of `all`
+# so that `snakemake results/figures/fig3.pdf` gives the figure of the study that the config names
+rule copy_figure:
+    input:
+        "<results>/figures/{figure}.{suffix}",
+    output:
+        "results/figures/{figure}.{suffix}",
+    log:
+        "<logs>/copy_figure/{figure}.{suffix}.log",
+    localrule: True
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        study=config["study"]["name"],
+    shell:
+        "cp {input:q} {output:q} 2> {log:q}"
+
+
 rule plot_fig1:
     input:
-        heterogeneity="results/metrics/heterogeneity.parquet",
+        heterogeneity="<results>/metrics/heterogeneity.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/fig1.pdf",
+        pdf="<results>/figures/fig1.pdf",
         svg=report(
-            "results/figures/fig1.svg",
+            "<results>/figures/fig1.svg",
             caption="../report/fig1.rst",
             category="Figures",
             labels={"figure": "1: heterogeneity of recommendations"},
         ),
-        png="results/figures/fig1.png",
+        png="<results>/figures/fig1.png",
     log:
-        "logs/plot_fig1.log",
+        "<logs>/plot_fig1.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -32,19 +48,19 @@ rule plot_fig1:
 
 rule plot_fig2:
     input:
-        distributions="results/metrics/distributions.parquet",
+        distributions="<results>/metrics/distributions.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/fig2.pdf",
+        pdf="<results>/figures/fig2.pdf",
         svg=report(
-            "results/figures/fig2.svg",
+            "<results>/figures/fig2.svg",
             caption="../report/fig2.rst",
             category="Figures",
             labels={"figure": "2: answers to benchmark questions"},
         ),
-        png="results/figures/fig2.png",
+        png="<results>/figures/fig2.png",
     log:
-        "logs/plot_fig2.log",
+        "<logs>/plot_fig2.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -60,22 +76,22 @@ rule plot_fig2:
 
 rule plot_fig3:
     input:
-        runs="results/metrics/accuracy_runs.parquet",
-        accuracy="results/metrics/accuracy.parquet",
-        ranks="results/metrics/ranks.parquet",
+        runs="<results>/metrics/accuracy_runs.parquet",
+        accuracy="<results>/metrics/accuracy.parquet",
+        ranks="<results>/metrics/ranks.parquet",
         leaderboard=shipped("resources/helm_lite_mmlu.csv"),
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/fig3.pdf",
+        pdf="<results>/figures/fig3.pdf",
         svg=report(
-            "results/figures/fig3.svg",
+            "<results>/figures/fig3.svg",
             caption="../report/fig3.rst",
             category="Figures",
             labels={"figure": "3: benchmark scores over users"},
         ),
-        png="results/figures/fig3.png",
+        png="<results>/figures/fig3.png",
     log:
-        "logs/plot_fig3.log",
+        "<logs>/plot_fig3.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -93,20 +109,20 @@ rule plot_fig3:
 
 rule plot_arms:
     input:
-        arms="results/metrics/arms.parquet",
-        tests="results/metrics/arm_tests.parquet",
+        arms="<results>/metrics/arms.parquet",
+        tests="<results>/metrics/arm_tests.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/{arms}.pdf",
+        pdf="<results>/figures/{arms}.pdf",
         svg=report(
-            "results/figures/{arms}.svg",
+            "<results>/figures/{arms}.svg",
             caption="../report/arms_figure.rst",
             category="Figures",
             labels={"figure": "conditions side by side"},
         ),
-        png="results/figures/{arms}.png",
+        png="<results>/figures/{arms}.png",
     log:
-        "logs/plot_arms/{arms}.log",
+        "<logs>/plot_arms/{arms}.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -122,19 +138,19 @@ rule plot_arms:
 
 rule plot_fig4:
     input:
-        shifts="results/metrics/shifts.parquet",
+        shifts="<results>/metrics/shifts.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/fig4.pdf",
+        pdf="<results>/figures/fig4.pdf",
         svg=report(
-            "results/figures/fig4.svg",
+            "<results>/figures/fig4.svg",
             caption="../report/fig4.rst",
             category="Figures",
             labels={"figure": "4: options that a user moves"},
         ),
-        png="results/figures/fig4.png",
+        png="<results>/figures/fig4.png",
     log:
-        "logs/plot_fig4.log",
+        "<logs>/plot_fig4.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -152,19 +168,19 @@ rule plot_fig4:
 
 rule plot_fig5:
     input:
-        rarefaction="results/metrics/rarefaction.parquet",
+        rarefaction="<results>/metrics/rarefaction.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/fig5.pdf",
+        pdf="<results>/figures/fig5.pdf",
         svg=report(
-            "results/figures/fig5.svg",
+            "<results>/figures/fig5.svg",
             caption="../report/fig5.rst",
             category="Figures",
             labels={"figure": "5: distinct options among so many answers"},
         ),
-        png="results/figures/fig5.png",
+        png="<results>/figures/fig5.png",
     log:
-        "logs/plot_fig5.log",
+        "<logs>/plot_fig5.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -180,20 +196,20 @@ rule plot_fig5:
 
 rule plot_categories:
     input:
-        subjects="results/metrics/subjects.parquet",
-        categories="results/metrics/categories.parquet",
+        subjects="<results>/metrics/subjects.parquet",
+        categories="<results>/metrics/categories.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/categories.pdf",
+        pdf="<results>/figures/categories.pdf",
         svg=report(
-            "results/figures/categories.svg",
+            "<results>/figures/categories.svg",
             caption="../report/categories_figure.rst",
             category="Figures",
             labels={"figure": "who asks, by category of subject"},
         ),
-        png="results/figures/categories.png",
+        png="<results>/figures/categories.png",
     log:
-        "logs/plot_categories.log",
+        "<logs>/plot_categories.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:

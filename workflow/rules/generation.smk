@@ -1,22 +1,22 @@
-# Asking models. In: items and contexts. Out: results/requests and results/responses; every answer is
+# Asking models. In: items and contexts. Out: <results>/requests and <results>/responses; every answer is
 # kept in resources/ledger/{model}.sqlite, outside what Snakemake deletes when a job fails. Before:
-# results/plan.csv (`snakemake plan`, never part of `all`). After: results/cost.csv.
+# <results>/plan.csv (`snakemake plan`, never part of `all`). After: <results>/cost.csv.
 
 
 rule plan:
     input:
-        "results/plan.csv",
-        "results/plan.html",
+        "<results>/plan.csv",
+        "<results>/plan.html",
 
 
 rule plan_study:
     input:
         plan_tables(),
     output:
-        csv="results/plan.csv",
-        page="results/plan.html",
+        csv="<results>/plan.csv",
+        page="<results>/plan.html",
     log:
-        "logs/plan_study.log",
+        "<logs>/plan_study.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -31,6 +31,7 @@ rule plan_study:
         prices=config["prices"],
         plan=config["plan"],
         budget_usd=config["generation"]["budget_usd"],
+        folder=RESULTS,
         answered=lambda wildcards: time_stamps(study_tables("responses")),
         # a ledger's newest answers are beside it until its job ends well
         ledgers=lambda wildcards: time_stamps(
@@ -47,12 +48,12 @@ rule plan_study:
 
 rule plan_requests:
     input:
-        task="results/tasks/{task}.parquet",
+        task="<results>/tasks/{task}.parquet",
         contexts=contexts_of,
     output:
-        requests="results/requests/{task}/{condition}.parquet",
+        requests="<results>/requests/{task}/{condition}.parquet",
     log:
-        "logs/plan_requests/{task}/{condition}.log",
+        "<logs>/plan_requests/{task}/{condition}.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -69,13 +70,13 @@ rule plan_requests:
 
 rule generate_responses:
     input:
-        requests="results/requests/{task}/{condition}.parquet",
-        task="results/tasks/{task}.parquet",
+        requests="<results>/requests/{task}/{condition}.parquet",
+        task="<results>/tasks/{task}.parquet",
         contexts=contexts_of,
     output:
-        responses="results/responses/{model}/{task}/{condition}.parquet",
+        responses="<results>/responses/{model}/{task}/{condition}.parquet",
     log:
-        "logs/generate_responses/{model}/{task}/{condition}.log",
+        "<logs>/generate_responses/{model}/{task}/{condition}.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -100,7 +101,7 @@ rule generate_responses:
 # by hand, when a ledger is damaged; docs/models.md
 rule recover_ledgers:
     log:
-        "logs/recover_ledgers.log",
+        "<logs>/recover_ledgers.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -116,17 +117,17 @@ rule recover_ledgers:
 rule reconcile_costs:
     input:
         responses=study_tables("responses"),
-        tasks=expand("results/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        tasks=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
         requests=expand(
-            "results/requests/{task}/{condition}.parquet",
+            "<results>/requests/{task}/{condition}.parquet",
             task=config["study"]["tasks"],
             condition=config["study"]["conditions"],
         ),
         contexts=study_contexts(),
     output:
-        cost="results/cost.csv",
+        cost="<results>/cost.csv",
     log:
-        "logs/reconcile_costs.log",
+        "<logs>/reconcile_costs.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -139,5 +140,6 @@ rule reconcile_costs:
         models=selected("models"),
         prices=config["prices"],
         plan=config["plan"],
+        folder=RESULTS,
     script:
         "../scripts/reconcile_costs.py"

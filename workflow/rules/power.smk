@@ -1,26 +1,26 @@
-# How large a study must be. In: what the plan is counted from. Out: results/power (`snakemake power`,
+# How large a study must be. In: what the plan is counted from. Out: <results>/power (`snakemake power`,
 # never part of `all`).
 
 
 rule power:
     input:
-        "results/power/power.parquet",
-        "results/power/power.csv",
-        "results/power/advice.csv",
-        "results/power/power.md",
-        expand("results/figures/power.{suffix}", suffix=["pdf", "svg", "png"]),
+        "<results>/power/power.parquet",
+        "<results>/power/power.csv",
+        "<results>/power/advice.csv",
+        "<results>/power/power.md",
+        expand("<results>/figures/power.{suffix}", suffix=["pdf", "svg", "png"]),
 
 
 rule plan_power:
     input:
         plan_tables(),
     output:
-        power="results/power/power.parquet",
-        power_csv="results/power/power.csv",
-        advice="results/power/advice.csv",
-        page="results/power/power.md",
+        power="<results>/power/power.parquet",
+        power_csv="<results>/power/power.csv",
+        advice="<results>/power/advice.csv",
+        page="<results>/power/power.md",
     log:
-        "logs/plan_power.log",
+        "<logs>/plan_power.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -34,6 +34,7 @@ rule plan_power:
         models=selected("models"),
         prices=config["prices"],
         plan=config["plan"],
+        folder=RESULTS,
         # what a pilot showed of tokens, as for the plan
         answered=lambda wildcards: time_stamps(study_tables("responses")),
         baseline=config["metrics"]["baseline"],
@@ -48,14 +49,14 @@ rule plan_power:
 
 rule plot_power:
     input:
-        power="results/power/power.parquet",
+        power="<results>/power/power.parquet",
         style=shipped("resources/figures.mplstyle"),
     output:
-        pdf="results/figures/power.pdf",
-        svg="results/figures/power.svg",
-        png="results/figures/power.png",
+        pdf="<results>/figures/power.pdf",
+        svg="<results>/figures/power.svg",
+        png="<results>/figures/power.png",
     log:
-        "logs/plot_power.log",
+        "<logs>/plot_power.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:

@@ -1,5 +1,5 @@
-# Simulated users. In: the corpora that conditions name, and the persona sources. Out: results/corpus, results/embeddings,
-# results/personas, results/contexts; downloads go to resources/downloads.
+# Simulated users. In: the corpora that conditions name, and the persona sources. Out: <results>/corpus,
+# <results>/embeddings, <results>/personas, <results>/contexts; downloads go to resources/downloads.
 
 
 # on the machine that Snakemake runs on: nodes of a cluster seldom reach the internet
@@ -7,7 +7,7 @@ rule download_dataset:
     output:
         manifest="resources/downloads/{dataset}/manifest.json",
     log:
-        "logs/download_dataset/{dataset}.log",
+        "<logs>/download_dataset/{dataset}.log",
     localrule: True
     conda:
         "../envs/fieldwork.yaml"
@@ -25,10 +25,10 @@ rule prepare_corpus:
     input:
         files=lambda wildcards: source(wildcards.corpus),
     output:
-        conversations="results/corpus/{corpus}/conversations.parquet",
-        funnel="results/corpus/{corpus}/funnel.csv",
+        conversations="<results>/corpus/{corpus}/conversations.parquet",
+        funnel="<results>/corpus/{corpus}/funnel.csv",
     log:
-        "logs/prepare_corpus/{corpus}.log",
+        "<logs>/prepare_corpus/{corpus}.log",
     conda:
         "../envs/fieldwork.yaml"
     threads: 2
@@ -50,11 +50,11 @@ scattergather:
 
 rule split_corpus:
     input:
-        conversations="results/corpus/{corpus}/conversations.parquet",
+        conversations="<results>/corpus/{corpus}/conversations.parquet",
     output:
-        temp(scatter.embedding("results/embeddings/{{corpus}}/texts/{scatteritem}.parquet")),
+        temp(scatter.embedding("<results>/embeddings/{{corpus}}/texts/{scatteritem}.parquet")),
     log:
-        "logs/split_corpus/{corpus}.log",
+        "<logs>/split_corpus/{corpus}.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -69,11 +69,11 @@ rule split_corpus:
 
 rule embed_corpus:
     input:
-        texts="results/embeddings/{corpus}/texts/{scatteritem}.parquet",
+        texts="<results>/embeddings/{corpus}/texts/{scatteritem}.parquet",
     output:
-        shard="results/embeddings/{corpus}/shards/{scatteritem}.parquet",
+        shard="<results>/embeddings/{corpus}/shards/{scatteritem}.parquet",
     log:
-        "logs/embed_corpus/{corpus}/{scatteritem}.log",
+        "<logs>/embed_corpus/{corpus}/{scatteritem}.log",
     conda:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]
@@ -94,9 +94,9 @@ rule build_profiles:
         sentences=source(config["profiles"]["sentences"]["dataset"]),
         template=shipped(config["profiles"]["template"]),
     output:
-        profiles="results/personas/profiles.parquet",
+        profiles="<results>/personas/profiles.parquet",
     log:
-        "logs/build_profiles.log",
+        "<logs>/build_profiles.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -117,9 +117,9 @@ rule build_contexts:
     input:
         unpack(context_inputs),
     output:
-        contexts="results/contexts/{task}/{condition}.parquet",
+        contexts="<results>/contexts/{task}/{condition}.parquet",
     log:
-        "logs/build_contexts/{task}/{condition}.log",
+        "<logs>/build_contexts/{task}/{condition}.log",
     conda:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]

@@ -1,26 +1,26 @@
-# What a reader opens. In: every table. Out: results/study.duckdb, results/findings.md and
-# results/provenance; `snakemake --report results/report.zip` packs figures, tables and these.
+# What a reader opens. In: every table. Out: <results>/study.duckdb, <results>/findings.md and
+# <results>/provenance; `snakemake --report <results>/report.zip` packs figures, tables and these.
 
 
 rule build_database:
     input:
         conversations=expand(
-            "results/corpus/{corpus}/conversations.parquet", corpus=study_corpora(config)
+            "<results>/corpus/{corpus}/conversations.parquet", corpus=study_corpora(config)
         ),
         profiles=study_profiles(),
-        task=expand("results/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
         contexts=study_contexts(),
         requests=expand(
-            "results/requests/{task}/{condition}.parquet",
+            "<results>/requests/{task}/{condition}.parquet",
             task=config["study"]["tasks"],
             condition=config["study"]["conditions"],
         ),
         responses=study_tables("responses"),
-        answers="results/answers/answers.parquet",
-        field_answers=["results/field/answers.parquet"] if config["field"] else [],
-        field_participants=["results/field/participants.parquet"] if config["field"] else [],
+        answers="<results>/answers/answers.parquet",
+        field_answers=["<results>/field/answers.parquet"] if config["field"] else [],
+        field_participants=["<results>/field/participants.parquet"] if config["field"] else [],
         metrics=expand(
-            "results/metrics/{table}.parquet",
+            "<results>/metrics/{table}.parquet",
             table=[
                 "heterogeneity",
                 "item_shares",
@@ -44,9 +44,9 @@ rule build_database:
             ],
         ),
     output:
-        database="results/study.duckdb",
+        database="<results>/study.duckdb",
     log:
-        "logs/build_database.log",
+        "<logs>/build_database.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -60,29 +60,29 @@ rule build_database:
 
 rule write_findings:
     input:
-        answers="results/answers/answers.parquet",
-        variance="results/metrics/variance.parquet",
-        comparisons="results/metrics/comparisons.parquet",
-        shifts="results/metrics/shifts.parquet",
-        prompt_means="results/metrics/prompt_means.parquet",
-        accuracy="results/metrics/accuracy.parquet",
-        score_comparisons="results/metrics/score_comparisons.parquet",
-        ranks="results/metrics/ranks.parquet",
-        novelty="results/metrics/novelty.parquet",
-        categories="results/metrics/categories.parquet",
-        group_differences=if_field("results/metrics/group_differences.parquet"),
-        rank_agreement=if_field("results/metrics/rank_agreement.parquet"),
-        item_agreement=if_field("results/metrics/item_agreement.parquet"),
-        calibration=expand("results/metrics/{table}.parquet", table=calibration_tables()[:1]),
+        answers="<results>/answers/answers.parquet",
+        variance="<results>/metrics/variance.parquet",
+        comparisons="<results>/metrics/comparisons.parquet",
+        shifts="<results>/metrics/shifts.parquet",
+        prompt_means="<results>/metrics/prompt_means.parquet",
+        accuracy="<results>/metrics/accuracy.parquet",
+        score_comparisons="<results>/metrics/score_comparisons.parquet",
+        ranks="<results>/metrics/ranks.parquet",
+        novelty="<results>/metrics/novelty.parquet",
+        categories="<results>/metrics/categories.parquet",
+        group_differences=if_field("<results>/metrics/group_differences.parquet"),
+        rank_agreement=if_field("<results>/metrics/rank_agreement.parquet"),
+        item_agreement=if_field("<results>/metrics/item_agreement.parquet"),
+        calibration=expand("<results>/metrics/{table}.parquet", table=calibration_tables()[:1]),
     output:
         findings=report(
-            "results/findings.md",
+            "<results>/findings.md",
             caption="../report/findings.rst",
             category="Findings",
             labels={"text": "what the study found"},
         ),
     log:
-        "logs/write_findings.log",
+        "<logs>/write_findings.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -96,24 +96,27 @@ rule write_findings:
         "../scripts/write_findings.py"
 
 
+# after the findings, so that it never says more of a study than its results show
 rule record_provenance:
     input:
         requirements=shipped("requirements.txt"),
+        findings=ancient("<results>/findings.md"),
+        database=ancient("<results>/study.duckdb"),
     output:
         config=report(
-            "results/provenance/config.yaml",
+            "<results>/provenance/config.yaml",
             caption="../report/config.rst",
             category="Provenance",
             labels={"record": "merged config"},
         ),
         versions=report(
-            "results/provenance/versions.csv",
+            "<results>/provenance/versions.csv",
             caption="../report/versions.rst",
             category="Provenance",
             labels={"record": "versions"},
         ),
     log:
-        "logs/record_provenance.log",
+        "<logs>/record_provenance.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:
@@ -121,6 +124,7 @@ rule record_provenance:
         runtime=10,
     params:
         code=code("record_provenance"),
-        config=config,
+        # the config itself would fill the terminal with every change
+        config=digest(config),
     script:
         "../scripts/record_provenance.py"

@@ -1,4 +1,4 @@
-# Questions. In: benchmarks and prompt files. Out: results/tasks.
+# Questions. In: benchmarks and prompt files. Out: <results>/tasks.
 
 
 rule prepare_task:
@@ -10,9 +10,9 @@ rule prepare_task:
             part["candidates"] for part in item_sources(wildcards.task) if part["candidates"]
         ],
     output:
-        task="results/tasks/{task}.parquet",
+        task="<results>/tasks/{task}.parquet",
     log:
-        "logs/prepare_task/{task}.log",
+        "<logs>/prepare_task/{task}.log",
     conda:
         "../envs/fieldwork.yaml"
     resources:

@@ -1,7 +1,7 @@
 """Make the contexts that a condition's puppets bring to a task.
 
 In: conversations, their vectors, items, profiles: what the condition needs of them.
-Out: results/contexts/{task}/{condition}.parquet.
+Out: <results>/contexts/{task}/{condition}.parquet.
 """
 
 from pathlib import Path
@@ -74,7 +74,7 @@ if __name__ == "__main__":
         n_puppets=snakemake.params.n_puppets,
         encoder=Encoder(
             settings_of(snakemake.params.embedding, snakemake.threads),
-            Path("results/embeddings/store/questions", *snakemake.wildcards, "questions.sqlite"),
+            Path("results/vectors/questions", "/".join(snakemake.wildcards) + ".sqlite"),
         ),
         seed=snakemake.params.seed,
     )

@@ -1,16 +1,16 @@
-"""Put every table of the study behind one DuckDB file, as views over the Parquet files.
+"""Put every table of the study into one DuckDB file, with the view `transcripts`.
 
-In: every table. Out: results/study.duckdb; open it from the study's folder.
+In: every table. Out: <results>/study.duckdb.
 """
 
 from fieldwork import stage, tables
+from fieldwork.database import write_database
 
 
 def main(inputs: dict[str, list[str]], metrics: list[str], database: str) -> None:
-    """One view a stage, and one a metric."""
-    views = {name: files for name, files in inputs.items() if files}
-    views |= {tables.stem(path): [path] for path in metrics}
-    tables.write_views(database, views, folders={"conversations": "corpus"})
+    """One table a stage, and one a metric."""
+    named = {name: files for name, files in inputs.items() if files}
+    write_database(database, named | {tables.stem(path): [path] for path in metrics})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Draw the profile puppets.
 
-In: persona and sentence sources, the template. Out: results/personas/profiles.parquet.
+In: persona and sentence sources, the template. Out: <results>/personas/profiles.parquet.
 """
 
 from fieldwork import stage, tables, texts

@@ -1,10 +1,11 @@
 """Give options written differently one name, over all models and conditions and the field.
 
 In: parsed answers, the field's answers, aliases, a person's overrides.
-Out: results/answers/answers.parquet and results/answers/items.csv.
+Out: <results>/answers/answers.parquet and <results>/answers/items.csv.
 """
 
 from fieldwork import stage, tables, texts
+from fieldwork.cells import plain_rows
 from fieldwork.parsing.answers import apply_merges, merge_items
 from fieldwork.records import Answer, MergedItem
 
@@ -22,10 +23,11 @@ def main(
     rows = [answer for path in parsed for answer in tables.read_rows(path, Answer)]
     if field:
         rows += tables.read_rows(field, Answer)
+    named = ("task", "item_id", "canonical")
     merges = merge_items(
         rows,
-        aliases=texts.read_csv(aliases) if aliases else [],
-        overrides=texts.read_csv(overrides) if overrides else [],
+        aliases=texts.read_csv(aliases, (*named, "written")) if aliases else [],
+        overrides=plain_rows(texts.read_csv(overrides, (*named, "raw"))) if overrides else [],
         threshold=near_duplicates,
     )
     order = "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"

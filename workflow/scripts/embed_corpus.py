@@ -1,7 +1,7 @@
 """Embed a shard of the corpus; text embedded before is looked up.
 
-In: results/embeddings/{corpus}/texts/{shard}.parquet.
-Out: results/embeddings/{corpus}/shards/{shard}.parquet.
+In: <results>/embeddings/{corpus}/texts/{shard}.parquet.
+Out: <results>/embeddings/{corpus}/shards/{shard}.parquet.
 """
 
 from pathlib import Path
@@ -31,7 +31,7 @@ if __name__ == "__main__":
         log=snakemake.log[0],
         texts=snakemake.input.texts,
         shard=snakemake.output.shard,
-        store=f"results/embeddings/{snakemake.wildcards.corpus}/store",
+        store=f"results/vectors/corpora/{snakemake.wildcards.corpus}",
         embedding=snakemake.params.embedding,
         threads=snakemake.threads,
     )

@@ -1,6 +1,6 @@
 """Ask a model every question of a task under one condition.
 
-In: requests, items, contexts. Out: results/responses/{model}/{task}/{condition}.parquet; every answer
+In: requests, items, contexts. Out: <results>/responses/{model}/{task}/{condition}.parquet; every answer
 goes to resources/ledger/{model}.sqlite first.
 """
 
@@ -65,7 +65,7 @@ if __name__ == "__main__":
         contexts=str(snakemake.input.contexts or ""),
         responses=snakemake.output.responses,
         ledgers="resources/ledger",
-        store="results/embeddings/store.sqlite",
+        store="results/vectors/answers.sqlite",
         arm=Arm(
             model=snakemake.wildcards.model,
             task=snakemake.wildcards.task,

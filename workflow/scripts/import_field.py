@@ -1,6 +1,6 @@
 """Read real users' answers: ids become keyed hashes and texts are masked before anything is written.
 
-In: the files that `field` names and the items. Out: results/field/answers.parquet,
+In: the files that `field` names and the items. Out: <results>/field/answers.parquet,
 participants.parquet, quality.csv and attrition.csv.
 """
 

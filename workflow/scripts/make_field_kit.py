@@ -1,7 +1,7 @@
 """Write what a small field study needs: the survey, its column maps, and the papers around it.
 
 In: task tables, the tables of `snakemake power`, and the templates of resources/field_kit. Out:
-results/field_kit.
+<results>/field_kit.
 """
 
 import logging
@@ -41,8 +41,8 @@ def main(
     written = {
         "survey": web_page.render(survey, page, words, consent),
         "qualtrics": qualtrics.render(survey, words, consent),
-        "page_map": documents.column_map(by_page, documents.PAGE_MAP),
-        "qualtrics_map": documents.column_map(by_qualtrics, documents.QUALTRICS_MAP),
+        "page_map": documents.column_map(name, by_page, documents.PAGE_MAP),
+        "qualtrics_map": documents.column_map(name, by_qualtrics, documents.QUALTRICS_MAP),
         "information": templates.fill(information, facts, inputs["information"]),
         "readme": templates.fill(texts.read_text(inputs["readme"]), facts, inputs["readme"]),
         "size": size.render(

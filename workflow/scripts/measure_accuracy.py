@@ -1,6 +1,6 @@
 """Score every run of the tasks that have gold letters.
 
-In: results/answers/answers.parquet and items. Out: results/metrics/accuracy_runs and accuracy.
+In: <results>/answers/answers.parquet and items. Out: <results>/metrics/accuracy_runs and accuracy.
 """
 
 from fieldwork import stage, tables

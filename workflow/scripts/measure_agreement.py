@@ -1,6 +1,6 @@
 """Measure whether the conditions rank prompts as the field does, and how near their answers are to it.
 
-In: results/answers/answers.parquet and items. Out: results/metrics/rank_agreement and item_agreement.
+In: <results>/answers/answers.parquet and items. Out: <results>/metrics/rank_agreement and item_agreement.
 """
 
 from fieldwork import stage, tables

@@ -1,7 +1,7 @@
 """Set conditions side by side: measures, what the puppets brought, and tests.
 
-In: results/answers/answers.parquet, tables of results/metrics, results/contexts.
-Out: results/metrics/arms and results/metrics/arm_tests.
+In: <results>/answers/answers.parquet, tables of <results>/metrics, <results>/contexts.
+Out: <results>/metrics/arms and <results>/metrics/arm_tests.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Measure whether weights bring the simulated answers to the field's, and write them where they do.
 
-In: results/answers/answers.parquet, and another study's weights where the config names some.
-Out: results/metrics/calibration, calibration_items, calibration_weights and calibrated_shares.
+In: <results>/answers/answers.parquet, and another study's weights where the config names some.
+Out: <results>/metrics/calibration, calibration_items, calibration_weights and calibrated_shares.
 """
 
 from typing import Any

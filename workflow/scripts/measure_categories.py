@@ -1,7 +1,7 @@
 """Measure where who asks matters more: subject by subject, and by category of subject.
 
-In: results/answers/answers.parquet, items, and the category of each subject. Out:
-results/metrics/subjects and categories.
+In: <results>/answers/answers.parquet, items, and the category of each subject. Out:
+<results>/metrics/subjects and categories.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Measure how far each condition's answers are from the baseline's.
 
-In: results/answers/answers.parquet. Out: results/metrics/comparisons.
+In: <results>/answers/answers.parquet. Out: <results>/metrics/comparisons.
 """
 
 from fieldwork import stage, tables

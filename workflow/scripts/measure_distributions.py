@@ -1,6 +1,6 @@
 """Measure which letters are given, and which were never given offline.
 
-In: results/answers/answers.parquet and items. Out: results/metrics/distributions and novelty.
+In: <results>/answers/answers.parquet and items. Out: <results>/metrics/distributions and novelty.
 """
 
 from fieldwork import stage, tables

@@ -1,7 +1,7 @@
 """Measure the field's answers by group of participants, and how far groups differ.
 
-In: results/answers/answers.parquet, items and results/field/participants.parquet. Out:
-results/metrics/groups and group_differences.
+In: <results>/answers/answers.parquet, items and <results>/field/participants.parquet. Out:
+<results>/metrics/groups and group_differences.
 """
 
 from fieldwork import stage, tables

@@ -1,6 +1,6 @@
 """Measure how varied the answers to list items are.
 
-In: results/answers/answers.parquet. Out: results/metrics/heterogeneity and item_shares.
+In: <results>/answers/answers.parquet. Out: <results>/metrics/heterogeneity and item_shares.
 """
 
 from fieldwork import stage, tables

@@ -1,6 +1,6 @@
 """Measure how varied the answers to all prompts of a task are, beside the baseline's.
 
-In: results/answers/answers.parquet. Out: results/metrics/prompt_means.
+In: <results>/answers/answers.parquet. Out: <results>/metrics/prompt_means.
 """
 
 from fieldwork import stage, tables

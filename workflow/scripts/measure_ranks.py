@@ -1,6 +1,6 @@
 """Say which places a model's runs would take on the leaderboard, and how often users change them.
 
-In: results/metrics/accuracy_runs, the leaderboard. Out: results/metrics/ranks and order_changes.
+In: <results>/metrics/accuracy_runs, the leaderboard. Out: <results>/metrics/ranks and order_changes.
 """
 
 from fieldwork import stage, tables, texts

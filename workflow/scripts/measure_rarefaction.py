@@ -1,6 +1,6 @@
 """Measure how many options so many answers may be expected to name.
 
-In: results/answers/answers.parquet. Out: results/metrics/rarefaction.
+In: <results>/answers/answers.parquet. Out: <results>/metrics/rarefaction.
 """
 
 from fieldwork import stage, tables

@@ -1,6 +1,6 @@
 """Set each condition's scores beside the baseline's: their difference, and how far they spread.
 
-In: results/metrics/accuracy_runs. Out: results/metrics/score_comparisons.
+In: <results>/metrics/accuracy_runs. Out: <results>/metrics/score_comparisons.
 """
 
 from fieldwork import stage, tables

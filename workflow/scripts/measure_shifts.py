@@ -1,6 +1,6 @@
 """Measure how far each condition moves the share of every option from the baseline's.
 
-In: results/answers/answers.parquet. Out: results/metrics/shifts.
+In: <results>/answers/answers.parquet. Out: <results>/metrics/shifts.
 """
 
 from fieldwork import stage, tables

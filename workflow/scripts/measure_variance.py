@@ -1,6 +1,6 @@
 """Measure how much of the variance of answers comes from who asks.
 
-In: results/answers/answers.parquet. Out: results/metrics/variance.
+In: <results>/answers/answers.parquet. Out: <results>/metrics/variance.
 """
 
 from fieldwork import stage, tables

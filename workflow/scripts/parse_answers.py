@@ -1,6 +1,6 @@
 """Read the items or the letter out of each response.
 
-In: responses and items. Out: results/answers/parsed/{model}/{task}/{condition}.parquet.
+In: responses and items. Out: <results>/answers/parsed/{model}/{task}/{condition}.parquet.
 """
 
 from fieldwork import stage, tables

@@ -1,6 +1,6 @@
 """Read the items or the letter out of each answer of the field that is kept.
 
-In: the field's answers and the items. Out: results/answers/field.parquet, as any condition's.
+In: the field's answers and the items. Out: <results>/answers/field.parquet, as any condition's.
 """
 
 import dataclasses

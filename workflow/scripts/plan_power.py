@@ -1,7 +1,7 @@
 """Say how large a study must be to find given effects, and what that costs.
 
-In: tables of items, requests and contexts, as far as they are on this machine, and tables of responses
-that are there already. Out: results/power, power at every size and the smallest that will do.
+In: tables of items, requests and contexts as far as they are there, and of responses.
+Out: <results>/power, power at every size and the smallest that will do.
 """
 
 from typing import Any
@@ -30,8 +30,8 @@ def main(
     """Simulate, price and write."""
     sizes = ArmSizes(study, models, prices)
     items = {task: sizes.n_items(task) for task in study.tasks}
-    scored = score_task if score_task in items else None
     lists = {task for task in items if sizes.is_list(task)}
+    scored = score_task if score_task in items else None
     family = Family(items, lists, scored, len(study.conditions) - 1)
     curves = simulate(power, family, n_permutations=permutations, seed=study.seed)
     puppets = [c for c, entry in study.conditions.items() if entry["context"] != "none"]
@@ -43,15 +43,8 @@ def main(
     tables.write_csv(outputs["power_csv"], outputs["power"])
     advice = list(advice_rows(curves, asked, sizes))
     tables.write_csv_rows(outputs["advice"], advice, PowerAdvice)
-    facts = page.Facts(
-        name,
-        power["simulations"],
-        asked.alpha,
-        asked.target,
-        items,
-        drawing["models"],
-        drawing["conditions"],
-    )
+    labels = (drawing["models"], drawing["conditions"])
+    facts = page.Facts(name, power["simulations"], asked.alpha, asked.target, items, *labels)
     with tables.atomic_path(outputs["page"]) as partial:
         partial.write_text(page.render(advice, facts), encoding="utf-8")
 
@@ -64,6 +57,7 @@ if __name__ == "__main__":
             snakemake.params.tasks,
             snakemake.params.conditions,
             snakemake.params.plan,
+            folder=snakemake.params.folder,
             files=set(snakemake.input),
             responses=set(snakemake.params.answered),
             seed=snakemake.params.seed,

@@ -1,6 +1,6 @@
 """Lay out who is asked what, and how often.
 
-In: items, and the condition's contexts if it has any. Out: results/requests/{task}/{condition}.parquet.
+In: items, and the condition's contexts if it has any. Out: <results>/requests/{task}/{condition}.parquet.
 """
 
 from fieldwork import stage, tables

@@ -1,7 +1,7 @@
 """Plan a study: requests, tokens, time and cost before anything is sent.
 
 In: tables of items, requests and contexts, as far as they are on this machine; ledgers and tables of
-responses that are there already. Out: results/plan.csv and results/plan.html.
+responses that are there already. Out: <results>/plan.csv and <results>/plan.html.
 """
 
 from typing import Any
@@ -53,6 +53,7 @@ if __name__ == "__main__":
             snakemake.params.tasks,
             snakemake.params.conditions,
             snakemake.params.plan,
+            folder=snakemake.params.folder,
             files=set(snakemake.input),
             responses=set(snakemake.params.answered),
             ledgers=set(snakemake.params.ledgers),

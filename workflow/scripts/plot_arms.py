@@ -1,6 +1,7 @@
 """Draw the figure of arms: the study's conditions side by side.
 
-In: results/metrics/arms.parquet and arm_tests.parquet. Out: results/figures/{arms} as PDF, SVG and PNG.
+In: <results>/metrics/arms.parquet and arm_tests.parquet.
+Out: <results>/figures/{arms} as PDF, SVG and PNG.
 """
 
 from pathlib import Path

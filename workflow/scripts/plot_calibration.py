@@ -1,6 +1,6 @@
 """Draw how near weights bring the simulated answers to the field's.
 
-In: results/metrics/calibration.parquet. Out: results/figures/calibration as PDF, SVG and PNG.
+In: <results>/metrics/calibration.parquet. Out: <results>/figures/calibration as PDF, SVG and PNG.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Draw figure `categories`: does who asks matter more for some categories of subject?
 
-In: results/metrics/subjects and categories. Out: results/figures/categories as PDF, SVG and PNG.
+In: <results>/metrics/subjects and categories. Out: <results>/figures/categories as PDF, SVG and PNG.
 """
 
 from pathlib import Path

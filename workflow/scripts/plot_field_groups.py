@@ -1,6 +1,6 @@
 """Draw how varied the answers of groups of participants are, prompt by prompt.
 
-In: results/metrics/groups.parquet and group_differences.parquet. Out: results/figures/field_groups as
+In: <results>/metrics/groups.parquet and group_differences.parquet. Out: <results>/figures/field_groups as
 PDF, SVG and PNG.
 """
 

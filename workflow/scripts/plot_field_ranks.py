@@ -1,7 +1,7 @@
 """Draw whether the conditions put the prompts in the field's order.
 
-In: results/metrics/item_agreement.parquet and rank_agreement.parquet. Out: results/figures/field_ranks as
-PDF, SVG and PNG.
+In: <results>/metrics/item_agreement.parquet and rank_agreement.parquet.
+Out: <results>/figures/field_ranks as PDF, SVG and PNG.
 """
 
 from pathlib import Path

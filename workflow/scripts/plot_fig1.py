@@ -1,6 +1,6 @@
 """Draw figure 1: how varied recommendations are.
 
-In: results/metrics/heterogeneity.parquet. Out: results/figures/fig1 as PDF, SVG and PNG.
+In: <results>/metrics/heterogeneity.parquet. Out: <results>/figures/fig1 as PDF, SVG and PNG.
 """
 
 from pathlib import Path

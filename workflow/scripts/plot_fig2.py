@@ -1,6 +1,6 @@
 """Draw figure 2: the answers given to a few benchmark questions.
 
-In: results/metrics/distributions.parquet. Out: results/figures/fig2 as PDF, SVG and PNG.
+In: <results>/metrics/distributions.parquet. Out: <results>/figures/fig2 as PDF, SVG and PNG.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Draw figure 3: how far a benchmark score moves with its user.
 
-In: results/metrics/accuracy_runs, accuracy and ranks, the leaderboard. Out: results/figures/fig3 as
+In: <results>/metrics/accuracy_runs, accuracy and ranks, the leaderboard. Out: <results>/figures/fig3 as
 PDF, SVG and PNG.
 """
 

@@ -1,6 +1,6 @@
 """Draw figure 4: the options that a user moves furthest.
 
-In: results/metrics/shifts.parquet. Out: results/figures/fig4 as PDF, SVG and PNG.
+In: <results>/metrics/shifts.parquet. Out: <results>/figures/fig4 as PDF, SVG and PNG.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Draw figure 5: how many options so many answers may be expected to name.
 
-In: results/metrics/rarefaction.parquet. Out: results/figures/fig5 as PDF, SVG and PNG.
+In: <results>/metrics/rarefaction.parquet. Out: <results>/figures/fig5 as PDF, SVG and PNG.
 """
 
 from pathlib import Path

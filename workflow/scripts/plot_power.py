@@ -1,6 +1,6 @@
 """Draw how often a study of a size would find an effect.
 
-In: results/power/power.parquet. Out: results/figures/power as PDF, SVG and PNG.
+In: <results>/power/power.parquet. Out: <results>/figures/power as PDF, SVG and PNG.
 """
 
 from pathlib import Path

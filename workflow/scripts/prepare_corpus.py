@@ -1,6 +1,6 @@
 """Filter a corpus into the one table of conversations.
 
-In: the corpus's files. Out: results/corpus/{corpus}/conversations.parquet and funnel.csv.
+In: the corpus's files. Out: <results>/corpus/{corpus}/conversations.parquet and funnel.csv.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Read a task's questions from their sources.
 
-In: the sources' files. Out: results/tasks/{task}.parquet.
+In: the sources' files. Out: <results>/tasks/{task}.parquet.
 """
 
 from typing import Any
@@ -8,7 +8,8 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.manifest import local_files
 from fieldwork.records import Item
-from fieldwork.tasks.items import SourceOptions, load_items, read_candidates, require_distinct
+from fieldwork.tasks.item_checks import require_distinct
+from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
 
 
 def main(sources: list[dict[str, Any]], items: str) -> None:

@@ -1,6 +1,6 @@
 """Add up what the answers of a study cost, beside what the plan expects of the same requests.
 
-In: responses, and the tables of items, requests and contexts they come from. Out: results/cost.csv.
+In: responses, and the tables of items, requests and contexts they come from. Out: <results>/cost.csv.
 """
 
 from typing import Any
@@ -45,6 +45,7 @@ if __name__ == "__main__":
             snakemake.params.tasks,
             snakemake.params.conditions,
             snakemake.params.plan,
+            folder=snakemake.params.folder,
             files={*snakemake.input.tasks, *snakemake.input.requests, *snakemake.input.contexts},
         ),
         models=snakemake.params.models,

@@ -1,6 +1,6 @@
 """Record the merged config and the versions of everything that computed the study.
 
-Out: results/provenance/config.yaml and versions.csv.
+Out: <results>/provenance/config.yaml and versions.csv.
 """
 
 import platform
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from fieldwork import stage, tables, texts
+from fieldwork.masking import Mask, environment_secrets
 from fieldwork.provenance import digest
 
 
@@ -23,8 +24,9 @@ class Version(NamedTuple):
 
 def main(config: str, versions: str, requirements: str, settings: dict[str, Any]) -> None:
     """Write both records."""
+    record = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
     with tables.atomic_path(config) as partial:
-        partial.write_text(yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+        partial.write_text(Mask(environment_secrets()).record(record), encoding="utf-8")
     names = re.findall(r"^([A-Za-z0-9_.-]+)==", texts.read_text(requirements), re.MULTILINE)
     found = [
         Version("python", platform.python_version()),
@@ -41,5 +43,5 @@ if __name__ == "__main__":
         config=snakemake.output.config,
         versions=snakemake.output.versions,
         requirements=snakemake.input.requirements,
-        settings=snakemake.params.config,
+        settings=snakemake.config,
     )

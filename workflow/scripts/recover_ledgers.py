@@ -40,6 +40,6 @@ if __name__ == "__main__":
         main,
         log=snakemake.log[0],
         ledgers="resources/ledger",
-        store="results/embeddings/store.sqlite",
+        store="results/vectors/answers.sqlite",
         models=snakemake.params.models,
     )

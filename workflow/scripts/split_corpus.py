@@ -1,7 +1,7 @@
 """Cut what is embedded of the corpus into shards, by conversation id.
 
-In: results/corpus/{corpus}/conversations.parquet.
-Out: results/embeddings/{corpus}/texts/{shard}.parquet.
+In: <results>/corpus/{corpus}/conversations.parquet.
+Out: <results>/embeddings/{corpus}/texts/{shard}.parquet.
 """
 
 from fieldwork import stage, streams

@@ -1,6 +1,6 @@
 """Say what the study found: sentences with numbers, intervals, n and tests.
 
-In: results/metrics, results/answers/answers.parquet. Out: results/findings.md.
+In: <results>/metrics, <results>/answers/answers.parquet. Out: <results>/findings.md.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from fieldwork.records import Accuracy, Answer, Comparison, VarianceShare
 
 def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[str, Any]) -> None:
     """Write the findings."""
-    about = page.Study(**study)
+    about = page.as_markdown(page.Study(**study))
     variance = tables.read_rows(inputs["variance"], VarianceShare)
     asked = page.count_answers(tables.read_frame(inputs["answers"], Answer))
     sections = [
@@ -46,9 +46,9 @@ def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[s
     ]
     lines = page.render(sections, about, page.cautions(asked, about))
     lines += [
-        f"Figures: {', '.join(f'results/figures/{f}.pdf' for f in figures) or 'none'}",
+        f"Figures: {', '.join(f'figures/{f}.pdf' for f in figures) or 'none'}",
         "",
-        "Tables: results/metrics/*.csv; SQL: duckdb results/study.duckdb (docs/data.md)",
+        "Tables: metrics/*.csv; SQL: study.duckdb (docs/data.md)",
     ]
     with tables.atomic_path(written) as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="utf-8")

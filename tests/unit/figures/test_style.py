@@ -166,3 +166,17 @@ def test_two_processes_write_equal_bytes(root: Path, tmp_path: Path) -> None:
     second = {p.name: p.read_bytes() for p in (tmp_path / "2").iterdir()}
     assert len(first) == 9
     assert [name for name in first if first[name] != second.get(name)] == []
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "svg", "png"])
+def test_a_full_disk_is_named(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"fig.{suffix}"
+    path.symlink_to("/dev/full")
+    with pytest.raises(StudyError, match=rf"fig\.{suffix}: cannot be written .*--directory"):
+        style.save(style.no_data("none", note=None), [path])
+
+
+def test_dollar_signs_are_text(tmp_path: Path) -> None:
+    style.use_style(Path(__file__).parents[3] / "resources" / "figures.mplstyle")
+    figure = style.no_data(r"an answer may be $\foo$, or cost $5 or $6", note=r"$\undefined{x}$")
+    style.save(figure, [tmp_path / "fig.svg"])

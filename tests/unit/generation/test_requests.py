@@ -2,6 +2,7 @@
 
 import pytest
 
+from fieldwork.errors import StudyError
 from fieldwork.generation.requests import ContextRef, plan_requests
 
 BLANK = ContextRef(None, None, None)
@@ -56,3 +57,10 @@ def test_no_request_is_planned_twice() -> None:
 def test_a_second_arm_is_numbered_on_after_the_first() -> None:
     first, again = (plan_requests(["q1"], [BLANK], 3, first=first) for first in (0, 3))
     assert [r.replicate for r in [*first, *again]] == [0, 1, 2, 3, 4, 5]
+
+
+def test_more_requests_than_a_study_may_ask_are_refused_before_they_are_made() -> None:
+    with pytest.raises(
+        StudyError, match=r"tasks\.\*\.runs: 60,000,000 requests of one task and cond"
+    ):
+        plan_requests([f"q{n}" for n in range(60)], [BLANK], 1_000_000)

@@ -55,12 +55,18 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield opened
 
 
-def ask(chat: Chat, ledger: Ledger, *requests: Request, **changes: Any) -> list[Response]:
+def ask(
+    chat: Chat,
+    ledger: Ledger,
+    *requests: Request,
+    api_key_env: str | None = None,
+    **changes: Any,
+) -> list[Response]:
     entry = {
         "provider": "openai",
         "model": "loopback",
         "base_url": chat.base_url,
-        "api_key_env": None,
+        "api_key_env": api_key_env,
         "token_limit_field": "max_tokens",
         "send_temperature": True,
         "send_seed": True,
@@ -255,3 +261,20 @@ def test_failures_are_counted_in_one_sentence_and_the_rest_is_safe(
     chat.requests.clear()
     assert len(ask(chat, ledger, *requests)) == 5
     assert sorted(chat.questions()) == ["prompt a", "prompt a", "prompt c"]
+
+
+def test_a_reply_that_repeats_the_key_is_kept_without_it_and_its_row_says_so(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-0123456789abcdef"
+    monkeypatch.setenv("A_KEY", key)
+
+    def telling(body: Mapping[str, Any]) -> str:
+        return f"my key is {key}" if body["messages"][-1]["content"] == "prompt a" else "none"
+
+    with serve_chat(answer=telling) as chat:
+        for _ in range(2):  # the second time from the ledger alone
+            told, other = ask(chat, ledger, blank("a"), blank("b"), api_key_env="A_KEY")
+            assert (told.text, told.defects) == ("my key is ***masked***", ["secret"])
+            assert other.defects == []
+        assert len(chat.requests) == 2

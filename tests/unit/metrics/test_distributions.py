@@ -87,7 +87,7 @@ def test_equal_items_of_two_tasks_are_one_item() -> None:
 
 @pytest.mark.parametrize("items", [item_frame(), item_frame(question("other"))])
 def test_an_answer_without_item_is_refused(items: pd.DataFrame) -> None:
-    with pytest.raises(StudyError, match=r"item i is not in results/tasks/t\.parquet"):
+    with pytest.raises(StudyError, match=r"item i is not in the study's tasks/t\.parquet"):
         measure_distributions(answer_frame(chosen("A")), items)
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.records import Item
+from fieldwork.tasks.item_checks import require_distinct
 from fieldwork.tasks.items import (
     SourceOptions,
     load_items,
     read_candidates,
     read_records,
-    require_distinct,
 )
 
 HOME = Path(__file__).resolve().parents[3]
@@ -183,9 +183,9 @@ def test_selection_keeps_its_order_and_refuses_what_is_not_there(tmp_path: Path)
 
 
 def test_no_items_and_repeated_items_are_refused(tmp_path: Path) -> None:
-    assert "mine: no items found" in complaint([], LISTS)
+    assert complaint([], LISTS).startswith("mine: no items in no file; format items wants")
     path = own_file(tmp_path, ".csv", {"item_id": ["a", "a"], "prompt": ["p", "q"]})
-    assert complaint([path], LISTS) == "mine: item_id 'a' occurs twice"
+    assert complaint([path], LISTS) == "mine: item_id 'a' occurs twice; rename one"
     item = Item("a", "list", "q", "p", [], None, None, "")
     with pytest.raises(StudyError, match=r"^t\.parquet: item_id 'a' occurs twice"):
         require_distinct([item, item], "t.parquet")
@@ -195,9 +195,11 @@ def test_candidates(tmp_path: Path) -> None:
     rows = [["item_id", "candidate"], ["a", "x"], ["b", "y"], ["a", "z"]]
     path = csv_file(tmp_path / "c.csv", rows)
     assert read_candidates(str(path)) == {"a": ["x", "z"], "b": ["y"]}
-    for bad in ([*rows, ["a", ""]], [["item_id"], ["a"]], [*rows, ["", "x"]]):
+    for bad in ([*rows, ["a", ""]], [*rows, ["", "x"]]):
         with pytest.raises(StudyError, match="every row needs item_id and candidate"):
             read_candidates(str(csv_file(tmp_path / "bad.csv", bad)))
+    with pytest.raises(StudyError, match=r"no column 'candidate' \(there are item_id, answer\)"):
+        read_candidates(str(csv_file(tmp_path / "bad.csv", [["item_id", "answer"], ["a", "x"]])))
 
 
 @pytest.mark.parametrize("name", ["items.json", "items.tsv", "items.gz", "items"])

@@ -10,7 +10,7 @@ from fieldwork.records import ItemKind, column
 
 @dataclass(frozen=True, slots=True)
 class GroupEstimate:
-    """A metric of the answers of one group of participants: `results/metrics/groups`."""
+    """A metric of the answers of one group of participants: `metrics/groups`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -30,7 +30,7 @@ class GroupEstimate:
 
 @dataclass(frozen=True, slots=True)
 class GroupDifference:
-    """How far a group's answers are from those of the others: `results/metrics/group_differences`."""
+    """How far a group's answers are from those of the others: `metrics/group_differences`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -59,7 +59,7 @@ class GroupDifference:
 
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
-    """Whether a condition ranks items, or models, as the field does: `results/metrics/rank_agreement`."""
+    """Whether a condition ranks items, or models, as the field does: `metrics/rank_agreement`."""
 
     model: str | None = column("model, NULL where models are ranked")
     task: str = column("task")
@@ -93,7 +93,7 @@ class RankAgreement:
 
 @dataclass(frozen=True, slots=True)
 class ItemAgreement:
-    """How near a condition's answers to an item are to the field's: `results/metrics/item_agreement`."""
+    """How near a condition's answers to an item are to the field's: `metrics/item_agreement`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -138,7 +138,7 @@ class ItemAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How near to the field weighted puppets come, beside others: `results/metrics/calibration`."""
+    """How near to the field weighted puppets come, beside others: `metrics/calibration`."""
 
     model: str = column("model")
     tasks: str = column("the tasks whose prompts are used, with commas between")
@@ -183,7 +183,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationItem:
-    """The same, prompt by prompt: `results/metrics/calibration_items`."""
+    """The same, prompt by prompt: `metrics/calibration_items`."""
 
     model: str = column("model")
     level: str = column("as in `calibration`")
@@ -202,7 +202,7 @@ class CalibrationItem:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationWeight:
-    """A weight another study can take over: `results/metrics/calibration_weights`."""
+    """A weight another study can take over: `metrics/calibration_weights`."""
 
     model: str = column("model")
     level: str = column("`conditions` or `puppets`")
@@ -219,7 +219,7 @@ class CalibrationWeight:
 
 @dataclass(frozen=True, slots=True)
 class CalibratedShare:
-    """Shares of answers as calibrated, for use: `results/metrics/calibrated_shares`."""
+    """Shares of answers as calibrated, for use: `metrics/calibrated_shares`."""
 
     model: str = column("model")
     level: str = column("what is weighted: `conditions` or `puppets`")

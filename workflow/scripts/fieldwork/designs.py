@@ -16,7 +16,7 @@ FIELD = "field"
 
 @dataclass(frozen=True, slots=True)
 class PowerRow:
-    """How often a study of one size would find an effect, and what it costs: `results/power/power`."""
+    """How often a study of one size would find an effect, and what it costs: `power/power`."""
 
     design: Design = column("what is tested: `shares`, `who` or `scores` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")
@@ -39,13 +39,13 @@ class PowerRow:
     )
     n_calls_baseline: int = column("calls of the baseline, 0 for `who`, which needs none")
     cost_baseline_usd: float | None = column("what they cost, NULL with a reason")
-    basis: str = column("what the tokens are counted from, as in `results/plan.csv`")
+    basis: str = column("what the tokens are counted from, as in `plan.csv`")
     reason: str | None = column("why there is no power or no cost")
 
 
 @dataclass(frozen=True, slots=True)
 class PowerAdvice:
-    """The smallest size that finds an effect often enough, and its cost: `results/power/advice.csv`."""
+    """The smallest size that finds an effect often enough, and its cost: `power/advice.csv`."""
 
     design: Design = column("what is tested: `shares`, `who` or `scores` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")

@@ -180,29 +180,47 @@ _INTRODUCTION = """
 
 <!-- Written by workflow/scripts/fieldwork/dictionary.py; change the row types or that file. -->
 
-Every stage of a study leaves a table under `results/`, and `results/study.duckdb` shows all of them
-to SQL. This page says what a row of each table is and what its columns mean, and then which files you
-can give a study.
+Every stage of a study leaves a table in the study's folder, ``, where `{study}` is
+`study.name`. Paths below start there. This page says what a row of each table is and what its columns
+mean, and then which files you can give a study.
 
 Tables are Parquet, compressed with zstd and sorted, so equal data gives equal bytes. The tables under
-`results/metrics/` are there as CSV too. Times are UTC. NULL (an empty cell in CSV) means that there is
-no value; where a value could have been expected, the column `reason` says why there is none. Text is
-UTF-8; a lone surrogate, which JSON can carry and UTF-8 cannot, is written as U+FFFD.
+`metrics/` are there as CSV too. Times are UTC. NULL (an empty cell in CSV) means that there is no
+value; where a value could have been expected, the column `reason` says why there is none. Text is
+UTF-8; a lone surrogate, which JSON can carry and UTF-8 cannot, is written as U+FFFD. In CSV a text that a
+spreadsheet would run as a formula, such as one that begins with `=`, has an apostrophe before it.
 
 ## Asking questions in SQL
 
-Views in the database refer to the Parquet files by their paths, so open it from the study's folder:
+`study.duckdb` holds all these tables in one file, which can be moved, mailed and opened from any folder,
+in DuckDB's own shell or in Python:
 
 ```
-duckdb -readonly results/study.duckdb
+python -c "import duckdb; print(duckdb.connect('results/quickstart/study.duckdb').sql('FROM ranks'))"
 ```
 
-or in Python `duckdb.connect("results/study.duckdb", read_only=True)`. There is a view for each table:
+Its tables are
 `conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, `field_answers`,
-`field_participants`, and one named after each file of `results/metrics/`. Those that a study does not
-need (`conversations` without histories, say) are missing. A view holds the tables of all models, tasks
-and conditions one after another; its additional column `file` says which one a row is from (in
-`field_answers` it is the participants' file), and `corpus` in `conversations` which corpus.
+`field_participants`, and one named after each file of `metrics/`. Those that a study does not need
+(`conversations` without histories, say) are missing. A table holds the rows of all models, tasks and
+conditions one after another. Its additional column `file` says which file a row is from (in
+`field_answers` it is the participants' file); `corpus` in `conversations`, `task` in `items`, and
+`task` and `condition` in `contexts` and `requests` are read off that path. The tables are the same
+whenever the same study runs again, but the bytes of this one file are not: DuckDB writes a random
+identifier into each.
+
+The view `transcripts` has one row for each answer, with all that belongs to it: `question`, `context`
+(what was put before the question, as text), `prompt`, `answer` (the reply), `outcome`, `reading` (the
+letter, or the options separated by semicolons), `reason` (why nothing could be read), `gold`, `counts`
+(whether the figures count it) and `left_out` (why not). Of several answers of one user to one question
+the first that can be read counts. An unreadable letter counts as `unknown`, and as wrong in scores.
+What a user was told about films, and what came before it:
+
+```sql
+SELECT puppet_id, context, answer, reading FROM transcripts
+WHERE item_id = 'movies' AND condition = 'history' AND counts
+ORDER BY puppet_id;
+```
 
 Which options the answers to the prompt on movies name most often, under each condition:
 
@@ -275,7 +293,7 @@ name or folder (`cm_test.csv`, `justice/test_hard.csv`); files of other subsets 
 
 All are Parquet. Your own conversations go in as `wildchat`: `hashed_ip` is any text that is the same
 for one user. A filter on a column that the corpus does not have lets everything through, and
-`results/corpus/{corpus}/funnel.csv` says so.
+`corpus/{corpus}/funnel.csv` says so.
 
 ### Personas and profile sentences
 
@@ -286,7 +304,8 @@ text. Of a list each entry counts, NULL does not, and texts that differ only in 
 
 `parsing.aliases` is a CSV file of `task, item_id, written, canonical`: the written option is counted
 as the canonical one. An empty `task` or `item_id` holds for all. `parsing.overrides` has the columns
-of `results/answers/items.csv`; copy that file, keep the rows you disagree with, correct `canonical`.
+of `answers/items.csv`; copy that file, keep the rows you disagree with, correct `canonical`. Apostrophes
+that guard cells there are taken off.
 Overrides win over aliases, and both over likeness of spelling.
 
 ### Answers of real users
@@ -306,7 +325,7 @@ may be in several. The two rows that Qualtrics puts below the header are no answ
   item ids or columns with `|` or a comma between them.
 - A participant's repeats of a prompt are numbered as replicates in the order of files and rows.
 
-What is kept of it is in `results/field/`; answers that pass the checks join the others in
+What is kept of it is in `field/`; answers that pass the checks join the others in
 `answers.parquet` under the condition `field`.
 """
 

@@ -1,7 +1,7 @@
 """The one place that loads a sentence encoder, and the store of what it has computed.
 
 A text's vector is computed once per encoder and precision and kept in SQLite files under
-`results/embeddings/`. Torch is imported only when some text is not in a store. Texts are encoded one by
+`results/vectors/`. Torch is imported only when some text is not in a store. Texts are encoded one by
 one unless `batch_size` says otherwise: padding and batch shape move the last bits of a vector, and a
 study must give the same bytes whatever was computed before it.
 """
@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fieldwork.errors import StudyError
+from fieldwork.errors import StudyError, first_line
 from fieldwork.progress import Progress
 
 logger = logging.getLogger(__name__)
@@ -200,6 +200,7 @@ def _load(settings: EncoderSettings) -> Any:
     quiet.set_verbosity_error()
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)
+    _require_device(settings.device)
     name = settings.model
     source = str(_packaged_folder()) if name == PACKAGED_MODEL else name
     try:
@@ -212,6 +213,20 @@ def _load(settings: EncoderSettings) -> Any:
         ) from error
     logger.info("encoding with %s in %s on %s", name, settings.precision, model.device)
     return model
+
+
+def _require_device(device: str | None) -> None:
+    """StudyError where torch cannot compute on a device: it is not there, or not of this torch."""
+    import torch
+
+    try:
+        torch.zeros(1, device=device).tolist()
+    # an assertion is what torch has for a build without CUDA
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise StudyError(
+            f"embedding.device: torch cannot compute on {device!r} here ({first_line(error)}); set it to "
+            f"cpu, or to null, which takes a GPU only where there is one"
+        ) from error
 
 
 def _packaged_folder() -> Path:

@@ -10,7 +10,7 @@ from fieldwork.records import ItemKind, column
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How far a condition moves the share of an option from the baseline's: `results/metrics/shifts`."""
+    """How far a condition moves the share of an option from the baseline's: `metrics/shifts`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -43,7 +43,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Rarefaction:
-    """Options to be expected among so many answers: `results/metrics/rarefaction`."""
+    """Options to be expected among so many answers: `metrics/rarefaction`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -61,7 +61,7 @@ class Rarefaction:
 
 @dataclass(frozen=True, slots=True)
 class PromptMean:
-    """Heterogeneity as a mean over prompts, beside the baseline's: `results/metrics/prompt_means`."""
+    """Heterogeneity as a mean over prompts, beside the baseline's: `metrics/prompt_means`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -87,7 +87,7 @@ class PromptMean:
 
 @dataclass(frozen=True, slots=True)
 class SubjectVariance:
-    """Who asks, subject by subject of a choice task: `results/metrics/subjects`."""
+    """Who asks, subject by subject of a choice task: `metrics/subjects`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -105,7 +105,7 @@ class SubjectVariance:
 
 @dataclass(frozen=True, slots=True)
 class CategoryVariance:
-    """Who asks, by category of subject: `results/metrics/categories`."""
+    """Who asks, by category of subject: `metrics/categories`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -126,7 +126,7 @@ class CategoryVariance:
 
 @dataclass(frozen=True, slots=True)
 class Novelty:
-    """Questions on which a condition says something the baseline never did: `results/metrics/novelty`."""
+    """Questions on which a condition says something the baseline never did: `metrics/novelty`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -155,7 +155,7 @@ class Novelty:
 
 @dataclass(frozen=True, slots=True)
 class ScoreComparison:
-    """A condition's scores beside the baseline's: `results/metrics/score_comparisons`."""
+    """A condition's scores beside the baseline's: `metrics/score_comparisons`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -191,7 +191,7 @@ class ScoreComparison:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Places a model's runs would take on a leaderboard: `results/metrics/ranks`."""
+    """Places a model's runs would take on a leaderboard: `metrics/ranks`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -217,7 +217,7 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class OrderChange:
-    """How often a user turns the order of two of the study's models: `results/metrics/order_changes`."""
+    """How often a user turns the order of two of the study's models: `metrics/order_changes`."""
 
     model: str = column("the one that scores higher on average under the baseline")
     other: str = column("the other one")
@@ -235,7 +235,7 @@ class OrderChange:
 
 @dataclass(frozen=True, slots=True)
 class ArmMeasure:
-    """One measure of one arm of the figure that sets conditions side by side: `results/metrics/arms`."""
+    """One measure of one arm of the figure that sets conditions side by side: `metrics/arms`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -259,7 +259,7 @@ class ArmMeasure:
 
 @dataclass(frozen=True, slots=True)
 class ArmTest:
-    """A trend over arms, or a difference between two: `results/metrics/arm_tests`."""
+    """A trend over arms, or a difference between two: `metrics/arm_tests`."""
 
     model: str = column("model")
     task: str = column("task")

@@ -35,7 +35,7 @@ from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # public, lazy
 from huggingface_hub.utils.sha import git_hash
 
-from fieldwork.errors import StudyError
+from fieldwork.errors import StudyError, size_text
 
 logger = logging.getLogger(__name__)
 
@@ -217,7 +217,7 @@ def _announce(order: _Order, missing: Sequence[_Remote]) -> None:
     """Say what is coming, or that the disk cannot hold it."""
     needed = sum(r.size - min(_size(_partial_path(order, r)), r.size) for r in missing)
     free = shutil.disk_usage(order.folder).free
-    room = f"{needed / 1e6:,.1f} MB to download, {free / 1e6:,.1f} MB free in {order.folder}"
+    room = f"{size_text(needed)} to download, {size_text(free)} free in {order.folder}"
     if needed > free:
         raise StudyError(
             f"{order.name}: {room}; make room, or set `path:` of {order.name} to a copy elsewhere"

@@ -11,7 +11,7 @@ from fieldwork.records import column
 
 @dataclass(frozen=True, slots=True)
 class FieldAnswer:
-    """An answer as a participant gave it, masked: `results/field/answers.parquet`."""
+    """An answer as a participant gave it, masked: `field/answers.parquet`."""
 
     participant_id: str = column("keyed hash of the participant's id")
     platform: str | None = column("what the participant used, as the file says it, NULL if unsaid")
@@ -32,7 +32,7 @@ class FieldAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A group that a participant belongs to: `results/field/participants.parquet`."""
+    """A group that a participant belongs to: `field/participants.parquet`."""
 
     participant_id: str = column("keyed hash of the participant's id")
     variable: str = column("what groups are told apart by, a key of `field.columns.groups`")
@@ -41,7 +41,7 @@ class Participant:
 
 @dataclass(frozen=True, slots=True)
 class QualityCheck:
-    """What one check found in the answers to one prompt: `results/field/quality.csv`."""
+    """What one check found in the answers to one prompt: `field/quality.csv`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -56,7 +56,7 @@ class QualityCheck:
 
 @dataclass(frozen=True, slots=True)
 class Attrition:
-    """Participants lost, by prompt and by group: `results/field/attrition.csv`."""
+    """Participants lost, by prompt and by group: `field/attrition.csv`."""
 
     model: str = column("model")
     task: str = column("task")

@@ -11,12 +11,14 @@ from typing import Any, Literal
 ItemKind = Literal["list", "choice"]
 Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "failed"]
 
-Defect = Literal["encoding", "usage", "model"]
+Defect = Literal["encoding", "usage", "model", "secret"]
 
 OUTCOMES: tuple[Outcome, ...] = ("ok", "truncated", "refused", "filtered", "empty", "failed")
 
 REFUSALS = frozenset({"refused", "filtered by the provider"})
 """Reasons for which an answer has nothing to count in it although it is one."""
+MOST_REQUESTS = 50_000_000
+"""Of a study: at ten a second they take two months, and a table of them fits no usual machine."""
 
 UNKNOWN = "unknown"
 """The answer category of a response whose letter cannot be read."""
@@ -37,7 +39,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation that passed the filters: `results/corpus/{corpus}/conversations.parquet`."""
+    """A conversation that passed the filters: `corpus/{corpus}/conversations.parquet`."""
 
     conversation_id: str = column("unique in the corpus; stable when other rows are added")
     user_id: str = column("hash that groups the conversations of one user")
@@ -51,7 +53,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
-    """What one filter let through: `results/corpus/{corpus}/funnel.csv`."""
+    """What one filter let through: `corpus/{corpus}/funnel.csv`."""
 
     step: int = column("order of the filter, from 0 (rows read)")
     filter: str = column("name of the setting")
@@ -63,7 +65,7 @@ class FunnelStep:
 
 @dataclass(frozen=True, slots=True)
 class ConversationText:
-    """What of a conversation is embedded: `results/embeddings/{corpus}/texts/{shard}.parquet`."""
+    """What of a conversation is embedded: `embeddings/{corpus}/texts/{shard}.parquet`."""
 
     conversation_id: str = column("the conversation")
     text: str = column("the text, by the setting `embedding.text`")
@@ -71,7 +73,7 @@ class ConversationText:
 
 @dataclass(frozen=True, slots=True)
 class ConversationVector:
-    """The embedding of a conversation: `results/embeddings/{corpus}/shards/{shard}.parquet`."""
+    """The embedding of a conversation: `embeddings/{corpus}/shards/{shard}.parquet`."""
 
     conversation_id: str = column("the conversation")
     text_sha256: str = column("hash of the text that was embedded")
@@ -80,7 +82,7 @@ class ConversationVector:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile puppet: `results/personas/profiles.parquet`."""
+    """A profile puppet: `personas/profiles.parquet`."""
 
     puppet_id: str = column("`profile-000000` and on")
     persona: str = column("persona description")
@@ -90,7 +92,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A question: `results/tasks/{task}.parquet`."""
+    """A question: `tasks/{task}.parquet`."""
 
     item_id: str = column("unique within the task")
     kind: ItemKind = column("`list` (name some options) or `choice` (pick a letter)")
@@ -104,7 +106,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a puppet brings along: `results/contexts/{task}/{condition}.parquet`."""
+    """What a puppet brings along: `contexts/{task}/{condition}.parquet`."""
 
     context_id: str = column("sha256 of the messages: equal contexts have equal ids")
     puppet_id: str = column("the puppet")
@@ -117,7 +119,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question to be asked: `results/requests/{task}/{condition}.parquet`."""
+    """A question to be asked: `requests/{task}/{condition}.parquet`."""
 
     item_id: str = column("the item")
     context_id: str | None = column("the context, NULL offline")
@@ -127,7 +129,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer as it arrived: `results/responses/{model}/{task}/{condition}.parquet`."""
+    """An answer as it arrived: `responses/{model}/{task}/{condition}.parquet`."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -158,13 +160,14 @@ class Response:
     price_as_of: str | None = column("day the price behind `cost_usd` was read, ISO date")
     defects: list[str] = column(
         "what is wrong with the reply beside its answer: `encoding` (bytes that are no text are shown "
-        "as U+FFFD), `usage` (tokens and cost are not told), `model` (it names no model)"
+        "as U+FFFD), `usage` (tokens and cost are not told), `model` (it names no model), `secret` (the "
+        "server repeated a key or a password, which is masked)"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """What a model's answers to a task will cost under a condition and a dispatch: `results/plan.csv`."""
+    """What a model's answers to a task will cost under a condition and a dispatch: `plan.csv`."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -196,7 +199,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What a model's answers to a task cost under a condition and a dispatch: `results/cost.csv`."""
+    """What a model's answers to a task cost under a condition and a dispatch: `cost.csv`."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -219,7 +222,7 @@ class CostRow:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A parsed answer: `results/answers/answers.parquet`."""
+    """A parsed answer: `answers/answers.parquet`."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -238,7 +241,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class MergedItem:
-    """How one written option became a canonical one: `results/answers/items.csv`."""
+    """How one written option became a canonical one: `answers/items.csv`."""
 
     task: str = column("task")
     item_id: str = column("the item")
@@ -250,7 +253,7 @@ class MergedItem:
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """How varied the answers to a list item are: `results/metrics/heterogeneity`."""
+    """How varied the answers to a list item are: `metrics/heterogeneity`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -269,7 +272,7 @@ class Heterogeneity:
 
 @dataclass(frozen=True, slots=True)
 class ItemShare:
-    """Share of responses that name an option: `results/metrics/item_shares`."""
+    """Share of responses that name an option: `metrics/item_shares`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -285,7 +288,7 @@ class ItemShare:
 
 @dataclass(frozen=True, slots=True)
 class AnswerShare:
-    """Distribution of letters on a choice item: `results/metrics/distributions`."""
+    """Distribution of letters on a choice item: `metrics/distributions`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -302,7 +305,7 @@ class AnswerShare:
 
 @dataclass(frozen=True, slots=True)
 class RunAccuracy:
-    """Score of one run over a choice task: `results/metrics/accuracy_runs`."""
+    """Score of one run over a choice task: `metrics/accuracy_runs`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -323,7 +326,7 @@ class RunAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Spread of the scores over runs: `results/metrics/accuracy`."""
+    """Spread of the scores over runs: `metrics/accuracy`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -342,7 +345,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class VarianceShare:
-    """Where the variance of answers comes from: `results/metrics/variance`."""
+    """Where the variance of answers comes from: `metrics/variance`."""
 
     model: str = column("model")
     task: str = column("task")
@@ -371,7 +374,7 @@ class VarianceShare:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How far a condition's answers to an item are from the baseline's: `results/metrics/comparisons`."""
+    """How far a condition's answers to an item are from the baseline's: `metrics/comparisons`."""
 
     model: str = column("model")
     task: str = column("task")

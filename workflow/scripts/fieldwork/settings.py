@@ -5,158 +5,87 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 import copy
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import yaml
-from jsonschema import Draft202012Validator, FormatChecker, validators
-from jsonschema.exceptions import ValidationError
-
+from fieldwork.config_files import Places, placed
+from fieldwork.config_texts import markup_in, secrets_in
+from fieldwork.drawing_settings import broken_arms, broken_baseline, broken_drawing
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import broken_field
+from fieldwork.model_settings import broken_models
+from fieldwork.names import broken_names
+from fieldwork.records import MOST_REQUESTS
+from fieldwork.schema import fill
 
 Config = dict[str, Any]
 
 
-def check_config(config: Config, schema: Path, source: str) -> None:
+def check_config(config: Config, schema: Path, source: str | Places) -> None:
     """Hold `config` to the schema, fill its defaults in place, and resolve its references.
 
     Args:
-        source: the config files' names, for messages.
+        source: where the settings stand, or a file's name, for messages.
 
     Raises:
         StudyError: naming the file and the setting.
     """
-    rules = yaml.safe_load(schema.read_text(encoding="utf-8"))
-    _write_dates_as_text(config)
-    # a default may name a task that this study does not have: then there is nothing to draw
-    figures = copy.deepcopy(config.get("figures") or {})
-    checker = _filling_validator()(rules, format_checker=FormatChecker())
-    error = _plainest(checker.iter_errors(config))
-    if error is not None:
-        raise StudyError(f"{source}: {_sentence(error, rules)}")
-    found = (
-        *_not_finite(config),
-        *_broken_references(config),
-        *_broken_figures(figures, config),
-        *_short_lists(config),
-        *_broken_draws(config),
-        *_broken_kit(config),
-        *_broken_arms(config),
-        *broken_field(config),
-        *_broken_calibration(config),
-    )
-    for problem in found:
-        raise StudyError(f"{source}: {problem}")
+    written = copy.deepcopy(config)
+    problem = next(secrets_in(config), None) or fill(config, schema)
+    problem = problem or next(_problems(config, written), None)
+    if problem is not None:
+        raise StudyError(placed(problem, source))
     for condition in config["conditions"].values():
         if "corpus" in condition:
             condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
 
 
-def _write_dates_as_text(value: Any) -> None:
-    # YAML turns an unquoted 2023-05-01 into a date, which a JSON schema has no type for
-    pairs = value.items() if isinstance(value, dict) else ()
-    for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
-        if isinstance(inner, date):
-            value[key] = inner.isoformat()
-        else:
-            _write_dates_as_text(inner)
+def _problems(config: Config, written: Config) -> Iterator[str]:
+    """What is wrong with a config that fits the schema, a sentence each.
 
-
-def _filling_validator() -> Any:
-    """A validator that puts a property's default where the property is absent."""
-    check_properties = Draft202012Validator.VALIDATORS["properties"]
-
-    def fill_and_check(
-        validator: Any, properties: Mapping[str, Any], instance: Any, schema: Mapping[str, Any]
-    ) -> Iterator[ValidationError]:
-        if another := _of_another_kind(instance, properties):
-            # what lies deeper would be filled with this alternative's defaults
-            yield from check_properties(validator, another, instance, schema)
-            return
-        problems = list(check_properties(validator, properties, instance, schema))
-        # an alternative of a oneOf that does not hold must leave the instance alone
-        if isinstance(instance, dict) and not problems and _belongs(instance, properties):
-            for name, rule in properties.items():
-                resolved = _resolved(validator, rule)
-                if "default" in resolved:
-                    # a copy, or all places would share one list
-                    instance.setdefault(name, copy.deepcopy(resolved["default"]))
-            problems = list(check_properties(validator, properties, instance, schema))
-        yield from problems
-
-    extend: Any = validators.extend
-    # for JSON 3.0 is an integer, for what counts by it in Python it is none
-    types = Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: type(value) is int
+    Args:
+        written: the config before defaults were filled in.
+    """
+    return chain(
+        markup_in(config),
+        _not_finite(config),
+        broken_names(config),
+        _broken_references(config),
+        _too_many_requests(config),
+        broken_baseline(config),
+        broken_drawing(written, config),
+        _short_lists(config),
+        _broken_draws(config),
+        _broken_kit(config),
+        broken_arms(config),
+        broken_models(config),
+        broken_field(config),
+        _broken_calibration(config),
     )
-    return extend(Draft202012Validator, {"properties": fill_and_check}, type_checker=types)
 
 
-def _of_another_kind(instance: Any, properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The properties whose one allowed value the instance does not have."""
-    given = instance if isinstance(instance, dict) else {}
-    return {
-        name: rule
-        for name, rule in properties.items()
-        if "const" in rule and name in given and given[name] != rule["const"]
-    }
+def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
+    """Refuse study files that name no study of their own.
 
+    Results lie in a folder of the study's name, so theirs would replace those of another study.
 
-def _belongs(instance: Mapping[str, Any], properties: Mapping[str, Any]) -> bool:
-    return set(instance) <= set(properties)
+    Args:
+        overlay: what the files and `--config` say, merged.
+        files: those given with `--configfile`; without any there is nothing to check.
 
-
-def _resolved(validator: Any, rule: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "$ref" in rule:
-        target: Mapping[str, Any] = validator._resolver.lookup(rule["$ref"]).contents
-        return {**target, **rule}
-    return rule
-
-
-def _plainest(errors: Iterable[ValidationError]) -> ValidationError | None:
-    """The error a user should see first: of alternatives, those of the one that was meant."""
-    first = min(errors, key=_reading_order, default=None)
-    while first is not None and first.context:
-        chosen = min(first.context, key=_wrongness)
-        meant = [e for e in first.context if e.schema_path[0] == chosen.schema_path[0]]
-        first = min(meant, key=lambda error: len(error.absolute_path))
-    return first
-
-
-def _reading_order(error: ValidationError) -> tuple[bool, list[str]]:
-    return (error.validator == "oneOf", [str(part) for part in error.absolute_path])
-
-
-def _wrongness(error: ValidationError) -> tuple[bool, int]:
-    # an alternative whose `provider` or `context` is another one was not meant
-    siblings = error.parent.context if error.parent else []
-    alternative = error.schema_path[0]
-    other = any(
-        e.schema_path[0] == alternative and e.validator in ("const", "enum") and len(e.path) == 1
-        for e in siblings
-        if e.path and e.path[-1] in ("provider", "context")
+    Raises:
+        StudyError: naming the files.
+    """
+    study = overlay.get("study") or {}
+    if not files or "name" in study:
+        return
+    listed = " + ".join(file.name for file in files)
+    raise StudyError(
+        f"{listed}: study.name is missing, so the results would replace those of another study; add "
+        f"study: {{name: {files[0].stem}}}"
     )
-    return (other, int(alternative))
-
-
-def _sentence(error: ValidationError, rules: Config) -> str:
-    where = ".".join(str(part) for part in error.absolute_path)
-    if error.validator in ("additionalProperties", "unevaluatedProperties"):
-        rule: Config = error.schema if isinstance(error.schema, dict) else {}
-        shared = rules["$defs"].get(rule.get("$ref", "").removeprefix("#/$defs/"), {})
-        known = {*rule.get("properties", {}), *shared.get("properties", {})}
-        instance: Config = error.instance if isinstance(error.instance, dict) else {}
-        unknown = sorted(str(key) for key in instance if key not in known)
-        place = f"{where}: " if where else ""
-        allowed = f"; known here: {', '.join(sorted(known))}" if known else ""
-        return f"{place}unknown key {unknown[0]!r}{allowed}"
-    described = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
-    hint = f" ({described.rstrip('.')})" if described else ""
-    return f"{where or 'the config'}: {error.message}{hint}"
 
 
 def _not_finite(value: Any, where: str = "") -> Iterator[str]:
@@ -193,6 +122,23 @@ def _broken_references(config: Config) -> Iterator[str]:
         yield f"{both[0]!r} is in corpora and in datasets; downloads need distinct names"
 
 
+def _too_many_requests(config: Config) -> Iterator[str]:
+    """A study that asks more than any can pay or hold, as far as its items are listed."""
+    study, total = config["study"], 0
+    for task in study["tasks"]:
+        entry = config["tasks"][task]
+        n_items = sum(len(source["item_ids"]) or 1 for source in entry["sources"])
+        for condition in study["conditions"]:
+            replicates = config["conditions"][condition].get("replicates", 1)
+            total += len(study["models"]) * n_items * entry["runs"] * replicates
+    if total > MOST_REQUESTS:
+        yield (
+            f"tasks: the study asks {total:,} requests or more, and no study may ask more than "
+            f"{MOST_REQUESTS:,}; lower tasks.*.runs or conditions.*.replicates, or select fewer models, "
+            f"conditions or tasks"
+        )
+
+
 def _broken_control(setting: str, condition: Config, config: Config) -> Iterator[str]:
     """A control repeats its twin: the same blank calls, numbered on."""
     twin = condition["after"]
@@ -204,12 +150,6 @@ def _broken_control(setting: str, condition: Config, config: Config) -> Iterator
         yield f"{setting}: name a condition with context: none that follows no other, not {twin!r}"
     elif asked["temperature"] != condition["temperature"]:
         yield f"{setting}: give both the same temperature, as {twin!r} is to be asked again"
-
-
-def _broken_figures(figures: Config, config: Config) -> Iterator[str]:
-    for figure, task in figures.items():
-        if task is not None:
-            yield from _missing(f"figures.{figure}", task, "tasks", config)
 
 
 def _broken_draws(config: Config) -> Iterator[str]:
@@ -235,20 +175,13 @@ def _broken_kit(config: Config) -> Iterator[str]:
         yield from _missing("field_kit.tasks", task, "tasks", config)
     for model in kit["platforms"]:
         yield from _missing("field_kit.platforms", model, "models", config)
-
-
-def _broken_arms(config: Config) -> Iterator[str]:
-    arms = config["arms"]
-    if arms is None:
-        return
-    if re.fullmatch(r"fig\d+", arms["figure"]) or arms["figure"] in {*config["figures"], "power"}:
-        yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
-    for name in arms["conditions"] or ():
-        if name not in config["study"]["conditions"]:
-            selected = ", ".join(config["study"]["conditions"])
-            yield f"arms.conditions: {name!r} is not among study.conditions ({selected})"
-        elif arms["x"] == "conversations" and config["conditions"][name]["context"] == "profile":
-            yield f"arms.conditions: {name!r} has no number of conversations; leave it out"
+    for name, group in kit["groups"].items():
+        options = [" ".join(option.split()).casefold() for option in group["options"]]
+        if len(set(options)) < len(options):
+            yield (
+                f"field_kit.groups.{name}.options: two of them have the same text, so nobody could tell "
+                f"them apart; change one, or remove it"
+            )
 
 
 def controls_of(config: Config) -> list[str]:

@@ -1,37 +1,92 @@
 """What every script does around its `main`: a log, and errors a user can read."""
 
+import errno
 import logging
 import sys
+import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
 from typing import Any, TextIO
 
 from tqdm import tqdm
 
 from fieldwork.errors import StudyError
+from fieldwork.masking import Mask, environment_secrets
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 
 def run(main: Callable[..., None], *, log: str, **arguments: Any) -> None:
     """Call `main(**arguments)` with logging to the file `log`.
 
-    A `StudyError` becomes one sentence on the terminal and in the log, and exit status 1; anything
-    else is a bug and keeps its traceback.
+    A `StudyError` becomes one sentence on the terminal and in the log, and exit status 1; a full disk
+    and Ctrl-C are told in a sentence too; anything else is a bug and keeps its traceback. Whatever is
+    said, the secrets of the environment are masked in it.
     """
-    _log_to(Path(log))
+    mask = Mask(environment_secrets())
+    logger = logging.getLogger("fieldwork")
+    sys.excepthook = _hook(mask)
     try:
+        _log_to(Path(log), mask)
         main(**arguments)
     except StudyError as error:
-        logging.getLogger("fieldwork").error("%s", error)
+        logger.error("%s", error)
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        logger.error(
+            "%s: cannot be written (%s); free space or choose another place with snakemake --directory",
+            error.filename or Path.cwd(),
+            error.strerror,
+        )
+        sys.exit(1)
+    except KeyboardInterrupt:
+        logger.error(
+            "interrupted; what was finished is kept, and the same command goes on from there"
+        )
+        sys.exit(INTERRUPTED)
+
+
+class _Masked(logging.Formatter):
+    def __init__(self, form: str, mask: Mask) -> None:
+        super().__init__(form)
+        self._mask = mask
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._mask.text(super().format(record))
+
+
+class _LogFile(logging.FileHandler):
+    """A log on a full disk ends silently: what is wrong is said on the terminal."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802
+        return
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+
+def _hook(mask: Mask) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        sys.stderr.write(mask.text("".join(traceback.format_exception(kind, error, trace))))
+
+    return show
 
 
 class _Terminal(logging.StreamHandler[TextIO]):
     """What a user sees at once: warnings, errors, and what is marked `is_shown`, with the log's path."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, mask: Mask) -> None:
         super().__init__()
         self._log = log
-        self.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+        self.setFormatter(_Masked("%(levelname)s: %(message)s", mask))
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.levelno >= logging.WARNING or getattr(record, "is_shown", False)
@@ -47,14 +102,15 @@ class _Terminal(logging.StreamHandler[TextIO]):
             super().emit(record)
 
 
-def _log_to(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = logging.FileHandler(path, mode="w", encoding="utf-8")
-    file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    terminal = _Terminal(path)
+def _log_to(path: Path, mask: Mask) -> None:
+    terminal = _Terminal(path, mask)
     package = logging.getLogger("fieldwork")
     package.setLevel(logging.INFO)
     package.propagate = False
     for handler in package.handlers:
         handler.close()
-    package.handlers = [file, terminal]
+    package.handlers = [terminal]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = _LogFile(path, mode="w", encoding="utf-8")
+    file.setFormatter(_Masked("%(asctime)s %(levelname)s %(message)s", mask))
+    package.addHandler(file)

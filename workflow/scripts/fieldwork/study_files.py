@@ -7,11 +7,12 @@ import glob
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from fieldwork.config_files import Places, placed
 from fieldwork.errors import StudyError
 from fieldwork.settings import Config, study_corpora
 
 
-def check_files(config: Config, shipped: Callable[[str], str]) -> None:
+def check_files(config: Config, shipped: Callable[[str], str], source: str | Places) -> None:
     """Refuse a study whose settings name a file that is not there.
 
     Snakemake alone would run on without it wherever the results of an earlier run are there.
@@ -19,20 +20,30 @@ def check_files(config: Config, shipped: Callable[[str], str]) -> None:
     Args:
         config: checked, defaults filled in.
         shipped: finds a file that comes with the workflow.
+        source: where the settings stand, or a file's name, for messages.
 
     Raises:
-        StudyError: naming the setting and the path.
+        StudyError: naming the study file, the setting and the path.
     """
+    for problem in _missing_files(config, shipped):
+        raise StudyError(placed(problem, source))
+
+
+def _missing_files(config: Config, shipped: Callable[[str], str]) -> Iterator[str]:
+    """Settings that name a file that is not there, a sentence each."""
     datasets = [config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
     for task in config["study"]["tasks"]:
         datasets += [part["dataset"] for part in config["tasks"][task]["sources"]]
     for name in [*study_corpora(config), *datasets]:
-        source_files(config, name, shipped)
+        try:
+            source_files(config, name, shipped)
+        except StudyError as error:
+            yield str(error)
     for setting, path in _single_files(config):
         # a person's own corrections never come with the workflow
         place = path if setting == "parsing.overrides" else shipped(path)
         if not Path(place).is_file():
-            raise StudyError(f"{setting}: no file at {path}; correct the path")
+            yield f"{setting}: no file at {path}; correct the path"
 
 
 def _single_files(config: Config) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import islice
@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from fieldwork.cells import guarded
 from fieldwork.errors import StudyError, first_line
 from fieldwork.records import Item
 
@@ -227,11 +228,25 @@ def write_csv(path: str | Path, source: str | Path) -> None:
 
 
 def write_csv_tuples(path: str | Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write plain rows under a header."""
+    """Write plain rows under a header; texts that a spreadsheet would run are guarded (`cells`)."""
     with atomic_path(path) as partial, partial.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
+        writer = csv.writer(_Lines(handle))
         writer.writerow(names)
-        writer.writerows([_storable(cell) for cell in row] for row in rows)
+        writer.writerows([_shown(cell) for cell in row] for row in rows)
+
+
+class _Lines:
+    """Lines that end in a line feed; the writer is told otherwise, or it would leave a CR unquoted."""
+
+    def __init__(self, handle: typing.TextIO) -> None:
+        self._handle = handle
+
+    def write(self, line: str) -> None:
+        self._handle.write(line.removesuffix("\r\n") + "\n")
+
+
+def _shown(cell: Any) -> Any:
+    return guarded(_storable(cell)) if isinstance(cell, str) else _storable(cell)
 
 
 def read_lookup(
@@ -310,6 +325,9 @@ def open_database(
     """A DuckDB connection with bounded memory that spills to a temporary folder.
 
     One thread by default: float sums over several threads differ in their last bits between runs.
+
+    Raises:
+        KeyboardInterrupt: a query was interrupted, for which DuckDB has an error of its own.
     """
     with TemporaryDirectory(prefix="fieldwork-") as spill:
         settings: dict[str, Any] = {
@@ -322,37 +340,13 @@ def open_database(
             # of all its cursors
             connection.execute("SET GLOBAL TimeZone = 'UTC'")
             yield connection
+        except RuntimeError as error:
+            # what DuckDB makes of Ctrl-C
+            if str(error) != "Query interrupted":
+                raise
+            raise KeyboardInterrupt from error
         finally:
             connection.close()
-
-
-def write_views(
-    path: str | Path, views: Mapping[str, Sequence[str]], folders: Mapping[str, str] | None = None
-) -> None:
-    """Write a DuckDB file with one view for each name, over the rows of its Parquet files.
-
-    The column `file` says which file a row is from, but in tables that have a column of that name.
-
-    Args:
-        folders: by view, the name of a further column with the name of the folder that file is in.
-
-    Views refer to the files by the paths given: relative ones hold from the folder they start in.
-
-    Raises:
-        StudyError: a file cannot be read, or the disk refuses the database.
-    """
-    try:
-        with atomic_path(path) as partial, open_database(file=partial) as database:
-            for name, files in views.items():
-                listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-                has_file = "file" in database.sql(f"FROM read_parquet([{listed}])").columns
-                named = "" if has_file else ", filename = 'file'"
-                rows = f"read_parquet([{listed}]{named})"
-                folder = (folders or {}).get(name)
-                more = f', parse_path(file)[-2] AS "{folder}"' if folder else ""
-                database.execute(f'CREATE VIEW "{name}" AS SELECT *{more} FROM {rows}')
-    except duckdb.Error as error:
-        raise StudyError(f"{path}: cannot be written: {first_line(error)}") from error
 
 
 def stem(path: str | Path) -> str:

@@ -59,14 +59,17 @@ def read_text(path: str | Path) -> str:
         raise StudyError(f"{path}: not a readable UTF-8 text file ({first_line(error)})") from error
 
 
-def read_csv(path: str | Path) -> list[dict[str, str]]:
+def read_csv(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
     """Rows of a CSV file with a header row, UTF-8 with or without a byte-order mark, gzip by suffix.
 
     A row with fewer cells than the header ends in empty ones.
 
+    Args:
+        needed: columns that it must have.
+
     Raises:
-        StudyError: the file cannot be read, is not UTF-8, names a column twice, or a row has more
-            cells than the header.
+        StudyError: the file cannot be read, is not UTF-8, names a column twice or lacks one, or a row
+            has more cells than the header.
     """
     source = Path(path)
     opener = gzip.open if source.suffix == ".gz" else open
@@ -77,6 +80,10 @@ def read_csv(path: str | Path) -> list[dict[str, str]]:
             names = [*(reader.fieldnames or ())]
             if twice := sorted({name for name in names if name and names.count(name) > 1}):
                 raise StudyError(f"{path}: line 1 has the column {twice[0]!r} twice; rename one")
+            if missing := [name for name in needed if name not in names]:
+                raise StudyError(
+                    f"{path}: no column {missing[0]!r} (there are {', '.join(names) or 'none'})"
+                )
             for row in reader:
                 if None in row:
                     line = reader.line_num

@@ -12,9 +12,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fieldwork import cells
+from fieldwork.cells import guarded, plain
 from fieldwork.errors import StudyError
-from fieldwork.field import cells
-from fieldwork.field.cells import guarded, plain
 from fieldwork.field.kit import documents, qualtrics, templates, web_page
 from fieldwork.field.kit.survey import Survey, page_columns, page_map, qualtrics_map, survey_of
 from fieldwork.records import Item
@@ -167,8 +167,9 @@ def test_the_papers_say_what_is_asked() -> None:
     assert "Alpha, Beta" in filled
     assert "> Recommend five hats." in filled
     setting = page_map(survey(), "folder")
-    text = documents.column_map(setting, documents.PAGE_MAP)
-    assert yaml.safe_load(text) == {"field": setting}
+    text = documents.column_map("spring", setting, documents.PAGE_MAP)
+    assert yaml.safe_load(text) == {"study": {"name": "spring"}, "field": setting}
+    assert "--configfile results/spring/field_kit/field_page.yaml" in text
 
 
 def test_another_prompt_makes_another_survey() -> None:

@@ -431,6 +431,39 @@ def test_a_long_wait_that_is_asked_for_is_not_slept_through(desk: Desk) -> None:
         desk.settle()
 
 
+@pytest.mark.parametrize("asked_s", [None, 50.0])
+@pytest.mark.parametrize("method", ["upload", "create", "find", "status", "download"])
+def test_a_server_of_errors_is_told_at_once_and_given_up_within_minutes(
+    method: str, asked_s: float | None, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[tuple[float, str]] = []
+    monkeypatch.setattr(
+        "fieldwork.generation.batches.patience.logger.warning",
+        lambda form, *values: said.append((desk.ticking.now(), form % values)),
+    )
+    errors = passing(10_000, maybe_billed=True, retry_after_s=asked_s)
+    desk.service.faults = {method: errors}
+    if method == "find":  # which is asked after a creation of unknown fate
+        desk.service.faults["create"] = passing(1, maybe_billed=True)
+    with pytest.raises(StudyError, match=r"failed \d+ times, at last with: HTTP 503: try later"):
+        desk.settle(limits=LIMITS._replace(attempts=1_000))
+    began, first = said[0]
+    assert "failed: HTTP 503: try later; it is tried again in" in first
+    # a minute of it is the listing's
+    assert desk.ticking.now() - began <= 600 + 60
+    desk.service.faults = {}
+    assert desk.settle() == Counter()
+    assert desk.service.ran() == once()
+
+
+def test_a_batch_that_may_have_been_made_is_told(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk.service.faults = {"create": passing(1, maybe_billed=True)}
+    desk.settle()
+    assert "whether a batch was made is not known (HTTP 503: try later)" in caplog.text
+
+
 @pytest.mark.parametrize("took_effect", [False, True])
 @pytest.mark.parametrize("hidden_s", [0.0, 45.0])
 def test_a_creation_of_unknown_fate_is_looked_for_before_it_is_tried_again(

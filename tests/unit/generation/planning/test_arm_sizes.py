@@ -29,6 +29,7 @@ CONDITIONS: dict[str, Any] = {
     "rag": {"context": "rag", "conversations": 1, "token_budget": 9000, "replicates": 1},
     "profile": {"context": "profile", "replicates": 1},
 }
+FOLDER = "results/s"
 ASSUMED: dict[str, Any] = {
     "latency_s": 2,
     "conversation_tokens": 2000,
@@ -76,8 +77,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
     """Tables of a study; contexts of different lengths, and two puppets of equal profiles."""
     folder = tmp_path_factory.mktemp("study")
     items = [Item(i, "choice", i, i * 400, [], None, None, "x") for i in ITEMS]
-    tables.write_rows(folder / "results/tasks/t.parquet", items, Item, "item_id")
-    written = {"results/tasks/t.parquet"}
+    tables.write_rows(folder / "results/s/tasks/t.parquet", items, Item, "item_id")
+    written = {"results/s/tasks/t.parquet"}
     for condition, entry in CONDITIONS.items():
         made: list[Context] = []
         if entry["context"] == "none":
@@ -89,12 +90,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
                     row = Context(name, f"p{p}", item, [], [Message("user", "x")], 900 + 700 * p, 0)
                     made.append(row)
             refs = [ContextRef(c.context_id, c.puppet_id, c.item_id) for c in made]
-            path = f"results/contexts/t/{condition}.parquet"
+            path = f"results/s/contexts/t/{condition}.parquet"
             tables.write_rows(folder / path, made, Context, "puppet_id, item_id")
             written.add(path)
         repeats = entry.get("replicates", RUNS)
         asked = plan_requests(ITEMS, refs, repeats)
-        path = f"results/requests/t/{condition}.parquet"
+        path = f"results/s/requests/t/{condition}.parquet"
         tables.write_rows(folder / path, asked, Request, "item_id, puppet_id, replicate")
         written.add(path)
     return folder, written
@@ -108,7 +109,7 @@ def files(written: tuple[Path, set[str]], monkeypatch: pytest.MonkeyPatch) -> se
 
 
 def sizes(files: set[str]) -> ArmSizes:
-    return ArmSizes(Study(TASKS, CONDITIONS, ASSUMED, files), MODELS, PRICES)
+    return ArmSizes(Study(TASKS, CONDITIONS, ASSUMED, FOLDER, files), MODELS, PRICES)
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -117,10 +118,10 @@ def sizes(files: set[str]) -> ArmSizes:
 def test_at_the_studys_own_size_it_is_the_plan(
     files: set[str], built: str, condition: str, model: str
 ) -> None:
-    there = {"all": files, "items": {"results/tasks/t.parquet"}, "nothing": set[str]()}[built]
+    there = {"all": files, "items": {"results/s/tasks/t.parquet"}, "nothing": set[str]()}[built]
     # the plan fills the schema's default
     conditions = {c: {"replicates": 1, **entry} for c, entry in CONDITIONS.items()}
-    study = Study(TASKS, conditions, ASSUMED, there)
+    study = Study(TASKS, conditions, ASSUMED, FOLDER, there)
     key = ("t", condition)
     (arm,) = read_arms(study, model, {key: read_prompts(study, *key)}, {})
     price = price_of(PRICES, MODELS[model].get("model", ""))
@@ -179,11 +180,11 @@ def test_what_answers_showed_counts(files: set[str]) -> None:
     values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
     values |= {"model": "live", "task": "t", "condition": "offline", "item_id": "a"}
     values |= {"replicate": 0, "ledger_key": "k", "outcome": "ok", "attempts": 1}
-    values |= {"dispatch": "live", "temperature_sent": True, "defects": []}
-    values |= {"input_tokens": 208, "output_tokens": 4}
-    path = "results/responses/live/t/offline.parquet"
+    values |= {"dispatch": "live", "temperature_sent": True}
+    values |= {"input_tokens": 208, "output_tokens": 4, "defects": []}
+    path = "results/s/responses/live/t/offline.parquet"
     tables.write_rows(path, [Response(**values)], Response, "item_id")
-    study = Study(TASKS, CONDITIONS, ASSUMED, files, responses={path})
+    study = Study(TASKS, CONDITIONS, ASSUMED, FOLDER, files, responses={path})
     found = ArmSizes(study, MODELS, PRICES).at("live", "t", "offline", n_users=10, replicates=1)
     assert found.n_calls == 30
     assert found.cost_usd == pytest.approx(30 * (208 + 4 * 4) / 1e6)

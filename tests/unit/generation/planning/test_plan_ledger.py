@@ -24,9 +24,9 @@ from fieldwork.records import Context, Item, Message, Request
 LEDGER = "resources/ledger/m.sqlite"
 ARM = ("t", "profile")
 TABLES = {
-    "results/tasks/t.parquet",
-    "results/contexts/t/profile.parquet",
-    "results/requests/t/profile.parquet",
+    "results/s/tasks/t.parquet",
+    "results/s/contexts/t/profile.parquet",
+    "results/s/requests/t/profile.parquet",
 }
 SHARED = {"model": "m", "timeout_s": 9, "concurrency": 1, "dispatch": "live"}
 ENTRIES: dict[str, dict[str, Any]] = {
@@ -71,14 +71,15 @@ REQUESTS = [
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     monkeypatch.chdir(tmp_path)
-    tables.write_rows("results/tasks/t.parquet", ITEMS, Item, "item_id")
-    tables.write_rows("results/contexts/t/profile.parquet", CONTEXTS, Context, "puppet_id DESC")
+    tables.write_rows("results/s/tasks/t.parquet", ITEMS, Item, "item_id")
+    tables.write_rows("results/s/contexts/t/profile.parquet", CONTEXTS, Context, "puppet_id DESC")
     order = "context_id NULLS FIRST, puppet_id, item_id, replicate"
-    tables.write_rows("results/requests/t/profile.parquet", REQUESTS, Request, order)
+    tables.write_rows("results/s/requests/t/profile.parquet", REQUESTS, Request, order)
     return Study(
         {"t": {"runs": 2, "max_tokens": 5, "sources": [{"kind": "choice", "item_ids": []}]}},
         {"profile": {"context": "profile", "temperature": 1, "replicates": 2}},
         {"list_tokens": 9, "choice_tokens": 2},
+        folder="results/s",
         files=TABLES,
         ledgers={LEDGER},
         seed=7,
@@ -160,7 +161,7 @@ def test_answers_set_apart_are_no_answers(study: Study, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     ("ledgers", "files", "expected"),
-    [(set(), TABLES, {}), ({LEDGER}, {"results/tasks/t.parquet"}, {}), ({LEDGER}, set(), {})],
+    [(set(), TABLES, {}), ({LEDGER}, {"results/s/tasks/t.parquet"}, {}), ({LEDGER}, set(), {})],
 )
 def test_where_there_is_no_ledger_or_no_table_nothing_is_made(
     study: Study, ledgers: set[str], files: set[str], expected: dict[Any, Any]

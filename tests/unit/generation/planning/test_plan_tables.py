@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fieldwork import tables
+from fieldwork.errors import StudyError
 from fieldwork.generation.planning.loads import DEFAULT_TOKENS_PER_BYTE, learn
 from fieldwork.generation.planning.page import Facts, render, warnings_of
 from fieldwork.generation.planning.rows import plan_rows
@@ -14,6 +15,7 @@ from fieldwork.generation.planning.tables import Study, read_arms, read_learnt, 
 from fieldwork.generation.pricing import Price
 from fieldwork.records import Context, Item, Message, Request, Response
 
+FOLDER = "results/s"
 ASSUMED: dict[str, Any] = {
     "latency_s": 2,
     "conversation_tokens": 2000,
@@ -42,7 +44,7 @@ LOCAL = {"provider": "embedded", "label": "E"}
 
 
 def study(files: set[str], responses: set[str] | None = None, task: str = "t") -> Study:
-    return Study({task: TASK}, CONDITIONS, ASSUMED, files, responses or set())
+    return Study({task: TASK}, CONDITIONS, ASSUMED, FOLDER, files, responses or set())
 
 
 @pytest.mark.parametrize(
@@ -70,9 +72,22 @@ def test_assumed_groups(condition: str, n_groups: int, n_questions: int, prefix:
     ],
 )
 def test_assumed_questions(task: str, source: dict[str, Any], n: int, tokens: int) -> None:
-    asked = Study({task: {**TASK, "sources": [source], "runs": 1}}, CONDITIONS, ASSUMED, set())
+    asked = Study(
+        {task: {**TASK, "sources": [source], "runs": 1}}, CONDITIONS, ASSUMED, FOLDER, set()
+    )
     (group,) = read_prompts(asked, task, "offline").assumed
     assert [q.tokens for q in group.questions] == [tokens] * n
+
+
+@pytest.mark.parametrize("condition", ["offline", "rag"])
+def test_assumptions_that_no_study_can_ask_are_refused_before_they_are_counted(
+    condition: str,
+) -> None:
+    many = Study(
+        {"t": {**TASK, "runs": 10**6}}, CONDITIONS, ASSUMED | {"items": 100}, FOLDER, set()
+    )
+    with pytest.raises(StudyError, match="requests of one task and condition are more"):
+        read_prompts(many, "t", condition)
 
 
 @pytest.fixture
@@ -80,28 +95,28 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Two items, one context of 1,500 tokens, one item answered."""
     monkeypatch.chdir(tmp_path)
     items = [Item(i, "choice", i, i * 40, [], None, None, "x") for i in ("a", "b")]
-    tables.write_rows("results/tasks/t.parquet", items, Item, "item_id")
+    tables.write_rows("results/s/tasks/t.parquet", items, Item, "item_id")
     context = Context("ctx", "p", None, [], [Message("user", "hello")], 1500, 0)
-    tables.write_rows("results/contexts/t/history.parquet", [context], Context, "puppet_id")
+    tables.write_rows("results/s/contexts/t/history.parquet", [context], Context, "puppet_id")
     asked = [Request(i, "ctx", "p", 0) for i in ("a", "b")]
-    tables.write_rows("results/requests/t/history.parquet", asked, Request, "item_id")
+    tables.write_rows("results/s/requests/t/history.parquet", asked, Request, "item_id")
     values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
     values |= {"model": "m", "task": "t", "condition": "history", "item_id": "a"}
     values |= {"context_id": "ctx", "puppet_id": "p", "replicate": 0, "ledger_key": "k"}
     values |= {"outcome": "ok", "attempts": 1, "dispatch": "live", "temperature_sent": True}
     values |= {"input_tokens": 3028, "output_tokens": 9, "defects": []}
-    answers = "results/responses/m/t/history.parquet"
+    answers = "results/s/responses/m/t/history.parquet"
     tables.write_rows(answers, [Response(**values)], Response, "item_id")
     return {
-        "results/tasks/t.parquet",
-        "results/contexts/t/history.parquet",
-        "results/requests/t/history.parquet",
+        "results/s/tasks/t.parquet",
+        "results/s/contexts/t/history.parquet",
+        "results/s/requests/t/history.parquet",
     }
 
 
 @pytest.mark.usefixtures("written")
 def test_groups_from_tables_leave_out_what_is_answered(written: set[str]) -> None:
-    answered = {"results/responses/m/t/history.parquet"}
+    answered = {"results/s/responses/m/t/history.parquet"}
     for responses, left in ((set[str](), 2), (answered, 1)):
         known = study(written, responses)
         prompts = {("t", "history"): read_prompts(known, "t", "history")}
@@ -120,7 +135,7 @@ def test_groups_from_tables_leave_out_what_is_answered(written: set[str]) -> Non
 def test_without_contexts_the_items_count_and_the_page_says_what_is_assumed(
     written: set[str],
 ) -> None:
-    known = study(written - {"results/requests/t/history.parquet"})
+    known = study(written - {"results/s/requests/t/history.parquet"})
     prompts = {("t", "history"): read_prompts(known, "t", "history")}
     assert prompts["t", "history"].basis == "contexts assumed"
     (arm,) = read_arms(known, "m", prompts, {})

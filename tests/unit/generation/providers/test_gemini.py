@@ -274,7 +274,7 @@ def test_what_only_the_user_can_mend_is_a_study_error(
             "HTTP 400: The input token count (9) exceeds the maximum number of tokens allowed (8).; "
             "the prompt is longer than the model reads: lower conditions.*.token_budget",
         ),
-        (error(400, "X", f"you sent {KEY}"), "HTTP 400: you sent ***"),
+        (error(400, "X", f"you sent {KEY}"), "HTTP 400: you sent ***masked***"),
     ],
 )
 def test_a_refused_call_is_refused_alone(recorder: Recorder, said: Said, message: str) -> None:

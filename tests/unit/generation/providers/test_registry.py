@@ -155,7 +155,7 @@ def test_gemini_has_the_settings_of_the_config(
     made = {"accept_models": ("gemini-y",), "api_key": "k", "cache_min_tokens": 2048, "flex": False}
     expected = {name: GEMINI[name] for name in found if name in GEMINI} | made
     assert {name: found[name] for name in expected} == expected
-    assert set(found) - set(expected) == {"headers"}
+    assert set(found) - set(expected) == {"headers", "secrets"}
     assert (provider.concurrency, provider.sends_temperature) == (3, False)
 
 

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from fieldwork.estimates import PromptMean, Shift
 from fieldwork.metrics.findings import answers as claims
@@ -12,6 +15,7 @@ from fieldwork.metrics.findings import page
 from fieldwork.metrics.findings.page import Asked, Section, Study
 from fieldwork.metrics.findings.phrases import (
     interval,
+    literal,
     p_text,
     percent,
     percent_interval,
@@ -327,3 +331,69 @@ def test_the_page_is_markdown() -> None:
 )
 def test_numbers_in_words(told: str, expected: str) -> None:
     assert told == expected
+
+
+# ---- texts of users, models and participants ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Offline (T = 1)", "Offline (T = 1)"),
+        ("Ben & Jerry's, R&D", "Ben & Jerry's, R&D"),
+        ("history_100", "history_100"),
+        ("C# and C++", "C# and C++"),
+        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)>"),
+        ("&lt;b>", "&amp;lt;b>"),
+        ("*bold* and __bold__", r"\*bold\* and \_\_bold\_\_"),
+        ("[a](javascript:b)", r"\[a\](javascript:b)"),
+        ("`code` \\ ~~gone~~", r"\`code\` \\ \~\~gone\~\~"),
+        ("# heading", r"\# heading"),
+        ("- item", r"\- item"),
+        ("1. item", r"1\. item"),
+        ("2) item", r"2\) item"),
+        ("two\nlines\n\n# and more", "two lines # and more"),
+        ("", ""),
+    ],
+)
+def test_a_text_stands_in_the_findings_just_as_it_is(text: str, shown: str) -> None:
+    assert literal(text) == shown
+
+
+@given(st.text(st.sampled_from("ab1.)(*_`~[]<>&;#!-+=|\\\\ \n\t'\"é:/")))
+def test_no_text_is_markup(text: str) -> None:
+    """Rendered behind other words and as the beginning of an entry, a text is seen as it was."""
+    seen = " ".join(text.split())
+    markdown = MarkdownIt("commonmark", {"html": True}).enable("strikethrough")
+    for line, expected in (
+        (f"so {literal(text)} it is", f"so {seen} it is"),
+        (literal(text), seen),
+    ):
+        (tokens,) = [t.children for t in markdown.parse(line) if t.type == "inline"] or [[]]
+        assert {token.type for token in tokens or []} <= {"text", "text_special"}
+        assert "".join(token.content for token in tokens or []) == (expected if seen else line)
+
+
+MARKUP = "<b>[x](y)*"
+PLAIN = r"&lt;b>\[x\](y)\*"
+
+
+def test_labels_notes_options_and_prompts_are_no_markup() -> None:
+    study = page.as_markdown(
+        STUDY._replace(
+            models={"m": MARKUP, "n": "N"},
+            conditions={**STUDY.conditions, "rag": MARKUP, "offline": MARKUP},
+            notes=[MARKUP],
+        )
+    )
+    moved = filled(Shift, item_id=MARKUP, answer=MARKUP, shift=0.5, p_holm=0.01)
+    sections = [
+        claims.options_moved([moved], study),
+        claims.distance([apart(0.01, MARKUP)], study),
+        claims.who_asks([who(0.01)], study),
+        page.limits([Asked("m", "rec", "rag", 9, 1, 1)], [], study),
+    ]
+    written = "\n".join(page.render(sections, study))
+    assert written.count(PLAIN) > 10
+    assert MARKUP not in written
+    assert "<b>" not in written

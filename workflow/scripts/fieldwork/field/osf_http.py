@@ -6,7 +6,6 @@ to the stores that OSF keeps its files in, and to send OSF_TOKEN to none of them
 
 import email.utils
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx2  # what huggingface_hub uses
 
 from fieldwork.errors import StudyError
+from fieldwork.masking import environment_key
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Session:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
-        self._token = os.environ.get("OSF_TOKEN") or None
+        self._token = environment_key("OSF_TOKEN")
         self._client = httpx2.Client(
             timeout=_TIMEOUT_S,
             headers={"user-agent": "fieldwork", "accept-encoding": "identity"},

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork import tables
+from fieldwork.cells import plain
 from fieldwork.errors import StudyError, first_line
-from fieldwork.field.cells import plain
 
 _DELIMITERS = ",;\t"
 _NOT_ASCII = re.compile(r"[\x80-\xff]+")

@@ -81,7 +81,7 @@ def _task(spread: pd.DataFrame, options: Options) -> str:
     tasks = sorted(set(spread["task"]))
     if options.task is None and len(tasks) > 1:
         raise StudyError(
-            f"results/metrics/accuracy holds several tasks ({', '.join(tasks)}): say which one "
+            f"metrics/accuracy holds several tasks ({', '.join(tasks)}): say which one "
             "Figure 3 shows with the option `task`."
         )
     return options.task or str(tasks[0])

@@ -73,7 +73,7 @@ class _Curve(NamedTuple):
 
 
 def draw(table: pd.DataFrame, *, options: Options) -> Figure:
-    """Draw the rows of `results/power/power.parquet`."""
+    """Draw the rows of `power/power.parquet`."""
     rows = rows_of(table)
     if not rows:
         return no_data("the table has no rows", note=options.note)

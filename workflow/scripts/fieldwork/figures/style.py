@@ -6,6 +6,7 @@ Ito (Color Universal Design, 2008), chosen to stay apart for colour-blind reader
 well, so that a greyscale print can be read.
 """
 
+import io
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -293,6 +294,9 @@ def save(figure: Figure, paths: Sequence[Path]) -> None:
     """Write the figure once a path, as PDF, SVG or PNG by the path's ending.
 
     Equal figures give equal bytes: nothing in a file depends on the day or the process.
+
+    Raises:
+        StudyError: the disk refuses a file.
     """
     # laid out once: the formats' own resolutions would each move it a little
     figure.draw_without_rendering()
@@ -300,7 +304,16 @@ def save(figure: Figure, paths: Sequence[Path]) -> None:
     with mpl.rc_context({"svg.hashsalt": "fieldwork"}):
         for path in paths:
             kind = _format_of(path)
-            figure.savefig(path, format=kind, metadata=_metadata(kind))
+            # in memory first: on a full disk the PDF's writer fails in ways of its own
+            drawn = io.BytesIO()
+            figure.savefig(drawn, format=kind, metadata=_metadata(kind))
+            try:
+                path.write_bytes(drawn.getvalue())
+            except OSError as error:
+                raise StudyError(
+                    f"{path}: cannot be written ({error.strerror or error}); free space or choose "
+                    f"another place with snakemake --directory"
+                ) from error
 
 
 def _format_of(path: Path) -> Literal["pdf", "svg", "png"]:

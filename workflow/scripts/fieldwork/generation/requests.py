@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fieldwork.records import Request
+from fieldwork.errors import StudyError
+from fieldwork.records import MOST_REQUESTS, Request
+
+
+def require_bearable(n_requests: int) -> None:
+    """StudyError where requests of one task and condition are more than a whole study may ask."""
+    if n_requests > MOST_REQUESTS:
+        raise StudyError(
+            f"tasks.*.runs: {n_requests:,} requests of one task and condition are more than the "
+            f"{MOST_REQUESTS:,} that a study may ask; lower runs or conditions.*.replicates, or keep "
+            f"fewer items (tasks.*.sources.*.item_ids; plan.items where they are assumed)"
+        )
 
 
 class ContextRef(NamedTuple):
@@ -17,7 +28,13 @@ class ContextRef(NamedTuple):
 def plan_requests(
     item_ids: Sequence[str], contexts: Sequence[ContextRef], replicates: int, *, first: int = 0
 ) -> list[Request]:
-    """Every item after every context made for it, `replicates` times each, counted from `first`."""
+    """Every item after every context made for it, `replicates` times each, counted from `first`.
+
+    Raises:
+        StudyError: there would be more than a study may ask.
+    """
+    n_asks = sum(1 if context.item_id else len(item_ids) for context in contexts)
+    require_bearable(n_asks * replicates)
     return [
         Request(item_id, context.context_id, context.puppet_id, replicate)
         for context in contexts

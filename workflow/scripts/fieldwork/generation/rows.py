@@ -5,6 +5,7 @@ from typing import NamedTuple
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.pricing import cost_usd
 from fieldwork.generation.sender import Sender
+from fieldwork.masking import MASKED
 from fieldwork.records import Request, Response
 
 
@@ -56,5 +57,5 @@ def response_of(request: Request, entry: Entry, sender: Sender, arm: Arm) -> Res
         entry.request_id,
         sender.provider.sends_temperature,
         price.as_of.isoformat() if price is not None else None,
-        list(reply.defects),
+        [*reply.defects, *(["secret"] if MASKED.encode() in entry.raw else [])],
     )

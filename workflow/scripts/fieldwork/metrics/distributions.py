@@ -150,7 +150,7 @@ def find_question(questions: Mapping[QuestionKey, Question], key: QuestionKey) -
     if key in questions:
         return questions[key]
     raise StudyError(
-        f"answers: item {key.item_id} is not in results/tasks/{key.task}.parquet; "
+        f"answers: item {key.item_id} is not in the study's tasks/{key.task}.parquet; "
         f"make the answers again, or give field answers the ids of that table"
     )
 

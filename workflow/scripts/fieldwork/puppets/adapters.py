@@ -101,8 +101,9 @@ def open_source(database: Database, files: Sequence[Path], *, format: str) -> So
         missing = _missing(columns, known[format])
         if missing:
             raise StudyError(
-                f"{file}: has no column {', '.join(missing)}, which `format: {format}` needs; "
-                f"set `format:` to the one the file is in, or give other files"
+                f"{file}: has no column {', '.join(missing)}, which `format: {format}` needs (there "
+                f"are {', '.join(columns.types) or 'none'}); set `format:` to the one the file is in, or "
+                f"give other files"
             )
     if len({columns.signature for columns in each}) == 1:
         return known[format].build(

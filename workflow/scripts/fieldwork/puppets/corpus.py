@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fieldwork.errors import StudyError, first_line
+from fieldwork.errors import StudyError, first_line, size_text
 from fieldwork.progress import Progress
 from fieldwork.puppets.adapters import (
     CHOSEN,
@@ -275,15 +275,15 @@ def _require_space(out: Path, n_bytes: int) -> None:
     there = next(folder for folder in out.absolute().parents if folder.is_dir())
     free = shutil.disk_usage(there).free
     logger.info(
-        "the corpus needs about %.1f GB of disk at %s; %.1f GB are free",
-        needed / 1e9,
+        "the corpus needs about %s of disk at %s; %s are free",
+        size_text(needed),
         out.parent,
-        free / 1e9,
+        size_text(free),
     )
     if needed > free:
         raise StudyError(
-            f"{out}: about {needed / 1e9:.1f} GB of disk are needed and {free / 1e9:.1f} GB are "
-            f"free; free some, tighten `filters`, or choose another place with snakemake --directory"
+            f"{out}: about {size_text(needed)} of disk are needed and {size_text(free)} are free; "
+            f"free some, tighten `filters`, or choose another place with snakemake --directory"
         )
 
 

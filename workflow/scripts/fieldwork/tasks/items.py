@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from fieldwork import tables, texts
 from fieldwork.errors import StudyError
 from fieldwork.records import Item, ItemKind
+from fieldwork.tasks.item_checks import require_distinct, require_sound
 from fieldwork.tasks.prompts import Question, helm_prompt, order_shots, plain_prompt
 
 MAX_CHOICES = 10
@@ -59,9 +60,28 @@ def load_items(
     items = list(readers[options.format](files, options))
     items = [_with_candidates(item, candidates) if item.kind == "list" else item for item in items]
     if not items:
-        raise StudyError(f"{options.name}: no items found; check its files and subjects")
+        raise StudyError(_nothing_in(files, options))
     require_distinct(items, options.name)
-    return _select(items, options) if options.item_ids else items
+    chosen = _select(items, options) if options.item_ids else items
+    if options.format == "items":
+        require_sound(chosen)
+    return chosen
+
+
+def _nothing_in(files: Sequence[Path], options: SourceOptions) -> str:
+    """A sentence on files that hold no item, with what their format wants."""
+    wanted = {
+        "items": "a header row and a row for each item",
+        "mmlu": "files named SUBJECT_test.csv, or SUBJECT/test-*.parquet",
+        "ethics": "files named after commonsense (or cm_), justice, deontology or virtue",
+    }
+    names = ", ".join(str(path) for path in files[:3]) or "no file"
+    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+    chosen = f" of the subjects {', '.join(options.subjects)}" if options.subjects else ""
+    return (
+        f"{options.name}: no items{chosen} in {names}{more}; format {options.format} wants "
+        f"{wanted[options.format]}"
+    )
 
 
 def _with_candidates(item: Item, candidates: Mapping[str, Sequence[str]]) -> Item:
@@ -69,20 +89,11 @@ def _with_candidates(item: Item, candidates: Mapping[str, Sequence[str]]) -> Ite
     return dataclasses.replace(item, choices=choices)
 
 
-def require_distinct(items: Sequence[Item], where: str) -> None:
-    """Raise StudyError when an item id occurs twice; `where` says in what."""
-    seen: set[str] = set()
-    for item in items:
-        if item.item_id in seen:
-            raise StudyError(f"{where}: item_id {item.item_id!r} occurs twice")
-        seen.add(item.item_id)
-
-
 def read_candidates(path: str) -> dict[str, list[str]]:
     """Candidate answers by item id, from a CSV file of item_id, candidate."""
     candidates: dict[str, list[str]] = {}
-    for row in texts.read_csv(path):
-        if not row.get("item_id") or not row.get("candidate"):
+    for row in texts.read_csv(path, ("item_id", "candidate")):
+        if not row["item_id"] or not row["candidate"]:
             raise StudyError(f"{path}: every row needs item_id and candidate")
         candidates.setdefault(row["item_id"], []).append(row["candidate"])
     return candidates
@@ -104,12 +115,13 @@ def _own_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
 
 
 def _own_item(row: Mapping[str, Any], path: Path, options: SourceOptions) -> Item:
+    there = f"its columns are {', '.join(row)}"
     item_id = _text(row, "item_id")
     if item_id is None:
-        raise StudyError(f"{path}: every row needs a value in column 'item_id'")
+        raise StudyError(f"{path}: every row needs a value in column 'item_id'; {there}")
     question = _text(row, "question") or _text(row, "prompt")
     if question is None:
-        raise StudyError(f"{path}: item {item_id!r} has neither `question` nor `prompt`")
+        raise StudyError(f"{path}: item {item_id!r} has neither `question` nor `prompt`; {there}")
     kind = _kind(row, options.kind, f"{path}: item {item_id!r}")
     choices = _choices(row, f"{path}: item {item_id!r}")
     gold = _text(row, "gold")
@@ -182,7 +194,10 @@ def _mmlu_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]
     subjects = options.subjects or tuple(found)
     for subject in subjects:
         if (subject, "test") not in splits:
-            raise StudyError(f"{options.name}: MMLU subject {subject!r} has no test file")
+            raise StudyError(
+                f"{options.name}: MMLU subject {subject!r} has no test file (there are "
+                f"{', '.join(found) or 'none'})"
+            )
         shots: list[Question] = []
         if options.shots:
             if (subject, "dev") not in splits:
@@ -317,7 +332,9 @@ def _ethics_item(
 ) -> Item:
     label = (_text(row, "label") or "").strip()
     if label not in form.gold:
-        raise StudyError(f"{path}: item {item_id}: label {label!r} is not 0 or 1")
+        raise StudyError(
+            f"{path}: item {item_id}: label {label!r} is not 0 or 1; its columns are {', '.join(row)}"
+        )
     scenario = _text(row, "input") or _text(row, "scenario") or ""
     parts = {
         "virtue": scenario.split(" [SEP] "),

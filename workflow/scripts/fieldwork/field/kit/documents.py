@@ -10,13 +10,13 @@ from fieldwork.field.kit.survey import Survey
 
 PAGE_MAP = """
 The files that participants saved from survey.html, all in one folder:
-  snakemake --cores 4 all --configfile results/field_kit/field_page.yaml
+  snakemake all --configfile results/{study}/field_kit/field_page.yaml
 Columns `started`, `ended` and `survey` are in the files and are not imported.
 """
 
 QUALTRICS_MAP = """
 An export of survey_qualtrics.txt, as CSV with choice text, in a folder:
-  snakemake --cores 4 all --configfile results/field_kit/field_qualtrics.yaml
+  snakemake all --configfile results/{study}/field_kit/field_qualtrics.yaml
 """
 
 
@@ -46,9 +46,17 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
 
 
-def column_map(setting: Mapping[str, Any], comment: str) -> str:
-    """A study file with the setting `field`, under a comment of one or more lines."""
-    head = "".join(f"# {line}\n" for line in comment.strip().splitlines())
+def column_map(study: str, setting: Mapping[str, Any], comment: str) -> str:
+    """A study file with the setting `field`, under a comment of one or more lines.
+
+    Args:
+        study: name of the study that the field's answers join.
+        comment: may name it as `{study}`.
+    """
+    head = "".join(f"# {line}\n" for line in comment.format(study=study).strip().splitlines())
     return head + yaml.safe_dump(
-        {"field": dict(setting)}, sort_keys=False, allow_unicode=True, width=110
+        {"study": {"name": study}, "field": dict(setting)},
+        sort_keys=False,
+        allow_unicode=True,
+        width=110,
     )

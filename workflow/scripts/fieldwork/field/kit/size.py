@@ -112,7 +112,7 @@ _HEAD = """
 What `snakemake power` says of real users: the share of simulated studies that find an effect of this
 size, if it is there, with the tests that Fieldwork makes. The offline arm is asked as often as there are
 participants. Participants count as they are *kept*: recruit more, by the share that your pilot loses
-(`results/field/attrition.csv`). Effects, level and target are set under `power` in the config;
+(`results/{study}/field/attrition.csv`). Effects, level and target are set under `power` in the config;
 docs/methods.md, "Planning a study", says what is assumed. Differences between groups of participants need
 far more, as each group counts on its own.
 """

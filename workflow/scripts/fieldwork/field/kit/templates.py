@@ -9,10 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import yaml
-
-from fieldwork import texts
-from fieldwork.errors import StudyError, first_line
+from fieldwork.errors import StudyError
+from fieldwork.yaml_files import read_yaml
 
 _PLACE = re.compile(r"\{\{([a-z_ ]+)\}\}")
 _MARK = "[REPLACE"
@@ -75,7 +73,7 @@ def read_words(path: str | Path, shipped: str | Path) -> dict[str, str]:
     Raises:
         StudyError: words are missing, unknown or no text.
     """
-    words, expected = _mapping(path), _mapping(shipped)
+    words, expected = read_yaml(path).settings, read_yaml(shipped).settings
     for name in expected:
         if name not in words:
             raise StudyError(f"{path}: there is no {name!r}, as in {shipped}; translate it too")
@@ -85,13 +83,3 @@ def read_words(path: str | Path, shipped: str | Path) -> dict[str, str]:
         if not isinstance(text, str):
             raise StudyError(f"{path}: {name} is no text; put it in quotation marks")
     return words
-
-
-def _mapping(path: str | Path) -> dict[str, str]:
-    try:
-        found = yaml.safe_load(texts.read_text(path))
-    except yaml.YAMLError as error:
-        raise StudyError(f"{path}: not a readable YAML file ({first_line(error)})") from error
-    if not isinstance(found, dict):
-        raise StudyError(f"{path}: not a list of words with their texts; copy the shipped one")
-    return found

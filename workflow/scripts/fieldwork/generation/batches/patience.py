@@ -19,7 +19,8 @@ T = TypeVar("T")
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
-LONGEST_ASKED_WAIT_S = 600.0
+# with a server that only fails, from the first failure of a step on
+PATIENCE_S = 600.0
 LONGEST_WAIT_FOR_ROOM_S = 3600.0
 TICK_S = 1.0
 
@@ -44,35 +45,64 @@ def shown_clock(progress: Progress) -> Clock:
     return Clock(sleep=sleep)
 
 
+class Failures:
+    """Failures in passing of one step: said, waited after, and counted until they are too many."""
+
+    def __init__(self, what: str, endpoint: str, attempts: int, clock: Clock) -> None:
+        self._what, self._endpoint, self._attempts, self._clock = what, endpoint, attempts, clock
+        self._jitter = random.Random(0)
+        self._n, self._since = 0, 0.0
+
+    def wait_after(self, error: TransientError) -> None:
+        """Wait until the step may be tried again.
+
+        Raises:
+            StudyError: it failed as often, or for as long, as it may.
+        """
+        now = self._clock.now()
+        self._since = self._since if self._n else now
+        longest = min(FIRST_WAIT_S * 2**self._n, LONGEST_WAIT_S)
+        self._n += 1
+        asked = error.retry_after_s
+        wait = asked if asked is not None else longest * self._jitter.random()
+        if self._n >= self._attempts or now + wait > self._since + PATIENCE_S:
+            raise StudyError(
+                f"{self._endpoint}: {self._what} failed {self._n} times, at last with: {error}; what "
+                f"was submitted is remembered: run again, and it goes on from there"
+            ) from error
+        logger.warning(
+            "%s failed: %s; it is tried again in %.0f s (%d of %d)",
+            self._what,
+            error,
+            wait,
+            self._n + 1,
+            self._attempts,
+        )
+        self._clock.sleep(wait)
+
+
 class Patience:
     """Tries steps again that fail in passing."""
 
     def __init__(self, endpoint: str, attempts: int, clock: Clock) -> None:
         self._endpoint, self._attempts, self._clock = endpoint, attempts, clock
-        self._jitter = random.Random(0)
+
+    def failures(self, what: str) -> Failures:
+        """Of one step."""
+        return Failures(what, self._endpoint, self._attempts, self._clock)
 
     def tried(self, step: Callable[[], T], what: str) -> T:
         """What `step` returns.
 
         Raises:
-            StudyError: it failed as often as it may.
+            StudyError: it failed as often, or for as long, as it may.
         """
-        wait = FIRST_WAIT_S
-        for tries in range(1, self._attempts + 1):
+        failures = self.failures(what)
+        while True:
             try:
                 return step()
             except TransientError as error:
-                asked = error.retry_after_s
-                if tries == self._attempts or (asked or 0.0) > LONGEST_ASKED_WAIT_S:
-                    raise StudyError(
-                        f"{self._endpoint}: {what} failed {tries} times, at last with: {error}; what "
-                        f"was submitted is remembered: run again, and it goes on from there"
-                    ) from error
-                pause_s = asked if asked is not None else wait * self._jitter.random()
-                logger.info("%s failed (%s); tried again in %.0f s", what, error, pause_s)
-                self._clock.sleep(pause_s)
-                wait = min(2 * wait, LONGEST_WAIT_S)
-        raise AssertionError("attempts is at least 1")
+                failures.wait_after(error)
 
 
 class Room:
@@ -93,6 +123,7 @@ class Room:
         if now < self._not_before:
             return
         wait = min(self._poll_s * 2**self._refusals, LONGEST_WAIT_FOR_ROOM_S)
+        logger.warning("the provider takes no batch now: %s; tried again in %.0f s", said, wait)
         self._refusals += 1
         self._not_before, self.said = now + wait, said
 

@@ -161,12 +161,20 @@ class _Settlement:
                     logger.info("batch %s was submitted by an earlier run", batch_id)
                     self._journal.submitted(run, batch_id)
 
-    def _look_for(self, run: Run) -> str | None:
-        """The batch of a run; None only after the listing had the time to show it."""
+    def _look_for(self, run: Run, error: TransientError | None = None) -> str | None:
+        """The batch of a run; None only after the listing had the time to show it.
+
+        Args:
+            error: why it is not known; None for what an earlier run left.
+        """
         passed = max(self._clock.now() - (run.creating_at or 0.0), 0.0)
         # at least two listings: a broken one can look like an empty one
         wait = max(self._limits.listing_lag_s - passed, SECONDS_BETWEEN_LISTINGS)
         until = self._clock.now() + wait
+        cause = error or "the run that made it was stopped"
+        logger.warning(
+            "whether a batch was made is not known (%s); looking for %.0f s", cause, wait
+        )
         while True:
             now = self._clock.now()
             found = self._patience.tried(partial(self._client.find, run.run_id), "listing batches")
@@ -240,29 +248,31 @@ class _Settlement:
         return run.number in self._ours
 
     def _create(self, run: Run) -> bool:
-        """Make a run's batch; False where it is not made."""
+        """Make a run's batch; False where the provider has no room for it, or refuses it."""
         self._check()
-        run = self._journal.creating(run, self._clock.now())
-        batch_id: str | None = None
-        said = "the batch is not in the provider's list"
-        try:
-            batch_id = self._client.create(run.file_id or "", run.run_id)
-        except StudyError:
-            self._journal.not_created(run)
-            raise
-        except RejectedError as error:
-            self._give_up(run, f"the batch is refused: {error}")
-            return False
-        except TransientError as error:
-            said = str(error)
-            if error.maybe_billed:
-                batch_id = self._look_for(run)
-        if batch_id is None:
-            self._journal.not_created(run)
-            self._room.refused(said, self._clock.now())
-            return False
-        self._journal.submitted(run, batch_id)
-        return True
+        failures = self._patience.failures("making a batch")
+        while True:
+            run = self._journal.creating(run, self._clock.now())
+            try:
+                batch_id = self._client.create(run.file_id or "", run.run_id)
+            except StudyError:
+                self._journal.not_created(run)
+                raise
+            except RejectedError as error:
+                self._give_up(run, f"the batch is refused: {error}")
+                return False
+            except TransientError as error:
+                found = self._look_for(run, error) if error.maybe_billed else None
+                if found is None:
+                    self._journal.not_created(run)
+                    if not error.maybe_billed:
+                        self._room.refused(str(error), self._clock.now())
+                        return False
+                    failures.wait_after(error)
+                    continue
+                batch_id = found
+            self._journal.submitted(run, batch_id)
+            return True
 
     def _give_up(self, run: Run, cause: str) -> None:
         draws = self._journal.draws(run)

@@ -45,27 +45,22 @@ def answered_by_ledger(
     if ledger_of(model) not in study.ledgers:
         return {}
     # bodies and keys are the same without a key to the account
-    provider = make_provider(
-        {**entry, "api_key_env": None}, Path("results/embeddings/store.sqlite")
-    )
+    provider = make_provider({**entry, "api_key_env": None}, Path("results/vectors/answers.sqlite"))
     with open_ledger(Path(ledger_of(model))) as ledger:
         return {
             (task, condition): _answered(study, provider, ledger, model, task, condition)
             for task, condition in arms
-            if {f"results/tasks/{task}.parquet", _requests_of(task, condition)} <= set(study.files)
+            if {study.table("tasks", task), study.table("requests", task, condition)}
+            <= set(study.files)
         }
-
-
-def _requests_of(task: str, condition: str) -> str:
-    return f"results/requests/{task}/{condition}.parquet"
 
 
 def _answered(
     study: Study, provider: Provider, ledger: Ledger, model: str, task: str, condition: str
 ) -> set[Asked]:
-    items = tables.read_rows(f"results/tasks/{task}.parquet", Item)
-    requests = tables.read_rows(_requests_of(task, condition), Request)
-    contexts = _Contexts(f"results/contexts/{task}/{condition}.parquet", requests)
+    items = tables.read_rows(study.table("tasks", task), Item)
+    requests = tables.read_rows(study.table("requests", task, condition), Request)
+    contexts = _Contexts(study.table("contexts", task, condition), requests)
     arm = Arm(
         model=model,
         task=task,

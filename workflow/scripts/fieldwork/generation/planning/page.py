@@ -231,7 +231,8 @@ _TIME = (
 )
 _ANSWERED = (
     "Answered requests are those the ledger (resources/ledger) holds an answer to under the very call "
-    "that would be sent, whether their job finished or not; without a ledger, those in results/responses."
+    "that would be sent, whether their job finished or not; without a ledger, those in the study's "
+    "tables of responses."
 )
 _TOTALS = {
     "model": "Model",

@@ -17,6 +17,7 @@ from fieldwork.generation.planning.loads import (
     questions_of,
 )
 from fieldwork.generation.planning.rows import Arm
+from fieldwork.generation.requests import require_bearable
 from fieldwork.records import Context, Item, Request, Response
 
 
@@ -26,6 +27,7 @@ class Study(NamedTuple):
     Attributes:
         tasks, conditions: the selected entries, by name.
         assumed: section `plan` of the config.
+        folder: where the study's results are.
         files: paths of the tables of items, requests and contexts that are there.
         responses: paths of the tables of answers that are there.
         ledgers: paths of the ledgers that are there.
@@ -35,10 +37,15 @@ class Study(NamedTuple):
     tasks: Mapping[str, Any]
     conditions: Mapping[str, Any]
     assumed: Mapping[str, Any]
+    folder: str
     files: Collection[str]
     responses: Collection[str] = ()
     ledgers: Collection[str] = ()
     seed: int = 0
+
+    def table(self, stage: str, *names: str) -> str:
+        """Path of a table of the study, whether it is there or not."""
+        return f"{self.folder}/{stage}/{'/'.join(names)}.parquet"
 
 
 class Asked(NamedTuple):
@@ -70,19 +77,19 @@ class Prompts(NamedTuple):
 
 def read_prompts(study: Study, task: str, condition: str) -> Prompts:
     """The requests of one task and condition, from tables as far as they are there."""
-    items = f"results/tasks/{task}.parquet"
+    items = study.table("tasks", task)
     texts: dict[str, str] = {}
     share = float(any(source["kind"] == "list" for source in study.tasks[task]["sources"]))
     if items in study.files:
         rows = tables.read_columns(items, Item, ["item_id", "prompt", "kind"])
         texts = {item_id: prompt for item_id, prompt, _ in rows}
         share = sum(kind == "list" for *_, kind in rows) / max(len(rows), 1)
-    requests = f"results/requests/{task}/{condition}.parquet"
+    requests = study.table("requests", task, condition)
     if not texts or requests not in study.files:
         groups = _assumed_groups(study, task, condition, texts)
         return Prompts("contexts assumed" if texts else "all assumed", (), {}, {}, groups, share)
     asked = [Asked(*row) for row in tables.read_columns(requests, Request, Asked._fields)]
-    made = f"results/contexts/{task}/{condition}.parquet"
+    made = study.table("contexts", task, condition)
     contexts: dict[str | None, int] = {None: 0}
     if made in study.files:
         contexts |= dict(tables.read_columns(made, Context, ["context_id", "n_tokens"]))
@@ -96,6 +103,7 @@ def _assumed_groups(
     questions = questions_of([texts[item] for item in sorted(texts)]) or _assumed_questions(
         study, task
     )
+    require_bearable(len(questions) * runs * asked.get("replicates", 1))
     if asked["context"] == "none":
         return [Group(0, tuple(_repeated(questions, runs)))]
     prefix = _assumed_context(study.assumed, asked)
@@ -157,7 +165,7 @@ def groups_of(prompts: Prompts, answered: Collection[Asked]) -> list[Group]:
 
 def read_answered(study: Study, model: str, task: str, condition: str) -> set[Asked]:
     """The requests of an arm that its table of responses holds."""
-    path = f"results/responses/{model}/{task}/{condition}.parquet"
+    path = study.table("responses", model, task, condition)
     if path not in study.responses:
         return set()
     return {Asked(*row) for row in tables.read_columns(path, Response, Asked._fields)}
@@ -174,7 +182,7 @@ def read_learnt(study: Study, model: str, prompts: Mapping[tuple[str, str], Prom
     output: dict[str, list[int]] = defaultdict(list)
     columns = ["item_id", "context_id", "input_tokens", "output_tokens"]
     for (task, condition), known in prompts.items():
-        path = f"results/responses/{model}/{task}/{condition}.parquet"
+        path = study.table("responses", model, task, condition)
         if path not in study.responses:
             continue
         questions = {item: question_tokens(text) for item, text in known.texts.items()}

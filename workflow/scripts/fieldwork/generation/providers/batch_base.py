@@ -1,8 +1,12 @@
 """What settlement asks of a provider's batch service: files up, batches made and found, results down."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
+
+from fieldwork.generation.providers.http import proxy_of_environment
+from fieldwork.masking import Mask, address_secrets, header_secrets
 
 
 class BatchStatus(NamedTuple):
@@ -32,7 +36,7 @@ class BatchRow(NamedTuple):
     Attributes:
         status: as HTTP would say it; 0 for a request that was not run.
         raw: the reply's body, or `{"error": {"message": …}}`. It is parsed and written anew, so its
-            blanks and escapes may differ from what the provider sent.
+            blanks and escapes may differ from what the provider sent; secrets in it are masked.
     """
 
     custom_id: str
@@ -41,15 +45,29 @@ class BatchRow(NamedTuple):
     request_id: str | None = None
 
 
-def without_key(raw: bytes, key: str | None) -> bytes:
-    """`raw` without the key: some servers repeat the one they refuse."""
-    return raw.replace(key.encode(), b"***") if key else raw
+class Secretive(Protocol):
+    """What the settings of both services have."""
+
+    @property
+    def api_key(self) -> str | None: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    @property
+    def secrets(self) -> tuple[str, ...]: ...
+    @property
+    def proxy(self) -> str | None: ...
 
 
-def in_a_line(text: str, key: str | None) -> str:
-    """What an error says, in one short line without the key."""
-    clean = without_key(text.encode("utf-8", "replace"), key).decode("utf-8", "replace")
-    return " ".join(clean.split())[:300]
+def batch_mask(settings: Secretive, address: str) -> Mask:
+    """Knows every secret that a batch service is sent on the way to `address`."""
+    mask = Mask([settings.api_key or "", *settings.secrets, *header_secrets(settings.headers)])
+    mask.learn(address_secrets(settings.proxy or proxy_of_environment(address)))
+    return mask
+
+
+def in_a_line(text: str, mask: Mask) -> str:
+    """What an error says, in one short line without secrets."""
+    return mask.line(text)[:300]
 
 
 class BatchClient(Protocol):

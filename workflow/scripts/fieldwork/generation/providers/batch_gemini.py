@@ -22,8 +22,8 @@ from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.batch_base import (
     BatchRow,
     BatchStatus,
+    batch_mask,
     in_a_line,
-    without_key,
 )
 from fieldwork.generation.providers.gemini import GEMINI_URL, GeminiSettings
 from fieldwork.generation.providers.gemini_errors import gemini_error
@@ -57,6 +57,7 @@ class GeminiBatches:
                 "set dispatch to live, or use the Gemini API"
             )
         self._settings = settings
+        self._mask = batch_mask(settings, settings.base_url or GEMINI_URL)
         self._opened: genai.Client | None = _client(settings)
 
     @property
@@ -118,7 +119,8 @@ class GeminiBatches:
             reply = entry.get("response")
             if reply is not None:
                 raw = dumps(reply) if is_whole else as_received(line, "response")
-                return BatchRow(key, 200, raw, as_text(reply.get("responseId")))
+                raw = self._mask.reply(raw)
+                return BatchRow(key, 200, raw, self._id_of(reply.get("responseId")))
             error = entry.get("error") or entry["status"]
             error = error.get("error", error)
             code = int(error.get("code") or 2)
@@ -174,11 +176,15 @@ class GeminiBatches:
             explained.maybe_billed = answer.status not in _NOT_TAKEN
         return explained
 
+    def _id_of(self, value: object) -> str | None:
+        name = as_text(value)
+        return name and self._mask.text(name)
+
     def _scrubbed(self, text: str) -> str:
-        return in_a_line(text, self._settings.api_key)
+        return in_a_line(text, self._mask)
 
     def _told(self, error: Any) -> bytes:
-        return without_key(dumps(error), self._settings.api_key)
+        return self._mask.raw(dumps(error))
 
 
 def _client(settings: GeminiSettings) -> genai.Client:

@@ -20,8 +20,8 @@ from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.batch_base import (
     BatchRow,
     BatchStatus,
+    batch_mask,
     in_a_line,
-    without_key,
 )
 from fieldwork.generation.providers.http import THROTTLED_STATUSES, TRANSIENT_STATUSES, Answer
 from fieldwork.generation.providers.jsontext import as_received, as_text, dumps, mended
@@ -54,6 +54,7 @@ class OpenAIBatches:
         self._is_azure = settings.azure_version is not None
         # Azure's interface has no version in its paths
         self._url = "/chat/completions" if self._is_azure else "/v1/chat/completions"
+        self._mask = batch_mask(settings, settings.base_url)
         self._opened: openai.OpenAI | None = _client(settings)
 
     @property
@@ -137,7 +138,8 @@ class OpenAIBatches:
             raw = self._told(body)
             if status == 200:
                 raw = dumps(body) if is_whole else as_received(line, "response", "body")
-            return BatchRow(custom_id, status, raw, as_text(response.get("request_id")))
+                raw = self._mask.reply(raw)
+            return BatchRow(custom_id, status, raw, self._id_of(response.get("request_id")))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no row of results: {error}") from error
 
@@ -190,11 +192,15 @@ class OpenAIBatches:
             )
         return RejectedError(said)
 
+    def _id_of(self, value: object) -> str | None:
+        name = as_text(value)
+        return name and self._mask.text(name)
+
     def _scrubbed(self, text: str) -> str:
-        return in_a_line(text, self._settings.api_key)
+        return in_a_line(text, self._mask)
 
     def _told(self, error: Any) -> bytes:
-        return without_key(dumps(error), self._settings.api_key)
+        return self._mask.raw(dumps(error))
 
 
 def _client(settings: OpenAISettings) -> openai.OpenAI:

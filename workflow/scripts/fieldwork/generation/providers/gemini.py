@@ -65,6 +65,7 @@ class GeminiSettings(NamedTuple):
         timeout_s: seconds a call may take in all.
         concurrency: calls under way at once.
         headers: further ones, sent with every call.
+        secrets: values among them that are never shown, besides those whose names say so.
         proxy: address of a proxy; None asks the environment.
         ca_file: certificates in PEM to trust besides the system's.
         flex: ask for the cheaper, slower service tier.
@@ -87,6 +88,7 @@ class GeminiSettings(NamedTuple):
     timeout_s: float = 120.0
     concurrency: int = 16
     headers: Mapping[str, str] = {}
+    secrets: tuple[str, ...] = ()
     proxy: str | None = None
     ca_file: str | None = None
     flex: bool = False
@@ -252,7 +254,7 @@ def _http_settings(settings: GeminiSettings) -> HttpSettings:
     key = {"x-goog-api-key": settings.api_key} if settings.api_key else {}
     return HttpSettings(
         headers={**key, **settings.headers},
-        secrets=(settings.api_key,) if settings.api_key else (),
+        secrets=(settings.api_key or "", *settings.secrets),
         proxy=settings.proxy,
         ca_file=settings.ca_file,
         timeout_s=settings.timeout_s,

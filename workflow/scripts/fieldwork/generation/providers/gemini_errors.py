@@ -71,7 +71,10 @@ def gemini_error(answer: Answer, raw: bytes, endpoint: str) -> Exception:
 def _way_out(read: Refusal, status: int) -> str | None:
     """What the user can do about an error that every other call would meet as well."""
     if read.reasons & _BAD_KEY or status in (401, 403):
-        return "check the key named in models.*.api_key_env, or the project in models.*.vertex"
+        return (
+            "check the key named in models.*.api_key_env, or for Vertex AI the token named in token_env "
+            "and the project in models.*.vertex"
+        )
     if status == 404:
         return "check models.*.model: it may be retired, or not offered under models.*.api_version"
     if status == 402:

@@ -1,7 +1,8 @@
 """One HTTP session a provider: connections, proxy, certificates, time limits, and what went wrong.
 
 Promises: one send a call, never a second; no redirect is followed; no key, header that holds one, or
-proxy password is in any error; every call ends within its time limit, however slowly bytes drip in.
+proxy password is in any error or reply; every call ends within its time limit, however slowly bytes
+drip in.
 """
 
 import math
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -19,6 +20,7 @@ import aiohttp
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Exchange, TransientError
 from fieldwork.generation.providers.jsontext import well_formed
+from fieldwork.masking import Mask, address_secrets, header_secrets
 
 TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 499, *range(500, 600)} - {501, 505})
 THROTTLED_STATUSES = frozenset({429, 503, 529})
@@ -27,7 +29,6 @@ LOST_STATUSES = frozenset({504, 524})
 CONNECT_S = 30.0
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_SECRET_WORDS = ("auth", "key", "token", "secret", "cookie", "password")
 _KEPT_HEADERS = ("retry-after", "x-ratelimit", "ratelimit", "x-request-id", "apim-request-id")
 
 
@@ -36,7 +37,7 @@ class HttpSettings(NamedTuple):
 
     Attributes:
         headers: sent with every call; those that hold keys included.
-        secrets: never shown, besides the headers that hold keys.
+        secrets: never shown, besides those in headers and in the proxy's address.
         proxy: address of a proxy; None asks the environment (HTTPS_PROXY, NO_PROXY and so on).
         ca_file: certificates in PEM to trust besides the system's.
         timeout_s: seconds a call may take in all.
@@ -55,6 +56,7 @@ class Answer(NamedTuple):
     """A reply of whatever status.
 
     Attributes:
+        raw: its body, with each secret of ours masked that the server repeats.
         headers: those that tell limits, waits and the call's id; names in lower case.
     """
 
@@ -101,10 +103,11 @@ class Http:
     def __init__(self, settings: HttpSettings, address: str) -> None:
         self._settings = settings
         _check_address(address)
-        self._proxy = settings.proxy or _proxy_of_environment(address)
+        self._proxy = settings.proxy or proxy_of_environment(address)
         _check_proxy(self._proxy)
         self._ssl = _ssl_context(settings.ca_file)
-        self._secrets = _secrets(settings, self._proxy)
+        self._mask = Mask([*settings.secrets, *header_secrets(settings.headers)])
+        self._mask.learn(address_secrets(self._proxy))
         self._session: aiohttp.ClientSession | None = None
 
     async def call(
@@ -120,6 +123,7 @@ class Http:
             TransientError: no whole reply came.
             StudyError: no reply will come until the user changes something.
         """
+        self._mask.learn(header_secrets(headers or {}))
         session = self._session or self._open()
         started_at, clock = datetime.now(UTC), time.monotonic()
         try:
@@ -132,13 +136,12 @@ class Http:
         latency_s = round(time.monotonic() - clock, 4)
         if response.status in _REDIRECTS or response.status == 407:
             raise self._turned_away(response, url)
-        return Answer(response.status, raw, _kept(response.headers), started_at, latency_s)
+        kept = {name: self._mask.text(value) for name, value in _kept(response.headers).items()}
+        return Answer(response.status, self._mask.reply(raw), kept, started_at, latency_s)
 
     def scrubbed(self, raw: bytes) -> bytes:
-        """`raw` with every secret replaced: some servers repeat the key they refuse."""
-        for secret in self._secrets:
-            raw = raw.replace(secret, b"***")
-        return raw
+        """`raw` for a message, with every secret masked: some servers repeat the key they refuse."""
+        return self._mask.raw(raw)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -166,12 +169,12 @@ class Http:
         return self._session
 
     def _explained(self, error: Exception, url: str) -> Exception:
-        said = self._clean(f"{type(error).__name__} {error}")
+        said = self._mask.line(f"{type(error).__name__} {error}")
         if isinstance(error, aiohttp.InvalidURL | UnicodeError):
-            return StudyError(f"{self._clean(url)}: no address; check models.*.base_url")
+            return StudyError(f"{self._mask.line(url)}: no address; check models.*.base_url")
         if isinstance(error, aiohttp.ClientConnectorCertificateError):
             return StudyError(
-                f"{self._clean(url)}: the server's certificate is not trusted ({said}); name the "
+                f"{self._mask.line(url)}: the server's certificate is not trusted ({said}); name the "
                 f"file with its authority's certificate in models.*.ca_file"
             )
         if isinstance(error, aiohttp.ClientHttpProxyError) and error.status == 407:
@@ -185,18 +188,16 @@ class Http:
         return TransientError(said, maybe_billed=not isinstance(error, _NEVER_SENT))
 
     def _turned_away(self, response: aiohttp.ClientResponse, url: str) -> StudyError:
-        where = self._clean(url)
+        where = self._mask.line(url)
         if response.status == 407:
             return StudyError(f"the proxy wants a name and a password; {_PROXY_WAY_OUT}")
-        target = self._clean(response.headers.get("Location", "nowhere").partition("?")[0])[:200]
+        target = self._mask.line(response.headers.get("Location", "nowhere").partition("?")[0])[
+            :200
+        ]
         return StudyError(
             f"{where}: HTTP {response.status}: the server sends calls on to {target}, which are not "
             f"followed as they carry a key; check models.*.base_url"
         )
-
-    def _clean(self, text: str) -> str:
-        raw = self.scrubbed(text.encode("utf-8", "replace"))
-        return " ".join(raw.decode("utf-8", "replace").split())
 
 
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
@@ -234,7 +235,8 @@ def _check_proxy(proxy: str | None) -> None:
         )
 
 
-def _proxy_of_environment(address: str) -> str | None:
+def proxy_of_environment(address: str) -> str | None:
+    """The proxy that HTTPS_PROXY, NO_PROXY and so on name for an address; None without one."""
     parts = urlsplit(address)
     if proxy_bypass(parts.netloc):
         return None
@@ -253,18 +255,6 @@ def _ssl_context(ca_file: str | None) -> ssl.SSLContext | bool:
             f"{ca_file}: no certificates can be read ({error}); models.*.ca_file names a PEM file"
         ) from error
     return context
-
-
-def _secrets(settings: HttpSettings, proxy: str | None) -> tuple[bytes, ...]:
-    secrets = [*settings.secrets]
-    for name, value in settings.headers.items():
-        if any(word in name.lower() for word in _SECRET_WORDS):
-            secrets += [value, *value.split(" ", 1)[1:]]
-    password = urlsplit(proxy or "").password
-    secrets += [password, unquote(password)] if password else []
-    # the longest first: a secret may be part of another
-    known = sorted({secret.encode() for secret in secrets if secret}, key=len, reverse=True)
-    return tuple(known)
 
 
 def _kept(headers: Mapping[str, str]) -> dict[str, str]:

@@ -56,6 +56,7 @@ class OpenAISettings(NamedTuple):
         concurrency: calls under way at once.
         azure_version: the `api-version` of Azure's interface; None for every other server.
         headers: further ones, sent with every call.
+        secrets: values among them that are never shown, besides those whose names say so.
         proxy: address of a proxy; None asks the environment.
         ca_file: certificates in PEM to trust besides the system's.
         flex: ask for the cheaper, slower service tier.
@@ -75,6 +76,7 @@ class OpenAISettings(NamedTuple):
     concurrency: int
     azure_version: str | None = None
     headers: Mapping[str, str] = {}
+    secrets: tuple[str, ...] = ()
     proxy: str | None = None
     ca_file: str | None = None
     flex: bool = False
@@ -97,7 +99,7 @@ class OpenAI:
         self._http = Http(
             HttpSettings(
                 headers={**_authorization(settings), **settings.headers},
-                secrets=(settings.api_key,) if settings.api_key else (),
+                secrets=(settings.api_key or "", *settings.secrets),
                 proxy=settings.proxy,
                 ca_file=settings.ca_file,
                 timeout_s=settings.timeout_s,

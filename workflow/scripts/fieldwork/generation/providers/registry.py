@@ -1,6 +1,5 @@
 """From an entry of `models` in the config to the provider it names."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.batch_base import BatchClient
+from fieldwork.masking import environment_key, with_tokens
 
 # the flex tier answers when there is room: its callers wait up to a quarter of an hour
 FLEX_TIMEOUT_S = 900.0
@@ -105,27 +105,43 @@ def _gemini(model: Mapping[str, Any]) -> Provider:
 
 def _given(model: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """The entry's settings that a provider takes as they are."""
-    made_here = {"vertex", "headers", "accept_models", "timeout_s"}
+    made_here = {"vertex", "headers", "secrets", "accept_models", "timeout_s"}
     return {name: model[name] for name in names if name in model and name not in made_here}
 
 
 def _shared(model: Mapping[str, Any]) -> dict[str, Any]:
     flex = model.get("dispatch") == "flex"
     timeout_s = float(model.get("timeout_s", 120))
+    secret = _secret_headers(model)
     return {
-        "headers": dict(model.get("headers") or {}),
+        "headers": {**(model.get("headers") or {}), **secret},
+        "secrets": tuple(with_tokens(secret.values())),
         "accept_models": tuple(model.get("accept_models") or ()),
         "timeout_s": max(timeout_s, FLEX_TIMEOUT_S) if flex else timeout_s,
         "flex": flex,
     }
 
 
+def _secret_headers(model: Mapping[str, Any]) -> dict[str, str]:
+    """Headers whose values are in the environment."""
+    headers = {}
+    for name, variable in (model.get("headers_env") or {}).items():
+        setting = f"models.*.headers_env.{name}"
+        value = environment_key(variable, setting)
+        if value is None:
+            raise StudyError(
+                f"the environment variable {variable}, named by {setting}, is not set; export it, or "
+                f"remove the header"
+            )
+        headers[name] = value
+    return headers
+
+
 def _key(variable: str | None) -> str | None:
     if variable is None:
         return None
-    # a key read from a file often ends in a line break, which no header may hold
-    key = os.environ.get(variable, "").strip()
-    if not key:
+    key = environment_key(variable, "models.*.api_key_env")
+    if key is None:
         raise StudyError(
             f"the environment variable {variable}, named by models.*.api_key_env, is not set; export "
             f"it, or set api_key_env to null for a server that wants no key"

@@ -1,13 +1,13 @@
 """Gemini on Vertex AI: where a project's models are, and the token that lets one in."""
 
 import asyncio
-import os
 import threading
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import TransientError
+from fieldwork.masking import environment_key
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
@@ -56,8 +56,8 @@ class GoogleToken:
 
     async def _token(self) -> str:
         if self._token_env is not None:
-            token = os.environ.get(self._token_env, "").strip()
-            if not token:
+            token = environment_key(self._token_env, "models.*.token_env")
+            if token is None:
                 raise StudyError(
                     f"the environment variable {self._token_env}, named by models.*.token_env, "
                     f"is not set; export a token, or leave token_env out to use google-auth"

@@ -21,6 +21,7 @@ from fieldwork.metrics.findings.page import (
 from fieldwork.metrics.findings.phrases import (
     counted,
     interval,
+    literal,
     p_text,
     percent,
     percent_interval,
@@ -110,7 +111,7 @@ def _far(arm: Sequence[Comparison]) -> str:
 
 def _apart(row: Comparison) -> str:
     return (
-        f"{row.item_id}: {signed(row.excess or 0.0, digits=3)} bits beyond chance, "
+        f"{literal(row.item_id)}: {signed(row.excess or 0.0, digits=3)} bits beyond chance, "
         f"{p_text(row.p_holm or 0.0)}, n = {row.n_units} and {row.n_units_baseline}"
     )
 
@@ -157,7 +158,8 @@ def _moved(row: Shift) -> str:
 
 def _shares(row: Shift) -> str:
     return (
-        f"{row.answer} ({row.item_id}) from {row.n_named_baseline} of {row.n_baseline} answers "
+        f"{literal(row.answer or '')} ({literal(row.item_id)}) "
+        f"from {row.n_named_baseline} of {row.n_baseline} answers "
         f"({percent(row.baseline_share or 0.0, digits=1)}) to {row.n_named} of {row.n_answers} "
         f"({percent(row.share or 0.0, digits=1)})"
     )

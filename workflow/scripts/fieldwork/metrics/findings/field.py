@@ -13,6 +13,7 @@ from fieldwork.metrics.findings.phrases import (
     LEVEL,
     counted,
     interval,
+    literal,
     p_text,
     percent,
     points,
@@ -111,7 +112,8 @@ def _difference(row: GroupDifference) -> str:
         )
     n = f"{row.n_group} and {row.n_versus} participants, {counted(row.n_items, 'prompt')}"
     numbers = f"{_amount(row)}, {test}; {n}"
-    sides = f"{row.group} and {row.versus or 'the mean of the other groups'}"
+    versus = literal(row.versus) if row.versus else "the mean of the other groups"
+    sides = f"{literal(row.group)} and {versus}"
     if is_shown(row.p_holm):
         return f"{sides} differ in {what}: {numbers}"
     if row.n_family > 1:
@@ -143,12 +145,12 @@ def _by_prompt(family: Sequence[GroupDifference], study: Study) -> list[str]:
 
 
 def _case(row: GroupDifference) -> str:
-    return f"{row.item_id}" + (f", {row.group}" if row.group else "")
+    return literal(row.item_id or "") + (f", {literal(row.group)}" if row.group else "")
 
 
 def _place(row: GroupDifference, study: Study) -> str:
     model = [study.models[row.model]] if len(study.models) > 1 else []
-    return ", ".join([*model, row.task, row.variable])
+    return ", ".join([*model, row.task, literal(row.variable)])
 
 
 # ---- does a condition predict the field --------------------------------------------------------------
@@ -247,13 +249,13 @@ def _near(arm: Sequence[ItemAgreement]) -> str:
         else f"no difference shown on any of {counted(len(tested), 'prompt')}"
     )
     told += (
-        f"; furthest {most.item_id}, Jensen-Shannon distance {most.js_distance or 0.0:.2f} where chance "
-        f"gives {most.js_expected_same or 0.0:.2f}"
+        f"; furthest {literal(most.item_id)}, Jensen-Shannon distance {most.js_distance or 0.0:.2f} "
+        f"where chance gives {most.js_expected_same or 0.0:.2f}"
     )
     moved = [r for r in tested if is_shown(r.p_rank_holm) and r.rank_change]
     ranked = [r for r in tested if r.p_rank_holm is not None]
     if ranked:
-        names = f" ({', '.join(r.item_id for r in moved)})" if moved else ""
+        names = f" ({', '.join(literal(r.item_id) for r in moved)})" if moved else ""
         told += f"; {len(moved)} of {len(ranked)} change place beyond chance{names}"
     same = [r for r in tested if r.is_same_top]
     return f"{told}; the commonest answer is the same on {len(same)} ({percent(len(same) / len(tested))})"

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import pandas as pd
 
 from fieldwork.designs import FIELD
-from fieldwork.metrics.findings.phrases import LEVEL, counted, listed
+from fieldwork.metrics.findings.phrases import LEVEL, counted, listed, literal
 from fieldwork.records import REFUSALS, VarianceShare
 
 
@@ -33,6 +33,15 @@ class Study(NamedTuple):
     def label(self, condition: str) -> str:
         """Printed name of a condition."""
         return self.conditions.get(condition, condition)
+
+
+def as_markdown(study: Study) -> Study:
+    """The study with labels and notes as the page shows them just as they are."""
+    return study._replace(
+        models={name: literal(label) for name, label in study.models.items()},
+        conditions={name: literal(label) for name, label in study.conditions.items()},
+        notes=[literal(note) for note in study.notes],
+    )
 
 
 class Asked(NamedTuple):
@@ -252,8 +261,8 @@ def render(sections: Sequence[Section], study: Study, cautions: Sequence[str] = 
     lines += [
         f"A difference is told where its test has p < {LEVEL:g} after Holm's correction for all "
         "that was tested beside it; otherwise it says that no difference is shown, with the same "
-        "numbers. A word in brackets is the table to check it in: results/metrics/*.csv, a view of "
-        "results/study.duckdb, a section of docs/methods.md.",
+        "numbers. A word in brackets is the table to check it in: beside this page metrics/*.csv and "
+        "a view of study.duckdb, and a section of docs/methods.md.",
         "",
     ]
     for section in sections:

@@ -4,12 +4,26 @@ Promises that what cannot be seen at the digits shown is not said to be nothing:
 reads 0, and a minus is a minus sign.
 """
 
+import re
 from collections.abc import Sequence
 
 from fieldwork.designs import FIELD
 
 LEVEL = 0.05
 """Corrected p-values below this are told as a difference."""
+
+
+# Markdown's signs and HTML's; an underscore within a word is none
+_SIGNS = re.compile(r"[\\`*\[\]]|~~|(?<![^\W_])_+|_+(?![^\W_])|^[#>+=-]")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_NUMBERED = re.compile(r"^(\d+)(?=[.)])")
+
+
+def literal(text: str) -> str:
+    """A label, an option or a name as a page of Markdown shows it just as it is, in one line."""
+    plain = _ENTITY.sub("&amp;", " ".join(text.split())).replace("<", "&lt;")
+    plain = _SIGNS.sub(lambda sign: "".join(f"\\{letter}" for letter in sign[0]), plain)
+    return _NUMBERED.sub(r"\1\\", plain)
 
 
 def p_text(p: float) -> str:

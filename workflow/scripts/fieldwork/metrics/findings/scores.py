@@ -22,6 +22,7 @@ from fieldwork.metrics.findings.phrases import (
     counted,
     interval,
     listed,
+    literal,
     p_text,
     percent,
     percent_interval,
@@ -253,7 +254,7 @@ def _alike(arm: Sequence[CategoryVariance]) -> str:
         return f"no estimate, because {arm[0].reason}"
     told_as = listed(
         [
-            f"{r.category} {r.var_who or 0.0:.3f} ({counted(r.n_subjects, 'subject')})".replace(
+            f"{literal(r.category)} {r.var_who or 0.0:.3f} ({counted(r.n_subjects, 'subject')})".replace(
                 " -", " −"
             )
             for r in known

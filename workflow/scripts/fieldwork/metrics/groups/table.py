@@ -78,7 +78,7 @@ def _check_groups(participants: pd.DataFrame) -> None:
     if len(twice):
         row = twice.iloc[0]
         raise StudyError(
-            f"results/field/participants.parquet: a participant is in two groups of "
+            f"field/participants.parquet: a participant is in two groups of "
             f"{row['variable']}, {row['group']} among them; correct the files of field.path"
         )
 

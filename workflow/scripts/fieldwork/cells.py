@@ -7,6 +7,7 @@ guards by the same rule.
 """
 
 import re
+from collections.abc import Iterable, Mapping
 
 # what spreadsheets take for the beginning of a formula, or trim before looking for one
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
@@ -21,3 +22,8 @@ def guarded(text: str) -> str:
 def plain(cell: str) -> str:
     """What `guarded` was given; any other cell as it is."""
     return cell[1:] if _GUARDED.match(cell) else cell
+
+
+def plain_rows(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Rows of a table of ours that a person has edited, its cells as they were."""
+    return [{name: plain(cell) for name, cell in row.items()} for row in rows]

@@ -1,0 +1,104 @@
+"""Questions that would be asked otherwise than they are meant are refused before anything is paid."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.records import Item
+from fieldwork.tasks.item_checks import require_distinct, require_sound
+from fieldwork.tasks.items import SourceOptions, load_items
+
+SOUND: dict[str, Any] = {
+    "item_id": "q",
+    "kind": "choice",
+    "question": "Which?\n\tOne:",
+    "prompt": "Which?\r\nA or B",
+    "choices": ["AA", "Aa", "aa "],
+    "gold": None,
+    "subject": None,
+    "provenance": "mine: items.csv",
+}
+
+
+def test_a_sound_question_passes() -> None:
+    require_sound([Item(**SOUND), Item(**SOUND | {"kind": "list", "choices": ["a", "a"]})])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"choices": ["yes", "no", "yes"]}, "options A and C have the same text 'yes'"),
+        ({"choices": ["yes", " yes"]}, "options A and B have the same text 'yes'"),
+        ({"choices": ["so  so", "no", "so\nso"]}, "options A and C have the same text 'so so'"),
+        ({"question": "Which\x00?"}, "control character U+0000"),
+        ({"prompt": "\x1b[31mWhich?"}, "control character U+001B"),
+        ({"choices": ["a", "b\x07"]}, "control character U+0007"),
+        ({"subject": "s\x7f"}, "control character U+007F"),
+        ({"item_id": "q "}, "begins or ends with a blank"),
+        ({"item_id": "\u00a0q"}, "begins or ends with a blank"),
+    ],
+)
+def test_a_question_that_does_not_say_what_is_meant(change: dict[str, Any], words: str) -> None:
+    item = Item(**SOUND | change)
+    with pytest.raises(StudyError) as caught:
+        require_sound([Item(**SOUND), item])
+    assert str(caught.value).startswith(f"mine: items.csv: item {item.item_id!r}: ")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        (["q", "q"], "item_id 'q' occurs twice; rename one"),
+        (["q 1", "q  1"], "item_id 'q  1' occurs twice but for blanks, as 'q 1'; rename one"),
+        (["q", "q\t"], "item_id 'q\\t' occurs twice but for blanks, as 'q'; rename one"),
+    ],
+)
+def test_ids_that_differ_by_blanks_are_one(ids: list[str], words: str) -> None:
+    items = [Item(**SOUND | {"item_id": item_id}) for item_id in ids]
+    with pytest.raises(StudyError) as caught:
+        require_distinct(items, "t.parquet")
+    assert str(caught.value) == f"t.parquet: {words}"
+    require_distinct([Item(**SOUND | {"item_id": item_id}) for item_id in ("q", "Q")], "t.parquet")
+
+
+def test_only_questions_that_are_asked_are_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "items.csv"
+    path.write_text("item_id,question,option_a,option_b\nq,?,x,y\nr,?,x,x\n")
+    options = SourceOptions("items", "mine")
+    with pytest.raises(StudyError, match="item 'r': options A and B have the same text"):
+        load_items([path], options, {})
+    (item,) = load_items([path], options._replace(item_ids=("q",)), {})
+    assert item.choices == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "words"),
+    [
+        (
+            SourceOptions("items", "mine"),
+            "a",
+            r"no items in .*/a\.csv; format items wants a header",
+        ),
+        (
+            SourceOptions("mmlu", "mine"),
+            "ab",
+            r"no items in .*/a\.csv, .*/b\.csv; format mmlu wants",
+        ),
+        (
+            SourceOptions("ethics", "mine", subjects=("virtue",)),
+            "abcde",
+            r"no items of the subjects virtue in .*/a\.csv, .*/c\.csv and 2 more; format ethics wants",
+        ),
+    ],
+)
+def test_files_without_items_are_named(
+    tmp_path: Path, options: SourceOptions, names: str, words: str
+) -> None:
+    files = [tmp_path / f"{name}.csv" for name in names]
+    for file in files:
+        file.write_text("item_id,question\n")
+    with pytest.raises(StudyError, match=f"^mine: {words}"):
+        load_items(files, options, {})

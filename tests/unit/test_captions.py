@@ -1,0 +1,45 @@
+"""Captions show the notes of a study as they are: no markup, no included file, no link that runs."""
+
+from html import unescape
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from docutils.core import publish_parts
+from jinja2 import Environment, StrictUndefined
+
+CAPTIONS = sorted((Path(__file__).resolve().parents[2] / "workflow" / "report").glob("*.rst"))
+NOTES = [
+    "Embedded model, a sentence-encoder baseline and not a chat model",
+    ".. include:: /etc/hostname",
+    ".. raw:: html",
+    "`here <javascript:run>`_ and **bold** |x| [1]_ <img src=x onerror=run> \\ {{ 7 * 7 }}",
+    "https://example.org/a_b",
+]
+
+
+def body(caption: Path, note: str) -> str:
+    """The caption as Snakemake's report makes it."""
+    params = SimpleNamespace(drawing=SimpleNamespace(note=note), note=note, leaderboard_note=note)
+    snakemake = SimpleNamespace(params=params, config={"study": {"name": "s"}})
+    text = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    filled = text.from_string(caption.read_text(encoding="utf-8")).render(snakemake=snakemake)
+    return str(publish_parts(filled, writer="html")["body"])
+
+
+@pytest.mark.parametrize("note", NOTES)
+@pytest.mark.parametrize(
+    "caption",
+    [c for c in CAPTIONS if "note" in c.read_text(encoding="utf-8")],
+    ids=lambda c: c.stem,
+)
+def test_a_note_is_shown_as_it_is(caption: Path, note: str) -> None:
+    made = body(caption, note)
+    assert note in unescape(made)
+    for tag in ("<a ", "<img", "<strong>bold", "system-message"):
+        assert tag not in made
+
+
+@pytest.mark.parametrize("caption", CAPTIONS, ids=lambda c: c.stem)
+def test_captions_are_sound(caption: Path) -> None:
+    assert "system-message" not in body(caption, NOTES[0])

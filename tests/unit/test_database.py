@@ -1,0 +1,224 @@
+"""The study as one DuckDB file: its tables, and `transcripts` beside them."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from fieldwork import tables
+from fieldwork.database import write_database
+from fieldwork.errors import StudyError
+from fieldwork.participants import FieldAnswer
+from fieldwork.records import Answer, Context, Item, Message, Profile, Response
+
+
+def write_profile(path: Path, puppet_id: str) -> None:
+    tables.write_rows(path, [Profile(puppet_id, "", [], "")], Profile, order_by="puppet_id")
+
+
+def query(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(path, read_only=True) as database:
+        rows: list[tuple[Any, ...]] = database.sql(sql).fetchall()
+    return rows
+
+
+def test_the_file_holds_the_rows_and_opens_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("it's", "b"):
+        write_profile(Path("results") / f"{name}.parquet", name)
+    files = ["results/it's.parquet", "results/b.parquet"]
+    write_database("study.duckdb", {"profiles": files})
+    for file in files:
+        Path(file).unlink()
+    moved = tmp_path / "elsewhere" / "mine.duckdb"
+    moved.parent.mkdir()
+    Path("study.duckdb").rename(moved)
+    monkeypatch.chdir("/")
+    assert query(moved, "SELECT puppet_id, file FROM profiles") == [
+        ("it's", "results/it's.parquet"),
+        ("b", "results/b.parquet"),
+    ]
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["elsewhere", "results"]
+
+
+def test_what_only_the_place_of_a_file_says_is_a_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    paths = [f"results/corpus/{name}/c.parquet" for name in ("one", "it's")]
+    for path in paths:
+        write_profile(Path(path), path)
+    write_database("study.duckdb", {"conversations": paths, "contexts": paths, "other": paths})
+    database = Path("study.duckdb")
+    rows = query(database, "SELECT puppet_id, corpus FROM conversations")
+    assert rows == list(zip(paths, ["one", "it's"], strict=True))
+    assert query(database, "SELECT DISTINCT task, condition FROM contexts ORDER BY 1") == [
+        ("it's", "c"),
+        ("one", "c"),
+    ]
+    assert not {"corpus", "task"} & {name for (name, *_) in query(database, "DESCRIBE other")}
+
+
+def test_a_column_of_the_name_file_is_the_tables_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    duckdb.sql("SELECT 1 AS n, 'wave 1.csv' AS file").write_parquet("a.parquet")
+    write_database("study.duckdb", {"a": ["a.parquet"]})
+    assert query(Path("study.duckdb"), "FROM a") == [(1, "wave 1.csv")]
+
+
+def test_a_missing_file_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"study\.duckdb: cannot be written \(") as caught:
+        write_database(tmp_path / "study.duckdb", {"a": [str(tmp_path / "none.parquet")]})
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", ["s.duckdb", "deep/s.duckdb"])
+def test_a_file_in_the_way_is_a_sentence(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StudyError, match=r"cannot be written"):
+        write_database(tmp_path / "file" / suffix, {})
+
+
+# ---- transcripts -----------------------------------------------------------------------------------
+
+ITEMS = [
+    Item("films", "list", "Which films?", "Recommend five films.", [], None, None, "x"),
+    Item("sky", "choice", "Colour of the sky?", "Sky? A or B", ["red", "blue"], "B", None, "x"),
+]
+
+
+def response(item: str, puppet: str | None, replicate: int, text: str, **more: Any) -> Response:
+    values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
+    values |= {"model": "m", "task": "t", "condition": "history" if puppet else "offline"}
+    values |= {"item_id": item, "context_id": puppet and f"ctx-{puppet}", "puppet_id": puppet}
+    values |= {"replicate": replicate, "ledger_key": "k", "outcome": "ok", "attempts": 1}
+    values |= {"dispatch": "live", "temperature_sent": True, "text": text}
+    return Response(**values | {"defects": []} | more)
+
+
+def answer(of: Response, reading: Any, reason: str | None = None) -> Answer:
+    kind = "list" if of.item_id == "films" else "choice"
+    read: Mapping[str, Any] = {"items": reading} if kind == "list" else {"letter": reading}
+    values: dict[str, Any] = dict.fromkeys(tables.schema_of(Answer).names)
+    shared = ("model", "task", "condition", "item_id", "puppet_id", "replicate", "outcome")
+    values |= {name: getattr(of, name) for name in shared}
+    return Answer(**values | {"kind": kind, "reason": reason} | read)
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Blank calls and one user, who meets a question of her own context and one of another."""
+    monkeypatch.chdir(tmp_path)
+    blank = [response("sky", None, n, "B", outcome=o) for n, o in enumerate(("ok", "failed"))]
+    told = [response("films", "u", n, f"film {n}") for n in range(3)]
+    tables.write_rows("results/s/responses/m/t/o.parquet", blank + told, Response, "item_id")
+    answers = [answer(row, "B" if row.outcome == "ok" else None) for row in blank]
+    answers += [answer(told[0], None, "no list found"), answer(told[1], ["Alien", "Jaws"])]
+    answers += [answer(told[2], ["Heat"])]
+    own = Context("ctx-u", "u", None, [], [Message("user", "hi"), Message("assistant", "ho")], 3, 0)
+    tables.write_rows("results/s/contexts/t/history.parquet", [own], Context, "puppet_id")
+    # the same person under another condition must not double a row
+    tables.write_rows("results/s/contexts/t/rag.parquet", [own], Context, "puppet_id")
+    tables.write_rows("results/s/tasks/t.parquet", ITEMS, Item, "item_id")
+    kept = FieldAnswer("ann", None, "m", "t", "sky", 0, None, "B!", 0, "f.csv", 2, [], None)
+    left = FieldAnswer("bo", None, "m", "t", "sky", 0, None, "", 0, "f.csv", 3, ["empty"], "empty")
+    tables.write_rows("results/s/field.parquet", [kept, left], FieldAnswer, "participant_id")
+    answers.append(answer(response("sky", "ann", 0, "", condition="field"), "B"))
+    tables.write_rows("results/s/answers.parquet", answers, Answer, "item_id, replicate")
+    write_database(
+        "study.duckdb",
+        {
+            "items": ["results/s/tasks/t.parquet"],
+            "contexts": [f"results/s/contexts/t/{c}.parquet" for c in ("history", "rag")],
+            "responses": ["results/s/responses/m/t/o.parquet"],
+            "answers": ["results/s/answers.parquet"],
+            "field_answers": ["results/s/field.parquet"],
+        },
+    )
+    return tmp_path / "study.duckdb"
+
+
+def test_transcripts_show_question_context_prompt_answer_and_reading(study: Path) -> None:
+    rows = query(
+        study,
+        "SELECT question, context, prompt, answer, reading, counts FROM transcripts"
+        " WHERE condition = 'history' AND puppet_id = 'u' AND replicate = 1",
+    )
+    assert rows == [
+        (
+            "Which films?",
+            "user: hi\nassistant: ho",
+            "Recommend five films.",
+            "film 1",
+            "Alien; Jaws",
+            True,
+        )
+    ]
+
+
+def test_transcripts_say_which_answers_count_and_why_others_do_not(study: Path) -> None:
+    rows = query(
+        study,
+        "SELECT condition, coalesce(puppet_id, ''), replicate, reading, counts, left_out"
+        " FROM transcripts ORDER BY 1, 2, 3",
+    )
+    assert rows == [
+        ("field", "ann", 0, "B", True, None),
+        ("field", "bo", 0, None, False, "excluded by the check empty"),
+        ("history", "u", 0, None, False, "no list found"),
+        ("history", "u", 1, "Alien; Jaws", True, None),
+        ("history", "u", 2, "Heat", False, "a later answer of the same user"),
+        ("offline", "", 0, "B", True, None),
+        ("offline", "", 1, None, False, "no answer arrived"),
+    ]
+
+
+def test_transcripts_do_without_contexts_and_field(tmp_path: Path, study: Path) -> None:
+    write_database(
+        "blank.duckdb",
+        {
+            "items": ["results/s/tasks/t.parquet"],
+            "responses": ["results/s/responses/m/t/o.parquet"],
+            "answers": ["results/s/answers.parquet"],
+        },
+    )
+    rows = query(tmp_path / "blank.duckdb", "SELECT context, count(*) FROM transcripts GROUP BY 1")
+    assert study.exists()
+    assert rows == [(None, 5)]
+
+
+FULL_DISK = """
+import resource, sys
+from fieldwork.database import write_database
+from fieldwork.errors import StudyError
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    write_database("study.duckdb", {f"table_{n}": ["a.parquet"] for n in range(300)})
+except StudyError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_a_database_that_the_disk_refuses_leaves_nothing(tmp_path: Path) -> None:
+    tables.write_rows(tmp_path / "a.parquet", [Profile("p", "", [], "")], Profile, "puppet_id")
+    failed = subprocess.run(
+        [sys.executable, "-c", FULL_DISK],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(tables.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("study.duckdb: cannot be written (")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]

@@ -1,0 +1,133 @@
+"""Every command that README, docs and study files print runs as it is printed.
+
+Files that the docs print (a YAML block that begins with `# name.yaml`) are written first, as a reader
+would. What takes minutes and runs whole in other tests is planned only (`-n`), and `make` only says
+what it would do (`-n` too); everything else runs to its end.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from workflow.conftest import REPOSITORY, Checkout, clean_environment
+from workflow.test_plan import NO_NETWORK
+
+pytestmark = pytest.mark.workflow
+
+DOCUMENTS = (
+    "README.md",
+    *sorted(f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md")),
+    *sorted(f"studies/{path.name}" for path in (REPOSITORY / "studies").glob("*.yaml")),
+    "resources/sample/README.md",
+)
+PROGRAMS = ("snakemake", "make", "python", "cp", "mkdir", "workflow/run_study")
+# targets that are quick: they run as they are
+QUICK = ("plan", "power", "field_kit")
+
+
+class Command(NamedTuple):
+    """A line of a document that a reader would enter."""
+
+    document: str
+    line: str
+
+
+def blocks(document: str) -> Iterator[tuple[str, str]]:
+    """Language and text of each fenced block of a document."""
+    text = (REPOSITORY / document).read_text(encoding="utf-8")
+    yield from re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def commands_of(document: str) -> Iterator[Command]:
+    """The commands of a document, in its order, none twice."""
+    text = (REPOSITORY / document).read_text(encoding="utf-8")
+    if document.endswith(".yaml"):
+        lines = [line.removeprefix("#").strip() for line in text.splitlines() if line[:1] == "#"]
+    else:
+        fenced = [block.splitlines() for language, block in blocks(document) if not language]
+        inline = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text)
+        lines = [line.strip() for line in [*(x for block in fenced for x in block), *inline]]
+    for line in dict.fromkeys(lines):
+        if len(line.split()) > 1 and line.split()[0] in PROGRAMS:
+            yield Command(document, line)
+
+
+def files_of(document: str) -> Iterator[tuple[str, str]]:
+    """Files that a document prints, by the name in their first line."""
+    for language, text in blocks(document):
+        named = re.match(r"# ([\w/]+\.(?:yaml|csv))\b", text)
+        if language and named:
+            yield named[1], text
+
+
+COMMANDS = [
+    *{
+        command.line.partition("  #")[0].strip(): command
+        for document in reversed(DOCUMENTS)
+        for command in reversed([*commands_of(document)])
+    }.values()
+][::-1]
+
+
+def runnable(words: list[str]) -> list[str]:
+    """The words of a command as it is tried: this environment's programs, `-n` where it takes long."""
+    if words[0] == "make":
+        return ["make", "-n", *words[1:]]
+    if words[0] == "python":
+        return [sys.executable, *words[1:]]
+    if words[0] != "snakemake":
+        return words
+    own = [sys.executable, "-m", "snakemake", *words[1:]]
+    if {"-n", "--report", "--unlock"} & set(words) or "results/figures/fig3.pdf" in words:
+        return own
+    return own if set(QUICK) & set(words) else [*own, "-n"]
+
+
+@pytest.fixture(scope="module")
+def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished quickstart, with the files that README and docs print."""
+    made = quickstart.clone(tmp_path_factory.mktemp("documented") / "project")
+    for document in DOCUMENTS:
+        for name, text in files_of(document):
+            (made.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (made.root / name).write_text(text, encoding="utf-8")
+    # twenty simulations show that a command runs, as well as a thousand
+    config = made.root / "config.yaml"
+    config.write_text(config.read_text().replace("simulations: 1000", "simulations: 20"))
+    # what volunteers send: only its name counts where a run is planned
+    answers = made.root / "resources/field/page/answers.csv"
+    answers.parent.mkdir(parents=True)
+    answers.write_text("participant\n")
+    return made.root
+
+
+@pytest.mark.parametrize(
+    "command", COMMANDS, ids=[f"{document}: {line}" for document, line in COMMANDS]
+)
+def test_a_printed_command_runs(project: Path, command: Command) -> None:
+    done = subprocess.run(
+        runnable(shlex.split(command.line, comments=True)),
+        cwd=project,
+        env=clean_environment(NO_NETWORK),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+def test_commands_are_looked_for_where_they_are() -> None:
+    """Enough are found for the test above to mean something."""
+    lines = {line for _, line in COMMANDS}
+    assert len(COMMANDS) > 40
+    assert any(line.startswith("snakemake plan --configfile studies/paper.yaml") for line in lines)
+    assert any(line.startswith("make run") for line in lines)
+    assert shutil.which("make")

@@ -1,0 +1,90 @@
+"""`make run`: what it prints, and what it does with the lock of a killed run."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from workflow.conftest import Checkout, clean_environment
+
+pytestmark = pytest.mark.workflow
+
+
+def environment() -> dict[str, str]:
+    """As `make` calls it: the environment's programs come first."""
+    own = clean_environment({})
+    return own | {"PATH": f"{Path(sys.executable).parent}:{own['PATH']}"}
+
+
+def run_study(checkout: Checkout) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [checkout.root / "workflow/run_study", "2"],
+        cwd=checkout.root.parent,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def leave_a_lock(checkout: Checkout) -> subprocess.Popen[bytes]:
+    """Start a run, and return once it holds the folder."""
+    (checkout.results() / "findings.md").unlink(missing_ok=True)
+    running = subprocess.Popen(
+        checkout.command("all", "--forcerun", "build_contexts"),
+        cwd=checkout.root,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    locks, record = checkout.root / ".snakemake/locks", checkout.root / ".snakemake"
+    before = time.time()
+    while time.monotonic() < deadline:
+        written = record / "fieldwork_run.json"
+        if any(locks.glob("*.lock")) and written.exists() and written.stat().st_mtime >= before - 5:
+            return running
+        time.sleep(0.05)
+    raise AssertionError("the run never locked its folder")
+
+
+def test_a_killed_run_is_gone_on_with_and_a_living_one_is_left_alone(finished: Checkout) -> None:
+    running = leave_a_lock(finished)
+    refused = run_study(finished)
+    assert refused.returncode == 1
+    assert f"process {running.pid}" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    assert any((finished.root / ".snakemake/locks").glob("*.lock")), "SIGKILL leaves the lock"
+    resumed = run_study(finished)
+    assert resumed.returncode == 0, resumed.stderr[-3000:]
+    assert "A run was killed and left its lock" in resumed.stdout
+    assert "# Findings of the study quickstart" in resumed.stdout
+    assert (finished.results() / "report.zip").exists()
+    assert "Findings: results/quickstart/findings.md" in resumed.stderr
+    before = {p: p.stat().st_mtime_ns for p in finished.results().rglob("*.*")}
+    again = run_study(finished)
+    assert (again.returncode, again.stdout.count("# Findings of the study")) == (0, 1)
+    assert {p: p.stat().st_mtime_ns for p in before} == before
+
+
+def test_no_line_of_a_changed_config_fills_the_terminal(
+    quickstart: Checkout, tmp_path: Path
+) -> None:
+    overlay = Checkout(quickstart.root, tmp_path).study(
+        "quickstart", {"metrics": {"permutations": 199}}
+    )
+    planned = quickstart.snakemake("-n", "all", "--configfile", str(overlay))
+    assert planned.returncode == 0, planned.stdout[-2000:]
+    reasons = [
+        x for x in (planned.stdout + planned.stderr).splitlines() if "Params have changed" in x
+    ]
+    assert reasons
+    assert max(map(len, reasons)) < 1000

@@ -1,0 +1,54 @@
+"""Texts that no config may hold: keys and passwords, and what a browser would run.
+
+A config is published with the results, and Snakemake keeps it beside them: secrets live in the
+environment alone. Snakemake's report writes it into a page as it is, so a text that ends a script there
+could begin another. Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fieldwork.masking import environment_secrets, has_key_form, without_keys
+
+Config = dict[str, Any]
+
+SHORTEST_SECRET = 12
+"""Letters of a variable's value that are no setting's by chance."""
+
+
+# what changes how HTML reads the rest of a script
+_RUN = re.compile(r"<(?:/?script|!--)", re.IGNORECASE)
+
+
+def secrets_in(config: Config) -> Iterator[str]:
+    """Settings that hold a key, a sentence each; the key is not in it."""
+    known = [secret for secret in environment_secrets() if len(secret) >= SHORTEST_SECRET]
+    for setting, text in _texts(config):
+        if has_key_form(text) or any(secret in text for secret in known):
+            yield (
+                f"{without_keys(setting)}: a key or a password stands here, and a config is published "
+                f"with the results; take it out, set it in the environment, and name that variable in "
+                f"models.*.api_key_env (or token_env, headers_env)"
+            )
+
+
+def markup_in(config: Config) -> Iterator[str]:
+    """Settings that hold what would run in the report, a sentence each."""
+    for setting, text in _texts(config):
+        if _RUN.search(text):
+            yield (
+                f"{_RUN.sub('…', setting)}: a browser would run a part of this text in the report, as it "
+                f"holds <script, </script or <!--; write it without these"
+            )
+
+
+def _texts(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield where, value
+    pairs = value.items() if isinstance(value, dict) else ()
+    for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
+        setting = f"{where}.{key}" if where else str(key)
+        if isinstance(key, str):
+            yield setting, key
+        yield from _texts(inner, setting)

@@ -1,0 +1,115 @@
+"""The study as one DuckDB file: every table of it, and the view `transcripts` over them.
+
+Owns how tables are put into the file. Their rows are copied, so the file can be moved, mailed and
+opened from any folder. Promises that a table's rows keep the order of its Parquet files. The bytes of
+the file differ from run to run all the same, as DuckDB writes a random identifier into each.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+
+from fieldwork.errors import StudyError, first_line
+from fieldwork.tables import atomic_path, open_database
+
+# what of a row only the place of its file says
+_PLACES: Mapping[str, Mapping[str, str]] = {
+    "conversations": {"corpus": "parse_path(file)[-2]"},
+    "items": {"task": "parse_filename(file, true)"},
+    "contexts": {"task": "parse_path(file)[-2]", "condition": "parse_filename(file, true)"},
+    "requests": {"task": "parse_path(file)[-2]", "condition": "parse_filename(file, true)"},
+}
+
+_ANSWERED = """
+SELECT model, task, condition, item_id, puppet_id, replicate, context_id, text,
+    CASE outcome WHEN 'failed' THEN 'no answer arrived' END AS missing
+FROM responses"""
+
+_ANSWERED_BY_PEOPLE = """
+UNION ALL
+SELECT model, task, 'field', item_id, participant_id, replicate, NULL, text,
+    'excluded by the check ' || excluded_for
+FROM field_answers"""
+
+_CONTEXT = (
+    r"array_to_string(list_transform(c.messages, lambda m: m.role || ': ' || m.content), e'\n')"
+)
+
+_JOIN_CONTEXTS = """
+LEFT JOIN contexts c ON (c.task, c.condition, c.context_id, c.puppet_id)
+    = (r.task, r.condition, r.context_id, r.puppet_id)
+    AND (c.item_id IS NULL OR c.item_id = r.item_id)"""
+
+# of the answers of one user to one question, figures count the first that can be read
+_TRANSCRIPTS = """
+CREATE VIEW transcripts AS
+WITH answered AS ({answered}),
+readings AS (
+    SELECT answered.*, kind, outcome, reason,
+        CASE kind WHEN 'list' THEN array_to_string(items, '; ') ELSE letter END AS reading,
+        coalesce(missing, CASE WHEN kind = 'list' AND items IS NULL THEN reason END) AS gone
+    FROM answered LEFT JOIN answers
+    ON (answered.model, answered.task, answered.condition, answered.item_id, answered.replicate)
+        = (answers.model, answers.task, answers.condition, answers.item_id, answers.replicate)
+        AND answered.puppet_id IS NOT DISTINCT FROM answers.puppet_id
+),
+ranked AS (
+    SELECT *, row_number() OVER (
+        PARTITION BY model, task, condition, item_id, puppet_id, gone IS NULL ORDER BY replicate
+    ) AS nth
+    FROM readings
+)
+SELECT r.model, r.task, r.condition, r.item_id, r.puppet_id, r.replicate, r.kind, i.question,
+    {context} AS context, i.prompt, r.text AS answer, r.outcome, r.reading, r.reason, i.gold,
+    coalesce(gone, CASE WHEN r.puppet_id IS NOT NULL AND nth > 1
+        THEN 'a later answer of the same user' END) AS left_out,
+    left_out IS NULL AS counts
+FROM ranked r LEFT JOIN items i USING (task, item_id) {contexts}
+"""
+
+
+def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> None:
+    """Write a DuckDB file with a table for each name, of the rows of its Parquet files.
+
+    The column `file` says which file a row is from, but in tables that have a column of that name.
+    Where there are answers, the view `transcripts` sets them beside question, context and prompt.
+
+    Raises:
+        StudyError: a file cannot be read, or the disk refuses the database.
+    """
+    try:
+        with atomic_path(path) as partial, open_database(file=partial) as database:
+            for name, files in tables.items():
+                _copy(database, name, files)
+            if {"responses", "answers", "items"} <= tables.keys():
+                database.execute(_transcripts(tables.keys()))
+    except duckdb.Error as error:
+        raise StudyError(
+            f"{path}: cannot be written ({first_line(error)}); free space, or delete a table that is "
+            f"named as unreadable to have it made again"
+        ) from error
+    finally:
+        # DuckDB leaves its log beside a file that it could not finish
+        with suppress(OSError):
+            Path(path).with_name(f".{Path(path).name}.partial.wal").unlink()
+
+
+def _copy(database: duckdb.DuckDBPyConnection, name: str, files: Sequence[str]) -> None:
+    listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    has_file = "file" in database.sql(f"FROM read_parquet([{listed}])").columns
+    named = "" if has_file else ", filename = 'file'"
+    places = "".join(f', {place} AS "{column}"' for column, place in _PLACES.get(name, {}).items())
+    database.execute(
+        f'CREATE TABLE "{name}" AS SELECT *{places} FROM read_parquet([{listed}]{named})'
+    )
+
+
+def _transcripts(tables: Collection[str]) -> str:
+    has_contexts = "contexts" in tables
+    return _TRANSCRIPTS.format(
+        answered=_ANSWERED + (_ANSWERED_BY_PEOPLE if "field_answers" in tables else ""),
+        context=_CONTEXT if has_contexts else "NULL::VARCHAR",
+        contexts=_JOIN_CONTEXTS if has_contexts else "",
+    )

@@ -1,0 +1,85 @@
+"""What figures are asked to draw, checked: names that can be told apart, and tasks of the right kind.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from fieldwork.names import FIGURES
+
+Config = dict[str, Any]
+
+KINDS = {"fig1": "list", "fig2": "choice", "fig3": "choice", "fig5": "list", "categories": "choice"}
+"""The kind of item that a figure shows; figure 4 shows either."""
+
+
+def broken_drawing(written: Config, config: Config) -> Iterator[str]:
+    """What is wrong with labels and figures, a sentence each.
+
+    Args:
+        written: the config before defaults were filled in. A default may name a task that this study does
+            not have: then there is nothing to draw.
+        config: the same, filled and with sound references.
+    """
+    yield from _alike("models", config)
+    yield from _alike("conditions", config)
+    for figure, task in (written.get("figures") or {}).items():
+        if task is None:
+            continue
+        if task not in config["tasks"]:
+            known = ", ".join(sorted(config["tasks"]))
+            yield f"figures.{figure}: {task!r} is not in tasks (there are {known})"
+        elif task in config["study"]["tasks"]:
+            yield from _wrong_kind(figure, task, written["tasks"][task]["sources"])
+
+
+def _alike(registry: str, config: Config) -> Iterator[str]:
+    """Selected entries that a reader could not tell apart."""
+    seen = {"field": "real users' answers"} if registry == "conditions" and config["field"] else {}
+    for name in config["study"][registry]:
+        label = config[registry][name]["label"]
+        key = " ".join(label.split()).casefold()
+        if key in seen:
+            yield (
+                f"{registry}.{name}.label: {label!r} is the label of {seen[key]} as well, and no figure "
+                f"could tell them apart; give each its own"
+            )
+        seen[key] = f"{registry}.{name}"
+
+
+def _wrong_kind(figure: str, task: str, sources: list[Config]) -> Iterator[str]:
+    # a file of one's own may say the kind in each row
+    kinds = {"choice" if s["format"] != "items" else s.get("kind") for s in sources}
+    wanted = KINDS.get(figure)
+    if wanted is not None and not kinds & {wanted, None}:
+        yield (
+            f"figures.{figure}: it shows {wanted} items, and {task!r} has none; name a task of {wanted} "
+            f"items"
+        )
+
+
+def broken_baseline(config: Config) -> Iterator[str]:
+    """A baseline that is not asked: every comparison with it would be empty."""
+    baseline, selected = config["metrics"]["baseline"], config["study"]["conditions"]
+    if baseline not in selected and len(selected) > 1:
+        yield (
+            f"metrics.baseline: {baseline!r} is not in study.conditions ({', '.join(selected)}), so "
+            f"nothing can be compared with it; select it there, or name one of these"
+        )
+
+
+def broken_arms(config: Config) -> Iterator[str]:
+    """What is wrong with the figure of arms, a sentence each."""
+    arms = config["arms"]
+    if arms is None:
+        return
+    name = arms["figure"].lower()
+    if name in FIGURES or (name.startswith("fig") and name[3:].isdecimal()):
+        yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
+    for name in arms["conditions"] or ():
+        if name not in config["study"]["conditions"]:
+            selected = ", ".join(config["study"]["conditions"])
+            yield f"arms.conditions: {name!r} is not among study.conditions ({selected})"
+        elif arms["x"] == "conversations" and config["conditions"][name]["context"] == "profile":
+            yield f"arms.conditions: {name!r} has no number of conversations; leave it out"

@@ -1,0 +1,66 @@
+"""Names that become files: none may meet a file of the project, or another name on any file system.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Config = dict[str, Any]
+
+SHARED_FOLDERS = ("figures", "vectors")
+"""Folders of results/ that belong to no study."""
+
+FIGURES = ("power", "calibration", "field_groups", "field_ranks", "categories")
+"""Figures with a name of their own, besides those with a number."""
+
+_DEVICES = frozenset(
+    ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)))
+)
+_TAKEN: Mapping[str, Mapping[str, str]] = {
+    "models": {"budget": "resources/ledger/budget.sqlite holds what all models have spent"},
+    "conditions": {"field": "it is the condition of real users' answers"},
+    "corpora": {"osf": "resources/downloads/osf holds what was fetched from OSF"},
+    "datasets": {"osf": "resources/downloads/osf holds what was fetched from OSF"},
+}
+
+
+def broken_names(config: Config) -> Iterator[str]:
+    """What is wrong with the names of a study and of its registries, a sentence each."""
+    study = config["study"]["name"]
+    if study.lower() in SHARED_FOLDERS:
+        yield f"study.name: results/{study} is shared by all studies; choose another name"
+    yield from _unusable("study.name", study)
+    for registry in ("models", "conditions", "tasks", "corpora", "datasets"):
+        for name in config[registry]:
+            setting = f"{registry}.{name}"
+            taken = _TAKEN.get(registry, {}).get(name.lower())
+            if taken:
+                yield f"{setting}: {taken}; choose another name"
+            if registry == "models" and name.lower().endswith(".batches"):
+                yield (
+                    f"{setting}: the file of this name is where the batches of "
+                    f"{name[: -len('.batches')]!r} are kept; choose another name"
+                )
+            yield from _unusable(setting, name)
+        yield from _alike(registry, list(config[registry]))
+    # what is downloaded for both lies in one folder
+    yield from _alike("corpora and datasets", [*config["corpora"], *config["datasets"]])
+
+
+def _unusable(setting: str, name: str) -> Iterator[str]:
+    if name.lower().partition(".")[0] in _DEVICES:
+        yield f"{setting}: Windows keeps this name for a device; choose another name"
+    if name.endswith("."):
+        yield f"{setting}: Windows drops the dot at its end; choose another name"
+
+
+def _alike(registry: str, names: list[str]) -> Iterator[str]:
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            yield (
+                f"{registry}.{name}: {other!r} is the same name on macOS and Windows, where capitals do "
+                f"not count in the names of files; choose another name"
+            )

@@ -1,0 +1,294 @@
+"""YAML as people write it: read strictly, every mistake told with file, line and what to do.
+
+Stricter than YAML: a file is one mapping in UTF-8, its keys are texts, none stands twice, no day is
+impossible. Promises that nothing in a file is run as code, and that no text of a file is repeated in a
+message but the names of its keys: it may hold a key that was pasted into the wrong place.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from fieldwork.errors import StudyError
+
+MOST_NODES = 1_000_000
+"""Nodes of a file, repeats of its anchors among them; ten nested anchors can stand for billions."""
+
+CODE_KEY = "__use_yte__"
+"""Under this key Snakemake runs what a config file holds as Python."""
+
+
+class YamlFile(NamedTuple):
+    """A file that was read.
+
+    Attributes:
+        settings: what it holds.
+        lines: the line of each setting, by its keys joined with dots; places in lists are numbers.
+    """
+
+    settings: dict[str, Any]
+    lines: dict[str, int]
+
+
+def read_yaml(path: str | Path) -> YamlFile:
+    """Read a file of settings, YAML or JSON.
+
+    Raises:
+        StudyError: naming the file, the line and the way out.
+    """
+    text = _text(path)
+    value: Any = None
+    try:
+        value = json.loads(text)
+        # in JSON a tab is a blank between its parts, in YAML it is a mistake
+        text = text.replace("\t", " ")
+    except (ValueError, RecursionError):
+        pass
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        _require_sound(node, path)
+        value = loader.construct_document(node) if value is None else value
+    except yaml.MarkedYAMLError as error:
+        raise StudyError(_sentence(path, text, error)) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise StudyError(
+            f"{path}, line {line}: character U+{int(error.character):04X} cannot stand in a text file; "
+            f"remove it"
+        ) from None
+    except RecursionError:
+        raise StudyError(f"{path}: its brackets are nested too deeply; write it flatter") from None
+    return YamlFile(value, dict(_lines(node)))
+
+
+def _text(path: str | Path) -> str:
+    if Path(path).exists() and not Path(path).is_file():
+        raise StudyError(f"{path}: not a file that can be read twice; save the settings as a file")
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        raise StudyError(f"{path}: cannot be read ({error.strerror}); correct the path") from None
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff") or 3 * raw[:200].count(0) > len(raw[:200]):
+        raise StudyError(f"{path}: written in UTF-16, not in UTF-8; save the file again as UTF-8")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise StudyError(
+            f"{path}, line {line}: a character is not in UTF-8, as in a file of Latin-1 or Windows-1252; "
+            f"save the file again as UTF-8"
+        ) from None
+
+
+def _require_sound(node: Any, path: str | Path) -> None:
+    """StudyError for what YAML allows and a file of settings must not hold."""
+    if node is None:
+        raise StudyError(f"{path}: the file is empty; write settings as key: value")
+    if not isinstance(node, yaml.MappingNode):
+        kind = "a list (- …)" if isinstance(node, yaml.SequenceNode) else "a text without a colon"
+        raise StudyError(
+            f"{path}, line {_line(node)}: the file begins with {kind}; write settings as key: value"
+        )
+    _size(node, path, {})
+    for mapping in _mappings(node, set()):
+        _require_keys(mapping, path)
+    if any(key.value == CODE_KEY for key, _ in node.value):
+        raise StudyError(
+            f"{path}: the key {CODE_KEY} has Snakemake run Python code that the file holds; a study file "
+            f"holds settings only: remove it, and what belongs to it"
+        )
+
+
+def _size(node: Any, path: str | Path, known: dict[int, int]) -> int:
+    """Nodes below a node, each repeat of an anchor counted."""
+    if id(node) in known:
+        if not known[id(node)]:
+            raise StudyError(f"{path}, line {_line(node)}: an anchor (&) holds itself; remove it")
+        return known[id(node)]
+    known[id(node)] = 0
+    size = 1 + sum(_size(inner, path, known) for inner in _children(node))
+    if size > MOST_NODES:
+        raise StudyError(
+            f"{path}, line {_line(node)}: anchors (&, *) repeat each other into more than "
+            f"{MOST_NODES:,} settings; write them out"
+        )
+    known[id(node)] = size
+    return size
+
+
+def _children(node: Any) -> Iterator[Any]:
+    if isinstance(node, yaml.SequenceNode):
+        yield from node.value
+    elif isinstance(node, yaml.MappingNode):
+        for pair in node.value:
+            yield from pair
+
+
+def _mappings(node: Any, seen: set[int]) -> Iterator[Any]:
+    """Every mapping once."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.MappingNode):
+        yield node
+    for inner in _children(node):
+        yield from _mappings(inner, seen)
+
+
+def _require_keys(mapping: Any, path: str | Path) -> None:
+    lines: dict[str, int] = {}
+    for key, value in mapping.value:
+        if key.tag not in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"):
+            name = f" {key.value}" if isinstance(key, yaml.ScalarNode) else ""
+            raise StudyError(
+                f"{path}, line {_line(key)}: the key{name} is not a text; put it in quotes"
+            )
+        if key.value in lines:
+            raise StudyError(
+                f"{path}, line {_line(key)}: the key {key.value!r} stands on line {lines[key.value]} "
+                f"already, and only one of them would count; remove or rename one"
+            )
+        lines[key.value] = _line(key)
+        for one in value.value if isinstance(value, yaml.SequenceNode) else (value,):
+            _require_day(one, key.value, path)
+
+
+def _require_day(node: Any, name: str, path: str | Path) -> None:
+    if getattr(node, "tag", "") != "tag:yaml.org,2002:timestamp":
+        return
+    try:
+        yaml.SafeLoader("").construct_object(node)
+    except ValueError:
+        raise StudyError(
+            f"{path}, line {_line(node)}: {name}: {node.value} is not a day of the calendar; correct it"
+        ) from None
+
+
+def _line(node: Any) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def _lines(node: Any, where: str = "") -> Iterator[tuple[str, int]]:
+    """Settings and their lines; those taken over from an anchor have the anchor's."""
+    if isinstance(node, yaml.SequenceNode):
+        for number, inner in enumerate(node.value):
+            yield f"{where}{number}", _line(inner)
+            yield from _lines(inner, f"{where}{number}.")
+    elif isinstance(node, yaml.MappingNode):
+        pairs = sorted(node.value, key=lambda pair: pair[0].tag != "tag:yaml.org,2002:merge")
+        for key, inner in pairs:
+            if key.tag == "tag:yaml.org,2002:merge":
+                yield from _lines(inner, where)
+                continue
+            yield f"{where}{key.value}", _line(key)
+            yield from _lines(inner, f"{where}{key.value}.")
+
+
+# ---- mistakes of form ----------------------------------------------------------------------------
+
+
+class _Mistake(NamedTuple):
+    """How PyYAML says a mistake, where it lies, and what we say.
+
+    Attributes:
+        form: of PyYAML's context and problem, with a bar between them.
+        at_start: it lies where PyYAML began to read, not where it stopped.
+    """
+
+    form: str
+    at_start: bool
+    sentence: str
+
+
+_MISTAKES = (
+    _Mistake(
+        r"character '\\t'", False, "a tab stands where YAML wants blanks; replace it by blanks"
+    ),
+    _Mistake(
+        r"cannot start any token|^while scanning an? (alias|anchor)|undefined alias|block scalar",
+        False,
+        "a text begins with a special character (@ * & % ` | >); put it in quotes",
+    ),
+    _Mistake(r"for the tag|a tag", False, "a text begins with !; put it in quotes"),
+    _Mistake(
+        r"quoted scalar\|found unexpected",
+        True,
+        "a quotation mark is opened and never closed; close it",
+    ),
+    _Mistake(
+        r"escape (character|sequence)|expected escape",
+        False,
+        "a backslash stands within double quotes; put the text in single quotes",
+    ),
+    _Mistake(
+        r"flow (sequence|mapping)\|",
+        True,
+        "a bracket is opened, and a comma or its closing bracket is missing; add it",
+    ),
+    _Mistake(
+        r"found '[\]}]'|found ','",
+        False,
+        "a bracket or a comma belongs to nothing; remove it, or put the text in quotes",
+    ),
+    _Mistake(
+        r"could not find expected ':'",
+        True,
+        "a key has no colon and blank after it; write key: value",
+    ),
+    _Mistake(
+        r"found '<scalar>'",
+        False,
+        "text follows a closing quotation mark; put the whole text in one pair of quotes, with each "
+        "quotation mark in it doubled",
+    ),
+    _Mistake(
+        r"found '(<block mapping start>|<block sequence start>)'",
+        False,
+        "the line is indented unlike those above it; indent it like the settings it belongs to",
+    ),
+    _Mistake(
+        r"found '[-?]'|sequence entries",
+        False,
+        "an entry of a list and settings (key: value) stand side by side; indent the one that belongs "
+        "to the other, or put a text that begins with - or ? in quotes",
+    ),
+    _Mistake(
+        r"another document", False, "a second document begins (---); keep to one study in a file"
+    ),
+    _Mistake(
+        r"unhashable key", False, "a bracket stands where a key belongs; put the text in quotes"
+    ),
+)
+
+
+def _sentence(path: str | Path, text: str, error: yaml.MarkedYAMLError) -> str:
+    said = f"{error.context or ''}|{error.problem or ''}"
+    if "mapping values are not allowed" in said and error.problem_mark is not None:
+        return _second_value(path, text, error.problem_mark)
+    for mistake in _MISTAKES:
+        if re.search(mistake.form, said):
+            mark = (error.context_mark if mistake.at_start else None) or error.problem_mark
+            return f"{path}{_place(mark)}: {mistake.sentence}"
+    return f"{path}{_place(error.problem_mark)}: not valid YAML ({error.problem}); correct the line"
+
+
+def _second_value(path: str | Path, text: str, mark: Any) -> str:
+    """A colon where none may be: within a text, or because the line above has its value already."""
+    before = text.splitlines()[mark.line][: mark.column]
+    if re.search(r":\s", before):
+        return f"{path}{_place(mark)}: a text holds a colon; put the text in quotes"
+    if mark.line and re.match(r"\s*[^\s#]+\s*$", text.splitlines()[mark.line - 1]):
+        return f"{path}, line {mark.line}: a key has no colon and blank after it; write key: value"
+    return (
+        f"{path}{_place(mark)}: the line is indented deeper than the one above, which has its value "
+        f"already; indent both alike"
+    )
+
+
+def _place(mark: Any) -> str:
+    return "" if mark is None else f", line {mark.line + 1}"
