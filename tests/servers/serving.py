@@ -89,6 +89,11 @@ async def serve(
         started.set()
     await stop.wait()
     await runner.cleanup()
+    # calls that were to hang for longer than the server lives
+    hanging = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in hanging:
+        task.cancel()
+    await asyncio.gather(*hanging, return_exceptions=True)
 
 
 class _Asked(NamedTuple):

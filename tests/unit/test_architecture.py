@@ -95,7 +95,10 @@ OWNERS = {
     "huggingface_hub": {"hub"},
     "sqlite3": {
         "encoder",
-        *(f"generation.{name}" for name in ("durable", "ledger", "budget", "batches.journal")),
+        *(
+            f"generation.{name}"
+            for name in ("durable", "ledger", "budget", "batches.journal", "recovery.salvage")
+        ),
     },
     "matplotlib": {f"figures.{path.stem}" for path in (LIBRARY / "figures").glob("*.py")},
     "aiohttp": {"generation.providers.http"},

@@ -1,6 +1,8 @@
 """Studies on providers that send a bill: budgets, lifecycle, lineage, and the bill itself."""
 
 import csv
+import re
+import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -221,3 +223,32 @@ def test_a_missing_key_is_told_without_a_call(checkout: Checkout, server: Chat) 
     assert failed.returncode != 0
     assert "LOOPBACK_API_KEY" in errors(failed)
     assert server.requests == []
+
+
+def test_a_lost_ledger_stops_the_run_and_a_damaged_one_is_recovered(
+    checkout: Checkout, server: Chat
+) -> None:
+    """Nothing is paid twice without a word, and only what is gone is paid again."""
+    arguments, n = study(checkout, server), 4 * 3
+    ledger = checkout.root / "resources/ledger/gpt.sqlite"
+
+    def ask() -> Any:
+        shutil.rmtree(checkout.root / "results", ignore_errors=True)
+        target = "results/paid/responses/gpt/probe/offline.parquet"
+        return checkout.snakemake(target, *arguments, env={"LOOPBACK_API_KEY": KEY})
+
+    assert ask().returncode == 0
+    sound = ledger.read_bytes()
+    ledger.write_bytes(b"")
+    assert f"the ledger held {n} answers and holds none now" in errors(ask())
+    ledger.write_bytes(sound[: len(sound) - 3 * 4096])
+    assert "run snakemake --cores 1 recover_ledgers" in errors(ask())
+    assert n_asked(server) == n
+    recovered = checkout.snakemake("recover_ledgers", *arguments, cores=1)
+    assert recovered.returncode == 0, recovered.stderr[-3000:]
+    count = re.search(rf"(\d+) of {n} answers are recovered", recovered.stderr)
+    assert count, recovered.stderr[-3000:]
+    assert ask().returncode == 0
+    assert n_asked(server) == 2 * n - int(count[1]) < 2 * n
+    once_more = checkout.snakemake("recover_ledgers", *arguments, cores=1)
+    assert f"gpt.sqlite: sound, with {n} answers" in once_more.stderr

@@ -92,12 +92,27 @@ rule generate_responses:
         model=lambda wildcards: by_wildcard("models", wildcards),
         temperature=lambda wildcards: by_wildcard("conditions", wildcards)["temperature"],
         max_tokens=lambda wildcards: by_wildcard("tasks", wildcards)["max_tokens"],
-        attempts=config["generation"]["attempts"],
+        generation=config["generation"],
         prices=price_of_model,
-        budget_usd=config["generation"]["budget_usd"],
         seed=config["study"]["seed"],
     script:
         "../scripts/generate_responses.py"
+
+
+# by hand, when a ledger is damaged; docs/models.md
+rule recover_ledgers:
+    log:
+        "<logs>/recover_ledgers.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=120,
+    params:
+        code=code("recover_ledgers"),
+        models=config["models"],
+    script:
+        "../scripts/recover_ledgers.py"
 
 
 rule reconcile_costs:

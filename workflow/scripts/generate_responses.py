@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.generation.responses import Arm, generate
+from fieldwork.generation.legibility import Rules
+from fieldwork.generation.responses import generate
+from fieldwork.generation.rows import Arm
 from fieldwork.generation.sending import open_sender
-from fieldwork.records import Context, Item, Request, Response
+from fieldwork.parsing.answers import parse_response
+from fieldwork.records import REFUSALS, Context, Item, Request, Response
 
 
 def main(
@@ -41,9 +44,16 @@ def main(
             {c.context_id: c for c in tables.read_rows(contexts, Context)} if contexts else {},
             sender=sender,
             arm=arm,
+            rules=Rules(unread, generation["max_unreadable"]),
         )
         order = "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate"
         tables.write_rows(responses, rows, Response, order_by=order)
+
+
+def unread(response: Response, item: Item) -> str | None:
+    """Why an answer cannot be read; None where it can, and where it is a refusal."""
+    reason = parse_response(response, item).reason
+    return None if reason in REFUSALS else reason
 
 
 if __name__ == "__main__":
@@ -65,9 +75,6 @@ if __name__ == "__main__":
             seed=snakemake.params.seed,
         ),
         model=snakemake.params.model,
-        generation={
-            "attempts": snakemake.params.attempts,
-            "budget_usd": snakemake.params.budget_usd,
-        },
+        generation=snakemake.params.generation,
         prices=snakemake.params.prices,
     )

@@ -44,7 +44,7 @@ def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[s
         ),
         page.limits(asked, variance, about),
     ]
-    lines = page.render(sections, about)
+    lines = page.render(sections, about, page.cautions(asked, about))
     lines += [
         f"Figures: {', '.join(f'figures/{f}.pdf' for f in figures) or 'none'}",
         "",

@@ -20,14 +20,16 @@ from workload import MAX_TOKENS, MODEL, QUESTIONS, Job, context, read_job, write
 
 from fieldwork.generation import agenda
 from fieldwork.generation.agenda import Ask, Group
-from fieldwork.generation.engine import Sender, settle
+from fieldwork.generation.engine import settle
 from fieldwork.generation.planning.loads import learn, load_of
 from fieldwork.generation.planning.rows import Arm as PlannedArm
 from fieldwork.generation.planning.rows import plan_rows
 from fieldwork.generation.planning.tables import Asked, Prompts, groups_of
 from fieldwork.generation.pricing import price_of
 from fieldwork.generation.providers.base import Sampling
-from fieldwork.generation.responses import Arm, generate
+from fieldwork.generation.responses import generate
+from fieldwork.generation.rows import Arm
+from fieldwork.generation.sender import Sender
 from fieldwork.generation.sending import open_sender
 from fieldwork.records import Context, Item, Message, PlanRow, Request
 

@@ -14,7 +14,8 @@ from workload import MAX_TOKENS, MODEL, Job, context, question, read_job, write_
 
 from fieldwork import tables
 from fieldwork.generation.providers import http, openai
-from fieldwork.generation.responses import Arm, generate
+from fieldwork.generation.responses import generate
+from fieldwork.generation.rows import Arm
 from fieldwork.generation.sending import open_sender
 from fieldwork.records import Context, Item, Message, Request, Response
 

@@ -40,7 +40,7 @@ import plot_fig5
 import prepare_task
 import write_findings
 from fieldwork import tables
-from fieldwork.generation.responses import Arm
+from fieldwork.generation.rows import Arm
 from fieldwork.puppets.contexts import context_id, estimate_tokens
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
@@ -123,7 +123,7 @@ class Study:
                 store=str(self._folder.parent / "vectors.sqlite"),
                 arm=Arm(MODEL, task, condition, 1.0, 512, SEED),
                 model=self._model,
-                generation={"attempts": 5, "budget_usd": None},
+                generation={"attempts": 5, "budget_usd": None, "max_unreadable": 1.0},
                 prices={},
             )
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import tables
-from fieldwork.generation.responses import Arm, generate
+from fieldwork.generation.responses import generate
+from fieldwork.generation.rows import Arm
 from fieldwork.generation.sending import open_sender
 from fieldwork.records import Context, Item, Message, Request, Response
 from servers.provider import Chat

@@ -23,6 +23,7 @@ class Plain:
 
     endpoint = "plain"
     concurrency = 8
+    timeout_s = None
     sends_temperature = True
 
     def __init__(self) -> None:

@@ -527,10 +527,10 @@ def test_a_shorter_wait_is_noticed_before_the_longer_one_ends(
     [
         ({}, None, None),
         ({"ceiling": 1}, None, None),
-        ({"requests": 1.0}, None, "requests per minute"),
-        ({"tokens_per_minute": 1.0}, None, "tokens per minute"),
-        ({}, throttled(9.2), "the server's leave to go on, in 10 s"),
-        ({}, throttled(), "the 2 calls at once that the server bears"),
+        ({"requests": 1.0}, None, "the requests of this minute are used up"),
+        ({"tokens_per_minute": 1.0}, None, "the tokens of this minute are used up"),
+        ({}, throttled(9.2), "the server asked to"),
+        ({}, throttled(), "the server bears 2 calls at once"),
     ],
 )
 def test_it_says_what_it_waits_for(
@@ -539,16 +539,16 @@ def test_it_says_what_it_waits_for(
     async def story() -> str | None:
         limits = made(**settings)
         await limits.acquire(1)
-        assert limits.waiting_for is None
+        assert limits.hold is None
         limits.release(error=error, headers={})
         tasks = [asyncio.create_task(limits.acquire(1)) for _ in range(9)]
         await settle_down()
-        said = limits.waiting_for
+        hold = limits.hold
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        assert limits.waiting_for is None
-        return said
+        assert limits.hold is None
+        return hold and hold.reason
 
     assert play(story()) == expected
 

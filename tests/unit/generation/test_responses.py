@@ -14,11 +14,12 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.generation import responses
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.engine import Sender
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.registry import make_provider
-from fieldwork.generation.responses import Arm, generate
+from fieldwork.generation.responses import generate
+from fieldwork.generation.rows import Arm
+from fieldwork.generation.sender import Sender
 from fieldwork.records import Context, Item, Message, Request, Response
 from servers.chat import Chat, Fault, http_error, serve_chat
 
@@ -32,7 +33,7 @@ CONTEXTS = {
 
 @pytest.fixture(autouse=True)
 def _quick_and_direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fieldwork.generation.engine.FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr("fieldwork.generation.calling.FIRST_WAIT_S", 0.001)
     for name in list(os.environ):
         if name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)

@@ -28,6 +28,7 @@ from fieldwork.generation.batches.journal import Journal, open_journal
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
+from fieldwork.generation.recovery.salvage import recover
 from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
 
 CLIENTS = {"openai": OpenAIBatches, "gemini": GeminiBatches}
@@ -208,6 +209,10 @@ def test_a_torn_log_serves_only_what_was_whole_and_the_rest_is_asked_again(
             cut = int(log.stat().st_size * share)
             os.truncate(log, cut)
             n_whole = max((n for n, size in stores if size <= cut), default=0)
+            if not n_whole:
+                with pytest.raises(StudyError, match="holds none now"):
+                    Study(torn, "openai", chat.gemini_url).run()
+                (torn / "ledger/m.inventory.txt").unlink()
             table = lasting(Study(torn, "openai", chat.gemini_url).run())
             assert table == whole["openai", "live"]
             n_asked, n_made = answers.made.total() - n_made, answers.made.total()
@@ -233,20 +238,28 @@ def note_sizes(sizes: Path, ledger: Path) -> None:
 
 
 @pytest.mark.parametrize("offset", [0, 40, 24 + 24 + 100, 20_000])
-def test_a_log_with_a_flipped_byte_serves_nothing_wrong(
+def test_a_log_with_a_flipped_byte_is_refused_and_gives_back_what_is_whole(
     offset: int, tmp_path: Path, whole: Whole
 ) -> None:
     study = partial(Study, tmp_path / "killed", "openai", concurrency=CONCURRENCY)
     run = Run(study, partial(at_step, Ledger, "store", "after", 5, die))
-    with serving() as (chat, _):
+    with serving() as (chat, answers):
         run.begin(chat)
         assert run.finish() == -signal.SIGKILL
         log = study("").ledger.with_name("m.sqlite-wal")
         raw = bytearray(log.read_bytes())
         raw[offset] ^= 0x10
         log.write_bytes(raw)
+        n_made = answers.made.total()
+        with pytest.raises(StudyError, match=r"not as it was written.*recover_ledgers"):
+            study(chat.gemini_url).run()
+        ledger = study("").ledger
+        n_back = recover(ledger, lambda _: True).n_answers
+        # five commits were made; a page holds parts of two or three answers
+        assert n_back >= 2
         table = study(chat.gemini_url).run()
         assert lasting(table) == whole["openai", "live"]
+        assert answers.made.total() == n_made + N - n_back, "what came back is not asked again"
 
 
 # -- disks

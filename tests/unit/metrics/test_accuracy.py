@@ -55,6 +55,36 @@ def test_score_of_a_run(letters: dict[str, str | None], em: float, failure: floa
     assert (row.n_items, row.n_subjects, row.run, row.puppet_id) == (3, 2, 0, None)
 
 
+def unread(answers: list[Answer], reason: str = "no letter found") -> list[Answer]:
+    """The same answers, without a letter in any of them."""
+    return [
+        dataclasses.replace(a, outcome="ok", letter=None, letter_strict=None, reason=reason)
+        for a in answers
+    ]
+
+
+def test_an_arm_of_which_no_answer_can_be_read_has_no_score() -> None:
+    """A score of 0 % would be one of the parser; a model that refuses everything has it all the same."""
+    right = {"i": "A", "j": "A", "k": "A"}
+    rows = runs(
+        unread(run_of(right, puppet="p")),
+        unread(run_of(right, puppet="q")),
+        unread(run_of(right, condition="refusing"), "refused"),
+        unread(run_of({"i": "A", "j": "A"}, condition="mixed")),
+        run_of({"k": "A"}, condition="mixed"),
+    )
+    assert [(row.condition, row.is_counted) for row in rows] == [
+        ("c", False), ("c", False), ("mixed", True), ("refusing", True),
+    ]  # fmt: skip
+    found = {(a.condition, a.metric): a for a in measure_accuracy(rows)}
+    for metric in ("em_strict", "em_flexible", "format_failure"):
+        row = found["c", metric]
+        assert (row.mean, row.minimum, row.n_runs) == (None, None, 0)
+        assert row.reason == "none of 6 answers can be read"
+    assert found["refusing", "em_strict"].mean == 0.0
+    assert found["mixed", "em_strict"].mean == 0.5
+
+
 def test_strict_and_flexible_are_read_apart() -> None:
     answers = run_of({"i": "A", "j": "A", "k": "A"})
     answers[0] = dataclasses.replace(answers[0], letter_strict=None)

@@ -108,7 +108,7 @@ def test_an_arm_without_a_complete_run_is_null() -> None:
     short = [dataclasses.replace(run, n_items=3) for run in arm([0.9, 0.8], "c")]
     row = ranks(short, arm([0.5, 0.6]))["c"]
     assert (row.rank_best, row.rank_of_mean, row.p_change, row.n_units) == (None, None, None, 0)
-    assert row.reason == "no run answers all items"
+    assert row.reason == "no run is counted: none answers all items, or no answer can be read"
 
 
 def test_a_name_that_is_not_on_the_leaderboard_is_refused() -> None:

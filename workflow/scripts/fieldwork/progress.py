@@ -1,6 +1,7 @@
 """How long work shows itself: a bar on a terminal, one line a minute in a log."""
 
 import logging
+import os
 import sys
 import time
 from types import TracebackType
@@ -10,6 +11,14 @@ from tqdm import tqdm
 logger = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_LINES = 60.0
+# without news, after which a line says what is waited for
+QUIET_S = 5.0
+# letters of a line on a terminal that does not tell its width
+WIDTH = 120
+
+_BUSY = "{desc}: {n_fmt}/{total_fmt}, {rate_fmt}, {remaining} left{postfix}"
+# a rate of the past tells nothing of an end while nothing arrives
+_QUIET = "{desc}: {n_fmt}/{total_fmt} after {elapsed}{postfix}"
 
 
 class Progress:
@@ -17,11 +26,22 @@ class Progress:
 
     def __init__(self, label: str, total: int, unit: str, *, quiet: bool = False) -> None:
         self._label, self._total, self._unit, self._quiet = label, total, unit, quiet
-        self._done = 0
-        self._note = ""
-        self._started = self._last_line = time.monotonic()
+        self._done = self._skipped = 0
+        self._note = self._waiting = ""
+        self._started = self._last_line = self._last_news = time.monotonic()
         hidden = quiet or not sys.stderr.isatty()
-        self._bar = tqdm(total=total, desc=label, unit=f" {unit}", disable=hidden, leave=False)
+        has_width = not hidden and os.get_terminal_size(sys.stderr.fileno()).columns > 0
+        self._bar = tqdm(
+            total=total,
+            desc=label,
+            unit=f" {unit}",
+            disable=hidden,
+            leave=False,
+            # a terminal that does not know its width would be shown nothing
+            ncols=None if has_width else WIDTH,
+            dynamic_ncols=has_width,
+            bar_format=_BUSY,
+        )
 
     def __enter__(self) -> "Progress":
         return self
@@ -33,15 +53,43 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         self._bar.close()
+        self._waiting = ""
         self._line()
 
     def update(self, n: int = 1, note: str = "") -> None:
         """Report `n` more finished units, and a note that stands beside the count."""
         self._done += n
-        if note and note != self._note:
-            self._note = note
-            self._bar.set_postfix_str(note, refresh=False)
+        if n:
+            self._last_news, self._waiting = time.monotonic(), ""
+        if n or (note and note != self._note):
+            self._note = note or self._note
+            self._set_postfix()
         self._bar.update(n)
+        self._line_if_due()
+
+    def skip(self, n: int) -> None:
+        """Report `n` units that were finished before: they tell nothing of how fast this goes."""
+        self._skipped += n
+        if not self._bar.disable:
+            # tqdm's rate is over what came after these
+            self._bar.initial += n
+            self._bar.n += n
+            self._bar.last_print_n += n
+
+    def tick(self, waiting: str) -> None:
+        """Show that time passes and, where no unit was finished lately, what is waited for."""
+        is_quiet = time.monotonic() - self._last_news >= QUIET_S
+        self._waiting = waiting if is_quiet else ""
+        self._set_postfix()
+        self._bar.refresh()
+        self._line_if_due()
+
+    def _set_postfix(self) -> None:
+        parts = filter(None, (self._waiting, self._note))
+        self._bar.set_postfix_str("; ".join(parts), refresh=False)
+        self._bar.bar_format = _QUIET if self._waiting else _BUSY
+
+    def _line_if_due(self) -> None:
         if time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES:
             self._line()
 
@@ -51,14 +99,16 @@ class Progress:
             return
         elapsed = max(self._last_line - self._started, 1e-9)
         rate = self._done / elapsed
-        left = (self._total - self._done) / rate if rate else float("inf")
+        remaining = self._total - self._skipped - self._done
+        left = f"{remaining / rate if rate else 0:.0f} s" if rate or not remaining else "unknown"
         logger.info(
-            "%s: %d of %d %s, %.1f/s, %s left%s",
+            "%s: %d of %d %s, %.1f/s, %s left%s%s",
             self._label,
-            self._done,
+            self._skipped + self._done,
             self._total,
             self._unit,
             rate,
-            "unknown" if left == float("inf") else f"{left:.0f} s",
+            left,
             f", {self._note}" if self._note else "",
+            f"; {self._waiting}" if self._waiting else "",
         )

@@ -11,8 +11,12 @@ from typing import Any, Literal
 ItemKind = Literal["list", "choice"]
 Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "failed"]
 
+Defect = Literal["encoding", "usage", "model", "secret"]
+
 OUTCOMES: tuple[Outcome, ...] = ("ok", "truncated", "refused", "filtered", "empty", "failed")
 
+REFUSALS = frozenset({"refused", "filtered by the provider"})
+"""Reasons for which an answer has nothing to count in it although it is one."""
 MOST_REQUESTS = 50_000_000
 """Of a study: at ten a second they take two months, and a table of them fits no usual machine."""
 
@@ -145,7 +149,7 @@ class Response:
     cache_write_tokens: int | None = column("of these, written to the cache")
     output_tokens: int | None = column("tokens of the answer, as billed")
     reasoning_tokens: int | None = column("of these, hidden reasoning")
-    cost_usd: float | None = column("price of the call, NULL where no price is configured")
+    cost_usd: float | None = column("price of the call, NULL without a price or without its tokens")
     latency_s: float | None = column("seconds from send to last byte, NULL for embedded")
     attempts: int = column("sends it took")
     started_at: datetime | None = column("UTC time of the send, NULL for embedded")
@@ -155,8 +159,9 @@ class Response:
     temperature_sent: bool = column("false where the model refuses a temperature and none was sent")
     price_as_of: str | None = column("day the price behind `cost_usd` was read, ISO date")
     defects: list[str] = column(
-        "what is wrong with the reply beside its answer: `secret` (the server repeated a key or a "
-        "password, which is masked)"
+        "what is wrong with the reply beside its answer: `encoding` (bytes that are no text are shown "
+        "as U+FFFD), `usage` (tokens and cost are not told), `model` (it names no model), `secret` (the "
+        "server repeated a key or a password, which is masked)"
     )
 
 
@@ -313,7 +318,10 @@ class RunAccuracy:
     format_failure: float = column("share of answers in which HELM's reading finds no letter")
     n_items: int = column("items answered in the run")
     n_subjects: int = column("subjects averaged over")
-    is_counted: bool = column("complete, and the first such run of its puppet; each offline rerun")
+    is_counted: bool = column(
+        "complete, and the first such run of its puppet; each offline rerun; none of an arm of which "
+        "no answer can be read"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
+
+from tqdm import tqdm
 
 from fieldwork.errors import StudyError
 from fieldwork.masking import Mask, environment_secrets
@@ -78,10 +80,30 @@ def _hook(mask: Mask) -> Callable[[type[BaseException], BaseException, Traceback
     return show
 
 
+class _Terminal(logging.StreamHandler[TextIO]):
+    """What a user sees at once: warnings, errors, and what is marked `is_shown`, with the log's path."""
+
+    def __init__(self, log: Path, mask: Mask) -> None:
+        super().__init__()
+        self._log = log
+        self.setFormatter(_Masked("%(levelname)s: %(message)s", mask))
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno >= logging.WARNING or getattr(record, "is_shown", False)
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        is_news = record.levelno < logging.WARNING
+        return f"{text}; the log is {self._log}" if is_news else text
+
+    def emit(self, record: logging.LogRecord) -> None:
+        # a bar on the same terminal makes room, and is drawn again below
+        with tqdm.external_write_mode(file=self.stream):
+            super().emit(record)
+
+
 def _log_to(path: Path, mask: Mask) -> None:
-    terminal = logging.StreamHandler()
-    terminal.setLevel(logging.WARNING)
-    terminal.setFormatter(_Masked("%(levelname)s: %(message)s", mask))
+    terminal = _Terminal(path, mask)
     package = logging.getLogger("fieldwork")
     package.setLevel(logging.INFO)
     package.propagate = False

@@ -31,6 +31,7 @@ class Plain:
 
     endpoint = "plain"
     concurrency = 8
+    timeout_s = None
     sends_temperature = True
 
     def prefix(self, context: Sequence[Message]) -> bytes:
@@ -74,7 +75,8 @@ def make_calls(n: int, *, prefix: bytes = b'{"context":"c",', first: int = 0) ->
     for number in range(first, first + n):
         wire = Wire(prefix, f'"question":{number}'.encode(), b',"delivery":1')
         key = ledger_key(wire.prefix + wire.question, "plain", 0)
-        made.append(Call(key, 0, wire, _Open(len(prefix))))
+        item = Item(f"i{number}", "list", "q", "q", [], None, None, "t")
+        made.append(Call(key, 0, wire, _Open(len(prefix)), item))
     return made
 
 

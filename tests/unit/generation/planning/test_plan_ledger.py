@@ -9,15 +9,16 @@ import pytest
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.engine import Sender
-from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.planning import ledger
 from fieldwork.generation.planning.ledger import answered_by_ledger
 from fieldwork.generation.planning.tables import Asked, Study, read_arms, read_prompts
 from fieldwork.generation.providers.base import Exchange
 from fieldwork.generation.providers.registry import make_provider
-from fieldwork.generation.responses import Arm, generate
+from fieldwork.generation.responses import generate
+from fieldwork.generation.rows import Arm
+from fieldwork.generation.sender import Sender
 from fieldwork.records import Context, Item, Message, Request
 
 LEDGER = "resources/ledger/m.sqlite"
@@ -85,12 +86,14 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     )
 
 
-def answer(study: Study, kind: str, requests: list[Request], monkeypatch: Any) -> int:
+def answer(
+    study: Study, kind: str, requests: list[Request], monkeypatch: Any, reply: bytes = REPLY
+) -> int:
     """Have requests answered as the job does it, but by a provider that is never asked."""
     monkeypatch.setenv("NO_SUCH_KEY", "k")
     provider: Any = make_provider(ENTRIES[kind], Path("store.sqlite"))
     monkeypatch.delenv("NO_SUCH_KEY")
-    raw = b'{"text": "A"}' if kind == "embedded" else REPLY
+    raw = b'{"text": "A"}' if kind == "embedded" else reply
     if kind in ("gemini", "vertex"):
         raw = b'{"candidates": [{"content": {"parts": [{"text": "A"}]}, "finishReason": "STOP"}]}'
 
@@ -148,13 +151,11 @@ def test_other_calls_are_not_answered(study: Study, monkeypatch: pytest.MonkeyPa
 
 
 def test_answers_set_apart_are_no_answers(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    def apart(self: Ledger, entries: Any) -> None:
-        self.quarantine(entries)
-
     answer(study, "openai", REQUESTS[:1], monkeypatch)
-    monkeypatch.setattr(Ledger, "store", apart)
-    with pytest.raises(StudyError):
-        answer(study, "openai", REQUESTS[:2], monkeypatch)
+    foreign = REPLY.replace(b'{"choices"', b'{"model": "another", "choices"')
+    assert foreign != REPLY
+    with pytest.raises(StudyError, match="came from another"):
+        answer(study, "openai", REQUESTS[:2], monkeypatch, foreign)
     assert answered_by_ledger(study, "m", ENTRIES["openai"], [ARM]) == {ARM: asked(REQUESTS[:1])}
 
 

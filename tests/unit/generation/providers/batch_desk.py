@@ -29,7 +29,8 @@ def make_calls(provider: Provider, n: int) -> list[Call]:
         item = Item(f"i{number}", "list", f"q{number}", f"q{number}", [], None, None, "t")
         question = provider.question(item, Sampling(1.0, 8, number))
         key = ledger_key((prefix + question).ljust(32)[:999], provider.endpoint, 0)
-        calls.append(Call(key, 0, Wire(prefix, question, provider.delivery("c")), _Open(0)))
+        wire = Wire(prefix, question, provider.delivery("c"))
+        calls.append(Call(key, 0, wire, _Open(0), item))
     return calls
 
 

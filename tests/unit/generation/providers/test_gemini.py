@@ -169,7 +169,6 @@ NO_REPLY = [
     b'{"candidates": [null]}',
     b'{"candidates": [{"content": {"parts": [{"text": 1}]}}]}',
     b'{"candidates": [{"content": "x"}]}',
-    b'{"candidates": [{"content": {"parts": [{"text": "x"}]}}], "usageMetadata": [1]}',
     b'{"promptFeedback": {}}',
     b'{"error": {"message": "upstream timed out"}}',
 ]
@@ -178,8 +177,10 @@ NO_REPLY = [
 @pytest.mark.parametrize("body", NO_REPLY)
 def test_a_body_at_200_that_is_no_reply_is_no_answer(recorder: Recorder, body: bytes) -> None:
     recorder.replies = [Said(body)]
+    provider = make(recorder.url)
+    exchange = send(provider)
     with pytest.raises(TransientError, match="no generated content") as caught:
-        send(make(recorder.url))
+        provider.read(exchange.raw)
     assert caught.value.maybe_billed
 
 

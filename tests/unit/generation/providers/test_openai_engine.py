@@ -11,11 +11,12 @@ from provider_cases import item, make_openai
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, Group
-from fieldwork.generation.engine import Sender, Settled, settle
+from fieldwork.generation.engine import Settled, settle
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.providers.openai import OpenAI
+from fieldwork.generation.sender import Sender
 from fieldwork.records import Message
 from servers.chat import Fault, http_error, no_credit, serve_chat
 
@@ -58,7 +59,7 @@ FAULTS = {
 def test_one_fault_costs_one_more_send_and_no_other_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    monkeypatch.setattr("fieldwork.generation.engine.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("fieldwork.generation.calling.FIRST_WAIT_S", 0.01)
     fault.text, fault.times = "q2", 1
     with serve_chat(faults=[fault]) as chat, open_ledger(tmp_path / "l.sqlite") as ledger:
         # a machine with other work may keep an answer for a second

@@ -216,10 +216,56 @@ def test_what_came_back_is_counted() -> None:
         dataclasses.replace(a, outcome="failed") for a in listed(None, condition="d", item_id="j")
     ]
     assert page.count_answers(answer_frame(answers)) == [
-        Asked("m", "t", "c", 2, 0, 1),
-        Asked("m", "t", "d", 3, 1, 1),
+        Asked("m", "t", "c", 2, 0, 0, n_refused=1),
+        Asked("m", "t", "d", 3, 1, 0, n_refused=1),
     ]
     assert page.count_answers(answer_frame([])) == []
+
+
+def test_what_is_worth_nothing_is_counted_apart() -> None:
+    answers = chosen(["A", "B", "A", "A", None])
+    changes: list[dict[str, object]] = [
+        {"outcome": "truncated"},
+        {"outcome": "truncated", "letter": None, "reason": "no letter found"},
+        {"outcome": "empty", "letter": None, "reason": "empty"},
+        {"outcome": "filtered", "letter": None, "reason": "filtered by the provider"},
+        {},
+    ]
+    rows = [dataclasses.replace(a, **c) for a, c in zip(answers, changes, strict=True)]
+    assert page.count_answers(answer_frame(rows)) == [
+        Asked("m", "t", "c", 5, 0, 2, n_refused=2, n_truncated=2, n_empty=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"n_unread": 90}, "of 90 answers 90 (100 %) cannot be read."),
+        ({"n_unread": 19}, "of 90 answers 19 (21 %) cannot be read."),
+        ({"n_unread": 18}, None),
+        (
+            {"n_unread": 0, "n_truncated": 90},
+            "of 90 answers 90 (100 %) are cut off at the longest answer asked for (max_tokens).",
+        ),
+        (
+            {"n_unread": 30, "n_empty": 30},
+            "of 90 answers 30 (33 %) cannot be read, 30 (33 %) are empty.",
+        ),
+        ({"n_unread": 0, "n_refused": 90}, None),
+    ],
+)
+def test_an_arm_that_is_worth_little_stands_above_all(
+    counts: dict[str, int], said: str | None
+) -> None:
+    asked = Asked("m", "rec", "rag", 90, 0, 0)._replace(**counts)
+    cautions = page.cautions([asked, Asked("m", "rec", "offline", 90, 0, 0)], STUDY)
+    lines = page.render([Section("Title", "Head.", [])], STUDY, cautions)
+    if said is None:
+        assert cautions == []
+        return
+    assert lines[2].startswith(f"**Caution: RAG, rec: {said}")
+    assert lines[2].endswith("**")
+    assert lines.index(lines[2]) < lines.index("## Title")
 
 
 @pytest.mark.parametrize(
@@ -242,6 +288,15 @@ def test_what_came_back_is_counted() -> None:
 def test_limits_say_what_is_missing(asked, variance, study: Study, said: str) -> None:
     told = page.limits(asked, variance, study)
     assert any(line.startswith(said) for line in [told.head, *told.lines])
+
+
+def test_limits_tell_refusals_and_cut_answers_apart() -> None:
+    asked = Asked("m", "rec", "rag", 90, 0, 3, n_refused=1, n_truncated=2)
+    (line,) = [line for line in page.limits([asked], [], STUDY).lines if "RAG, rec" in line]
+    assert line == (
+        "RAG, rec: 0 calls failed, 3 answers cannot be read, 1 answer is a refusal and "
+        "2 answers are cut off, of 90 [answers]"
+    )
 
 
 def test_limits_do_not_say_what_is_not_missing() -> None:

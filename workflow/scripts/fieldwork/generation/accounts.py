@@ -74,12 +74,11 @@ class Account:
         return usd
 
     def note(self) -> str:
-        """Tokens, cost, cache-hit share and retries, in a few words; empty before any usage."""
+        """Cost, tokens, cache-hit share and retries, in a few words; empty before any usage."""
         if not self._input + self._output + self.n_retries:
             return ""
-        parts = [f"{(self._input + self._output) / 1e6:.2f} M tokens"]
-        if self._price is not None:
-            parts.append(f"${self._usd:.2f}")
+        parts = [f"${self._usd:.2f}"] if self._price is not None else []
+        parts.append(f"{(self._input + self._output) / 1e6:.2f} M tokens")
         if self._input:
             parts.append(f"{self._cached / self._input:.0%} cached")
         parts.append(f"{self.n_retries} retries")

@@ -9,12 +9,13 @@ held stay within a bound.
 import asyncio
 import hashlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.ledger import Ledger, ledger_key
+from fieldwork.generation.limits import Hold
 from fieldwork.generation.providers.base import Provider, Sampling, Wire
 from fieldwork.records import Item, Message
 
@@ -75,6 +76,7 @@ class Call(NamedTuple):
     draw: int
     wire: Wire
     group: _Open
+    item: Item
 
     @property
     def tokens(self) -> int:
@@ -91,8 +93,16 @@ def rerouted(endpoint: str, returned_model: str) -> str:
     )
 
 
+Recall = Callable[[Mapping[bytes, Item]], None]
+"""Looks at answers of earlier runs: ledger key → item."""
+
+
 class Agenda:
     """Hands out calls to workers until every group is answered or given up.
+
+    Args:
+        recall: called with the answers that a group has already, before the group's calls are handed
+            out.
 
     Attributes:
         keys: the ledger key of each request of the groups opened so far, in order.
@@ -106,13 +116,17 @@ class Agenda:
         provider: Provider,
         ledger: Ledger,
         cache: PrefixCache | None,
+        recall: Recall | None = None,
     ) -> None:
         self._groups: Iterator[Group] | None = groups
         self._provider, self._ledger, self._cache = provider, ledger, cache
+        self._recall = recall
         self._ready: deque[Call] = deque()
         self._idle: deque[asyncio.Future[Call | None]] = deque()
         self._seen: set[bytes] = set()
         self._n_open = self._held = 0
+        # when groups go on that wait for their turn at the cache
+        self._turns: dict[_Open, float] = {}
         self.keys: list[bytes] = []
         self.n_known = 0
         self.stopped = False
@@ -146,13 +160,23 @@ class Agenda:
         if group.waiting and not group.under_way:
             wait = self._pause(group)
             if wait > 0:
-                asyncio.get_running_loop().call_later(wait, self._follow, group)
+                loop = asyncio.get_running_loop()
+                self._turns[group] = loop.time() + wait
+                loop.call_later(wait, self._follow, group)
             else:
                 self._follow(group)
         elif not group.under_way:
             self._n_open -= 1
             self._held -= group.n_bytes
         self._serve()
+
+    @property
+    def hold(self) -> Hold | None:
+        """Why no question is handed out, where that is the pace of the prefix cache."""
+        if self._ready or not self._turns:
+            return None
+        wait_s = min(self._turns.values()) - asyncio.get_running_loop().time()
+        return Hold(max(wait_s, 0.0), "a prefix bears no more questions a minute (prefix_cache)")
 
     def stop(self) -> None:
         """Hand out nothing more: what is under way is the last."""
@@ -205,7 +229,7 @@ class Agenda:
         begun = hashlib.sha256(prefix)
         place = begun.digest()
         delivery = self._provider.delivery(group.context_id)
-        asked: dict[bytes, tuple[int, bytes]] = {}
+        calls: dict[bytes, tuple[Ask, bytes]] = {}
         for ask in group.asks:
             question = self._provider.question(ask.item, ask.sampling)
             digest = begun.copy()
@@ -215,14 +239,16 @@ class Agenda:
             )
             self.keys.append(key)
             if key not in self._seen:
-                asked[key] = (ask.draw, question)
-        self._seen.update(asked)
-        known = self._ledger.known(list(asked))
-        known |= self._accept([key for key in asked if key not in known])
+                calls[key] = (ask, question)
+        self._seen.update(calls)
+        known = self._ledger.known(list(calls))
+        known |= self._accept([key for key in calls if key not in known])
         self.n_known += len(known)
+        if self._recall is not None:
+            self._recall({key: calls[key][0].item for key in calls if key in known})
         return [
-            Call(key, draw, Wire(prefix, question, delivery), opened)
-            for key, (draw, question) in asked.items()
+            Call(key, ask.draw, Wire(prefix, question, delivery), opened, ask.item)
+            for key, (ask, question) in calls.items()
             if key not in known
         ]
 
@@ -234,8 +260,8 @@ class Agenda:
         """
         apart = self._ledger.quarantined(keys) if keys else []
         for entry in apart:
-            returned = self._provider.read(entry.raw).returned_model or ""
-            if not self._provider.is_asked_for(returned):
+            returned = self._provider.read(entry.raw).returned_model
+            if returned and not self._provider.is_asked_for(returned):
                 raise StudyError(rerouted(self._provider.endpoint, returned))
         if apart:
             self._ledger.accept([entry.key for entry in apart])
@@ -243,6 +269,7 @@ class Agenda:
 
     def _follow(self, group: _Open) -> None:
         """Let the next questions go after the first, as many as a minute bears."""
+        self._turns.pop(group, None)
         if group.pace is None:
             self._release(group, len(group.waiting))
             return

@@ -1,11 +1,25 @@
-"""SQLite files that outlast any crash: a write-ahead log, and a full sync before a transaction counts."""
+"""SQLite files that outlast any crash: a write-ahead log, and a full sync before a transaction counts.
+
+What is looked at here without SQLite is written in "Database File Format" (sqlite.org/fileformat2.html),
+sections 1.3 and 4.1.
+"""
 
 import sqlite3
+import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 BUSY_S = 120.0
+
+_MAGIC = b"SQLite format 3\0"
+_LOG_HEADER, _FRAME_HEADER = 32, 24
+_LOG_MAGIC = {0x377F0682: "<", 0x377F0683: ">"}
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class Damage(sqlite3.DatabaseError):
+    """A file is not as it was written."""
 
 
 def connect(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> sqlite3.Connection:
@@ -40,3 +54,76 @@ def _opened(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> sqli
         connection.close()
         raise
     return connection
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether a file is not as it was written, rather than not to be used as it is now."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return isinstance(error, Damage) or (code is not None and code & 0xFF in _DAMAGE)
+
+
+def is_cut_short(path: Path) -> bool:
+    """Whether a database without a log has fewer pages than its header says.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as handle:
+        header = handle.read(100)
+    if header[:16] != _MAGIC or len(header) < 100:
+        return False  # SQLite says what it makes of it
+    page, n_pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+    # the number of pages counts where it was written with the last change
+    is_told = header[24:28] == header[92:96]
+    return is_told and path.stat().st_size < n_pages * (65_536 if page == 1 else page)
+
+
+def is_log_damaged(log: Path) -> bool:
+    """Whether a write-ahead log holds more than SQLite would read of it, and so would drop.
+
+    SQLite reads as far as the checksums hold, as a crash leaves a log whose end is missing. Where the
+    start is broken, or sound frames follow a broken one, no crash has done it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    while True:
+        raw = log.read_bytes()
+        is_broken = _has_frames_beyond_damage(raw)
+        with log.open("rb") as handle:
+            # a job that is at work on the ledger may have begun its log anew meanwhile
+            if handle.read(_LOG_HEADER) == raw[:_LOG_HEADER]:
+                return is_broken
+
+
+def _has_frames_beyond_damage(raw: bytes) -> bool:
+    header = raw[:_LOG_HEADER]
+    order = _LOG_MAGIC.get(int.from_bytes(header[:4], "big"))
+    if order is None or len(header) < _LOG_HEADER:
+        return True
+    chain = _checksum(header[:24], order, (0, 0))
+    if struct.pack(">2I", *chain) != header[24:]:
+        return True
+    salts, step = header[16:24], _FRAME_HEADER + int.from_bytes(header[8:12], "big")
+    is_whole, follows_one = True, True
+    for start in range(_LOG_HEADER, len(raw) - step + 1, step):
+        frame = raw[start : start + step]
+        is_ours = frame[8:16] == salts
+        sums_in_frame = struct.unpack(">2I", frame[16:24])
+        sums = _checksum(frame[:8], order, chain)
+        is_sound = is_ours and _checksum(frame[_FRAME_HEADER:], order, sums) == sums_in_frame
+        if is_sound and follows_one and not is_whole:
+            return True
+        is_whole, follows_one = is_whole and is_sound, is_ours
+        chain = sums_in_frame
+    return False
+
+
+def _checksum(raw: bytes, order: str, before: tuple[int, int]) -> tuple[int, int]:
+    """Section 4.2 of the format, over words of 32 bits."""
+    first, second = before
+    words = struct.unpack(f"{order}{len(raw) // 4}I", raw)
+    for one, other in zip(words[::2], words[1::2], strict=True):
+        first = (first + one + second) & 0xFFFFFFFF
+        second = (second + other + first) & 0xFFFFFFFF
+    return first, second

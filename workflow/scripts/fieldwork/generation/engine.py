@@ -2,80 +2,32 @@
 
 An answer counts when the ledger has it on disk, and no further call is begun in its place before it
 does: a crash loses at most the calls in flight. Failures are never stored: they are counted by cause,
-and the next run asks exactly those again. There is one layer of retries, and it is here.
+and the next run asks exactly those again.
 """
 
 import asyncio
 import logging
-import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
-from pathlib import Path
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.accounts import Account
-from fieldwork.generation.agenda import Agenda, Call, Group, PrefixCache, rerouted
-from fieldwork.generation.batches.files import BatchLimits
-from fieldwork.generation.budget import BudgetReached, Reservation
-from fieldwork.generation.ledger import Entry, Ledger, Tier
-from fieldwork.generation.limits import Limits
-from fieldwork.generation.pricing import Price
-from fieldwork.generation.providers.base import (
-    Exchange,
-    Provider,
-    RejectedError,
-    Reply,
-    TransientError,
-)
-from fieldwork.generation.providers.batch_base import BatchClient
+from fieldwork.generation.agenda import Agenda, Call, Group, rerouted
+from fieldwork.generation.calling import Arrival, Caller
+from fieldwork.generation.ledger import Entry
+from fieldwork.generation.legibility import Legibility
+from fieldwork.generation.outage import Outage
+from fieldwork.generation.providers.base import RejectedError, TransientError
+from fieldwork.generation.sender import Sender
+from fieldwork.generation.waiting import Waits
 from fieldwork.progress import Progress
 
 logger = logging.getLogger(__name__)
 
 # of one call, for the estimate that is held against a model's last day
 ASSUMED_LATENCY_S = 2.0
-FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 60.0
-# a server that asks for more has a daily limit: the next run asks again, this one must not sleep
-LONGEST_ASKED_WAIT_S = 600.0
-# requests whose replies cannot be read, before a server of which none could be is asked no more
-MOST_UNREADABLE = 5
-
-
-class BatchDesk(NamedTuple):
-    """How batches are handed in and waited for.
-
-    Attributes:
-        poll_s: seconds between looks at batches under way.
-    """
-
-    client: BatchClient
-    journal_path: Path
-    limits: BatchLimits
-    poll_s: float
-
-
-class Sender(NamedTuple):
-    """Everything that sending needs besides the requests.
-
-    Attributes:
-        attempts: sends a request may take before it counts as failed.
-        cache: None where the provider has no prefix cache.
-        preflight: called once, with the seconds asking may take, before the first call is sent.
-        batches: where the tier is `batch`, who takes them.
-    """
-
-    provider: Provider
-    ledger: Ledger
-    limits: Limits
-    account: Account
-    attempts: int
-    cache: PrefixCache | None = None
-    tier: Tier = "live"
-    price: Price | None = None
-    preflight: Callable[[float], Awaitable[None]] | None = None
-    batches: BatchDesk | None = None
+# between two looks at what is waited for
+TICK_S = 1.0
 
 
 class Settled(NamedTuple):
@@ -92,20 +44,30 @@ class Settled(NamedTuple):
     failures: Counter[str]
 
 
-def settle(groups: Iterable[Group], sender: Sender, *, total: int) -> Settled:
+def settle(
+    groups: Iterable[Group],
+    sender: Sender,
+    *,
+    total: int,
+    legibility: Legibility | None = None,
+    label: str = "ask",
+) -> Settled:
     """See to it that the ledger holds an answer to every request.
 
     Args:
         groups: taken one by one, as there is room for their contexts.
         total: requests in all groups, for the progress shown.
+        legibility: looks at the answers, and stops the job where too few can be read.
+        label: what stands before the progress shown.
 
     Raises:
         StudyError: nothing will be answered until the user changes something; what had arrived is
             stored.
     """
-    agenda = Agenda(iter(groups), sender.provider, sender.ledger, sender.cache)
-    loop = _Loop(sender, agenda)
-    asyncio.run(loop.run(total))
+    recall = legibility.recall if legibility is not None else None
+    agenda = Agenda(iter(groups), sender.provider, sender.ledger, sender.cache, recall)
+    loop = _Loop(sender, agenda, legibility)
+    asyncio.run(loop.run(total, label))
     logger.info("%d requests, %d of them answered before", len(agenda.keys), agenda.n_known)
     return Settled(agenda.keys, loop.n_stored, loop.failures)
 
@@ -119,25 +81,26 @@ class _Batch:
 
 
 class _Loop:
-    def __init__(self, sender: Sender, agenda: Agenda) -> None:
-        self._sender, self._agenda = sender, agenda
+    def __init__(self, sender: Sender, agenda: Agenda, legibility: Legibility | None) -> None:
+        self._sender, self._agenda, self._legibility = sender, agenda, legibility
         self._arrived, self._news, self._closing = _Batch(), asyncio.Event(), False
-        self._jitter = random.Random(0)
         self._n_known_shown = 0
-        self._sending: set[asyncio.Task[None] | None] = set()
-        self._n_reserved, self._freed = 0, asyncio.Event()
+        self._outage = Outage(sender.provider.endpoint)
+        self._waits = Waits(sender.provider.timeout_s)
+        self._caller = Caller(sender, agenda, self._outage, self._waits)
+        self._looking_back = asyncio.Lock()
         self._estimate_s = 0.0
         self._preflight: asyncio.Task[None] | None = None
         self.failures: Counter[str] = Counter()
         self.n_stored = 0
-        self._n_read = self._n_unreadable = 0
 
-    async def run(self, total: int) -> None:
+    async def run(self, total: int, label: str) -> None:
         n_workers = min(self._sender.provider.concurrency, total)
         self._estimate_s = total / max(n_workers, 1) * ASSUMED_LATENCY_S
-        with Progress("ask", total, "answers") as progress:
+        with Progress(label, total, "answers") as progress:
             recorder = asyncio.create_task(self._record(progress))
             workers = [asyncio.create_task(self._work()) for _ in range(n_workers)]
+            self._tick(progress)
             try:
                 await self._watch(workers, recorder)
             finally:
@@ -159,7 +122,7 @@ class _Loop:
                 if not task.cancelled() and task.exception() is not None and failure is None:
                     failure = task.exception()
                     self._agenda.stop()
-                    for idle in set(workers) - self._sending:
+                    for idle in set(workers) - self._caller.sending:
                         idle.cancel()
         if failure is not None:
             raise failure
@@ -180,35 +143,28 @@ class _Loop:
     async def _work(self) -> None:
         while (call := await self._agenda.next()) is not None:
             try:
-                await self._answer(call)
+                await self._check()
+                await self._keep(call, await self._caller.answer(call))
             except (TransientError, RejectedError) as error:
                 self.failures[str(error)] += 1
-                self._stop_if_nothing_is_read(error)
             finally:
-                self._sending.discard(asyncio.current_task())
                 self._agenda.done(call)
 
-    def _stop_if_nothing_is_read(self, error: Exception) -> None:
-        """Replies that come and cannot be read may be billed, each as often as it is sent again."""
-        if self._n_read or self._n_unreadable < MOST_UNREADABLE * self._sender.attempts:
-            return
-        raise StudyError(
-            f"{self._sender.provider.endpoint}: none of {self._n_unreadable} replies can be read "
-            f"({error}), and each may be billed, so nothing more is asked; check models.*.base_url and "
-            f"models.*.provider, and run again"
-        ) from error
-
     async def _check(self) -> None:
-        """Look before the first call; the others wait for what that finds."""
+        """Look before each call whether it is worth its price; before the first one at the model too."""
+        if self._legibility is not None:
+            async with self._looking_back:
+                for _ in self._legibility.look_back():
+                    await asyncio.sleep(0)
+            self._legibility.check()
         if self._sender.preflight is None:
             return
         if self._preflight is None:
             self._preflight = asyncio.ensure_future(self._sender.preflight(self._estimate_s))
         await asyncio.shield(self._preflight)
 
-    async def _answer(self, call: Call) -> None:
-        await self._check()
-        exchange, reply, sends = await self._send(call)
+    async def _keep(self, call: Call, arrival: Arrival) -> None:
+        exchange, reply, sends = arrival
         entry = Entry(
             key=call.key,
             endpoint=self._sender.provider.endpoint,
@@ -226,86 +182,9 @@ class _Loop:
         batch = self._arrived
         batch.entries.append(entry)
         self._news.set()
+        if self._legibility is not None:
+            self._legibility.add(entry, call.item)
         await batch.stored.wait()
-
-    async def _send(self, call: Call) -> tuple[Exchange, Reply, int]:
-        wait = FIRST_WAIT_S
-        for sends in range(1, self._sender.attempts + 1):
-            try:
-                exchange, reply = await self._send_once(call)
-                return exchange, reply, sends
-            except TransientError as error:
-                asked = error.retry_after_s
-                if asked is not None and asked > LONGEST_ASKED_WAIT_S:
-                    raise self._come_back(error, asked) from error
-                if sends == self._sender.attempts:
-                    raise
-                self._sender.account.n_retries += 1
-                self._sending.discard(asyncio.current_task())
-                if self._agenda.stopped:
-                    raise
-                await asyncio.sleep(asked if asked is not None else wait * self._jitter.random())
-                wait = min(2 * wait, LONGEST_WAIT_S)
-        raise AssertionError("attempts is at least 1")
-
-    def _come_back(self, error: TransientError, asked_s: float) -> StudyError:
-        """Every other call would be told the same, and be held up for it first."""
-        return StudyError(
-            f"{self._sender.provider.endpoint}: {error}; the server asks to wait for "
-            f"{asked_s / 3600:.1f} hours: every answer that arrived is kept; run again then, and only "
-            f"the missing ones are asked"
-        )
-
-    async def _send_once(self, call: Call) -> tuple[Exchange, Reply]:
-        account, limits = self._sender.account, self._sender.limits
-        await limits.acquire(call.tokens)
-        exchange: Exchange | None = None
-        reply: Reply | None = None
-        reservation: Reservation | None = None
-        fault: TransientError | None = None
-        sure = True
-        try:
-            reservation = await self._reserve(call.tokens)
-            self._sending.add(asyncio.current_task())
-            self._agenda.sent(call)
-            exchange = await self._sender.provider.send(call.wire.body())
-            reply = self._read(exchange)
-            return exchange, reply
-        except TransientError as error:
-            fault, sure = error, not error.maybe_billed
-            raise
-        except asyncio.CancelledError:
-            sure = False
-            raise
-        finally:
-            limits.release(error=fault, headers=exchange.headers if exchange else {})
-            if reservation is not None:
-                self._n_reserved -= 1
-                self._freed.set()
-            account.settle(reservation, reply.usage if reply else None, sure=sure)
-
-    def _read(self, exchange: Exchange) -> Reply:
-        try:
-            reply = self._sender.provider.read(exchange.raw)
-        except TransientError:
-            self._n_unreadable += 1
-            raise
-        self._n_read += 1
-        return reply
-
-    async def _reserve(self, tokens: int) -> Reservation | None:
-        """Set money aside; where calls under way hold the rest of it, wait for what they leave."""
-        while True:
-            try:
-                reservation = self._sender.account.reserve(tokens)
-            except BudgetReached:
-                if not self._n_reserved:
-                    raise
-                self._freed.clear()
-                await self._freed.wait()
-                continue
-            self._n_reserved += reservation is not None
-            return reservation
 
     async def _record(self, progress: Progress) -> None:
         while self._arrived.entries or not self._closing:
@@ -321,4 +200,26 @@ class _Loop:
     def _show(self, progress: Progress, n_answered: int) -> None:
         n_known = self._agenda.n_known - self._n_known_shown
         self._n_known_shown += n_known
-        progress.update(n_answered + n_known, self._sender.account.note())
+        progress.skip(n_known)
+        progress.update(n_answered, self._note())
+
+    def _note(self) -> str:
+        unreadable = self._legibility.note() if self._legibility is not None else ""
+        return ", ".join(filter(None, (unreadable, self._sender.account.note())))
+
+    def _tick(self, progress: Progress) -> None:
+        """Once a second, until the end: time is shown to pass where nothing arrives."""
+        if self._closing:
+            return
+        self._show(progress, 0)
+        progress.tick(self._waiting())
+        asyncio.get_running_loop().call_later(TICK_S, self._tick, progress)
+
+    def _waiting(self) -> str:
+        """What the job waits for, and until when."""
+        if self._preflight is not None and not self._preflight.done():
+            return "waiting for the provider's list of models"
+        holds = [self._sender.limits.hold, self._agenda.hold]
+        waiting = self._waits.sentence(hold for hold in holds if hold is not None)
+        n = self._outage.n_waiting
+        return waiting + (f"; {n} more are sent after the first answer" if n else "")

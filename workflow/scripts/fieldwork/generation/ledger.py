@@ -15,13 +15,14 @@ import struct
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.durable import connect
+from fieldwork.generation.durable import connect, is_damage
+from fieldwork.generation.inventory import Inventory, refuse_lost
 
 logger = logging.getLogger(__name__)
 
@@ -105,6 +106,9 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
+        self._inventory = Inventory(path)
+        self._n_counted = self._take_stock()
+        self._n_written = self._n_counted
         # answers are stored from one thread while another looks up: a commit must be its own
         self._writing = threading.Lock()
 
@@ -154,10 +158,51 @@ class Ledger:
 
     def _insert(self, entries: Iterable[Entry], table: str) -> None:
         rows = [_to_row(entry) for entry in entries]
-        with self._writing, _explained(self._path), self._connection:
-            self._connection.executemany(
-                f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
-            )
+        with self._writing, _explained(self._path):
+            with self._connection:
+                cursor = self._connection.executemany(
+                    f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+                )
+            self._n_counted += cursor.rowcount
+            if not self._n_written:
+                self.write_inventory()
+
+    def write_inventory(self) -> None:
+        """Bring the count beside the ledger up to date.
+
+        Raises:
+            StudyError: the disk refuses.
+        """
+        if self._n_counted > self._n_written:
+            with _explained(self._path):
+                self._inventory.write(self._n_counted)
+            self._n_written = self._n_counted
+
+    def _take_stock(self) -> int:
+        """How many answers there are, by the file beside the ledger or, without it, counted.
+
+        Raises:
+            StudyError: there were some and there are none.
+        """
+        with _explained(self._path):
+            known = self._inventory.count()
+            if self._is_empty():
+                if known:
+                    raise self._inventory.loss()
+                return 0
+            if known is None:
+                known = sum(
+                    self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                    for table in ("answers", "quarantined")
+                )
+                if known:
+                    self._inventory.write(known)
+            return int(known)
+
+    def _is_empty(self) -> bool:
+        tables = ("answers", "quarantined", "damaged")
+        rows = (self._connection.execute(f"SELECT 1 FROM {t} LIMIT 1").fetchone() for t in tables)
+        return all(row is None for row in rows)
 
     def _present(self, keys: Sequence[bytes], table: str) -> set[bytes]:
         return {row[0] for row in self._select("key", keys, table)}
@@ -166,7 +211,7 @@ class Ledger:
         in_file = sorted(set(keys))
         for start in range(0, len(in_file), KEYS_PER_QUERY):
             chunk = in_file[start : start + KEYS_PER_QUERY]
-            found = [(row[0], _from_row(row)) for row in self._select(_NAMES, chunk, table)]
+            found = [(row[0], entry_of(row)) for row in self._select(_NAMES, chunk, table)]
             self._set_aside([key for key, entry in found if entry is None], table)
             yield from (entry for _, entry in found if entry is not None)
 
@@ -205,7 +250,7 @@ def _to_row(entry: Entry) -> tuple[Any, ...]:
     )
 
 
-def _from_row(row: tuple[Any, ...]) -> Entry | None:
+def entry_of(row: tuple[Any, ...]) -> Entry | None:
     """The entry, or None where any part of the row is not what was stored."""
     key, endpoint, replicate, reply, checksum, started, latency, attempts, request_id, tier = row
     try:
@@ -235,10 +280,17 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
         StudyError: the file is no ledger, or the disk refuses.
     """
     with _explained(path):
+        refuse_lost(path)
         connection = connect(path, _prepare)
     # outside `_explained`: what goes wrong in the caller's block is not the ledger's doing
     with closing(connection):
-        yield Ledger(connection, path)
+        ledger = Ledger(connection, path)
+        try:
+            yield ledger
+        finally:
+            # a count that is too low serves as well, and no trouble with it is to hide another
+            with suppress(StudyError):
+                ledger.write_inventory()
 
 
 @contextmanager
@@ -299,8 +351,14 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.DatabaseError, OSError) as error:
+        if is_damage(error):
+            raise StudyError(
+                f"{path}: the ledger of answers is damaged ({error}), so nothing is asked, as no answer "
+                f"is to be paid for twice: put a backup in its place, or run snakemake --cores 1 "
+                f"recover_ledgers, which takes out every answer that is whole and keeps the damaged file"
+            ) from error
         raise StudyError(
             f"{path}: the ledger of answers cannot be used ({error}); every answer already in it is "
-            f"kept: make its folder writable, free disk space, or move the file aside if it is damaged, "
-            f"and run again"
+            f"kept: make its folder writable, free disk space, or move the file aside if it is none of "
+            f"Fieldwork's, and run again"
         ) from error

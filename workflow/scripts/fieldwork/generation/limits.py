@@ -41,8 +41,13 @@ class _Waiter(NamedTuple):
     admitted: "asyncio.Future[None]"
 
 
-class _Obstacle(NamedTuple):
-    """Why the next call may not go yet; `wait_s` is infinite where only a call's end can help."""
+class Hold(NamedTuple):
+    """Why the next call may not go yet.
+
+    Attributes:
+        wait_s: infinite where only a call's end can help.
+        reason: for people, after "because"; None where nothing but the ceiling is in the way.
+    """
 
     wait_s: float
     reason: str | None
@@ -95,10 +100,11 @@ class Limits:
         return self._window
 
     @property
-    def waiting_for(self) -> str | None:
-        """What holds calls up, for people; None where nothing does but the ceiling."""
+    def hold(self) -> Hold | None:
+        """What holds calls up; None where nothing does but the ceiling."""
         waiter = next((waiter for waiter in self._waiters if not waiter.admitted.done()), None)
-        return self._obstacle(waiter.tokens).reason if waiter else None
+        hold = self._obstacle(waiter.tokens) if waiter else None
+        return hold if hold and hold.reason else None
 
     async def acquire(self, tokens: int) -> None:
         """Wait until a call of about `tokens` tokens may be sent.
@@ -139,7 +145,7 @@ class Limits:
         if error is None:
             if is_fresh:
                 self._grow()
-        elif error.throttled or _is_timeout(error):
+        elif error.throttled or error.is_timeout:
             if is_fresh:
                 self._shrink()
             if error.throttled:
@@ -179,22 +185,21 @@ class Limits:
             return True
         return self._obstacle(tokens).wait_s <= NO_WAIT_S
 
-    def _obstacle(self, tokens: int) -> _Obstacle:
+    def _obstacle(self, tokens: int) -> Hold:
         """What keeps a call of `tokens` from being the next to go."""
         now = self._clock()
         held = self._held_until - now
         if held > NO_WAIT_S:
-            return _Obstacle(held, f"the server's leave to go on, in {math.ceil(held)} s")
+            return Hold(held, "the server asked to")
         self._held_until = 0.0
         if self._in_flight >= self._window:
             is_narrow = not self._slow_start and self._window < self._ceiling
-            reason = (
-                f"the {self._window} calls at once that the server bears" if is_narrow else None
-            )
-            return _Obstacle(math.inf, reason)
+            calls = "1 call" if self._window == 1 else f"{self._window} calls"
+            reason = f"the server bears {calls} at once" if is_narrow else None
+            return Hold(math.inf, reason)
         requests_s, tokens_s = self._requests.wait_s(1, now), self._tokens.wait_s(tokens, now)
         kind = "requests" if requests_s > tokens_s else "tokens"
-        return _Obstacle(max(requests_s, tokens_s), f"{kind} per minute")
+        return Hold(max(requests_s, tokens_s), f"the {kind} of this minute are used up")
 
     def _begin(self, tokens: int) -> None:
         self._in_flight += 1
@@ -328,11 +333,6 @@ def _bucket(kind: str, per_minute: float | None, now: float) -> _Bucket:
     if per_minute is not None:
         bucket.configure(_positive(f"{kind}_per_minute", per_minute))
     return bucket
-
-
-def _is_timeout(error: TransientError) -> bool:
-    # `from None` hides the context from tracebacks and leaves it in place
-    return isinstance(error.__cause__ or error.__context__, TimeoutError)
 
 
 def _positive(setting: str, value: float) -> float:

@@ -2,21 +2,26 @@
 
 import asyncio
 import gc
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import groupby, islice
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import Agenda, Ask, Call, Group
+from fieldwork.generation.batches.patience import shown_clock
 from fieldwork.generation.batches.settling import settle_batches
-from fieldwork.generation.engine import Sender, Settled, settle
-from fieldwork.generation.ledger import Entry
-from fieldwork.generation.pricing import cost_usd
+from fieldwork.generation.engine import Settled, settle
+from fieldwork.generation.legibility import Legibility, Rules
 from fieldwork.generation.providers.base import Sampling
-from fieldwork.masking import MASKED
+from fieldwork.generation.rows import Arm, response_of
+from fieldwork.generation.sender import Sender
 from fieldwork.progress import Progress
 from fieldwork.records import Context, Item, Request, Response
+
+logger = logging.getLogger(__name__)
 
 # both providers promise a batch within a day
 BATCH_WINDOW_S = 86_400.0
@@ -26,17 +31,6 @@ BLANK_GROUP = 1_000
 ROWS_AT_ONCE = 5_000
 # made between two searches for garbage; Python's own number is 700
 OBJECTS_A_SEARCH = 50_000
-
-
-class Arm(NamedTuple):
-    """One model under one condition on one task, and how it is sampled."""
-
-    model: str
-    task: str
-    condition: str
-    temperature: float
-    max_tokens: int
-    seed: int
 
 
 def groups_of(
@@ -56,6 +50,20 @@ class _Drawn(NamedTuple):
     draw: int
 
 
+class _Job(NamedTuple):
+    """What all requests of an arm share."""
+
+    items: Mapping[str, Item]
+    contexts: Mapping[str, Context]
+    sender: Sender
+    arm: Arm
+    rules: Rules | None
+
+    def legibility(self) -> Legibility | None:
+        """A new count of the arm's answers, where they are to be looked at."""
+        return Legibility(self.rules, self.arm, self.sender) if self.rules is not None else None
+
+
 def generate(
     requests: Sequence[Request],
     items: Mapping[str, Item],
@@ -63,6 +71,7 @@ def generate(
     *,
     sender: Sender,
     arm: Arm,
+    rules: Rules | None = None,
 ) -> Iterator[Response]:
     """Have every request answered, then read the answers, in the order of the requests.
 
@@ -72,16 +81,25 @@ def generate(
         requests: those after one context stand together.
         items: by item id.
         contexts: by context id.
+        rules: how many answers may be unreadable; None looks at none.
 
     Raises:
-        StudyError: some requests have no answer; those that arrived are in the ledger.
+        StudyError: some requests have no answer, or too few answers can be read; those that arrived
+            are in the ledger.
     """
+    job = _Job(items, contexts, _announced(sender, arm, len(requests)), arm, rules)
+    legibility = job.legibility()
     drawn = _drawn(requests)
     with _spared_by_garbage_collection():
         for _ in range(2):
             damaged: list[_Drawn] = []
-            yield from _answered(drawn, damaged, items, contexts, sender, arm)
+            for response in _answered(drawn, damaged, job):
+                if legibility is not None:
+                    legibility.count(response, items[response.item_id])
+                yield response
             if not damaged:
+                if legibility is not None:
+                    legibility.conclude()
                 return
             drawn = damaged
     raise StudyError(
@@ -106,34 +124,42 @@ def _spared_by_garbage_collection() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _answered(
-    drawn: Sequence[_Drawn],
-    damaged: list[_Drawn],
-    items: Mapping[str, Item],
-    contexts: Mapping[str, Context],
-    sender: Sender,
-    arm: Arm,
-) -> Iterator[Response]:
+def _announced(sender: Sender, arm: Arm, n: int) -> Sender:
+    """The sender; before the first call it says what is asked."""
+
+    async def announce(estimate_s: float) -> None:
+        what = f"{arm.model} ({arm.task}, {arm.condition})"
+        logger.info("asking %s; %d answers in all", what, n, extra={"is_shown": True})
+        if sender.preflight is not None:
+            await sender.preflight(estimate_s)
+
+    return sender._replace(preflight=announce)
+
+
+def _answered(drawn: Sequence[_Drawn], damaged: list[_Drawn], job: _Job) -> Iterator[Response]:
     """See that all are answered, then read; those whose row is damaged are put into `damaged`."""
-    settled = _settle(_grouped(drawn, items, contexts, arm), sender, len(drawn))
+    settled = _settle(drawn, job)
     if settled.failures:
-        raise StudyError(_failure_sentence(settled, arm))
+        raise StudyError(_failure_sentence(settled, job.arm))
     for start in range(0, len(drawn), ROWS_AT_ONCE):
         keys = settled.keys[start : start + ROWS_AT_ONCE]
-        entries = {entry.key: entry for entry in sender.ledger.entries(keys)}
+        entries = {entry.key: entry for entry in job.sender.ledger.entries(keys)}
         for one, key in zip(drawn[start : start + ROWS_AT_ONCE], keys, strict=True):
             if key in entries:
-                yield _response(one.request, entries[key], sender, arm)
+                yield response_of(one.request, entries[key], job.sender, job.arm)
             else:
                 damaged.append(one)
 
 
-def _settle(groups: Iterator[Group], sender: Sender, total: int) -> Settled:
+def _settle(drawn: Sequence[_Drawn], job: _Job) -> Settled:
+    sender, legibility = job.sender, job.legibility()
+    groups = _grouped(drawn, job.items, job.contexts, job.arm)
+    label = f"{job.arm.model}, {job.arm.task}, {job.arm.condition}"
     if sender.batches is None:
-        return settle(groups, sender, total=total)
-    desk = sender.batches
-    agenda = Agenda(groups, sender.provider, sender.ledger, cache=None)
-    with Progress("ask", total, "answers") as progress, closing(desk.client):
+        return settle(groups, sender, total=len(drawn), legibility=legibility, label=label)
+    desk, recall = sender.batches, None if legibility is None else legibility.recall
+    agenda = Agenda(groups, sender.provider, sender.ledger, cache=None, recall=recall)
+    with Progress(label, len(drawn), "answers") as progress, closing(desk.client):
         failures = settle_batches(
             _looked_up(agenda.everything(), sender),
             client=desk.client,
@@ -142,11 +168,21 @@ def _settle(groups: Iterator[Group], sender: Sender, total: int) -> Settled:
             journal_path=desk.journal_path,
             limits=desk.limits,
             account=sender.account,
+            legibility=legibility,
             poll_s=desk.poll_s,
-            show=progress.update,
+            show=partial(_show, progress, job, legibility),
+            clock=shown_clock(progress),
         )
-        progress.update(agenda.n_known)
+        progress.skip(agenda.n_known)
     return Settled(agenda.keys, len(agenda.keys) - agenda.n_known, failures)
+
+
+def _show(
+    progress: Progress, job: _Job, legibility: Legibility | None, n: int, batches: str
+) -> None:
+    """Show newly stored answers, how the batches stand, and what the answers cost."""
+    counts = [legibility.note() if legibility is not None else "", job.sender.account.note()]
+    progress.update(n, ", ".join(filter(None, [batches, *counts])) if batches else "")
 
 
 def _looked_up(calls: Iterator[Call], sender: Sender) -> Iterator[Call]:
@@ -213,40 +249,4 @@ def _failure_sentence(settled: Settled, arm: Arm) -> str:
         f"have no answer, {n_first} of them because of: {first}; the other "
         f"{n_asked - n_failed} are safe in resources/ledger/{arm.model}.sqlite, and "
         f"running again asks only the missing ones"
-    )
-
-
-def _response(request: Request, entry: Entry, sender: Sender, arm: Arm) -> Response:
-    reply, price = sender.provider.read(entry.raw), sender.price
-    usage = reply.usage
-    # in the order of the columns: by name it takes half as long again, and there are many rows
-    return Response(
-        arm.model,
-        arm.task,
-        arm.condition,
-        request.item_id,
-        request.context_id,
-        request.puppet_id,
-        request.replicate,
-        entry.key.hex(),
-        reply.text,
-        reply.outcome,
-        reply.finish_reason,
-        reply.returned_model,
-        reply.fingerprint,
-        usage.input,
-        usage.cached,
-        usage.cache_write,
-        usage.output,
-        usage.reasoning,
-        cost_usd(usage, price, entry.tier) if price is not None else None,
-        entry.latency_s,
-        entry.attempts,
-        entry.started_at,
-        entry.tier,
-        reply.service_tier,
-        entry.request_id,
-        sender.provider.sends_temperature,
-        price.as_of.isoformat() if price is not None else None,
-        ["secret"] if MASKED.encode() in entry.raw else [],
     )

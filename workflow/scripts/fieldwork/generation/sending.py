@@ -12,13 +12,13 @@ from fieldwork.generation.agenda import PrefixCache
 from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.journal import open_journal
 from fieldwork.generation.budget import open_budget
-from fieldwork.generation.engine import BatchDesk, Sender
 from fieldwork.generation.ledger import Tier, open_ledger, sole_asker
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.preflight import check_model
 from fieldwork.generation.pricing import Price, price_of
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.registry import make_batch_client, make_provider
+from fieldwork.generation.sender import BatchDesk, Sender
 
 
 @contextmanager

@@ -2,14 +2,15 @@
 
 A run answers every item once: offline a rerun, with puppets one puppet's pass over the task. The
 score is HELM Lite's: exact match, averaged within a subject and then over subjects. Responses that
-failed are no data, and a run that lacks them is incomplete; everything else unreadable is wrong.
+failed are no data, and a run that lacks them is incomplete; everything else unreadable is wrong,
+unless nothing of an arm can be read: then it has no score.
 One run counts for each unit: a puppet's first complete one, or each complete rerun, so that arms with
 replicates are described by as many runs as arms without.
 """
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from fieldwork.metrics.distributions import (
     text_or_none,
 )
 from fieldwork.metrics.resampling import Interval, student_quantile
-from fieldwork.records import Accuracy, RunAccuracy
+from fieldwork.records import REFUSALS, Accuracy, RunAccuracy
 
 NOTHING = 1e-12
 """Spreads below this are rounding."""
@@ -57,6 +58,7 @@ class _Graded(NamedTuple):
     strict: bool
     flexible: bool
     unreadable: bool
+    is_answer: bool
 
 
 class _Row(NamedTuple):
@@ -68,6 +70,7 @@ class _Row(NamedTuple):
     replicate: int
     letter_strict: str | float | None
     letter: str | float | None
+    reason: str | float | None
 
 
 def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy]:
@@ -80,7 +83,7 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
     Raises:
         StudyError: an item is missing from `items`, or a run answers one twice.
     """
-    columns = ("puppet_id", "replicate", "letter_strict", "letter")
+    columns = ("puppet_id", "replicate", "letter_strict", "letter", "reason")
     given = choice_answers(answers, *columns)
     questions = read_questions(items, sorted(set(given["task"])))
     arms: dict[RunArm, dict[_Run, dict[str, _Graded]]] = {}
@@ -94,7 +97,13 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
         if row.item_id in graded:
             raise StudyError(_twice(row))
         graded[row.item_id] = _grade(row, question)
-    return count_runs([row for arm in sorted(arms) for row in _score_runs(arm, arms[arm])])
+    runs = [row for arm in sorted(arms) for row in _score_runs(arm, arms[arm])]
+    return count_runs(runs, unread={arm for arm in arms if not _has_answers(arms[arm])})
+
+
+def _has_answers(runs: Mapping[_Run, Mapping[str, _Graded]]) -> bool:
+    """Whether an arm has an answer that can be read, or a refusal."""
+    return any(graded.is_answer for run in runs.values() for graded in run.values())
 
 
 def _twice(row: _Row) -> str:
@@ -112,6 +121,7 @@ def _grade(row: _Row, question: Question) -> _Graded:
         strict=strict == question.gold,
         flexible=text_or_none(row.letter) == question.gold,
         unreadable=strict is None,
+        is_answer=text_or_none(row.letter) is not None or text_or_none(row.reason) in REFUSALS,
     )
 
 
@@ -146,11 +156,16 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def count_runs(runs: Sequence[RunAccuracy]) -> list[RunAccuracy]:
+def count_runs(
+    runs: Sequence[RunAccuracy], *, unread: Collection[RunArm] = ()
+) -> list[RunAccuracy]:
     """Mark the runs that stand for their units: complete, and of a puppet only the first.
 
     Complete runs have as many items as the fullest run of the model and task. Runs of one single
     puppet differ as reruns do, and all count.
+
+    Args:
+        unread: arms without a readable answer: what they would score says nothing of the model.
     """
     full = full_sizes(runs)
     arms = runs_by_arm(runs)
@@ -161,7 +176,7 @@ def count_runs(runs: Sequence[RunAccuracy]) -> list[RunAccuracy]:
         is_first = True
         if run.puppet_id and unit_of(arms[arm]) == "puppet":
             is_first = (arm, run.puppet_id) not in seen
-        is_counted = run.n_items == full[arm.model, arm.task] and is_first
+        is_counted = run.n_items == full[arm.model, arm.task] and is_first and arm not in unread
         if is_counted:
             seen.add((arm, run.puppet_id or ""))
         counted.append(replace(run, is_counted=is_counted))
@@ -240,8 +255,11 @@ def _reason(
 ) -> str | None:
     dropped = sum(run.n_items < n_items for run in runs)
     parts = []
-    if n_counted == 0:
-        fullest = max(run.n_items for run in runs)
+    fullest = max(run.n_items for run in runs)
+    if n_counted == 0 and fullest == n_items:
+        n_answers = sum(run.n_items for run in runs)
+        parts.append(f"none of {n_answers} answers can be read")
+    elif n_counted == 0:
         parts.append(f"no run answers all {n_items} items, the fullest answers {fullest}")
     elif dropped:
         parts.append(

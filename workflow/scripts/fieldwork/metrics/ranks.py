@@ -205,7 +205,7 @@ def _reason(arms: _Arms, others: Sequence[float], baseline: str, rerun: float | 
         return "no places: the leaderboard is empty"
     here, there = (sum(run.is_counted for run in of) for of in arms)
     if not here:
-        return "no run answers all items"
+        return "no run is counted: none answers all items, or no answer can be read"
     parts = []
     if here == 1:
         parts.append("no p_change: one run has no other to differ from")

@@ -4,12 +4,14 @@ import logging
 import random
 import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.journal import Run
 from fieldwork.generation.providers.base import TransientError
+from fieldwork.progress import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +22,7 @@ LONGEST_WAIT_S = 60.0
 # with a server that only fails, from the first failure of a step on
 PATIENCE_S = 600.0
 LONGEST_WAIT_FOR_ROOM_S = 3600.0
+TICK_S = 1.0
 
 
 class Clock(NamedTuple):
@@ -27,6 +30,19 @@ class Clock(NamedTuple):
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
+
+
+def shown_clock(progress: Progress) -> Clock:
+    """A clock that shows, while someone sleeps by it, that time passes and until when."""
+
+    def sleep(seconds: float) -> None:
+        until = time.monotonic() + seconds
+        ends = datetime.now().astimezone() + timedelta(seconds=seconds)
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, TICK_S))
+            progress.tick(f"waiting until {ends:%H:%M:%S} to look again (models.*.batch.poll_s)")
+
+    return Clock(sleep=sleep)
 
 
 class Failures:

@@ -8,27 +8,26 @@ it is here.
 """
 
 import logging
-import os
 import secrets
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Call
+from fieldwork.generation.batches.downloads import Downloads, spooled
 from fieldwork.generation.batches.files import BatchLimits, Packed, packed
 from fieldwork.generation.batches.journal import Journal, Run, open_journal
 from fieldwork.generation.batches.patience import Clock, Patience, Room
 from fieldwork.generation.batches.results import Results, store_results
 from fieldwork.generation.budget import Reservation
 from fieldwork.generation.ledger import Ledger
+from fieldwork.generation.legibility import Legibility
 from fieldwork.generation.providers.base import Provider, RejectedError, TransientError, Usage
 from fieldwork.generation.providers.batch_base import BatchClient, BatchStatus
+from fieldwork.records import Item
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +35,6 @@ Shown = Callable[[int, str], None]
 
 SECONDS_BETWEEN_LISTINGS = 5.0
 KEYS_PER_LOOKUP = 10_000
-DOWNLOADS = 3
 
 
 def settle_batches(
@@ -48,6 +46,7 @@ def settle_batches(
     journal_path: Path,
     limits: BatchLimits,
     account: Account | None = None,
+    legibility: Legibility | None = None,
     poll_s: float = 60.0,
     show: Shown | None = None,
     clock: Clock | None = None,
@@ -59,6 +58,7 @@ def settle_batches(
             settled, and looked up once more.
         journal_path: one a ledger, used by all jobs of the model.
         poll_s: seconds between looks at batches under way.
+        legibility: looks at the answers; where too few can be read, no further batch is made.
         show: told of newly stored answers to `calls`, and a note on the batches.
 
     Returns:
@@ -76,6 +76,7 @@ def settle_batches(
             journal=journal,
             limits=limits,
             account=account,
+            legibility=legibility,
             folder=journal_path.parent,
             poll_s=poll_s,
             show=show,
@@ -94,6 +95,7 @@ class _Settlement:
         journal: Journal,
         limits: BatchLimits,
         account: Account | None,
+        legibility: Legibility | None,
         folder: Path,
         poll_s: float,
         show: Shown | None,
@@ -101,20 +103,23 @@ class _Settlement:
     ) -> None:
         self._client, self._provider, self._ledger = client, provider, ledger
         self._journal, self._limits, self._account = journal, limits, account
+        self._legibility = legibility
         self._folder, self._poll_s, self._show, self._clock = folder, poll_s, show, clock
         self._patience = Patience(provider.endpoint, limits.attempts, clock)
+        self._downloads = Downloads(client, self._patience)
         self._room = Room(limits, poll_s)
         self._ours: set[int] = set()
-        self._awaited: set[bytes] = set()
+        self._awaited: dict[bytes, Item] = {}
         self._reserved: dict[bytes, Reservation | None] = {}
         self._stop: str | None = None
+        self._has_answers, self._barren = False, ""
         self._out_of_budget: StudyError | None = None
 
     def run(self, calls: Iterable[Call], path: Path) -> Counter[str]:
         with self._journal.lock():
             self._step()
             self._submit(calls, path)
-        while not self._awaited.isdisjoint(self._journal.open_keys()):
+        while not self._awaited.keys().isdisjoint(self._journal.open_keys()):
             self._clock.sleep(self._poll_s)
             with self._journal.lock():
                 self._step()
@@ -190,7 +195,7 @@ class _Settlement:
 
     def _wanted(self, calls: Iterable[Call], taken: set[bytes]) -> Iterator[Call]:
         for call in calls:
-            self._awaited.add(call.key)
+            self._awaited[call.key] = call.item
             if call.key in taken or self._ledger.known([call.key]):
                 continue
             try:
@@ -203,7 +208,20 @@ class _Settlement:
             taken.add(call.key)
             yield call
 
+    def _awaits(self, draws: Mapping[bytes, int]) -> bool:
+        return not self._awaited.keys().isdisjoint(draws)
+
+    def _check(self) -> None:
+        """Look before each step that leads to a bill whether it is worth its price."""
+        if self._legibility is not None:
+            for _ in self._legibility.look_back():
+                pass
+            self._legibility.check()
+        if self._barren and not self._has_answers:
+            raise StudyError(self._barren)
+
     def _upload(self, file: Packed, path: Path) -> None:
+        self._check()
         run = self._journal.intend(f"fieldwork-{secrets.token_hex(12)}", file.draws, file.tokens)
         try:
             file_id = self._patience.tried(partial(self._client.upload, path), "uploading requests")
@@ -225,12 +243,13 @@ class _Settlement:
                 under_way += run.tokens if self._create(run) else 0
 
     def _is_awaited(self, run: Run) -> bool:
-        if run.number not in self._ours and not self._awaited.isdisjoint(self._journal.draws(run)):
+        if run.number not in self._ours and self._awaits(self._journal.draws(run)):
             self._ours.add(run.number)
         return run.number in self._ours
 
     def _create(self, run: Run) -> bool:
         """Make a run's batch; False where the provider has no room for it, or refuses it."""
+        self._check()
         failures = self._patience.failures("making a batch")
         while True:
             run = self._journal.creating(run, self._clock.now())
@@ -297,8 +316,8 @@ class _Settlement:
 
     def _settle(self, run: Run, status: BatchStatus) -> None:
         draws = self._journal.draws(run)
-        with _explained(self._folder), tempfile.TemporaryFile(dir=self._folder) as spool:
-            status = self._download(status, cast(BinaryIO, spool))
+        with spooled(self._folder) as spool:
+            status = self._downloads.into(spool, status)
             results = store_results(
                 spool,
                 self._client.row,
@@ -309,44 +328,19 @@ class _Settlement:
                 paid=self._paid,
             )
         self._journal.settle(run, results.causes, status.state)
+        self._has_answers |= bool(results.answered)
+        if run.number in self._ours and results.causes and not results.answered:
+            self._barren = self._without_answers(run, results.causes)
         self._discard(run)
         self._tell(run, status, results)
 
-    def _download(self, status: BatchStatus, spool: BinaryIO) -> BatchStatus:
-        for file_id in status.files:
-            try:
-                self._fetch_whole(file_id, spool)
-            except RejectedError as error:
-                # they are kept for some weeks only
-                status = status._replace(error=f"results {file_id} are gone: {error}")
-                logger.warning("%s", status.error)
-        spool.seek(0)
-        return status
-
-    def _fetch_whole(self, file_id: str, spool: BinaryIO) -> None:
-        """Download a file, and again while it has lines that cannot be read: a proxy may be to blame."""
-        start = spool.tell()
-        for _ in range(DOWNLOADS):
-            self._patience.tried(partial(self._fetch, file_id, spool, start), "downloading results")
-            spool.seek(start)
-            is_whole = all(self._is_row(line) for line in spool if line.strip())
-            spool.seek(0, os.SEEK_END)
-            if is_whole:
-                return
-
-    def _is_row(self, line: bytes) -> bool:
-        try:
-            self._client.row(line)
-        except ValueError:
-            return False
-        return True
-
-    def _fetch(self, file_id: str, spool: BinaryIO, start: int) -> None:
-        spool.seek(start)
-        spool.truncate()
-        self._client.download(file_id, spool)
-        # two files must not meet in one line
-        spool.write(b"\n")
+    def _without_answers(self, run: Run, causes: Mapping[bytes, str]) -> str:
+        cause, n = Counter(causes.values()).most_common(1)[0]
+        return (
+            f"{self._provider.endpoint}: none of the {run.n_requests} requests of batch {run.batch_id} "
+            f"is answered, {n} of them because of: {cause}; so no further batch is made: change what "
+            f"the message names, and run again: only the missing ones are asked"
+        )
 
     def _tell(self, run: Run, status: BatchStatus, results: Results) -> None:
         logger.info(
@@ -363,8 +357,11 @@ class _Settlement:
                 ", ".join(f"{n} {kind} rows" for kind, n in sorted(results.odd.items())),
             )
         self._stop = self._stop or results.stop
+        ours = {key: self._awaited[key] for key in results.answered if key in self._awaited}
+        if self._legibility is not None:
+            self._legibility.review(ours)
         if self._show is not None:
-            self._show(len(results.answered & self._awaited), "")
+            self._show(len(ours), "")
 
     def _paid(self, key: bytes, usage: Usage | None) -> None:
         if self._account is not None:
@@ -387,14 +384,3 @@ class _Settlement:
             missing += [key for key in chunk if key not in known]
         causes = self._journal.causes(missing)
         return Counter(causes.get(key, "no batch held it; run again") for key in missing)
-
-
-@contextmanager
-def _explained(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StudyError(
-            f"{folder}: a batch's results cannot be written here ({error}); they stay with the provider: "
-            f"free disk space, and run again"
-        ) from error

@@ -15,7 +15,8 @@ from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.planning.tables import Asked, Study
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.registry import make_provider
-from fieldwork.generation.responses import Arm, groups_of
+from fieldwork.generation.responses import groups_of
+from fieldwork.generation.rows import Arm
 from fieldwork.records import Context, Item, Request
 
 # of contexts held at once, by their estimate

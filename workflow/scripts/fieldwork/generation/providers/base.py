@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple, Protocol
 
-from fieldwork.records import Item, Message, Outcome
+from fieldwork.records import Defect, Item, Message, Outcome
 
 
 class Sampling(NamedTuple):
@@ -73,7 +73,12 @@ class Usage(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A raw reply, read."""
+    """A raw reply, read.
+
+    Attributes:
+        returned_model: None where the reply names none.
+        defects: parts that are missing or could not be read as they came.
+    """
 
     text: str | None
     outcome: Outcome
@@ -82,6 +87,24 @@ class Reply(NamedTuple):
     fingerprint: str | None = None
     service_tier: str | None = None
     usage: Usage = Usage()
+    defects: tuple[Defect, ...] = ()
+
+
+def defects_of(
+    *, is_whole: bool, has_usage: bool, returned_model: str | None
+) -> tuple[Defect, ...]:
+    """The defects of a reply.
+
+    Args:
+        is_whole: no byte of it had to be replaced.
+        has_usage: it tells its tokens.
+    """
+    checks: dict[Defect, bool] = {
+        "encoding": is_whole,
+        "usage": has_usage,
+        "model": returned_model is not None,
+    }
+    return tuple(defect for defect, is_sound in checks.items() if not is_sound)
 
 
 class ModelInfo(NamedTuple):
@@ -114,6 +137,12 @@ class TransientError(Exception):
         self.throttled = throttled
         self.maybe_billed = maybe_billed
 
+    @property
+    def is_timeout(self) -> bool:
+        """Whether the call took as long as it may: raised for a `TimeoutError`."""
+        # `from None` hides the context from tracebacks and leaves it in place
+        return isinstance(self.__cause__ or self.__context__, TimeoutError)
+
 
 class RejectedError(Exception):
     """The server refuses this one call and would refuse it again."""
@@ -125,11 +154,13 @@ class Provider(Protocol):
     Attributes:
         endpoint: names the service and the version of its interface; part of the ledger's key.
         concurrency: calls that may be under way at once.
+        timeout_s: seconds a call may take; None where nothing ends it.
         sends_temperature: False where the model refuses one and it is left out of every call.
     """
 
     endpoint: str
     concurrency: int
+    timeout_s: float | None
     sends_temperature: bool
 
     def prefix(self, context: Sequence[Message]) -> bytes:
@@ -142,23 +173,27 @@ class Provider(Protocol):
         """`Wire.delivery` of the questions after a context."""
 
     async def send(self, body: bytes) -> Exchange:
-        """Send once.
+        """Send once; whether what came is an answer, `read` tells.
 
         Raises:
-            TransientError: worth another try.
+            TransientError: no reply came, or an error that may pass.
             RejectedError: this call will not be answered.
             StudyError: no call will be answered until the user changes something.
         """
 
     def read(self, raw: bytes) -> Reply:
-        """Read a raw reply.
+        """Read a raw reply; an answer is kept where only what stands beside it cannot be read.
 
         Raises:
             TransientError: the bytes are no reply of this provider.
+            StudyError: no call will be answered until the user changes something.
         """
 
     def is_asked_for(self, returned_model: str) -> bool:
         """Whether a reply from `returned_model` is one from the model that was asked for."""
+
+    def masked(self, text: str) -> str:
+        """A text of the server's without the secrets that calls carry."""
 
     async def models(self) -> list[ModelInfo] | None:
         """The models the server offers; None where it cannot tell."""

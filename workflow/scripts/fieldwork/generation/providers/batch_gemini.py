@@ -28,7 +28,7 @@ from fieldwork.generation.providers.batch_base import (
 from fieldwork.generation.providers.gemini import GEMINI_URL, GeminiSettings
 from fieldwork.generation.providers.gemini_errors import gemini_error
 from fieldwork.generation.providers.http import Answer
-from fieldwork.generation.providers.jsontext import as_text, dumps, loads
+from fieldwork.generation.providers.jsontext import as_received, as_text, dumps, mended
 
 ENDED = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
 
@@ -112,13 +112,14 @@ class GeminiBatches:
     def row(self, line: bytes) -> BatchRow:
         """A line of a results file: a reply, or an error."""
         try:
-            entry = loads(line)
+            entry, is_whole = mended(line)
             key = entry["key"]
             if not isinstance(key, str):
                 raise ValueError("a key is a string")
             reply = entry.get("response")
             if reply is not None:
-                raw = self._mask.reply(dumps(reply))
+                raw = dumps(reply) if is_whole else as_received(line, "response")
+                raw = self._mask.reply(raw)
                 return BatchRow(key, 200, raw, self._id_of(reply.get("responseId")))
             error = entry.get("error") or entry["status"]
             error = error.get("error", error)

@@ -24,7 +24,7 @@ from fieldwork.generation.providers.batch_base import (
     in_a_line,
 )
 from fieldwork.generation.providers.http import THROTTLED_STATUSES, TRANSIENT_STATUSES, Answer
-from fieldwork.generation.providers.jsontext import as_text, dumps, loads
+from fieldwork.generation.providers.jsontext import as_received, as_text, dumps, mended
 from fieldwork.generation.providers.openai import OpenAISettings
 
 RUN = "fieldwork_run"
@@ -128,14 +128,17 @@ class OpenAIBatches:
     def row(self, line: bytes) -> BatchRow:
         """A line of an output or error file."""
         try:
-            entry = loads(line)
+            entry, is_whole = mended(line)
             custom_id, response = entry["custom_id"], entry["response"]
             if not isinstance(custom_id, str):
                 raise ValueError("a custom_id is a string")
             if response is None:
                 return BatchRow(custom_id, 0, self._told({"error": entry["error"]}))
             status, body = int(response["status_code"]), response["body"]
-            raw = self._mask.reply(dumps(body)) if status == 200 else self._told(body)
+            raw = self._told(body)
+            if status == 200:
+                raw = dumps(body) if is_whole else as_received(line, "response", "body")
+                raw = self._mask.reply(raw)
             return BatchRow(custom_id, status, raw, self._id_of(response.get("request_id")))
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"no row of results: {error}") from error

@@ -21,7 +21,13 @@ import numpy.typing as npt
 
 from fieldwork.encoder import Encoder, text_key
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.base import Exchange, ModelInfo, Reply, Sampling
+from fieldwork.generation.providers.base import (
+    Exchange,
+    ModelInfo,
+    Reply,
+    Sampling,
+    TransientError,
+)
 from fieldwork.records import Item, Message
 
 LIST_LENGTH = 5
@@ -53,6 +59,7 @@ class Embedded:
 
     # not for speed, there is one processor at work: so many answers share a commit of the ledger
     concurrency = 64
+    timeout_s: float | None = None
     sends_temperature = True
 
     def __init__(self, encoder: Encoder, settings: EmbeddedSettings, code: str) -> None:
@@ -130,12 +137,19 @@ class Embedded:
 
     def read(self, raw: bytes) -> Reply:
         """The text; there is nothing else to read."""
-        text = json.loads(raw)["text"]
+        try:
+            text = str(json.loads(raw)["text"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise TransientError(f"no answer of the embedded model: {error}") from error
         return Reply(text=text, outcome="ok", finish_reason="stop")
 
     def is_asked_for(self, returned_model: str) -> bool:  # noqa: ARG002
         """Nobody else could answer."""
         return True
+
+    def masked(self, text: str) -> str:
+        """There are no secrets."""
+        return text
 
     async def models(self) -> list[ModelInfo] | None:
         """There is no server to ask."""

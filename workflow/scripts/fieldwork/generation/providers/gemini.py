@@ -18,12 +18,21 @@ from fieldwork.generation.providers.base import (
     Sampling,
     TransientError,
     Usage,
+    defects_of,
 )
 from fieldwork.generation.providers.gemini_caches import CacheSettings, ContextCaches
 from fieldwork.generation.providers.gemini_errors import gemini_error, refusal
 from fieldwork.generation.providers.gemini_outcomes import ACCOUNT_STOPPED, outcome_of
 from fieldwork.generation.providers.http import Answer, Http, HttpSettings
-from fieldwork.generation.providers.jsontext import as_count, as_text, dumps, loads, well_formed
+from fieldwork.generation.providers.jsontext import (
+    as_count,
+    as_map,
+    as_text,
+    dumps,
+    loads,
+    mended,
+    well_formed,
+)
 from fieldwork.generation.providers.snapshots import is_one_of
 from fieldwork.generation.providers.vertex import GoogleToken, VertexSettings
 from fieldwork.records import Item, Message
@@ -96,6 +105,7 @@ class Gemini:
         self.settings = settings
         self._asked = (settings.model, *settings.accept_models)
         self.concurrency = settings.concurrency
+        self.timeout_s: float | None = settings.timeout_s
         self.sends_temperature = settings.send_temperature
         vertex, model = settings.vertex, quote(settings.model, safe="")
         host = (settings.base_url or (vertex.host() if vertex else GEMINI_URL)).rstrip("/")
@@ -157,7 +167,6 @@ class Gemini:
                 self._caches.forget(cache)
                 raise TransientError("the server no longer has the cached context")
             raise self._error(answer)
-        self.read(answer.raw)  # a reply that cannot be read must not count as an answer
         return answer.exchange(_request_id(answer.raw))
 
     async def _wire(self, body: bytes) -> tuple[bytes, str | None]:
@@ -185,7 +194,8 @@ class Gemini:
             StudyError: the account may generate nothing any more.
         """
         try:
-            reply = _reply(loads(raw))
+            body, is_whole = mended(raw)
+            reply = _reply(body, is_whole=is_whole)
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise self._unread(raw) from error
         if reply.finish_reason in ACCOUNT_STOPPED:
@@ -202,6 +212,10 @@ class Gemini:
     def is_asked_for(self, returned_model: str) -> bool:
         """The model, a numbered snapshot of it, or one of `accept_models`."""
         return is_one_of(returned_model.rpartition("/")[2], self._asked)
+
+    def masked(self, text: str) -> str:
+        """`text` without the key, and without what headers and the proxy's address hold of secrets."""
+        return self._http.scrubbed(text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
     async def models(self) -> list[ModelInfo] | None:
         """The service's list, without shutdown dates, which it does not tell; None for Vertex AI.
@@ -262,15 +276,17 @@ def _content(role: str, text: str) -> dict[str, Any]:
     return {"parts": [{"text": text}], "role": _ROLES.get(role, role)}
 
 
-def _reply(reply: Any) -> Reply:
-    version = as_text(reply.get("modelVersion"))
-    candidates = reply.get("candidates") or []
-    blocked = (reply.get("promptFeedback") or {}).get("blockReason")
+def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
+    version = as_text(body.get("modelVersion")) or None
+    candidates = body.get("candidates") or []
+    blocked = (body.get("promptFeedback") or {}).get("blockReason")
     if not candidates and not blocked:
         raise ValueError("neither an answer nor a reason why there is none")
     candidate = candidates[0] if candidates else {}
     text = _text(candidate.get("content") or {})
-    usage = reply.get("usageMetadata") or {}
+    metadata = as_map(body.get("usageMetadata"))
+    usage = _usage(metadata)
+    has_usage = usage.input is not None and usage.output is not None
     finish = as_text(candidate.get("finishReason"))
     return Reply(
         text=text,
@@ -278,13 +294,18 @@ def _reply(reply: Any) -> Reply:
         finish_reason=finish if candidates else as_text(blocked),
         returned_model=version,
         fingerprint=version,
-        service_tier=as_text(usage.get("serviceTier") or usage.get("trafficType")),
-        usage=_usage(usage),
+        service_tier=as_text(metadata.get("serviceTier") or metadata.get("trafficType")),
+        usage=usage,
+        defects=defects_of(is_whole=is_whole, has_usage=has_usage, returned_model=version),
     )
 
 
 def _request_id(raw: bytes) -> str | None:
-    return as_text(loads(raw).get("responseId"))
+    """The service's name for the call; None where there is none in what came."""
+    try:
+        return as_text(as_map(mended(raw).value).get("responseId"))
+    except ValueError:
+        return None
 
 
 def _text(content: Mapping[str, Any]) -> str | None:

@@ -20,9 +20,18 @@ from fieldwork.generation.providers.base import (
     Sampling,
     TransientError,
     Usage,
+    defects_of,
 )
 from fieldwork.generation.providers.http import TRANSIENT_STATUSES, Answer, Http, HttpSettings
-from fieldwork.generation.providers.jsontext import as_count, as_text, dumps, loads, well_formed
+from fieldwork.generation.providers.jsontext import (
+    as_count,
+    as_map,
+    as_text,
+    dumps,
+    loads,
+    mended,
+    well_formed,
+)
 from fieldwork.generation.providers.snapshots import is_one_of
 from fieldwork.records import Item, Message, Outcome
 
@@ -84,6 +93,7 @@ class OpenAI:
         self._start = b'{"model":' + dumps(settings.model) + b',"messages":['
         self._asked = (settings.model, *settings.accept_models)
         self.concurrency = settings.concurrency
+        self.timeout_s: float | None = settings.timeout_s
         self.sends_temperature = settings.send_temperature
         self.endpoint = _endpoint(settings)
         self._http = Http(
@@ -145,7 +155,6 @@ class OpenAI:
         answer = await self._http.call("POST", self.endpoint, self.wire(body))
         if answer.status != 200 and not (answer.status in (400, 403) and _is_filtered(answer.raw)):
             raise self._error(answer)
-        self.read(answer.raw)  # a reply that cannot be read must not count as an answer
         return answer.exchange()
 
     def _error(self, answer: Answer) -> Exception:
@@ -174,22 +183,10 @@ class OpenAI:
     def read(self, raw: bytes) -> Reply:
         """Read a completion, or the refusal of a filter in front of the model."""
         try:
-            reply = loads(raw)
-            if "choices" not in reply and _is_filtered(raw):
+            body, is_whole = mended(raw)
+            if "choices" not in body and _is_filtered(raw):
                 return Reply(text=None, outcome="filtered", finish_reason="content_filter")
-            choice = reply["choices"][0]
-            message = choice["message"]
-            text = _text(message.get("content"))
-            finish_reason = as_text(choice.get("finish_reason"))
-            return Reply(
-                text=text,
-                outcome=_outcome(finish_reason, message.get("refusal"), text),
-                finish_reason=finish_reason,
-                returned_model=as_text(reply.get("model")),
-                fingerprint=as_text(reply.get("system_fingerprint")),
-                service_tier=as_text(reply.get("service_tier")),
-                usage=_usage(reply.get("usage") or {}),
-            )
+            return _reply(body, is_whole=is_whole)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             sentence = f"no chat completion: {self._why_not(raw, error)}"
             raise TransientError(sentence, maybe_billed=True) from error
@@ -205,6 +202,10 @@ class OpenAI:
     def is_asked_for(self, returned_model: str) -> bool:
         """The model, a dated snapshot of it, or one of `accept_models`."""
         return is_one_of(returned_model, self._asked)
+
+    def masked(self, text: str) -> str:
+        """`text` without the key, and without what headers and the proxy's address hold of secrets."""
+        return self._http.scrubbed(text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
     async def models(self) -> list[ModelInfo] | None:
         """The server's list; None where it has none, or, as with Azure, one that names no deployment.
@@ -259,6 +260,27 @@ def _model_info(entry: dict[str, Any]) -> ModelInfo:
     return ModelInfo(str(entry["id"]), shutdown)
 
 
+def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
+    choice = body["choices"][0]
+    message = choice["message"]
+    text = _text(message.get("content"))
+    finish_reason = as_text(choice.get("finish_reason"))
+    returned_model = as_text(body.get("model")) or None
+    usage = as_map(body.get("usage"))
+    return Reply(
+        text=text,
+        outcome=_outcome(finish_reason, message.get("refusal"), text),
+        finish_reason=finish_reason,
+        returned_model=returned_model,
+        fingerprint=as_text(body.get("system_fingerprint")),
+        service_tier=as_text(body.get("service_tier")),
+        usage=_usage(usage),
+        defects=defects_of(
+            is_whole=is_whole, has_usage=_has_usage(usage), returned_model=returned_model
+        ),
+    )
+
+
 def _text(content: object) -> str | None:
     """A message's text: a string, or the text among its parts, as some servers write beside thoughts."""
     if isinstance(content, list):
@@ -310,8 +332,8 @@ def _outcome(finish_reason: str | None, refusal: object, text: str | None) -> Ou
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
-    prompt = usage.get("prompt_tokens_details") or {}
-    completion = usage.get("completion_tokens_details") or {}
+    prompt = as_map(usage.get("prompt_tokens_details"))
+    completion = as_map(usage.get("completion_tokens_details"))
     return Usage(
         input=as_count(usage.get("prompt_tokens")),
         cached=as_count(prompt.get("cached_tokens")),
@@ -319,3 +341,11 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
         output=as_count(usage.get("completion_tokens")),
         reasoning=as_count(completion.get("reasoning_tokens")),
     )
+
+
+def _has_usage(usage: Mapping[str, Any]) -> bool:
+    """Whether a reply tells its tokens, and nothing about them that cannot be read."""
+    counts = _usage(usage)
+    details = (usage.get(f"{part}_tokens_details") for part in ("prompt", "completion"))
+    is_odd = any(not isinstance(part, dict | None) for part in details)
+    return counts.input is not None and counts.output is not None and not is_odd

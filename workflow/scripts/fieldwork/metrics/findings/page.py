@@ -11,7 +11,7 @@ import pandas as pd
 
 from fieldwork.designs import FIELD
 from fieldwork.metrics.findings.phrases import LEVEL, counted, listed, literal
-from fieldwork.records import VarianceShare
+from fieldwork.records import REFUSALS, VarianceShare
 
 
 class Study(NamedTuple):
@@ -45,7 +45,13 @@ def as_markdown(study: Study) -> Study:
 
 
 class Asked(NamedTuple):
-    """What came back under a condition: requests, and how many failed or cannot be read."""
+    """What came back under a condition: requests, and how many of them have no answer to count.
+
+    Attributes:
+        n_unread: that no reader can make anything of; the empty ones are among them.
+        n_refused: by the model, or by a filter of its provider.
+        n_truncated: cut off at the longest answer asked for, readable or not.
+    """
 
     model: str
     task: str
@@ -53,6 +59,9 @@ class Asked(NamedTuple):
     n: int
     n_failed: int
     n_unread: int
+    n_refused: int = 0
+    n_truncated: int = 0
+    n_empty: int = 0
 
 
 class Section(NamedTuple):
@@ -81,6 +90,9 @@ class TestedRow(Row, Protocol):
     def p_holm(self) -> float | None: ...
 
 
+MANY = 0.2
+"""Share of an arm's answers above which it is said first that they cannot be read."""
+
 R = TypeVar("R", bound=Row)
 T = TypeVar("T")
 
@@ -89,14 +101,24 @@ def count_answers(answers: pd.DataFrame) -> list[Asked]:
     """One row for each model, task and condition, in this order; empty input gives none."""
     if answers.empty:
         return []
-    failed = answers["outcome"] == "failed"
-    flags = answers.assign(failed=failed, unread=answers["reason"].notna() & ~failed)
-    found = flags.groupby(["model", "task", "condition"], sort=True)[["failed", "unread"]]
-    sizes, sums = found.size(), found.sum()
+    outcome, reason = answers["outcome"], answers["reason"]
+    failed = outcome == "failed"
+    refused = reason.isin(REFUSALS) & ~failed
+    flags = {
+        "failed": failed,
+        "unread": reason.notna() & ~failed & ~refused,
+        "refused": refused,
+        "truncated": outcome == "truncated",
+        "empty": outcome == "empty",
+    }
+    arms = answers.assign(**flags).groupby(["model", "task", "condition"], sort=True)[[*flags]]
     return [
-        Asked(str(model), str(task), str(condition), int(n), int(failures), int(unread))
-        for (model, task, condition), n, (failures, unread) in zip(
-            sizes.index, sizes, sums.itertuples(index=False, name=None), strict=True
+        Asked(str(model), str(task), str(condition), int(n), *map(int, counts))
+        for (model, task, condition), n, counts in zip(
+            arms.size().index,
+            arms.size(),
+            arms.sum().itertuples(index=False, name=None),
+            strict=True,
         )
     ]
 
@@ -163,10 +185,9 @@ def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Stu
     """What the study cannot say, and what is missing from it."""
     lines = [f"{note}." for note in study.notes]
     lines += [
-        f"{where(r, study)}: {counted(r.n_failed, 'call')} failed and "
-        f"{counted(r.n_unread, 'answer')} cannot be read, of {r.n:,} [answers]"
+        f"{where(r, study)}: {_lost(r)}, of {r.n:,} [answers]"
         for r in told(asked, study, list(study.conditions))
-        if r.n_failed or r.n_unread
+        if r.n_failed or r.n_unread or r.n_refused or r.n_truncated
     ]
     once = [r for r in told(variance, study, study.users) if r.n_puppets and not r.n_repeated]
     if any(r.condition == FIELD for r in once):
@@ -200,10 +221,42 @@ def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Stu
     return Section("What this study cannot say", head, lines)
 
 
-def render(sections: Sequence[Section], study: Study) -> list[str]:
-    """The lines of findings.md."""
+def _lost(row: Asked) -> str:
+    parts = [
+        f"{counted(row.n_failed, 'call')} failed",
+        f"{counted(row.n_unread, 'answer')} cannot be read",
+        f"{counted(row.n_refused, 'answer')} {'is a refusal' if row.n_refused == 1 else 'are refusals'}",
+        f"{counted(row.n_truncated, 'answer')} {'is' if row.n_truncated == 1 else 'are'} cut off",
+    ]
+    counts = (row.n_failed, row.n_unread, row.n_refused, row.n_truncated)
+    # the first two are what is asked first: that they are none is worth saying
+    return listed(parts[:2] + [part for part, n in zip(parts[2:], counts[2:], strict=True) if n])
+
+
+def cautions(asked: Sequence[Asked], study: Study) -> list[str]:
+    """What must be read before any number: arms of which many answers are worth nothing."""
+    return [
+        f"Caution: {where(r, study)}: of {counted(r.n, 'answer')} {', '.join(parts)}. Numbers of this "
+        f"arm say more about the asking than about the model"
+        for r in told(asked, study, list(study.conditions))
+        if (parts := [*_many(r)])
+    ]
+
+
+def _many(row: Asked) -> Iterator[str]:
+    for n, what in (
+        (row.n_unread, "cannot be read"),
+        (row.n_truncated, "are cut off at the longest answer asked for (max_tokens)"),
+        (row.n_empty, "are empty"),
+    ):
+        if n > MANY * row.n:
+            yield f"{n:,} ({n / row.n:.0%}) {what}".replace("%", " %")
+
+
+def render(sections: Sequence[Section], study: Study, cautions: Sequence[str] = ()) -> list[str]:
+    """The lines of findings.md; the cautions stand above all."""
     lines = [f"# Findings of the study {study.name}", ""]
-    for note in study.notes:
+    for note in (*cautions, *study.notes):
         lines += [f"**{note}.**", ""]
     lines += [
         f"A difference is told where its test has p < {LEVEL:g} after Holm's correction for all "

@@ -1,0 +1,271 @@
+"""What docs/models.md promises of servers that answer nobody, held against every provider."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from batch_desk import make_calls
+from provider_cases import KEY, item, make_openai
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.accounts import Account
+from fieldwork.generation.agenda import Ask, Group
+from fieldwork.generation.batches.files import BatchLimits
+from fieldwork.generation.batches.patience import Clock
+from fieldwork.generation.batches.settling import settle_batches
+from fieldwork.generation.engine import settle
+from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.limits import Limits
+from fieldwork.generation.providers.base import Provider, Sampling, TransientError
+from fieldwork.generation.providers.batch_base import BatchClient
+from fieldwork.generation.providers.batch_gemini import GeminiBatches
+from fieldwork.generation.providers.batch_openai import OpenAIBatches
+from fieldwork.generation.providers.embedded import Embedded
+from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
+from fieldwork.generation.providers.registry import make_provider
+from fieldwork.generation.providers.vertex import VertexSettings
+from fieldwork.generation.sender import Sender
+from servers.faults import google_error, openai_error
+from servers.provider import (
+    FOREVER,
+    Chat,
+    Fault,
+    ModelSpec,
+    refuse_connections,
+    serve_chat,
+    serve_provider,
+)
+
+N = 200
+ATTEMPTS = 5
+PAGE = b"<html><body>Please log in</body></html>"
+VERTEX = VertexSettings("a-project", "europe-west4")
+
+
+def openai(chat: Chat, **more: Any) -> Provider:
+    return make_openai(chat.base_url, concurrency=16, **more)
+
+
+def azure(chat: Chat, **more: Any) -> Provider:
+    return make_openai(chat.azure_url, concurrency=16, azure_version="2024-10-21", **more)
+
+
+def gemini(chat: Chat, **more: Any) -> Provider:
+    return Gemini(GeminiSettings("gemini-x", chat.gemini_url, api_key=KEY, **more))
+
+
+def vertex(chat: Chat, **more: Any) -> Provider:
+    settings = GeminiSettings("gemini-x", chat.gemini_url, "v1beta1", vertex=VERTEX, **more)
+    return Gemini(settings._replace(token_env="VERTEX_TOKEN"))
+
+
+Make = Callable[..., Provider]
+PROVIDERS: dict[str, Make] = {make.__name__: make for make in (openai, azure, gemini, vertex)}
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERTEX_TOKEN", "a-token")
+    monkeypatch.setattr("fieldwork.generation.calling.FIRST_WAIT_S", 0.001)
+
+
+@pytest.fixture
+def chat() -> Iterator[Chat]:
+    with serve_chat() as server:
+        yield server
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with open_ledger(tmp_path / "m.sqlite") as opened:
+        yield opened
+
+
+def ask(provider: Provider, ledger: Ledger, n: int = N) -> int:
+    """Ask so many questions; how many have no answer in the end."""
+    sender = Sender(
+        provider=provider,
+        ledger=ledger,
+        limits=Limits(ceiling=16, requests_per_minute=None, tokens_per_minute=None),
+        account=Account(None, "live", 16),
+        attempts=ATTEMPTS,
+    )
+    asks = [Ask(item(f"q{i}"), Sampling(1.0, 16, 0), 0) for i in range(n)]
+    return settle([Group(None, [], asks)], sender, total=n).failures.total()
+
+
+class Wrong(NamedTuple):
+    """How a server is wrong, the calls it may be met by, and what the user reads."""
+
+    fault: Callable[[str], Fault]
+    most: int
+    cause: str
+
+
+def error(status: int) -> Callable[[str], Fault]:
+    def made(api: str) -> Fault:
+        google = api in ("gemini", "vertex")
+        body = google_error(status, "broken") if google else openai_error("broken")
+        return Fault(status=status, body=body, times=FOREVER)
+
+    return made
+
+
+WRONG = {
+    "a page of HTML": Wrong(lambda _: Fault(body=PAGE, times=FOREVER), 25, "Please log in"),
+    "nothing": Wrong(lambda _: Fault(body=b"", times=FOREVER), 25, "an empty body"),
+    "no choices": Wrong(
+        lambda _: Fault(reply={"choices": []}, drop=["candidates"], times=FOREVER), 25, "no "
+    ),
+    "HTTP 400": Wrong(error(400), 5, "HTTP 400: broken"),
+    "HTTP 500": Wrong(error(500), 25, "HTTP 500: broken"),
+    "a reset": Wrong(lambda _: Fault(reset=True, times=FOREVER), 25, "calls: "),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_a_server_that_is_wrong_for_everybody_is_met_by_a_few_calls(
+    api: str, name: str, chat: Chat, ledger: Ledger
+) -> None:
+    wrong = WRONG[name]
+    chat.faults.append(wrong.fault(api))
+    with pytest.raises(StudyError, match="no request is answered") as caught:
+        ask(PROVIDERS[api](chat), ledger)
+    assert wrong.cause in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(chat.requests) <= wrong.most
+    chat.faults.clear()
+    assert ask(PROVIDERS[api](chat), ledger) == 0, "and when it is well again all is asked"
+
+
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_a_server_that_is_not_there(api: str, chat: Chat, ledger: Ledger) -> None:
+    provider = PROVIDERS[api](chat)
+    with refuse_connections(chat), pytest.raises(StudyError, match=r"25 calls: .*Connect"):
+        ask(provider, ledger)
+
+
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_a_server_that_hangs_costs_a_few_time_limits(api: str, chat: Chat, ledger: Ledger) -> None:
+    chat.faults.append(Fault(wait_s=60.0, times=FOREVER))
+    began = time.monotonic()
+    with pytest.raises(StudyError, match=r"no reply within 0\.3 s.*models\.\*\.timeout_s"):
+        ask(PROVIDERS[api](chat, timeout_s=0.3), ledger)
+    assert len(chat.requests) <= 8
+    # one after the other all requests would take 300 s
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_a_burst_among_answers_is_asked_through(
+    api: str, name: str, chat: Chat, ledger: Ledger
+) -> None:
+    fault = WRONG[name].fault(api)
+    fault.skip, fault.times = 20, 60
+    chat.faults.append(fault)
+    failures = ask(PROVIDERS[api](chat), ledger)
+    assert chat.faults[0].times == 0
+    assert failures <= 60
+    assert len(ledger.keys()) == N - failures
+
+
+# --- readers -----------------------------------------------------------------------------------------
+
+
+def test_every_provider_refuses_what_is_no_reply_of_its_own(chat: Chat, tmp_path: Path) -> None:
+    entry = {"provider": "embedded", "encoder": "all-MiniLM-L6-v2"}
+    embedded = make_provider({**entry, "sharpness": 1.0, "context_weight": 0.5}, tmp_path / "s")
+    assert isinstance(embedded, Embedded)
+    for provider in (embedded, *(make(chat) for make in PROVIDERS.values())):
+        for raw in (PAGE, b"", b"[]", b"{}", b"null", b"7", b'"text"', b"\xff"):
+            with pytest.raises(TransientError):
+                provider.read(raw)
+
+
+# --- batches -----------------------------------------------------------------------------------------
+
+SPEED = 20_000.0
+HASTE = 200.0
+N_BATCHED = 60
+A_BATCH = 20
+
+
+def openai_desk(chat: Chat) -> tuple[Provider, BatchClient]:
+    provider = make_openai(chat.base_url)
+    return provider, OpenAIBatches(provider.settings, provider.wire)
+
+
+def gemini_desk(chat: Chat) -> tuple[Provider, BatchClient]:
+    settings = GeminiSettings("gemini-x", chat.gemini_url, api_key=KEY)
+    return Gemini(settings), GeminiBatches(settings)
+
+
+DESKS = {"openai": openai_desk, "gemini": gemini_desk}
+
+
+@pytest.fixture
+def service() -> Iterator[Chat]:
+    specs = [ModelSpec("gpt-test"), ModelSpec("gemini-x", family="gemini")]
+    with serve_provider(specs=specs, speed=SPEED) as server:
+        yield server
+
+
+def ask_by_batch(api: str, service: Chat, folder: Path, n: int = N_BATCHED) -> int:
+    """Ask by one batch after the other; how many requests have no answer in the end."""
+    provider, client = DESKS[api](service)
+    calls = make_calls(provider, n)
+    limits = BatchLimits(A_BATCH, max_tokens=sum(c.tokens for c in calls[:A_BATCH]), attempts=5)
+    with open_ledger(folder / "m.sqlite") as ledger, closing(client):
+        return settle_batches(
+            calls,
+            client=client,
+            provider=provider,
+            ledger=ledger,
+            journal_path=folder / "m.batches.sqlite",
+            limits=limits._replace(listing_lag_s=5),
+            poll_s=1,
+            clock=Clock(lambda: HASTE * time.monotonic(), lambda s: time.sleep(s / HASTE)),
+        ).total()
+
+
+def n_batched(service: Chat) -> int:
+    return sum(len(job.rows) for job in service.jobs.values())
+
+
+@pytest.mark.parametrize("step", ["files.upload", "batches.create", "batches.get", "files.content"])
+@pytest.mark.parametrize("api", DESKS)
+def test_a_batch_service_that_sends_pages_is_met_by_a_few_calls(
+    api: str, step: str, service: Chat, tmp_path: Path
+) -> None:
+    service.faults.append(Fault(body=PAGE, step=step, times=FOREVER))
+    with suppress(StudyError):
+        assert ask_by_batch(api, service, tmp_path) == N_BATCHED
+    assert n_batched(service) <= A_BATCH
+    assert FOREVER - service.faults[0].times <= 25
+
+
+@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize("api", DESKS)
+def test_a_batch_without_an_answer_is_the_last(
+    api: str, status: int, service: Chat, tmp_path: Path
+) -> None:
+    body = google_error(status, "broken") if api == "gemini" else openai_error("broken")
+    service.faults.append(Fault(status=status, body=body, step="row", times=FOREVER))
+    with pytest.raises(StudyError, match=r"none of the 20 requests of batch .*broken.*no further"):
+        ask_by_batch(api, service, tmp_path)
+    assert n_batched(service) == A_BATCH
+    service.faults.clear()
+    assert ask_by_batch(api, service, tmp_path) == 0
+
+
+@pytest.mark.parametrize("api", DESKS)
+def test_batches_with_some_answers_go_on(api: str, service: Chat, tmp_path: Path) -> None:
+    body = google_error(500, "broken") if api == "gemini" else openai_error("broken")
+    service.faults.append(Fault(status=500, body=body, step="row", skip=1, times=A_BATCH + 5))
+    assert ask_by_batch(api, service, tmp_path) == A_BATCH + 5
+    assert n_batched(service) == N_BATCHED

@@ -1,0 +1,301 @@
+"""Damaged ledgers: what is whole comes back as it was, nothing else does, the damaged file is kept."""
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.inventory import Inventory
+from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
+from fieldwork.generation.recovery.pages import open_pages
+from fieldwork.generation.recovery.report import sentence_of
+from fieldwork.generation.recovery.salvage import Recovery, recover
+
+SCRIPTS = Path(__file__).parents[4] / "workflow" / "scripts"
+STARTED = datetime(2026, 11, 20, 10, 30, tzinfo=UTC)
+FOREIGN = b"from another model"
+
+
+def entry(n: int) -> Entry:
+    """An answer of any length, from a word to several pages, and of every kind of value."""
+    source = random.Random(n)
+    return Entry(
+        key=ledger_key(b"%d" % n, "https://api.example", n % 3),
+        endpoint="https://api.example",
+        replicate=n % 3,
+        raw=source.randbytes(source.choice([10, 300, 900, 1100, 5000, 30_000])),
+        started_at=STARTED + timedelta(seconds=n) if n % 5 else None,
+        latency_s=source.choice([None, 0.0, 1.0, 2.5, 300.0]),
+        attempts=source.choice([1, 2, 300]),
+        request_id=source.choice([None, "", "req_ü"]),
+        tier=source.choice(["live", "flex", "batch"]),
+    )
+
+
+ENTRIES = [entry(n) for n in range(120)]
+TRUTH = {e.key: e for e in ENTRIES}
+
+
+def is_asked(answer: Entry) -> bool:
+    return not answer.raw.startswith(FOREIGN)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger" / "m.sqlite"
+
+
+def filled(path: Path) -> bytes:
+    """A ledger of all answers, stored in several commits; its bytes."""
+    for start in range(0, len(ENTRIES), 25):
+        with open_ledger(path) as ledger:
+            ledger.store(ENTRIES[start : start + 25])
+    return path.read_bytes()
+
+
+def killed(path: Path) -> None:
+    """A ledger whose job was killed: its answers are in the log."""
+    code = """
+import os, sys
+sys.path[:0] = sys.argv[2:]
+from pathlib import Path
+from test_salvage import ENTRIES
+from fieldwork.generation.ledger import open_ledger
+with open_ledger(Path(sys.argv[1])) as ledger:
+    for start in range(0, len(ENTRIES), 10):
+        ledger.store(ENTRIES[start : start + 10])
+    os.kill(os.getpid(), 9)
+"""
+    folders = [str(SCRIPTS), str(Path(__file__).parent)]
+    dead = subprocess.run([sys.executable, "-c", code, str(path), *folders], check=False)
+    assert dead.returncode == -9
+    assert path.with_name(f"{path.name}-wal").stat().st_size > 100_000
+
+
+def held(path: Path) -> dict[bytes, Entry]:
+    with open_ledger(path) as ledger:
+        return {e.key: e for e in ledger.entries(ledger.keys())}
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def test_every_record_of_a_sound_file_is_read_as_sqlite_reads_it(path: Path) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.text_factory = bytes
+        rows = connection.execute("SELECT * FROM answers").fetchall()
+    with open_pages(path) as pages:
+        records = [r for r in pages.records() if len(r) == 10]
+    as_floats = {(*r[:6], None if r[6] is None else float(r[6]), *r[7:]) for r in records}
+    assert as_floats == set(rows)
+    assert len(rows) == len(ENTRIES)
+
+
+@pytest.mark.parametrize("page_size", [512, 1024, 8192, 65_536])
+def test_pages_of_any_size_are_read(path: Path, page_size: int) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute(f"PRAGMA page_size = {page_size}")
+        connection.execute("VACUUM")
+    assert len(path.read_bytes()) % page_size == 0
+    with open_pages(path) as pages:
+        assert len({r[0] for r in pages.records() if len(r) == 10}) == len(ENTRIES)
+
+
+def test_a_sound_ledger_is_left_alone(path: Path) -> None:
+    before = filled(path)
+    recovery = recover(path, is_asked)
+    assert recovery == Recovery(None, len(ENTRIES), len(ENTRIES))
+    assert path.read_bytes() == before
+    assert "sound, with 120 answers" in sentence_of(path, recovery)
+    assert sorted(p.name for p in path.parent.iterdir()) == [
+        "m.inventory.txt", "m.sqlite", "m.sqlite.lock",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.9, 0.999])
+def test_a_ledger_that_was_cut_is_refused_and_gives_back_what_is_left(
+    path: Path, share: float
+) -> None:
+    before = filled(path)
+    os.truncate(path, int(len(before) * share))
+    with pytest.raises(StudyError, match=r"damaged .*recover_ledgers"), open_ledger(path):
+        pass
+    recovery = recover(path, is_asked)
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
+    # long answers lie in several pages, and are whole only where the last of them is
+    assert recovery.n_answers == len(entries) >= 0.4 * share * len(ENTRIES)
+    assert recovery.kept_as is not None
+    assert recovery.kept_as.read_bytes() == before[: int(len(before) * share)]
+    assert Inventory(path).count() == len(entries)
+    assert recover(path, is_asked).trouble is None, "a second time there is nothing to do"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_a_ledger_with_pages_full_of_garbage_the_others_come_back(path: Path, seed: int) -> None:
+    raw, source = bytearray(filled(path)), random.Random(seed)
+    n_pages = len(raw) // 4096
+    hit = source.sample(range(1 if seed % 2 else 0, n_pages), 6)
+    for page in hit:
+        raw[4096 * page : 4096 * (page + 1)] = source.randbytes(4096)
+    path.write_bytes(raw)
+    recovery = recover(path, is_asked)
+    assert recovery.trouble is not None
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
+    # a page holds a part of one long answer, or of a dozen short ones
+    assert len(entries) >= len(ENTRIES) - 6 * 12
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_flipped_bits_bring_no_wrong_answer_back(path: Path, seed: int) -> None:
+    raw, source = bytearray(filled(path)), random.Random(seed)
+    for _ in range(40):
+        raw[source.randrange(len(raw))] ^= 1 << source.randrange(8)
+    path.write_bytes(raw)
+    recover(path, is_asked)
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
+    assert len(entries) >= len(ENTRIES) - 40
+
+
+def test_an_emptied_ledger_is_refused_and_said_to_be_lost(path: Path) -> None:
+    filled(path)
+    path.write_bytes(b"")
+    with (
+        pytest.raises(StudyError, match=r"held 120 answers and holds none now.*recover_ledgers"),
+        open_ledger(path),
+    ):
+        pass
+    assert path.read_bytes() == b"", "SQLite is not let near it"
+    recovery = recover(path, is_asked)
+    assert recovery.is_lost
+    assert "none of 120 answers can be recovered" in sentence_of(path, recovery)
+    assert path.read_bytes() == b""
+
+
+def test_an_emptied_ledger_comes_back_out_of_its_log(path: Path) -> None:
+    killed(path)
+    path.write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(StudyError, match="holds none now"), open_ledger(path):
+            pass
+    recovery = recover(path, is_asked)
+    assert held(path) == TRUTH
+    assert recovery.n_answers == 120
+    assert "recovered; the damaged file is kept as m.sqlite.damaged-" in sentence_of(path, recovery)
+
+
+def test_a_deleted_ledger_comes_back_out_of_its_log(path: Path) -> None:
+    killed(path)
+    path.unlink()
+    with pytest.raises(StudyError, match="holds none now"), open_ledger(path):
+        pass
+    recover(path, is_asked)
+    assert held(path) == TRUTH
+
+
+@pytest.mark.parametrize("offset", [0, 3, 20, 31, 32 + 30, 100_000])
+def test_a_log_with_a_flipped_byte_loses_one_page_at_most(path: Path, offset: int) -> None:
+    """SQLite would drop all that follows the byte, and delete the file."""
+    killed(path)
+    raw = bytearray(log_of(path).read_bytes())
+    raw[offset] ^= 0x10
+    log_of(path).write_bytes(raw)
+    with (
+        pytest.raises(StudyError, match=r"its log is not as it was written.*recover_led"),
+        open_ledger(path),
+    ):
+        pass
+    assert log_of(path).read_bytes() == raw
+    recovery = recover(path, is_asked)
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
+    assert len(entries) == recovery.n_answers >= len(ENTRIES) - 12
+
+
+@pytest.mark.parametrize("end", ["cut", "garbage", "an older log"])
+def test_a_log_whose_end_a_crash_has_torn_is_no_damage(path: Path, end: str) -> None:
+    killed(path)
+    raw = log_of(path).read_bytes()
+    step = 24 + 4096
+    cut = 32 + step * ((len(raw) - 32) // step - 5) + 999
+    tails = {"cut": b"", "garbage": os.urandom(3 * step), "an older log": raw[32 : 32 + 3 * step]}
+    tail = tails[end]
+    if end == "an older log":
+        # frames of the log's last use, under other salts
+        cut = 32 + step * ((cut - 32) // step)
+        tail = b"".join(
+            tail[i : i + 8] + b"olderlog" + tail[i + 16 : i + step]
+            for i in range(0, len(tail), step)
+        )
+    log_of(path).write_bytes(raw[:cut] + tail)
+    entries = held(path)
+    assert entries.items() <= TRUTH.items()
+    assert len(entries) > 60
+
+
+def test_answers_of_another_model_stay_apart(path: Path) -> None:
+    own, foreign = ENTRIES[:30], [e._replace(raw=FOREIGN + e.raw) for e in ENTRIES[30:40]]
+    with open_ledger(path) as ledger:
+        ledger.store(own)
+        ledger.quarantine(foreign)
+    raw = bytearray(path.read_bytes())
+    raw[100:4096] = bytes(3996)
+    path.write_bytes(raw)
+    recovery = recover(path, is_asked)
+    assert (recovery.n_answers, recovery.n_set_apart) == (40, 10)
+    with open_ledger(path) as ledger:
+        assert set(ledger.keys()) == {e.key for e in own}
+        assert sorted(ledger.quarantined(ledger.keys("quarantined"))) == sorted(foreign)
+
+
+def test_rows_that_were_set_aside_as_damaged_do_not_come_back(path: Path) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE answers SET attempts = 77 WHERE replicate = 1")
+    assert len(held(path)) == 80
+    raw = bytearray(path.read_bytes())
+    raw[:16] = bytes(16)
+    path.write_bytes(raw)
+    recover(path, is_asked)
+    assert {e.replicate for e in held(path).values()} == {0, 2}
+
+
+def test_a_disk_that_refuses_leaves_the_damaged_file_as_it_was(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = filled(path)
+    os.truncate(path, len(before) // 2)
+
+    def refuse(*_: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    monkeypatch.setattr(shutil, "copy2", refuse)
+    with pytest.raises(StudyError, match=r"cannot be recovered here .*No space left.*as it was"):
+        recover(path, is_asked)
+    assert path.read_bytes() == before[: len(before) // 2]
+    monkeypatch.undo()
+    assert recover(path, is_asked).n_answers > 30
+
+
+def test_what_is_no_database_at_all_gives_nothing_back(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"no database " * 4000)
+    recovery = recover(path, is_asked)
+    assert recovery.is_lost
+    assert "put a backup in its place" in sentence_of(path, recovery)
+    assert path.read_bytes() == b"no database " * 4000

@@ -1,0 +1,267 @@
+"""A study whose answers cannot be read is no result: it stops early, and keeps what it paid for."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.legibility import ENOUGH, Rules
+from fieldwork.generation.responses import generate
+from fieldwork.generation.rows import Arm
+from fieldwork.generation.sending import open_sender
+from fieldwork.records import Context, Item, Message, Request, Response
+from servers.provider import FOREVER, Chat, Fault, ModelSpec, serve_provider
+
+KEY = "sk-legibility-0123456789"
+ARM = Arm("m", "quiz", "history", temperature=1.0, max_tokens=16, seed=3)
+CONCURRENCY = 8
+ITEMS = {
+    f"i{n:03}": Item(f"i{n:03}", "choice", "q", f"q{n:03}", [], None, None, "") for n in range(300)
+}
+CONTEXT = Context("c", "anna", None, [], [Message("user", "I am Anna")], 1, 0)
+
+Answering = Callable[[int], str]
+
+
+def unread(response: Response, item: Item) -> str | None:
+    """The reading of these tests: a text that holds B, or that refuses."""
+    assert item.item_id == response.item_id
+    if response.outcome in ("refused", "filtered") or "B" in (response.text or ""):
+        return None
+    return "no letter found" if response.text else "empty"
+
+
+class Job:
+    """An arm of one model in a folder of its own."""
+
+    def __init__(self, folder: Path, chat: Chat, *, api: str = "openai", **entry: Any) -> None:
+        self.folder, self.chat = folder, chat
+        self.entry = {
+            "provider": api,
+            "model": {"openai": "gpt-x", "gemini": "gemini-x"}[api],
+            "base_url": chat.base_url if api == "openai" else chat.gemini_url,
+            "api_key_env": "LEGIBILITY_KEY",
+            "send_temperature": True,
+            "send_seed": True,
+            "timeout_s": 30.0,
+            "concurrency": CONCURRENCY,
+            "dispatch": "live",
+            "batch": {"poll_s": 0.02, "max_requests": 60, "listing_lag_s": 0.1, "attempts": 4},
+            **({"token_limit_field": "max_tokens"} if api == "openai" else {}),
+            **entry,
+        }
+
+    def run(self, n: int = 300, most: float = 0.2) -> list[Response]:
+        requests = [Request(item_id, "c", "anna", 0) for item_id in list(ITEMS)[:n]]
+        with open_sender(
+            "m",
+            self.entry,
+            {"attempts": 2, "budget_usd": None},
+            {},
+            max_tokens=16,
+            folder=self.folder,
+            vector_store=self.folder / "unused",
+        ) as sender:
+            rows = generate(
+                requests, ITEMS, {"c": CONTEXT}, sender=sender, arm=ARM, rules=Rules(unread, most)
+            )
+            return list(rows)
+
+    def n_asked(self) -> int:
+        return sum(len(job.rows) for job in self.chat.jobs.values()) + sum(
+            request.path.endswith(("/chat/completions", ":generateContent"))
+            for request in self.chat.requests
+        )
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEGIBILITY_KEY", KEY)
+    monkeypatch.setattr("fieldwork.generation.batches.settling.SECONDS_BETWEEN_LISTINGS", 0.02)
+
+
+@pytest.fixture
+def texts() -> dict[str, str]:
+    """What the server answers to a question; others are answered B."""
+    return {}
+
+
+@pytest.fixture
+def chat(texts: dict[str, str]) -> Iterator[Chat]:
+    def answer(body: Mapping[str, Any]) -> str:
+        turns = body.get("messages") or body["contents"]
+        question = turns[-1].get("content") or turns[-1]["parts"][0]["text"]
+        return texts.get(question, texts.get("all", "B"))
+
+    specs = [ModelSpec("gpt-x"), ModelSpec("gemini-x", family="gemini")]
+    with serve_provider(specs=specs, answer=answer, speed=5_000) as server:
+        yield server
+
+
+@pytest.mark.parametrize("api", ["openai", "gemini"])
+def test_a_study_of_which_nothing_can_be_read_stops_after_a_hundred_answers(
+    api: str, chat: Chat, texts: dict[str, str], tmp_path: Path
+) -> None:
+    texts["all"] = f"Well,\nthat depends \x1b on {'you ' * 40} and {KEY}"
+    job = Job(tmp_path, chat, api=api)
+    with pytest.raises(StudyError) as caught:
+        job.run()
+    text = str(caught.value)
+    assert text.startswith("m, quiz, history: 10")
+    assert "answers cannot be read" in text
+    assert "generation.max_unreadable bears (20%)" in text
+    assert text.count("“Well, that depends") == 3
+    assert "tasks.quiz.max_tokens (16)" in text
+    assert "\n" not in text
+    assert max(map(len, text.split("; "))) < 300
+    assert ENOUGH <= job.n_asked() <= ENOUGH + CONCURRENCY
+
+
+def test_what_is_shown_of_answers_holds_no_key(
+    chat: Chat, texts: dict[str, str], tmp_path: Path
+) -> None:
+    texts["all"] = f"your key is {KEY}"
+    with pytest.raises(StudyError, match=r"“your key is \*+[^“]*” \(no letter found\)") as caught:
+        Job(tmp_path, chat).run()
+    assert KEY not in str(caught.value)
+
+
+def test_the_second_run_is_refused_as_well_and_pays_nothing(
+    chat: Chat, texts: dict[str, str], tmp_path: Path
+) -> None:
+    texts["all"] = "Hm."
+    job = Job(tmp_path, chat)
+    with pytest.raises(StudyError, match="cannot be read"):
+        job.run()
+    n = job.n_asked()
+    with pytest.raises(StudyError, match="cannot be read"):
+        job.run()
+    assert job.n_asked() == n
+
+
+def test_raising_the_setting_accepts_them_and_asks_only_the_rest(
+    chat: Chat, texts: dict[str, str], tmp_path: Path
+) -> None:
+    texts["all"] = "Hm."
+    job = Job(tmp_path, chat)
+    with pytest.raises(StudyError, match="cannot be read"):
+        job.run()
+    assert len(job.run(most=1.0)) == 300
+    assert job.n_asked() == 300
+    with pytest.raises(StudyError, match="300 of 300 answers cannot be read"):
+        job.run(most=0.99)
+    assert job.n_asked() == 300
+
+
+@pytest.mark.parametrize(
+    ("n_unread", "n", "is_refused"),
+    [(0, 30, False), (6, 30, False), (7, 30, True), (1, 1, True), (45, 300, False)],
+)
+def test_the_share_is_over_all_answers(
+    n_unread: int, n: int, is_refused: bool, chat: Chat, texts: dict[str, str], tmp_path: Path
+) -> None:
+    # spread evenly, so that no hundred of them has more than its part
+    for number in range(n_unread):
+        texts[f"q{number * n // n_unread:03}"] = "Hm."
+    job = Job(tmp_path, chat)
+    if is_refused:
+        with pytest.raises(StudyError, match=f"{n_unread} of {n} answers cannot be read"):
+            job.run(n)
+        with pytest.raises(StudyError, match="cannot be read"):
+            job.run(n)
+    else:
+        assert len(job.run(n)) == n
+    assert job.n_asked() == n
+
+
+def test_a_model_that_falls_apart_later_is_stopped_too(
+    chat: Chat, texts: dict[str, str], tmp_path: Path
+) -> None:
+    texts |= {f"q{n:03}": "Hm." for n in range(150, 300)}
+    job = Job(tmp_path, chat)
+    for _ in range(2):
+        with pytest.raises(StudyError, match="cannot be read"):
+            job.run()
+        # looked at after 100 answers and after 200; in the second run before any call
+        assert 200 <= job.n_asked() <= 200 + CONCURRENCY
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(message={"content": None, "refusal": "No."}, times=FOREVER),
+        Fault(choice={"finish_reason": "content_filter"}, times=FOREVER),
+    ],
+    ids=["refused", "filtered"],
+)
+def test_refusals_are_answers(fault: Fault, chat: Chat, tmp_path: Path) -> None:
+    chat.faults.append(fault)
+    assert len(Job(tmp_path, chat).run()) == 300
+
+
+def test_what_is_cut_off_is_told_so(chat: Chat, texts: dict[str, str], tmp_path: Path) -> None:
+    texts["all"] = "I think that"
+    chat.faults.append(Fault(choice={"finish_reason": "length"}, times=FOREVER))
+    with pytest.raises(
+        StudyError, match=r"10\d are cut off .*raise tasks\.quiz\.max_tokens \(16\)"
+    ):
+        Job(tmp_path, chat).run()
+
+
+DEFECTS: dict[str, tuple[dict[str, Any], str]] = {
+    "cut off": ({"choice": {"finish_reason": "length"}}, "3 of 60 answers are cut off"),
+    "empty": ({"message": {"content": None}}, "3 of 60 answers are empty"),
+    "no model": ({"reply": {"model": ""}}, "3 of 60 replies do not name the model"),
+    "no usage": ({"reply": {"usage": [1]}}, "3 of 60 replies do not tell their tokens"),
+    "bytes": ({"raw_text": b"B\xff"}, "3 of 60 replies hold bytes that are no text"),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_what_answers_lack_is_said_in_every_run(
+    name: str, chat: Chat, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    fault, sentence = DEFECTS[name]
+    chat.faults.append(Fault(**fault, skip=9, times=3))
+    job = Job(tmp_path, chat)
+    for _ in range(2):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "fieldwork.generation"):
+            assert len(job.run(60)) == 60
+        assert f"m, quiz, history: {sentence}" in caplog.text
+    assert job.n_asked() == 60
+
+
+# --- batches ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", ["openai", "gemini"])
+def test_no_further_batch_is_made_where_the_answers_cannot_be_read(
+    api: str, chat: Chat, texts: dict[str, str], tmp_path: Path
+) -> None:
+    """Batches of 60 requests, of which the provider takes one at a time."""
+    texts["all"] = "Hm."
+    job = Job(tmp_path, chat, api=api, dispatch="batch")
+    job.entry["batch"]["max_tokens"] = 60 * 45
+    with pytest.raises(StudyError, match="120 of 120 answers cannot be read"):
+        job.run()
+    assert job.n_asked() == 120
+    with pytest.raises(StudyError, match="cannot be read"):
+        job.run()
+    assert job.n_asked() == 120
+    assert len(job.run(most=1.0)) == 300
+    assert job.n_asked() == 300
+
+
+def test_batches_that_are_under_way_when_the_job_stops_are_not_lost(
+    chat: Chat, texts: dict[str, str], tmp_path: Path
+) -> None:
+    texts["all"] = "Hm."
+    job = Job(tmp_path, chat, dispatch="batch")
+    with pytest.raises(StudyError, match="cannot be read"):
+        job.run()
+    assert len(job.run(most=1.0)) == 300
+    assert job.n_asked() == 300

@@ -1,0 +1,214 @@
+"""A server that is wrong for everybody is met by a few calls; one that fails now and then by all."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from test_engine import Fate, Scripted, ask, asks, numbered, sender_of
+
+from fieldwork.errors import StudyError
+from fieldwork.generation import outage
+from fieldwork.generation.agenda import Group
+from fieldwork.generation.calling import LONGEST_WAIT_S
+from fieldwork.generation.engine import settle
+from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.limits import Limits
+from fieldwork.generation.outage import FIRST_REQUESTS, THROTTLED_S, Outage
+from fieldwork.generation.providers.base import RejectedError, Reply, TransientError
+
+MANY = 400
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with open_ledger(tmp_path / "model.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The waits between sends, which then take no time."""
+    taken: list[float] = []
+    sleep = asyncio.sleep
+
+    async def nap(seconds: float) -> None:
+        if seconds:
+            taken.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", nap)
+    return taken
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def timed_out() -> TransientError:
+    error = TransientError("no reply within 3 s", maybe_billed=True)
+    error.__cause__ = TimeoutError()
+    return error
+
+
+class Garbled(Scripted):
+    """A server whose replies none can read."""
+
+    def read(self, raw: bytes) -> Reply:  # noqa: ARG002
+        raise TransientError("no chat completion: <html>", maybe_billed=True)
+
+
+WRONG: dict[str, tuple[Fate, int, str]] = {
+    "rejected": (lambda *_: RejectedError("HTTP 400: no"), 5, r"5 calls: HTTP 400: no.*objects to"),
+    "failed": (
+        lambda *_: TransientError("HTTP 500: oops"),
+        5 * 3,
+        r"15 calls: HTTP 500: oops.*base_url",
+    ),
+    "timed out": (
+        lambda *_: timed_out(),
+        5 + 3,
+        r"[5-8] calls: no reply.*may be billed; .*timeout_s",
+    ),
+}
+
+
+@pytest.mark.usefixtures("naps")
+@pytest.mark.parametrize("name", WRONG)
+def test_a_server_that_is_wrong_for_everybody_is_left_after_a_few_calls(
+    name: str, ledger: Ledger
+) -> None:
+    fate, most, sentence = WRONG[name]
+    provider = Scripted(fate, concurrency=16)
+    with pytest.raises(StudyError, match=f"scripted: no request is answered.*{sentence}"):
+        ask(numbered(MANY), provider, ledger)
+    assert 5 <= len(provider.sends) <= most
+    assert provider.n_closed == 1
+
+
+@pytest.mark.usefixtures("naps")
+@pytest.mark.parametrize("attempts", [1, 5])
+def test_replies_that_cannot_be_read_are_paid_for_a_few_times(
+    attempts: int, ledger: Ledger
+) -> None:
+    provider = Garbled(concurrency=16)
+    with pytest.raises(StudyError, match=r"<html>\), so .* may be billed; .*models\.\*\.provider"):
+        ask(numbered(MANY), provider, ledger, attempts)
+    assert len(provider.sends) == FIRST_REQUESTS * attempts
+
+
+@pytest.mark.parametrize("retry_after_s", [None, 0.0, 1.0, 20.0, 400.0])
+def test_a_server_that_throttles_everybody_is_waited_for_and_then_left(
+    retry_after_s: float | None, ledger: Ledger, naps: list[float]
+) -> None:
+    provider = Scripted(
+        lambda *_: TransientError("HTTP 429: slow", retry_after_s, throttled=True), concurrency=16
+    )
+    clock = Clock()
+
+    async def pass_by(seconds: float) -> None:
+        clock.now += seconds
+        await asyncio.sleep(0)
+
+    limits = Limits(
+        ceiling=16, requests_per_minute=None, tokens_per_minute=None, clock=clock, sleep=pass_by
+    )
+    sender = sender_of(provider, ledger, attempts=3)._replace(limits=limits)
+    with pytest.raises(StudyError, match=r"HTTP 429: slow.*requests_per_minute"):
+        settle([Group(None, [], numbered(MANY))], sender, total=MANY)
+    # every request waits by itself, and the first that has waited enough ends them all
+    longest = THROTTLED_S + max(retry_after_s or 0.0, LONGEST_WAIT_S)
+    assert THROTTLED_S <= sum(naps) <= FIRST_REQUESTS * longest
+    assert len(provider.sends) <= FIRST_REQUESTS * 16
+
+
+def test_a_minutes_quota_that_is_used_up_is_waited_for(ledger: Ledger, naps: list[float]) -> None:
+    """As when another job has used it: the server lets calls in again, and all of them are made."""
+
+    def fate(_body: str, _send: int) -> float | Exception:
+        return TransientError("HTTP 429", throttled=True) if sum(naps) < 60 else 0.0
+
+    provider = Scripted(fate, concurrency=16)
+    assert ask(numbered(40), provider, ledger, attempts=1).n_asked == 40
+
+
+@pytest.mark.usefixtures("naps")
+def test_before_the_first_answer_only_a_few_requests_are_out(ledger: Ledger) -> None:
+    provider = Scripted(lambda body, _: 0.2 if body in first else 0.0, concurrency=16)
+    first = {f"q{i}" for i in range(FIRST_REQUESTS)}
+    assert ask(numbered(60), provider, ledger).n_asked == 60
+    assert set(provider.sends[:FIRST_REQUESTS]) == first
+    assert len(provider.sends) == 60
+
+
+@pytest.mark.usefixtures("naps")
+def test_one_answer_and_failures_are_the_requests_own(ledger: Ledger) -> None:
+    """A burst among answers is asked through, and what fails is counted, as the next run asks it."""
+    provider = Scripted(
+        lambda body, _: 0.0 if body in ("q0", "q300") else TransientError("HTTP 500"), concurrency=4
+    )
+    settled = ask(numbered(MANY), provider, ledger)
+    assert settled.failures == {"HTTP 500": MANY - 2}
+    assert Counter(provider.sends) == {f"q{i}": 1 if i in (0, 300) else 3 for i in range(MANY)}
+
+
+@pytest.mark.usefixtures("naps")
+def test_the_last_of_the_first_may_be_the_one_that_is_answered(ledger: Ledger) -> None:
+    refused = {f"q{i}" for i in range(FIRST_REQUESTS - 1)}
+    provider = Scripted(lambda body, _: RejectedError("no") if body in refused else 0.0)
+    assert ask(numbered(30), provider, ledger).n_asked == 30 - len(refused)
+
+
+@pytest.mark.usefixtures("naps")
+def test_fewer_requests_than_that_are_counted_as_failures(ledger: Ledger) -> None:
+    settled = ask(asks("a", "b"), Scripted(lambda *_: RejectedError("no")), ledger)
+    assert settled.failures == {"no": 2}
+
+
+@pytest.mark.usefixtures("naps")
+def test_ids_in_messages_do_not_hide_that_all_fail_alike(ledger: Ledger) -> None:
+    numbers = iter(range(10_000))
+    provider = Scripted(lambda *_: TransientError(f"HTTP 500: request {next(numbers)}"))
+    with pytest.raises(StudyError, match=r"\(15 calls: HTTP 500: request 0\)"):
+        ask(numbered(MANY), provider, ledger)
+
+
+# --- after answers ---------------------------------------------------------------------------------
+
+
+def failing(state: Outage, n: int, error: Callable[[], TransientError]) -> None:
+    for _ in range(n):
+        state.note_failure(error(), unreadable=False)
+
+
+def test_a_server_that_falls_silent_is_left_after_half_an_hour() -> None:
+    clock = Clock()
+    state = Outage("there", clock)
+    state.note_answer()
+    clock.now = outage.LONGEST_SILENCE_S - 1
+    failing(state, 1000, timed_out)
+    clock.now += 2
+    with pytest.raises(StudyError, match=r"no answer has come for 30 minutes.*1001 calls"):
+        failing(state, 1, timed_out)
+
+
+def test_an_answer_ends_the_silence() -> None:
+    clock = Clock()
+    state = Outage("there", clock)
+    for _ in range(20):
+        state.note_answer()
+        clock.now += outage.LONGEST_SILENCE_S - 1
+        failing(state, 100, timed_out)
+
+
+def test_a_job_that_was_held_up_is_not_left_for_one_failure() -> None:
+    clock = Clock()
+    state = Outage("there", clock)
+    state.note_answer()
+    clock.now = 10 * outage.LONGEST_SILENCE_S
+    failing(state, outage.MOST_TIMEOUTS - 1, timed_out)

@@ -1,0 +1,153 @@
+"""A study whose answers cannot be read is red, stays red, and once accepted says so above all numbers."""
+
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from collections.abc import Iterator, Mapping
+from fcntl import ioctl
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from servers.provider import Chat, Fault, ModelSpec, serve_provider
+from workflow.conftest import ONCE, Checkout, clean_environment
+
+pytestmark = pytest.mark.workflow
+
+# four questions, thirty times each
+RUNS = 30
+N = 4 * RUNS
+FINDINGS = "results/unreadable/findings.md"
+RESPONSES = "results/unreadable/responses/gpt/probe/offline.parquet"
+
+
+@pytest.fixture
+def texts() -> list[str]:
+    """What the server answers: the last entry."""
+    return ["It depends on many things, and each of them matters."]
+
+
+@pytest.fixture
+def chat(texts: list[str]) -> Iterator[Chat]:
+    def answer(_: Mapping[str, Any]) -> str:
+        return texts[-1]
+
+    with serve_provider(specs=[ModelSpec("gpt-loop")], answer=answer) as running:
+        yield running
+
+
+def study(checkout: Checkout, chat: Chat, runs: int = RUNS, **generation: Any) -> tuple[str, str]:
+    served = {
+        "provider": "openai",
+        "label": "GPT",
+        "model": "gpt-loop",
+        "base_url": chat.base_url,
+        "api_key_env": None,
+        "concurrency": 4,
+    }
+    price = {"input": 1.0, "output": 4.0, "as_of": "2026-11-01", "source": "the test"}
+    overlay = {
+        "study": {
+            "name": "unreadable",
+            "models": ["gpt"],
+            "conditions": ["offline"],
+            "tasks": ["probe"],
+        },
+        "models": {"gpt": served},
+        "conditions": ONCE,
+        "tasks": {"probe": {"runs": runs}},
+        "metrics": {"permutations": 99},
+        "prices": {"gpt-loop": price},
+        "generation": generation,
+    }
+    return ("--configfile", str(checkout.study("unreadable", overlay)))
+
+
+def errors(finished: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in finished.stderr.splitlines() if line.startswith("ERROR: ")]
+
+
+def n_asked(chat: Chat) -> int:
+    return sum(request.method == "POST" for request in chat.requests)
+
+
+def test_answers_that_cannot_be_read_are_no_result(checkout: Checkout, chat: Chat) -> None:
+    for _ in range(2):
+        failed = checkout.snakemake(FINDINGS, *study(checkout, chat))
+        assert failed.returncode != 0
+        (error,) = errors(failed)
+        assert re.match(r"ERROR: gpt, probe, offline: 1\d\d of 1\d\d answers cannot be read", error)
+        assert error.count("“It depends on many things") == 3
+        assert "generation.max_unreadable" in error
+        assert 100 <= n_asked(chat) <= 104
+    accepted = checkout.snakemake(FINDINGS, *study(checkout, chat, max_unreadable=1))
+    assert accepted.returncode == 0, accepted.stderr[-3000:]
+    assert n_asked(chat) == N
+    text = (checkout.root / FINDINGS).read_text()
+    caution = f"**Caution: Offline (T = 1), probe: of {N} answers {N} (100 %) cannot be read."
+    assert text.splitlines()[2].startswith(caution)
+    assert "mean 0.0 %" not in text
+    assert f"no score, because none of {N} answers can be read" in text
+    again = checkout.snakemake(FINDINGS, *study(checkout, chat))
+    assert again.returncode != 0, "a study that was accepted is refused again by the old setting"
+    assert n_asked(chat) == N
+
+
+def test_what_answers_lack_is_said_and_marked(
+    checkout: Checkout, chat: Chat, texts: list[str]
+) -> None:
+    texts.append("B")
+    lacking = {"reply": {"model": "", "usage": [1]}, "choice": {"finish_reason": "length"}}
+    chat.faults.append(Fault(**lacking, times=5))
+    finished = checkout.snakemake(RESPONSES, *study(checkout, chat, runs=3))
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    for phrase in (
+        "answers are cut off",
+        "replies do not name the model",
+        "do not tell their tokens",
+    ):
+        assert re.search(rf"WARNING: gpt, probe, offline: 5 of 12 \w* ?{phrase}", finished.stderr)
+    rows = duckdb.sql(
+        f"""SELECT defects, outcome, count(*), count(cost_usd), count(returned_model)
+        FROM '{checkout.root}/{RESPONSES}' GROUP BY ALL ORDER BY ALL"""
+    ).fetchall()
+    assert rows == [([], "ok", 7, 7, 7), (["usage", "model"], "truncated", 5, 0, 0)]
+
+
+def on_a_terminal(command: list[str], folder: Path) -> list[str]:
+    """What a command shows on a terminal of 120 columns, lines that were written over included."""
+    far, near = pty.openpty()
+    ioctl(near, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    running = subprocess.Popen(
+        command, cwd=folder, env=clean_environment({}), stdin=near, stdout=near, stderr=near
+    )
+    os.close(near)
+    output = b""
+    while True:
+        try:
+            output += os.read(far, 65_536)
+        except OSError:  # nobody has the other end any more
+            break
+    os.close(far)
+    assert running.wait() == 0, output[-3000:]
+    return [line.strip() for line in re.split(r"[\r\n]+", output.decode("utf-8", "replace"))]
+
+
+def test_a_terminal_has_a_live_line_and_the_path_of_the_log(
+    checkout: Checkout, chat: Chat, texts: list[str]
+) -> None:
+    texts.append("B")
+    chat.latency_s = 0.2
+    arguments = (RESPONSES, "--quiet", "all", *study(checkout, chat, runs=6))
+    lines = on_a_terminal(checkout.command(*arguments), checkout.root)
+    log = "logs/unreadable/generate_responses/gpt/probe/offline.log"
+    assert f"INFO: asking gpt (probe, offline); 24 answers in all; the log is {log}" in lines
+    live = r"gpt, probe, offline: \d+/24, \S+ answers/s, \d\d:\d\d left, 0 unreadable, \$0\.00"
+    assert [line for line in lines if re.match(live, line)]
+    written = (checkout.root / log).read_text()
+    assert re.search(r"gpt, probe, offline: 24 of 24 answers, .*, 0 unreadable, \$0\.00", written)

@@ -1,0 +1,1 @@
+"""What of a damaged ledger can be had back."""

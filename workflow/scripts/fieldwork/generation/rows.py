@@ -1,0 +1,61 @@
+"""From an answer in the ledger to a row of results/responses."""
+
+from typing import NamedTuple
+
+from fieldwork.generation.ledger import Entry
+from fieldwork.generation.pricing import cost_usd
+from fieldwork.generation.sender import Sender
+from fieldwork.masking import MASKED
+from fieldwork.records import Request, Response
+
+
+class Arm(NamedTuple):
+    """One model under one condition on one task, and how it is sampled."""
+
+    model: str
+    task: str
+    condition: str
+    temperature: float
+    max_tokens: int
+    seed: int
+
+
+def response_of(request: Request, entry: Entry, sender: Sender, arm: Arm) -> Response:
+    """The row of a request and its answer.
+
+    Raises:
+        TransientError: the answer is none of the sender's provider.
+    """
+    reply, price = sender.provider.read(entry.raw), sender.price
+    usage = reply.usage
+    # in the order of the columns: by name it takes half as long again, and there are many rows
+    return Response(
+        arm.model,
+        arm.task,
+        arm.condition,
+        request.item_id,
+        request.context_id,
+        request.puppet_id,
+        request.replicate,
+        entry.key.hex(),
+        reply.text,
+        reply.outcome,
+        reply.finish_reason,
+        reply.returned_model,
+        reply.fingerprint,
+        usage.input,
+        usage.cached,
+        usage.cache_write,
+        usage.output,
+        usage.reasoning,
+        cost_usd(usage, price, entry.tier) if price is not None else None,
+        entry.latency_s,
+        entry.attempts,
+        entry.started_at,
+        entry.tier,
+        reply.service_tier,
+        entry.request_id,
+        sender.provider.sends_temperature,
+        price.as_of.isoformat() if price is not None else None,
+        [*reply.defects, *(["secret"] if MASKED.encode() in entry.raw else [])],
+    )

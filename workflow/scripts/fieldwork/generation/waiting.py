@@ -1,0 +1,93 @@
+"""What a job waits for and until when, in words, for the line that is shown while nothing arrives."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from fieldwork.generation.limits import Hold
+
+LONGEST_REASON = 120
+
+
+class _Nap(NamedTuple):
+    until: float
+    reason: str
+
+
+class Waits:
+    """The calls under way, and those that wait to be tried again.
+
+    Args:
+        timeout_s: seconds a call may take; None where nothing ends it.
+        clock: seconds that only go up.
+    """
+
+    def __init__(
+        self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._timeout_s, self._clock = timeout_s, clock
+        self._calls: dict[int, float] = {}
+        self._naps: dict[int, _Nap] = {}
+        self._number = 0
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """A call is under way until the block ends."""
+        self._number += 1
+        number = self._number
+        self._calls[number] = self._clock()
+        try:
+            yield
+        finally:
+            del self._calls[number]
+
+    @contextmanager
+    def nap(self, seconds: float, reason: str) -> Iterator[None]:
+        """A call is tried again after so many seconds, when the block ends."""
+        self._number += 1
+        number = self._number
+        self._naps[number] = _Nap(self._clock() + seconds, reason)
+        try:
+            yield
+        finally:
+            del self._naps[number]
+
+    def sentence(self, holds: Iterable[Hold]) -> str:
+        """All that is waited for; empty where that is nothing.
+
+        Args:
+            holds: what holds up calls that are not sent yet.
+        """
+        parts = [self._calls_under_way(), self._next_try(), *map(self._held_up, holds)]
+        return "; ".join(filter(None, parts))
+
+    def _calls_under_way(self) -> str:
+        if not self._calls:
+            return ""
+        age_s = self._clock() - min(self._calls.values())
+        n = len(self._calls)
+        text = f"{n} call{'s' if n > 1 else ''} under way"
+        if self._timeout_s is not None:
+            text += f" until {_time_in(self._timeout_s - age_s)} (models.*.timeout_s)"
+        return f"{text}, the oldest for {age_s:.0f} s"
+
+    def _next_try(self) -> str:
+        if not self._naps:
+            return ""
+        first = min(self._naps.values())
+        wait_s = max(first.until - self._clock(), 0.0)
+        reason = first.reason[:LONGEST_REASON]
+        return f"waiting {wait_s:.0f} s, until {_time_in(wait_s)}, to try again: {reason}"
+
+    @staticmethod
+    def _held_up(hold: Hold) -> str:
+        if hold.wait_s == float("inf"):
+            return f"waiting because {hold.reason}"
+        return f"waiting {hold.wait_s:.0f} s, until {_time_in(hold.wait_s)}, because {hold.reason}"
+
+
+def _time_in(seconds: float) -> str:
+    """The time of day so many seconds from now."""
+    return f"{datetime.now().astimezone() + timedelta(seconds=max(seconds, 0.0)):%H:%M:%S}"

@@ -1,0 +1,45 @@
+"""Take every whole answer out of damaged ledgers. Run by hand: `snakemake --cores 1 recover_ledgers`.
+
+In and out: resources/ledger/{model}.sqlite, of every model of the config that has one; a damaged file is
+kept beside the new one.
+"""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage
+from fieldwork.errors import StudyError
+from fieldwork.generation.inventory import Inventory
+from fieldwork.generation.providers.registry import make_provider
+from fieldwork.generation.recovery.report import asked_of, sentence_of
+from fieldwork.generation.recovery.salvage import recover
+
+
+def main(ledgers: str, store: str, models: dict[str, Any]) -> None:
+    """Look at each ledger, and recover those that are damaged."""
+    logger = logging.getLogger("fieldwork")
+    lost: list[str] = []
+    for name, model in models.items():
+        path = Path(ledgers) / f"{name}.sqlite"
+        if not path.exists() and Inventory(path).count() is None:
+            continue
+        # answers are read without a key to the account
+        provider = make_provider({**model, "api_key_env": None}, Path(store))
+        recovery = recover(path, asked_of(provider))
+        if recovery.is_lost:
+            lost.append(sentence_of(path, recovery))
+        else:
+            logger.info("%s", sentence_of(path, recovery), extra={"is_shown": True})
+    if lost:
+        raise StudyError("; ".join(lost))
+
+
+if __name__ == "__main__":
+    stage.run(
+        main,
+        log=snakemake.log[0],
+        ledgers="resources/ledger",
+        store="results/vectors/answers.sqlite",
+        models=snakemake.params.models,
+    )
