@@ -283,9 +283,11 @@ def drop_rows(source: str | Path, target: str | Path, numbers: Collection[int]) 
     try:
         with pq.ParquetFile(source) as file:
             table, groups = file.read(), file.metadata
-        kept = table.take([n for n in range(table.num_rows) if n not in numbers])
+        rows = pa.array([n for n in range(table.num_rows) if n not in numbers], pa.int64())
         codec = groups.row_group(0).column(0).compression if groups.num_row_groups else "SNAPPY"
-        pq.write_table(kept, target, compression="NONE" if codec == "UNCOMPRESSED" else codec)
+        pq.write_table(
+            table.take(rows), target, compression="NONE" if codec == "UNCOMPRESSED" else codec
+        )
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(source, error) from error
 

@@ -87,7 +87,7 @@ def pseudonyms_in(study: Path) -> set[str]:
     table = study / "field" / "answers.parquet"
     if not table.is_file():
         return set()
-    return set(tables.read_groups(table, "participant_id", "participant_id"))
+    return set(tables.read_groups(table, "participant_id", "model"))
 
 
 def _files_at(folder: Path, patterns: Collection[str]) -> Iterator[Path]:

@@ -32,6 +32,11 @@ _BORDERS = 8
 """Bytes around a form that decide whether something touches it."""
 _EMBEDDED = re.compile(rb"base64,([A-Za-z0-9+/]{4,}={0,2})")
 _ATTACHED = "searched"
+_COLUMNS = f"""
+SELECT schema_name, table_name, list((column_name, data_type)) FROM duckdb_columns()
+WHERE database_name = '{_ATTACHED}' AND table_oid IN
+    (SELECT table_oid FROM duckdb_tables() WHERE database_name = '{_ATTACHED}')
+GROUP BY ALL"""
 _MADE_OF_NUMBERS = re.compile(r"(FLOAT|DOUBLE)(\[\d*\])+")
 """Vectors: all of their text is digits, and there are millions."""
 
@@ -77,21 +82,23 @@ def search(files: Iterable[Path], matcher: Matcher) -> Search:
     holding: list[Path] = []
     closed: dict[Path, str] = {}
     n_files = 0
-    for path in files:
-        try:
-            with path.open("rb") as stream:
-                if matcher.matches_text(str(path)) or _holds(stream, matcher, path):
-                    holding.append(path)
-        except FileNotFoundError:
-            continue  # a file that Snakemake needed for a moment
-        except _ClosedError as error:
-            closed[path] = str(error)
-        except PermissionError:
-            closed[path] = "may not be read"
-        except _UNREADABLE:
-            # what a library says may quote the file
-            closed[path] = DAMAGED
-        n_files += 1
+    with tables.open_database(threads=2) as database:
+        reader = _Reader(matcher, database)
+        for path in files:
+            try:
+                with path.open("rb") as stream:
+                    if matcher.matches_text(str(path)) or reader.holds(stream, path):
+                        holding.append(path)
+            except FileNotFoundError:
+                continue  # a file that Snakemake needed for a moment
+            except _ClosedError as error:
+                closed[path] = str(error)
+            except PermissionError:
+                closed[path] = "may not be read"
+            except _UNREADABLE:
+                # what a library says may quote the file
+                closed[path] = DAMAGED
+            n_files += 1
     return Search(n_files, holding, closed)
 
 
@@ -124,40 +131,97 @@ def _refuse(error: OSError) -> None:
 # ---- one file ------------------------------------------------------------------------------------
 
 
-def _holds(stream: IO[bytes], matcher: Matcher, path: Path | None = None, depth: int = 0) -> bool:
-    """Whether a mark stands in a file, or in what is packed into it.
+class _Reader:
+    """Reads files of every kind for marks, tables with one database for all of them."""
 
-    Args:
-        path: where it lies, if it is a file of its own.
-        depth: how many packages it is inside of.
-    """
-    if depth > _DEEPEST:
-        raise _ClosedError("holds packages inside packages without end")
-    head = stream.read(_HEAD)
-    closed = [what for magic, what in _CLOSED.items() if head.startswith(magic)]
-    if closed:
-        raise _ClosedError(closed[0])
-    stream.seek(0)
-    if _in_blocks(stream, matcher):
-        return True
-    stream.seek(0)
-    if head.startswith(b"PAR1") or head[8:12] == b"DUCK":
-        with _on_disk(stream, path) as place:
-            values = _parquet_values if head.startswith(b"PAR1") else _database_values
-            return any(matcher.matches_text(value) for value in values(place, matcher))
-    return any(_holds(inner, matcher, None, depth + 1) for inner in _unpacked(stream, head))
+    def __init__(self, matcher: Matcher, database: Any) -> None:
+        self._matcher, self._database = matcher, database
 
+    def holds(self, stream: IO[bytes], path: Path | None = None, depth: int = 0) -> bool:
+        """Whether a mark stands in a file, or in what is packed into it.
 
-def _in_blocks(stream: IO[bytes], matcher: Matcher) -> bool:
-    overlap = matcher.n_bytes + _BORDERS
-    # the ends of a file are borders, as those of a line are
-    tail = b"\n"
-    while block := stream.read(_BLOCK):
-        window = tail + block
-        if matcher.matches(window):
+        Args:
+            path: where it lies, if it is a file of its own.
+            depth: how many packages it is inside of.
+        """
+        if depth > _DEEPEST:
+            raise _ClosedError("holds packages inside packages without end")
+        head = stream.read(_HEAD)
+        closed = [what for magic, what in _CLOSED.items() if head.startswith(magic)]
+        if closed:
+            raise _ClosedError(closed[0])
+        stream.seek(0)
+        if self._in_blocks(stream):
             return True
-        tail = window[-overlap:]
-    return matcher.matches(tail + b"\n")
+        stream.seek(0)
+        if head.startswith(b"PAR1") or head[8:12] == b"DUCK":
+            with _on_disk(stream, path) as place:
+                values = self._parquet if head.startswith(b"PAR1") else self._tables
+                return any(self._matcher.matches_text(value) for value in values(place))
+        return any(self.holds(inner, None, depth + 1) for inner in _unpacked(stream, head))
+
+    def _in_blocks(self, stream: IO[bytes]) -> bool:
+        overlap = self._matcher.n_bytes + _BORDERS
+        # the ends of a file are borders, as those of a line are
+        tail = b"\n"
+        while block := stream.read(_BLOCK):
+            window = tail + block
+            if self._matcher.matches(window):
+                return True
+            tail = window[-overlap:]
+        return self._matcher.matches(tail + b"\n")
+
+    def _parquet(self, path: Path) -> Iterator[str]:
+        source = f"read_parquet({_literal(path)}, hive_partitioning = false)"
+        columns = self._database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        yield from self._values(source, [(name, kind) for name, kind, *_ in columns])
+
+    def _tables(self, path: Path) -> Iterator[str]:
+        """The values of a database's tables; views only show them again."""
+        self._database.execute(f"ATTACH {_literal(path)} AS {_ATTACHED} (READ_ONLY)")
+        try:
+            columns = self._database.execute(_COLUMNS).fetchall()
+            for schema, table, named in columns:
+                source = f"{_ATTACHED}.{_quoted(schema)}.{_quoted(table)}"
+                yield from self._values(source, named)
+        finally:
+            self._database.execute(f"DETACH {_ATTACHED}")
+
+    def _values(self, source: str, columns: Iterable[tuple[str, str]]) -> Iterator[str]:
+        """The values that hold the letters of a mark, as text."""
+        texts = sorted(self._matcher.texts)
+        for name, kind in columns:
+            if texts and not _MADE_OF_NUMBERS.fullmatch(kind):
+                value = f"CAST({_quoted(name)} AS VARCHAR)"
+                held = " OR ".join([f"contains(lower({value}), ?)"] * len(texts))
+                query = f"SELECT {value} FROM {source} WHERE {held}"
+                rows = self._database.execute(query, texts)
+                while row := rows.fetchone():
+                    yield row[0]
+
+
+def _literal(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def _on_disk(stream: IO[bytes], path: Path | None) -> Iterator[Path]:
+    """A file that a database can open: the file itself, or a copy of what was packed."""
+    if path is not None:
+        yield path
+        return
+    with TemporaryDirectory(prefix="fieldwork-") as folder:
+        copy = Path(folder) / "unpacked"
+        with copy.open("wb") as handle:
+            shutil.copyfileobj(stream, handle)
+        yield copy
+
+
+# ---- packages ------------------------------------------------------------------------------------
 
 
 def _unpacked(stream: IO[bytes], head: bytes) -> Iterator[IO[bytes]]:
@@ -185,59 +249,3 @@ def _members(stream: IO[bytes]) -> Iterator[IO[bytes]]:
             if not member.is_dir():
                 with archive.open(member) as inner:
                     yield inner
-
-
-# ---- tables --------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _on_disk(stream: IO[bytes], path: Path | None) -> Iterator[Path]:
-    """A file that a database can open: the file itself, or a copy of what was packed."""
-    if path is not None:
-        yield path
-        return
-    with TemporaryDirectory(prefix="fieldwork-") as folder:
-        copy = Path(folder) / "unpacked"
-        with copy.open("wb") as handle:
-            shutil.copyfileobj(stream, handle)
-        yield copy
-
-
-def _parquet_values(path: Path, matcher: Matcher) -> Iterator[str]:
-    with tables.open_database(threads=2) as database:
-        source = "read_parquet('" + str(path).replace("'", "''") + "', hive_partitioning = false)"
-        columns = database.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        named = [(name, kind) for name, kind, *_ in columns]
-        yield from _candidates(database, source, named, matcher)
-
-
-def _database_values(path: Path, matcher: Matcher) -> Iterator[str]:
-    with tables.open_database(threads=2) as database:
-        place = str(path).replace("'", "''")
-        database.execute(f"ATTACH '{place}' AS {_ATTACHED} (READ_ONLY)")
-        columns = database.execute(
-            "SELECT schema_name, table_name, list((column_name, data_type)) FROM duckdb_columns() "
-            f"WHERE database_name = '{_ATTACHED}' AND table_oid IN "
-            f"(SELECT table_oid FROM duckdb_tables() WHERE database_name = '{_ATTACHED}') GROUP BY ALL"
-        ).fetchall()
-        for schema, table, named in columns:
-            source = f"{_ATTACHED}.{_quoted(schema)}.{_quoted(table)}"
-            yield from _candidates(database, source, named, matcher)
-
-
-def _candidates(
-    database: Any, source: str, columns: Iterable[tuple[str, str]], matcher: Matcher
-) -> Iterator[str]:
-    """The values that hold the letters of a mark, as text."""
-    texts = sorted(matcher.texts)
-    for name, kind in columns:
-        if texts and not _MADE_OF_NUMBERS.fullmatch(kind):
-            value = f"CAST({_quoted(name)} AS VARCHAR)"
-            held = " OR ".join([f"contains(lower({value}), ?)"] * len(texts))
-            rows = database.execute(f"SELECT {value} FROM {source} WHERE {held}", texts)
-            while row := rows.fetchone():
-                yield row[0]
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
