@@ -152,7 +152,7 @@ def test_nothing_is_left_and_everybody_else_is_as_before(
     status, told = forget(study, first)
     assert status == 0, told[-3000:]
     assert "resources/field/wave_1.csv: 1 row(s); deleted." in told
-    assert "none of them holds an id or a pseudonym" in told
+    assert "None of them holds an id or a pseudonym" in told
     assert first not in told
     assert holders(study, first) == set()
     assert holders(study, name) == {RECORD}

@@ -149,7 +149,7 @@ def test_the_record_says_what_and_never_who() -> None:
 def test_what_was_done_is_said_in_sentences() -> None:
     write("results/figures/copy.svg")
     told = sentences(run(ONE))
-    assert "1 participant(s) to be forgotten." in told
+    assert "Participants to be forgotten: 1." in told
     assert f"  {RAW}: 2 row(s); deleted." in told
     assert "  results/mine: 9 file(s) computed from the field are deleted." in told
     assert "  results/figures/copy.svg: deleted." in told
@@ -160,8 +160,8 @@ def test_what_was_done_is_said_in_sentences() -> None:
         )
     )
     # beside these: two files of answers and the key
-    assert f"Then {n_files + 3} files were searched" in told
-    assert "none of them holds an id or a pseudonym" in told
+    assert f"{n_files + 3} files were searched" in told
+    assert "None of them holds an id or a pseudonym" in told
 
 
 def test_several_participants_and_files_that_hold_nobody_else() -> None:
@@ -421,18 +421,25 @@ def test_a_short_id_is_compared_with_the_column_and_its_pseudonym_is_searched() 
     assert RAW.read_text() == "id,movies,n\nA10,A1,2\nA2,Dune,A1\n"
     assert not Path("results/mine/field").exists()
     assert Path("results/blank/metrics/distributions.csv").exists()
-    assert "in results, the pseudonym is looked for" in sentences(outcome)
+    assert "elsewhere its pseudonym is looked for" in sentences(outcome)
 
 
 @pytest.mark.usefixtures("short_codes")
 def test_a_short_id_in_other_files_is_doubtful() -> None:
-    write("resources/field/codes.txt", "A1 Anna\nA10 Bob\n")
-    listed = write("resources/field/list/codes.md", "code | name\nA1|Anna\n")
-    others = write("resources/downloads/osf/abcde/files/x.csv", "id,a\nA1,x\n")
+    other = write("resources/field/other_codes.txt", "A10 Bob\n")
+    listed = write("resources/field/codes.txt", "A1 Anna\nA10 Bob\n")
+    elsewhere = write("resources/downloads/osf/abcde/files/x.csv", "id,a\nA1,x\n")
     outcome = run("A1")
     assert failure_of(outcome, site()) is None
-    assert f"An id is short or a word, and stands in {others}, {listed}." in sentences(outcome)
-    assert others.exists()
+    assert f"An id is short or a word, and stands in {elsewhere}, {listed}." in sentences(outcome)
+    assert (other.exists(), elsewhere.exists()) == (True, True)
+
+
+def test_a_word_as_an_id_is_doubtful_in_the_answers_of_others_too() -> None:
+    RAW.write_text("id,movies\nsunflower,Alien\nother,a sunflower\n")
+    outcome = run("sunflower")
+    assert failure_of(outcome, site()) is None
+    assert outcome.proof.doubtful == [RAW]
 
 
 @pytest.mark.usefixtures("short_codes")

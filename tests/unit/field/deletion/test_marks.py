@@ -97,26 +97,27 @@ def test_an_id_that_is_part_of_anothers_is_found_as_a_word(
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("id,name\nA1,x\n", True),
-        ('id;name\n" A1 ";x\n', True),
-        ('{"participant": "A1"}', True),
-        ("<c><v>A1</v></c>", True),
-        ("A1\n", True),
-        ("A10,BA1,A-1,a1\n", False),
-        ("the answer is A1 of course\n", False),
-        ("id,A1.csv\n", False),
+        ("id,name\n17,x\n", True),
+        ('id;name\n" 17 ";x\n', True),
+        ('{"participant": "17"}', True),
+        ("<c><v>17</v></c>", True),
+        ("17\n", True),
+        ("170,017,1-17,17.0\n", False),
+        ("the answer is 17 of course\n", False),
+        ("id,17.csv\n", False),
     ],
 )
-def test_a_short_id_is_found_as_a_whole_cell_only(text: str, expected: bool, encoding: str) -> None:
+def test_a_number_is_found_as_a_whole_cell_only(text: str, expected: bool, encoding: str) -> None:
     border = "\n".encode(encoding)
     block = b"\n" + border + text.encode(encoding) + border
-    assert Matcher([doubtful_mark("A1")]).matches(block) is expected
+    assert Matcher([doubtful_mark("17")]).matches(block) is expected
 
 
 @pytest.mark.parametrize(
-    ("who", "reach"), [("A1", "cell"), ("1234567", "cell"), ("12345678", "word")]
+    ("who", "reach"),
+    [("1", "cell"), ("Anna", "cell"), ("A1", "word"), ("12345678", "word"), ("sunflower", "word")],
 )
-def test_a_doubtful_id_reaches_as_far_as_it_is_long(who: str, reach: Reach) -> None:
+def test_a_doubtful_id_reaches_as_far_as_it_is_like_no_other_word(who: str, reach: Reach) -> None:
     assert doubtful_mark(who) == Mark(who, reach)
 
 

@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from fieldwork.field import osf
 from fieldwork.field.deletion import computed
-from fieldwork.field.deletion.marks import Mark, Matcher, doubtful_mark, hidden, is_telling
+from fieldwork.field.deletion.marks import (
+    LEAST_LENGTH,
+    Mark,
+    Matcher,
+    doubtful_mark,
+    hidden,
+    is_telling,
+)
 from fieldwork.field.deletion.plan import Plan, make_plan
 from fieldwork.field.deletion.raw_files import delete_file, read_raw_files, take_rows
 from fieldwork.field.deletion.record import Deletion, now, searched, with_lines, write_record
@@ -121,13 +128,14 @@ def _prove(plan: Plan, site: Site) -> Proof:
 def _doubtful(plan: Plan, raw_area: list[Path], own: list[Path]) -> list[Path]:
     """Files that hold an id which other things may be called as well.
 
-    Of the field's own tables the column of participants says who is meant, so a short id, which is a
-    number or a letter to other columns, is looked for in other files only.
+    In the field's own tables the column of participants says who is meant, and a short id may be a
+    number or a letter of another column: it is looked for in other files only.
     """
-    marks = [doubtful_mark(who) for who in plan.ids() if not is_telling(who)]
-    words, cells = ([m for m in marks if m.reach == reach] for reach in ("word", "cell"))
+    ids = [who for who in plan.ids() if not is_telling(who)]
+    long = [doubtful_mark(who) for who in ids if len(who) >= LEAST_LENGTH]
+    short = [doubtful_mark(who) for who in ids if len(who) < LEAST_LENGTH]
     others = [path for path in raw_area if path not in own]
-    return sorted({*_holding(raw_area, words), *_holding(others, cells)})
+    return sorted({*_holding(raw_area, long), *_holding(others, short)})
 
 
 def _holding(files: list[Path], marks: list[Mark]) -> list[Path]:

@@ -40,8 +40,11 @@ class Mark(NamedTuple):
 
 def is_telling(who: str) -> bool:
     """Whether an id can be looked for in any file: nothing else is written like it by chance."""
-    has_both = bool(re.search(r"[^\W\d_]", who)) and bool(re.search(r"\d", who))
-    return len(who) >= LEAST_LENGTH and (has_both or "@" in who)
+    return len(who) >= LEAST_LENGTH and (_has_both(who) or "@" in who)
+
+
+def _has_both(who: str) -> bool:
+    return bool(re.search(r"[^\W\d_]", who) and re.search(r"\d", who))
 
 
 def telling_mark(who: str, others: Collection[str]) -> Mark:
@@ -53,7 +56,7 @@ def telling_mark(who: str, others: Collection[str]) -> Mark:
 
 def doubtful_mark(who: str) -> Mark:
     """The mark of an id that other things may be called as well."""
-    return Mark(who, "word" if len(who) >= LEAST_LENGTH else "cell")
+    return Mark(who, "word" if len(who) >= LEAST_LENGTH or _has_both(who) else "cell")
 
 
 def hidden(text: str, ids: Iterable[str]) -> str:

@@ -35,9 +35,8 @@ def failure_of(outcome: Outcome, site: Site) -> str | None:
 
 
 def _deleted(plan: Plan) -> Iterator[str]:
-    n_people = len(plan.people)
-    yield f"{n_people} participant(s) to be forgotten."
     ids = plan.ids()
+    yield f"Participants to be forgotten: {len(ids)}."
     for edit in plan.edits:
         place = hidden(str(edit.raw.path), ids)
         what = "the file is deleted, as it held nobody else" if edit.is_whole else "deleted"
@@ -52,21 +51,21 @@ def _deleted(plan: Plan) -> Iterator[str]:
     if nothing:
         yield "  Nothing was there to be deleted: an earlier run did it."
     elif plan.studies:
-        yield "`snakemake all` makes the results again, without the participant(s)."
+        yield "`snakemake all` makes the results again, without these participants."
 
 
 def _read(plan: Plan, proof: Proof) -> Iterator[str]:
-    n_files, n_left = proof.result.n_files, len({*proof.result.holding, *proof.rows})
-    which = "none of them holds" if not n_left else f"{n_left} of them hold"
+    n_left = len({*proof.result.holding, *proof.rows})
     yield (
-        f"Then {n_files} files were searched, those of all studies in results, logs, .snakemake, "
-        f"resources/field and resources/downloads/osf: {which} an id or a pseudonym."
+        f"{proof.result.n_files} files were searched: all of results, logs, .snakemake, resources/field "
+        f"and resources/downloads/osf, and those beside the field's files. "
+        f"{n_left or 'None'} of them {'hold' if n_left else 'holds'} an id or a pseudonym."
     )
     if any(not is_telling(who) for who in plan.ids()):
         yield (
-            f"An id is looked for in every file where it has {LEAST_LENGTH} characters or more with a "
-            f"letter and a digit, or an @. Other ids are compared with the participants' column only; in "
-            f"results, the pseudonym is looked for."
+            f"An id of {LEAST_LENGTH} characters or more with a letter and a digit, or with an @, is "
+            f"looked for in every file. Any other is compared with the participants' column, and "
+            f"elsewhere its pseudonym is looked for."
         )
 
 
