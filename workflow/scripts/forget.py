@@ -12,7 +12,7 @@ from fieldwork.errors import StudyError
 from fieldwork.field.deletion.forgetting import forget
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import site_of
-from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, field_files
+from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
 from fieldwork.run_record import LockState, read_run
 
 
@@ -29,21 +29,17 @@ def main(field: dict[str, Any] | None, lock: LockState) -> None:
         )
     if lock in ("in use", "elsewhere"):
         raise StudyError(
-            f"{FORGET_FILE}: another run is using this folder and may write what is deleted here; "
-            f"wait until it ends, and run `snakemake forget` again"
+            f"{FORGET_FILE}: another run is using this folder and may write what is deleted here; wait "
+            f"until it ends (or, if it was killed, enter `snakemake --unlock`), and run "
+            f"`snakemake forget` again"
         )
     run = read_run(Path())
-    site = site_of(field, field_files({"field": field}), FORGET_FILE, DELETIONS_FILE)
-    outcome = forget(site)
+    site = site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
+    outcome = forget(site, is_alone=lambda: read_run(Path()) == run)
     for sentence in account_of(outcome, site):
         logging.getLogger("fieldwork.forget").info("%s", sentence)
         print(sentence)
     failure = failure_of(outcome, site)
-    if failure is None and read_run(Path()) != run:
-        failure = (
-            f"{FORGET_FILE}: another run began meanwhile and may have written what was deleted; when it "
-            f"has ended, write the ids again and run `snakemake forget` again"
-        )
     if failure is not None:
         raise StudyError(failure)
 

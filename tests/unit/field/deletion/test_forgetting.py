@@ -12,13 +12,14 @@ import yaml
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.field.deletion.forgetting import Outcome, forget
+from fieldwork.field.deletion import forgetting
+from fieldwork.field.deletion.forgetting import Outcome
 from fieldwork.field.deletion.record import Deletion, read_record, refuse_return
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
 from fieldwork.field.privacy import pseudonym, read_key
 from fieldwork.field.raw_answers import Membership, Prompt, RawAnswer, RawField
-from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, field_files
+from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
 from fieldwork.participants import FieldAnswer
 
 ONE, OTHER, THIRD = "5f3c9b01ab77", "5f3c9b02cd88", "5f3c9b03ef99"
@@ -38,7 +39,7 @@ def field_of(**changes: Any) -> dict[str, Any]:
 
 def site(**changes: Any) -> Site:
     field = field_of(**changes)
-    return site_of(field, field_files({"field": field}), FORGET_FILE, DELETIONS_FILE)
+    return site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
 
 
 def name_of(who: str, key_file: Path = KEY_FILE) -> str:
@@ -101,9 +102,14 @@ def tree(folder: Path) -> dict[str, str]:
     }
 
 
+def again() -> Outcome:
+    """Another run with the ids that are there."""
+    return forgetting.forget(site(), is_alone=lambda: True)
+
+
 def run(*ids: str, **changes: Any) -> Outcome:
     write(FORGET_FILE, "\n".join(ids))
-    return forget(site(**changes))
+    return forgetting.forget(site(**changes), is_alone=lambda: True)
 
 
 def sentences(outcome: Outcome, **changes: Any) -> str:
@@ -221,7 +227,7 @@ def test_without_ids_nobody_is_forgotten(folder: Path, text: str | None) -> None
         write(FORGET_FILE, text)
     before = tree(folder)
     with pytest.raises(StudyError, match="one a line"):
-        forget(site())
+        again()
     assert tree(folder) == before
 
 
@@ -301,7 +307,7 @@ def test_a_run_that_was_killed_anywhere_is_finished_by_the_next(
             is_killed = ends_killed()
         # where only the end was missing, the ids are gone as they should be
         if is_killed and Path(FORGET_FILE).exists():
-            assert failure_of(forget(site()), site()) is None
+            assert failure_of(again(), site()) is None
         record = Path(DELETIONS_FILE).read_text()
         assert ONE not in record
         lines = read_record(Path(DELETIONS_FILE))
@@ -345,7 +351,7 @@ def test_what_is_left_is_named_and_the_ids_are_kept(path: str, content: str) -> 
     assert Path(FORGET_FILE).exists()
     assert not any(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
     Path(path).unlink()
-    assert failure_of(forget(site()), site()) is None
+    assert failure_of(again(), site()) is None
     assert all(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
 
 
@@ -399,6 +405,24 @@ def test_a_study_of_people_whom_no_key_explains_is_named_and_kept() -> None:
     assert "results/ended holds field answers of people who are not in the files read here" in told
     assert "results/blank" not in told
     assert Path("results/ended/field/answers.parquet").exists()
+
+
+def test_a_run_that_began_meanwhile_keeps_the_ids() -> None:
+    write(FORGET_FILE, ONE)
+    outcome = forgetting.forget(site(), is_alone=lambda: False)
+    failure = failure_of(outcome, site())
+    assert failure is not None
+    assert "another run began in this folder meanwhile" in failure
+    assert Path(FORGET_FILE).exists()
+    assert not any(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
+
+
+def test_no_error_names_a_file_by_an_id() -> None:
+    path = write(f"resources/field/page/{ONE}.csv", f"id,movies\n{ONE},x\n{OTHER},y\n")
+    write(path.with_name(f"~${path.name}"))
+    with pytest.raises(StudyError, match=r"page/\[id\].csv: the file is open") as caught:
+        run(ONE)
+    assert ONE not in str(caught.value)
 
 
 # ---- short ids -----------------------------------------------------------------------------------
@@ -481,7 +505,7 @@ def test_a_participant_who_comes_back_stops_the_import() -> None:
     assert ONE not in told
     RAW.write_text(before)
     # as the message says: without the id, which nobody needs to know any more
-    assert failure_of(forget(site()), site()) is None
+    assert failure_of(again(), site()) is None
     assert ONE not in RAW.read_text()
     assert len(read_record(Path(DELETIONS_FILE))) == 4
 

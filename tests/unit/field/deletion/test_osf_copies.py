@@ -10,13 +10,14 @@ import pytest
 
 import download_field
 from fieldwork.errors import StudyError
-from fieldwork.field.deletion.forgetting import Outcome, forget
+from fieldwork.field.deletion import forgetting
+from fieldwork.field.deletion.forgetting import Outcome
 from fieldwork.field.deletion.record import refuse_return
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
 from fieldwork.field.privacy import read_key
 from fieldwork.field.raw_answers import Prompt, RawAnswer, RawField
-from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, field_files
+from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
 from fieldwork.manifest import local_files
 from servers.osf import Osf, serve_osf
 
@@ -51,13 +52,18 @@ def site() -> Site:
         "columns": {"participant": "id"},
         "key_file": "resources/field/key",
     }
-    return site_of(field, field_files({"field": field}), FORGET_FILE, DELETIONS_FILE)
+    return site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
+
+
+def again() -> Outcome:
+    """Another run with the ids that are there."""
+    return forgetting.forget(site(), is_alone=lambda: True)
 
 
 def run(*ids: str) -> Outcome:
     Path(FORGET_FILE).parent.mkdir(parents=True, exist_ok=True)
     Path(FORGET_FILE).write_text("\n".join(ids))
-    return forget(site())
+    return again()
 
 
 def entries() -> dict[str, dict[str, Any]]:
@@ -102,7 +108,7 @@ def test_what_a_new_download_brings_back_is_refused_and_deleted_again(osf: Osf) 
     key = read_key(Path("resources/field/key"))
     with pytest.raises(StudyError, match="a download or a backup has brought it back"):
         refuse_return(RawField([raw], [], 0), key, [DELETIONS_FILE])
-    assert failure_of(forget(site()), site()) is None
+    assert failure_of(again(), site()) is None
     assert ONE.encode() not in answers.read_bytes()
     assert not (FOLDER / "files/waves/alone.csv").exists()
 
@@ -124,7 +130,7 @@ def test_a_run_that_was_killed_before_the_edit_is_finished(
         with pytest.raises(KeyboardInterrupt):
             run(ONE)
     assert (FOLDER / "files/answers.csv").read_bytes() == FILES["answers.csv"]
-    assert failure_of(forget(site()), site()) is None
+    assert failure_of(again(), site()) is None
     left = (FOLDER / "files/answers.csv").read_bytes()
     assert ONE.encode() not in left
     assert entries()["files/answers.csv"]["sha256"] == hashlib.sha256(left).hexdigest()

@@ -5,10 +5,11 @@ which was killed is finished by running it again; and that success means every f
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from fieldwork.errors import StudyError
 from fieldwork.field import osf
 from fieldwork.field.deletion import computed
 from fieldwork.field.deletion.marks import (
@@ -19,6 +20,7 @@ from fieldwork.field.deletion.marks import (
     hidden,
     is_telling,
 )
+from fieldwork.field.deletion.people import read_ids
 from fieldwork.field.deletion.plan import Plan, make_plan
 from fieldwork.field.deletion.raw_files import delete_file, read_raw_files, take_rows
 from fieldwork.field.deletion.record import Deletion, now, searched, with_lines, write_record
@@ -45,31 +47,52 @@ class Proof(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A deletion that was carried out, and its proof."""
+    """A deletion that was carried out, and its proof.
+
+    Attributes:
+        is_alone: whether no other run began meanwhile, which may have written what was deleted.
+    """
 
     plan: Plan
     proof: Proof
+    is_alone: bool
+
+    def is_finished(self) -> bool:
+        """Whether nothing is left of the participants."""
+        return self.is_alone and self.proof.is_clean()
 
 
-def forget(site: Site) -> Outcome:
+def forget(site: Site, is_alone: Callable[[], bool]) -> Outcome:
     """Delete the participants that the file of ids names, look for them, and record it.
 
     The file of ids is deleted where nothing is left.
 
+    Args:
+        is_alone: whether no other run has begun in the folder.
+
     Raises:
         StudyError: an id is nowhere, or a file cannot be read, edited or deleted.
     """
+    try:
+        return _forget(site, is_alone)
+    except StudyError as error:
+        # a message names files, and a file may be called after a participant
+        ids = [who for who in read_ids(site.ids) if is_telling(who)]
+        raise StudyError(hidden(str(error), ids)) from error
+
+
+def _forget(site: Site, is_alone: Callable[[], bool]) -> Outcome:
     plan = make_plan(site)
     lines = with_lines(plan.stock.lines, _lines_of(plan))
     write_record(site.record, lines)
     computed.delete_computed([*plan.others, *(p for made in plan.studies.values() for p in made)])
     _delete_answers(plan, site)
-    proof = _prove(plan, site)
-    if proof.is_clean():
+    outcome = Outcome(plan, _prove(plan, site), is_alone())
+    if outcome.is_finished():
         names = [name for person in plan.people for name in person.pseudonyms]
         write_record(site.record, searched(lines, names))
         delete_file(site.ids)
-    return Outcome(plan, proof)
+    return outcome
 
 
 def _lines_of(plan: Plan) -> Iterator[Deletion]:

@@ -141,7 +141,8 @@ def _refuse_unknown(
     near = [who for who in unknown if who.casefold() in folded]
     hint = " (the files have one that differs in upper and lower case)" if near else ""
     read = [*(raw.path for raw in stock.raws), *(page.path for page in stock.pages)]
-    paths = [hidden(str(path), unknown) for path in read]
+    ids = [*unknown, *filter(is_telling, stock.known)]
+    paths = [hidden(str(path), ids) for path in read]
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
     lines = ", ".join(str(numbers[who]) for who in sorted(unknown, key=numbers.__getitem__))
     raise StudyError(

@@ -11,20 +11,25 @@ from fieldwork.field.deletion.site import Site
 
 def account_of(outcome: Outcome, site: Site) -> Iterator[str]:
     """A line for each thing that a person must know, files that still hold a participant last."""
-    plan, proof = outcome
+    plan, proof = outcome.plan, outcome.proof
     yield from _deleted(plan)
     yield from _read(plan, proof)
     yield from _notices(plan, proof, site)
     yield from _left(plan, proof)
-    if proof.is_clean():
+    if outcome.is_finished():
         yield f"{site.record} says what was deleted, under pseudonyms. {site.ids} was deleted."
 
 
 def failure_of(outcome: Outcome, site: Site) -> str | None:
     """Why a deletion is not finished; None where it is."""
     proof = outcome.proof
-    if proof.is_clean():
+    if outcome.is_finished():
         return None
+    if proof.is_clean():
+        return (
+            f"{site.ids}: another run began in this folder meanwhile, and may have written what was "
+            f"deleted; wait until it ends, and run `snakemake forget` again"
+        )
     n_left = len({*proof.result.holding, *proof.rows})
     n_closed = len(proof.result.closed)
     return (

@@ -4,12 +4,11 @@ Owns the difference between the field's own files, of which participants are del
 them, in which they are only looked for: another study's participant may have the same short code.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.field.deletion.search import files_beneath
-from fieldwork.field.sources import READERS
 
 SEARCHED = (Path("resources/field"), Path("resources/downloads/osf"))
 _PAGE = ".json"
@@ -58,19 +57,22 @@ class Site(NamedTuple):
             yield from (path for path in sorted(folder.iterdir()) if path.is_file())
 
 
-def site_of(field: Mapping[str, Any], files: Sequence[str], ids: str, record: str) -> Site:
+def site_of(
+    field: Mapping[str, Any], files: Sequence[str], readable: Collection[str], ids: str, record: str
+) -> Site:
     """The site of a field.
 
     Args:
         field: the setting, checked.
         files: those that it names, or the manifest of its download.
+        readable: endings of files of answers.
     """
     tables = [Path(file) for file in files]
     folders, beside, manifest = [], [], None
     if field["osf"] is not None:
         manifest = tables[0]
         folders = [manifest.parent / "files"]
-        tables = [path for path in files_beneath(folders[0]) if path.suffix.lower() in READERS]
+        tables = [path for path in files_beneath(folders[0]) if path.suffix.lower() in readable]
     elif Path(field["path"]).is_dir():
         folders = [Path(field["path"])]
     else:
