@@ -93,14 +93,10 @@ def make_plan(site: Site) -> Plan:
 
 
 def _stock(site: Site) -> Stock:
-    raws = read_raw_files(site.tables, site.column)
-    return Stock(
-        raws,
-        read_pages(site.pages()),
-        read_keys(site.key_file, computed.study_folders()),
-        read_record(site.record),
-        frozenset(who for raw in raws for _, who in raw.people),
-    )
+    raws, pages = read_raw_files(site.tables, site.column), read_pages(site.pages())
+    known = {who for raw in raws for _, who in raw.people} | {page.participant for page in pages}
+    keys = read_keys(site.key_file, computed.study_folders())
+    return Stock(raws, pages, keys, read_record(site.record), frozenset(known))
 
 
 def _returned(stock: Stock, numbers: Collection[str]) -> list[str]:
@@ -131,7 +127,7 @@ def _refuse_unknown(
     site: Site, stock: Stock, people: Sequence[Person], numbers: Mapping[str, int]
 ) -> None:
     """Refuse ids that neither files nor results nor the record know; a typing error deletes nobody."""
-    there = stock.known | {page.participant for page in stock.pages} | days_of(stock.lines).keys()
+    there = stock.known | days_of(stock.lines).keys()
     absent = [p for p in people if p.id not in there and there.isdisjoint(p.pseudonyms)]
     files = computed.area() if absent else []
     unknown = [p.id for p in absent if not search(files, _pseudonyms_of(p)).holding]
