@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fieldwork import tables, texts
+from fieldwork.cells import plain
 from fieldwork.errors import StudyError
 from fieldwork.field.privacy import pseudonym
 from fieldwork.field.raw_answers import Membership, RawAnswer, RawField
@@ -56,7 +57,7 @@ def read_record(path: Path) -> list[Deletion]:
 
 
 def _line(row: Mapping[str, str]) -> Deletion:
-    texts_of = {name: row[name] for name in Deletion._fields if name != "number"}
+    texts_of = {name: plain(row[name]) for name in Deletion._fields if name != "number"}
     return Deletion(number=int(row["number"]), **texts_of)
 
 
