@@ -19,10 +19,10 @@ sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 
 from fieldwork.config_files import lay_over
 from fieldwork.errors import StudyError
-from fieldwork.field_settings import field_files
+from fieldwork.field_settings import DELETIONS_FILE, field_files
 from fieldwork.needs import are_small, needs_of
 from fieldwork.provenance import code_version, digest
-from fieldwork.run_record import record_run
+from fieldwork.run_record import lock_state, record_run
 from fieldwork.settings import (
     arms_of,
     calibrated_of,
@@ -369,6 +369,11 @@ def study_arms(*paths):
 def if_field(paths):
     """`paths`, one or a list, where the study has answers of real users; else nothing."""
     return paths if config["field"] else []
+
+
+def deletions():
+    """The record of participants who were forgotten, where there are any."""
+    return [DELETIONS_FILE] if Path(DELETIONS_FILE).exists() else []
 
 
 def arms_asked():

@@ -72,6 +72,7 @@ rule import_field:
     input:
         files=field_files(config),
         tasks=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        deletions=ancient(deletions()),
     output:
         answers="<results>/field/answers.parquet",
         participants="<results>/field/participants.parquet",
@@ -103,6 +104,25 @@ rule import_field:
         seed=config["study"]["seed"],
     script:
         "../scripts/import_field.py"
+
+
+# a participant asks for it; by hand, never part of a study: it deletes, also what the rules above made
+rule forget:
+    log:
+        "<logs>/forget.log",
+    localrule: True
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=4096,
+        runtime=720,
+    params:
+        code=code("forget"),
+        field=lambda wildcards: config["field"],
+        # before this run is recorded as the one in this folder
+        lock=lambda wildcards: lock_state(Path()),
+    script:
+        "../scripts/forget.py"
 
 
 rule parse_field:

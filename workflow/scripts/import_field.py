@@ -12,6 +12,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.errors import StudyError
 from fieldwork.field import attrition, checks, columns, importing, privacy, sources
+from fieldwork.field.deletion.record import refuse_return
 from fieldwork.field.raw_answers import Prompt
 from fieldwork.manifest import local_files
 from fieldwork.metrics.permutation import holm
@@ -27,6 +28,7 @@ def main(
     labels: dict[str, str],
     written: Mapping[str, str],
     seed: int,
+    deletions: Sequence[str],
 ) -> None:
     """Read, hash and mask, check, write.
 
@@ -34,21 +36,22 @@ def main(
         tasks: the table of items of each task.
         labels: what each model of the study is called.
         written: where answers, participants, quality and attrition go.
+        deletions: the record of those who were forgotten, if there is one.
     """
     logger = logging.getLogger("fieldwork.import_field")
     items = {(task, i.item_id): i for task, p in tasks.items() for i in tables.read_rows(p, Item)}
-    readable = [path for path in local_files(files) if path.suffix.lower() in sources.READERS]
+    readable = [path for path in local_files(files) if path.suffix.lower() in sources.READABLE]
     if not readable:
         raise StudyError(f"{files[0]}: no file of a kind that is read; correct field.osf.files")
     told = columns.Map(field, [Prompt(*key) for key in items], list(labels))
     raw = columns.read_field([sources.read_sheet(path) for path in readable], told)
-    logger.info(
-        "%d file(s), %d answers asked for; %d rows left out by field.models or field.skip_prompts",
-        len(readable),
-        len(raw.answers),
-        raw.n_left_out,
+    counted = (
+        "%d file(s), %d answers asked for; %d rows left out by field.models or field.skip_prompts"
     )
-    kept = importing.keep(raw, privacy.read_key(Path(field["key_file"])))
+    logger.info(counted, len(readable), len(raw.answers), raw.n_left_out)
+    key = privacy.read_key(Path(field["key_file"]))
+    refuse_return(raw, key, deletions)
+    kept = importing.keep(raw, key)
     excluded = checks.default_excluded() if field["exclude"] is None else field["exclude"]
     answers = checks.check_answers(
         kept.answers, items, excluded=excluded, is_refusal=is_refusal, labels=labels
@@ -73,4 +76,5 @@ if __name__ == "__main__":
         labels=snakemake.params.labels,
         written=dict(snakemake.output.items()),
         seed=snakemake.params.seed,
+        deletions=list(snakemake.input.deletions),
     )

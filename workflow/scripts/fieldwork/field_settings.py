@@ -12,6 +12,11 @@ from fieldwork.errors import StudyError
 
 Config = dict[str, Any]
 
+FORGET_FILE = "resources/field/forget.txt"
+"""Ids of the participants who are to be forgotten, one a line; written by hand."""
+DELETIONS_FILE = "resources/field/deletions.csv"
+"""What `snakemake forget` deleted: no file of answers, whatever `field.path` is."""
+
 READABLE = (".csv", ".tsv", ".xlsx", ".parquet")
 """Endings of the files that are read."""
 
@@ -56,7 +61,7 @@ def field_files(config: Config) -> list[str]:
     pattern = f"{glob.escape(path)}/**/*" if is_folder else path
     listed = sorted(glob.glob(pattern, recursive=True))
     # spreadsheet programs leave a lock beside an open file
-    there = [f for f in listed if Path(f).is_file() and not Path(f).name.startswith("~$")]
+    there = [f for f in listed if Path(f).is_file() and not _is_of_others(f)]
     there = [path] if not there and Path(path).is_file() else there
     if not there:
         raise StudyError(f"field.path: nothing at {path}; correct the path, or give osf")
@@ -67,6 +72,12 @@ def field_files(config: Config) -> list[str]:
     raise StudyError(
         f"field.path: {path} holds nothing that is read ({others}); export the answers as "
         f"{', '.join(READABLE)}"
+    )
+
+
+def _is_of_others(file: str) -> bool:
+    return (
+        Path(file).name.startswith("~$") or Path(file).resolve() == Path(DELETIONS_FILE).resolve()
     )
 
 

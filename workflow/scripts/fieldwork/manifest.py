@@ -37,6 +37,19 @@ def write_manifest(
         partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
+def change_entry(path: Path, file: Path, changes: Mapping[str, Any] | None) -> None:
+    """Enter what changed in a listed file after its download, or that it is there no more (None)."""
+    name = file.relative_to(path.parent).as_posix()
+    content = _content(path)
+    files = [
+        entry if entry["path"] != name else {**entry, **(changes or {})}
+        for entry in content["files"]
+        if entry["path"] != name or changes is not None
+    ]
+    with tables.atomic_path(path) as partial:
+        partial.write_text(json.dumps({**content, "files": files}, indent=1) + "\n", "utf-8")
+
+
 def local_files(inputs: Sequence[str]) -> list[Path]:
     """The files a stage reads: its inputs, with each manifest replaced by the files it lists.
 
@@ -55,13 +68,20 @@ def local_files(inputs: Sequence[str]) -> list[Path]:
 
 
 def _listed_files(manifest: Path) -> list[Path]:
-    again = f"delete {manifest} to download it again"
-    try:
-        entries = json.loads(texts.read_text(manifest))["files"]
-        files = [manifest.parent / entry["path"] for entry in entries]
-    except (ValueError, KeyError, TypeError) as error:
-        raise StudyError(f"{manifest}: not a readable list of files; {again}") from error
+    files = [manifest.parent / entry["path"] for entry in _content(manifest)["files"]]
     for file in files:
         if not file.is_file():
-            raise StudyError(f"{file}: the file is gone; {again}")
+            raise StudyError(f"{file}: the file is gone; delete {manifest} to download it again")
     return files
+
+
+def _content(manifest: Path) -> dict[str, Any]:
+    """A manifest as it was written, every file of it with a path."""
+    try:
+        content: dict[str, Any] = json.loads(texts.read_text(manifest))
+        content["files"] = [{**entry, "path": str(entry["path"])} for entry in content["files"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise StudyError(
+            f"{manifest}: not a readable list of files; delete {manifest} to download it again"
+        ) from error
+    return content

@@ -71,6 +71,7 @@ def lock_state(folder: Path) -> LockState:
 
 def _is_alive(run: Run) -> bool:
     try:
-        return abs(psutil.Process(run.pid).create_time() - run.created) < 1
+        created: float = psutil.Process(run.pid).create_time()
     except psutil.Error:
         return False
+    return abs(created - run.created) < 1

@@ -9,7 +9,7 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import islice
@@ -276,6 +276,20 @@ def read_columns(
     """Some columns of a Parquet table, row by row; the others are not loaded."""
     table = _read_parquet(path, columns=list(columns), schema=schema_of(row_type))
     return list(zip(*(table[name].to_pylist() for name in columns), strict=True))
+
+
+def drop_rows(source: str | Path, target: str | Path, numbers: Collection[int]) -> None:
+    """Write a Parquet table without some rows, counted from 0; types, order and compression stay."""
+    try:
+        with pq.ParquetFile(source) as file:
+            table, groups = file.read(), file.metadata
+        rows = pa.array([n for n in range(table.num_rows) if n not in numbers], pa.int64())
+        codec = groups.row_group(0).column(0).compression if groups.num_row_groups else "SNAPPY"
+        pq.write_table(
+            table.take(rows), target, compression="NONE" if codec == "UNCOMPRESSED" else codec
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(source, error) from error
 
 
 def read_groups(path: str | Path, key: str, value: str) -> dict[str, list[str]]:

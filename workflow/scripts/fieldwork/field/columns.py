@@ -216,6 +216,11 @@ def _word(cell: Any) -> str:
     return str(cell).strip()
 
 
+def identity(cell: Any) -> str:
+    """The id in a cell, in the one form that ids are compared in; empty where there is none."""
+    return unicodedata.normalize("NFC", _word(cell))
+
+
 def _kind(cell: Any) -> str | None:
     """What a spreadsheet made of an answer, where that is no text."""
     if isinstance(cell, str) or cell is None:
@@ -243,7 +248,7 @@ class _Reader:
 
     def participant(self, row: Row) -> str:
         """The participant's id as the file has it."""
-        name = unicodedata.normalize("NFC", _word(self._cell(row, "participant")))
+        name = identity(self._cell(row, "participant"))
         if not name:
             raise self._error(row, "participant", "is empty; fill in the id, or delete the row")
         return name

@@ -10,7 +10,7 @@ import hashlib
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from operator import attrgetter
 from pathlib import Path
@@ -20,6 +20,7 @@ from urllib.parse import quote
 from fieldwork import tables
 from fieldwork.field.osf_http import Desk, NotThereError, Session
 from fieldwork.field.sources import READABLE
+from fieldwork.manifest import change_entry
 
 logger = logging.getLogger(__name__)
 
@@ -76,13 +77,13 @@ def download(*, node: str, url: str, patterns: Sequence[str] | None, folder: Pat
     globs = tuple(readable if patterns is None else patterns)
     order = _Order(Desk(url.rstrip("/"), node), globs, patterns is not None, folder)
     try:
-        remotes = _kept_listing(order)
+        remotes = _read_listing(_listing_path(order))
         done = _sound_files(order, remotes or [])
         if remotes is None or len(done) < len(remotes):
             with Session(order.desk) as session:
                 remotes = _ask_listing(order, session)
                 done = _sound_files(order, remotes)
-                _keep_listing(order, remotes)
+                _write_listing(_listing_path(order), remotes)
                 _fetch_all(order, session, [r for r in remotes if r.path not in done], done)
     except OSError as error:
         raise order.desk.error(
@@ -99,16 +100,16 @@ def _listing_path(order: _Order) -> Path:
     return order.folder / f".listing-{hashlib.sha256(asked.encode()).hexdigest()[:16]}.json"
 
 
-def _kept_listing(order: _Order) -> list[_Remote] | None:
+def _read_listing(path: Path) -> list[_Remote] | None:
     try:
-        entries = json.loads(_listing_path(order).read_text("utf-8"))
+        entries = json.loads(path.read_text("utf-8"))
         return [_Remote(*entry) for entry in entries]
     except (OSError, ValueError, TypeError):
         return None
 
 
-def _keep_listing(order: _Order, remotes: Sequence[_Remote]) -> None:
-    with tables.atomic_path(_listing_path(order)) as partial:
+def _write_listing(path: Path, remotes: Sequence[_Remote]) -> None:
+    with tables.atomic_path(path) as partial:
         partial.write_text(json.dumps(remotes, indent=1) + "\n", encoding="utf-8")
 
 
@@ -187,6 +188,38 @@ def _remote(entry: Mapping[str, Any]) -> _Remote:
         version=int(told.get("current_version") or 1),
         url=str(entry["links"]["download"]),
     )
+
+
+def accept_edit(manifest: Path, file: Path, edited: Path | None) -> None:
+    """Let a file that was edited here count as the listed one, or one that was deleted as not listed.
+
+    Else the next download would fetch the file again, and what was taken out of it with it.
+
+    Args:
+        edited: what takes the place of `file`; None where it is deleted.
+    """
+    folder = manifest.parent / "files"
+    name = file.relative_to(folder).as_posix()
+    content = None if edited is None else edited.read_bytes()
+    sha256 = None if content is None else hashlib.sha256(content).hexdigest()
+    for path in sorted(folder.glob(".listing-*.json")):
+        remotes = _read_listing(path) or []
+        if any(remote.path == name for remote in remotes):
+            _write_listing(path, [*_accepted(remotes, name, content, sha256)])
+    told = (
+        {"sha256": sha256, "bytes": len(content), "edited": True} if content is not None else None
+    )
+    change_entry(manifest, file, told)
+
+
+def _accepted(
+    remotes: Iterable[_Remote], name: str, content: bytes | None, sha256: str | None
+) -> Iterator[_Remote]:
+    for remote in remotes:
+        if remote.path != name:
+            yield remote
+        elif content is not None and sha256 is not None:
+            yield remote._replace(size=len(content), digest=sha256)
 
 
 # ---- the files -----------------------------------------------------------------------------------

@@ -1,0 +1,540 @@
+"""A participant is deleted from everything below a folder, whatever happens on the way."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork import tables
+from fieldwork.errors import StudyError
+from fieldwork.field.deletion import forgetting
+from fieldwork.field.deletion.forgetting import Outcome
+from fieldwork.field.deletion.record import Deletion, read_record, refuse_return
+from fieldwork.field.deletion.sentences import account_of, failure_of
+from fieldwork.field.deletion.site import Site, site_of
+from fieldwork.field.privacy import pseudonym, read_key
+from fieldwork.field.raw_answers import Membership, Prompt, RawAnswer, RawField
+from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
+from fieldwork.participants import FieldAnswer
+
+ONE, OTHER, THIRD = "5f3c9b01ab77", "5f3c9b02cd88", "5f3c9b03ef99"
+KEY_FILE = Path("resources/field/key")
+RAW = Path("resources/field/wave_1.csv")
+GROUPS = Path("resources/field/groups.csv")
+
+
+def field_of(**changes: Any) -> dict[str, Any]:
+    return {
+        "path": "resources/field",
+        "osf": None,
+        "columns": {"participant": "id"},
+        "key_file": str(KEY_FILE),
+    } | changes
+
+
+def site(**changes: Any) -> Site:
+    field = field_of(**changes)
+    return site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
+
+
+def name_of(who: str, key_file: Path = KEY_FILE) -> str:
+    return pseudonym(who, read_key(key_file))
+
+
+def write(path: str | Path, text: str = "x") -> Path:
+    place = Path(path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+    return place
+
+
+def write_answers(path: str | Path, people: Sequence[str]) -> None:
+    rows = [
+        FieldAnswer(name, None, "m", "t", "movies", 0, None, "Alien", 0, "wave.csv", n, [], None)
+        for n, name in enumerate(people, start=2)
+    ]
+    tables.write_rows(path, rows, FieldAnswer, order_by="participant_id")
+
+
+def write_study(name: str, people: Sequence[str], key_file: Path = KEY_FILE) -> None:
+    """A study as far as it matters: tables with pseudonyms, what was drawn from them, what was not."""
+    folder = f"results/{name}"
+    for table in ("field/answers", "field/participants", "answers/field", "answers/answers"):
+        write_answers(f"{folder}/{table}.parquet", people)
+    write_answers(f"{folder}/answers/parsed/m/t/offline.parquet", ["puppet"])
+    for made in ("metrics/item_shares.csv", "figures/fig1.svg", "findings.md", "field/quality.csv"):
+        write(f"{folder}/{made}")
+    write(f"{folder}/metrics/accuracy_runs.csv", "puppet_id\n" + "\n".join(people))
+    write(f"{folder}/tasks/t.csv")
+    setting = yaml.safe_dump({"field": {"key_file": str(key_file)}})
+    write(f"{folder}/provenance/config.yaml", setting)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which one study was made of three participants, and another of other people."""
+    monkeypatch.chdir(tmp_path)
+    write(RAW, f"id,movies\n{ONE},Alien\n{OTHER},Brazil\n{ONE},Cube\n{THIRD},Dune\n")
+    write(GROUPS, f"id,age\n{THIRD},old\n{OTHER},young\n{ONE},young\n")
+    key = read_key(KEY_FILE)
+    write_study("mine", [pseudonym(who, key) for who in (ONE, OTHER, THIRD)])
+    write_study("blank", [])
+    write("results/figures/fig1.svg")
+    write("results/vectors/corpora/c.sqlite")
+    write("logs/mine/import_field.log", "2 file(s)")
+    write(".snakemake/log/old.snakemake.log", "rule import_field")
+    write("resources/ledger/m.sqlite", "paid")
+    return tmp_path
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Every file, but for the record and the file of ids, by its bytes."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in paths
+        if path.name not in (Path(FORGET_FILE).name, Path(DELETIONS_FILE).name)
+    }
+
+
+def again() -> Outcome:
+    """Another run with the ids that are there."""
+    return forgetting.forget(site(), is_alone=lambda: True)
+
+
+def run(*ids: str, **changes: Any) -> Outcome:
+    write(FORGET_FILE, "\n".join(ids))
+    return forgetting.forget(site(**changes), is_alone=lambda: True)
+
+
+def sentences(outcome: Outcome, **changes: Any) -> str:
+    text = "\n".join(account_of(outcome, site(**changes)))
+    assert ONE not in text
+    return text
+
+
+def test_a_participant_goes_and_everybody_else_stays(folder: Path) -> None:
+    before = tree(folder)
+    outcome = run(f"  {ONE} ")
+    assert failure_of(outcome, site()) is None
+    after = tree(folder)
+    assert RAW.read_text() == f"id,movies\n{OTHER},Brazil\n{THIRD},Dune\n"
+    assert GROUPS.read_text() == f"id,age\n{THIRD},old\n{OTHER},young\n"
+    kept = {name for name in after if name.startswith("results/")}
+    assert kept == {
+        "results/mine/answers/parsed/m/t/offline.parquet",
+        "results/mine/tasks/t.csv",
+        "results/mine/provenance/config.yaml",
+        "results/vectors/corpora/c.sqlite",
+        *(name for name in before if name.startswith("results/blank/")),
+    }
+    changed = {str(RAW), str(GROUPS)}
+    assert {n: h for n, h in after.items() if n not in changed}.items() <= before.items()
+    assert not Path("results/mine/metrics").exists()
+    assert not Path(FORGET_FILE).exists()
+
+
+def test_the_record_says_what_and_never_who() -> None:
+    run(ONE)
+    lines = read_record(Path(DELETIONS_FILE))
+    assert {(line.place, line.action, line.number) for line in lines} == {
+        (str(RAW), "rows deleted", 2),
+        (str(GROUPS), "rows deleted", 1),
+        ("results/mine", "results deleted", 9),
+    }
+    assert {line.participant for line in lines} == {name_of(ONE)}
+    assert all(line.deleted_at <= line.searched_at for line in lines)
+    assert ONE not in Path(DELETIONS_FILE).read_text()
+
+
+def test_what_was_done_is_said_in_sentences() -> None:
+    write("results/figures/copy.svg")
+    told = sentences(run(ONE))
+    assert "Participants to be forgotten: 1." in told
+    assert f"  {RAW}: 2 row(s); deleted." in told
+    assert "  results/mine: 9 file(s) computed from the field are deleted." in told
+    assert "  results/figures/copy.svg: deleted." in told
+    n_files = sum(
+        1
+        for _ in (
+            p for f in ("results", "logs", ".snakemake") for p in Path(f).rglob("*") if p.is_file()
+        )
+    )
+    # beside these: two files of answers and the key
+    assert f"{n_files + 3} files were searched" in told
+    assert "None of them holds an id or a pseudonym" in told
+
+
+def test_several_participants_and_files_that_hold_nobody_else() -> None:
+    alone = write("resources/field/page/answers_1.csv", f"id,movies\n{ONE},Alien\n")
+    write(
+        "resources/field/page/answers_1.json",
+        json.dumps({"format": "fieldwork-survey-1", "participant": ONE}),
+    )
+    theirs = write(
+        "resources/field/page/answers_2.json",
+        json.dumps({"format": "fieldwork-survey-1", "participant": THIRD}),
+    )
+    outcome = run(ONE, "", OTHER, ONE)
+    assert failure_of(outcome, site()) is None
+    assert not alone.exists()
+    assert not alone.with_suffix(".json").exists()
+    assert theirs.exists()
+    assert RAW.read_text() == f"id,movies\n{THIRD},Dune\n"
+    numbers = {
+        (line.participant, line.place): line.number for line in read_record(Path(DELETIONS_FILE))
+    }
+    assert numbers[name_of(OTHER), str(RAW)] == 1
+    assert numbers[name_of(ONE), str(RAW)] == 2
+    assert (name_of(OTHER), str(alone)) not in numbers
+
+
+def test_the_last_file_keeps_its_header_as_the_config_names_it() -> None:
+    GROUPS.unlink()
+    run(ONE, OTHER, THIRD)
+    assert RAW.read_text() == "id,movies\n"
+    assert field_files({"field": field_of()}) == [str(RAW)]
+
+
+@pytest.mark.parametrize("ids", [["5f3c9b99ab77"], [ONE, "nobody-at-all-1"], ["A1"]])
+def test_an_id_that_is_nowhere_deletes_nobody(folder: Path, ids: list[str]) -> None:
+    before = tree(folder)
+    with pytest.raises(StudyError) as caught:
+        run(*ids)
+    told = str(caught.value)
+    assert f"holds the id of line {len(ids)}" in told
+    assert str(RAW) in told
+    assert "Nothing was deleted" in told
+    assert not any(who in told for who in ids)
+    assert tree(folder) == before
+    assert Path(FORGET_FILE).exists()
+    assert not Path(DELETIONS_FILE).exists()
+
+
+def test_an_id_in_another_case_is_another_participant_and_that_is_said() -> None:
+    with pytest.raises(StudyError, match="differs in upper and lower case"):
+        run(ONE.upper())
+
+
+@pytest.mark.parametrize("text", [None, "", "\n  \n"])
+def test_without_ids_nobody_is_forgotten(folder: Path, text: str | None) -> None:
+    if text is not None:
+        write(FORGET_FILE, text)
+    before = tree(folder)
+    with pytest.raises(StudyError, match="one a line"):
+        again()
+    assert tree(folder) == before
+
+
+def test_a_file_that_cannot_be_read_is_said_before_anything_is_deleted(folder: Path) -> None:
+    write("resources/field/wave_2.csv", "id,movies\nx,y,z,too,long\n")
+    before = tree(folder)
+    with pytest.raises(StudyError, match=r"wave_2.csv: row 2 has more cells"):
+        run(ONE)
+    assert tree(folder) == before
+
+
+def test_results_alone_are_evidence_enough() -> None:
+    """Rows were deleted by hand, and the results were not."""
+    for path in (RAW, GROUPS):
+        kept = [line for line in path.read_text().splitlines(keepends=True) if ONE not in line]
+        path.write_text("".join(kept))
+    told = sentences(run(ONE))
+    assert "results/mine: 9 file(s)" in told
+    assert not Path("results/mine/field").exists()
+
+
+# ---- crashes -------------------------------------------------------------------------------------
+
+
+class _KilledError(BaseException):
+    """The process ends here."""
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, n_changes: int) -> None:
+    """Let the process be killed at the nth change of a file."""
+    counted = [0]
+    for name in ("unlink", "replace"):
+        original = getattr(Path, name)
+
+        def change(path: Path, *arguments: Any, _original: Any = original, **named: Any) -> Any:
+            counted[0] += 1
+            if counted[0] == n_changes:
+                raise _KilledError
+            return _original(path, *arguments, **named)
+
+        monkeypatch.setattr(Path, name, change)
+
+
+def ends_killed() -> bool:
+    """Whether a run was killed on its way."""
+    try:
+        run(ONE)
+    except _KilledError:
+        return True
+    return False
+
+
+def test_a_run_that_was_killed_anywhere_is_finished_by_the_next(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(f"resources/field/page/{ONE}.csv", f"id,movies\n{ONE},Alien\n")
+    write(
+        "resources/field/page/a.json",
+        json.dumps({"format": "fieldwork-survey-1", "participant": ONE}),
+    )
+    # few files, as every change of one is a case
+    for study in ("mine", "blank"):
+        shutil.rmtree(f"results/{study}")
+    for study in ("first", "second"):
+        write(f"results/{study}/findings.md")
+        write_answers(f"results/{study}/answers/field.parquet", [name_of(ONE)])
+        write_answers(f"results/{study}/field/answers.parquet", [name_of(ONE)])
+    n_changes, is_killed = 0, True
+    outcomes: list[tuple[Any, Any]] = []
+    while is_killed:
+        n_changes += 1
+        copy = tmp_path_factory.mktemp("killed") / "copy"
+        shutil.copytree(folder, copy)
+        monkeypatch.chdir(copy)
+        with monkeypatch.context() as patched:
+            kill_at(patched, n_changes)
+            is_killed = ends_killed()
+        # where only the end was missing, the ids are gone as they should be
+        if is_killed and Path(FORGET_FILE).exists():
+            assert failure_of(again(), site()) is None
+        record = Path(DELETIONS_FILE).read_text()
+        assert ONE not in record
+        lines = read_record(Path(DELETIONS_FILE))
+        assert all(line.searched_at for line in lines)
+        outcomes.append((sorted((li.place, li.action, li.number) for li in lines), tree(copy)))
+    assert n_changes > 20
+    assert all(outcome == outcomes[-1] for outcome in outcomes)
+    assert ("resources/field/page/[id].csv", "file deleted", 1) in outcomes[-1][0]
+    assert ("results/second", "results deleted", 3) in outcomes[-1][0]
+
+
+def test_a_second_run_with_the_same_id_finds_it_done(folder: Path) -> None:
+    run(ONE)
+    before = tree(folder)
+    told = sentences(run(ONE))
+    assert "an earlier run did it" in told
+    assert tree(folder) == before
+
+
+# ---- what is left --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("resources/field/notes.txt", f"{ONE} wrote to us"),
+        ("resources/field/wave_1.csv.bak", f"id,movies\n{ONE},Alien\n"),
+        (f"resources/field/consent/{ONE}.png", "picture"),
+        ("resources/downloads/osf/abcde/files/other.csv", f"code\n{ONE}\n"),
+        (".snakemake/scripts/left.py", ONE),
+    ],
+)
+def test_what_is_left_is_named_and_the_ids_are_kept(path: str, content: str) -> None:
+    write(path, content)
+    outcome = run(ONE)
+    told = sentences(outcome)
+    assert f"LEFT: {path.replace(ONE, '[id]')} still holds a participant" in told
+    failure = failure_of(outcome, site())
+    assert failure is not None
+    assert failure.startswith(f"{FORGET_FILE}: the deletion is not finished. 1 file(s)")
+    assert Path(FORGET_FILE).exists()
+    assert not any(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
+    Path(path).unlink()
+    assert failure_of(again(), site()) is None
+    assert all(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
+
+
+def test_an_id_in_anothers_answer_is_named_with_its_row() -> None:
+    RAW.write_text(f'id,movies\n{ONE},Alien\n{OTHER},"Brazil\nas {ONE} said"\n{THIRD},Dune\n')
+    told = sentences(run(ONE))
+    assert f"LEFT: {RAW} still holds a participant in row(s) 2; take the id out there." in told
+
+
+def test_what_cannot_be_searched_is_named() -> None:
+    Path("resources/field/old.7z").write_bytes(b"7z\xbc\xaf\x27\x1c....")
+    outcome = run(ONE)
+    assert "NOT SEARCHED: resources/field/old.7z is a 7z archive" in sentences(outcome)
+    assert failure_of(outcome, site()) is not None
+
+
+def test_computed_files_go_wherever_they_hold_a_participant() -> None:
+    name = name_of(ONE)
+    gone = [
+        write("results/blank/exported.csv", name),
+        write("results/report.zip", name),
+        write("results/mine/report/data/raw/1/accuracy_runs.csv", name),
+        write("results/mine/report.html"),
+        write("results/mine/.study.duckdb.partial"),
+        write("logs/mine/import_field.log", f"resources/field/page/{ONE}.csv: row 3"),
+        write(".snakemake/log/old.snakemake.log", f"input: resources/field/page/{ONE}.csv"),
+        write(".snakemake/metadata/abc", f'{{"input": ["resources/field/page/{ONE}.csv"]}}'),
+    ]
+    stays = write("results/blank/findings.md")
+    assert failure_of(run(ONE), site()) is None
+    assert [path for path in gone if path.exists()] == []
+    assert stays.exists()
+    assert Path(".snakemake/log").is_dir()
+
+
+def test_a_study_under_another_key_is_searched_for_its_own_pseudonym() -> None:
+    other_key = Path("keys/second")
+    read_key(other_key)
+    write_study("second", [name_of(ONE, other_key), name_of(OTHER, other_key)], other_key)
+    assert failure_of(run(ONE), site()) is None
+    assert not Path("results/second/field").exists()
+    lines = read_record(Path(DELETIONS_FILE))
+    assert {line.participant for line in lines} == {name_of(ONE), name_of(ONE, other_key)}
+
+
+def test_a_study_of_people_whom_no_key_explains_is_named_and_kept() -> None:
+    write_study("ended", ["pffffffffffffffff"], Path("keys/destroyed"))
+    outcome = run(ONE)
+    assert failure_of(outcome, site()) is None
+    told = sentences(outcome)
+    assert "results/ended holds field answers of people who are not in the files read here" in told
+    assert "results/blank" not in told
+    assert Path("results/ended/field/answers.parquet").exists()
+
+
+def test_a_run_that_began_meanwhile_keeps_the_ids() -> None:
+    write(FORGET_FILE, ONE)
+    outcome = forgetting.forget(site(), is_alone=lambda: False)
+    failure = failure_of(outcome, site())
+    assert failure is not None
+    assert "another run began in this folder meanwhile" in failure
+    assert Path(FORGET_FILE).exists()
+    assert not any(line.searched_at for line in read_record(Path(DELETIONS_FILE)))
+
+
+def test_no_error_names_a_file_by_an_id() -> None:
+    path = write(f"resources/field/page/{ONE}.csv", f"id,movies\n{ONE},x\n{OTHER},y\n")
+    write(path.with_name(f"~${path.name}"))
+    with pytest.raises(StudyError, match=r"page/\[id\].csv: the file is open") as caught:
+        run(ONE)
+    assert ONE not in str(caught.value)
+
+
+# ---- short ids -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def short_codes() -> None:
+    RAW.write_text("id,movies,n\nA1,Alien,1\nA10,A1,2\nA2,Dune,A1\n")
+    GROUPS.write_text("id,age\nA1,old\nA10,young\nA2,old\n")
+    shutil.rmtree("results/mine")
+    write_study("mine", [name_of(who) for who in ("A1", "A10", "A2")])
+    # a letter of some answer, and a number of some run
+    write("results/blank/metrics/distributions.csv", "answer\nA1\n")
+
+
+@pytest.mark.usefixtures("short_codes")
+def test_a_short_id_is_compared_with_the_column_and_its_pseudonym_is_searched() -> None:
+    outcome = run("A1")
+    assert failure_of(outcome, site()) is None
+    assert RAW.read_text() == "id,movies,n\nA10,A1,2\nA2,Dune,A1\n"
+    assert not Path("results/mine/field").exists()
+    assert Path("results/blank/metrics/distributions.csv").exists()
+    assert "elsewhere its pseudonym is looked for" in sentences(outcome)
+
+
+@pytest.mark.usefixtures("short_codes")
+def test_a_short_id_in_other_files_is_doubtful() -> None:
+    other = write("resources/field/other_codes.txt", "A10 Bob\n")
+    listed = write("resources/field/codes.txt", "A1 Anna\nA10 Bob\n")
+    elsewhere = write("resources/downloads/osf/abcde/files/x.csv", "id,a\nA1,x\n")
+    outcome = run("A1")
+    assert failure_of(outcome, site()) is None
+    assert f"An id is short or a word, and stands in {elsewhere}, {listed}." in sentences(outcome)
+    assert (other.exists(), elsewhere.exists()) == (True, True)
+
+
+def test_a_word_as_an_id_is_doubtful_in_the_answers_of_others_too() -> None:
+    RAW.write_text("id,movies\nsunflower,Alien\nother,a sunflower\n")
+    outcome = run("sunflower")
+    assert failure_of(outcome, site()) is None
+    assert outcome.proof.doubtful == [RAW]
+
+
+@pytest.mark.usefixtures("short_codes")
+def test_files_that_are_named_after_a_short_id_are_searched_for_by_name() -> None:
+    alone = write("resources/field/page/A1.csv", "id,movies\nA1,Alien\n")
+    other = write("resources/field/page/A10.csv", "id,movies\nA10,Alien\n")
+    log = write("logs/mine/import_field.log", f"{alone}: row 2")
+    kept = write(".snakemake/metadata/abc", f'{{"input": ["{other}"]}}')
+    assert failure_of(run("A1"), site()) is None
+    assert not alone.exists()
+    assert not log.exists()
+    assert other.exists()
+    assert kept.exists()
+
+
+# ---- rows that come back -------------------------------------------------------------------------
+
+
+def raw_field(*people: str) -> RawField:
+    prompt = Prompt("t", "movies")
+    answers = [
+        RawAnswer(who, None, "m", prompt, 0, None, "x", RAW, n) for n, who in enumerate(people, 2)
+    ]
+    return RawField(answers, [Membership(people[-1], "age", "old", GROUPS, 9)], 0)
+
+
+def test_a_participant_who_comes_back_stops_the_import() -> None:
+    before = RAW.read_text()
+    run(ONE)
+    key = read_key(KEY_FILE)
+    refuse_return(raw_field(OTHER, THIRD), key, [DELETIONS_FILE])
+    refuse_return(raw_field(ONE), key, [])
+    refuse_return(raw_field(ONE), b"k" * 32, [DELETIONS_FILE])
+    with pytest.raises(StudyError) as caught:
+        refuse_return(raw_field(OTHER, ONE), key, [DELETIONS_FILE])
+    told = str(caught.value)
+    assert told.startswith(f"{RAW}: row 3 is of a participant who was forgotten on 20")
+    assert "`snakemake forget`" in told
+    assert ONE not in told
+    RAW.write_text(before)
+    # as the message says: without the id, which nobody needs to know any more
+    assert failure_of(again(), site()) is None
+    assert ONE not in RAW.read_text()
+    assert len(read_record(Path(DELETIONS_FILE))) == 4
+
+
+@pytest.mark.parametrize(
+    "content", ["id,a\nx,y\n", f"{','.join(Deletion._fields)}\np1,x,y,many,,\n"]
+)
+def test_a_record_of_another_kind_is_refused(content: str) -> None:
+    write(DELETIONS_FILE, content)
+    with pytest.raises(StudyError, match="is not the record of deletions"):
+        read_record(Path(DELETIONS_FILE))
+
+
+def test_the_record_is_no_file_of_answers() -> None:
+    run(ONE)
+    assert field_files({"field": field_of()}) == [str(GROUPS), str(RAW)]
+    glob = field_of(path="./resources/field/*.csv")
+    assert DELETIONS_FILE not in "".join(field_files({"field": glob}))
+
+
+# ---- where a field's files are -------------------------------------------------------------------
+
+
+def test_files_outside_of_resources_are_edited_and_searched(folder: Path) -> None:
+    for path in (RAW, GROUPS):
+        path.unlink()
+    raw = write("mine/wave.csv", f"id,a\n{ONE},x\n{OTHER},y\n")
+    beside = write("mine/wave.txt", f"{ONE}")
+    write("mine/deep/down.txt", f"{ONE}: not looked at, as the config names one file")
+    outcome = run(ONE, path=str(folder / "mine/wave.csv"))
+    assert raw.read_text() == f"id,a\n{OTHER},y\n"
+    assert outcome.proof.result.holding == [folder / beside]

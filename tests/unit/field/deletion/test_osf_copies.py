@@ -1,0 +1,149 @@
+"""A download of an OSF project is edited, stays edited, and what comes back from OSF is refused."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import download_field
+from fieldwork.errors import StudyError
+from fieldwork.field.deletion import forgetting
+from fieldwork.field.deletion.forgetting import Outcome
+from fieldwork.field.deletion.record import refuse_return
+from fieldwork.field.deletion.sentences import account_of, failure_of
+from fieldwork.field.deletion.site import Site, site_of
+from fieldwork.field.privacy import read_key
+from fieldwork.field.raw_answers import Prompt, RawAnswer, RawField
+from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
+from fieldwork.manifest import local_files
+from servers.osf import Osf, serve_osf
+
+NODE = "abc12"
+ONE, OTHER = "5f3c9b01ab77", "5f3c9b02cd88"
+FILES = {
+    "answers.csv": f"id,movies\n{ONE},Alien\n{OTHER},Brazil\n".encode(),
+    "waves/alone.csv": f"id,movies\n{ONE},Cube\n".encode(),
+    "waves/codebook.csv": b"name,meaning\nid,who\n",
+}
+FOLDER = Path(f"resources/downloads/osf/{NODE}")
+MANIFEST = FOLDER / "manifest.json"
+
+
+@pytest.fixture
+def osf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Osf]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OSF_TOKEN", raising=False)
+    with serve_osf({NODE: FILES}) as server:
+        yield server
+
+
+def fetch(osf: Osf) -> None:
+    location = {"node": NODE, "url": osf.url, "files": None}
+    download_field.main(str(MANIFEST), location)
+
+
+def site() -> Site:
+    field: dict[str, Any] = {
+        "path": None,
+        "osf": {"node": NODE},
+        "columns": {"participant": "id"},
+        "key_file": "resources/field/key",
+    }
+    return site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
+
+
+def again() -> Outcome:
+    """Another run with the ids that are there."""
+    return forgetting.forget(site(), is_alone=lambda: True)
+
+
+def run(*ids: str) -> Outcome:
+    Path(FORGET_FILE).parent.mkdir(parents=True, exist_ok=True)
+    Path(FORGET_FILE).write_text("\n".join(ids))
+    return again()
+
+
+def entries() -> dict[str, dict[str, Any]]:
+    return {entry["path"]: entry for entry in json.loads(MANIFEST.read_text())["files"]}
+
+
+def test_rows_go_from_the_copy_and_the_next_download_leaves_it_so(osf: Osf) -> None:
+    fetch(osf)
+    outcome = run(ONE)
+    assert failure_of(outcome, site()) is None
+    left = f"id,movies\n{OTHER},Brazil\n".encode()
+    assert (FOLDER / "files/answers.csv").read_bytes() == left
+    assert not (FOLDER / "files/waves/alone.csv").exists()
+    assert [path.name for path in local_files([str(MANIFEST)])] == ["answers.csv", "codebook.csv"]
+    entry = entries()["files/answers.csv"]
+    assert entry["sha256"] == hashlib.sha256(left).hexdigest()
+    assert (entry["bytes"], entry["edited"]) == (len(left), True)
+    assert "edited" not in entries()["files/waves/codebook.csv"]
+    asked = len(osf.requests)
+    fetch(osf)
+    assert len(osf.requests) == asked
+    assert (FOLDER / "files/answers.csv").read_bytes() == left
+    assert "files/waves/alone.csv" not in entries()
+
+
+def test_it_is_said_that_the_project_still_holds_the_rows(osf: Osf) -> None:
+    fetch(osf)
+    told = "\n".join(account_of(run(ONE), site()))
+    assert f"The project on OSF still holds what was deleted from its copy in {FOLDER}." in told
+    assert "a new download brings it back, and the import would then stop" in told
+
+
+def test_what_a_new_download_brings_back_is_refused_and_deleted_again(osf: Osf) -> None:
+    fetch(osf)
+    run(ONE)
+    for listing in (FOLDER / "files").glob(".listing-*"):
+        listing.unlink()
+    fetch(osf)
+    answers = FOLDER / "files/answers.csv"
+    assert answers.read_bytes() == FILES["answers.csv"]
+    raw = RawAnswer(ONE, None, "m", Prompt("t", "movies"), 0, None, "Alien", answers, 2)
+    key = read_key(Path("resources/field/key"))
+    with pytest.raises(StudyError, match="a download or a backup has brought it back"):
+        refuse_return(RawField([raw], [], 0), key, [DELETIONS_FILE])
+    assert failure_of(again(), site()) is None
+    assert ONE.encode() not in answers.read_bytes()
+    assert not (FOLDER / "files/waves/alone.csv").exists()
+
+
+def test_a_run_that_was_killed_before_the_edit_is_finished(
+    osf: Osf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """List and manifest are ahead of the file then."""
+    fetch(osf)
+    with monkeypatch.context() as patched:
+        original = Path.replace
+
+        def killed(path: Path, target: Path) -> Path:
+            if Path(target).name == "answers.csv":
+                raise KeyboardInterrupt
+            return original(path, target)
+
+        patched.setattr(Path, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(ONE)
+    assert (FOLDER / "files/answers.csv").read_bytes() == FILES["answers.csv"]
+    assert failure_of(again(), site()) is None
+    left = (FOLDER / "files/answers.csv").read_bytes()
+    assert ONE.encode() not in left
+    assert entries()["files/answers.csv"]["sha256"] == hashlib.sha256(left).hexdigest()
+
+
+def test_the_last_file_of_a_project_stays(osf: Osf) -> None:
+    fetch(osf)
+    run(ONE, OTHER)
+    assert (FOLDER / "files/answers.csv").read_bytes() == b"id,movies\n"
+    assert local_files([str(MANIFEST)])
+
+
+def test_a_project_that_was_never_downloaded_holds_nobody(osf: Osf) -> None:
+    with pytest.raises(StudyError, match=r"0 file\(s\) were read \(none\)"):
+        run(ONE)
+    assert osf.requests == []

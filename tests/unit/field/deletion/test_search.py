@@ -1,0 +1,207 @@
+"""The search looks into whatever programs pack, and says what it cannot look into."""
+
+import base64
+import bz2
+import gzip
+import hashlib
+import lzma
+import os
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.field.deletion import search as searching
+from fieldwork.field.deletion.marks import Mark, Matcher, telling_mark
+from fieldwork.field.deletion.search import DAMAGED, Search, files_beneath, search
+
+WHO = "5f3c9b01ab77e0bbf37a9459"
+PSEUDONYM = "p0123456789abcdef"
+MATCHER = Matcher([telling_mark(WHO, []), Mark(PSEUDONYM, "anywhere")])
+SENTENCE = f"a row of {PSEUDONYM}, and more\n" * 3
+
+
+OTHERS = [f"p{hashlib.sha256(bytes([n % 256, n // 256])).hexdigest()[:16]}" for n in range(5_000)]
+
+
+def compressed(path: Path, shape: Callable[[str], object], *, as_dictionary: bool = False) -> None:
+    """Among thousands of others and without statistics, so that nothing stands there in clear."""
+    values = pa.array([shape(name) for name in (*OTHERS, PSEUDONYM)])
+    table = pa.table({"x": values.dictionary_encode() if as_dictionary else values})
+    pq.write_table(table, path, compression="zstd", write_statistics=False)
+    assert PSEUDONYM.encode() not in path.read_bytes()
+
+
+def workbook(path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["id", "answer"])
+    book.active.append([WHO, "Alien"])
+    book.save(path)
+
+
+def nested(path: Path) -> None:
+    """A workbook in a zip in a gzip."""
+    inner, outer = path.with_suffix(".inner"), path.with_suffix(".outer")
+    workbook(inner)
+    with zipfile.ZipFile(outer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(inner, "book.xlsx")
+    path.write_bytes(gzip.compress(outer.read_bytes()))
+    inner.unlink()
+    outer.unlink()
+
+
+def database(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE SCHEMA other; PRAGMA force_compression='zstd'")
+        connection.execute(
+            """CREATE TABLE other."a ""b"" c" AS
+            SELECT [{'who': name}] AS x, 1 AS y FROM (SELECT unnest(?::VARCHAR[]) AS name)""",
+            [[*OTHERS, PSEUDONYM]],
+        )
+        connection.execute("CREATE VIEW broken AS SELECT 1 AS z")
+    assert PSEUDONYM.encode() not in path.read_bytes()
+
+
+def report(path: Path) -> None:
+    table = base64.b64encode(SENTENCE.encode()).decode()
+    path.write_text(f'<html><script>{{"uri": "data:text/csv;base64,{table}"}}</script></html>')
+
+
+def table_in_zip(path: Path) -> None:
+    inner = path.with_suffix(".inner")
+    compressed(inner, str)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(inner, "data/answers.parquet")
+    inner.unlink()
+
+
+def cells_in_sqlite(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (x TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?)", [("nobody",), (PSEUDONYM,)])
+
+
+def named_member(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{WHO}.txt", "nothing")
+
+
+HOLDING: dict[str, Callable[[Path], object]] = {
+    "plain.log": lambda path: path.write_text(SENTENCE),
+    "wide.csv": lambda path: path.write_bytes(SENTENCE.encode("utf-16")),
+    "upper.txt": lambda path: path.write_text(WHO.upper()),
+    "strings.parquet": lambda path: compressed(path, str),
+    "lists.parquet": lambda path: compressed(path, lambda name: ["x", name]),
+    "structs.parquet": lambda path: compressed(path, lambda name: {"a": [{"b": name}]}),
+    "bytes.parquet": lambda path: compressed(path, str.encode),
+    "dictionary.parquet": lambda path: compressed(path, str, as_dictionary=True),
+    "study.duckdb": database,
+    "book.xlsx": workbook,
+    "report.html": report,
+    "report.zip": table_in_zip,
+    "named.zip": named_member,
+    "packed.gz": nested,
+    "packed.bz2": lambda path: path.write_bytes(bz2.compress(SENTENCE.encode())),
+    "packed.xz": lambda path: path.write_bytes(lzma.compress(SENTENCE.encode())),
+    "vectors.sqlite": cells_in_sqlite,
+    f"{PSEUDONYM}.png": lambda path: path.write_bytes(b"\x89PNG"),
+}
+
+
+@pytest.mark.parametrize("name", HOLDING)
+def test_what_holds_a_participant_is_found_wherever_it_is_packed(tmp_path: Path, name: str) -> None:
+    HOLDING[name](tmp_path / name)
+    assert search([tmp_path / name], MATCHER) == Search(1, [tmp_path / name], {})
+
+
+@pytest.mark.parametrize("name", [name for name in HOLDING if PSEUDONYM not in name])
+def test_nobody_else_is_found(tmp_path: Path, name: str) -> None:
+    HOLDING[name](tmp_path / name)
+    others = Matcher([telling_mark(WHO[:-1] + "0", []), Mark("p0123456789abcdee", "anywhere")])
+    assert search([tmp_path / name], others) == Search(1, [], {})
+
+
+def test_a_number_of_a_table_is_an_id_too(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.parquet"
+    pq.write_table(pa.table({"code": pa.array([1, 12345678])}), path, compression="zstd")
+    assert search([path], Matcher([Mark("12345678", "word")])).holding == [path]
+    assert search([path], Matcher([Mark("2345678", "word")])).holding == []
+
+
+@pytest.mark.parametrize("shift", [-40, -24, -12, -1, 0, 1])
+def test_no_border_between_blocks_hides_a_participant(
+    tmp_path: Path, shift: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "_BLOCK", 1 << 10)
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"." * (4 * (1 << 10) + shift) + WHO.encode() + b"." * 3_000)
+    for mark in (Mark(WHO, "anywhere"), Mark(WHO, "word")):
+        assert search([path], Matcher([mark])).holding == [path]
+    path.write_bytes(b"a" * (4 * (1 << 10) + shift) + WHO.encode() + b"." * 3_000)
+    assert search([path], Matcher([Mark(WHO, "word")])).holding == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.7z", b"7z\xbc\xaf\x27\x1c....", "7z archive"),
+        ("a.rar", b"Rar!....", "RAR archive"),
+        ("a.zst", b"\x28\xb5\x2f\xfd....", "Zstandard"),
+        ("a.xlsx", b"\xd0\xcf\x11\xe0....", "password"),
+        ("a.parquet", b"PAR1....", DAMAGED),
+        ("a.duckdb", b"........DUCK....", DAMAGED),
+        ("a.zip", b"PK\x03\x04....", DAMAGED),
+        ("a.gz", b"\x1f\x8b....", DAMAGED),
+    ],
+)
+def test_what_cannot_be_looked_into_is_named(
+    tmp_path: Path, name: str, content: bytes, reason: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    found = search([tmp_path / name], MATCHER)
+    assert found.holding == []
+    assert reason in found.closed[tmp_path / name]
+
+
+def test_a_zip_with_a_password_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "locked.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "secret")
+    raw = bytearray(path.read_bytes())
+    # the flag by which a member says that it is encrypted, in both its headers
+    raw[6] |= 1
+    raw[raw.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(raw)
+    assert search([path], MATCHER).closed == {path: DAMAGED}
+
+
+def test_a_file_that_is_gone_meanwhile_is_none(tmp_path: Path) -> None:
+    assert search([tmp_path / "gone"], MATCHER) == Search(0, [], {})
+
+
+def test_linked_folders_are_searched_once_and_skipped_ones_are_not(tmp_path: Path) -> None:
+    for name in ("real/a.txt", "real/deep/.b.txt", "skipped/c.txt", "elsewhere/d.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / "real/link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere/back").symlink_to(tmp_path / "real")
+    (tmp_path / "real/broken").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "real/pipe")
+    found = files_beneath(tmp_path, {tmp_path / "skipped"})
+    names = {path.resolve().relative_to(tmp_path).as_posix() for path in found}
+    assert names == {"real/a.txt", "real/deep/.b.txt", "elsewhere/d.txt"}
+    assert list(files_beneath(tmp_path / "nowhere")) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
+def test_a_folder_that_may_not_be_read_stops_the_search(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o000)
+    with pytest.raises(StudyError, match="cannot be looked through"):
+        list(files_beneath(tmp_path))

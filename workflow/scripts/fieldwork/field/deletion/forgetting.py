@@ -1,0 +1,165 @@
+"""A deletion from its plan to its proof.
+
+Promises that nothing is touched before the record says so; that results go before answers, so that a run
+which was killed is finished by running it again; and that success means every file was read afterwards.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from fieldwork.errors import StudyError
+from fieldwork.field import osf
+from fieldwork.field.deletion import computed
+from fieldwork.field.deletion.marks import (
+    LEAST_LENGTH,
+    Mark,
+    Matcher,
+    doubtful_mark,
+    hidden,
+    is_telling,
+)
+from fieldwork.field.deletion.people import read_ids
+from fieldwork.field.deletion.plan import Plan, make_plan
+from fieldwork.field.deletion.raw_files import delete_file, read_raw_files, take_rows
+from fieldwork.field.deletion.record import Deletion, now, searched, with_lines, write_record
+from fieldwork.field.deletion.search import Search, search
+from fieldwork.field.deletion.site import Site
+
+
+class Proof(NamedTuple):
+    """What the search after a deletion came to.
+
+    Attributes:
+        result: of all files.
+        rows: of the field's own files, those that hold a participant, by number.
+        doubtful: files that hold what is one of the ids, or something else that is called so.
+    """
+
+    result: Search
+    rows: dict[Path, list[int]]
+    doubtful: list[Path]
+
+    def is_clean(self) -> bool:
+        """Whether no file holds a participant and every file could be read."""
+        return not (self.result.holding or self.result.closed or self.rows)
+
+
+class Outcome(NamedTuple):
+    """A deletion that was carried out, and its proof.
+
+    Attributes:
+        is_alone: whether no other run began meanwhile, which may have written what was deleted.
+    """
+
+    plan: Plan
+    proof: Proof
+    is_alone: bool
+
+    def is_finished(self) -> bool:
+        """Whether nothing is left of the participants."""
+        return self.is_alone and self.proof.is_clean()
+
+
+def forget(site: Site, is_alone: Callable[[], bool]) -> Outcome:
+    """Delete the participants that the file of ids names, look for them, and record it.
+
+    The file of ids is deleted where nothing is left.
+
+    Args:
+        is_alone: whether no other run has begun in the folder.
+
+    Raises:
+        StudyError: an id is nowhere, or a file cannot be read, edited or deleted.
+    """
+    try:
+        return _forget(site, is_alone)
+    except StudyError as error:
+        # a message names files, and a file may be called after a participant
+        ids = [who for who in read_ids(site.ids) if is_telling(who)]
+        raise StudyError(hidden(str(error), ids)) from error
+
+
+def _forget(site: Site, is_alone: Callable[[], bool]) -> Outcome:
+    plan = make_plan(site)
+    lines = with_lines(plan.stock.lines, _lines_of(plan))
+    write_record(site.record, lines)
+    computed.delete_computed([*plan.others, *(p for made in plan.studies.values() for p in made)])
+    _delete_answers(plan, site)
+    outcome = Outcome(plan, _prove(plan, site), is_alone())
+    if outcome.is_finished():
+        names = [name for person in plan.people for name in person.pseudonyms]
+        write_record(site.record, searched(lines, names))
+        delete_file(site.ids)
+    return outcome
+
+
+def _lines_of(plan: Plan) -> Iterator[Deletion]:
+    """What the record says of a plan, for each participant under each pseudonym."""
+    time, ids = now(), plan.ids()
+    for person in plan.people:
+        parts: list[tuple[str, str, int]] = []
+        for edit in plan.edits:
+            action = "file deleted" if edit.is_whole else "rows deleted"
+            parts.append((hidden(str(edit.raw.path), ids), action, _count(edit.rows, person.id)))
+        for page in plan.pages:
+            is_own = page.participant == person.id
+            parts.append((hidden(str(page.path), ids), "file deleted", int(is_own)))
+        for study, made in plan.studies.items():
+            parts.append((str(study), "results deleted", len(made)))
+        for name in person.pseudonyms:
+            yield from (Deletion(name, *part, time) for part in parts if part[2])
+
+
+def _count(rows: dict[int, str], who: str) -> int:
+    return Counter(rows.values())[who]
+
+
+def _delete_answers(plan: Plan, site: Site) -> None:
+    def replaced(file: Path, edited: Path | None) -> None:
+        if site.manifest is not None:
+            osf.accept_edit(site.manifest, file, edited)
+
+    for edit in plan.edits:
+        if not edit.is_whole:
+            take_rows(edit.raw, edit.rows, replaced)
+    whole = [edit.raw.path for edit in plan.edits if edit.is_whole]
+    for path in (*whole, *(page.path for page in plan.pages)):
+        replaced(path, None)
+        delete_file(path)
+
+
+def _prove(plan: Plan, site: Site) -> Proof:
+    """Read everything again."""
+    matcher, ids = Matcher(plan.marks), plan.ids()
+    raw_area = [path for path in site.raw_area() if path.is_file()]
+    result = search(dict.fromkeys((*computed.area(), *raw_area)), matcher)
+    own = [path for path in site.tables if path.is_file()]
+    rows: dict[Path, list[int]] = {}
+    for raw in read_raw_files(own, site.column):
+        held = set(raw.rows_of(ids))
+        if raw.path in result.holding:
+            for (number, _), cells in zip(raw.people, raw.cells, strict=True):
+                if any(matcher.matches_text(str(cell)) for cell in cells):
+                    held.add(number)
+        if held:
+            rows[raw.path] = sorted(held)
+    return Proof(result, rows, _doubtful(plan, raw_area, own))
+
+
+def _doubtful(plan: Plan, raw_area: list[Path], own: list[Path]) -> list[Path]:
+    """Files that hold an id which other things may be called as well.
+
+    In the field's own tables the column of participants says who is meant, and a short id may be a
+    number or a letter of another column: it is looked for in other files only.
+    """
+    ids = [who for who in plan.ids() if not is_telling(who)]
+    long = [doubtful_mark(who) for who in ids if len(who) >= LEAST_LENGTH]
+    short = [doubtful_mark(who) for who in ids if len(who) < LEAST_LENGTH]
+    others = [path for path in raw_area if path not in own]
+    return sorted({*_holding(raw_area, long), *_holding(others, short)})
+
+
+def _holding(files: list[Path], marks: list[Mark]) -> list[Path]:
+    return search(files, Matcher(marks)).holding if marks else []

@@ -1,0 +1,113 @@
+"""The record of deletions: what was deleted when, under pseudonyms, and never an id.
+
+A line is written before its file is touched, so that a crash loses none, and gets the time of the
+search that found nothing left. `import_field` reads it: rows that come back are refused.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from fieldwork import tables, texts
+from fieldwork.cells import plain
+from fieldwork.errors import StudyError
+from fieldwork.field.privacy import pseudonym
+from fieldwork.field.raw_answers import Membership, RawAnswer, RawField
+
+
+class Deletion(NamedTuple):
+    """A line of the record.
+
+    Attributes:
+        participant: pseudonym.
+        place: the file, or the folder of a study.
+        action: what was deleted of it.
+        number: of rows, or of files in a folder.
+        deleted_at: when this began, UTC.
+        searched_at: when a search found nothing left of the participant; empty until then.
+    """
+
+    participant: str
+    place: str
+    action: str
+    number: int
+    deleted_at: str
+    searched_at: str = ""
+
+
+def read_record(path: Path) -> list[Deletion]:
+    """The lines so far; none where there is no file.
+
+    Raises:
+        StudyError: the file cannot be read as this record.
+    """
+    if not path.exists():
+        return []
+    try:
+        rows = csv.DictReader(io.StringIO(texts.read_text(path), newline=""))
+        return [_line(row) for row in rows]
+    except (TypeError, ValueError, KeyError, csv.Error) as error:
+        raise StudyError(
+            f"{path}: is not the record of deletions that `snakemake forget` writes; put back the file "
+            f"that was there, or move it away if nobody was ever forgotten"
+        ) from error
+
+
+def _line(row: Mapping[str, str]) -> Deletion:
+    texts_of = {name: plain(row[name]) for name in Deletion._fields if name != "number"}
+    return Deletion(number=int(row["number"]), **texts_of)
+
+
+def write_record(path: Path, lines: Sequence[Deletion]) -> None:
+    """Write all lines."""
+    tables.write_csv_tuples(path, Deletion._fields, lines)
+
+
+def with_lines(lines: Sequence[Deletion], added: Iterable[Deletion]) -> list[Deletion]:
+    """The lines and new ones, but those that a run which did not end has written already."""
+    begun = {(line.participant, line.place, line.action) for line in lines if not line.searched_at}
+    fresh = [a for a in added if (a.participant, a.place, a.action) not in begun]
+    return [*lines, *fresh]
+
+
+def searched(lines: Sequence[Deletion], participants: Iterable[str]) -> list[Deletion]:
+    """The lines, those of some participants with the time of the search."""
+    known, time = set(participants), now()
+    return [
+        line._replace(searched_at=time)
+        if line.participant in known and not line.searched_at
+        else line
+        for line in lines
+    ]
+
+
+def now() -> str:
+    """The time, UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def days_of(lines: Iterable[Deletion]) -> Mapping[str, str]:
+    """The pseudonyms of those who were forgotten, each with the day."""
+    return {line.participant: line.deleted_at[:10] for line in lines}
+
+
+def refuse_return(raw: RawField, key: bytes, records: Sequence[str]) -> None:
+    """Refuse answers of a participant who was forgotten: a download or a backup has brought them back.
+
+    Raises:
+        StudyError: naming the file, the row and the day.
+    """
+    lines = [line for record in records for line in read_record(Path(record))]
+    days = days_of(lines)
+    rows: list[RawAnswer | Membership] = [*raw.answers, *raw.members] if days else []
+    for row in rows:
+        day = days.get(pseudonym(row.participant, key))
+        if day is not None:
+            raise StudyError(
+                f"{row.path}: row {row.row} is of a participant who was forgotten on {day} "
+                f"({records[0]}), so a download or a backup has brought it back; `snakemake forget` "
+                f"with this study's --configfile deletes it again"
+            )

@@ -1,0 +1,115 @@
+"""What a deletion came to, in sentences for the person who carries it out. None of them quotes an id."""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from fieldwork.field.deletion.forgetting import Outcome, Proof
+from fieldwork.field.deletion.marks import LEAST_LENGTH, hidden, is_telling
+from fieldwork.field.deletion.plan import Plan
+from fieldwork.field.deletion.site import Site
+
+
+def account_of(outcome: Outcome, site: Site) -> Iterator[str]:
+    """A line for each thing that a person must know, files that still hold a participant last."""
+    plan, proof = outcome.plan, outcome.proof
+    yield from _deleted(plan)
+    yield from _read(plan, proof)
+    yield from _notices(plan, proof, site)
+    yield from _left(plan, proof)
+    if outcome.is_finished():
+        yield f"{site.record} says what was deleted, under pseudonyms. {site.ids} was deleted."
+
+
+def failure_of(outcome: Outcome, site: Site) -> str | None:
+    """Why a deletion is not finished; None where it is."""
+    proof = outcome.proof
+    if outcome.is_finished():
+        return None
+    if proof.is_clean():
+        return (
+            f"{site.ids}: another run began in this folder meanwhile, and may have written what was "
+            f"deleted; wait until it ends, and run `snakemake forget` again"
+        )
+    n_left = len({*proof.result.holding, *proof.rows})
+    n_closed = len(proof.result.closed)
+    return (
+        f"{site.ids}: the deletion is not finished. {n_left} file(s) still hold a participant, and "
+        f"{n_closed} could not be searched; they are listed above. Put these right, and run "
+        f"`snakemake forget` again"
+    )
+
+
+def _deleted(plan: Plan) -> Iterator[str]:
+    ids = plan.ids()
+    yield f"Participants to be forgotten: {len(ids)}."
+    for edit in plan.edits:
+        place = hidden(str(edit.raw.path), ids)
+        what = "the file is deleted, as it held nobody else" if edit.is_whole else "deleted"
+        yield f"  {place}: {len(edit.rows)} row(s); {what}."
+    for page in plan.pages:
+        yield f"  {hidden(str(page.path), ids)}: the survey page's file is deleted."
+    for study, made in plan.studies.items():
+        yield f"  {study}: {len(made)} file(s) computed from the field are deleted."
+    for path in plan.others:
+        yield f"  {hidden(str(path), ids)}: deleted."
+    nothing = not (plan.edits or plan.pages or plan.studies or plan.others)
+    if nothing:
+        yield "  Nothing was there to be deleted: an earlier run did it."
+    elif plan.studies:
+        yield "`snakemake all` makes the results again, without these participants."
+
+
+def _read(plan: Plan, proof: Proof) -> Iterator[str]:
+    n_left = len({*proof.result.holding, *proof.rows})
+    yield (
+        f"{proof.result.n_files} files were searched: all of results, logs, .snakemake, resources/field "
+        f"and resources/downloads/osf, and those beside the field's files. "
+        f"{n_left or 'None'} of them {'hold' if n_left else 'holds'} an id or a pseudonym."
+    )
+    if any(not is_telling(who) for who in plan.ids()):
+        yield (
+            f"An id of {LEAST_LENGTH} characters or more with a letter and a digit, or with an @, is "
+            f"looked for in every file. Any other is compared with the participants' column, and "
+            f"elsewhere its pseudonym is looked for."
+        )
+
+
+def _notices(plan: Plan, proof: Proof, site: Site) -> Iterator[str]:
+    ids = plan.ids()
+    if site.manifest is not None and (plan.edits or plan.pages):
+        yield (
+            f"The project on OSF still holds what was deleted from its copy in {site.manifest.parent}. "
+            f"Delete it there too: a new download brings it back, and the import would then stop."
+        )
+    if proof.doubtful:
+        names = _listed(proof.doubtful, ids)
+        yield (
+            f"An id is short or a word, and stands in {names}. It may mean another person or another "
+            f"thing there: look, and delete what is the participant's."
+        )
+    for study in plan.strangers:
+        yield (
+            f"{study} holds field answers of people who are not in the files read here, or under "
+            f"another key. If a participant took part there too, run `snakemake forget` with that "
+            f"study's --configfile, or delete the folder."
+        )
+
+
+def _left(plan: Plan, proof: Proof) -> Iterator[str]:
+    ids = plan.ids()
+    for path in sorted({*proof.result.holding, *proof.rows}):
+        rows = proof.rows.get(path)
+        where = f" in row(s) {', '.join(map(str, rows))}" if rows else ""
+        way = "take the id out there" if rows else "delete the file, or take the id out of it"
+        if hidden(str(path), ids) != str(path):
+            way += "; if only its name holds the id, rename it"
+        yield f"LEFT: {hidden(str(path), ids)} still holds a participant{where}; {way}."
+    for path, reason in sorted(proof.result.closed.items()):
+        yield (
+            f"NOT SEARCHED: {hidden(str(path), ids)} {reason}; make it readable, move it out of this "
+            f"folder or delete it."
+        )
+
+
+def _listed(paths: Sequence[Path], ids: Collection[str]) -> str:
+    return ", ".join(hidden(str(path), ids) for path in paths)

@@ -1,0 +1,89 @@
+"""Where a study's participants are, by its settings: files of answers, and folders that are searched.
+
+Owns the difference between the field's own files, of which participants are deleted, and files beside
+them, in which they are only looked for: another study's participant may have the same short code.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fieldwork.field.deletion.search import files_beneath
+
+SEARCHED = (Path("resources/field"), Path("resources/downloads/osf"))
+_PAGE = ".json"
+
+
+class Site(NamedTuple):
+    """Where a study's participants are.
+
+    Attributes:
+        tables: the files of answers and groups.
+        column: the participant's, in these.
+        folders: the field's own, with all below them.
+        beside: the field's own, of which only the files in them.
+        ids: the file that says who is to be forgotten.
+        record: the file that says who was.
+        manifest: the list of a download, where the field is one.
+    """
+
+    tables: tuple[Path, ...]
+    column: str
+    folders: tuple[Path, ...]
+    beside: tuple[Path, ...]
+    key_file: Path
+    ids: Path
+    record: Path
+    manifest: Path | None
+
+    def pages(self) -> list[Path]:
+        """Files of the field's own that the survey page may have saved beside its CSV."""
+        return [path for path in self._own_files() if path.suffix.lower() == _PAGE]
+
+    def raw_area(self) -> list[Path]:
+        """The files among which raw answers may be, each once; not those that `forget` itself keeps."""
+        fixed = (path for folder in SEARCHED for path in files_beneath(folder))
+        skipped = {self.ids.resolve(), self.record.resolve()}
+        once: dict[Path, Path] = {}
+        for path in (*self.tables, *self._own_files(), *fixed):
+            if path.resolve() not in skipped:
+                once.setdefault(path.resolve(), path)
+        return list(once.values())
+
+    def _own_files(self) -> Iterator[Path]:
+        for folder in self.folders:
+            yield from files_beneath(folder)
+        for folder in self.beside:
+            yield from (path for path in sorted(folder.iterdir()) if path.is_file())
+
+
+def site_of(
+    field: Mapping[str, Any], files: Sequence[str], readable: Collection[str], ids: str, record: str
+) -> Site:
+    """The site of a field.
+
+    Args:
+        field: the setting, checked.
+        files: those that it names, or the manifest of its download.
+        readable: endings of files of answers.
+    """
+    tables = [Path(file) for file in files]
+    folders, beside, manifest = [], [], None
+    if field["osf"] is not None:
+        manifest = tables[0]
+        folders = [manifest.parent / "files"]
+        tables = [path for path in files_beneath(folders[0]) if path.suffix.lower() in readable]
+    elif Path(field["path"]).is_dir():
+        folders = [Path(field["path"])]
+    else:
+        beside = list(dict.fromkeys(path.parent for path in tables))
+    return Site(
+        tables=tuple(tables),
+        column=field["columns"]["participant"],
+        folders=tuple(folders),
+        beside=tuple(beside),
+        key_file=Path(field["key_file"]),
+        ids=Path(ids),
+        record=Path(record),
+        manifest=manifest,
+    )
