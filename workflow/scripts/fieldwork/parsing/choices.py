@@ -88,4 +88,4 @@ def _read(shown: str, letters: str, choices: Sequence[str]) -> Reading | None:
 
 
 def _why(shown: str) -> str:
-    return REFUSED if is_refusal(shown) else NO_LETTER
+    return REFUSED if is_refusal(shown, objecting=False) else NO_LETTER

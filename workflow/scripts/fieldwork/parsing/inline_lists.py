@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from fieldwork.parsing.names import item_names, plain_text
+from fieldwork.parsing.writing import count_words, has_case, starts_small
 
 _MAX_JSON = 60_000
 _MAX_STARTS = 20
 _NAME_KEYS = ("name", "title", "item", "option", "brand", "recommendation", "answer", "product")
 _PART_WORDS = 7
+_CASELESS_WORDS = 5
+"""Words of a part in a script without capitals, where nothing but its length tells it from a clause."""
 
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
@@ -26,6 +29,13 @@ _TRAILING_JOINT = re.compile(r"[\s,;]*(?:(?<=[\s,;])(?:and|or|und|et|y|e|и))?[\
 _LAST_SPLIT = re.compile(
     r"\s+(?:and|or|und|oder|et|ou|y|e|и|или|en|och|og|ve|&|और)\s+|[和与及]|以及"
 )
+_CLAUSE_WORD = re.compile(
+    r"[我你您他她它]|這|这|那[么麼些個个]|的话|的話|可以|能够|能夠|如果|因为|因為|所以|但|而且|并且|並且|还是|還是"
+    r"|就是|不是|都是|[吗呢吧呀]|^[是在有把被让讓为為对對从從也都还還就再如并並而且请請比]|^不(?!锈|銹)|[了过過]$"
+    r"|です|ます|ました|ません|でしょう|ので|から$|けど|ください|という|している|して$|する$|した$|ない$|[がをはも]$"
+    r"|습니다|입니다|해요|어요|니다|และ.*(?:คือ|เป็น)|(?:يمكن|يجب|هذا|هذه|أن)\s|(?:है|हैं|था|थी)$"
+)
+"""What stands in a clause and hardly in a name, in scripts without capitals."""
 _CLOSING_CLAUSE = re.compile(
     r"\s+(?:are|is|would\s+be)\s+(?:my|the|all|some|among|great|good)\b.*$"
 )
@@ -73,16 +83,17 @@ def enumerated_names(line: str) -> tuple[str, ...]:
     return item_names([_TRAILING_JOINT.sub("", piece) for piece in pieces])
 
 
-def comma_names(text: str, *, expected: int) -> tuple[str, ...]:
+def comma_names(text: str, *, expected: int | None) -> tuple[str, ...]:
     """Names of 'X, Y, Z, V and W': the whole text, or one sentence or line of it.
 
     A list needs short parts. One that stands among other sentences must have exactly `expected`
-    parts, all of them capitalised unless a colon announces them.
+    parts, all of them capitalised unless a colon announces them. In a script without capitals it must be
+    announced by a colon or be the whole reply, and no part may hold a word that only clauses have.
     """
     lines = [line.strip() for line in text[:20_000].split("\n") if line.strip()]
     alone = len(lines) == 1
     for line in lines:
-        sentences = re.split(r"(?<=[.!?。！？])\s+", plain_text(line[:2_000]))
+        sentences = re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)", plain_text(line[:2_000]))
         for sentence in sentences[:20]:
             single = alone and len(sentences) == 1
             names = _comma_sentence(sentence, expected=expected, single=single)
@@ -91,12 +102,12 @@ def comma_names(text: str, *, expected: int) -> tuple[str, ...]:
     return ()
 
 
-def _comma_sentence(sentence: str, *, expected: int, single: bool) -> tuple[str, ...]:
+def _comma_sentence(sentence: str, *, expected: int | None, single: bool) -> tuple[str, ...]:
     announced, _, listed = sentence.rpartition(": ")
     if not announced:
         announced, _, listed = sentence.rpartition("：")
     for candidate in dict.fromkeys((_LEAD_IN.sub("", listed), _LEAD_IN.sub("", sentence), listed)):
-        parts = _split(candidate.strip().rstrip(".。!"), expected=expected)
+        parts = _split(candidate.strip().rstrip(".。!！"), expected=expected)
         if len(parts) > 1 and _is_list(
             parts, expected=expected, free=bool(announced), alone=single
         ):
@@ -104,27 +115,31 @@ def _comma_sentence(sentence: str, *, expected: int, single: bool) -> tuple[str,
     return ()
 
 
-def _is_list(parts: Sequence[str], *, expected: int, free: bool, alone: bool) -> bool:
+def _is_list(parts: Sequence[str], *, expected: int | None, free: bool, alone: bool) -> bool:
     """Whether parts between commas look like names rather than like a sentence.
 
     Parts in lower case do where a colon announces them, or where they are one or two words and the
     whole reply.
     """
-    words = [len(part.split()) for part in parts]
+    words = [count_words(part) for part in parts]
     if not all(0 < n <= _PART_WORDS for n in words) or any(len(part) > 60 for part in parts):
         return False
-    if len(parts) != expected and not (len(parts) >= 3 and (alone or free)):
+    exact = len(parts) == expected
+    if not exact and not (len(parts) >= 3 and (alone or free)):
         return False
-    capital = all(not part.lstrip("\"'“‘*_«(")[:1].islower() for part in parts)
-    return capital or (len(parts) == expected and (free or (alone and max(words) <= 2)))
+    if not any(has_case(part) for part in parts):
+        clause = any(_CLAUSE_WORD.search(part) for part in parts)
+        return (alone or (exact and free)) and max(words) <= _CASELESS_WORDS and not clause
+    capital = not any(starts_small(part) for part in parts)
+    return capital or (exact and (free or (alone and max(words) <= 2)))
 
 
-def _split(candidate: str, *, expected: int) -> list[str]:
+def _split(candidate: str, *, expected: int | None) -> list[str]:
     parts = [part.strip() for part in _SEPARATOR.split(_CLOSING_CLAUSE.sub("", candidate))]
     if len(parts) < 2:
         return parts
     joined = _LAST_JOINT.sub("", parts[-1])
-    if joined == parts[-1] and len(parts) < expected:
+    if joined == parts[-1] and expected is not None and len(parts) < expected:
         return parts[:-1] + _LAST_SPLIT.split(parts[-1], maxsplit=1)
     return [*parts[:-1], joined]
 

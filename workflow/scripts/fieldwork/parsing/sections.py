@@ -1,0 +1,146 @@
+"""Lists that stand under headings.
+
+Owns what a heading says of the list beneath it: that it is no part of the answer (tips, notes, reasons),
+that it is the last word on it, or that it is one section of an answer that is split over several.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
+
+from fieldwork.parsing.canonical import comparison_key
+from fieldwork.parsing.markers import Line
+from fieldwork.parsing.names import item_names
+from fieldwork.parsing.runs import Run
+from fieldwork.parsing.writing import count_words, ends_sentence
+
+_HEADING_WORDS = 12
+_ADVICE_WORDS = 4
+"""Median words of an entry from which imperatives are advice: 'Visit Rome' may be an option."""
+
+_FINAL = re.compile(r"\b(?:final|revised|corrected|updated)\b[^.\n]{0,60}$", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"\b(?:tips?|advice|reminders?|disclaimers?|caveats?|sources?|references|citations|conclusions?"
+    r"|takeaways?|honou?rable\s+mentions?|runners?[-\s]up|next\s+steps?|bottom\s+line|in\s+short|reasons?|criteria"
+    r"|factors?|considerations?|(?:keep|bear)\s+in\s+mind|things\s+to\s+(?:consider|know|remember|keep|bring|pack)"
+    r"|what\s+to\s+(?:consider|know|bring|pack|expect|look)|before\s+you\s+\w+|pros|cons|advantages"
+    r"|disadvantages|benefits|drawbacks|methodology|questions?|faqs?|further\s+reading|also\s+consider"
+    r"|getting\s+(?:there|around))\b"
+    r"|^\W*(?:(?:a\s+|some\s+|final\s+|important\s+|please\s+)?notes?|summary|overview|introduction|background|bonus"
+    r"|important|remember|why|how\s+(?:to|i|we|they)|alternatives?|packing|budget(?:ing)?)\b"
+    r"|\b(?:Tipps?|Hinweise?|Fazit|Quellen|Warum|Gründe|consejos?|notas?|contras|ventajas|desventajas|conclusi[oó]n|fuentes|razones|por\s+qu[eé]"
+    r"|conseils?|remarques?|pourquoi|raisons|consigli|dicas?|observaç(?:ão|ões)|советы?|примечани[ея]"
+    r"|почему|причины|вывод)\b|小贴士|提示|建议|建議|注意|总结|總結|原因|理由|参考|ヒント|注意点|ポイント|まとめ",
+    re.IGNORECASE,
+)
+_ANSWERS = re.compile(
+    r"\b(?:top|best|recommend(?:ed|ations?)?|picks?|choices?|suggest(?:ed|ions?)?|list|options?|favou?rites?"
+    r"|here\s+are)\b",
+    re.IGNORECASE,
+)
+_IMPERATIVES = re.compile(
+    r"(?:allow|always|ask|assess|attend|avoid|be|book|bring|browse|build|check|choose|communicate|compare|consider"
+    r"|consult|contact|create|define|determine|develop|discuss|do|don['’]?t|eat|encourage|ensure|evaluate|exercise"
+    r"|explain|explore|find|focus|follow|get|give|go|help|identify|join|keep|learn|listen|look|maintain|make|monitor"
+    r"|network|never|pack|pay|pick|plan|practi[cs]e|prepare|prioriti[sz]e|provide|reach|read|recogni[sz]e|reflect"
+    r"|remember|remind|research|review|search|seek|set|share|show|speak|start|stay|study|subscribe|support|take|talk"
+    r"|teach|tell|test|think|track|try|understand|use|utili[sz]e|verify|visit|wear|work|write)\b",
+    re.IGNORECASE,
+)
+
+
+class Section(NamedTuple):
+    """A list and the line above it that says what it holds."""
+
+    run: Run
+    heading: Line | None
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether the heading says that the list is something else than the answer."""
+        title = self.heading.content if self.heading else ""
+        if count_words(title) > _HEADING_WORDS:
+            return False
+        return _BESIDE.search(title) is not None and _ANSWERS.search(title) is None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the heading announces the last word on the answer."""
+        return self.heading is not None and _FINAL.search(self.heading.content[-120:]) is not None
+
+
+def sections_of(runs: Sequence[Run], lines: Sequence[Line]) -> list[Section]:
+    """Each run with the last line with text before it, unless that is an entry of another run."""
+    entries = {line.position for run in runs for line in run.lines}
+    sections: list[Section] = []
+    for run in runs:
+        above = run.lines[0].position - 1
+        while above >= 0 and lines[above].kind == "blank":
+            above -= 1
+        heading = lines[above] if above >= 0 and above not in entries else None
+        sections.append(Section(run, heading))
+    return sections
+
+
+def answering(sections: Sequence[Section]) -> list[Section]:
+    """The sections that can hold the answer: tips, notes and advice only where there is nothing else.
+
+    Advice goes where it follows the rest: among other lists it may be what was asked for.
+    """
+    named = [section for section in sections if not section.is_beside] or list(sections)
+    advice = [is_advice(section.run) for section in named]
+    first = advice.index(True) if True in advice else len(named)
+    return named[:first] if 0 < first and all(advice[first:]) else named
+
+
+def is_advice(run: Run) -> bool:
+    """Whether the entries tell the reader what to do rather than name something."""
+    commands = sum(_IMPERATIVES.match(name) is not None for name in run.names)
+    words = median(count_words(entry) for entry in [line.content for line in run.lines] or run.names)
+    return 2 * commands > len(run.names) and words >= _ADVICE_WORDS
+
+
+def joined(sections: Sequence[Section]) -> Run | None:
+    """All lists of an answer that is split over headings of one form; None where it is not.
+
+    Where the lists repeat each other's entries ('Price', 'Comfort'), the headings are what is listed.
+    """
+    groups: dict[tuple[int, str, str], list[Section]] = {}
+    for section in sections:
+        form = _heading_form(section.heading)
+        if form:
+            key = (section.run.rank, section.run.lines[0].style, form)
+            groups.setdefault(key, []).append(section)
+    split = max(groups.values(), key=len, default=[])
+    if len(split) < 2:
+        return None
+    lines = tuple(line for section in split for line in section.run.lines)
+    names = tuple(name for section in split for name in section.run.names)
+    if _repeat(split):
+        headings = [section.heading.content for section in split if section.heading]
+        return Run(split[0].run.rank, lines, item_names(headings))
+    return Run(split[0].run.rank, lines, names)
+
+
+def _heading_form(line: Line | None) -> str | None:
+    """How a heading is set off: its style, or ':' for a short plain line that ends in one."""
+    if line is None or count_words(line.content) > _HEADING_WORDS:
+        return None
+    if line.kind == "title":
+        return line.style
+    if line.kind != "plain":
+        return None
+    if line.content.rstrip("*_ ").endswith((":", "：")):
+        return ":"
+    return None if ends_sentence(line.content) else "plain"
+
+
+def _repeat(sections: Sequence[Section]) -> bool:
+    """Whether the lists hold the same labels: two of them in most lists, or most of their entries."""
+    keys = [{comparison_key(name) for name in section.run.names} for section in sections]
+    counts = Counter(key for each in keys for key in each)
+    labels = sum(2 * count > len(sections) for count in counts.values()) if len(sections) > 2 else 0
+    shared = sum(count for count in counts.values() if count > 1)
+    return labels > 1 or 2 * shared > counts.total()
