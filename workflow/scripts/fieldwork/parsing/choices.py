@@ -8,20 +8,19 @@ letters with equal claim give none.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fieldwork.parsing.choice_texts import letter_of_choice_text
-from fieldwork.parsing.refusals import is_refusal
-from fieldwork.parsing.statements import (
-    Reading,
+from fieldwork.parsing.choice_texts import letter_of_choice_text, with_marked_romans
+from fieldwork.parsing.closings import (
     aside,
     conclusion,
     lone_letter,
     marked_line,
     mention,
-    normalise,
     own_part,
     rivals,
-    statement,
 )
+from fieldwork.parsing.letters import normalise
+from fieldwork.parsing.refusals import is_refusal
+from fieldwork.parsing.statements import Reading, statement
 from fieldwork.parsing.visible import visible_text
 
 REFUSED = "refused"
@@ -62,29 +61,32 @@ def parse_choice(
     shown = normalise(visible_text(text)[-_MAX_TEXT:])
     if not shown.strip():
         return ParsedChoice(strict, strict, None if strict else EMPTY)
-    reading = _read(own_part(shown, letters), letters, choices)
+    own = own_part(with_marked_romans(shown, choices), letters)
+    reading = _read(own, letters, choices)
     if reading is None:
         return ParsedChoice(strict, strict, None if strict else _why(shown))
-    return ParsedChoice(strict, reading.letter, None if reading.letter else AMBIGUOUS)
+    missing = AMBIGUOUS if reading.is_rivalry else NO_LETTER
+    return ParsedChoice(strict, reading.letter, None if reading.letter else missing)
 
 
 def _read(shown: str, letters: str, choices: Sequence[str]) -> Reading | None:
     """The first way of reading that finds something; a Reading without letter is ambiguous."""
-    ways: tuple[Callable[[str, str], Reading | None], ...] = (
-        statement,
-        lone_letter,
-        marked_line,
-        conclusion,
-        aside,
+    ways: tuple[Callable[[], Reading | None], ...] = (
+        lambda: statement(shown, letters),
+        lambda: lone_letter(shown, letters),
+        lambda: marked_line(shown, letters, choices),
+        lambda: conclusion(shown, letters),
+        lambda: aside(shown, letters),
+        lambda: _of_text(letter_of_choice_text(shown, letters=letters, choices=choices)),
+        lambda: mention(shown, letters),
+        lambda: rivals(shown, letters),
     )
-    for way in ways:
-        reading = way(shown, letters)
-        if reading is not None:
-            return reading
-    letter = letter_of_choice_text(shown, letters=letters, choices=choices)
-    if letter:
-        return Reading(letter)
-    return mention(shown, letters) or rivals(shown, letters)
+    readings = (way() for way in ways)
+    return next((reading for reading in readings if reading is not None), None)
+
+
+def _of_text(letter: str | None) -> Reading | None:
+    return Reading(letter) if letter else None
 
 
 def _why(shown: str) -> str:
