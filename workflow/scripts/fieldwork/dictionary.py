@@ -264,6 +264,7 @@ message when it does not fit.
 | `gold` | | letter of the correct option, or empty |
 | `subject` or `domain` | what the item is about, or empty | scores are averaged over subjects |
 | `kind` | `list`; empty takes the source's `kind` | `choice`; the same |
+| `list_length` | how many options the prompt asks for; empty reads it from the prompt | |
 
 Needed are `item_id`, one of `question` and `prompt`, and the options of a choice item. Without a
 `prompt` a list item sends its question, and a choice item its question, lettered options and the

@@ -4,7 +4,7 @@ The dataclasses are the only declaration of the tables. `fieldwork.tables` deriv
 from them and checks each table against it on write; `docs/data.md` is generated from the same lines.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -17,9 +17,9 @@ UNKNOWN = "unknown"
 """The answer category of a response whose letter cannot be read."""
 
 
-def column(meaning: str) -> Any:
+def column(meaning: str, default: Any = MISSING) -> Any:
     """Declare a column: `meaning` is its entry in the data dictionary."""
-    return field(metadata={"meaning": meaning})
+    return field(default=default, metadata={"meaning": meaning})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,9 @@ class Item:
     gold: str | None = column("letter of the correct choice, NULL where there is none")
     subject: str | None = column("MMLU subject, ETHICS subset or recommendation domain")
     provenance: str = column("data set, file and row the item comes from")
+    list_length: int | None = column(
+        "list: options asked for, as the source says; NULL: the prompt's own number", default=None
+    )
 
 
 @dataclass(frozen=True, slots=True)

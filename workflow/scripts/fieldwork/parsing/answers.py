@@ -10,6 +10,7 @@ from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.parsing.canonical import Merge, canonicalise
 from fieldwork.parsing.choices import parse_choice
+from fieldwork.parsing.lengths import list_length
 from fieldwork.parsing.lists import parse_list
 from fieldwork.participants import FieldAnswer
 from fieldwork.records import Answer, Item, MergedItem, Outcome, Response
@@ -63,12 +64,18 @@ def parse_field_answer(answer: FieldAnswer, item: Item) -> Answer:
     return _read(blank, answer.text, item)
 
 
+def expected_length(item: Item) -> int | None:
+    """How many options a list item asks for: its own number, else the one its prompt names."""
+    return item.list_length or list_length(item.prompt)
+
+
 def _read(blank: Answer, text: str | None, item: Item) -> Answer:
     """`blank` with what the text says, where it has not said already why there is nothing."""
     if blank.reason is not None:
         return blank
     if item.kind == "list":
-        listed = parse_list(text)
+        truncated = blank.outcome == "truncated"
+        listed = parse_list(text, expected=expected_length(item), truncated=truncated)
         written = list(listed.items) if listed.items is not None else None
         return dataclasses.replace(blank, raw_items=written, reason=listed.reason)
     letters = ascii_uppercase[: len(item.choices)]

@@ -125,7 +125,8 @@ def _read(index: int, raw: str) -> Line:
 
 
 def _numbered(index: int, level: str, indent: int, body: str) -> Line | None:
-    body = _ORNAMENTS.sub("", body)
+    if body[:1] > "\u2000":
+        body = _ORNAMENTS.sub("", body)
     circled = _CIRCLED.match(body)
     if circled:
         number = digit_value(circled.group(1))

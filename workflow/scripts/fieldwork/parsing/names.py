@@ -69,6 +69,7 @@ _EDGES = " \t\n*_`~\"'“”«»‹›„‚‘’《》「」『』【】〈〉
 _TRAILING = _EDGES + ".,;:。、，；：．…·•-–—"
 _LEADING = _EDGES + ",;:。、，；：•·-–—"
 _JOINED = re.compile(r"^(?:[\w'’/+-]|\s?&|\s+(?:and|or|und|et|y|e|и)\s+[*_\"“])")
+_CURLY, _CURLED = re.compile(r"[“”]"), re.compile(r"“[^“”]*”")
 _LONE_QUOTE = re.compile(r'(?<!\d)"')
 _ABBREVIATION = re.compile(r"(?:\b\w\.){2,}$")
 
@@ -140,7 +141,7 @@ def _cut_plain(content: str) -> NameCut:
     title = _quoted_title(text)
     if title:
         return NameCut(name=title, before_colon=title, is_title=True)
-    text = _OTHER_TITLE.sub("", text)
+    text = _without_other_title(text)
     colon = _COLON.search(text)
     dash = _DASH.search(text, 1)
     ended = colon is not None and _closes_title(text, colon, dash)
@@ -149,7 +150,7 @@ def _cut_plain(content: str) -> NameCut:
     for stop in (_SENTENCE_END, _RELATIVE):
         found = stop.search(text)
         text = text[: found.start()] if found else text
-    text = _without_clause(_OTHER_TITLE.sub("", text.rstrip()))
+    text = _without_clause(_without_other_title(text.rstrip()))
     colon = _COLON.search(text)
     name = _tidy(text)
     before = _tidy(text[: colon.start()]) if colon else name
@@ -170,12 +171,19 @@ def _quoted_title(text: str) -> str | None:
     if joined and text[0] not in "《「『【〈":
         return None
     inner = next(group for group in quoted.groups() if group is not None)
-    return _tidy(_OTHER_TITLE.sub("", _without_parentheses(inner))) or _tidy(inner)
+    return _tidy(_without_other_title(_without_parentheses(inner))) or _tidy(inner)
+
+
+def _without_other_title(text: str) -> str:
+    """The text without a second title: 'Dr. Strangelove or: How I …' is 'Dr. Strangelove'."""
+    return _OTHER_TITLE.sub("", text) if "or" in text.casefold() else text
 
 
 def _without_parentheses(text: str) -> str:
     """The text without what stands in parentheses, and without a year at its end."""
-    bare = _OPEN_PARENTHESIS.sub("", _PARENTHESES.sub("", text))
+    bare = text
+    if any(bracket in text for bracket in "(（["):
+        bare = _OPEN_PARENTHESIS.sub("", _PARENTHESES.sub("", text))
     return _CLOSING_YEAR.sub("", bare.rstrip(_EDGES))
 
 
@@ -241,6 +249,6 @@ def _tidy(text: str) -> str:
 
 def _without_lone_quote(name: str) -> str:
     """The name without double quotes that nothing closes or opens; after a digit one is an inch."""
-    if re.search(r"[“”]", re.sub(r"“[^“”]*”", "", name)):
+    if ("“" in name or "”" in name) and _CURLY.search(_CURLED.sub("", name)):
         name = name.replace("“", "").replace("”", "")
     return name if name.count('"') % 2 == 0 else _LONE_QUOTE.sub("", name, count=1)

@@ -125,18 +125,20 @@ def _verdicts(text: str, letters: str) -> list[Claim]:
 
 
 def _singled_out(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[Claim]:
+    """Claims about one option, and not about a variable, a group of options or 'vitamin C'."""
+    named = [claim for claim in _in_order(text, patterns) if not is_one_of_several(text, claim)]
+    bare = {claim.letter for claim in named if _is_bare(text, claim)}
+    variables = {letter for letter in bare if is_variable(text, letter)}
     return [
         claim
-        for claim in _in_order(text, patterns)
-        if not is_one_of_several(text, claim)
-        and not (_is_bare(text, claim) and _is_other(text, claim))
+        for claim in named
+        if not _is_bare(text, claim) or (claim.letter not in variables and _is_subject(text, claim))
     ]
 
 
-def _is_other(text: str, claim: Claim) -> bool:
-    """Whether a bare letter is a variable, or belongs to the word before it: 'vitamin C', 'hepatitis B'."""
-    before = text[max(0, claim.start - 30) : claim.start]
-    return is_variable(text, claim.letter) or _LEADS_IN.search(before) is None
+def _is_subject(text: str, claim: Claim) -> bool:
+    """Whether the bare letter stands for itself and does not belong to the word before it."""
+    return _LEADS_IN.search(text[max(0, claim.start - 30) : claim.start]) is not None
 
 
 def _is_bare(text: str, claim: Claim) -> bool:

@@ -23,6 +23,8 @@ _CLOSERS = " \t*_`\"'”’»」』）)]"
 
 def count_words(text: str) -> int:
     """Words of the text: by spaces, and by length where a script puts none between words."""
+    if text.isascii():
+        return len(text.split())
     spaced = len(_UNSPACED.sub(" ", text).split())
     ideographs = len(_IDEOGRAPH.findall(text))
     letters = len(_ALPHASYLLABIC.findall(text))
@@ -37,9 +39,8 @@ def has_case(text: str) -> bool:
 
 def is_unspaced(text: str) -> bool:
     """Whether the text is written mostly in a script without spaces between words."""
-    letters = sum(character.isalpha() for character in text)
     unspaced = sum(len(part) for part in _UNSPACED.findall(text))
-    return 2 * unspaced > letters
+    return unspaced > 0 and 2 * unspaced > sum(character.isalpha() for character in text)
 
 
 def starts_small(text: str) -> bool:

@@ -19,6 +19,7 @@ from fieldwork.records import Item, ItemKind
 from fieldwork.tasks.prompts import Question, helm_prompt, order_shots, plain_prompt
 
 MAX_CHOICES = 10
+MAX_LIST_LENGTH = 100
 
 
 class SourceOptions(NamedTuple):
@@ -127,7 +128,22 @@ def _own_item(row: Mapping[str, Any], path: Path, options: SourceOptions) -> Ite
         gold=gold,
         subject=_text(row, "subject") or _text(row, "domain"),
         provenance=f"{options.name}: {path.name}",
+        list_length=_list_length(row, f"{path}: item {item_id!r}") if kind == "list" else None,
     )
+
+
+def _list_length(row: Mapping[str, Any], where: str) -> int | None:
+    """How many options the item asks for, where the source says so."""
+    written = _text(row, "list_length")
+    if written is None:
+        return None
+    whole = written.strip().removesuffix(".0")
+    if not (whole.isascii() and whole.isdigit() and 0 < int(whole) <= MAX_LIST_LENGTH):
+        raise StudyError(
+            f"{where}: `list_length` is {written!r}; give a whole number from 1 to {MAX_LIST_LENGTH}, "
+            f"or leave it empty and the number is read from the prompt"
+        )
+    return int(whole)
 
 
 def _text(row: Mapping[str, Any], column: str) -> str | None:
