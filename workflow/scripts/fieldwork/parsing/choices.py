@@ -17,6 +17,7 @@ from fieldwork.parsing.closings import (
     mention,
     own_part,
     rivals,
+    several_letters,
 )
 from fieldwork.parsing.letters import normalise
 from fieldwork.parsing.refusals import is_refusal
@@ -74,6 +75,7 @@ def _read(shown: str, letters: str, choices: Sequence[str]) -> Reading | None:
     ways: tuple[Callable[[], Reading | None], ...] = (
         lambda: statement(shown, letters),
         lambda: lone_letter(shown, letters),
+        lambda: several_letters(shown, letters),
         lambda: marked_line(shown, letters, choices),
         lambda: conclusion(shown, letters),
         lambda: aside(shown, letters),

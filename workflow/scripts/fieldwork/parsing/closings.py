@@ -90,7 +90,8 @@ def marked_line(text: str, letters: str, choices: Sequence[str] = ()) -> Reading
 def _is_chosen(line: str, mark: Claim, letters: str, choices: Sequence[str]) -> bool:
     """Whether the text after the letter is the option's, or at least no formula and no part '(a)'."""
     rest = line[mark.end :].lstrip(" )].:*_`-–—")
-    if is_denied(line, mark._replace(start=0)):
+    claim = mark._replace(start=0)
+    if is_denied(line, claim) or is_in_series(line, claim):
         return False
     place = letters.index(mark.letter)
     if place < len(choices) and fits(rest, choices[place]):
@@ -101,12 +102,17 @@ def _is_chosen(line: str, mark: Claim, letters: str, choices: Sequence[str]) -> 
     return written.isupper() and not label and _FORMULA.search(rest) is None
 
 
+def several_letters(text: str, letters: str) -> Reading | None:
+    """A Reading without letter where a short reply is nothing but joined letters: 'A or B', '(ACG)', 'A, C'."""
+    short = len(text) < _SHORT_REPLY and _several_pattern(letters).fullmatch(text)
+    return Reading(None) if short else None
+
+
 def rivals(text: str, letters: str) -> Reading | None:
-    """A Reading without letter where the reply is 'A or B' or goes through different options."""
-    either = re.compile(rf"\W*[{letters}]\W{{1,4}}(?:(?:or|and)\W{{1,4}})?[{letters}]\W*")
+    """A Reading without letter where lines go through different options, or several 'are correct'."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    rival = len(text) < _SHORT_REPLY and either.fullmatch(text)
-    return Reading(None) if rival or len({m.letter for m in _marks(lines, letters)}) > 1 else None
+    several = len({mark.letter for mark in _marks(lines, letters)}) > 1
+    return Reading(None) if several or _plural_pattern(letters).search(text) else None
 
 
 def aside(text: str, letters: str) -> Reading | None:
@@ -200,6 +206,24 @@ def _marks(lines: list[str], letters: str) -> list[Claim]:
     matches = ((number, pattern.match(line)) for number, line in enumerate(lines))
     named = [Claim(m.group("letter").upper(), n, m.end("letter")) for n, m in matches if m]
     return [claim for claim in named if not (roman and claim.letter == "I")]
+
+
+@lru_cache(maxsize=64)
+def _several_pattern(letters: str) -> re.Pattern[str]:
+    joint = r"\W{1,4}(?:(?:or|and|both|either)\W{1,4})?"
+    run = "".join(f"{letter}?" for letter in letters)
+    return re.compile(
+        rf"\W*(?:(?:both|either)\W{{1,4}})?[{letters}](?:{joint}[{letters}]){{1,9}}\W*|\W*(?=[A-Z]{{2}}){run}\W*"
+    )
+
+
+@lru_cache(maxsize=64)
+def _plural_pattern(letters: str) -> re.Pattern[str]:
+    """'A and C are correct', '(A), (C) and (D) are the answers'."""
+    letter = rf"[(*]{{0,3}}(?<!\w)[{letters}](?!\w)[)*]{{0,3}}"
+    return re.compile(
+        rf"{letter}(?:,?\s(?:and|or)\s|,\s)(?:(?i:{OPTION})\s)?{letter}\s(?:are|could|can|would|may|might|seem)\b"
+    )
 
 
 @lru_cache(maxsize=64)

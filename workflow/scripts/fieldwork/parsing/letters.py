@@ -56,9 +56,9 @@ def _begins_parts(text: str, letter: str, end: int) -> bool:
 def letter_pattern(letters: str) -> str:
     """Pattern of a letter: bracketed in either case, or bare and in upper case.
 
-    Of letters joined in one bracket ('(ACG)', '(A, C)') the first is the letter. Letters run together
-    must follow the alphabet, as letters of words seldom do. A bare A or I is one only where no word
-    follows that would make it an article or a pronoun.
+    Of joined letters ('(ACG)', '(A, C)', 'ACG') the first is the letter. Letters run together must
+    follow the alphabet, as letters of words seldom do, and two of them without a bracket must end the
+    line. A bare A or I is a letter only where no word follows that would make it an article or a pronoun.
     """
     small = letters.lower()
     mark = r"[*_\"'$\\]{0,3}"
@@ -69,7 +69,9 @@ def letter_pattern(letters: str) -> str:
     )
     firm = "".join(letter for letter in letters if letter not in "AI")
     words = "".join(letter for letter in letters if letter in "AI")
-    end = rf"(?:{_ascending(letters)}{{2,8}})?(?!{_WORD}|['’]\w|-\w){_NO_FORMULA}"
+    ascending = _ascending(letters)
+    run = rf"(?:{ascending}{{2,8}}|{ascending}(?=[\W_]*(?:\n|\Z)))?"
+    end = rf"{run}(?!{_WORD}|['’]\w|-\w){_NO_FORMULA}"
     options = [rf"[{firm}]{end}"] if firm else []
     if words:
         options.append(

@@ -23,13 +23,13 @@ _CHOOSE = (
     r"|choosing|selecting|picking|went\s+with|elijo|wähle|choisis|scelgo|escolho|выбираю|选择|选)"
 )
 _RIGHT = r"(?:correct|right|best|true|accurate|appropriate|valid|closest|proper|final)"
-_CHOSEN = r"(?:correct|right|best|closest|proper|final|answer)"
+_CHOSEN = r"(?:correct|right|best|better|closest|proper|final|answer)"
 _TRUE = r"(?:true|accurate|valid|appropriate)"
 _LINK_WORD = (
     r"(?:is|are|was|would|should|must|will|be|has|to|have|seems?|appears?|likely|most|probably|thus"
     r"|therefore|clearly|indeed|then|hence|simply|actually|still|definitely|the|given|by|for|of|this"
     r"|question|problem|final|correct|right|best|options?|choices?|letter|number|statement|in|either"
-    r"|closest|approximately|only|you|asked|ist|lautet|daher|es|est|è|é|sono|la|le|l'|el|der|die|das"
+    r"|closest|approximately|only|both|either|you|asked|ist|lautet|daher|es|est|è|é|sono|la|le|l'|el|der|die|das"
     r"|opción|correct[ae]|corret[ao]|exacte|giusta|richtige?|buchstabe|lettre|lettera|вариант|буква|это|هي|هو|है|은|는|이다)"
 )
 _GAP_TOKEN = (
