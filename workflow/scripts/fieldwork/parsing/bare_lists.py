@@ -33,6 +33,7 @@ _QUOTED = re.compile(
 _SET_OFF = re.compile(r"^(?:\*\*[^*]+\*\*|__[^_]+__|\"[^\"]+\"|“[^”]+”|«[^»]+»)(?=\s*(?:$|[-–—:,(]|(?:by|de|von|di|par)\s|[^\s\w]|\S))")
 """Emphasis or quotes at the beginning of a line: what they hold is the name."""
 _DESCRIPTION = re.compile(r"\s[-–—]\s|(?<=\w)[—]|(?<!\d):\s|：|\s\(|（|\s(?:->|=>|→)\s")
+_CODE = re.compile(r"[{}=<>\\]|;$|^(?://|\$\s)")
 _EXCLAIMED = re.compile(r"!\W*$")
 _LEAD_IN = re.compile(
     r"^\W*(?:(?:sure|of\s+course|certainly|absolutely|okay|ok)\b.{0,40})?(?:here\s+(?:are|is)|these\s+are|my\s+(?:top|five|picks)"
@@ -106,6 +107,8 @@ def _announces(line: str) -> bool:
 
 def _may_be_name(content: str, *, longest: int) -> bool:
     """Whether the line is a title in quotes, a name and its description, or few words and no sentence."""
+    if _CODE.search(content):
+        return False
     words = count_words(content)
     if _QUOTED.match(content):
         return words <= _QUOTED_WORDS

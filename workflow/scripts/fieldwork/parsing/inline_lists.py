@@ -7,6 +7,7 @@ import ast
 import json
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from fieldwork.parsing.names import item_names, plain_text
@@ -16,9 +17,13 @@ _MAX_JSON = 60_000
 _MAX_STARTS = 20
 _NAME_KEYS = ("name", "title", "item", "option", "brand", "recommendation", "answer", "product")
 _PART_WORDS = 7
+_PART_LENGTH = 60
 _CASELESS_WORDS = 5
 """Words of a part in a script without capitals, where nothing but its length tells it from a clause."""
 
+_JSON_START = re.compile(r"^[ \t*_`>]{0,12}(?:[^=()#\[{\n]{1,120}[:：][ \t*_`]{0,6})?(?=[\[{])", re.MULTILINE)
+"""Before a list in JSON: nothing, or words and a colon. A list after '=' or in brackets is program code."""
+_CODE = re.compile(r"[{}\[\]=<>\\]")
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
 _SEPARATOR = re.compile(r"[,;、，；،؛]|\s[•·|/]\s")
@@ -46,8 +51,11 @@ _LEAD_IN = re.compile(
 
 
 def json_names(text: str) -> tuple[str, ...]:
-    """Names in the first JSON (or Python) list of strings or objects; empty where there is none."""
-    starts = [match.start() for match in re.finditer(r"[\[{]", text[:_MAX_JSON])][:_MAX_STARTS]
+    """Names in the first JSON (or Python) list of strings or objects; empty where there is none.
+
+    The list begins its line, or follows words and a colon.
+    """
+    starts = [match.end() for match in islice(_JSON_START.finditer(text[:_MAX_JSON]), _MAX_STARTS)]
     for start in starts:
         names = _names_of(_decode(text[start:_MAX_JSON]))
         if len(names) >= 2:
@@ -122,7 +130,9 @@ def _is_list(parts: Sequence[str], *, expected: int | None, free: bool, alone: b
     whole reply.
     """
     words = [count_words(part) for part in parts]
-    if not all(0 < n <= _PART_WORDS for n in words) or any(len(part) > 60 for part in parts):
+    if not all(0 < n <= _PART_WORDS for n in words):
+        return False
+    if any(len(part) > _PART_LENGTH or _CODE.search(part) for part in parts):
         return False
     exact = len(parts) == expected
     if not exact and not (len(parts) >= 3 and (alone or free)):
