@@ -82,6 +82,8 @@ def _block(written: Sequence[str], *, longest: int, expected: int | None) -> _Bl
     start = next((i + 1 for i, line in enumerate(written) if _announces(line)), 0)
     contents: list[str] = []
     for content in written[start:]:
+        if _is_code(content):
+            return _Block([], start > 0, is_alone=False)
         if not _may_be_name(content, longest=longest):
             break
         contents.append(content)
@@ -107,8 +109,6 @@ def _announces(line: str) -> bool:
 
 def _may_be_name(content: str, *, longest: int) -> bool:
     """Whether the line is a title in quotes, a name and its description, or few words and no sentence."""
-    if _CODE.search(content):
-        return False
     words = count_words(content)
     if _QUOTED.match(content):
         return words <= _QUOTED_WORDS
@@ -126,6 +126,12 @@ def _is_exclaimed_title(content: str) -> bool:
     exclaimed = content.rstrip("*_\"”’) ").endswith(("!", "?"))
     words = content.split()
     return exclaimed and len(words) <= _SHORT and not any(map(starts_small, words))
+
+
+def _is_code(content: str) -> bool:
+    """Whether the line, what describes a name aside, is one of a program or a formula."""
+    described = _DESCRIPTION.search(content)
+    return _CODE.search(content[: described.start()] if described else content) is not None
 
 
 def _is_sentence(content: str) -> bool:
