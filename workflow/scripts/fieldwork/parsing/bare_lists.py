@@ -30,7 +30,9 @@ _QUOTED = re.compile(
     r"^[*_]{0,3}(?:\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|‘[^’]+’|'[^']+'|《[^》]+》|「[^」]+」|『[^』]+』)"
     r"[*_]{0,3}\s*(?:\([^()]*\))?[,;.]?[*_]{0,3}$"
 )
-_SET_OFF = re.compile(r"^(?:\*\*[^*]+\*\*|__[^_]+__|\"[^\"]+\"|“[^”]+”|«[^»]+»)(?=\s*(?:$|[-–—:,(]|(?:by|de|von|di|par)\s|[^\s\w]|\S))")
+_SET_OFF = re.compile(
+    r"^(?:\*\*[^*]+\*\*|__[^_]+__|\"[^\"]+\"|“[^”]+”|«[^»]+»)(?=\s*(?:$|[-–—:,(]|(?:by|de|von|di|par)\s|[^\s\w]|\S))"
+)
 """Emphasis or quotes at the beginning of a line: what they hold is the name."""
 _DESCRIPTION = re.compile(r"\s[-–—]\s|(?<=\w)[—]|(?<!\d):\s|：|\s\(|（|\s(?:->|=>|→)\s")
 _CODE = re.compile(r"[{}=<>\\]|;$|^(?://|\$\s)")
@@ -123,7 +125,7 @@ def _may_be_name(content: str, *, longest: int) -> bool:
 
 def _is_exclaimed_title(content: str) -> bool:
     """'Oklahoma!', 'Who Framed Roger Rabbit?': few words, each with a capital."""
-    exclaimed = content.rstrip("*_\"”’) ").endswith(("!", "?"))
+    exclaimed = content.rstrip('*_"”’) ').endswith(("!", "?"))
     words = content.split()
     return exclaimed and len(words) <= _SHORT and not any(map(starts_small, words))
 

@@ -45,7 +45,9 @@ _LATEX = (
     (re.compile(r"\\([%$&#_]|log\b|ln\b|sin\b|cos\b|exp\b)"), r"\1"),
 )
 _MINUS = str.maketrans({"−": "-", "–": "-", "‑": "-"})
-_MARKUP = re.compile(r"[*`$\"'“”‘’«»]|(?<!\w)_|_(?!\w)|\\[()\[\]]|\\(?:text|mathrm|mathbf|left|right)\b")
+_MARKUP = re.compile(
+    r"[*`$\"'“”‘’«»]|(?<!\w)_|_(?!\w)|\\[()\[\]]|\\(?:text|mathrm|mathbf|left|right)\b"
+)
 _ROMAN = re.compile(r"\((x{0,2}(?:ix|iv|v?i{1,3}|v))\)")
 _ROMAN_CHOICE = re.compile(r"(?<!\w)ii(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,/^])(?:(?<![)\]])-)?\d[\d,]*(?:\.\d+)?(?:/\d+)?%?(?![\w^]|[.,/]\d)")
@@ -112,7 +114,11 @@ def _named(place: str, choices: Sequence[str]) -> list[int]:
         for i, start, end in spans
         if not any(s <= start and end <= e and (s, e) != (start, end) for _, s, e in spans)
     ]
-    return [] if any(_NUMBER.search(choices[i]) for i in outer) and _NOT_LISTED.search(place) else outer
+    return (
+        []
+        if any(_NUMBER.search(choices[i]) for i in outer) and _NOT_LISTED.search(place)
+        else outer
+    )
 
 
 def _is_equal(choice: str, place: str) -> bool:
@@ -139,7 +145,9 @@ def _start_of(choice: str, place: str) -> int:
     matches = list(re.finditer(pattern, place[:2_000]))
     if any(_TAKEN_BACK.match(place[match.end() : match.end() + 120]) for match in matches):
         return -1
-    stated = (m.start() for m in matches if not _DENIED.search(place[max(0, m.start() - 60) : m.start()]))
+    stated = (
+        m.start() for m in matches if not _DENIED.search(place[max(0, m.start() - 60) : m.start()])
+    )
     return next(stated, -1)
 
 

@@ -98,7 +98,9 @@ def _is_chosen(line: str, mark: Claim, letters: str, choices: Sequence[str]) -> 
         return True
     written = line[mark.end - 1]
     # 'A: …' begins an answer to 'Q: …'
-    label = written == "A" and line[mark.end : mark.end + 1] == ":" and len(rest.split()) > _LABEL_WORDS
+    label = (
+        written == "A" and line[mark.end : mark.end + 1] == ":" and len(rest.split()) > _LABEL_WORDS
+    )
     return written.isupper() and not label and _FORMULA.search(rest) is None
 
 

@@ -21,7 +21,9 @@ _PART_LENGTH = 60
 _CASELESS_WORDS = 5
 """Words of a part in a script without capitals, where nothing but its length tells it from a clause."""
 
-_JSON_START = re.compile(r"^[ \t*_`>]{0,12}(?:[^=()#\[{\n]{1,120}[:：][ \t*_`]{0,6})?(?=[\[{])", re.MULTILINE)
+_JSON_START = re.compile(
+    r"^[ \t*_`>]{0,12}(?:[^=()#\[{\n]{1,120}[:：][ \t*_`]{0,6})?(?=[\[{])", re.MULTILINE
+)
 """Before a list in JSON: nothing, or words and a colon. A list after '=' or in brackets is program code."""
 _CODE = re.compile(r"[{}\[\]=<>\\]")
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")

@@ -49,7 +49,10 @@ def claims(pattern: re.Pattern[str], text: str) -> list[Claim]:
 def _begins_parts(text: str, letter: str, end: int) -> bool:
     """Whether '(a) …' goes on with '(b) …': the parts of a question and no option."""
     following = chr(ord(letter) + 1)
-    return re.match(rf"\s*[^\s.,;)][^\n]{{0,400}}?\s\({following}\)\s+\w", text[end : end + 500]) is not None
+    return (
+        re.match(rf"\s*[^\s.,;)][^\n]{{0,400}}?\s\({following}\)\s+\w", text[end : end + 500])
+        is not None
+    )
 
 
 @lru_cache(maxsize=64)
@@ -83,7 +86,11 @@ def letter_pattern(letters: str) -> str:
 
 def _ascending(letters: str) -> str:
     """A letter after one that stands before it in the alphabet."""
-    return "(?:" + "|".join(rf"(?<={a}){b}" for i, a in enumerate(letters) for b in letters[i + 1 :]) + ")"
+    return (
+        "(?:"
+        + "|".join(rf"(?<={a}){b}" for i, a in enumerate(letters) for b in letters[i + 1 :])
+        + ")"
+    )
 
 
 def is_variable(text: str, letter: str) -> bool:

@@ -103,8 +103,10 @@ def similarity(first: str, second: str, *, threshold: float, common_nouns: bool)
     if "".join(ours) == "".join(theirs):
         return 100.0
     if len(ours) != len(theirs):
-        return 98.5 if _is_spaced_plural(ours, theirs) else None
-    differing = [sorted(pair, key=len) for pair in zip(ours, theirs, strict=True) if len(set(pair)) > 1]
+        return 98.5 if _is_spaced_alike(ours, theirs) else None
+    differing = [
+        sorted(pair, key=len) for pair in zip(ours, theirs, strict=True) if len(set(pair)) > 1
+    ]
     if (len(ours) > 1 or common_nouns) and all(_is_plural(*pair) for pair in differing):
         return 99.0
     if len(differing) == 1:
@@ -113,10 +115,12 @@ def similarity(first: str, second: str, *, threshold: float, common_nouns: bool)
     return 98.0 if _is_reordered(ours, theirs) else None
 
 
-def _is_spaced_plural(ours: list[str], theirs: list[str]) -> bool:
-    """Whether long names differ in a space and in plurals: 'cyber security jobs', 'cybersecurity job'."""
+def _is_spaced_alike(ours: list[str], theirs: list[str]) -> bool:
+    """Whether names of unlike numbers of words differ in spaces and plurals, or in these and in the order of what 'and' joins."""
     one, other = "".join(map(_stem, ours)), "".join(map(_stem, theirs))
-    return min(len(ours), len(theirs)) > 1 and one == other and len(one) >= _LONG_LETTERS
+    if min(len(ours), len(theirs)) > 1 and one == other and len(one) >= _LONG_LETTERS:
+        return True
+    return "and" in ours and "and" in theirs and _spaceless_parts(ours) == _spaceless_parts(theirs)
 
 
 def _is_reordered(ours: list[str], theirs: list[str]) -> bool:
@@ -131,7 +135,8 @@ def _is_reordered(ours: list[str], theirs: list[str]) -> bool:
         return len(ours) > 2
     first, last = _shared(ours, theirs), _shared(ours[::-1], theirs[::-1])
     return any(
-        _joined_parts(ours[start : len(ours) - end]) == _joined_parts(theirs[start : len(theirs) - end])
+        _joined_parts(ours[start : len(ours) - end])
+        == _joined_parts(theirs[start : len(theirs) - end])
         for start in range(first + 1)
         for end in range(last + 1)
     )
@@ -147,6 +152,11 @@ def _joined_parts(words: list[str]) -> Counter[tuple[str, ...]]:
     """What 'and' joins, in any order, plurals as singulars."""
     parts = " ".join(words).split(" and ")
     return Counter(tuple(map(_stem, part.split())) for part in parts)
+
+
+def _spaceless_parts(words: list[str]) -> list[str]:
+    """What 'and' joins, without spaces and plurals, in alphabetic order: 'health tech' is 'healthtech'."""
+    return sorted(_stem(part.replace(" ", "")) for part in " ".join(words).split(" and "))
 
 
 def _misspelling(short: str, long: str, threshold: float, *, alone: bool) -> float | None:
@@ -199,7 +209,13 @@ def _traits(key: str) -> set[tuple[str, ...]]:
         for place, word in enumerate(words)
     }
     stems = [_stem(word) for word in words]
-    return {("", "".join(words)), ("stem", "".join(stems)), ("stems", *sorted(stems))} | frames
+    whole = {
+        ("", "".join(words)),
+        ("stem", "".join(stems)),
+        ("stems", *sorted(stems)),
+        ("parts", *_spaceless_parts(words)),
+    }
+    return whole | frames
 
 
 def _stem(word: str) -> str:

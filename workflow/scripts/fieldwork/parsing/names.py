@@ -237,7 +237,9 @@ def _without_leading_symbols(text: str) -> str:
 def _tidy(text: str) -> str:
     """Collapse white space and take quotes and punctuation off both ends."""
     name = " ".join(text.split()).lstrip(_LEADING).rstrip(_EDGES)
-    name = _without_lone_quote(name.removeprefix("[").removesuffix("]") if name[:1] == "[" else name)
+    name = _without_lone_quote(
+        name.removeprefix("[").removesuffix("]") if name[:1] == "[" else name
+    )
     while (
         name and unicodedata.category(name[-1]) in {"So", "Sk", "Mn", "Cf"} and name[-1] > "\u2000"
     ):

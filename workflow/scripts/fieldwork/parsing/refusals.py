@@ -114,4 +114,7 @@ def _objects(text: str) -> bool:
 
 def _leads_elsewhere(text: str, place: int) -> bool:
     """Whether the rest of the sentence leads to advice on how to find an answer."""
-    return _ELSEWHERE.search(_SENTENCE_BREAK.split(text[place : place + 90], maxsplit=1)[0]) is not None
+    return (
+        _ELSEWHERE.search(_SENTENCE_BREAK.split(text[place : place + 90], maxsplit=1)[0])
+        is not None
+    )

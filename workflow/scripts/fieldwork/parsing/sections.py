@@ -98,7 +98,9 @@ def answering(sections: Sequence[Section]) -> list[Section]:
 def is_advice(run: Run) -> bool:
     """Whether the entries tell the reader what to do rather than name something."""
     commands = sum(_IMPERATIVES.match(name) is not None for name in run.names)
-    words = median(count_words(entry) for entry in [line.content for line in run.lines] or run.names)
+    words = median(
+        count_words(entry) for entry in [line.content for line in run.lines] or run.names
+    )
     return 2 * commands > len(run.names) and words >= _ADVICE_WORDS
 
 
