@@ -30,14 +30,11 @@ from rapidfuzz.distance import OSA, JaroWinkler
 
 _ARTICLES = frozenset(("the", "a", "an"))
 _ORDERING = frozenset(
-    "of to from by over under on in into onto at with without for before after vs versus than through between"
-    " de del di da du des von zu aus per par para por sur на в из от для с".split()
+    ["of", "to", "from", "by", "over", "under", "on", "in", "into", "onto", "at", "with", "without", "for", "before", "after", "vs", "versus", "than", "through", "between", "de", "del", "di", "da", "du", "des", "von", "zu", "aus", "per", "par", "para", "por", "sur", "на", "в", "из", "от", "для", "с"]
 )
 """Words whose neighbours cannot change places."""
 _COUNTING = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen twenty thirty forty fifty hundred thousand million first second third fourth fifth sixth"
-    " seventh eighth ninth tenth once twice half".split()
+    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "hundred", "thousand", "million", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "once", "twice", "half"]
 )
 _SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK")

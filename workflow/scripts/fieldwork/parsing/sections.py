@@ -92,7 +92,7 @@ def answering(sections: Sequence[Section]) -> list[Section]:
     named = [section for section in sections if not section.is_beside] or list(sections)
     advice = [is_advice(section.run) for section in named]
     first = advice.index(True) if True in advice else len(named)
-    return named[:first] if 0 < first and all(advice[first:]) else named
+    return named[:first] if first > 0 and all(advice[first:]) else named
 
 
 def is_advice(run: Run) -> bool:
