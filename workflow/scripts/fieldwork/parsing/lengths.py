@@ -1,7 +1,7 @@
 """How many options a prompt asks for.
 
-Promises a number only where the prompt names one with what it counts ('five films', 'top 3', '五部电影'); none
-for a range, and none where two requests differ.
+Promises a number only where the prompt names one with what it counts ('five films', 'top 3',
+'五部电影'); none for a range, and none where two requests differ.
 """
 
 import re
@@ -56,14 +56,15 @@ _PATTERNS = tuple(
 def list_length(prompt: str) -> int | None:
     """The number of options that the prompt asks for, None where it names none or is not clear.
 
-    The strongest form of request decides: 'exactly five', then a verb and a number, then 'top 5', then a number
-    before 'options' and the like, then numbers with a counter in Chinese, Japanese, Korean and Thai.
+    The strongest form of request decides: 'exactly five', then a verb and a number, then 'top 5', then
+    a number before 'options' and the like, then numbers with a counter in Chinese, Japanese, Korean and
+    Thai.
     """
     for pattern in _PATTERNS:
         numbers = {_value(match.group("n")) for match in pattern.finditer(prompt)}
-        asked = {number for number in numbers if 1 < number <= _LONGEST}
-        if asked:
-            return asked.pop() if len(asked) == 1 else None
+        lengths = {number for number in numbers if 1 < number <= _LONGEST}
+        if lengths:
+            return lengths.pop() if len(lengths) == 1 else None
     return None
 
 

@@ -13,7 +13,7 @@ from fieldwork.parsing.inline_lists import comma_names, enumerated_names, json_n
 from fieldwork.parsing.markers import Line, read_lines
 from fieldwork.parsing.refusals import declines, hands_over, is_firm, is_refusal
 from fieldwork.parsing.runs import BULLETS, NUMBERED, Run, marked_runs
-from fieldwork.parsing.sections import Section, answering, is_advice, joined, sections_of
+from fieldwork.parsing.sections import Section, is_advice, sections_of, union, without_asides
 from fieldwork.parsing.truncation import without_unfinished
 from fieldwork.parsing.visible import visible_text
 from fieldwork.parsing.writing import count_words
@@ -23,9 +23,9 @@ EMPTY = "empty"
 NO_LIST = "no list found"
 
 _MAX_TEXT = 200_000
+_MAX_LINE = 4_000
 _NAME_WORDS = 14
 """Median words of a name above which entries are sentences, not names."""
-_MAX_LINE = 4_000
 
 
 class ParsedList(NamedTuple):
@@ -54,69 +54,81 @@ def parse_list(
         expected: items the question asks for, None where it names no number.
         truncated: the provider cut the reply off, so that its last name may be half a name.
     """
-    shown = visible_text(text)[:_MAX_TEXT]
-    if not shown.strip():
+    visible = visible_text(text)[:_MAX_TEXT]
+    if not visible.strip():
         return ParsedList(None, EMPTY)
-    listing = _find(without_unfinished(shown) if truncated else shown, expected=expected)
-    if _is_declined(shown, listing, expected=None if truncated else expected):
+    whole = without_unfinished(visible) if truncated else visible
+    listing = _listing(whole, expected=expected)
+    if _is_refusal(visible, listing, expected=None if truncated else expected):
         return ParsedList(None, REFUSED)
     return ParsedList(listing.names, None) if listing.names else ParsedList(None, NO_LIST)
 
 
-def _is_declined(shown: str, listing: Run, *, expected: int | None) -> bool:
+def _is_refusal(visible: str, listing: Run, *, expected: int | None) -> bool:
     """Whether the reply refuses, and what it lists is not what was asked for.
 
-    A list of just the length asked for is an answer, whatever stands before it. `expected` is None where
-    the list may be shorter than asked for without a reason.
+    A list of just the length asked for is an answer, whatever stands before it. `expected` is None
+    where the list may be shorter than asked for without a reason.
     """
     if not listing.names:
-        return is_refusal(shown)
-    if len(listing.names) == expected or not declines(shown) or hands_over(shown):
+        return is_refusal(visible)
+    if len(listing.names) == expected or not declines(visible) or hands_over(visible):
         return False
     few = expected is not None and len(listing.names) < expected
-    return (few and is_firm(shown)) or is_advice(listing)
+    return (few and is_firm(visible)) or is_advice(listing)
 
 
-def _find(shown: str, *, expected: int | None) -> Run:
-    if shown.lstrip().startswith(("[", "{")):
-        encoded = json_names(shown)
-        if encoded:
-            return Run(NUMBERED, (), encoded)
-    lines = read_lines(shown)
-    best = _choose([run for run in marked_runs(lines) if _is_answer(run)], lines, expected)
+def _listing(text: str, *, expected: int | None) -> Run:
+    """The list of the text; one without names where it holds none."""
+    if text.lstrip().startswith(("[", "{")):
+        values = json_names(text)
+        if values:
+            return Run(NUMBERED, (), values)
+    lines = read_lines(text)
+    best = _choose([run for run in marked_runs(lines) if _may_answer(run)], lines, expected)
     titles = title_names(lines, expected=expected)
     if titles and (best is None or (len(best.names) != expected and best.rank > NUMBERED)):
         return Run(NUMBERED, (), titles)
-    return best or Run(NUMBERED, (), _unmarked(shown, lines, expected=expected))
+    return best or Run(NUMBERED, (), _names_without_markers(text, lines, expected=expected))
+
+
+def _may_answer(run: Run) -> bool:
+    """Whether the entries are names: not questions back, not sentences."""
+    questions = sum(line.content.rstrip("*_ ").endswith(("?", "？")) for line in run.lines)
+    if not run.names or 2 * questions > len(run.lines):
+        return False
+    return median(count_words(name) for name in run.names) <= _NAME_WORDS
 
 
 def _choose(runs: Sequence[Run], lines: Sequence[Line], expected: int | None) -> Run | None:
-    sections = answering(sections_of(runs, lines))
-    split = joined(sections)
+    sections = without_asides(sections_of(runs, lines))
+    whole = union(sections)
     exact = [section for section in sections if len(section.run.names) == expected]
     if exact:
-        return _of_exact(exact, split, expected)
-    if split is not None:
-        return split
-    left = [section.run for section in sections]
-    bullets = _joined_bullets(left, expected=expected)
-    return bullets or min(left, key=lambda run: (run.rank, -len(run.names)), default=None)
+        return _choose_exact(exact, whole, expected)
+    if whole is not None:
+        return whole
+    rest = [section.run for section in sections]
+    bullets = _union_of_bullets(rest, expected=expected)
+    return bullets or min(rest, key=lambda run: (run.rank, -len(run.names)), default=None)
 
 
-def _of_exact(exact: Sequence[Section], split: Run | None, expected: int | None) -> Run:
-    """Of several lists of the length asked for: the final one, or all parts of one, or the first."""
+def _choose_exact(exact: Sequence[Section], whole: Run | None, expected: int | None) -> Run:
+    """Of lists of the length asked for: the final one, else all where each is a part, else the first."""
     best = min(section.run.rank for section in exact)
     equals = [section for section in exact if section.run.rank == best]
     final = [section.run for section in equals if section.is_final]
     if final:
         return final[-1]
-    parts = [s.run for s in equals if split is not None and s.run.lines[0] in split.lines]
-    if split is not None and len(parts) > 1 and len(parts) == len(exact):
-        return split if len(split.names) == len(parts) * (expected or 0) else equals[0].run
+    if whole is not None and len(exact) > 1:
+        parts = [section for section in exact if section.run.lines[0] in whole.lines]
+        is_sum = len(whole.names) in (expected, len(parts) * (expected or 0))
+        if len(parts) == len(exact) and is_sum:
+            return whole
     return equals[0].run
 
 
-def _joined_bullets(runs: Sequence[Run], *, expected: int | None) -> Run | None:
+def _union_of_bullets(runs: Sequence[Run], *, expected: int | None) -> Run | None:
     """Bullets apart from each other as one list, where they make up the number asked for."""
     bullets = [run for run in runs if run.rank == BULLETS]
     names = tuple(name for run in bullets for name in run.names)
@@ -125,21 +137,15 @@ def _joined_bullets(runs: Sequence[Run], *, expected: int | None) -> Run | None:
     return Run(BULLETS, tuple(line for run in bullets for line in run.lines), names)
 
 
-def _is_answer(run: Run) -> bool:
-    """Whether the entries are names: not questions back, not sentences under bullets."""
-    questions = sum(line.content.rstrip("*_ ").endswith(("?", "？")) for line in run.lines)
-    if not run.names or 2 * questions > len(run.lines):
-        return False
-    return median(count_words(name) for name in run.names) <= _NAME_WORDS
-
-
-def _unmarked(shown: str, lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...]:
-    for written in shown.split("\n"):
-        names = enumerated_names(written[:_MAX_LINE]) if written.strip() else ()
+def _names_without_markers(
+    text: str, lines: Sequence[Line], *, expected: int | None
+) -> tuple[str, ...]:
+    for line in text.split("\n"):
+        names = enumerated_names(line[:_MAX_LINE])
         if len(names) >= min(3, expected or 3):
             return names
     return (
-        json_names(shown)
+        json_names(text)
         or bare_names(lines, expected=expected)
-        or comma_names(shown, expected=expected)
+        or comma_names(text, expected=expected)
     )

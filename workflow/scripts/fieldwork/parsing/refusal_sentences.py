@@ -1,7 +1,7 @@
-"""Sentences in which a reply declines, disclaims or objects, and what turns it round, in many languages.
+"""Sentences in which a reply declines, disclaims or objects, and what turns it round.
 
-Owns the words; `refusals` owns the decision. Every pattern is bounded, so that the time is linear in the
-length of the text.
+Owns the words of many languages; `refusals` owns the decision. Every pattern is bounded, so that the
+time is linear in the length of the text.
 """
 
 import re

@@ -1,9 +1,9 @@
 """Telling a refusal from an answer.
 
-Owns two questions: does a reply decline, and does it hand over an answer after all. A reply declines where
-its speaker says that it cannot, will not or should not do what was asked, or objects to the request; saying
-that the answer depends on the person, or asking back, is no refusal. Promises to be conservative: an apology,
-or inability as a topic, does not count.
+Owns two questions: does a reply decline, and does it hand over an answer after all. A reply declines
+where its speaker says that it cannot, will not or should not do what was asked, or objects to the
+request; saying that the answer depends on the person, or asking back, is no refusal. Promises to be
+conservative: an apology, or inability as a topic, does not count.
 """
 
 import re
@@ -43,11 +43,11 @@ _OBJECTIONS = sentences.compiled(*sentences.OBJECTIONS)
 def is_refusal(text: str | None, *, objecting: bool = True) -> bool:
     """Whether the reply declines to answer.
 
-    True where a sentence near the start or the end says that the speaker cannot or will not do what was
-    asked, or where the first ones object to it, in English or one of fifteen other languages; false for an
-    empty reply, for a question back, for a hedge after which the reply goes on to answer, and for a reply
-    with five or more list lines. `objecting` counts objections to the request; they are no refusal where
-    right and wrong are what the question is about.
+    True where a sentence near the start or the end says that the speaker cannot or will not do what
+    was asked, or where the first sentences object to it, in English or one of fifteen other languages;
+    false for an empty reply, for a question back, for a hedge after which the reply goes on to answer,
+    and for a reply with five or more list lines. `objecting` counts objections to the request; they
+    are no refusal where right and wrong are what the question is about.
     """
     visible = visible_text(text).strip()
     if not visible or len(_LIST_LINE.findall(visible[:20_000])) >= _MANY:
@@ -63,31 +63,32 @@ def declines(text: str, *, objecting: bool = True) -> bool:
 
 
 def is_firm(text: str) -> bool:
-    """Whether the text says that it will not meet the request, or objects to it: no mere disclaimer."""
+    """Whether the text says that it will not meet the request, or objects: no mere disclaimer."""
     return _stands_at_edge(text, _FIRM) or _objects(text)
 
 
 def hands_over(text: str) -> bool:
-    """Whether the text, after declining, announces what was asked for and not how to find it elsewhere."""
+    """Whether the text, after declining, announces the answer and not how to find one elsewhere."""
     after = text[_end_of_refusal(text) :][: 3 * _EDGE]
-    announced = [match.end() for match in _ANNOUNCEMENT.finditer(after)]
+    announcements = [match.end() for match in _ANNOUNCEMENT.finditer(after)]
     turns = [match.end() for match in _TURN.finditer(after)]
-    return bool(announced) and not any(_leads_elsewhere(after, end) for end in (*announced, *turns))
+    elsewhere = any(_leads_elsewhere(after, end) for end in (*announcements, *turns))
+    return bool(announcements) and not elsewhere
 
 
 def _answers_after_all(text: str) -> bool:
     """Whether the reply declines in its first sentences, turns round and answers.
 
-    A disclaimer, or an inability to do all of it, is a hedge: a turn and a sentence or two after it are an
-    answer. After a firm refusal only a long text that is announced is one.
+    A disclaimer, or an inability to do all of it, is a hedge: a turn and a sentence or two after it are
+    an answer. After a firm refusal only a long text that is announced is one.
     """
     end = _end_of_refusal(text)
-    hedged = not is_firm(text) or _QUALIFIED.search(text, max(0, end - 80), end + 60) is not None
+    is_hedge = not is_firm(text) or _QUALIFIED.search(text, max(0, end - 80), end + 60) is not None
     turn = _TURN.search(text, end) or _ANNOUNCEMENT.search(text, end)
     if turn is None:
         return False
     length = len(text) - turn.end()
-    if not hedged:
+    if not is_hedge:
         return length >= _LONG_ANSWER and hands_over(text)
     return length >= (_ESSAY if _leads_elsewhere(text, turn.end()) else _ANSWER)
 

@@ -21,7 +21,7 @@ _ADVICE_WORDS = 4
 """Median words of an entry from which imperatives are advice: 'Visit Rome' may be an option."""
 
 _FINAL = re.compile(r"\b(?:final|revised|corrected|updated)\b[^.\n]{0,60}$", re.IGNORECASE)
-_BESIDE = re.compile(
+_ASIDE = re.compile(
     r"\b(?:tips?|advice|reminders?|disclaimers?|caveats?|sources?|references|citations|conclusions?"
     r"|takeaways?|honou?rable\s+mentions?|runners?[-\s]up|next\s+steps?|bottom\s+line|in\s+short|reasons?|criteria"
     r"|factors?|considerations?|(?:keep|bear)\s+in\s+mind|things\s+to\s+(?:consider|know|remember|keep|bring|pack)"
@@ -58,12 +58,12 @@ class Section(NamedTuple):
     heading: Line | None
 
     @property
-    def is_beside(self) -> bool:
+    def is_aside(self) -> bool:
         """Whether the heading says that the list is something else than the answer."""
         title = self.heading.content if self.heading else ""
         if count_words(title) > _HEADING_WORDS:
             return False
-        return _BESIDE.search(title) is not None and _ANSWERS.search(title) is None
+        return _ASIDE.search(title) is not None and _ANSWERS.search(title) is None
 
     @property
     def is_final(self) -> bool:
@@ -84,15 +84,15 @@ def sections_of(runs: Sequence[Run], lines: Sequence[Line]) -> list[Section]:
     return sections
 
 
-def answering(sections: Sequence[Section]) -> list[Section]:
+def without_asides(sections: Sequence[Section]) -> list[Section]:
     """The sections that can hold the answer: tips, notes and advice only where there is nothing else.
 
     Advice goes where it follows the rest: among other lists it may be what was asked for.
     """
-    named = [section for section in sections if not section.is_beside] or list(sections)
-    advice = [is_advice(section.run) for section in named]
-    first = advice.index(True) if True in advice else len(named)
-    return named[:first] if first > 0 and all(advice[first:]) else named
+    rest = [section for section in sections if not section.is_aside] or list(sections)
+    advice = [is_advice(section.run) for section in rest]
+    first = advice.index(True) if True in advice else len(rest)
+    return rest[:first] if first > 0 and all(advice[first:]) else rest
 
 
 def is_advice(run: Run) -> bool:
@@ -104,7 +104,7 @@ def is_advice(run: Run) -> bool:
     return 2 * commands > len(run.names) and words >= _ADVICE_WORDS
 
 
-def joined(sections: Sequence[Section]) -> Run | None:
+def union(sections: Sequence[Section]) -> Run | None:
     """All lists of an answer that is split over headings of one form; None where it is not.
 
     Where the lists repeat each other's entries ('Price', 'Comfort'), the headings are what is listed.
@@ -115,15 +115,15 @@ def joined(sections: Sequence[Section]) -> Run | None:
         if form:
             key = (section.run.rank, section.run.lines[0].style, form)
             groups.setdefault(key, []).append(section)
-    split = max(groups.values(), key=len, default=[])
-    if len(split) < 2:
+    parts = max(groups.values(), key=len, default=[])
+    if len(parts) < 2:
         return None
-    lines = tuple(line for section in split for line in section.run.lines)
-    names = tuple(name for section in split for name in section.run.names)
-    if _repeat(split):
-        headings = [section.heading.content for section in split if section.heading]
-        return Run(split[0].run.rank, lines, item_names(headings))
-    return Run(split[0].run.rank, lines, names)
+    lines = tuple(line for section in parts for line in section.run.lines)
+    names = tuple(name for section in parts for name in section.run.names)
+    if _repeat(parts):
+        headings = [section.heading.content for section in parts if section.heading]
+        names = item_names(headings)
+    return Run(parts[0].run.rank, lines, names)
 
 
 def _heading_form(line: Line | None) -> str | None:
@@ -144,5 +144,5 @@ def _repeat(sections: Sequence[Section]) -> bool:
     keys = [{comparison_key(name) for name in section.run.names} for section in sections]
     counts = Counter(key for each in keys for key in each)
     labels = sum(2 * count > len(sections) for count in counts.values()) if len(sections) > 2 else 0
-    shared = sum(count for count in counts.values() if count > 1)
-    return labels > 1 or 2 * shared > counts.total()
+    repeats = sum(count for count in counts.values() if count > 1)
+    return labels > 1 or 2 * repeats > counts.total()
