@@ -75,9 +75,9 @@ def _read(blank: Answer, text: str | None, item: Item) -> Answer:
         return blank
     if item.kind == "list":
         truncated = blank.outcome == "truncated"
-        listed = parse_list(text, expected=expected_length(item), truncated=truncated)
-        written = list(listed.items) if listed.items is not None else None
-        return dataclasses.replace(blank, raw_items=written, reason=listed.reason)
+        listing = parse_list(text, expected=expected_length(item), truncated=truncated)
+        items = list(listing.items) if listing.items is not None else None
+        return dataclasses.replace(blank, raw_items=items, reason=listing.reason)
     letters = ascii_uppercase[: len(item.choices)]
     choice = parse_choice(text, letters=letters, choices=item.choices)
     return dataclasses.replace(
@@ -111,13 +111,13 @@ def merge_items(
     """
     counts: dict[Prompt, Counter[str]] = {}
     for answer in answers:
-        written = answer.raw_items if answer.raw_items is not None else answer.items
-        if answer.kind == "list" and written is not None:
-            counts.setdefault(Prompt(answer.task, answer.item_id), Counter()).update(written)
+        names = answer.raw_items if answer.raw_items is not None else answer.items
+        if answer.kind == "list" and names is not None:
+            counts.setdefault(Prompt(answer.task, answer.item_id), Counter()).update(names)
     merged = [
-        MergedItem(prompt.task, prompt.item_id, raw, merge.canonical, merge.rule, found[raw])
-        for prompt, found in counts.items()
-        for raw, merge in _merges(prompt, found, aliases, overrides, threshold).items()
+        MergedItem(prompt.task, prompt.item_id, raw, merge.canonical, merge.rule, mentions[raw])
+        for prompt, mentions in counts.items()
+        for raw, merge in _merges(prompt, mentions, aliases, overrides, threshold).items()
     ]
     return sorted(merged, key=lambda m: (m.task, m.item_id, m.canonical, -m.n, m.raw))
 

@@ -18,8 +18,11 @@ _SHORT = 8
 _LONG = 16
 """Words of a line that may be a name where the number of lines is the one asked for."""
 _QUOTED_WORDS = 24
-_CASELESS = 4
+_TERSE = 4
+"""Words of most lines that may be names where neither a number nor a capital tells."""
 _FEW = 3
+_FEWEST = 3
+"""Lines from which a list of another length than the one asked for is one."""
 _CLOSING = re.compile(
     r"^\W*(?:conclusion|summary|final\s+(?:thoughts?|note|words?|tip)|notes?|tips?|disclaimer|sources?"
     r"|references|key\s+takeaways?|honou?rable\s+mentions?|bonus|in\s+short|bottom\s+line|why\b.*"
@@ -36,7 +39,7 @@ _SET_OFF = re.compile(
 """Emphasis or quotes at the beginning of a line: what they hold is the name."""
 _DESCRIPTION = re.compile(r"\s[-–—]\s|(?<=\w)[—]|(?<!\d):\s|：|\s\(|（|\s(?:->|=>|→)\s")
 _CODE = re.compile(r"[{}=<>\\]|;$|^(?://|\$\s)")
-_EXCLAIMED = re.compile(r"!\W*$")
+_EXCLAMATION = re.compile(r"!\W*$")
 _LEAD_IN = re.compile(
     r"^\W*(?:(?:sure|of\s+course|certainly|absolutely|okay|ok)\b.{0,40})?(?:here\s+(?:are|is)|these\s+are|my\s+(?:top|five|picks)"
     r"|I(?:['’]d|\s+would)?\s+(?:recommend|suggest))\b[^,]{0,120}$",
@@ -63,44 +66,50 @@ class _Block(NamedTuple):
     is_announced: bool
     is_alone: bool
     """All other lines of the reply are sentences."""
+    is_whole: bool
+    """There are no other lines."""
 
 
 def bare_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...]:
-    """One name a line: `expected` of them, or three and more short ones after a line ending in ':'."""
-    written = [line.content for line in lines if line.kind in {"plain", "title"}]
+    """One name a line: `expected` of them, or three and more short ones.
+
+    Short ones follow a line that announces them, or are the whole reply and written as titles are.
+    """
+    texts = [line.content for line in lines if line.kind in {"plain", "title"}]
     for longest in (_SHORT, _LONG):
-        block = _block(written, longest=longest, expected=expected)
+        block = _block(texts, longest=longest, expected=expected)
         names = item_names(block.contents)
         if len(names) != len(block.contents) or not _are_names(names, block):
             continue
         exact = expected is not None and len(names) == expected > 1
-        loose = longest == _SHORT and block.is_announced and len(names) >= 3
-        if (exact and (block.is_announced or block.is_alone)) or (loose and _are_short(names)):
+        if exact and (block.is_announced or block.is_alone):
+            return names
+        if longest == _SHORT and len(names) >= _FEWEST and _are_short(names, block):
             return names
     return ()
 
 
-def _block(written: Sequence[str], *, longest: int, expected: int | None) -> _Block:
-    start = next((i + 1 for i, line in enumerate(written) if _announces(line)), 0)
+def _block(texts: Sequence[str], *, longest: int, expected: int | None) -> _Block:
+    start = next((i + 1 for i, line in enumerate(texts) if _announces(line)), 0)
     contents: list[str] = []
-    for content in written[start:]:
+    for content in texts[start:]:
         if _is_code(content):
-            return _Block([], start > 0, is_alone=False)
+            return _Block([], start > 0, is_alone=False, is_whole=False)
         if not _may_be_name(content, longest=longest):
             break
         contents.append(content)
-    others = [*written[: max(start - 1, 0)], *written[start + len(contents) :]]
+    others = [*texts[: max(start - 1, 0)], *texts[start + len(contents) :]]
     contents = _without_greeting(contents, expected=expected)
-    alone = all(_is_sentence(other) for other in others)
-    return _Block(contents, start > 0, alone)
+    is_alone = all(_is_sentence(other) for other in others)
+    return _Block(contents, start > 0, is_alone, is_whole=not others)
 
 
 def _without_greeting(contents: list[str], *, expected: int | None) -> list[str]:
-    """The lines without an exclamation before or after them ('Sure!', 'Enjoy!') that makes them too many."""
+    """The lines without the exclamation ('Sure!', 'Enjoy!') at either end that makes them too many."""
     if expected is None or len(contents) <= expected:
         return contents
-    first = 1 if _EXCLAIMED.search(contents[0]) else 0
-    last = len(contents) - 1 if _EXCLAIMED.search(contents[-1]) else len(contents)
+    first = 1 if _EXCLAMATION.search(contents[0]) else 0
+    last = len(contents) - 1 if _EXCLAMATION.search(contents[-1]) else len(contents)
     cuts = (contents[first:], contents[:last], contents[first:last])
     return next((cut for cut in cuts if len(cut) == expected), contents)
 
@@ -114,26 +123,27 @@ def _may_be_name(content: str, *, longest: int) -> bool:
     words = count_words(content)
     if _QUOTED.match(content):
         return words <= _QUOTED_WORDS
-    set_off = _SET_OFF.match(content)
-    if set_off:
-        return count_words(set_off.group()) <= _SHORT
-    described = _DESCRIPTION.search(content)
-    if described:
-        return 0 < count_words(content[: described.start()]) <= _SHORT
+    title = _SET_OFF.match(content)
+    if title:
+        return count_words(title.group()) <= _SHORT
+    description = _DESCRIPTION.search(content)
+    if description:
+        return 0 < count_words(content[: description.start()]) <= _SHORT
     return words <= longest and (not _is_sentence(content) or _is_exclaimed_title(content))
 
 
 def _is_exclaimed_title(content: str) -> bool:
     """'Oklahoma!', 'Who Framed Roger Rabbit?': few words, each with a capital."""
-    exclaimed = content.rstrip('*_"”’) ').endswith(("!", "?"))
+    is_exclamation = content.rstrip('*_"”’) ').endswith(("!", "?"))
     words = content.split()
-    return exclaimed and len(words) <= _SHORT and not any(map(starts_small, words))
+    return is_exclamation and len(words) <= _SHORT and not any(map(starts_small, words))
 
 
 def _is_code(content: str) -> bool:
     """Whether the line, what describes a name aside, is one of a program or a formula."""
-    described = _DESCRIPTION.search(content)
-    return _CODE.search(content[: described.start()] if described else content) is not None
+    description = _DESCRIPTION.search(content)
+    name = content[: description.start()] if description else content
+    return _CODE.search(name) is not None
 
 
 def _is_sentence(content: str) -> bool:
@@ -147,7 +157,15 @@ def _are_names(names: Sequence[str], block: _Block) -> bool:
     return bool(names) and (few or 2 * sum(map(starts_small, names)) < len(names))
 
 
-def _are_short(names: Sequence[str]) -> bool:
-    """Whether names that nothing counts are short, more so where capitals cannot tell them from clauses."""
-    cased = any(has_case(name) for name in names)
-    return median(count_words(name) for name in names) <= (_SHORT if cased else _CASELESS)
+def _are_short(names: Sequence[str], block: _Block) -> bool:
+    """Whether names that nothing counts are short, more so where nothing else tells them from clauses."""
+    if block.is_announced:
+        cased = any(has_case(name) for name in names)
+        return median(map(count_words, names)) <= (_SHORT if cased else _TERSE)
+    terse = median(map(count_words, block.contents)) <= _TERSE
+    return block.is_whole and terse and all(map(_is_title, names)) and len(set(names)) == len(names)
+
+
+def _is_title(name: str) -> bool:
+    """Whether each word of the name but short ones has a capital: 'Pirates of the Caribbean'."""
+    return all(word[0].isupper() for word in re.findall(r"[^\W\d_]{4,}", name)) and has_case(name)

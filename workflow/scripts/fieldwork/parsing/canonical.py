@@ -46,11 +46,11 @@ class _Group(NamedTuple):
 def comparison_key(written: str) -> str:
     """What two spellings of one name share.
 
-    NFKC and case folding; quotes, markup, brackets and sentence punctuation removed; hyphens,
-    slashes, colons and commas as spaces; '&' as 'and', and so a slash between words; leading English articles dropped; diacritics
-    dropped from Latin letters only, where they seldom tell names apart. '+', '#' and '$' stay,
-    since 'C', 'C#' and 'C++' differ. The key of a key is the key itself. A name made of nothing but
-    punctuation keeps its case-folded form.
+    NFKC and case folding; quotes, markup, brackets and sentence punctuation removed; hyphens, colons
+    and commas as spaces, and slashes too, but between words; there they are 'and', as '&' is; leading
+    English articles dropped; diacritics dropped from Latin letters only, where they seldom tell names
+    apart. '+', '#' and '$' stay, since 'C', 'C#' and 'C++' differ. The key of a key is the key itself.
+    A name made of nothing but punctuation keeps its case-folded form.
     """
     text = unicodedata.normalize("NFKC", _MARKS.sub("", written)).casefold()
     text = _JOINING_SLASH.sub(" and ", unicodedata.normalize("NFKC", text).replace("&", " and "))

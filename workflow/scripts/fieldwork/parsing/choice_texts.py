@@ -1,7 +1,7 @@
 """Recognising an option by its text where a reply names no letter.
 
-Promises a letter only where exactly one option's text is given and not taken back. Numbers are compared
-whole: 17 is not in -17, nor 4 in 398.4.
+Promises a letter only where exactly one option's text stands and is not taken back. Numbers are
+compared whole: 17 is not in -17, nor 4 in 398.4.
 """
 
 import re
@@ -65,15 +65,15 @@ def letter_of_choice_text(text: str, *, letters: str, choices: Sequence[str]) ->
     if len(set(plain)) != len(plain) or not any(plain):
         return None
     for place in map(_plain, _places(text)):
-        named = _named(place, plain)
-        if len(named) == 1:
-            return letters[named[0]]
+        places = _choices_in(place, plain)
+        if len(places) == 1:
+            return letters[places[0]]
     return None
 
 
-def fits(written: str, choice: str) -> bool:
-    """Whether a line after an option's letter gives the option: its text, its beginning, or most of its words."""
-    line, option = _plain(written), _plain(choice)
+def fits(entry: str, choice: str) -> bool:
+    """Whether a line after an option's letter gives the option: its text or beginning, or most words."""
+    line, option = _plain(entry), _plain(choice)
     if not line or not option:
         return not line
     if line.startswith(option) or (len(line) >= _SHORT_CHOICE and option.startswith(line)):
@@ -92,9 +92,9 @@ def with_marked_romans(text: str, choices: Sequence[str]) -> str:
 
 
 def _places(text: str) -> list[str]:
-    boxed = _BOXED.findall(text[-20_000:])
-    stated = _STATED.findall(text[-20_000:])
-    places = [*boxed[-1:], *stated[-1:]]
+    boxes = _BOXED.findall(text[-20_000:])
+    statements = _STATED.findall(text[-20_000:])
+    places = [*boxes[-1:], *statements[-1:]]
     last = _SENTENCE_BREAK.split(text.rstrip()[-_SHORT_REPLY:])[-1]
     if last.rstrip("*_ ").endswith((".", "!", "]")):
         predicate = _PREDICATE.search(last)
@@ -102,7 +102,7 @@ def _places(text: str) -> list[str]:
     return [*places, text] if len(text) <= _SHORT_REPLY else places
 
 
-def _named(place: str, choices: Sequence[str]) -> list[int]:
+def _choices_in(place: str, choices: Sequence[str]) -> list[int]:
     """Choices the place names: equal to it, or else within it and not within a longer choice."""
     equal = [i for i, choice in enumerate(choices) if choice and _is_equal(choice, place)]
     if equal:
@@ -145,15 +145,15 @@ def _start_of(choice: str, place: str) -> int:
     matches = list(re.finditer(pattern, place[:2_000]))
     if any(_TAKEN_BACK.match(place[match.end() : match.end() + 120]) for match in matches):
         return -1
-    stated = (
+    starts = (
         m.start() for m in matches if not _DENIED.search(place[max(0, m.start() - 60) : m.start()])
     )
-    return next(stated, -1)
+    return next(starts, -1)
 
 
 def _plain(text: str) -> str:
     bare = unicodedata.normalize("NFKC", text).translate(_MINUS)
-    for pattern, written in _LATEX:
-        bare = pattern.sub(written, bare)
+    for pattern, symbol in _LATEX:
+        bare = pattern.sub(symbol, bare)
     bare = _ROMAN.sub(r"\1", _MARKUP.sub("", bare).casefold())
     return " ".join(bare.split()).strip(" .,;:!")

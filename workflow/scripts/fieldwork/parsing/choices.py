@@ -9,16 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fieldwork.parsing.choice_texts import letter_of_choice_text, with_marked_romans
-from fieldwork.parsing.closings import (
-    aside,
-    conclusion,
-    lone_letter,
-    marked_line,
-    mention,
-    own_part,
-    rivals,
-    several_letters,
-)
+from fieldwork.parsing.closings import aside, conclusion, mention, own_part
+from fieldwork.parsing.letter_lines import lone_letter, marked_line, rivals, several_letters
 from fieldwork.parsing.letters import normalise
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.statements import Reading, statement
@@ -51,7 +43,7 @@ def parse_choice(
     `strict` follows HELM's multiple-choice adapter (exact match after stripping white space):
     'B.' is no letter. `letter` looks, in this order, for a statement such as 'the answer is B' (the
     last one counts), a letter alone, a line that begins with a lettered option, a concluding
-    sentence or aside, the only option mentioned, and the text of exactly one of `choices`.
+    sentence or aside, the text of exactly one of `choices`, and the only option mentioned.
 
     Raises ValueError where `letters` is empty or repeats a letter.
     """
@@ -59,29 +51,28 @@ def parse_choice(
         raise ValueError(f"letters must be distinct and not empty, not {letters!r}")
     stripped = (text or "").strip()
     strict = stripped if len(stripped) == 1 and stripped in letters else None
-    shown = normalise(visible_text(text)[-_MAX_TEXT:])
-    if not shown.strip():
+    visible = normalise(visible_text(text)[-_MAX_TEXT:])
+    if not visible.strip():
         return ParsedChoice(strict, strict, None if strict else EMPTY)
-    own = own_part(with_marked_romans(shown, choices), letters)
-    reading = _read(own, letters, choices)
+    reading = _read(own_part(with_marked_romans(visible, choices), letters), letters, choices)
     if reading is None:
-        return ParsedChoice(strict, strict, None if strict else _why(shown))
+        return ParsedChoice(strict, strict, None if strict else _reason(visible))
     missing = AMBIGUOUS if reading.is_rivalry else NO_LETTER
     return ParsedChoice(strict, reading.letter, None if reading.letter else missing)
 
 
-def _read(shown: str, letters: str, choices: Sequence[str]) -> Reading | None:
+def _read(text: str, letters: str, choices: Sequence[str]) -> Reading | None:
     """The first way of reading that finds something; a Reading without letter is ambiguous."""
     ways: tuple[Callable[[], Reading | None], ...] = (
-        lambda: statement(shown, letters),
-        lambda: lone_letter(shown, letters),
-        lambda: several_letters(shown, letters),
-        lambda: marked_line(shown, letters, choices),
-        lambda: conclusion(shown, letters),
-        lambda: aside(shown, letters),
-        lambda: _of_text(letter_of_choice_text(shown, letters=letters, choices=choices)),
-        lambda: mention(shown, letters),
-        lambda: rivals(shown, letters),
+        lambda: statement(text, letters),
+        lambda: lone_letter(text, letters),
+        lambda: several_letters(text, letters),
+        lambda: marked_line(text, letters, choices),
+        lambda: conclusion(text, letters),
+        lambda: aside(text, letters),
+        lambda: _of_text(letter_of_choice_text(text, letters=letters, choices=choices)),
+        lambda: mention(text, letters),
+        lambda: rivals(text, letters),
     )
     readings = (way() for way in ways)
     return next((reading for reading in readings if reading is not None), None)
@@ -91,5 +82,5 @@ def _of_text(letter: str | None) -> Reading | None:
     return Reading(letter) if letter else None
 
 
-def _why(shown: str) -> str:
-    return REFUSED if is_refusal(shown, objecting=False) else NO_LETTER
+def _reason(visible: str) -> str:
+    return REFUSED if is_refusal(visible, objecting=False) else NO_LETTER

@@ -15,6 +15,7 @@ from fieldwork.parsing.writing import count_words, has_case, starts_small
 
 _MAX_JSON = 60_000
 _MAX_STARTS = 20
+_LONGEST_NAME = 300
 _NAME_KEYS = ("name", "title", "item", "option", "brand", "recommendation", "answer", "product")
 _PART_WORDS = 7
 _PART_LENGTH = 60
@@ -24,7 +25,7 @@ _CASELESS_WORDS = 5
 _JSON_START = re.compile(
     r"^[ \t*_`>]{0,12}(?:[^=()#\[{\n]{1,120}[:：][ \t*_`]{0,6})?(?=[\[{])", re.MULTILINE
 )
-"""Before a list in JSON: nothing, or words and a colon. A list after '=' or in brackets is program code."""
+"""Before a list in JSON: nothing, or words and a colon. After '=' or '(' it is program code."""
 _CODE = re.compile(r"[{}\[\]=<>\\]")
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
@@ -113,14 +114,12 @@ def comma_names(text: str, *, expected: int | None) -> tuple[str, ...]:
 
 
 def _comma_sentence(sentence: str, *, expected: int | None, single: bool) -> tuple[str, ...]:
-    announced, _, listed = sentence.rpartition(": ")
-    if not announced:
-        announced, _, listed = sentence.rpartition("：")
-    for candidate in dict.fromkeys((_LEAD_IN.sub("", listed), _LEAD_IN.sub("", sentence), listed)):
+    lead_in, _, series = sentence.rpartition(": ")
+    if not lead_in:
+        lead_in, _, series = sentence.rpartition("：")
+    for candidate in dict.fromkeys((_LEAD_IN.sub("", series), _LEAD_IN.sub("", sentence), series)):
         parts = _split(candidate.strip().rstrip(".。!！"), expected=expected)
-        if len(parts) > 1 and _is_list(
-            parts, expected=expected, free=bool(announced), alone=single
-        ):
+        if len(parts) > 1 and _is_list(parts, expected=expected, free=bool(lead_in), alone=single):
             return item_names(parts)
     return ()
 
@@ -150,10 +149,10 @@ def _split(candidate: str, *, expected: int | None) -> list[str]:
     parts = [part.strip() for part in _SEPARATOR.split(_CLOSING_CLAUSE.sub("", candidate))]
     if len(parts) < 2:
         return parts
-    joined = _LAST_JOINT.sub("", parts[-1])
-    if joined == parts[-1] and expected is not None and len(parts) < expected:
+    last = _LAST_JOINT.sub("", parts[-1])
+    if last == parts[-1] and expected is not None and len(parts) < expected:
         return parts[:-1] + _LAST_SPLIT.split(parts[-1], maxsplit=1)
-    return [*parts[:-1], joined]
+    return [*parts[:-1], last]
 
 
 def _decode(text: str) -> Any:
@@ -179,19 +178,19 @@ def _names_of(value: Any) -> tuple[str, ...]:
         return next((names for names in nested if len(names) >= 2), ())
     if not isinstance(value, list):
         return ()
-    written = [entry if isinstance(entry, str) else _object_name(entry) for entry in value]
-    if not written or not all(written) or any(len(name or "") > 300 for name in written):
+    names = [entry if isinstance(entry, str) else _object_name(entry) for entry in value]
+    if not names or not all(names) or any(len(name or "") > _LONGEST_NAME for name in names):
         return ()
-    return tuple(" ".join(plain_text(name).split()) for name in written if name)
+    return tuple(" ".join(plain_text(name).split()) for name in names if name)
 
 
 def _object_name(entry: Any) -> str | None:
     if not isinstance(entry, dict):
         return None
-    lowered = {str(key).lower(): inner for key, inner in entry.items()}
-    named = (lowered[key] for key in _NAME_KEYS if isinstance(lowered.get(key), str))
-    strings = (inner for inner in lowered.values() if isinstance(inner, str))
-    return next(named, None) or next(strings, None)
+    fields = {str(key).lower(): inner for key, inner in entry.items()}
+    names = (fields[key] for key in _NAME_KEYS if isinstance(fields.get(key), str))
+    strings = (inner for inner in fields.values() if isinstance(inner, str))
+    return next(names, None) or next(strings, None)
 
 
 def _cells(row: str) -> list[str]:

@@ -1,8 +1,8 @@
 """What in a text is the letter of an option.
 
-Owns the difference between an option's letter and other letters: articles and pronouns, Roman numbers,
-variables of a formula, units, parts of a question. All patterns are bounded, so that the time is linear in
-the length of the text.
+Owns the difference between an option's letter and other letters: articles and pronouns, Roman
+numbers, variables of a formula, units, parts of a question. All patterns are bounded, so that the time
+is linear in the length of the text.
 """
 
 import re
@@ -36,14 +36,14 @@ def normalise(text: str) -> str:
 
 def claims(pattern: re.Pattern[str], text: str) -> list[Claim]:
     """Letters that a pattern with the groups b (bracketed), c (bracketed, cut short), l (bare) finds."""
-    roman = "(ii)" in text
-    named = []
+    is_roman = "(ii)" in text
+    hits = []
     for match in pattern.finditer(text):
-        written = (match.group("b") or match.group("c") or match.group("l"))[0]
-        part = written.islower() and _begins_parts(text, written, match.end())
-        if not part and not (roman and written == "i"):
-            named.append(Claim(written.upper(), match.start(), match.end()))
-    return named
+        letter = (match.group("b") or match.group("c") or match.group("l"))[0]
+        is_part = letter.islower() and _begins_parts(text, letter, match.end())
+        if not is_part and not (is_roman and letter == "i"):
+            hits.append(Claim(letter.upper(), match.start(), match.end()))
+    return hits
 
 
 def _begins_parts(text: str, letter: str, end: int) -> bool:
@@ -65,9 +65,9 @@ def letter_pattern(letters: str) -> str:
     """
     small = letters.lower()
     mark = r"[*_\"'$\\]{0,3}"
-    joined = f"(?:{_ascending(letters)}|(?:\\s?(?:[,;/&]|and|or)\\s?){{1,2}}[{letters}]){{0,9}}"
-    bracketed = (
-        rf"[(\[{{<]\s?(?:options?\s|choices?\s)?{mark}(?:(?P<b>[{letters}]){joined}{mark}\s?[.:]?[)\]}}>]"
+    more = f"(?:{_ascending(letters)}|(?:\\s?(?:[,;/&]|and|or)\\s?){{1,2}}[{letters}]){{0,9}}"
+    in_brackets = (
+        rf"[(\[{{<]\s?(?:options?\s|choices?\s)?{mark}(?:(?P<b>[{letters}]){more}{mark}\s?[.:]?[)\]}}>]"
         rf"|(?P<c>[{letters}{small}])(?=\s*$|[.,:;]|\s(?:and|or)\s|{mark}\s?[.:]?[)\]}}>]){mark}\s?[.:]?[)\]}}>]?)"
     )
     firm = "".join(letter for letter in letters if letter not in "AI")
@@ -81,7 +81,7 @@ def letter_pattern(letters: str) -> str:
             rf"[{words}]{end}(?=\s*$|\s*\n|[^\w\s]|[^\x00-\x7f]"
             rf"|\s+(?:[^\w\s]|(?:{_CONNECTOR})(?!\w)))"
         )
-    return rf"(?:{bracketed}|(?<![°º]|{_WORD})(?P<l>{'|'.join(options)}))"
+    return rf"(?:{in_brackets}|(?<![°º]|{_WORD})(?P<l>{'|'.join(options)}))"
 
 
 def _ascending(letters: str) -> str:

@@ -7,17 +7,17 @@ rather than of all keys.
 Two keys are alike where they have the same numbers (digits, Roman numerals, number words: a sequel is
 another film) and, articles within left out,
 - the same letters once spaces are removed ('spider man', 'spiderman'), or
-- as many words, in which words differ as a plural does from its singular ('fund', 'funds'): any number of
-  words in a name of several; in a name of one word only where the prompt's names are common nouns, since
-  'Aliens' is another film than 'Alien', or
-- as many words, all equal but one, and that one a likely misspelling: the same first letter, no digit, an
-  optimal string alignment distance of 1 (2 from ten letters on, with equal endings: 'consulting' is no
-  slip for 'consultant') and a Jaro-Winkler similarity of at least the threshold. In short words one letter
-  makes another word: a replaced letter counts from seven letters on, swapped ones from five, an added one
-  from six, from five where it doubles its neighbour, and within a word of four or more where other words
-  of the name are equal, or
-- the same words in another order, plurals as above, without a word such as 'of' or 'to' that order gives
-  its meaning: what 'and' joins, or a name of three words turned round.
+- as many words, in which words differ as a plural does from its singular ('fund', 'funds'): any number
+  of words in a name of several; in a name of one word only where the prompt's names are common nouns,
+  since 'Aliens' is another film than 'Alien', or
+- as many words, all equal but one, and that one a likely misspelling: the same first letter, no digit,
+  an optimal string alignment distance of 1 (2 from ten letters on, with equal endings: 'consulting' is
+  no slip for 'consultant') and a Jaro-Winkler similarity of at least the threshold. In short words one
+  letter makes another word: a replaced letter counts from seven letters on, swapped ones from five, an
+  added one from six, from five where it doubles its neighbour, and within a word of four or more where
+  other words of the name are equal, or
+- the same words in another order, plurals as above, without a word such as 'of' or 'to' that order
+  gives its meaning: what 'and' joins, or a name of three words turned round.
 """
 
 import re
@@ -29,94 +29,15 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA, JaroWinkler
 
 _ARTICLES = frozenset(("the", "a", "an"))
-_ORDERING = frozenset(
-    [
-        "of",
-        "to",
-        "from",
-        "by",
-        "over",
-        "under",
-        "on",
-        "in",
-        "into",
-        "onto",
-        "at",
-        "with",
-        "without",
-        "for",
-        "before",
-        "after",
-        "vs",
-        "versus",
-        "than",
-        "through",
-        "between",
-        "de",
-        "del",
-        "di",
-        "da",
-        "du",
-        "des",
-        "von",
-        "zu",
-        "aus",
-        "per",
-        "par",
-        "para",
-        "por",
-        "sur",
-        "на",
-        "в",
-        "из",
-        "от",
-        "для",
-        "с",
-    ]
+_ORDERING = re.compile(
+    r"of|to|from|by|over|under|on|in|into|onto|at|with|without|for|before|after|vs|versus|than|through"
+    r"|between|de|del|di|da|du|des|von|zu|aus|per|par|para|por|sur|на|в|из|от|для|с"
 )
 """Words whose neighbours cannot change places."""
-_COUNTING = frozenset(
-    [
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-        "thirty",
-        "forty",
-        "fifty",
-        "hundred",
-        "thousand",
-        "million",
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-        "sixth",
-        "seventh",
-        "eighth",
-        "ninth",
-        "tenth",
-        "once",
-        "twice",
-        "half",
-    ]
+_COUNTING = re.compile(
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|twenty|(?:thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|first|second|third|fourth|fifth"
+    r"|sixth|seventh|eighth|ninth|tenth|once|twice|half"
 )
 _SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK")
@@ -195,7 +116,7 @@ def similarity(first: str, second: str, *, threshold: float, common_nouns: bool)
 
 
 def _is_spaced_alike(ours: list[str], theirs: list[str]) -> bool:
-    """Whether names of unlike numbers of words differ in spaces and plurals, or in these and in the order of what 'and' joins."""
+    """Whether names differ in spaces and plurals, or in these and in the order of what 'and' joins."""
     one, other = "".join(map(_stem, ours)), "".join(map(_stem, theirs))
     if min(len(ours), len(theirs)) > 1 and one == other and len(one) >= _LONG_LETTERS:
         return True
@@ -205,10 +126,12 @@ def _is_spaced_alike(ours: list[str], theirs: list[str]) -> bool:
 def _is_reordered(ours: list[str], theirs: list[str]) -> bool:
     """Whether the words are the same but for their order and plurals, and the order means nothing.
 
-    What 'and' joins may change places, after a first word and before a last one that both names share; else
+    What 'and' joins may change places, after first words and before last ones that both names share; else
     a name of three words and more may be turned round.
     """
-    if _ORDERING.intersection(ours) or sorted(map(_stem, ours)) != sorted(map(_stem, theirs)):
+    if any(map(_ORDERING.fullmatch, ours)) or sorted(map(_stem, ours)) != sorted(
+        map(_stem, theirs)
+    ):
         return False
     if "and" not in ours:
         return len(ours) > 2
@@ -234,7 +157,7 @@ def _joined_parts(words: list[str]) -> Counter[tuple[str, ...]]:
 
 
 def _spaceless_parts(words: list[str]) -> list[str]:
-    """What 'and' joins, without spaces and plurals, in alphabetic order: 'health tech' is 'healthtech'."""
+    """What 'and' joins, without spaces and plurals, in alphabetic order."""
     return sorted(_stem(part.replace(" ", "")) for part in " ".join(words).split(" and "))
 
 
@@ -303,9 +226,9 @@ def _stem(word: str) -> str:
 
 
 def _numbers(key: str) -> Counter[str]:
-    """Digits, Roman numerals and number words of the key: names that differ in one are different names."""
+    """Digits, Roman numerals and number words of the key: names that differ in one are different."""
     digits = re.findall(r"\d+", key)
-    words = (word for word in key.split() if _NUMERAL.fullmatch(word) or word in _COUNTING)
+    words = (word for word in key.split() if _NUMERAL.fullmatch(word) or _COUNTING.fullmatch(word))
     return Counter([*digits, *words])
 
 

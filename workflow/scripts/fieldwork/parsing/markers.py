@@ -131,20 +131,20 @@ def _numbered(index: int, level: str, indent: int, body: str) -> Line | None:
     if circled:
         number = digit_value(circled.group(1))
         return Line(index, "number", level + "circled", indent, number, body[circled.end() :])
-    found = _NUMBER.match(body) or _HASH_NUMBER.match(body)
+    marker = _NUMBER.match(body) or _HASH_NUMBER.match(body)
     style = "number"
-    if not found and (level or body[:1] in "*_"):
-        found, style = _LABELLED.match(body), "labelled"
-    if found:
-        written = found.group("number")
-        number = int(written) if written.isdigit() else digit_value(written)
-        content = _rebalance(found, body)
+    if not marker and (level or body[:1] in "*_"):
+        marker, style = _LABELLED.match(body), "labelled"
+    if marker:
+        numeral = marker.group("number")
+        number = int(numeral) if numeral.isdigit() else digit_value(numeral)
+        content = _rebalance(marker, body)
         return Line(index, "number", level + style, indent, number, content)
     worded = _ORDINAL.match(body) or _ROMAN.match(body)
     if worded:
-        written = worded.group("number")
-        names = _ROMANS if written in _ROMANS else _ORDINALS
-        number = names.index(written if written in names else written.lower()) + 1
+        numeral = worded.group("number")
+        names = _ROMANS if numeral in _ROMANS else _ORDINALS
+        number = names.index(numeral if numeral in names else numeral.lower()) + 1
         return Line(index, "number", level + "word", indent, number, _rebalance(worded, body))
     lettered = _LETTERED.match(body)
     if lettered:
@@ -154,8 +154,8 @@ def _numbered(index: int, level: str, indent: int, body: str) -> Line | None:
     return None
 
 
-def _rebalance(found: re.Match[str], body: str) -> str:
+def _rebalance(marker: re.Match[str], body: str) -> str:
     """Put back the emphasis that opened before the number and closes after the name."""
-    content = body[found.end() :]
-    opened = found.group("bold")
-    return opened + content if opened and not found.group("close") else content
+    content = body[marker.end() :]
+    emphasis = marker.group("bold")
+    return emphasis + content if emphasis and not marker.group("close") else content

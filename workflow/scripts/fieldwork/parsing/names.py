@@ -113,10 +113,10 @@ def _cut(entry: str) -> NameCut:
     content = _FOOTNOTE.sub("", _URL.sub("", _LINK.sub(r"\1", entry[:_MAX_ENTRY])))
     content = _CHECKBOX.sub("", content.strip())
     content = _LABEL.sub("", _without_leading_symbols(content))
-    marked = _LEADING_EMPHASIS.match(content)
-    if marked:
-        inner = next(group for group in marked.groups() if group is not None).strip()
-        rest = content[marked.end() :]
+    emphasis = _LEADING_EMPHASIS.match(content)
+    if emphasis:
+        inner = next(group for group in emphasis.groups() if group is not None).strip()
+        rest = content[emphasis.end() :]
         return _cut_marked(inner, rest)
     return _cut_plain(content)
 
@@ -144,17 +144,17 @@ def _cut_plain(content: str) -> NameCut:
     text = _without_other_title(text)
     colon = _COLON.search(text)
     dash = _DASH.search(text, 1)
-    ended = colon is not None and _closes_title(text, colon, dash)
+    is_title = colon is not None and _closes_title(text, colon, dash)
     text = text[: dash.start()] if dash else text
     text = _without_parentheses(text)
     for stop in (_SENTENCE_END, _RELATIVE):
-        found = stop.search(text)
-        text = text[: found.start()] if found else text
+        end = stop.search(text)
+        text = text[: end.start()] if end else text
     text = _without_clause(_without_other_title(text.rstrip()))
     colon = _COLON.search(text)
     name = _tidy(text)
     before = _tidy(text[: colon.start()]) if colon else name
-    return NameCut(name=name, before_colon=before or name, is_title=ended and before != name)
+    return NameCut(name=name, before_colon=before or name, is_title=is_title and before != name)
 
 
 def _quoted_title(text: str) -> str | None:
@@ -163,14 +163,14 @@ def _quoted_title(text: str) -> str | None:
     Words in small letters after the quotes are description ('"Alien" by Ridley Scott'), others are
     part of the name ('"Weird Al" Yankovic'). What describes a title outside quotes does so within.
     """
-    quoted = _LEADING_QUOTE.match(text)
-    if not quoted:
+    quotation = _LEADING_QUOTE.match(text)
+    if not quotation:
         return None
-    after = _AFTER_TITLE.match(text[quoted.end() :])
-    joined = after is None or (after.group()[-1:].isalpha() and not starts_small(after.group()))
-    if joined and text[0] not in "《「『【〈":
+    after = _AFTER_TITLE.match(text[quotation.end() :])
+    goes_on = after is None or (after.group()[-1:].isalpha() and not starts_small(after.group()))
+    if goes_on and text[0] not in "《「『【〈":
         return None
-    inner = next(group for group in quoted.groups() if group is not None)
+    inner = next(group for group in quotation.groups() if group is not None)
     return _tidy(_without_other_title(_without_parentheses(inner))) or _tidy(inner)
 
 

@@ -29,7 +29,10 @@ _IDIOMS = (
     r"(?!wait\b|believe\b|agree\b|stress\b|emphasi[sz]e\b|thank\b|help\s+(?:but|feeling|thinking)\b|overstate\b"
     r"|complain\b|imagine\b|resist\b|say\s+enough\b|recommend\b[^.\n]{0,60}\benough\b)"
 )
-_AI = r"(?:AI|artificial\s+intelligence|(?:language\s+)?model|assistant|(?:chat\s?)?bot|(?:computer\s+)?program)"
+_AI = (
+    r"(?:AI|artificial\s+intelligence|(?:language\s+)?model|assistant|(?:chat\s?)?bot"
+    r"|(?:computer\s+)?program)"
+)
 _SORRY = (
     r"(?:I\s*(?:['’]m|am)\s+(?:very\s+|so\s+|really\s+)?(?:sorry|afraid)|sorry|unfortunately|regrettably"
     r"|(?:I\s+)?apologi[sz]e|(?:my\s+)?apologies)"

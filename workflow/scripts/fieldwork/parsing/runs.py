@@ -1,7 +1,7 @@
 """Lines of a reply that form one list: numbered lines, table rows, bullets.
 
-Owns which marked lines belong together and which list lies within another. Promises that a line is in
-one run at most, in the order of the reply.
+Owns which lines with markers belong together and which list lies within another. Promises that a line
+is in one run at most, in the order of the reply.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,11 +34,11 @@ def marked_runs(lines: Sequence[Line]) -> list[Run]:
 def _top_level(runs: Iterable[Run], lines: Sequence[Line]) -> list[Run]:
     """The runs that do not lie within, or hang from the last entry of, another run."""
     ordered = sorted(runs, key=_place)
-    kept: list[Run] = []
+    outermost: list[Run] = []
     for run in ordered[:_MAX_RUNS]:
-        if not any(_is_inside(run, outer, lines) for outer in kept):
-            kept.append(run)
-    return kept
+        if not any(_is_inside(run, outer, lines) for outer in outermost):
+            outermost.append(run)
+    return outermost
 
 
 def _place(run: Run) -> tuple[int, int]:
@@ -72,14 +72,14 @@ def _numbered_runs(lines: Sequence[Line]) -> list[Run]:
             open_runs.append([line])
         else:
             target.append(line)
-    kept = [run for run in open_runs if len(run) > 1 and _is_sequence(run)]
-    if not kept:
-        kept = [run for run in open_runs if len(open_runs) == 1 and _is_first_entry(run[0])]
+    lists = [run for run in open_runs if len(run) > 1 and _is_sequence(run)]
+    if not lists:
+        lists = [run for run in open_runs if len(open_runs) == 1 and _is_first_entry(run[0])]
     lazy = [run[0] for run in open_runs if len(run) == 1 and run[0].number == 1]
     same = [line for line in lazy if (line.style, line.indent) == (lazy[0].style, lazy[0].indent)]
     if len(same) > 2 and same[0].style != "letter":
-        kept.append(same)
-    return [Run(NUMBERED, tuple(run), item_names(_contents(run, lines))) for run in kept]
+        lists.append(same)
+    return [Run(NUMBERED, tuple(run), item_names(_contents(run, lines))) for run in lists]
 
 
 def _continues(run: Sequence[Line], line: Line) -> bool:
@@ -101,7 +101,7 @@ def _is_sequence(run: Sequence[Line]) -> bool:
 
 
 def _is_first_entry(line: Line) -> bool:
-    """Whether a lone line is the first entry of a list: what a reply gives that asks for one, or breaks off."""
+    """Whether a lone line is the first entry of a list: the only one asked for, or one cut off."""
     if line.number != 1 or not line.style.endswith(("number", "circled", "labelled")):
         return False
     return not enumerated_names(f"1. {line.content}")
@@ -142,9 +142,9 @@ def _table_runs(lines: Sequence[Line]) -> list[Run]:
 
 def _contents(run: Sequence[Line], lines: Sequence[Line]) -> list[str]:
     """Entry texts; an entry whose marker stands alone takes the next line that has text."""
-    taken: list[str] = []
+    contents: list[str] = []
     for line in run:
         following = lines[line.position + 1 : line.position + 3]
         beneath = next((other.content for other in following if other.kind != "blank"), "")
-        taken.append(line.content if line.content.strip("*_ ") else beneath)
-    return taken
+        contents.append(line.content if line.content.strip("*_ ") else beneath)
+    return contents

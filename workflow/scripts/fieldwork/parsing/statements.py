@@ -23,7 +23,7 @@ _CHOOSE = (
     r"|choosing|selecting|picking|went\s+with|elijo|wähle|choisis|scelgo|escolho|выбираю|选择|选)"
 )
 _RIGHT = r"(?:correct|right|best|true|accurate|appropriate|valid|closest|proper|final)"
-_CHOSEN = r"(?:correct|right|best|better|closest|proper|final|answer)"
+_RIGHT_ONE = r"(?:correct|right|best|better|closest|proper|final|answer)"
 _TRUE = r"(?:true|accurate|valid|appropriate)"
 _LINK_WORD = (
     r"(?:is|are|was|would|should|must|will|be|has|to|have|seems?|appears?|likely|most|probably|thus"
@@ -37,7 +37,7 @@ _GAP_TOKEN = (
     r"|\\math(?:bf|rm|it)?\b|\\fbox\b|\\,|\{|是|为|為|は|:|选项|選項|应该|應該|应|選|选)"
 )
 _GAP = rf"(?:\s{{0,6}}{_GAP_TOKEN}){{0,14}}\s{{0,6}}"
-_NOTHING_SAID = re.compile(
+_FILLERS = re.compile(
     r"[\W_]{0,20}(?:(?:so|thus|therefore|hence|final|the|my|correct|best|answer|is|[A-Z])[\W_]{1,20}){0,20}",
     re.IGNORECASE,
 )
@@ -73,15 +73,15 @@ def statement(text: str, letters: str) -> Reading | None:
     A later statement corrects an earlier one only where something is said between them: models
     that run on repeat 'The answer is …' with one letter after the other. A statement that names
     several letters counts for the first of them, as in MMLU-Pro's own reading
-    (TIGER-AI-Lab/MMLU-Pro). A verdict counts where there is no statement, or where it corrects one. A last
-    statement of a letter that the item does not have leaves none.
+    (TIGER-AI-Lab/MMLU-Pro). A verdict counts where there is no statement, or where it corrects one. A
+    last statement of a letter that the item does not have leaves none.
     """
-    stated = _in_order(text, _statement_patterns(letters))
-    stated = sorted([*stated, *_beyond(text, letters)], key=attrgetter("end"))
+    own = _in_order(text, _statement_patterns(letters))
+    statements = sorted([*own, *_beyond(text, letters)], key=attrgetter("end"))
     verdicts = _verdicts(text, letters)
-    if not stated:
+    if not statements:
         return Reading(verdicts[-1].letter) if verdicts else None
-    answer = _first_of_row(text, stated)
+    answer = _first_of_row(text, statements)
     later = [verdict for verdict in verdicts if verdict.start >= answer.end]
     if later and _CORRECTION.search(text[answer.end : later[-1].start]):
         answer = later[-1]
@@ -90,21 +90,21 @@ def statement(text: str, letters: str) -> Reading | None:
 
 def _in_order(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[Claim]:
     """Claims that the text does not deny, by their ends."""
-    named = [claim for pattern in patterns for claim in claims(pattern, text)]
-    kept = [claim for claim in named if not is_denied(text, claim)]
-    return sorted(kept, key=attrgetter("end"))
+    every = [claim for pattern in patterns for claim in claims(pattern, text)]
+    affirmed = [claim for claim in every if not is_denied(text, claim)]
+    return sorted(affirmed, key=attrgetter("end"))
 
 
 def _beyond(text: str, letters: str) -> list[Claim]:
     """Statements of a letter that the item does not have."""
-    named = (Claim(m.group("l"), m.start(), m.end()) for m in _BEYOND.finditer(text))
-    return [claim for claim in named if claim.letter not in letters]
+    every = (Claim(m.group("l"), m.start(), m.end()) for m in _BEYOND.finditer(text))
+    return [claim for claim in every if claim.letter not in letters]
 
 
-def _first_of_row(text: str, stated: list[Claim]) -> Claim:
-    answer = stated[-1]
-    for earlier in reversed(stated[:-1]):
-        if not _NOTHING_SAID.fullmatch(text, earlier.end, max(earlier.end, answer.start)):
+def _first_of_row(text: str, statements: list[Claim]) -> Claim:
+    answer = statements[-1]
+    for earlier in reversed(statements[:-1]):
+        if not _FILLERS.fullmatch(text, earlier.end, max(earlier.end, answer.start)):
             break
         answer = earlier
     return answer
@@ -116,22 +116,22 @@ def _verdicts(text: str, letters: str) -> list[Claim]:
     Several options that are true leave the answer open. A bare letter that the text uses as a variable
     makes no claim.
     """
-    chosen = _singled_out(text, _verdict_patterns(letters, _CHOSEN))
-    if chosen:
-        return chosen
-    named = _singled_out(text, _verdict_patterns(letters, _TRUE)[-1:])
-    true = [claim for claim in named if not _is_bare(text, claim)]
+    right = _of_one_option(text, _verdict_patterns(letters, _RIGHT_ONE))
+    if right:
+        return right
+    claims_of_truth = _of_one_option(text, _verdict_patterns(letters, _TRUE)[-1:])
+    true = [claim for claim in claims_of_truth if not _is_bare(text, claim)]
     return true if len({claim.letter for claim in true}) == 1 else []
 
 
-def _singled_out(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[Claim]:
+def _of_one_option(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[Claim]:
     """Claims about one option, and not about a variable, a group of options or 'vitamin C'."""
-    named = [claim for claim in _in_order(text, patterns) if not is_one_of_several(text, claim)]
-    bare = {claim.letter for claim in named if _is_bare(text, claim)}
+    verdicts = [claim for claim in _in_order(text, patterns) if not is_one_of_several(text, claim)]
+    bare = {claim.letter for claim in verdicts if _is_bare(text, claim)}
     variables = {letter for letter in bare if is_variable(text, letter)}
     return [
         claim
-        for claim in named
+        for claim in verdicts
         if not _is_bare(text, claim) or (claim.letter not in variables and _is_subject(text, claim))
     ]
 

@@ -35,8 +35,8 @@ def _is_whole(line: Line) -> bool:
     names = item_names([content])
     if not names:
         return False
-    written = " ".join(plain_text(content).split())
-    after = written.rpartition(names[0])[2]
+    entry = " ".join(plain_text(content).split())
+    after = entry.rpartition(names[0])[2]
     return bool(after.strip(" \t*_"))
 
 
