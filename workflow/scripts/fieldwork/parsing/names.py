@@ -48,6 +48,8 @@ _PARENTHESES = re.compile(
     rf"|(?<=\S)\s?[(\[]{_YEAR}[^()\[\]\n]{{0,20}}[)\]]"
 )
 _OPEN_PARENTHESIS = re.compile(r"(?:\s\(|（)[^()（）]*$")
+_DATE = re.compile(rf"\s?[(\[]{_YEAR}[^()\[\]\n]{{0,20}}[)\]]\s?[:：]")
+"""A year after a title and before its description."""
 _CLOSING_YEAR = re.compile(rf",\s{{0,2}}{_YEAR}$")
 _OTHER_TITLE = re.compile(r"(?:\s|[,;:]\s?)or[:,]\s.*$|[;:]\s?or\s.*$|\sor$", re.IGNORECASE)
 _DASH = re.compile(
@@ -142,9 +144,10 @@ def _cut_plain(content: str) -> NameCut:
     if title:
         return NameCut(name=title, before_colon=title, is_title=True)
     text = _without_other_title(text)
-    colon = _COLON.search(text)
-    dash = _DASH.search(text, 1)
+    colon, dash, date = _COLON.search(text), _DASH.search(text, 1), _DATE.search(text, 1)
     is_title = colon is not None and _closes_title(text, colon, dash)
+    if date is not None and (dash is None or date.start() < dash.start()):
+        is_title, text, dash = True, text[: date.start()], None
     text = text[: dash.start()] if dash else text
     text = _without_parentheses(text)
     for stop in (_SENTENCE_END, _RELATIVE):
