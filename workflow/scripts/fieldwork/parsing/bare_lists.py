@@ -79,7 +79,8 @@ def bare_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...
     for longest in (_SHORT, _LONG):
         block = _block(texts, longest=longest, expected=expected)
         names = item_names(block.contents)
-        if len(names) != len(block.contents) or not _are_names(names, block):
+        is_talk = 2 * len(set(names)) <= len(names)
+        if len(names) != len(block.contents) or is_talk or not _are_names(names, block):
             continue
         exact = expected is not None and len(names) == expected > 1
         if exact and (block.is_announced or block.is_alone):

@@ -62,7 +62,7 @@ _RELATIVE = re.compile(
     r"|due\s+to|located|with\s+(?:its|their|a|an|the))\b"
 )
 _CLAUSE = re.compile(r"[，,]")
-_ENTRY_WORDS = 14
+_ENTRY_WORDS = 10
 """Words of an entry in a script without spaces from which it holds more than a name."""
 _NAME_CHARACTERS = 12
 """Longest name before a comma in Chinese or Japanese: what follows it is a clause about the name."""

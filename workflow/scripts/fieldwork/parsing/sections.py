@@ -29,7 +29,7 @@ _ASIDE = re.compile(
     r"|disadvantages|benefits|drawbacks|methodology|questions?|faqs?|further\s+reading|also\s+consider"
     r"|getting\s+(?:there|around))\b"
     r"|^\W*(?:(?:a\s+|some\s+|final\s+|important\s+|please\s+)?notes?|summary|overview|introduction|background|bonus"
-    r"|important|remember|why|how\s+(?:to|i|we|they)|alternatives?|packing|budget(?:ing)?)\b"
+    r"|important|remember|why|how\s+(?:to|i|we|they)|alternatives?|packing|budgeting)\b"
     r"|\b(?:Tipps?|Hinweise?|Fazit|Quellen|Warum|Gründe|consejos?|notas?|contras|ventajas|desventajas|conclusi[oó]n|fuentes|razones|por\s+qu[eé]"
     r"|conseils?|remarques?|pourquoi|raisons|consigli|dicas?|observaç(?:ão|ões)|советы?|примечани[ея]"
     r"|почему|причины|вывод)\b|小贴士|提示|建议|建議|注意|总结|總結|原因|理由|参考|ヒント|注意点|ポイント|まとめ",
