@@ -4,7 +4,18 @@ import pytest
 
 from fieldwork.parsing.lists import NO_LIST, ParsedList, parse_list
 
-BRANDS = ("Nike", "Adidas", "Puma", "Asics", "Reebok", "Fila", "Saucony", "Brooks", "Hoka", "Mizuno")
+BRANDS = (
+    "Nike",
+    "Adidas",
+    "Puma",
+    "Asics",
+    "Reebok",
+    "Fila",
+    "Saucony",
+    "Brooks",
+    "Hoka",
+    "Mizuno",
+)
 
 
 @pytest.mark.parametrize("expected", [2, 3, 5, 7, 10])
@@ -24,10 +35,11 @@ def test_as_many_lines_as_asked_for(expected: int, frame: str) -> None:
         # quoted, exclaimed, asked, long, with digits and with small words
         ('"Alien"', '"Heat"', '"Up"'),
         ('"Alien" (1979)', '"Heat" (1995)', '"Up" (2009)'),
-        ("“One Flew Over the Cuckoo's Nest”", "“Jaws”", "“The Assassination of Jesse James by the Coward Robert Ford”"),
+        ("“One Flew Over the Cuckoo's Nest”", "“Jaws”", "“Sing, Unburied, Sing”"),
         ("Oklahoma!", "Airplane!", "Mamma Mia!"),
         ("Who Framed Roger Rabbit?", "O Brother, Where Art Thou?", "What's Up, Doc?"),
-        ("The Assassination of Jesse James by the Coward Robert Ford", "Jaws", "Birds of Prey and the Fantabulous Emancipation of One Harley Quinn"),
+        ("The Assassination of Jesse James by the Coward Robert Ford", "Jaws",
+         "Birds of Prey and the Fantabulous Emancipation of One Harley Quinn"),
         ("Alien – a crew meets a stranger", "Heat – a thief and a detective", "Up – a house flies"),
         ("**Alien**", "**Heat**", "**Up**"),
         ("Матрица", "Сталкер", "Солярис"),
@@ -48,7 +60,9 @@ def test_short_lines_of_another_number_are_a_list_where_nothing_else_stands(n: i
     assert parse_list(text, expected=5).items == BRANDS[:n]
     assert parse_list(f"Here are some brands:\n{text}", expected=5).items == BRANDS[:n]
     # among sentences nothing tells such lines from others
-    assert parse_list(f"Shoes are a matter of taste.\n{text}\nTry them on.", expected=5).items is None
+    assert (
+        parse_list(f"Shoes are a matter of taste.\n{text}\nTry them on.", expected=5).items is None
+    )
 
 
 @pytest.mark.parametrize("expected", [3, 5, 8, None])

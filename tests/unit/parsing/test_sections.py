@@ -32,9 +32,7 @@ NAMES = ("Hotel Aurora", "Casa Verde", "Old Mill Inn")
 )
 @pytest.mark.parametrize("first", [True, False], ids=["tips first", "tips last"])
 def test_tips_beside_an_answer_are_left_out(heading: str, first: bool) -> None:
-    tips = (
-        f"{heading}\n1. Season prices differ\n2. Parking\n3. Breakfast\n4. Late arrival\n5. Pets"
-    )
+    tips = f"{heading}\n1. Season prices differ\n2. Parking\n3. Breakfast\n4. Late arrival\n5. Pets"
     hotels = f"Here are three hotels:\n{HOTELS}"
     text = f"{tips}\n\n{hotels}" if first else f"{hotels}\n\n{tips}"
     assert parse_list(text, expected=3).items == NAMES

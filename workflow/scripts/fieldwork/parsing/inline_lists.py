@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from fieldwork.parsing.names import item_names, plain_text
-from fieldwork.parsing.writing import count_words, has_case, starts_small
+from fieldwork.parsing.writing import count_words, has_case, is_unspaced, starts_small
 
 _MAX_JSON = 60_000
 _MAX_STARTS = 20
@@ -19,7 +19,7 @@ _LONGEST_NAME = 300
 _NAME_KEYS = ("name", "title", "item", "option", "brand", "recommendation", "answer", "product")
 _PART_WORDS = 7
 _PART_LENGTH = 60
-_CASELESS_WORDS = 5
+_UNSPACED_WORDS, _CASELESS_WORDS = 5, 3
 """Words of a part in a script without capitals, where nothing but its length tells it from a clause."""
 
 _JSON_START = re.compile(
@@ -35,7 +35,7 @@ _LAST_JOINT = re.compile(
 )
 _TRAILING_JOINT = re.compile(r"[\s,;]*(?:(?<=[\s,;])(?:and|or|und|et|y|e|и))?[\s,;]*$")
 _LAST_SPLIT = re.compile(
-    r"\s+(?:and|or|und|oder|et|ou|y|e|и|или|en|och|og|ve|&|और)\s+|[和与及]|以及"
+    r"\s+(?:and|or|und|oder|et|ou|y|e|и|или|en|och|og|ve|&|और)\s+|(?<=\S\S)[和与及](?=\S\S)|以及"
 )
 _CLAUSE_WORD = re.compile(
     r"[我你您他她它]|這|这|那[么麼些個个]|的话|的話|可以|能够|能夠|如果|因为|因為|所以|但|而且|并且|並且|还是|還是"
@@ -140,7 +140,8 @@ def _is_list(parts: Sequence[str], *, expected: int | None, free: bool, alone: b
         return False
     if not any(has_case(part) for part in parts):
         clause = any(_CLAUSE_WORD.search(part) for part in parts)
-        return (alone or (exact and free)) and max(words) <= _CASELESS_WORDS and not clause
+        longest = _UNSPACED_WORDS if is_unspaced(parts[0]) else _CASELESS_WORDS
+        return (alone or (exact and free)) and max(words) <= longest and not clause
     capital = not any(starts_small(part) for part in parts)
     return capital or (exact and (free or (alone and max(words) <= 2)))
 

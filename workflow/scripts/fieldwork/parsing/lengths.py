@@ -25,10 +25,13 @@ _LONGEST = 100
 
 _WRITTEN = r"\d{1,3}|" + "|".join(sorted(map(re.escape, _VALUES), key=len, reverse=True))
 _NUMBER = rf"(?P<n>{_WRITTEN})"
-_NO_RANGE = rf"(?!\s?(?:[-–—]|to|or|bis|oder|à|ou|a|o|до|или|至|到)\s?(?:{_WRITTEN})(?!\w))"
+_RANGE_WORDS = ("to", "or", "bis", "oder", "à", "ou", "a", "o", "до", "или")
+_NO_RANGE = rf"(?!\s?(?:[-–—]|{'|'.join(_RANGE_WORDS)}|至|到)\s?(?:{_WRITTEN})(?!\w))"
+_NO_RANGE_END = "".join(rf"(?<!\b{word}\s)" for word in _RANGE_WORDS)
 _VERB = (
     r"(?:list|name|give|recommend|suggest|provide|tell|show|write|generate|pick|choose|share|offer|propose|state"
-    r"|identify|mention|rank|select|what\s+are|which\s+are|welche|was\s+sind|quels?\s+sont|cuáles\s+son|nenne|nennen|gib|empfiehl|empfehlen|liste|schlage|nomme|donne[zr]?|recommande[zr]?"
+    r"|identify|mention|rank|select|what\s+are|which\s+are|welche|was\s+sind|quels?\s+sont|cuáles\s+son"
+    r"|nenne|nennen|gib|empfiehl|empfehlen|liste|schlage|nomme|donne[zr]?|recommande[zr]?"
     r"|cite[zr]?|propose[zr]?|recomienda|recomiéndame|nombra|dame|dime|enumera|sugiere|menciona|recomende|sugira|dê"
     r"|diga|elenca|consiglia|consigliami|suggerisci|dimmi|dammi|noem|geef|raad|wymień|podaj|poleć|nämn|ge"
     r"|перечисли(?:те)?|назови(?:те)?|порекомендуй(?:те)?|посоветуй(?:те)?|дай(?:те)?|предложи(?:те)?|назвіть|порекомендуйте)"
@@ -42,7 +45,7 @@ _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\bexactly\s+{_NUMBER}\b{_NO_RANGE}{_OF_TIME}",
-        rf"\b{_VERB}\b(?:[-\s]+[^\W\d_]+){{0,4}}?\s+{_NUMBER}(?!\w){_NO_RANGE}{_OF_TIME}",
+        rf"\b{_VERB}\b(?:[-\s]+[^\W\d_]+){{0,4}}?\s+{_NO_RANGE_END}{_NUMBER}(?!\w){_NO_RANGE}{_OF_TIME}",
         rf"\b(?:top|best|these|the)\s+{_NUMBER}(?!\w){_NO_RANGE}{_OF_TIME}",
         rf"\b{_NUMBER}\s+(?:\w+\s+){{0,2}}?(?:options?|items?|names?|titles?|recommendations?|suggestions?|examples?"
         r"|answers?|ideas?|choices?|picks)\b",

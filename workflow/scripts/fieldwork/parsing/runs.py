@@ -10,6 +10,7 @@ from typing import NamedTuple
 from fieldwork.parsing.inline_lists import enumerated_names, table_names
 from fieldwork.parsing.markers import Line
 from fieldwork.parsing.names import item_names
+from fieldwork.parsing.writing import starts_small
 
 NUMBERED, TABLE, BULLETS = range(3)
 """Ranks of runs: of several lists in a reply, numbered ones come before tables, these before bullets."""
@@ -103,6 +104,8 @@ def _is_sequence(run: Sequence[Line]) -> bool:
 def _is_first_entry(line: Line) -> bool:
     """Whether a lone line is the first entry of a list: the only one asked for, or one cut off."""
     if line.number != 1 or not line.style.endswith(("number", "circled", "labelled")):
+        return False
+    if starts_small(line.content):
         return False
     return not enumerated_names(f"1. {line.content}")
 

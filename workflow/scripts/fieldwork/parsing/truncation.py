@@ -23,7 +23,7 @@ def without_unfinished(text: str) -> str:
     line = read_lines(last)[0]
     if line.kind in {"number", "bullet", "title"}:
         # the marker stays: an entry without a name still says that the lists above it are others
-        marker = last.rstrip().removesuffix(line.content.rstrip())
+        marker = last.rstrip().removesuffix(line.content.strip().lstrip("*_"))
         return text if _is_whole(line) else f"{head}\n{marker}"
     return _without_last_part(head, last, line)
 
