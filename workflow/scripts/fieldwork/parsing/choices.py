@@ -13,7 +13,7 @@ from fieldwork.parsing.closings import aside, conclusion, mention, own_part
 from fieldwork.parsing.letter_lines import lone_letter, marked_line, rivals, several_letters
 from fieldwork.parsing.letters import normalise
 from fieldwork.parsing.refusals import is_refusal
-from fieldwork.parsing.statements import Reading, statement
+from fieldwork.parsing.statements import Reading, statement, verdict
 from fieldwork.parsing.visible import visible_text
 
 REFUSED = "refused"
@@ -42,8 +42,9 @@ def parse_choice(
 
     `strict` follows HELM's multiple-choice adapter (exact match after stripping white space):
     'B.' is no letter. `letter` looks, in this order, for a statement such as 'the answer is B' (the
-    last one counts), a letter alone, a line that begins with a lettered option, a concluding
-    sentence or aside, the text of exactly one of `choices`, and the only option mentioned.
+    last one counts), a letter alone, a verdict such as 'B is correct', a line that begins with a
+    lettered option, a concluding sentence or aside, the text of exactly one of `choices`, and the only
+    option mentioned.
 
     Raises ValueError where `letters` is empty or repeats a letter.
     """
@@ -67,6 +68,7 @@ def _read(text: str, letters: str, choices: Sequence[str]) -> Reading | None:
         lambda: statement(text, letters),
         lambda: lone_letter(text, letters),
         lambda: several_letters(text, letters),
+        lambda: verdict(text, letters),
         lambda: marked_line(text, letters, choices),
         lambda: conclusion(text, letters),
         lambda: aside(text, letters),

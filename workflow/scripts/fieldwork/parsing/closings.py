@@ -10,7 +10,7 @@ from functools import lru_cache
 from fieldwork.parsing.denials import is_denied, is_in_series
 from fieldwork.parsing.letter_lines import ends_on_options, lone_letter, marked_line
 from fieldwork.parsing.letters import Claim, claims, is_variable, letter_pattern
-from fieldwork.parsing.statements import OPTION, Reading, statement
+from fieldwork.parsing.statements import OPTION, Reading, statement, verdict
 
 _SHORT_REPLY = 300
 _CLOSE = 700
@@ -47,7 +47,7 @@ def own_part(text: str, letters: str) -> str:
     if turn is None or not text[: turn.start()].strip():
         return text
     head = text[: turn.start()]
-    ways = (statement, lone_letter, marked_line)
+    ways = (statement, lone_letter, verdict, marked_line)
     return head if any(way(head, letters) for way in ways) else text
 
 

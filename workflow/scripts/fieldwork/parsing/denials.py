@@ -15,9 +15,15 @@ _NEGATION = re.compile(
     r"|\beliminated?|\bruled?\s+out|\binstead\s+of|\brather\s+than|\bfalse\s+that|\bother\s+than|\bexcept)"
     r"(?:[\s*_]+(?:think|believe|say|agree|true|that|likely|sure|mean|be|the|a|an|case|if|it|is|as|with"
     r"|necessarily|certain|convinced|correct|right|best|option|choice|answer|options|pick|choose"
-    r"|select|to|want|for)){0,8}[\s*_(:\"]*$",
+    r"|select|to|want|for)){0,8}[\s*_(\"]*$",
     re.IGNORECASE,
 )
+_RULED_OUT = re.compile(
+    r"(?:\beliminat\w{1,4}|\bexclud\w{1,4}|\brul\w{1,4}\s+out|\bneither|\breject\w{0,4})\s+(?:options?\s+|choices?\s+)?"
+    r"(?:[(*]{0,3}[A-Z][)*]{0,3}\s{0,2}(?:,\s{0,2}(?:and|or|nor)?|and|or|nor|&)\s{0,2}){1,9}[(*]{0,3}$",
+    re.IGNORECASE,
+)
+"""A series of letters after a verb that rules them out."""
 _NONE_OF = re.compile(
     r"\b(?:none|neither|not\s+(?:any|all|both)|no\s+one|all|both|each|every|any)\b[^.\n]{0,30}"
     r"(?:\(?[A-Z]\)?\s*(?:,|and|or|nor|/|&)\s*){0,9}(?:and|or|nor)?[\s(*]*$",
@@ -57,6 +63,8 @@ def is_denied(text: str, claim: Claim) -> bool:
     """Whether the text denies the letter or leaves it to others. An exception from all is no denial."""
     before = text[max(0, claim.start - _BEFORE) : claim.start]
     if _OTHERS.search(before) or _REJECTED.match(text[claim.end : claim.end + _AFTER]):
+        return True
+    if _RULED_OUT.search(before):
         return True
     return _NEGATION.search(before) is not None and _EXCEPTION.search(before) is None
 

@@ -19,7 +19,7 @@ _MANY = 5
 """List lines that make an answer of a text, whatever its first sentence says."""
 _CLOSE = 200
 """Characters at the end in which a reply asks back."""
-_ANSWER = 150
+_ANSWER = 100
 """Characters after a hedge and a turn ('but', 'however') that are an answer."""
 _LONG_ANSWER = 400
 """Characters after a refusal, a turn and an announcement ('here is') that are an answer."""

@@ -73,19 +73,24 @@ def statement(text: str, letters: str) -> Reading | None:
     A later statement corrects an earlier one only where something is said between them: models
     that run on repeat 'The answer is …' with one letter after the other. A statement that names
     several letters counts for the first of them, as in MMLU-Pro's own reading
-    (TIGER-AI-Lab/MMLU-Pro). A verdict counts where there is no statement, or where it corrects one. A
-    last statement of a letter that the item does not have leaves none.
+    (TIGER-AI-Lab/MMLU-Pro). A verdict counts after a statement where it corrects it. A last statement
+    of a letter that the item does not have leaves none.
     """
     own = _in_order(text, _statement_patterns(letters))
     statements = sorted([*own, *_beyond(text, letters)], key=attrgetter("end"))
-    verdicts = _verdicts(text, letters)
     if not statements:
-        return Reading(verdicts[-1].letter) if verdicts else None
+        return None
     answer = _first_of_row(text, statements)
-    later = [verdict for verdict in verdicts if verdict.start >= answer.end]
+    later = [verdict for verdict in _verdicts(text, letters) if verdict.start >= answer.end]
     if later and _CORRECTION.search(text[answer.end : later[-1].start]):
         answer = later[-1]
     return Reading(answer.letter) if answer.letter in letters else Reading(None, is_rivalry=False)
+
+
+def verdict(text: str, letters: str) -> Reading | None:
+    """The last verdict that an option is the right one, or that it alone is true."""
+    verdicts = _verdicts(text, letters)
+    return Reading(verdicts[-1].letter) if verdicts else None
 
 
 def _in_order(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[Claim]:
