@@ -134,13 +134,13 @@ def _own_item(row: Mapping[str, Any], path: Path, options: SourceOptions) -> Ite
 
 def _list_length(row: Mapping[str, Any], where: str) -> int | None:
     """How many options the item asks for, where the source says so."""
-    written = _text(row, "list_length")
-    if written is None:
+    cell = _text(row, "list_length")
+    if cell is None:
         return None
-    whole = written.strip().removesuffix(".0")
+    whole = cell.strip().removesuffix(".0")
     if not (whole.isascii() and whole.isdigit() and 0 < int(whole) <= MAX_LIST_LENGTH):
         raise StudyError(
-            f"{where}: `list_length` is {written!r}; give a whole number from 1 to {MAX_LIST_LENGTH}, "
+            f"{where}: `list_length` is {cell!r}; give a whole number from 1 to {MAX_LIST_LENGTH}, "
             f"or leave it empty and the number is read from the prompt"
         )
     return int(whole)
