@@ -23,7 +23,8 @@ another film) and, articles within left out,
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA, JaroWinkler
@@ -44,6 +45,9 @@ _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK")
 _NUMERAL = re.compile(r"(?:x{0,3}(?:ix|iv|v?i{0,3}))")
 _ENDING = re.compile(r"(?:ies|es|s|y|e)$")
 _LONG_LETTERS = 12
+_CACHED_KEYS = 50_000
+_SAME_LETTERS, _PLURAL, _OTHER_SPACES, _REORDERED = 100.0, 99.0, 98.5, 98.0
+"""Similarities of names that differ in no letter: of several a name joins the one with the highest."""
 _COMMON_PAIRS = 2
 """Names of several words with a plural beside them from which a prompt's names are common nouns."""
 
@@ -92,7 +96,7 @@ def are_common_nouns(keys: Iterable[str]) -> bool:
         words = _words(key)
         if len(words) > 1:
             stems[tuple(map(_stem, words))].add(" ".join(words))
-    return sum(len(written) > 1 for written in stems.values()) >= _COMMON_PAIRS
+    return sum(len(forms) > 1 for forms in stems.values()) >= _COMMON_PAIRS
 
 
 def similarity(first: str, second: str, *, threshold: float, common_nouns: bool) -> float | None:
@@ -101,21 +105,21 @@ def similarity(first: str, second: str, *, threshold: float, common_nouns: bool)
         return None
     ours, theirs = _words(first), _words(second)
     if "".join(ours) == "".join(theirs):
-        return 100.0
+        return _SAME_LETTERS
     if len(ours) != len(theirs):
-        return 98.5 if _is_spaced_alike(ours, theirs) else None
+        return _OTHER_SPACES if _is_spaced_alike(ours, theirs) else None
     differing = [
         sorted(pair, key=len) for pair in zip(ours, theirs, strict=True) if len(set(pair)) > 1
     ]
     if (len(ours) > 1 or common_nouns) and all(_is_plural(*pair) for pair in differing):
-        return 99.0
+        return _PLURAL
     if len(differing) == 1:
         short, long = differing[0]
         return _misspelling(short, long, threshold, alone=len(ours) == 1)
-    return 98.0 if _is_reordered(ours, theirs) else None
+    return _REORDERED if _is_reordered(ours, theirs) else None
 
 
-def _is_spaced_alike(ours: list[str], theirs: list[str]) -> bool:
+def _is_spaced_alike(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Whether names differ in spaces and plurals, or in these and in the order of what 'and' joins."""
     one, other = "".join(map(_stem, ours)), "".join(map(_stem, theirs))
     if min(len(ours), len(theirs)) > 1 and one == other and len(one) >= _LONG_LETTERS:
@@ -123,7 +127,7 @@ def _is_spaced_alike(ours: list[str], theirs: list[str]) -> bool:
     return "and" in ours and "and" in theirs and _spaceless_parts(ours) == _spaceless_parts(theirs)
 
 
-def _is_reordered(ours: list[str], theirs: list[str]) -> bool:
+def _is_reordered(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Whether the words are the same but for their order and plurals, and the order means nothing.
 
     What 'and' joins may change places, after first words and before last ones that both names share; else
@@ -135,7 +139,10 @@ def _is_reordered(ours: list[str], theirs: list[str]) -> bool:
         return False
     if "and" not in ours:
         return len(ours) > 2
-    first, last = _shared(ours, theirs), _shared(ours[::-1], theirs[::-1])
+    first, last = (
+        _length_of_common_start(ours, theirs),
+        _length_of_common_start(ours[::-1], theirs[::-1]),
+    )
     return any(
         _joined_parts(ours[start : len(ours) - end])
         == _joined_parts(theirs[start : len(theirs) - end])
@@ -144,19 +151,19 @@ def _is_reordered(ours: list[str], theirs: list[str]) -> bool:
     )
 
 
-def _shared(ours: list[str], theirs: list[str]) -> int:
+def _length_of_common_start(ours: Sequence[str], theirs: Sequence[str]) -> int:
     """How many words the two begin with alike, plurals as singulars."""
     pairs = enumerate(zip(ours, theirs, strict=True))
     return next((n for n, (one, other) in pairs if _stem(one) != _stem(other)), len(ours))
 
 
-def _joined_parts(words: list[str]) -> Counter[tuple[str, ...]]:
+def _joined_parts(words: Sequence[str]) -> Counter[tuple[str, ...]]:
     """What 'and' joins, in any order, plurals as singulars."""
     parts = " ".join(words).split(" and ")
     return Counter(tuple(map(_stem, part.split())) for part in parts)
 
 
-def _spaceless_parts(words: list[str]) -> list[str]:
+def _spaceless_parts(words: Sequence[str]) -> list[str]:
     """What 'and' joins, without spaces and plurals, in alphabetic order."""
     return sorted(_stem(part.replace(" ", "")) for part in " ".join(words).split(" and "))
 
@@ -198,9 +205,10 @@ def _is_plural(short: str, long: str) -> bool:
     return short.endswith("y") and long == short[:-1] + "ies"
 
 
-def _words(key: str) -> list[str]:
-    words = key.split()
-    return [word for word in words if word not in _ARTICLES] or words
+@lru_cache(maxsize=_CACHED_KEYS)
+def _words(key: str) -> tuple[str, ...]:
+    words = tuple(key.split())
+    return tuple(word for word in words if word not in _ARTICLES) or words
 
 
 def _traits(key: str) -> set[tuple[str, ...]]:
@@ -220,16 +228,18 @@ def _traits(key: str) -> set[tuple[str, ...]]:
     return whole | frames
 
 
+@lru_cache(maxsize=_CACHED_KEYS)
 def _stem(word: str) -> str:
     """The word without what plurals differ in: equal for a word and its plural."""
     return _ENDING.sub("", word) if len(word) > 3 else word.removesuffix("s")
 
 
-def _numbers(key: str) -> Counter[str]:
+@lru_cache(maxsize=_CACHED_KEYS)
+def _numbers(key: str) -> tuple[str, ...]:
     """Digits, Roman numerals and number words of the key: names that differ in one are different."""
     digits = re.findall(r"\d+", key)
     words = (word for word in key.split() if _NUMERAL.fullmatch(word) or _COUNTING.fullmatch(word))
-    return Counter([*digits, *words])
+    return tuple(sorted([*digits, *words]))
 
 
 def _undouble(word: str) -> str:
