@@ -200,11 +200,20 @@ def test_no_chain_of_small_steps() -> None:
     assert merged["Marketinggg"].canonical != "Marketingg"
 
 
-def test_threshold_of_100_leaves_misspellings_apart() -> None:
-    merged = canonicalise(
-        {"Patagonia": 2, "Patagonya": 1}, aliases={}, overrides={}, threshold=100.0
-    )
-    assert merged["Patagonya"].canonical == "Patagonya"
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Patagonia", "Patagonya"),
+        ("Index Fund", "Index Funds"),
+        ("Spider-Man", "Spiderman"),
+        ("Finance and Law", "Law and Finance"),
+    ],
+)
+def test_threshold_of_100_merges_equal_keys_only(first: str, second: str) -> None:
+    mentions = {first: 2, second: 1, first.upper(): 1}
+    merged = canonicalise(mentions, aliases={}, overrides={}, threshold=100.0)
+    assert merged[second].canonical == second
+    assert merged[first.upper()].canonical == first
 
 
 @pytest.mark.parametrize("threshold", [-1.0, 100.1])

@@ -15,6 +15,8 @@ from fieldwork.parsing.likeness import Likeness, are_common_nouns
 
 Rule = Literal["override", "alias", "exact", "near"]
 
+_EQUAL = 100
+"""Threshold at which forms with equal keys are one, and no others."""
 _ARTICLES = ("the ", "a ", "an ")
 _MARKS = re.compile(r"[®©™℠]|[\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]")
 _DROPPED = re.compile(r"[*_`~'’‘ʼ´\"“”„«»‹›()\[\]{}<>《》「」『』【】.!?¡¿…|]|(?<=\d),(?=\d{3})")
@@ -135,7 +137,8 @@ def _representatives(groups: Iterable[_Group], threshold: float) -> dict[str, Me
     likeness = Likeness(threshold, common_nouns=are_common_nouns(group.key for group in ordered))
     chosen: dict[str, Merge] = {}
     for group in ordered:
-        nearest = None if group.fixed else likeness.nearest(group.key)
+        is_open = not group.fixed and threshold < _EQUAL
+        nearest = likeness.nearest(group.key) if is_open else None
         if nearest is None:
             likeness.add(group.key)
             chosen[group.key] = Merge(group.name, "exact")
