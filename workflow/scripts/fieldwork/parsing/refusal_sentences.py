@@ -154,7 +154,7 @@ TURN = (
     r"|\b(?:aber|jedoch|pero|sin\s+embargo|mais|cependant|ma|tuttavia|mas|no\s+entanto|но|однако)\b|但|不过|ただし|しかし"
 )
 QUALIFIED = (
-    r"\b(?:entire|full|whole|complete|exact|specific|specifically|detailed|definitive|comprehensive|precise|single"
+    r"\b(?:entire|full|whole|complete|exact|definitive|precise|single"
     r"|just\s+one|only\s+one|certainty|precisely|exactly|in\s+(?:a\s+single|one)\s+(?:response|message|reply)|all\s+of|limit(?:ation)?s)\b"
 )
 """The speaker cannot do all of it: 'I cannot give an exact number'."""
