@@ -232,6 +232,15 @@ def test_no_list_has_a_reason(text: str | None, reason: str) -> None:
     assert parse_list(text) == ParsedList(None, reason)
 
 
+def test_a_comma_in_a_quoted_title_divides_nothing() -> None:
+    text = 'My three: "Good Night, and Good Luck", "Me, Myself & Irene" and "Heat".'
+    assert parse_list(text, expected=3).items == (
+        "Good Night, and Good Luck",
+        "Me, Myself & Irene",
+        "Heat",
+    )
+
+
 def test_other_numbers_of_items() -> None:
     text = "Reasons:\n1. Price\n2. Comfort\n\nPicks:\n- Nike\n- Puma\n- Asics"
     assert parse_list(text, expected=3).items == ("Nike", "Puma", "Asics")

@@ -25,6 +25,7 @@ from fieldwork.parsing.writing import (
         ("วัดพระแก้ว", 2),
         ("서울 타워", 2),
         ("iPhone 手机", 2),
+        ("《你好，李焕英》", 3),
     ],
 )
 def test_words_are_counted_in_every_script(text: str, words: int) -> None:

@@ -6,12 +6,13 @@ the question asks for must be met, or a line must announce them.
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from statistics import median
 from typing import NamedTuple
 
 from fieldwork.parsing.markers import Line
 from fieldwork.parsing.names import item_names
-from fieldwork.parsing.writing import count_words, ends_sentence, has_case, starts_small
+from fieldwork.parsing.writing import count_words, ends_sentence, has_case, is_clause, starts_small
 
 _SHORT = 8
 """Words of a line that may be a name whatever else speaks for it."""
@@ -91,18 +92,18 @@ def bare_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...
 
 
 def _block(texts: Sequence[str], *, longest: int, expected: int | None) -> _Block:
-    start = next((i + 1 for i, line in enumerate(texts) if _announces(line)), 0)
-    contents: list[str] = []
-    for content in texts[start:]:
-        if _is_code(content):
-            return _Block([], start > 0, is_alone=False, is_whole=False)
-        if not _may_be_name(content, longest=longest):
-            break
-        contents.append(content)
-    others = [*texts[: max(start - 1, 0)], *texts[start + len(contents) :]]
+    """The lines after the first that announces some; without one, those from the first name on."""
+    lead = next((i + 1 for i, text in enumerate(texts) if _announces(text)), 0)
+    start = lead
+    while not lead and start < len(texts) and not _may_be_name(texts[start], longest=longest):
+        start += 1
+    contents = list(takewhile(lambda text: _may_be_name(text, longest=longest), texts[start:]))
+    end = start + len(contents)
+    if any(map(_is_code, texts[start : end + 1])):
+        return _Block([], lead > 0, is_alone=False, is_whole=False)
+    others = [*texts[: start - (lead > 0)], *texts[end:]]
     contents = _without_greeting(contents, expected=expected)
-    is_alone = all(_is_sentence(other) for other in others)
-    return _Block(contents, start > 0, is_alone, is_whole=not others)
+    return _Block(contents, lead > 0, all(map(_is_sentence, others)), is_whole=not others)
 
 
 def _without_greeting(contents: list[str], *, expected: int | None) -> list[str]:
@@ -153,9 +154,15 @@ def _is_sentence(content: str) -> bool:
 
 
 def _are_names(names: Sequence[str], block: _Block) -> bool:
-    """Whether most of the lines begin as names do, or all are a few words that a line announces."""
+    """Whether most lines begin as names do and are no clauses, or a line announces a few words each."""
     few = block.is_announced and all(count_words(content) <= _FEW for content in block.contents)
-    return bool(names) and (few or 2 * sum(map(starts_small, names)) < len(names))
+    clauses = [
+        is_clause(name) and not _QUOTED.match(line)
+        for name, line in zip(names, block.contents, strict=True)
+    ]
+    if not names or 2 * sum(clauses) > len(names):
+        return False
+    return few or 2 * sum(map(starts_small, names)) < len(names)
 
 
 def _are_short(names: Sequence[str], block: _Block) -> bool:

@@ -7,11 +7,11 @@ import ast
 import json
 import re
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from fieldwork.parsing.names import item_names, plain_text
-from fieldwork.parsing.writing import count_words, has_case, is_unspaced, starts_small
+from fieldwork.parsing.writing import count_words, has_case, is_clause, is_unspaced, starts_small
 
 _MAX_JSON = 60_000
 _MAX_STARTS = 20
@@ -30,6 +30,7 @@ _CODE = re.compile(r"[{}\[\]=<>\\]")
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
 _SEPARATOR = re.compile(r"[,;、，；،؛]|\s[•·|/]\s")
+_QUOTED = re.compile(r"《[^》]{1,80}》|「[^」]{1,80}」|“[^”]{1,80}”|\"[^\"]{1,80}\"")
 _LAST_JOINT = re.compile(
     r"^(?:and|or|und|oder|et|ou|y|o|e|ed|и|или|en|och|og|ve|和|以及|与|及|و|और|&)\s+"
 )
@@ -37,13 +38,6 @@ _TRAILING_JOINT = re.compile(r"[\s,;]*(?:(?<=[\s,;])(?:and|or|und|et|y|e|и))?[\
 _LAST_SPLIT = re.compile(
     r"\s+(?:and|or|und|oder|et|ou|y|e|и|или|en|och|og|ve|&|और)\s+|(?<=\S\S)[和与及](?=\S\S)|以及"
 )
-_CLAUSE_WORD = re.compile(
-    r"[我你您他她它]|這|这|那[么麼些個个]|的话|的話|可以|能够|能夠|如果|因为|因為|所以|但|而且|并且|並且|还是|還是"
-    r"|就是|不是|都是|[吗呢吧呀]|^[是在有把被让讓为為对對从從也都还還就再如并並而且请請比]|^不(?!锈|銹)|[了过過]$"
-    r"|です|ます|ました|ません|でしょう|ので|から$|けど|ください|という|している|して$|する$|した$|ない$|[がをはも]$"
-    r"|습니다|입니다|해요|어요|니다|และ.*(?:คือ|เป็น)|(?:يمكن|يجب|هذا|هذه|أن)\s|(?:है|हैं|था|थी)$"
-)
-"""What stands in a clause and hardly in a name, in scripts without capitals."""
 _CLOSING_CLAUSE = re.compile(
     r"\s+(?:are|is|would\s+be)\s+(?:my|the|all|some|among|great|good)\b.*$"
 )
@@ -139,7 +133,7 @@ def _is_list(parts: Sequence[str], *, expected: int | None, free: bool, alone: b
     if not exact and not (len(parts) >= 3 and (alone or free)):
         return False
     if not any(has_case(part) for part in parts):
-        clause = any(_CLAUSE_WORD.search(part) for part in parts)
+        clause = any(map(is_clause, parts))
         longest = _UNSPACED_WORDS if is_unspaced(parts[0]) else _CASELESS_WORDS
         return (alone or (exact and free)) and max(words) <= longest and not clause
     capital = not any(starts_small(part) for part in parts)
@@ -147,13 +141,21 @@ def _is_list(parts: Sequence[str], *, expected: int | None, free: bool, alone: b
 
 
 def _split(candidate: str, *, expected: int | None) -> list[str]:
-    parts = [part.strip() for part in _SEPARATOR.split(_CLOSING_CLAUSE.sub("", candidate))]
+    parts = _divide(_SEPARATOR, _CLOSING_CLAUSE.sub("", candidate))
     if len(parts) < 2:
         return parts
     last = _LAST_JOINT.sub("", parts[-1])
     if last == parts[-1] and expected is not None and len(parts) < expected:
-        return parts[:-1] + _LAST_SPLIT.split(parts[-1], maxsplit=1)
+        return [*parts[:-1], *_divide(_LAST_SPLIT, parts[-1], most=1)]
     return [*parts[:-1], last]
+
+
+def _divide(separator: re.Pattern[str], text: str, *, most: int | None = None) -> list[str]:
+    """The parts between separators; what stands in quotes is not divided ('Me, Myself & Irene')."""
+    masks = _QUOTED.sub(lambda title: "_" * len(title.group()), text)
+    gaps = [gap.span() for gap in islice(separator.finditer(masks), most)]
+    bounds = [(0, 0), *gaps, (len(text), len(text))]
+    return [text[before[1] : after[0]].strip() for before, after in pairwise(bounds)]
 
 
 def _decode(text: str) -> Any:

@@ -13,7 +13,14 @@ from fieldwork.parsing.inline_lists import comma_names, enumerated_names, json_n
 from fieldwork.parsing.markers import Line, read_lines
 from fieldwork.parsing.refusals import declines, hands_over, is_firm, is_refusal
 from fieldwork.parsing.runs import BULLETS, NUMBERED, Run, marked_runs
-from fieldwork.parsing.sections import Section, is_advice, sections_of, union, without_asides
+from fieldwork.parsing.sections import (
+    Section,
+    Split,
+    is_advice,
+    sections_of,
+    split_answer,
+    without_asides,
+)
 from fieldwork.parsing.truncation import without_unfinished
 from fieldwork.parsing.visible import visible_text
 from fieldwork.parsing.writing import count_words
@@ -102,29 +109,28 @@ def _may_answer(run: Run) -> bool:
 
 def _choose(runs: Sequence[Run], lines: Sequence[Line], expected: int | None) -> Run | None:
     sections = without_asides(sections_of(runs, lines))
-    whole = union(sections)
+    split = split_answer(sections)
     exact = [section for section in sections if len(section.run.names) == expected]
     if exact:
-        return _choose_exact(exact, whole, expected)
-    if whole is not None:
-        return whole
+        return _choose_exact(exact, split, expected)
+    if split is not None:
+        return split.run
     rest = [section.run for section in sections]
     bullets = _union_of_bullets(rest, expected=expected)
     return bullets or min(rest, key=lambda run: (run.rank, -len(run.names)), default=None)
 
 
-def _choose_exact(exact: Sequence[Section], whole: Run | None, expected: int | None) -> Run:
-    """Of lists of the length asked for: the final one, else all where each is a part, else the first."""
+def _choose_exact(exact: Sequence[Section], split: Split | None, expected: int | None) -> Run:
+    """Of lists of the length asked for: the final one, the whole they are part of, or the first."""
     best = min(section.run.rank for section in exact)
     equals = [section for section in exact if section.run.rank == best]
     final = [section.run for section in equals if section.is_final]
     if final:
         return final[-1]
-    if whole is not None and len(exact) > 1:
-        parts = [section for section in exact if section.run.lines[0] in whole.lines]
-        is_sum = len(whole.names) in (expected, len(parts) * (expected or 0))
-        if len(parts) == len(exact) and is_sum:
-            return whole
+    if split is not None and all(section in split.parts for section in exact):
+        is_sum = len(split.run.names) in (expected, len(exact) * (expected or 0))
+        if split.is_whole or (len(exact) > 1 and is_sum):
+            return split.run
     return equals[0].run
 
 

@@ -61,9 +61,19 @@ class Section(NamedTuple):
     def is_aside(self) -> bool:
         """Whether the heading says that the list is something else than the answer."""
         title = self.heading.content if self.heading else ""
-        if count_words(title) > _HEADING_WORDS:
+        if count_words(title) > _HEADING_WORDS or self.is_announced:
             return False
-        return _ASIDE.search(title) is not None and _ANSWERS.search(title) is None
+        return _ASIDE.search(title) is not None
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether the heading announces the answer: 'My top five', 'Recommendations'."""
+        return self.heading is not None and _ANSWERS.search(self.heading.content) is not None
+
+    @property
+    def is_titled(self) -> bool:
+        """Whether the heading is set off by more than a colon, as a heading or by emphasis."""
+        return self.heading is not None and self.heading.kind == "title"
 
     @property
     def is_final(self) -> bool:
@@ -104,11 +114,22 @@ def is_advice(run: Run) -> bool:
     return 2 * commands > len(run.names) and words >= _ADVICE_WORDS
 
 
-def union(sections: Sequence[Section]) -> Run | None:
-    """All lists of an answer that is split over headings of one form; None where it is not.
+class Split(NamedTuple):
+    """An answer that is split over headings of one form."""
 
-    Where the lists repeat each other's entries ('Price', 'Comfort'), the headings are what is listed.
-    """
+    parts: list[Section]
+    run: Run
+    """All lists in one; where they repeat each other's entries ('Price'), the headings are listed."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no part can be the answer alone: all have titles, and none of these says 'top five'."""
+        titled = all(part.is_titled for part in self.parts)
+        return titled and not any(part.is_announced for part in self.parts)
+
+
+def split_answer(sections: Sequence[Section]) -> Split | None:
+    """The largest group of lists under headings of one form; None where no two of them are."""
     groups: dict[tuple[int, str, str], list[Section]] = {}
     for section in sections:
         form = _heading_form(section.heading)
@@ -123,7 +144,7 @@ def union(sections: Sequence[Section]) -> Run | None:
     if _repeat(parts):
         headings = [section.heading.content for section in parts if section.heading]
         names = item_names(headings)
-    return Run(parts[0].run.rank, lines, names)
+    return Split(parts, Run(parts[0].run.rank, lines, names))
 
 
 def _heading_form(line: Line | None) -> str | None:
