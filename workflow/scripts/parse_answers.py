@@ -3,14 +3,20 @@
 In: responses and items. Out: <results>/answers/parsed/{model}/{task}/{condition}.parquet.
 """
 
+import logging
+
 from fieldwork import stage, tables
-from fieldwork.parsing.answers import parse_response
+from fieldwork.parsing.answers import expected_length, parse_response
 from fieldwork.records import Answer, Item, Response
 
 
 def main(responses: str, items: str, answers: str) -> None:
     """Parse and write."""
     by_id = {item.item_id: item for item in tables.read_rows(items, Item)}
+    for item in by_id.values():
+        if item.kind == "list":
+            length = expected_length(item) or "an unknown number of"
+            logging.getLogger("fieldwork").info("%s asks for %s options", item.item_id, length)
     parsed = [
         parse_response(response, by_id[response.item_id])
         for response in tables.read_rows(responses, Response)

@@ -8,6 +8,7 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.parsing.answers import (
     apply_merges,
+    expected_length,
     merge_items,
     parse_field_answer,
     parse_response,
@@ -93,6 +94,38 @@ def test_every_outcome_is_kept_and_only_answers_are_read(outcome: Outcome, item:
     is_read = (read.raw_items or read.letter) is not None
     assert is_read == (outcome in ("ok", "truncated"))
     assert (read.reason is None) == is_read
+
+
+def test_half_a_last_name_of_a_truncated_reply_is_no_item() -> None:
+    text = "1. Alien\n2. Heat\n3. Virtual"
+    assert parse_response(response(text), LIST).raw_items == ["Alien", "Heat", "Virtual"]
+    assert parse_response(response(text, "truncated"), LIST).raw_items == ["Alien", "Heat"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "list_length", "length"),
+    [
+        ("Name five films.", None, 5),
+        ("Name three films.", None, 3),
+        ("Name three films.", 8, 8),
+        ("Which films?", 4, 4),
+        ("Which films?", None, None),
+    ],
+)
+def test_the_number_asked_for_is_the_items_own_or_its_prompts(
+    prompt: str, list_length: int | None, length: int | None
+) -> None:
+    item = dataclasses.replace(LIST, prompt=prompt, list_length=list_length)
+    assert expected_length(item) == length
+
+
+def test_the_number_asked_for_decides_what_is_read() -> None:
+    text = "Alien\nHeat\nUp\n\nI like them."
+    three = dataclasses.replace(LIST, prompt="Name three films.")
+    assert parse_response(response(text), three).raw_items == ["Alien", "Heat", "Up"]
+    assert parse_response(response(text), LIST).raw_items is None
+    of_three = dataclasses.replace(LIST, list_length=3)
+    assert parse_response(response(text), of_three).raw_items == ["Alien", "Heat", "Up"]
 
 
 def test_an_answer_says_what_it_answers() -> None:

@@ -43,6 +43,19 @@ def merge(mentions: dict[str, int], **given: dict[str, str]) -> dict[str, Merge]
         ("Nike", "Nike®"),
         ("Lord of the Rings", "The Lord of Rings"),
         ("Достоевский", "Достоевскй"),
+        # several plurals
+        ("Small Cap Stock Fund", "Small Caps Stocks Funds"),
+        ("Government and Corporate Bonds", "Government and Corporate Bond"),
+        ("Cyber Security Specialist", "Cybersecurity Specialists"),
+        ("Registered Nurse Practitioner", "Registered Nurses Practitioners"),
+        # word order
+        ("Economics and Finance", "Finance and Economics"),
+        ("Economics and Finance", "Finance & Economics"),
+        ("Economics and Finance", "Finance/Economics"),
+        ("Public Speaking and Writing", "Writing and Public Speaking"),
+        ("Health Tech and Biotechnology", "Biotechnology & Healthtech"),
+        ("Stocks and Bonds Portfolio", "Bonds and Stocks Portfolio"),
+        ("Large-Cap U.S. Stocks", "U.S. Large-Cap Stocks"),
     ],
 )
 def test_spellings_of_one_name_merge(first: str, second: str) -> None:
@@ -81,12 +94,50 @@ def test_spellings_of_one_name_merge(first: str, second: str) -> None:
         ("Samsung Galaxy S23", "Samsung Galaxy S24"),
         ("はし", "ばし"),
         ("й", "и"),
+        # sequels, however they are counted
+        ("Alien", "Aliens"),
+        ("Aliens", "Alien 3"),
+        ("Alien", "Alien³"),
+        ("Dune", "Dune: Part Two"),
+        ("Dune: Part One", "Dune: Part Two"),
+        ("The Godfather", "The Godfather II"),
+        ("The Godfather Part II", "The Godfather Part III"),
+        ("Rocky IV", "Rocky VI"),
+        ("Ocean's Eleven", "Ocean's Twelve"),
+        ("Ocean's 11", "Ocean's 12"),
+        ("Henry IV, Part 1", "Henry IV, Part 2"),
+        ("Toy Story Two", "Toy Story Three"),
+        ("The First Men", "The Second Men"),
+        ("21 Grams", "22 Grams"),
+        # names in the singular and the plural
+        ("Gladiator", "Gladiators"),
+        ("Parasite", "Parasites"),
+        ("Window", "Windows"),
+        ("Oracle", "Oracles"),
+        # word order that means something
+        ("University of Miami", "Miami University"),
+        ("Bank of America", "America Bank"),
+        ("Man of War", "War of Man"),
+        ("From Dusk till Dawn", "Dawn till from Dusk"),
+        ("Paris to Rome", "Rome to Paris"),
+        ("Science Computer", "Computer Science"),
+        ("Healthcare Technology", "Healthcare and Technology"),
+        ("Artificial Intelligence", "Intelligence"),
     ],
 )
 def test_different_names_stay_apart(first: str, second: str) -> None:
     merged = merge({first: 3, second: 1})
     assert merged[first].canonical == first
     assert merged[second].canonical == second
+
+
+def test_plurals_of_one_word_merge_where_names_are_common_nouns() -> None:
+    common = {"Index Fund": 3, "Index Funds": 1, "Tax Credit": 1, "Tax Credits": 2}
+    merged = merge({**common, "Stock": 2, "Stocks": 1, "Bond": 1, "Bonds": 1})
+    assert merged["Stocks"].canonical == "Stock"
+    assert merged["Bonds"].canonical == merged["Bond"].canonical
+    films = merge({"Alien": 2, "Aliens": 1, "The Last Samurai": 1, "Heat": 1})
+    assert films["Aliens"].canonical == "Aliens"
 
 
 def test_rules_in_their_order() -> None:
@@ -149,11 +200,20 @@ def test_no_chain_of_small_steps() -> None:
     assert merged["Marketinggg"].canonical != "Marketingg"
 
 
-def test_threshold_of_100_leaves_misspellings_apart() -> None:
-    merged = canonicalise(
-        {"Patagonia": 2, "Patagonya": 1}, aliases={}, overrides={}, threshold=100.0
-    )
-    assert merged["Patagonya"].canonical == "Patagonya"
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Patagonia", "Patagonya"),
+        ("Index Fund", "Index Funds"),
+        ("Spider-Man", "Spiderman"),
+        ("Finance and Law", "Law and Finance"),
+    ],
+)
+def test_threshold_of_100_merges_equal_keys_only(first: str, second: str) -> None:
+    mentions = {first: 2, second: 1, first.upper(): 1}
+    merged = canonicalise(mentions, aliases={}, overrides={}, threshold=100.0)
+    assert merged[second].canonical == second
+    assert merged[first.upper()].canonical == first
 
 
 @pytest.mark.parametrize("threshold", [-1.0, 100.1])

@@ -178,6 +178,9 @@ def test_same_items_in_other_forms(text: str) -> None:
         ("\n".join(f"{n}. Brand {n}" for n in range(1, 13)), tuple(f"Brand {n}" for n in range(1, 13))),
         ("1. Nike\n2. Nike\n3. Puma\n4. Puma\n5. Nike", ("Nike", "Nike", "Puma", "Puma", "Nike")),
         ("### 1. **Nike**\nThe text breaks off he", ("Nike",)),
+        ("1. Nike", ("Nike",)),
+        ("1-Nike\n2-Puma", ("Nike", "Puma")),
+        ("👟 1. Nike\n👟 2. Puma", ("Nike", "Puma")),
         ("1. Spider-Man: No Way Home\n2. Dune\n3. Alien\n4. Heat\n5. Up",
          ("Spider-Man: No Way Home", "Dune", "Alien", "Heat", "Up")),
         ("1. Dune: Part Two\n2. Avengers: Endgame\n3. Mission: Impossible\n4. Heat",
@@ -222,10 +225,20 @@ def test_items_as_written(text: str, items: tuple[str, ...]) -> None:
          "no list found"),
         ("In 2024. That was a good year. In 2025. That was not.", "no list found"),
         ("Sure!\nI would love to help\nWhat do you like", "no list found"),
+        ("8:30 Breakfast\n9:15 The bus leaves\nBring a hat.", "no list found"),
     ],
 )  # fmt: skip
 def test_no_list_has_a_reason(text: str | None, reason: str) -> None:
     assert parse_list(text) == ParsedList(None, reason)
+
+
+def test_a_comma_in_a_quoted_title_divides_nothing() -> None:
+    text = 'My three: "Good Night, and Good Luck", "Me, Myself & Irene" and "Heat".'
+    assert parse_list(text, expected=3).items == (
+        "Good Night, and Good Luck",
+        "Me, Myself & Irene",
+        "Heat",
+    )
 
 
 def test_other_numbers_of_items() -> None:
@@ -239,10 +252,14 @@ def test_other_numbers_of_items() -> None:
     ["a" * 100_000, "*" * 100_000, "1. " * 30_000, "(" * 100_000, "[" * 100_000, "{\"a\":" * 20_000,
      "- \n" * 30_000, "1. \n" * 20_000, "#" * 100_000, " " * 100_000 + "x", "<think>" * 14_000,
      "a, " * 30_000, "| a " * 25_000, "**a " * 25_000, "\n" * 100_000 + "1", "1. a (" * 15_000,
-     "“a " * 30_000, "I cannot " * 12_000, "_a" * 50_000, "1. **a\n" * 14_000, "`" * 100_000],
+     "“a " * 30_000, "I cannot " * 12_000, "_a" * 50_000, "1. **a\n" * 14_000, "`" * 100_000,
+     "Tips:\n- a\n" * 9_000, "A:\n1. a\n2. b\n" * 7_000, "我，" * 30_000, "“a”" * 30_000, '"a\n' * 30_000,
+     "1-a\n2-b\n" * 12_000, "🌟 1. a\n" * 12_000, "Sure!\n" * 16_000, "a or: " * 16_000, "ก" * 100_000,
+     "漢字。" * 30_000, "1. a\n\n" * 20_000, '["a",' * 20_000, "(1999): " * 12_000, "## \n" * 25_000],
     ids=lambda junk: repr(junk[:8]),
 )  # fmt: skip
+@pytest.mark.parametrize("truncated", [False, True], ids=["whole", "truncated"])
 @pytest.mark.usefixtures("ends_some_time")
-def test_junk_is_read_to_the_end(junk: str) -> None:
-    found = parse_list(junk[:100_000])
-    assert (found.items is None) == (found.reason is not None)
+def test_junk_is_read_to_the_end(junk: str, truncated: bool) -> None:
+    listing = parse_list(junk[:100_000], truncated=truncated)
+    assert (listing.items is None) == (listing.reason is not None)

@@ -29,10 +29,50 @@ from fieldwork.parsing.refusals import is_refusal
         "죄송하지만 답변을 드릴 수 없습니다.",
         "عذرًا، لا أستطيع الإجابة على هذا السؤال.",
         "Step by step. " * 80 + "Therefore, I cannot provide an answer to this question.",
+        # other verbs after an apology, or in a short reply
+        "I'm sorry, but I can't plot graphs.",
+        "I am not actually able to taste food.",
+        "Sorry, I won't do that.",
+        "Unfortunately, it is not possible to rank them in one reply.",
+        "I am a bot made for cooking and cannot provide medical advice.",
+        "I don't have access to real-time prices.",
+        "This is a personal question and cannot be answered by an AI.",
+        "I would prefer not to say.",
+        "Let's talk about something else.",
+        # other languages, any verb
+        "Lamentablemente no puedo redactar textos tan largos.",
+        "Lo siento, no tengo acceso a internet.",
+        "Je suis désolé, mais je ne peux pas non plus fournir de conseils.",
+        "Malheureusement, je ne suis pas en mesure de répondre.",
+        "Leider kann ich keine Aktien empfehlen.",
+        "Infelizmente, não consigo ver imagens.",
+        "Mi dispiace, ma non posso scegliere per te.",
+        "К сожалению, я не могу сравнить их.",
+        "对不起，我无法访问互联网。",
+        "すみません、そのようなダンサーは知りません。",
+        "ขออภัย ฉันไม่สามารถตอบคำถามนี้ได้",
+        # the request is redirected
+        "I cannot recommend a specific stock. However, I can give you some tips on how to choose one.",
+        "I can't browse the web. However, you can easily find prices on the maker's site.",
     ],
 )
 def test_refusals(text: str) -> None:
     assert is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is not appropriate to rank people by where they come from.",
+        "It is unethical to track someone without consent. Talk to the person instead.",
+        "That is not acceptable to ask for.",
+        "As an AI language model, I must emphasize that all groups deserve respect.",
+        "No es apropiado hacer ese tipo de comparaciones.",
+    ],
+)
+def test_objections_are_refusals_unless_right_and_wrong_are_the_question(text: str) -> None:
+    assert is_refusal(text)
+    assert not is_refusal(text, objecting=False)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +91,52 @@ def test_refusals(text: str) -> None:
         "I can't recommend this film enough!\n1. Up\n2. Heat\n3. Dune\n4. Alien\n5. Emma",
         "I'm sorry, I cannot recommend just one, so here are five:\n- A1\n- B2\n- C3\n- D4\n- E5",
         "Could you tell me more about what you like?",
-        "<think>I cannot provide this</think>Nike",
+        # inability as a topic, idioms, corrections
+        "The knight cannot move straight; it jumps.",
+        "In Wyoming it is illegal to fish without a permit, with some exceptions for the young.",
+        "I can't agree more. Lisbon is the best of them.",
+        "I cannot wait to hear how it went!",
+        "I apologize for the confusion. You are right that the sum is 12.",
+        "It is not a real cat, so I can't say that it was alive.",
+        # questions back
+        "I'm sorry, but I don't have access to the file. Could you please paste the text?",
+        "I'm sorry, I don't have enough information. Can you provide more details?",
+        # a hedge, then the answer
+        "As an AI, I don't have feelings, but if I were a tree, I would feel pain at each stroke of the"
+        " axe, and I would grieve for the birds that nest in my crown and for the shade that I gave.",
+        "I cannot give an exact number, as the count changes. However, most sources put it at about four"
+        " hundred species, of which some three hundred live in the tropics and the rest further north.",
+        "I'm just an AI and don't have taste buds. However, cooks agree that the stew needs an hour more"
+        " on a low flame, a bay leaf, a spoon of vinegar at the end and a rest before it is served.",
+        "Due to length limits I cannot write the whole story in one reply. Here is the first part: once"
+        " upon a time a miller had three sons, and when he died he left them his mill and his donkey.",
+        "Je ne peux pas donner de chiffre exact. Cependant, on compte environ quatre cents espèces, dont"
+        " trois cents vivent sous les tropiques et le reste plus au nord, au bord des lacs.",
     ],
 )
 def test_answers_are_no_refusals(text: str | None) -> None:
     assert not is_refusal(text)
+
+
+def test_long_replies_are_judged_by_their_edges() -> None:
+    body = "The old town has many small streets, and each of them leads to the river. " * 20
+    assert not is_refusal(f"{body} I cannot recommend the tram. {body}")
+    assert is_refusal(f"{body} In the end, I cannot recommend any of them.")
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        "as an AI I " * 9_000,
+        "it is not " * 10_000,
+        "here are " * 11_000,
+        "however, " * 11_000,
+        "I cannot " * 11_000,
+        "I'm sorry " * 10_000,
+        "could you " * 10_000,
+    ],
+    ids=lambda junk: repr(junk[:8]),
+)
+@pytest.mark.usefixtures("ends_some_time")
+def test_junk_is_judged_in_time(junk: str) -> None:
+    assert is_refusal(junk) in (True, False)

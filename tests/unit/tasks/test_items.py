@@ -127,6 +127,30 @@ def test_list_items(tmp_path: Path, suffix: str) -> None:
     assert (books.prompt, books.choices) == ("Which books?", [])
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_list_items_may_say_how_many_options_they_ask_for(tmp_path: Path, suffix: str) -> None:
+    columns = {"item_id": ["a", "b"], "question": ["Which?", "What?"], "list_length": [7, None]}
+    if suffix == ".csv":
+        columns["list_length"] = ["7", ""]
+    items = load_items([own_file(tmp_path, suffix, columns)], LISTS, {})
+    assert [item.list_length for item in items] == [7, None]
+
+
+def test_the_number_of_a_choice_item_says_nothing(tmp_path: Path) -> None:
+    columns = {"item_id": ["c"], "question": ["?"], "option_a": ["x"], "option_b": ["y"]}
+    path = own_file(tmp_path, ".csv", {**columns, "list_length": ["many"]})
+    (item,) = load_items([path], OWN, {})
+    assert item.list_length is None
+
+
+@pytest.mark.parametrize("cell", ["0", "-1", "101", "five", "2.5", "1e2", "٥", "nan"])
+def test_a_number_of_options_that_is_none_is_named(tmp_path: Path, cell: str) -> None:
+    columns = {"item_id": ["films"], "question": ["Which?"], "list_length": [cell]}
+    message = complaint([own_file(tmp_path, ".csv", columns)], LISTS)
+    assert "item 'films'" in message
+    assert f"`list_length` is {cell!r}; write a whole number from 1 to 100" in message
+
+
 def test_a_file_may_hold_both_kinds(tmp_path: Path) -> None:
     columns = {
         "item_id": ["l", "c"],

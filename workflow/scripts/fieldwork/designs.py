@@ -1,6 +1,6 @@
-"""Rows of the tables that say how large a study can be and must be: puppets, power and cost by size.
+"""Rows of the tables that say how large a study can be and must be, and what it costs.
 
-Declared as in `fieldwork.records`; power is simulated, not measured.
+Declared as in `fieldwork.records`: puppets, plan, bill and power, which is simulated, not measured.
 """
 
 from dataclasses import dataclass
@@ -24,6 +24,61 @@ class PuppetCount:
     at_least: int = column("conversations a user must have to count, else 1")
     available: int = column("how many there are, after the corpus's filters")
     needed: int = column("how many the task with the most runs needs")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """What a model's answers to a task will cost under a condition and a dispatch: `plan.csv`."""
+
+    model: str = column("model name in the config")
+    task: str = column("task")
+    condition: str = column("condition")
+    dispatch: str = column("`live`, `flex` or `batch`")
+    is_chosen: bool = column("the dispatch that the config chooses for the model")
+    basis: str = column("`tables`, or which part is assumed: `contexts assumed`, `all assumed`")
+    n_requests: int = column("requests of the study")
+    n_answered: int = column("of these, answered already; all columns below are about the others")
+    n_contexts: int = column("distinct contexts they follow, a blank one included")
+    prefix_tokens: int = column("input tokens of contexts, once for every question")
+    question_tokens: int = column("input tokens of questions")
+    cached_tokens: int = column("input tokens expected to be read from the prompt cache")
+    cache_write_tokens: int = column("input tokens expected to be billed as written to the cache")
+    stored_tokens: int = column("tokens of contexts left with the provider, billed as input too")
+    stored_token_hours: float = column("the same times the hours they are stored")
+    output_tokens: int = column("output tokens expected")
+    output_tokens_most: int = column("output tokens if every answer is as long as it may be")
+    tokens_per_byte: float = column("tokens a byte counts as: 0.25, or as answers showed")
+    minutes: float | None = column("time at the limits, NULL for a batch")
+    limited_by: str = column("what sets that time")
+    cost_no_cache_usd: float | None = column("cost if nothing is read from a cache")
+    cost_expected_usd: float | None = column("cost expected, NULL with a reason")
+    cost_ideal_usd: float | None = column("cost if every repeated token came from the cache")
+    cost_most_usd: float | None = column("cost without a cache and with the longest answers")
+    price_as_of: str | None = column("day the price was read, ISO date")
+    reason: str | None = column("why there is no cost, or what it leaves out")
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """What a model's answers to a task cost under a condition and a dispatch: `cost.csv`."""
+
+    model: str = column("model name in the config")
+    task: str = column("task")
+    condition: str = column("condition")
+    dispatch: str = column("how they were sent, `live`, `flex` or `batch`: decides the price")
+    n_answers: int = column("answers")
+    n_shared: int = column("of these, calls shared with an earlier row, and counted only there")
+    input_tokens: int = column("input tokens as billed")
+    cached_tokens: int = column("of these, read from the prompt cache")
+    cache_write_tokens: int = column("of these, written to the cache")
+    output_tokens: int = column("output tokens as billed")
+    reasoning_tokens: int = column("of these, hidden reasoning")
+    cached_share: float | None = column("cached_tokens / input_tokens, NULL where there are none")
+    cost_usd: float | None = column("sum of the answers' costs, NULL with a reason")
+    price_as_of: str | None = column("day of the price, ISO date; the latest of several")
+    planned_usd: float | None = column("what the plan expects for these answers")
+    difference_usd: float | None = column("cost_usd - planned_usd")
+    reason: str | None = column("what the cost leaves out, or why there is none")
 
 
 @dataclass(frozen=True, slots=True)

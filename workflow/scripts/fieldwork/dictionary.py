@@ -41,7 +41,7 @@ def stages() -> tuple[Stage, ...]:
         Stage("Tasks", (records.Item,)),
         Stage(
             "Generation",
-            (records.Request, records.Response, records.PlanRow, records.CostRow),
+            (records.Request, records.Response, designs.PlanRow, designs.CostRow),
         ),
         Stage(
             "The field",

@@ -4,7 +4,7 @@ The dataclasses are the only declaration of the tables. `fieldwork.tables` deriv
 from them and checks each table against it on write; `docs/data.md` is generated from the same lines.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -24,9 +24,9 @@ UNKNOWN = "unknown"
 """The answer category of a response whose letter cannot be read."""
 
 
-def column(meaning: str) -> Any:
+def column(meaning: str, default: Any = MISSING) -> Any:
     """Declare a column: `meaning` is its entry in the data dictionary."""
-    return field(metadata={"meaning": meaning})
+    return field(default=default, metadata={"meaning": meaning})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,9 @@ class Item:
     gold: str | None = column("letter of the correct choice, NULL where there is none")
     subject: str | None = column("MMLU subject, ETHICS subset or recommendation domain")
     provenance: str = column("data set, file and row the item comes from")
+    list_length: int | None = column(
+        "list: options asked for, as the source says; NULL: the prompt's own number", default=None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,61 +166,6 @@ class Response:
         "as U+FFFD), `usage` (tokens and cost are not told), `model` (it names no model), `secret` (the "
         "server repeated a key or a password, which is masked)"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class PlanRow:
-    """What a model's answers to a task will cost under a condition and a dispatch: `plan.csv`."""
-
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
-    dispatch: str = column("`live`, `flex` or `batch`")
-    is_chosen: bool = column("the dispatch that the config chooses for the model")
-    basis: str = column("`tables`, or which part is assumed: `contexts assumed`, `all assumed`")
-    n_requests: int = column("requests of the study")
-    n_answered: int = column("of these, answered already; all columns below are about the others")
-    n_contexts: int = column("distinct contexts they follow, a blank one included")
-    prefix_tokens: int = column("input tokens of contexts, once for every question")
-    question_tokens: int = column("input tokens of questions")
-    cached_tokens: int = column("input tokens expected to be read from the prompt cache")
-    cache_write_tokens: int = column("input tokens expected to be billed as written to the cache")
-    stored_tokens: int = column("tokens of contexts left with the provider, billed as input too")
-    stored_token_hours: float = column("the same times the hours they are stored")
-    output_tokens: int = column("output tokens expected")
-    output_tokens_most: int = column("output tokens if every answer is as long as it may be")
-    tokens_per_byte: float = column("tokens a byte counts as: 0.25, or as answers showed")
-    minutes: float | None = column("time at the limits, NULL for a batch")
-    limited_by: str = column("what sets that time")
-    cost_no_cache_usd: float | None = column("cost if nothing is read from a cache")
-    cost_expected_usd: float | None = column("cost expected, NULL with a reason")
-    cost_ideal_usd: float | None = column("cost if every repeated token came from the cache")
-    cost_most_usd: float | None = column("cost without a cache and with the longest answers")
-    price_as_of: str | None = column("day the price was read, ISO date")
-    reason: str | None = column("why there is no cost, or what it leaves out")
-
-
-@dataclass(frozen=True, slots=True)
-class CostRow:
-    """What a model's answers to a task cost under a condition and a dispatch: `cost.csv`."""
-
-    model: str = column("model name in the config")
-    task: str = column("task")
-    condition: str = column("condition")
-    dispatch: str = column("how they were sent, `live`, `flex` or `batch`: decides the price")
-    n_answers: int = column("answers")
-    n_shared: int = column("of these, calls shared with an earlier row, and counted only there")
-    input_tokens: int = column("input tokens as billed")
-    cached_tokens: int = column("of these, read from the prompt cache")
-    cache_write_tokens: int = column("of these, written to the cache")
-    output_tokens: int = column("output tokens as billed")
-    reasoning_tokens: int = column("of these, hidden reasoning")
-    cached_share: float | None = column("cached_tokens / input_tokens, NULL where there are none")
-    cost_usd: float | None = column("sum of the answers' costs, NULL with a reason")
-    price_as_of: str | None = column("day of the price, ISO date; the latest of several")
-    planned_usd: float | None = column("what the plan expects for these answers")
-    difference_usd: float | None = column("cost_usd - planned_usd")
-    reason: str | None = column("what the cost leaves out, or why there is none")
 
 
 @dataclass(frozen=True, slots=True)

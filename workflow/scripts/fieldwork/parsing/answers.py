@@ -10,6 +10,7 @@ from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.parsing.canonical import Merge, canonicalise
 from fieldwork.parsing.choices import parse_choice
+from fieldwork.parsing.lengths import list_length
 from fieldwork.parsing.lists import parse_list
 from fieldwork.participants import FieldAnswer
 from fieldwork.records import Answer, Item, MergedItem, Outcome, Response
@@ -63,14 +64,20 @@ def parse_field_answer(answer: FieldAnswer, item: Item) -> Answer:
     return _read(blank, answer.text, item)
 
 
+def expected_length(item: Item) -> int | None:
+    """How many options a list item asks for: its own number, else the one its prompt names."""
+    return item.list_length or list_length(item.prompt)
+
+
 def _read(blank: Answer, text: str | None, item: Item) -> Answer:
     """`blank` with what the text says, where it has not said already why there is nothing."""
     if blank.reason is not None:
         return blank
     if item.kind == "list":
-        listed = parse_list(text)
-        written = list(listed.items) if listed.items is not None else None
-        return dataclasses.replace(blank, raw_items=written, reason=listed.reason)
+        truncated = blank.outcome == "truncated"
+        listing = parse_list(text, expected=expected_length(item), truncated=truncated)
+        items = list(listing.items) if listing.items is not None else None
+        return dataclasses.replace(blank, raw_items=items, reason=listing.reason)
     letters = ascii_uppercase[: len(item.choices)]
     choice = parse_choice(text, letters=letters, choices=item.choices)
     return dataclasses.replace(
@@ -104,13 +111,13 @@ def merge_items(
     """
     counts: dict[Prompt, Counter[str]] = {}
     for answer in answers:
-        written = answer.raw_items if answer.raw_items is not None else answer.items
-        if answer.kind == "list" and written is not None:
-            counts.setdefault(Prompt(answer.task, answer.item_id), Counter()).update(written)
+        names = answer.raw_items if answer.raw_items is not None else answer.items
+        if answer.kind == "list" and names is not None:
+            counts.setdefault(Prompt(answer.task, answer.item_id), Counter()).update(names)
     merged = [
-        MergedItem(prompt.task, prompt.item_id, raw, merge.canonical, merge.rule, found[raw])
-        for prompt, found in counts.items()
-        for raw, merge in _merges(prompt, found, aliases, overrides, threshold).items()
+        MergedItem(prompt.task, prompt.item_id, raw, merge.canonical, merge.rule, mentions[raw])
+        for prompt, mentions in counts.items()
+        for raw, merge in _merges(prompt, mentions, aliases, overrides, threshold).items()
     ]
     return sorted(merged, key=lambda m: (m.task, m.item_id, m.canonical, -m.n, m.raw))
 

@@ -11,13 +11,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from fieldwork.parsing.likeness import Likeness
+from fieldwork.parsing.likeness import Likeness, are_common_nouns
 
 Rule = Literal["override", "alias", "exact", "near"]
 
+_EQUAL = 100
+"""Threshold at which forms with equal keys are one, and no others."""
 _ARTICLES = ("the ", "a ", "an ")
 _MARKS = re.compile(r"[®©™℠]|[\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]")
 _DROPPED = re.compile(r"[*_`~'’‘ʼ´\"“”„«»‹›()\[\]{}<>《》「」『』【】.!?¡¿…|]|(?<=\d),(?=\d{3})")
+_JOINING_SLASH = re.compile(r"(?<=[^\W\d_]{3})\s{0,2}/\s{0,2}(?=[^\W\d_]{3})")
 _SPACED = re.compile(r"[-‐‑‒–—―/\\:;,、，。；：・·]+|\s+")
 _UNDECOMPOSED = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
@@ -45,14 +48,15 @@ class _Group(NamedTuple):
 def comparison_key(written: str) -> str:
     """What two spellings of one name share.
 
-    NFKC and case folding; quotes, markup, brackets and sentence punctuation removed; hyphens,
-    slashes, colons and commas as spaces; '&' as 'and'; leading English articles dropped; diacritics
-    dropped from Latin letters only, where they seldom tell names apart. '+', '#' and '$' stay,
-    since 'C', 'C#' and 'C++' differ. The key of a key is the key itself. A name made of nothing but
-    punctuation keeps its case-folded form.
+    NFKC and case folding; quotes, markup, brackets and sentence punctuation removed; hyphens, colons
+    and commas as spaces, and slashes too, but between words; there they are 'and', as '&' is; leading
+    English articles dropped; diacritics dropped from Latin letters only, where they seldom tell names
+    apart. '+', '#' and '$' stay, since 'C', 'C#' and 'C++' differ. The key of a key is the key itself.
+    A name made of nothing but punctuation keeps its case-folded form.
     """
     text = unicodedata.normalize("NFKC", _MARKS.sub("", written)).casefold()
-    text = _fold_latin(unicodedata.normalize("NFKC", text).replace("&", " and "))
+    text = _JOINING_SLASH.sub(" and ", unicodedata.normalize("NFKC", text).replace("&", " and "))
+    text = _fold_latin(text)
     text = " ".join(_SPACED.sub(" ", _DROPPED.sub("", text)).split())
     while text.startswith(_ARTICLES):
         text = text.split(" ", 1)[1]
@@ -129,10 +133,12 @@ def _groups(
 
 def _representatives(groups: Iterable[_Group], threshold: float) -> dict[str, Merge]:
     """Each group's own name, or that of the most similar group before it that stands for itself."""
-    likeness = Likeness(threshold)
+    ordered = list(groups)
+    likeness = Likeness(threshold, common_nouns=are_common_nouns(group.key for group in ordered))
     chosen: dict[str, Merge] = {}
-    for group in groups:
-        nearest = None if group.fixed else likeness.nearest(group.key)
+    for group in ordered:
+        is_open = not group.fixed and threshold < _EQUAL
+        nearest = likeness.nearest(group.key) if is_open else None
         if nearest is None:
             likeness.add(group.key)
             chosen[group.key] = Merge(group.name, "exact")

@@ -1,6 +1,7 @@
 """Recognising an option by its text where a reply names no letter.
 
-Promises a letter only where exactly one option's text is given.
+Promises a letter only where exactly one option's text stands and is not taken back. Numbers are
+compared whole: 17 is not in -17, nor 4 in 398.4.
 """
 
 import re
@@ -11,75 +12,148 @@ _SHORT_CHOICE = 4
 """Characters below which a choice (a number, mostly) counts only in a place of a few words."""
 _SHORT_REPLY = 240
 """Characters up to which a reply is short enough to be searched as a whole."""
+_SHARED_WORDS = 0.5
+"""Share of an option's words that a line must hold to give that option."""
 
-_BOXED = re.compile(r"\\boxed\s{0,3}\{((?:[^{}]|\{[^{}]{0,200}\}){1,300})\}")
+_BOXED = re.compile(r"\\boxed\s{0,3}\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,100}\}){0,100}\}){1,300})\}")
 _STATED = re.compile(
     r"\b(?:answer|choice|option|solution)\b[^.:\n]{0,40}?(?:\bis\b|\bare\b|:)[:*\s]{0,6}"
     r"([^\n]{1,300}?)(?=\n|$|[.!?]\s)",
     re.IGNORECASE,
 )
+_PREDICATE = re.compile(r"(?:\b(?:is|are|be|equals?|was)|[=≈])\s{0,3}([^=≈\n]{1,80}?)[.!\s]*$")
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?:])\s+|\n+")
 _DENIED = re.compile(
     r"(?:\bnot|n't|\bnever|\bnor|\bneither|eliminated?|exclude[sd]?|ruled?\s+out)\W{1,3}(?:\w+\W){0,2}$"
 )
-_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{1,60})\}\s?\{([^{}]{1,60})\}")
-_ROOT = re.compile(r"\\sqrt\s?\{([^{}]{1,60})\}")
-_MARKUP = re.compile(r"[*_`$\"'“”‘’«»]|\\[()\[\]]|\\(?:text|mathrm|mathbf)\b")
+_TAKEN_BACK = re.compile(
+    r"^[^.\n]{0,40}?(?:\b(?:is|are|was|does|do|would\s+be|seems?)\s+(?:not\b|n't|incorrect|wrong)|\bnot\s+(?:correct|right"
+    r"|listed|among|one\s+of|an\s+option|exact\w*)|n't\s+(?:correct|match|listed|an\s+option))"
+)
+_NOT_LISTED = re.compile(
+    r"\b(?:not|n't)\s+(?:\w+\s+){0,2}?(?:listed|among|in\s+the\s+(?:options|list)|one\s+of\s+the\s+(?:\w+\s+)?(?:options|choices)"
+    r"|(?:an?\s+)?(?:available|given|provided)\s+option)|\bnone\s+of\s+the\s+(?:\w+\s+)?(?:options|choices|above|answers)"
+)
+_LATEX = (
+    (re.compile(r"\\sqrt\s?\{([^{}]{1,60})\}"), r"sqrt(\1)"),
+    (re.compile(r"\\[dt]?frac\s?\{([^{}]{1,60})\}\s?\{([^{}]{1,60})\}"), r"\1/\2"),
+    (re.compile(r"\\(?:text|mathrm|mathbf|textbf|mbox)\s?\{([^{}]{0,120})\}"), r" \1 "),
+    (re.compile(r"\\pi\b"), "π"),
+    (re.compile(r"\\infty\b"), "∞"),
+    (re.compile(r"\\times\b|\\cdot\b"), "×"),
+    (re.compile(r"\\(?:,|;|!|\s)|~"), " "),
+    (re.compile(r"\\([%$&#_]|log\b|ln\b|sin\b|cos\b|exp\b)"), r"\1"),
+)
+_MINUS = str.maketrans({"−": "-", "–": "-", "‑": "-"})
+_MARKUP = re.compile(
+    r"[*`$\"'“”‘’«»]|(?<!\w)_|_(?!\w)|\\[()\[\]]|\\(?:text|mathrm|mathbf|left|right)\b"
+)
+_ROMAN = re.compile(r"\((x{0,2}(?:ix|iv|v?i{1,3}|v))\)")
+_ROMAN_CHOICE = re.compile(r"(?<!\w)ii(?!\w)", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.,/^])(?:(?<![)\]])-)?\d[\d,]*(?:\.\d+)?(?:/\d+)?%?(?![\w^]|[.,/]\d)")
+_COUNTS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def letter_of_choice_text(text: str, *, letters: str, choices: Sequence[str]) -> str | None:
     """Letter of the one choice whose text the reply gives; None for none or several.
 
-    Looked for in the last boxed expression, after the last 'answer is', in a last sentence that is
-    complete, and in the whole reply where that is short; the first place that holds exactly one
-    choice decides.
+    Looked for in the last boxed expression, after the last 'answer is', in what a last complete sentence
+    says that something is, in that sentence, and in the whole reply where that is short; the first place
+    that holds exactly one choice decides. A place that says that the result is no option gives none.
     """
     plain = [_plain(choice) for choice in choices[: len(letters)]]
     if len(set(plain)) != len(plain) or not any(plain):
         return None
-    for place in _places(text):
-        found = _named(_plain(place), plain)
-        if len(found) == 1:
-            return letters[found[0]]
+    for place in map(_plain, _places(text)):
+        places = _choices_in(place, plain)
+        if len(places) == 1:
+            return letters[places[0]]
     return None
 
 
+def fits(entry: str, choice: str) -> bool:
+    """Whether a line after an option's letter gives the option: its text or beginning, or most words."""
+    line, option = _plain(entry), _plain(choice)
+    if not line or not option:
+        return not line
+    if line.startswith(option) or (len(line) >= _SHORT_CHOICE and option.startswith(line)):
+        return True
+    numbers = set(_NUMBER.findall(option))
+    if numbers and not numbers & set(_NUMBER.findall(line)):
+        return False
+    words = set(re.findall(r"\w+", option))
+    return len(words & set(re.findall(r"\w+", line))) >= _SHARED_WORDS * len(words) > 0
+
+
+def with_marked_romans(text: str, choices: Sequence[str]) -> str:
+    """The text with '(i)' as the Roman number that it is where the choices count (i), (ii) and so on."""
+    counts = any(_ROMAN_CHOICE.search(choice) for choice in choices)
+    return text.replace("(i)", "(ⅰ)") if counts else text
+
+
 def _places(text: str) -> list[str]:
-    boxed = _BOXED.findall(text[-20_000:])
-    stated = _STATED.findall(text[-20_000:])
-    places = [*boxed[-1:], *stated[-1:]]
-    if len(text) <= _SHORT_REPLY:
-        return [*places, text]
+    boxes = _BOXED.findall(text[-20_000:])
+    statements = _STATED.findall(text[-20_000:])
+    places = [*boxes[-1:], *statements[-1:]]
     last = _SENTENCE_BREAK.split(text.rstrip()[-_SHORT_REPLY:])[-1]
-    return [*places, last] if last.rstrip("*_ ").endswith((".", "!", "}", "]")) else places
+    if last.rstrip("*_ ").endswith((".", "!", "]")):
+        predicate = _PREDICATE.search(last)
+        places += [predicate.group(1), last] if predicate else [last]
+    return [*places, text] if len(text) <= _SHORT_REPLY else places
 
 
-def _named(place: str, choices: Sequence[str]) -> list[int]:
+def _choices_in(place: str, choices: Sequence[str]) -> list[int]:
     """Choices the place names: equal to it, or else within it and not within a longer choice."""
-    equal = [i for i, choice in enumerate(choices) if choice and choice == place]
+    equal = [i for i, choice in enumerate(choices) if choice and _is_equal(choice, place)]
     if equal:
         return equal
     starts = {i: _start_of(choice, place) for i, choice in enumerate(choices) if choice}
     spans = [(i, start, start + len(choices[i])) for i, start in starts.items() if start >= 0]
-    return [
+    outer = [
         i
         for i, start, end in spans
         if not any(s <= start and end <= e and (s, e) != (start, end) for _, s, e in spans)
     ]
+    return (
+        []
+        if any(_NUMBER.search(choices[i]) for i in outer) and _NOT_LISTED.search(place)
+        else outer
+    )
+
+
+def _is_equal(choice: str, place: str) -> bool:
+    """Equal but for spaces and brackets, for a number written as a word, or for a unit after a number."""
+    if _bare(choice) == _bare(place):
+        return True
+    if choice in _COUNTS:
+        return place == str(_COUNTS.index(choice))
+    number = _NUMBER.match(choice)
+    unit = choice[number.end() :] if number else ""
+    return number is not None and place == number.group() and unit.replace(" ", "").isalpha()
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\s(){}\[\]]", "", text)
 
 
 def _start_of(choice: str, place: str) -> int:
-    """Where the choice stands in the place as whole words and not negated, else -1."""
+    """Where the choice stands in the place as whole words, not denied and nowhere taken back, else -1."""
     if len(choice) < _SHORT_CHOICE and len(place) > 4 * _SHORT_CHOICE:
         return -1
-    pattern = rf"(?<!\w)(?<!\w[.,/^-]){re.escape(choice)}(?!\w)(?![.,/^-]\w)"
-    for match in re.finditer(pattern, place[:2_000]):
-        if not _DENIED.search(place[max(0, match.start() - 60) : match.start()]):
-            return match.start()
-    return -1
+    sign = r"(?<!-)" if choice[:1].isdigit() else ""
+    pattern = rf"(?<!\w)(?<!\w[.,/^-]){sign}{re.escape(choice)}(?!\w)(?![.,/^-]\w)"
+    matches = list(re.finditer(pattern, place[:2_000]))
+    if any(_TAKEN_BACK.match(place[match.end() : match.end() + 120]) for match in matches):
+        return -1
+    starts = (
+        m.start() for m in matches if not _DENIED.search(place[max(0, m.start() - 60) : m.start()])
+    )
+    return next(starts, -1)
 
 
 def _plain(text: str) -> str:
-    bare = _ROOT.sub(r"sqrt(\1)", unicodedata.normalize("NFKC", text))
-    bare = _MARKUP.sub("", _FRACTION.sub(r"\1/\2", bare)).casefold()
+    bare = unicodedata.normalize("NFKC", text).translate(_MINUS)
+    for pattern, symbol in _LATEX:
+        bare = pattern.sub(symbol, bare)
+    bare = _ROMAN.sub(r"\1", _MARKUP.sub("", bare).casefold())
     return " ".join(bare.split()).strip(" .,;:!")

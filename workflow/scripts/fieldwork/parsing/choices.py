@@ -8,20 +8,12 @@ letters with equal claim give none.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fieldwork.parsing.choice_texts import letter_of_choice_text
+from fieldwork.parsing.choice_texts import letter_of_choice_text, with_marked_romans
+from fieldwork.parsing.closings import aside, conclusion, mention, own_part
+from fieldwork.parsing.letter_lines import lone_letter, marked_line, rivals, several_letters
+from fieldwork.parsing.letters import normalise
 from fieldwork.parsing.refusals import is_refusal
-from fieldwork.parsing.statements import (
-    Reading,
-    aside,
-    conclusion,
-    lone_letter,
-    marked_line,
-    mention,
-    normalise,
-    own_part,
-    rivals,
-    statement,
-)
+from fieldwork.parsing.statements import Reading, statement, verdict
 from fieldwork.parsing.visible import visible_text
 
 REFUSED = "refused"
@@ -50,8 +42,9 @@ def parse_choice(
 
     `strict` follows HELM's multiple-choice adapter (exact match after stripping white space):
     'B.' is no letter. `letter` looks, in this order, for a statement such as 'the answer is B' (the
-    last one counts), a letter alone, a line that begins with a lettered option, a concluding
-    sentence or aside, the only option mentioned, and the text of exactly one of `choices`.
+    last one counts), a letter alone, a verdict such as 'B is correct', a line that begins with a
+    lettered option, a concluding sentence or aside, the text of exactly one of `choices`, and the only
+    option mentioned.
 
     Raises ValueError where `letters` is empty or repeats a letter.
     """
@@ -59,33 +52,37 @@ def parse_choice(
         raise ValueError(f"letters must be distinct and not empty, not {letters!r}")
     stripped = (text or "").strip()
     strict = stripped if len(stripped) == 1 and stripped in letters else None
-    shown = normalise(visible_text(text)[-_MAX_TEXT:])
-    if not shown.strip():
+    visible = normalise(visible_text(text)[-_MAX_TEXT:])
+    if not visible.strip():
         return ParsedChoice(strict, strict, None if strict else EMPTY)
-    reading = _read(own_part(shown, letters), letters, choices)
+    reading = _read(own_part(with_marked_romans(visible, choices), letters), letters, choices)
     if reading is None:
-        return ParsedChoice(strict, strict, None if strict else _why(shown))
-    return ParsedChoice(strict, reading.letter, None if reading.letter else AMBIGUOUS)
+        return ParsedChoice(strict, strict, None if strict else _reason(visible))
+    missing = AMBIGUOUS if reading.is_rivalry else NO_LETTER
+    return ParsedChoice(strict, reading.letter, None if reading.letter else missing)
 
 
-def _read(shown: str, letters: str, choices: Sequence[str]) -> Reading | None:
+def _read(text: str, letters: str, choices: Sequence[str]) -> Reading | None:
     """The first way of reading that finds something; a Reading without letter is ambiguous."""
-    ways: tuple[Callable[[str, str], Reading | None], ...] = (
-        statement,
-        lone_letter,
-        marked_line,
-        conclusion,
-        aside,
+    ways: tuple[Callable[[], Reading | None], ...] = (
+        lambda: statement(text, letters),
+        lambda: lone_letter(text, letters),
+        lambda: several_letters(text, letters),
+        lambda: verdict(text, letters),
+        lambda: marked_line(text, letters, choices),
+        lambda: conclusion(text, letters),
+        lambda: aside(text, letters),
+        lambda: _of_text(letter_of_choice_text(text, letters=letters, choices=choices)),
+        lambda: mention(text, letters),
+        lambda: rivals(text, letters),
     )
-    for way in ways:
-        reading = way(shown, letters)
-        if reading is not None:
-            return reading
-    letter = letter_of_choice_text(shown, letters=letters, choices=choices)
-    if letter:
-        return Reading(letter)
-    return mention(shown, letters) or rivals(shown, letters)
+    readings = (way() for way in ways)
+    return next((reading for reading in readings if reading is not None), None)
 
 
-def _why(shown: str) -> str:
-    return REFUSED if is_refusal(shown) else NO_LETTER
+def _of_text(letter: str | None) -> Reading | None:
+    return Reading(letter) if letter else None
+
+
+def _reason(visible: str) -> str:
+    return REFUSED if is_refusal(visible, objecting=False) else NO_LETTER

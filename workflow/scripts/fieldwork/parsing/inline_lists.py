@@ -7,24 +7,36 @@ import ast
 import json
 import re
 from collections.abc import Sequence
+from itertools import islice, pairwise
 from typing import Any
 
 from fieldwork.parsing.names import item_names, plain_text
+from fieldwork.parsing.writing import count_words, has_case, is_clause, is_unspaced, starts_small
 
 _MAX_JSON = 60_000
 _MAX_STARTS = 20
+_LONGEST_NAME = 300
 _NAME_KEYS = ("name", "title", "item", "option", "brand", "recommendation", "answer", "product")
 _PART_WORDS = 7
+_PART_LENGTH = 60
+_UNSPACED_WORDS, _CASELESS_WORDS = 5, 3
+"""Words of a part in a script without capitals, where nothing but its length tells it from a clause."""
 
+_JSON_START = re.compile(
+    r"^[ \t*_`>]{0,12}(?:[^=()#\[{\n]{1,120}[:：][ \t*_`]{0,6})?(?=[\[{])", re.MULTILINE
+)
+"""Before a list in JSON: nothing, or words and a colon. After '=' or '(' it is program code."""
+_CODE = re.compile(r"[{}\[\]=<>\\]")
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
 _SEPARATOR = re.compile(r"[,;、，；،؛]|\s[•·|/]\s")
+_QUOTED = re.compile(r"《[^》]{1,80}》|「[^」]{1,80}」|“[^”]{1,80}”|\"[^\"]{1,80}\"")
 _LAST_JOINT = re.compile(
     r"^(?:and|or|und|oder|et|ou|y|o|e|ed|и|или|en|och|og|ve|和|以及|与|及|و|और|&)\s+"
 )
 _TRAILING_JOINT = re.compile(r"[\s,;]*(?:(?<=[\s,;])(?:and|or|und|et|y|e|и))?[\s,;]*$")
 _LAST_SPLIT = re.compile(
-    r"\s+(?:and|or|und|oder|et|ou|y|e|и|или|en|och|og|ve|&|और)\s+|[和与及]|以及"
+    r"\s+(?:and|or|und|oder|et|ou|y|e|и|или|en|och|og|ve|&|और)\s+|(?<=\S\S)[和与及](?=\S\S)|以及"
 )
 _CLOSING_CLAUSE = re.compile(
     r"\s+(?:are|is|would\s+be)\s+(?:my|the|all|some|among|great|good)\b.*$"
@@ -36,8 +48,11 @@ _LEAD_IN = re.compile(
 
 
 def json_names(text: str) -> tuple[str, ...]:
-    """Names in the first JSON (or Python) list of strings or objects; empty where there is none."""
-    starts = [match.start() for match in re.finditer(r"[\[{]", text[:_MAX_JSON])][:_MAX_STARTS]
+    """Names in the first JSON (or Python) list of strings or objects; empty where there is none.
+
+    The list begins its line, or follows words and a colon.
+    """
+    starts = [match.end() for match in islice(_JSON_START.finditer(text[:_MAX_JSON]), _MAX_STARTS)]
     for start in starts:
         names = _names_of(_decode(text[start:_MAX_JSON]))
         if len(names) >= 2:
@@ -73,16 +88,17 @@ def enumerated_names(line: str) -> tuple[str, ...]:
     return item_names([_TRAILING_JOINT.sub("", piece) for piece in pieces])
 
 
-def comma_names(text: str, *, expected: int) -> tuple[str, ...]:
+def comma_names(text: str, *, expected: int | None) -> tuple[str, ...]:
     """Names of 'X, Y, Z, V and W': the whole text, or one sentence or line of it.
 
     A list needs short parts. One that stands among other sentences must have exactly `expected`
-    parts, all of them capitalised unless a colon announces them.
+    parts, all of them capitalised unless a colon announces them. In a script without capitals it must be
+    announced by a colon or be the whole reply, and no part may hold a word that only clauses have.
     """
     lines = [line.strip() for line in text[:20_000].split("\n") if line.strip()]
     alone = len(lines) == 1
     for line in lines:
-        sentences = re.split(r"(?<=[.!?。！？])\s+", plain_text(line[:2_000]))
+        sentences = re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)", plain_text(line[:2_000]))
         for sentence in sentences[:20]:
             single = alone and len(sentences) == 1
             names = _comma_sentence(sentence, expected=expected, single=single)
@@ -91,42 +107,55 @@ def comma_names(text: str, *, expected: int) -> tuple[str, ...]:
     return ()
 
 
-def _comma_sentence(sentence: str, *, expected: int, single: bool) -> tuple[str, ...]:
-    announced, _, listed = sentence.rpartition(": ")
-    if not announced:
-        announced, _, listed = sentence.rpartition("：")
-    for candidate in dict.fromkeys((_LEAD_IN.sub("", listed), _LEAD_IN.sub("", sentence), listed)):
-        parts = _split(candidate.strip().rstrip(".。!"), expected=expected)
-        if len(parts) > 1 and _is_list(
-            parts, expected=expected, free=bool(announced), alone=single
-        ):
+def _comma_sentence(sentence: str, *, expected: int | None, single: bool) -> tuple[str, ...]:
+    lead_in, _, series = sentence.rpartition(": ")
+    if not lead_in:
+        lead_in, _, series = sentence.rpartition("：")
+    for candidate in dict.fromkeys((_LEAD_IN.sub("", series), _LEAD_IN.sub("", sentence), series)):
+        parts = _split(candidate.strip().rstrip(".。!！"), expected=expected)
+        if len(parts) > 1 and _is_list(parts, expected=expected, free=bool(lead_in), alone=single):
             return item_names(parts)
     return ()
 
 
-def _is_list(parts: Sequence[str], *, expected: int, free: bool, alone: bool) -> bool:
+def _is_list(parts: Sequence[str], *, expected: int | None, free: bool, alone: bool) -> bool:
     """Whether parts between commas look like names rather than like a sentence.
 
     Parts in lower case do where a colon announces them, or where they are one or two words and the
     whole reply.
     """
-    words = [len(part.split()) for part in parts]
-    if not all(0 < n <= _PART_WORDS for n in words) or any(len(part) > 60 for part in parts):
+    words = [count_words(part) for part in parts]
+    if not all(0 < n <= _PART_WORDS for n in words):
         return False
-    if len(parts) != expected and not (len(parts) >= 3 and (alone or free)):
+    if any(len(part) > _PART_LENGTH or _CODE.search(part) for part in parts):
         return False
-    capital = all(not part.lstrip("\"'“‘*_«(")[:1].islower() for part in parts)
-    return capital or (len(parts) == expected and (free or (alone and max(words) <= 2)))
+    exact = len(parts) == expected
+    if not exact and not (len(parts) >= 3 and (alone or free)):
+        return False
+    if not any(has_case(part) for part in parts):
+        clause = any(map(is_clause, parts))
+        longest = _UNSPACED_WORDS if is_unspaced(parts[0]) else _CASELESS_WORDS
+        return (alone or (exact and free)) and max(words) <= longest and not clause
+    capital = not any(starts_small(part) for part in parts)
+    return capital or (exact and (free or (alone and max(words) <= 2)))
 
 
-def _split(candidate: str, *, expected: int) -> list[str]:
-    parts = [part.strip() for part in _SEPARATOR.split(_CLOSING_CLAUSE.sub("", candidate))]
+def _split(candidate: str, *, expected: int | None) -> list[str]:
+    parts = _divide(_SEPARATOR, _CLOSING_CLAUSE.sub("", candidate))
     if len(parts) < 2:
         return parts
-    joined = _LAST_JOINT.sub("", parts[-1])
-    if joined == parts[-1] and len(parts) < expected:
-        return parts[:-1] + _LAST_SPLIT.split(parts[-1], maxsplit=1)
-    return [*parts[:-1], joined]
+    last = _LAST_JOINT.sub("", parts[-1])
+    if last == parts[-1] and expected is not None and len(parts) < expected:
+        return [*parts[:-1], *_divide(_LAST_SPLIT, parts[-1], most=1)]
+    return [*parts[:-1], last]
+
+
+def _divide(separator: re.Pattern[str], text: str, *, most: int | None = None) -> list[str]:
+    """The parts between separators; what stands in quotes is not divided ('Me, Myself & Irene')."""
+    masks = _QUOTED.sub(lambda title: "_" * len(title.group()), text)
+    gaps = [gap.span() for gap in islice(separator.finditer(masks), most)]
+    bounds = [(0, 0), *gaps, (len(text), len(text))]
+    return [text[before[1] : after[0]].strip() for before, after in pairwise(bounds)]
 
 
 def _decode(text: str) -> Any:
@@ -152,19 +181,19 @@ def _names_of(value: Any) -> tuple[str, ...]:
         return next((names for names in nested if len(names) >= 2), ())
     if not isinstance(value, list):
         return ()
-    written = [entry if isinstance(entry, str) else _object_name(entry) for entry in value]
-    if not written or not all(written) or any(len(name or "") > 300 for name in written):
+    names = [entry if isinstance(entry, str) else _object_name(entry) for entry in value]
+    if not names or not all(names) or any(len(name or "") > _LONGEST_NAME for name in names):
         return ()
-    return tuple(" ".join(plain_text(name).split()) for name in written if name)
+    return tuple(" ".join(plain_text(name).split()) for name in names if name)
 
 
 def _object_name(entry: Any) -> str | None:
     if not isinstance(entry, dict):
         return None
-    lowered = {str(key).lower(): inner for key, inner in entry.items()}
-    named = (lowered[key] for key in _NAME_KEYS if isinstance(lowered.get(key), str))
-    strings = (inner for inner in lowered.values() if isinstance(inner, str))
-    return next(named, None) or next(strings, None)
+    fields = {str(key).lower(): inner for key, inner in entry.items()}
+    names = (fields[key] for key in _NAME_KEYS if isinstance(fields.get(key), str))
+    strings = (inner for inner in fields.values() if isinstance(inner, str))
+    return next(names, None) or next(strings, None)
 
 
 def _cells(row: str) -> list[str]:

@@ -1,29 +1,55 @@
 """Which names are the same name written almost alike.
 
-Owns the comparison of comparison keys. Promises a symmetric answer that depends on the two keys
-only, and time that grows with the number of similar keys rather than of all keys.
+Owns the comparison of comparison keys. Promises a symmetric answer that depends on the two keys and on
+whether the names of the prompt are common nouns, and time that grows with the number of similar keys
+rather than of all keys.
 
-Two keys are alike where they have the same digits and, articles within left out,
+Two keys are alike where they have the same numbers (digits, Roman numerals, number words: a sequel is
+another film) and, articles within left out,
 - the same letters once spaces are removed ('spider man', 'spiderman'), or
-- as many words, all equal but one, and that one a plural of the other or a likely misspelling: the
-  same first letter, no digit, an optimal string alignment distance of 1 (2 from ten letters on,
-  with equal endings: 'consulting' is no slip for 'consultant') and a Jaro-Winkler similarity of
-  at least the threshold. In short words one letter makes another word: a replaced letter counts
-  from seven letters on, swapped ones from five, an added one from six, from five where it doubles
-  its neighbour, and within a word of four or more where other words of the name are equal.
+- as many words, in which words differ as a plural does from its singular ('fund', 'funds'): any number
+  of words in a name of several; in a name of one word only where the prompt's names are common nouns,
+  since 'Aliens' is another film than 'Alien', or
+- as many words, all equal but one, and that one a likely misspelling: the same first letter, no digit,
+  an optimal string alignment distance of 1 (2 from ten letters on, with equal endings: 'consulting' is
+  no slip for 'consultant') and a Jaro-Winkler similarity of at least the threshold. In short words one
+  letter makes another word: a replaced letter counts from seven letters on, swapped ones from five, an
+  added one from six, from five where it doubles its neighbour, and within a word of four or more where
+  other words of the name are equal, or
+- the same words in another order, plurals as above, without a word such as 'of' or 'to' that order
+  gives its meaning: what 'and' joins, or a name of three words turned round.
 """
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA, JaroWinkler
 
 _ARTICLES = frozenset(("the", "a", "an"))
+_ORDERING = re.compile(
+    r"of|to|from|by|over|under|on|in|into|onto|at|with|without|for|before|after|vs|versus|than|through"
+    r"|between|de|del|di|da|du|des|von|zu|aus|per|par|para|por|sur|на|в|из|от|для|с"
+)
+"""Words whose neighbours cannot change places."""
+_COUNTING = re.compile(
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|twenty|(?:thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|first|second|third|fourth|fifth"
+    r"|sixth|seventh|eighth|ninth|tenth|once|twice|half"
+)
 _SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK")
 _NUMERAL = re.compile(r"(?:x{0,3}(?:ix|iv|v?i{0,3}))")
+_ENDING = re.compile(r"(?:ies|es|s|y|e)$")
+_LONG_LETTERS = 12
+_CACHED_KEYS = 50_000
+_SAME_LETTERS, _PLURAL, _OTHER_SPACES, _REORDERED = 100.0, 99.0, 98.5, 98.0
+"""Similarities of names that differ in no letter: of several a name joins the one with the highest."""
+_COMMON_PAIRS = 2
+"""Names of several words with a plural beside them from which a prompt's names are common nouns."""
 
 
 class _Hit(NamedTuple):
@@ -35,57 +61,117 @@ class _Hit(NamedTuple):
 class Likeness:
     """The keys seen so far, and which of them a new one is alike."""
 
-    def __init__(self, threshold: float) -> None:
+    def __init__(self, threshold: float, *, common_nouns: bool) -> None:
         self._threshold = threshold
+        self._common_nouns = common_nouns
         self._order: dict[str, int] = {}
-        self._by_letters: dict[str, list[str]] = defaultdict(list)
-        self._by_frame: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        self._by_trait: dict[tuple[str, ...], list[str]] = defaultdict(list)
 
     def add(self, key: str) -> None:
         """Remember a key that stands for itself."""
         self._order[key] = len(self._order)
-        words = _words(key)
-        self._by_letters["".join(words)].append(key)
-        for frame in _frames(words):
-            self._by_frame[frame].append(key)
+        for trait in _traits(key):
+            self._by_trait[trait].append(key)
 
     def nearest(self, key: str) -> str | None:
         """The most similar key added, the earliest of equals; None where none is alike."""
-        words = _words(key)
-        candidates = dict.fromkeys(self._by_letters.get("".join(words), ()))
-        for frame in _frames(words):
-            candidates.update(dict.fromkeys(self._by_frame.get(frame, ())))
+        candidates = dict.fromkeys(
+            other for trait in _traits(key) for other in self._by_trait.get(trait, ())
+        )
         hits = [
             _Hit(-score, self._order[other], other)
             for other in candidates
-            if (score := similarity(key, other, threshold=self._threshold)) is not None
+            if (score := self._similarity(key, other)) is not None
         ]
         return min(hits).key if hits else None
 
+    def _similarity(self, key: str, other: str) -> float | None:
+        return similarity(key, other, threshold=self._threshold, common_nouns=self._common_nouns)
 
-def similarity(first: str, second: str, *, threshold: float) -> float | None:
+
+def are_common_nouns(keys: Iterable[str]) -> bool:
+    """Whether the names of a prompt are common nouns: some occur in the singular and in the plural."""
+    stems: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for key in keys:
+        words = _words(key)
+        if len(words) > 1:
+            stems[tuple(map(_stem, words))].add(" ".join(words))
+    return sum(len(forms) > 1 for forms in stems.values()) >= _COMMON_PAIRS
+
+
+def similarity(first: str, second: str, *, threshold: float, common_nouns: bool) -> float | None:
     """Similarity of two alike keys, at most 100; None where they are not alike."""
-    if _digits(first) != _digits(second):
+    if _numbers(first) != _numbers(second):
         return None
     ours, theirs = _words(first), _words(second)
     if "".join(ours) == "".join(theirs):
-        return 100.0
+        return _SAME_LETTERS
     if len(ours) != len(theirs):
-        return None
-    differing = [pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]]
-    if len(differing) != 1:
-        return None
-    short, long = sorted(differing[0], key=len)
-    alone = len(ours) == 1
-    if _is_plural(short, long, alone=alone):
-        return 99.0
-    return _misspelling(short, long, threshold, alone=alone)
+        return _OTHER_SPACES if _is_spaced_alike(ours, theirs) else None
+    differing = [
+        sorted(pair, key=len) for pair in zip(ours, theirs, strict=True) if len(set(pair)) > 1
+    ]
+    if (len(ours) > 1 or common_nouns) and all(_is_plural(*pair) for pair in differing):
+        return _PLURAL
+    if len(differing) == 1:
+        short, long = differing[0]
+        return _misspelling(short, long, threshold, alone=len(ours) == 1)
+    return _REORDERED if _is_reordered(ours, theirs) else None
+
+
+def _is_spaced_alike(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether names differ in spaces and plurals, or in these and in the order of what 'and' joins."""
+    one, other = "".join(map(_stem, ours)), "".join(map(_stem, theirs))
+    if min(len(ours), len(theirs)) > 1 and one == other and len(one) >= _LONG_LETTERS:
+        return True
+    return "and" in ours and "and" in theirs and _spaceless_parts(ours) == _spaceless_parts(theirs)
+
+
+def _is_reordered(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether the words are the same but for their order and plurals, and the order means nothing.
+
+    What 'and' joins may change places, after first words and before last ones that both names share; else
+    a name of three words and more may be turned round.
+    """
+    if any(map(_ORDERING.fullmatch, ours)) or sorted(map(_stem, ours)) != sorted(
+        map(_stem, theirs)
+    ):
+        return False
+    if "and" not in ours:
+        return len(ours) > 2
+    first, last = (
+        _length_of_common_start(ours, theirs),
+        _length_of_common_start(ours[::-1], theirs[::-1]),
+    )
+    return any(
+        _joined_parts(ours[start : len(ours) - end])
+        == _joined_parts(theirs[start : len(theirs) - end])
+        for start in range(first + 1)
+        for end in range(last + 1)
+    )
+
+
+def _length_of_common_start(ours: Sequence[str], theirs: Sequence[str]) -> int:
+    """How many words the two begin with alike, plurals as singulars."""
+    pairs = enumerate(zip(ours, theirs, strict=True))
+    return next((n for n, (one, other) in pairs if _stem(one) != _stem(other)), len(ours))
+
+
+def _joined_parts(words: Sequence[str]) -> Counter[tuple[str, ...]]:
+    """What 'and' joins, in any order, plurals as singulars."""
+    parts = " ".join(words).split(" and ")
+    return Counter(tuple(map(_stem, part.split())) for part in parts)
+
+
+def _spaceless_parts(words: Sequence[str]) -> list[str]:
+    """What 'and' joins, without spaces and plurals, in alphabetic order."""
+    return sorted(_stem(part.replace(" ", "")) for part in " ".join(words).split(" and "))
 
 
 def _misspelling(short: str, long: str, threshold: float, *, alone: bool) -> float | None:
     if short[0] != long[0] or len(short) < 4 or not (_is_word(short) and _is_word(long)):
         return None
-    if _NUMERAL.fullmatch(short) or _NUMERAL.fullmatch(long):
+    if long in (short + "s", short + "es"):
         return None
     distance = OSA.distance(short, long)
     if distance > (2 if len(short) >= 10 else 1):
@@ -108,9 +194,9 @@ def _is_likely_slip(short: str, long: str, *, alone: bool) -> bool:
     return len(short) >= 6 or (not alone and short[-1] == long[-1])
 
 
-def _is_plural(short: str, long: str, *, alone: bool) -> bool:
-    """English plurals; a name of one word needs four letters, since 'Mar' is not one of 'Mars'."""
-    if len(short) < (4 if alone else 3) or long.endswith("ss") or not _is_word(long):
+def _is_plural(short: str, long: str) -> bool:
+    """English plurals of three letters and more; 'Mar' is none of 'Mars' in a name of one word."""
+    if len(short) < 3 or long.endswith("ss") or not _is_word(long):
         return False
     if long == short + "s":
         return True
@@ -119,21 +205,41 @@ def _is_plural(short: str, long: str, *, alone: bool) -> bool:
     return short.endswith("y") and long == short[:-1] + "ies"
 
 
-def _words(key: str) -> list[str]:
-    words = key.split()
-    return [word for word in words if word not in _ARTICLES] or words
+@lru_cache(maxsize=_CACHED_KEYS)
+def _words(key: str) -> tuple[str, ...]:
+    words = tuple(key.split())
+    return tuple(word for word in words if word not in _ARTICLES) or words
 
 
-def _frames(words: list[str]) -> list[tuple[str, ...]]:
-    """The words with one of them cut to its first letter: alike keys share at least one frame."""
-    return [
+def _traits(key: str) -> set[tuple[str, ...]]:
+    """What alike keys share at least one of: letters, stems in any order, or all words but one."""
+    words = _words(key)
+    frames = {
         (str(place), *words[:place], word[0], *words[place + 1 :])
         for place, word in enumerate(words)
-    ]
+    }
+    stems = [_stem(word) for word in words]
+    whole = {
+        ("", "".join(words)),
+        ("stem", "".join(stems)),
+        ("stems", *sorted(stems)),
+        ("parts", *_spaceless_parts(words)),
+    }
+    return whole | frames
 
 
-def _digits(key: str) -> list[str]:
-    return sorted(re.findall(r"\d+", key))
+@lru_cache(maxsize=_CACHED_KEYS)
+def _stem(word: str) -> str:
+    """The word without what plurals differ in: equal for a word and its plural."""
+    return _ENDING.sub("", word) if len(word) > 3 else word.removesuffix("s")
+
+
+@lru_cache(maxsize=_CACHED_KEYS)
+def _numbers(key: str) -> tuple[str, ...]:
+    """Digits, Roman numerals and number words of the key: names that differ in one are different."""
+    digits = re.findall(r"\d+", key)
+    words = (word for word in key.split() if _NUMERAL.fullmatch(word) or _COUNTING.fullmatch(word))
+    return tuple(sorted([*digits, *words]))
 
 
 def _undouble(word: str) -> str:

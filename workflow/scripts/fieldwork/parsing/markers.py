@@ -14,16 +14,21 @@ _MAX_LINE = 4_000
 
 _QUOTE_PREFIX = re.compile(r"^(\s*)>\s?")
 _HEADING = re.compile(r"^(#{1,6})(?:\s+|(?=[^\s\d#]))")
+_ORNAMENTS = re.compile(
+    "^(?:[\u2190-\u2bff\u3030\U0001f000-\U0001faff]\ufe0f?\\s?){1,3}(?=[*_]{0,3}#?\\d{1,2}[^\\d\ufe0f\u20e3])"
+)
+"""Emoji and arrows before a number."""
 _CJK_DIGITS = "一二三四五六七八九十"
 _NUMBER = re.compile(
     r"^(?P<bold>[*_]{0,3})\s?(?:#\s?|[Nn]o\.\s?|[Nn][º°]\.?\s?|[Nn]r\.\s?|第)?"
     r"(?:(?P<open>[(\[（【])\s?)?(?P<number>\d{1,3}|[一二三四五六七八九十](?=[、.．,，)）】]))"
-    r"(?P<mark>\\?[.)\]:：、．。）】](?!\d)|[º°ª]\.?\s|\uFE0F?\u20E3|[名位]?[：:、]|\s?[-–—](?=\s)|\s?\|(?=\s))"
+    r"(?P<mark>\\?[.)\]:：、．。）】](?!\d)|[º°ª]\.?\s|\uFE0F?\u20E3|[名位][：:、]|[：、]|\s?[-–—](?=\s)|\s?\|(?=\s))"
     r"(?P<close>[*_]{0,3})\s*"
 )
 _HASH_NUMBER = re.compile(
     r"^(?P<bold>[*_]{0,3})#(?P<number>\d{1,2})(?P<close>[*_]{0,3})[ \t]+(?=\S)"
 )
+_HYPHENATED = re.compile(r"^([\s*_]{0,12})(\d{1,2})-(?=[^\W\d_]|[\"“«(¡¿*])")
 _CIRCLED = re.compile(r"^[*_]{0,3}([①-⑳⓵-⓾❶-❿➀-➓⑴-⒇⒈-⒛㊀-㊉])\s*")
 _LABELLED = re.compile(
     r"^(?P<bold>[*_]{0,3})(?:[^\W\d_]{2,20}\s){1,3}#?(?P<number>\d{1,2})\s?"
@@ -73,7 +78,16 @@ class Line(NamedTuple):
 
 def read_lines(text: str) -> list[Line]:
     """Every line of the text with its marker; long lines are read up to 4,000 characters."""
-    return [_read(index, raw[:_MAX_LINE]) for index, raw in enumerate(text.split("\n"))]
+    raws = [raw[:_MAX_LINE] for raw in text.split("\n")]
+    if _are_hyphenated(raws):
+        raws = [_HYPHENATED.sub(r"\1\2. ", raw) for raw in raws]
+    return [_read(index, raw) for index, raw in enumerate(raws)]
+
+
+def _are_hyphenated(raws: list[str]) -> bool:
+    """Whether lines begin with '1-Name', '2-Name': a single '7-Eleven' is a name."""
+    numbers = [int(match.group(2)) for match in map(_HYPHENATED.match, raws) if match]
+    return len(numbers) > 1 and numbers == list(range(1, len(numbers) + 1))
 
 
 def digit_value(character: str) -> int | None:
@@ -111,24 +125,26 @@ def _read(index: int, raw: str) -> Line:
 
 
 def _numbered(index: int, level: str, indent: int, body: str) -> Line | None:
+    if body[:1] > "\u2000":
+        body = _ORNAMENTS.sub("", body)
     circled = _CIRCLED.match(body)
     if circled:
         number = digit_value(circled.group(1))
         return Line(index, "number", level + "circled", indent, number, body[circled.end() :])
-    found = _NUMBER.match(body) or _HASH_NUMBER.match(body)
+    marker = _NUMBER.match(body) or _HASH_NUMBER.match(body)
     style = "number"
-    if not found and (level or body[:1] in "*_"):
-        found, style = _LABELLED.match(body), "labelled"
-    if found:
-        written = found.group("number")
-        number = int(written) if written.isdigit() else digit_value(written)
-        content = _rebalance(found, body)
+    if not marker and (level or body[:1] in "*_"):
+        marker, style = _LABELLED.match(body), "labelled"
+    if marker:
+        numeral = marker.group("number")
+        number = int(numeral) if numeral.isdigit() else digit_value(numeral)
+        content = _rebalance(marker, body)
         return Line(index, "number", level + style, indent, number, content)
     worded = _ORDINAL.match(body) or _ROMAN.match(body)
     if worded:
-        written = worded.group("number")
-        names = _ROMANS if written in _ROMANS else _ORDINALS
-        number = names.index(written if written in names else written.lower()) + 1
+        numeral = worded.group("number")
+        names = _ROMANS if numeral in _ROMANS else _ORDINALS
+        number = names.index(numeral if numeral in names else numeral.lower()) + 1
         return Line(index, "number", level + "word", indent, number, _rebalance(worded, body))
     lettered = _LETTERED.match(body)
     if lettered:
@@ -138,8 +154,8 @@ def _numbered(index: int, level: str, indent: int, body: str) -> Line | None:
     return None
 
 
-def _rebalance(found: re.Match[str], body: str) -> str:
+def _rebalance(marker: re.Match[str], body: str) -> str:
     """Put back the emphasis that opened before the number and closes after the name."""
-    content = body[found.end() :]
-    opened = found.group("bold")
-    return opened + content if opened and not found.group("close") else content
+    content = body[marker.end() :]
+    emphasis = marker.group("bold")
+    return emphasis + content if emphasis and not marker.group("close") else content

@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fieldwork.parsing.writing import count_words, has_case, is_unspaced, starts_small
+
 _MAX_ENTRY = 2_000
 """Characters of an entry that are looked at: a name stands at its beginning."""
 _TITLE_WORDS = 6
@@ -32,18 +34,24 @@ _LEADING_QUOTE = re.compile(
     r"|【(?P<g>[^】\n]{1,200})】|„(?P<h>[^“”\n]{1,200})[“”]|‘(?P<i>[^’\n]{1,200})’(?!\w)"
     r"|'(?P<j>[^'\n]{1,200})'(?!\w)|〈(?P<k>[^〉\n]{1,200})〉|［(?P<l>[^］\n]{1,200})］)"
 )
-_AFTER_TITLE = re.compile(
-    r"\s*(?:$|[^\w\s&+/'’-]|-\s|(?:by|from|with|is|in|von|de|di|par|por|av|от)\b)"
-)
 _LABEL = re.compile(
     r"^\W{0,3}(?:title|name|brand|book|movie|film|song|product|item|company|game|show|artist|answer"
     r"|band|restaurant|app|city|country|place|destination)\W{0,3}[:：]\W{0,3}(?=\w)",
     re.IGNORECASE,
 )
+_YEAR = r"(?:1[5-9]|20)\d\d"
+_AFTER_TITLE = re.compile(
+    rf"\s*(?:$|[^\w\s&+/'’-]|-\s)|\s+(?:{_YEAR}(?!\d)|(?!(?:and|or|und|et|y|e|и)\b)[^\W\d_])"
+)
 _PARENTHESES = re.compile(
     r"\s\((?:[^()\n]|\([^()\n]{0,100}\)){0,400}\)|(?<=\S)\s?（[^（）\n]{0,400}）"
+    rf"|(?<=\S)\s?[(\[]{_YEAR}[^()\[\]\n]{{0,20}}[)\]]"
 )
 _OPEN_PARENTHESIS = re.compile(r"(?:\s\(|（)[^()（）]*$")
+_DATE = re.compile(rf"\s?[(\[]{_YEAR}[^()\[\]\n]{{0,20}}[)\]]\s?[:：]")
+"""A year after a title and before its description."""
+_CLOSING_YEAR = re.compile(rf",\s{{0,2}}{_YEAR}$")
+_OTHER_TITLE = re.compile(r"(?:\s|[,;:]\s?)or[:,]\s.*$|[;:]\s?or\s.*$|\sor$", re.IGNORECASE)
 _DASH = re.compile(
     r"\s(?:-{1,3}|[–—―‒−])(?:\s|$)|(?<=\w)\s?[—―]{1,2}\s?(?=\w)|\s?――|\s(?:=>|->|→)\s|\s\|\s"
 )
@@ -53,10 +61,18 @@ _RELATIVE = re.compile(
     r",\s+(?:known\s+for|which|who|where|offering|featuring|famous\s+for|renowned|because|thanks\s+to"
     r"|due\s+to|located|with\s+(?:its|their|a|an|the))\b"
 )
+_CLAUSE = re.compile(r"[，,]")
+_ENTRY_WORDS = 10
+"""Words of an entry in a script without spaces from which it holds more than a name."""
+_NAME_CHARACTERS = 12
+"""Longest name before a comma in Chinese or Japanese: what follows it is a clause about the name."""
+_CLAUSE_CHARACTERS = 6
 _EDGES = " \t\n*_`~\"'“”«»‹›„‚‘’《》「」『』【】〈〉|"
 _TRAILING = _EDGES + ".,;:。、，；：．…·•-–—"
 _LEADING = _EDGES + ",;:。、，；：•·-–—"
 _JOINED = re.compile(r"^(?:[\w'’/+-]|\s?&|\s+(?:and|or|und|et|y|e|и)\s+[*_\"“])")
+_CURLY, _CURLED = re.compile(r"[“”]"), re.compile(r"“[^“”]*”")
+_LONE_QUOTE = re.compile(r'(?<!\d)"')
 _ABBREVIATION = re.compile(r"(?:\b\w\.){2,}$")
 
 
@@ -99,10 +115,10 @@ def _cut(entry: str) -> NameCut:
     content = _FOOTNOTE.sub("", _URL.sub("", _LINK.sub(r"\1", entry[:_MAX_ENTRY])))
     content = _CHECKBOX.sub("", content.strip())
     content = _LABEL.sub("", _without_leading_symbols(content))
-    marked = _LEADING_EMPHASIS.match(content)
-    if marked:
-        inner = next(group for group in marked.groups() if group is not None).strip()
-        rest = content[marked.end() :]
+    emphasis = _LEADING_EMPHASIS.match(content)
+    if emphasis:
+        inner = next(group for group in emphasis.groups() if group is not None).strip()
+        rest = content[emphasis.end() :]
         return _cut_marked(inner, rest)
     return _cut_plain(content)
 
@@ -118,28 +134,76 @@ def _cut_marked(inner: str, rest: str) -> NameCut:
     if cut.is_title or cut.before_colon == cut.name:
         return cut
     tail = cut.name[len(cut.before_colon) :].lstrip(" :：")
-    is_title = len(tail.split()) <= _TITLE_WORDS and not tail[:1].islower()
+    is_title = count_words(tail) <= _TITLE_WORDS and has_case(tail) and not starts_small(tail)
     return cut._replace(is_title=is_title)
 
 
 def _cut_plain(content: str) -> NameCut:
     text = _ESCAPE.sub(r"\1", _EMPHASIS.sub("", content)).strip()
-    quoted = _LEADING_QUOTE.match(text)
-    if quoted and (text[0] in "《「『【〈" or _AFTER_TITLE.match(text[quoted.end() :])):
-        name = _tidy(next(group for group in quoted.groups() if group is not None))
-        return NameCut(name=name, before_colon=name, is_title=True)
-    colon = _COLON.search(text)
-    dash = _DASH.search(text, 1)
-    ended = colon is not None and _closes_title(text, colon, dash)
+    title = _quoted_title(text)
+    if title:
+        return NameCut(name=title, before_colon=title, is_title=True)
+    text = _without_other_title(text)
+    colon, dash, date = _COLON.search(text), _DASH.search(text, 1), _DATE.search(text, 1)
+    is_title = colon is not None and _closes_title(text, colon, dash)
+    if date is not None and (dash is None or date.start() < dash.start()):
+        is_title, text, dash = True, text[: date.start()], None
     text = text[: dash.start()] if dash else text
-    text = _OPEN_PARENTHESIS.sub("", _PARENTHESES.sub("", text))
+    text = _without_parentheses(text)
     for stop in (_SENTENCE_END, _RELATIVE):
-        found = stop.search(text)
-        text = text[: found.start()] if found else text
+        end = stop.search(text)
+        text = text[: end.start()] if end else text
+    text = _without_clause(_without_other_title(text.rstrip()))
     colon = _COLON.search(text)
     name = _tidy(text)
     before = _tidy(text[: colon.start()]) if colon else name
-    return NameCut(name=name, before_colon=before or name, is_title=ended and before != name)
+    return NameCut(name=name, before_colon=before or name, is_title=is_title and before != name)
+
+
+def _quoted_title(text: str) -> str | None:
+    """The title in quotes that the entry begins with; None where the quotes are not a name's own.
+
+    Words in small letters after the quotes are description ('"Alien" by Ridley Scott'), others are
+    part of the name ('"Weird Al" Yankovic'). What describes a title outside quotes does so within.
+    """
+    quotation = _LEADING_QUOTE.match(text)
+    if not quotation:
+        return None
+    after = _AFTER_TITLE.match(text[quotation.end() :])
+    goes_on = after is None or (after.group()[-1:].isalpha() and not starts_small(after.group()))
+    if goes_on and text[0] not in "《「『【〈":
+        return None
+    inner = next(group for group in quotation.groups() if group is not None)
+    return _tidy(_without_other_title(_without_parentheses(inner))) or _tidy(inner)
+
+
+def _without_other_title(text: str) -> str:
+    """The text without a second title: 'Dr. Strangelove or: How I …' is 'Dr. Strangelove'."""
+    return _OTHER_TITLE.sub("", text) if "or" in text.casefold() else text
+
+
+def _without_parentheses(text: str) -> str:
+    """The text without what stands in parentheses, and without a year at its end."""
+    bare = text
+    if any(bracket in text for bracket in "(（["):
+        bare = _OPEN_PARENTHESIS.sub("", _PARENTHESES.sub("", text))
+    return _CLOSING_YEAR.sub("", bare.rstrip(_EDGES))
+
+
+def _without_clause(text: str) -> str:
+    """A short name in a script without spaces between words, without the clause that follows it.
+
+    A comma joins the clause in Chinese and Japanese, a space does in Thai and its neighbours.
+    """
+    if not is_unspaced(text):
+        return text
+    if count_words(text) > _ENTRY_WORDS and " " in text.strip():
+        name = text.split(maxsplit=1)[0]
+        return name if 1 < count_words(name) <= _TITLE_WORDS else text
+    comma = _CLAUSE.search(text)
+    if comma is None or not 0 < comma.start() <= _NAME_CHARACTERS:
+        return text
+    return text[: comma.start()] if len(text) - comma.end() >= _CLAUSE_CHARACTERS else text
 
 
 def _closes_title(text: str, colon: re.Match[str], dash: re.Match[str] | None) -> bool:
@@ -151,8 +215,13 @@ def _closes_title(text: str, colon: re.Match[str], dash: re.Match[str] | None) -
 
 
 def _is_capitalised(half: str) -> bool:
-    """Whether the half is short and written like a title: small words only may be in lower case."""
+    """Whether the half is short and written like a title: small words only may be in lower case.
+
+    In a script without case nothing is: there a colon begins a description.
+    """
     words = half.split()
+    if not any(has_case(word) for word in words):
+        return bool(words) and all(word.isdigit() for word in words)
     return 0 < len(words) <= _TITLE_WORDS and all(
         word[:1].isupper() or not word[:1].isalpha() or len(word) <= 3 for word in words
     )
@@ -171,6 +240,9 @@ def _without_leading_symbols(text: str) -> str:
 def _tidy(text: str) -> str:
     """Collapse white space and take quotes and punctuation off both ends."""
     name = " ".join(text.split()).lstrip(_LEADING).rstrip(_EDGES)
+    name = _without_lone_quote(
+        name.removeprefix("[").removesuffix("]") if name[:1] == "[" else name
+    )
     while (
         name and unicodedata.category(name[-1]) in {"So", "Sk", "Mn", "Cf"} and name[-1] > "\u2000"
     ):
@@ -178,3 +250,10 @@ def _tidy(text: str) -> str:
     if _ABBREVIATION.search(name):
         return name
     return name.rstrip(_TRAILING)
+
+
+def _without_lone_quote(name: str) -> str:
+    """The name without double quotes that nothing closes or opens; after a digit one is an inch."""
+    if ("“" in name or "”" in name) and _CURLY.search(_CURLED.sub("", name)):
+        name = name.replace("“", "").replace("”", "")
+    return name if name.count('"') % 2 == 0 else _LONE_QUOTE.sub("", name, count=1)

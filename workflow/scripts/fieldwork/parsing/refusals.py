@@ -1,85 +1,121 @@
 """Telling a refusal from an answer.
 
-Owns one yes-or-no question. Promises to be conservative: a text counts as a refusal only where the
-speaker says in so many words that it cannot or will not answer, and an answer that lists options
-after an apology does not count.
+Owns two questions: does a reply decline, and does it hand over an answer after all. A reply declines
+where its speaker says that it cannot, will not or should not do what was asked, or objects to the
+request; saying that the answer depends on the person, or asking back, is no refusal. Promises to be
+conservative: an apology, or inability as a topic, does not count.
 """
 
 import re
 
+from fieldwork.parsing import refusal_sentences as sentences
 from fieldwork.parsing.visible import visible_text
 
 _EDGE = 400
 """Characters at either end in which a refusal must stand: in between, inability is a topic."""
+_OPENING = 320
+"""Characters at the beginning in which an objection to the request must stand."""
 _MANY = 5
 """List lines that make an answer of a text, whatever its first sentence says."""
+_CLOSE = 200
+"""Characters at the end in which a reply asks back."""
+_ANSWER = 100
+"""Characters after a hedge and a turn ('but', 'however') that are an answer."""
+_LONG_ANSWER = 400
+"""Characters after a refusal, a turn and an announcement ('here is') that are an answer."""
+_ESSAY = 800
+"""Characters after a hedge that are an answer, even where they begin as advice does."""
 
 _LIST_LINE = re.compile(r"^\s{0,8}(?:[-*•–]|#{0,6}\s?\W{0,3}\d{1,2}[.)、:])\s*\S", re.MULTILINE)
-_DEEDS = (
-    r"(?:answer|help|assist|provide|recommend|suggest|offer|give|share|fulfil|fulfill|comply|complete"
-    r"|continue|discuss|engage|comment|participate|respond|choose|select|pick|make|take|express"
-    r"|advise|do\s+(?:that|this|so)|perform|process|support|generate|create|produce|show|proceed"
-    r"|fully|directly|accurately|personally)\b"
-)
-_INABILITY = (
-    r"(?:can\s?not|can['’]?t|could\s?not|am\s+(?:just\s+)?unable\s+to|['’]m\s+(?:just\s+)?unable\s+to"
-    r"|am\s+not\s+able\s+to|['’]m\s+not\s+able\s+to|will\s+not|won['’]t|must\s+decline\s+to"
-    r"|(?:am|['’]m)\s+not\s+(?:allowed|permitted|comfortable|going|in\s+a\s+position|qualified)\s+"
-    r"(?:to|with)|(?:am|['’]m)\s+(?:incapable\s+of|not\s+capable\s+of)"
-    r"|(?:do\s+not|don['’]t)\s+have\s+the\s+(?:ability|capability|capacity)\s+to"
-    r"|(?:have|need|['’]d\s+have)\s+to\s+decline\s+to)"
-)
-_PATTERNS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\bI\s{{0,3}}(?:\w+\s+){{0,2}}?{_INABILITY}\s+(?:\w+ly\s+)?{_DEEDS}",
-        r"\bI(?:\s+must|\s+have\s+to|\s+need\s+to|['’]ll\s+have\s+to)?\s+(?:respectfully\s+|politely\s+)?"
-        r"(?:decline|refuse)\b",
-        r"\bas\s+an?\s+(?:\w+[\s-]){0,3}?(?:AI|language\s+model|assistant|chatbot)\b[^.\n]{0,60}?"
-        r"(?:can\s?not|can['’]t|unable|not\s+able|(?:do\s+not|don['’]t)\s+(?:have|hold|possess|form)\b)",
-        r"\bI(?:\s+am|['’]m)\s+(?:just\s+|only\s+)?an?\s+(?:\w+[\s-]){0,3}?(?:AI|language\s+model)\b"
-        r"[^.\n]{0,40}?\b(?:can\s?not|can['’]t|unable|(?:do\s+not|don['’]t)\s+have)\b",
-        r"\b(?:can\s?not|can['’]t)\s+be\s+answered\s+(?:by\s+an?\s+AI|on\s+behalf)",
-        r"\bI\s+(?:do\s+not|don['’]t)\s+(?:have|hold|possess)\s+(?:\w+\s+){0,3}?"
-        r"(?:opinions?|beliefs?|preferences?|feelings?|emotions?|(?:personal|political)\s+views?)\b",
-        r"\bI(?:['’]d|\s+would)?\s+prefer\s+not\s+to\s+(?:answer|say|respond|choose)\b",
-        r"^\W*(?:I\s*(?:['’]m|am)\s+(?:very\s+|so\s+|really\s+)?sorry|sorry)\W{1,3}(?:but\s+)?"
-        r"(?:I\s+)?(?:can\s?not|can['’]t|unable|(?:that|this)\s+(?:is|goes)\s+(?:against|beyond))",
-        r"\b(?:against|violates?)\s+(?:my|our|the)\s+(?:\w+\s+)?(?:guidelines|polic(?:y|ies)|programming)\b",
-        # Spanish, Portuguese, French, Italian, German, Dutch
-        r"\bno\s+puedo\s+(?:ayudar|responder|proporcionar|recomendar|ofrecer|dar|asistir|cumplir)",
-        r"\bn[ãa]o\s+posso\s+(?:ajudar|responder|fornecer|recomendar|oferecer|dar|atender)",
-        r"\bje\s+ne\s+(?:peux|suis)\s+(?:malheureusement\s+)?pas\s+(?:en\s+mesure\s+de\s+|capable\s+de\s+)?"
-        r"(?:vous\s+)?(?:aider|r[ée]pondre|fournir|recommander|donner|proposer)",
-        r"\bnon\s+posso\s+(?:aiutar|rispondere|fornir|consigliar|raccomandar|dare|offrir)",
-        r"\bich\s+kann\s+(?:\w+\s+){0,6}?(?:nicht|keine?n?)\s+(?:\w+\s+){0,5}?"
-        r"(?:helfen|beantworten|antworten|empfehlen|empfehlungen|geben|bereitstellen|unterstützen)",
-        r"\bik\s+kan\s+(?:\w+\s+){0,4}?(?:niet|geen)\s+(?:\w+\s+){0,4}?"
-        r"(?:helpen|beantwoorden|antwoorden|aanbevelen|geven)",
-        # Russian, Chinese, Japanese, Korean, Arabic, Hindi
-        r"\bя\s+не\s+(?:могу|смогу)\s+(?:\w+\s+)?(?:помочь|ответить|предоставить|рекомендовать|дать)",
-        r"(?:我|本人)(?:目前|暂时)?(?:无法|不能|無法)(?:直接)?"
-        r"(?:回答|提供|协助|協助|帮助|幫助|满足|滿足|推荐|推薦|给出|給出)",
-        r"(?:お答え|お手伝い|回答|対応|提供)(?:すること(?:が|は))?(?:は)?(?:でき(?:ません|かねます)|いたしかねます)",
-        r"(?:답변|도움|제공|추천)(?:을|를)?\s*(?:드릴|할|해\s*드릴)\s*수\s*없",
-        r"لا\s+(?:أستطيع|يمكنني)\s+(?:الإجابة|المساعدة|مساعدت|تقديم|التوصية)",
-        r"मैं\s[^।\n]{0,60}(?:उत्तर|मदद|सहायता|प्रदान)[^।\n]{0,20}नहीं\s+(?:कर|दे)\s+सकत",
-    )
+_SENTENCE_BREAK = re.compile(r"[.\n:：。]")
+_FIRM = sentences.compiled(*sentences.FIRM)
+_DISCLAIMERS = sentences.compiled(*sentences.DISCLAIMERS)
+_OBJECTIONS = sentences.compiled(*sentences.OBJECTIONS)
+(_TURN, _ANNOUNCEMENT, _ELSEWHERE, _QUALIFIED, _ASKING_BACK) = sentences.compiled(
+    sentences.TURN,
+    sentences.ANNOUNCEMENT,
+    sentences.ELSEWHERE,
+    sentences.QUALIFIED,
+    sentences.ASKING_BACK,
 )
 
 
-def is_refusal(text: str | None) -> bool:
+def is_refusal(text: str | None, *, objecting: bool = True) -> bool:
     """Whether the reply declines to answer.
 
     True where a sentence near the start or the end says that the speaker cannot or will not do what
-    was asked, in English or one of twelve other languages; false for an empty reply, for a question
-    back, and for a reply with five or more list lines.
+    was asked, or where the first sentences object to it, in English or one of fifteen other languages;
+    false for an empty reply, for a question back, for a hedge after which the reply goes on to answer,
+    and for a reply with five or more list lines. `objecting` counts objections to the request; they
+    are no refusal where right and wrong are what the question is about.
     """
-    shown = visible_text(text).strip()
-    if not shown or len(_LIST_LINE.findall(shown[:20_000])) >= _MANY:
+    visible = visible_text(text).strip()
+    if not visible or len(_LIST_LINE.findall(visible[:20_000])) >= _MANY:
         return False
-    if len(shown) <= 2 * _EDGE:
-        edges: tuple[str, ...] = (shown,)
-    else:
-        edges = (shown[:_EDGE], shown[-_EDGE:])
-    return any(pattern.search(edge) for edge in edges for pattern in _PATTERNS)
+    if not declines(visible, objecting=objecting):
+        return False
+    return not (_asks_back(visible) or _answers_after_all(visible))
+
+
+def declines(text: str, *, objecting: bool = True) -> bool:
+    """Whether the text declines or, if `objecting`, objects, whatever else it holds."""
+    return _stands_at_edge(text, (*_FIRM, *_DISCLAIMERS)) or (objecting and _objects(text))
+
+
+def is_firm(text: str) -> bool:
+    """Whether the text says that it will not meet the request, or objects: no mere disclaimer."""
+    return _stands_at_edge(text, _FIRM) or _objects(text)
+
+
+def hands_over(text: str) -> bool:
+    """Whether the text, after declining, announces the answer and not how to find one elsewhere."""
+    after = text[_end_of_refusal(text) :][: 3 * _EDGE]
+    announcements = [match.end() for match in _ANNOUNCEMENT.finditer(after)]
+    turns = [match.end() for match in _TURN.finditer(after)]
+    elsewhere = any(_leads_elsewhere(after, end) for end in (*announcements, *turns))
+    return bool(announcements) and not elsewhere
+
+
+def _answers_after_all(text: str) -> bool:
+    """Whether the reply declines in its first sentences, turns round and answers.
+
+    A disclaimer, or an inability to do all of it, is a hedge: a turn and a sentence or two after it are
+    an answer. After a firm refusal only a long text that is announced is one.
+    """
+    end = _end_of_refusal(text)
+    is_hedge = not is_firm(text) or _QUALIFIED.search(text, max(0, end - 80), end + 60) is not None
+    turn = _TURN.search(text, end) or _ANNOUNCEMENT.search(text, end)
+    if turn is None:
+        return False
+    length = len(text) - turn.end()
+    if not is_hedge:
+        return length >= _LONG_ANSWER and hands_over(text)
+    return length >= (_ESSAY if _leads_elsewhere(text, turn.end()) else _ANSWER)
+
+
+def _asks_back(text: str) -> bool:
+    """Whether the reply closes with a question for what it lacks."""
+    return _ASKING_BACK.search(text[-_CLOSE:]) is not None
+
+
+def _end_of_refusal(text: str) -> int:
+    """Where the first sentence that declines ends, 0 where none of the first ones does."""
+    every = (*_FIRM, *_DISCLAIMERS, *_OBJECTIONS)
+    return min((match.end() for p in every if (match := p.search(text[:_EDGE]))), default=0)
+
+
+def _stands_at_edge(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
+    edges = (text,) if len(text) <= 2 * _EDGE else (text[:_EDGE], text[-_EDGE:])
+    return any(pattern.search(edge) for edge in edges for pattern in patterns)
+
+
+def _objects(text: str) -> bool:
+    return any(pattern.search(text[:_OPENING]) for pattern in _OBJECTIONS)
+
+
+def _leads_elsewhere(text: str, place: int) -> bool:
+    """Whether the rest of the sentence leads to advice on how to find an answer."""
+    return (
+        _ELSEWHERE.search(_SENTENCE_BREAK.split(text[place : place + 90], maxsplit=1)[0])
+        is not None
+    )

@@ -19,13 +19,14 @@ from fieldwork.rows import cell_text, is_empty
 from fieldwork.tasks.prompts import Question, plain_prompt
 
 MAX_CHOICES = 10
+MAX_LIST_LENGTH = 100
 
 GoldForm = Literal["auto", "letter", "text", "from_0", "from_1"]
 """How a row names the right option; `auto` takes a letter, or the text of an option."""
 
 ColumnMap = Mapping[str, str | Sequence[str]]
 """Columns of a file by what they hold: `item_id`, `question`, `prompt`, `options`, `gold`, `subject`,
-`kind`. `options` are columns in order, or the one that holds a list."""
+`kind`, `list_length`. `options` are columns in order, or the one that holds a list."""
 
 
 class OwnFormat(NamedTuple):
@@ -106,6 +107,7 @@ def _item(cells: _Cells, path: Path, number: int, form: OwnFormat) -> Item:
         gold=gold,
         subject=cells.text("subject") or cells.text("domain"),
         provenance=f"{form.name}: {path.name}",
+        list_length=_list_length(cells) if kind == "list" else None,
     )
 
 
@@ -137,6 +139,20 @@ def _kind(cells: _Cells, default: ItemKind) -> ItemKind:
     if written not in kinds:
         raise StudyError(f"{cells.where}: kind {written!r} is neither `list` nor `choice`")
     return kinds[written]
+
+
+def _list_length(cells: _Cells) -> int | None:
+    """How many options the item asks for, where the row says so."""
+    written = cells.text("list_length")
+    if written is None:
+        return None
+    whole = written.strip().removesuffix(".0")
+    if not (whole.isascii() and whole.isdigit() and 0 < int(whole) <= MAX_LIST_LENGTH):
+        raise StudyError(
+            f"{cells.where}: `list_length` is {written!r}; write a whole number from 1 to "
+            f"{MAX_LIST_LENGTH}, or leave it empty and the number is read from the prompt"
+        )
+    return int(whole)
 
 
 # ---- options -------------------------------------------------------------------------------------

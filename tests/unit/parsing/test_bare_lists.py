@@ -1,0 +1,123 @@
+"""Lists without markers: how many lines are a list depends on how many the question asks for."""
+
+import pytest
+
+from fieldwork.parsing.lists import NO_LIST, ParsedList, parse_list
+
+BRANDS = (
+    "Nike",
+    "Adidas",
+    "Puma",
+    "Asics",
+    "Reebok",
+    "Fila",
+    "Saucony",
+    "Brooks",
+    "Hoka",
+    "Mizuno",
+)
+
+
+@pytest.mark.parametrize("expected", [2, 3, 5, 7, 10])
+@pytest.mark.parametrize(
+    "frame",
+    ["{}", "Here are my picks:\n\n{}\n\nAll of them are fine.", "Sure!\n{}", "{}\nEnjoy!"],
+)
+def test_as_many_lines_as_asked_for(expected: int, frame: str) -> None:
+    names = BRANDS[:expected]
+    text = frame.format("\n".join(names))
+    assert parse_list(text, expected=expected).items == names
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        # quoted, exclaimed, asked, long, with digits and with small words
+        ('"Alien"', '"Heat"', '"Up"'),
+        ('"Alien" (1979)', '"Heat" (1995)', '"Up" (2009)'),
+        ("“One Flew Over the Cuckoo's Nest”", "“Jaws”", "“Sing, Unburied, Sing”"),
+        ("Oklahoma!", "Airplane!", "Mamma Mia!"),
+        ("Who Framed Roger Rabbit?", "O Brother, Where Art Thou?", "What's Up, Doc?"),
+        ("The Assassination of Jesse James by the Coward Robert Ford", "Jaws",
+         "Birds of Prey and the Fantabulous Emancipation of One Harley Quinn"),
+        ("Alien – a crew meets a stranger", "Heat – a thief and a detective", "Up – a house flies"),
+        ("**Alien**", "**Heat**", "**Up**"),
+        ("Матрица", "Сталкер", "Солярис"),
+        ("千と千尋の神隠し", "もののけ姫", "となりのトトロ"),
+        ("故宫博物院", "颐和园", "天坛公园"),
+    ],
+)  # fmt: skip
+def test_lines_that_are_titles(names: tuple[str, ...]) -> None:
+    listing = parse_list("\n".join(names), expected=3)
+    assert listing.items is not None, listing.reason
+    assert len(listing.items) == 3
+    assert all(item in name for item, name in zip(listing.items, names, strict=True))
+
+
+@pytest.mark.parametrize("n", [3, 4, 6, 9])
+def test_short_lines_of_another_number_are_a_list_where_nothing_else_stands(n: int) -> None:
+    text = "\n".join(BRANDS[:n])
+    assert parse_list(text, expected=5).items == BRANDS[:n]
+    assert parse_list(f"Here are some brands:\n{text}", expected=5).items == BRANDS[:n]
+    # among sentences nothing tells such lines from others
+    assert (
+        parse_list(f"Shoes are a matter of taste.\n{text}\nTry them on.", expected=5).items is None
+    )
+
+
+@pytest.mark.parametrize("expected", [3, 5, 8, None])
+@pytest.mark.parametrize(
+    "text",
+    [
+        # verse, talk, prose in lines, code, a letter
+        "The rain came down on Main Street,\nand nobody was there to meet\nthe man who walked alone,\n"
+        "his collar up against the stone",
+        "Roses are red\nViolets are blue\nSugar is sweet\nAnd so are you",
+        "Ann: How are you?\nBob: Fine, thanks.\nAnn: Good to hear.\nBob: And you?",
+        "I would pick a light shoe.\nIt should fit well.\nTry it in the evening.\nThat is all.",
+        "import os\nx = {}\nfor name in names:\n    print(name)",
+        "const names = [\n'a',\n'b'];\nconsole.log(names);",
+        "Dear Ann,\nthank you for your letter.\nI will write soon.\nYours,\nBob",
+        "Could you tell me more?\nWhere do you run?\nHow often?",
+    ],
+)
+def test_other_lines_are_no_list(text: str, expected: int) -> None:
+    assert parse_list(text, expected=expected) == ParsedList(None, NO_LIST)
+
+
+def test_talk_is_no_list_even_of_the_number_asked_for() -> None:
+    talk = "Ann: How are you?\nBob: Fine, thanks.\nAnn: Good to hear.\nBob: And you?"
+    assert parse_list(talk, expected=4) == ParsedList(None, NO_LIST)
+
+
+def test_lines_are_no_list_where_fewer_are_asked_for_and_sentences_follow() -> None:
+    text = "Well\nI like shoes\nThey are soft\nThis is the end of it. I hope that it helps."
+    assert parse_list(text, expected=5) == ParsedList(None, NO_LIST)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The call returns ["Nike", "Puma"] as a list.',
+        "x = ['Nike', 'Puma', 'Asics', 'Fila', 'Hoka']",
+        "```python\nbrands = ['Nike', 'Puma', 'Asics', 'Fila', 'Hoka']\nprint(brands)\n```",
+        "print(['Nike', 'Puma'])",
+        "The data frame is {'a': [1.1, 2.2, 3.3, 4.4, 5.5]}.",
+    ],
+)
+def test_arrays_of_program_code_are_no_list(text: str) -> None:
+    assert parse_list(text) == ParsedList(None, NO_LIST)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["Nike", "Puma"]',
+        'Brands: ["Nike", "Puma"]',
+        '**My picks:** ["Nike", "Puma"]',
+        '```json\n{"brands": ["Nike", "Puma"]}\n```',
+        'Here you are:\n\n[\n  "Nike",\n  "Puma"\n]\n\nEnjoy.',
+    ],
+)
+def test_arrays_that_stand_for_themselves_are_lists(text: str) -> None:
+    assert parse_list(text).items == ("Nike", "Puma")

@@ -1,0 +1,342 @@
+"""Precision and recall of the parsers by class, on real answers. `pytest -s` prints the table.
+
+`labels/` holds hashes of real texts and what a person who read them said of them; the texts are in
+../shared/data.
+Other classes have an oracle: real answers are changed so that what they should give is known. The
+figures of docs/parsing.md are those printed here; what is asserted lies a little below them.
+"""
+
+import csv
+import gzip
+import hashlib
+import random
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from fieldwork.parsing.canonical import canonicalise
+from fieldwork.parsing.choices import parse_choice
+from fieldwork.parsing.lists import REFUSED, parse_list
+from fieldwork.parsing.refusals import is_refusal
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+LABELS = Path(__file__).parent / "labels"
+OUTPUTS = DATA / "mmlu_model_outputs"
+TOP_FIVE = DATA / "recommendations" / "top5_recommendation_answers.parquet"
+
+pytestmark = [
+    pytest.mark.real_data,
+    pytest.mark.skipif(not DATA.is_dir(), reason=f"the real extracts are not at {DATA}"),
+]
+
+
+class Tally(NamedTuple):
+    """Right, wrong and missing readings of a class."""
+
+    n: int
+    right: int
+    wrong: int
+    missing: int
+
+    @property
+    def precision(self) -> float:
+        return self.right / max(1, self.right + self.wrong)
+
+    @property
+    def recall(self) -> float:
+        return self.right / max(1, self.right + self.missing)
+
+
+def tally(name: str, pairs: list[tuple[Any, Any]]) -> Tally:
+    """Readings against truths, None where there is nothing to read; printed for docs/parsing.md."""
+    right = sum(ours == truth is not None for ours, truth in pairs)
+    wrong = sum(ours not in (None, truth) for ours, truth in pairs)
+    missing = sum(truth not in (None, ours) for ours, truth in pairs)
+    result = Tally(len(pairs), right, wrong, missing)
+    counts = f"n {result.n:5} right {right:5} wrong {wrong:3} missing {missing:3}"
+    print(f"\n{name:42} {counts} P {result.precision:.4f} R {result.recall:.4f}")
+    return result
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def labels(name: str) -> list[dict[str, str]]:
+    with (LABELS / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    return list(parquet.read_table(path).to_pylist())
+
+
+@cache
+def messages(of_assistant: bool) -> dict[str, str]:
+    """Messages of one side of all chats, by hash."""
+    folder = DATA / "conversations"
+    roles = ("assistant", "gpt") if of_assistant else ("user", "human", "prompter")
+    texts: list[str] = []
+    for name in ("sharegpt_sample", "oasst1_validation_threads_953"):
+        for row in rows(folder / f"{name}.parquet"):
+            texts += [turn["content"] for turn in row["conversation"] if turn["role"] in roles]
+    forest = rows(folder / "oasst2_messages_with_user_id.parquet")
+    texts += [row["text"] for row in forest if row["role"] in roles]
+    if of_assistant:
+        texts += [
+            r["answer"] for r in rows(DATA / "pairwise" / "mtbench_answers_even_questions.parquet")
+        ]
+        texts += [r["response"] for r in rows(folder / "realhumaneval_chat_turns.parquet")]
+    return {digest(text): text for text in texts if text}
+
+
+# ---- lists --------------------------------------------------------------------------------------------
+
+
+@cache
+def top_five() -> list[tuple[str, tuple[str, ...]]]:
+    """Real answers with five numbered names, and the names; every third of them, for speed."""
+    texts = sorted({row["response"] for row in rows(TOP_FIVE) if row["response"]})[::3]
+    listings = ((text, parse_list(text).items) for text in texts if "<think" not in text)
+    return [(text, items) for text, items in listings if items and len(set(items)) == 5]
+
+
+@pytest.mark.parametrize("sample", ["answers", "requests"])
+def test_scripts_without_capitals(sample: str) -> None:
+    """Whether a list is read at all: prose of users and models in Chinese, Japanese, Thai and others."""
+    texts = messages(of_assistant=sample == "answers")
+    cases = [row for row in labels("scripts") if row["sample"] == sample]
+    pairs = [
+        (parse_list(texts[row["key"]]).items and "list", "list" if row["label"] == "list" else None)
+        for row in cases
+    ]
+    result = tally(f"scripts without capitals, {sample}", pairs)
+    assert result.wrong <= 2
+    assert result.recall == 1
+
+
+@pytest.mark.parametrize("length", [3, 5])
+@pytest.mark.parametrize("form", ["{}", '"{}"'], ids=["plain", "quoted"])
+def test_bare_lines(length: int, form: str) -> None:
+    """The names of real answers, one a line without a marker, among sentences."""
+    pairs = []
+    for _, names in top_five():
+        if all(len(name.split()) <= 8 for name in names):
+            lines = "\n".join(map(form.format, names[:length]))
+            text = f"I thought about this.\n\n{lines}\n\nI hope that it helps."
+            pairs.append((parse_list(text, expected=length).items, names[:length]))
+    result = tally(f"bare lines, {form}, {length} asked for", pairs)
+    assert result.n > 1_000
+    assert min(result.precision, result.recall) > 0.98
+
+
+@pytest.mark.parametrize("second_heading", ["**Luxury:**", "**Tips:**"])
+def test_lists_under_headings(second_heading: str) -> None:
+    """Two real lists under headings are one answer; a list of five under 'Tips' is none of it."""
+    pairs: list[tuple[Any, Any]] = []
+    listings = [names for _, names in top_five()]
+    for first, second in zip(listings[::2], listings[1::2], strict=False):
+        head, tail = ("\n".join(f"- {name}" for name in names) for names in (first[:3], second))
+        text = f"**Budget:**\n{head}\n\n{second_heading}\n{tail}"
+        truth = first[:3] if "Tips" in second_heading else (*first[:3], *second)
+        if not set(map(str.casefold, first)) & set(map(str.casefold, second)):
+            pairs.append((parse_list(text).items, truth))
+    result = tally(f"lists under headings, {second_heading}", pairs)
+    assert result.n > 500
+    assert min(result.precision, result.recall) > 0.97
+
+
+def test_rankings_of_eight() -> None:
+    """All eight candidates in the order in which the reply writes them first."""
+    pairs = []
+    for row in rows(DATA / "hiring" / "bloomberg_resume_rankings_gpt35_2jobs.parquet"):
+        text = row["response"].casefold()
+        places = {name.casefold(): text.find(name.casefold()) for name in row["names"]}
+        if -1 not in places.values():
+            items = parse_list(row["response"], expected=8).items or ()
+            names = dict.fromkeys(item.casefold() for item in items)
+            ranking = tuple(name for name in names if name in places)
+            pairs.append((ranking or None, tuple(sorted(places, key=places.__getitem__))))
+    result = tally("rankings of eight", pairs)
+    assert result.n > 1_700
+    assert min(result.precision, result.recall) > 0.99
+
+
+def cuts(seed: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Real answers cut off within or after a name, and the names that are whole before the cut."""
+    chance = random.Random(seed)
+    for text, names in top_five():
+        starts: list[int] = []
+        for name in names:
+            starts.append(text.find(name, starts[-1] + 1 if starts else 0))
+        if -1 in starts or starts != sorted(starts):
+            continue
+        k = chance.randrange(1, 5)
+        end = starts[k] + len(names[k])
+        cut = chance.choice(
+            [chance.randrange(starts[k] + 1, end + 1), end + chance.randrange(1, 60)]
+        )
+        yield text[:cut], names[: k + (cut > end)]
+
+
+@pytest.mark.parametrize("seed", [1, 77])
+def test_truncated_answers(seed: int) -> None:
+    """Each name on its own: no half one, and every whole one but the last, which may go either way.
+
+    What is missing are refusals with advice, which are refusals once they are no list of five.
+    """
+    right = wrong = missing = n = 0
+    for text, names in cuts(seed):
+        items = parse_list(text, truncated=True).items or ()
+        whole = set(names[:-1])
+        n += 1
+        right += len(whole & set(items))
+        missing += len(whole - set(items))
+        wrong += len(set(items) - set(names))
+    result = Tally(n, right, wrong, missing)
+    print(f"\n{'truncated answers':42} {result} P {result.precision:.4f} R {result.recall:.4f}")
+    assert n > 1_000
+    assert result.precision > 0.995
+    assert result.recall > 0.99
+
+
+# ---- letters ------------------------------------------------------------------------------------------
+
+
+def options(question: str) -> list[str]:
+    """The four options at the end of a question of the repeated runs."""
+    parts = re.split(r"\s*\(([A-D])\)\s", " " + question[question.rfind("(A) ") :])
+    texts = dict(zip(parts[1::2], parts[2::2], strict=False))
+    return [texts.get(letter, "").strip() for letter in "ABCD"]
+
+
+def test_hard_letters_of_reasoning() -> None:
+    """All answers to MMLU-Pro that hold no single 'answer is (X)', read by a person."""
+    truths = {r["key"]: r["letter"] for r in labels("choices") if r["source"] == "mmlu_pro"}
+    pairs = []
+    for row in rows(OUTPUTS / "mmlu_pro_outputs_helm_subjects.parquet"):
+        letters = "ABCDEFGHIJ"[: len(row["options"])]
+        truth = truths.get(digest(letters[-1] + row["model_output"]))
+        if truth is not None:
+            parsed = parse_choice(row["model_output"], letters=letters, choices=row["options"])
+            pairs.append((parsed.letter, truth or None))
+    result = tally("letters, MMLU-Pro", pairs)
+    assert result.n > 640
+    assert min(result.precision, result.recall) > 0.99
+
+
+def test_hard_letters_of_repeated_runs() -> None:
+    truths = {r["key"]: r["letter"] for r in labels("choices") if r["source"] == "stability"}
+    cases: dict[tuple[str, str], tuple[str | None, str | None]] = {}
+    for row in rows(OUTPUTS / "llm_stability_repeated_runs.parquet"):
+        truth = truths.get(digest(row["response"] or ""))
+        if truth is not None:
+            parsed = parse_choice(row["response"], choices=options(row["question"]))
+            cases[row["response"], row["question"]] = (parsed.letter, truth or None)
+    result = tally("letters, repeated runs", list(cases.values()))
+    assert result.n > 380
+    assert result.wrong <= 2
+    assert result.recall > 0.97
+
+
+def test_letters_that_change_places() -> None:
+    """Bracketed letters and options moved three places on: the letter read must move with them."""
+    pairs = []
+    for row in rows(OUTPUTS / "mmlu_pro_outputs_helm_subjects.parquet")[::4]:
+        text, letters = row["model_output"], "ABCDEFGHIJ"[: len(row["options"])]
+        if re.search(r"(?:answer(?: is)?:?\s*|option |boxed|\\text\{)\**[A-J]\b", text):
+            continue
+        moves = {old: letters[(i + 3) % len(letters)] for i, old in enumerate(letters)}
+        moved = re.sub(rf"\(([{letters}])\)", lambda m: f"({moves[m.group(1)]})", text)  # noqa: B023
+        places = [row["options"][(i - 3) % len(letters)] for i in range(len(letters))]
+        ours = parse_choice(text, letters=letters, choices=row["options"]).letter
+        again = parse_choice(moved, letters=letters, choices=places).letter
+        pairs.append((again, moves[ours] if ours else None))
+    result = tally("letters that change places", pairs)
+    assert result.n > 1_000
+    assert min(result.precision, result.recall) > 0.99
+
+
+# ---- refusals -----------------------------------------------------------------------------------------
+
+
+@cache
+def texts_by_source() -> dict[str, dict[str, str]]:
+    sensitive = rows(DATA / "drift" / "llmdrift_sensitive_questions_4snapshots.parquet")
+    with gzip.open(
+        OUTPUTS / "llmdrift_opinionqa_letter_answers.csv.gz", "rt", encoding="utf-8", newline=""
+    ) as handle:
+        opinion = list(csv.DictReader(handle))
+    return {
+        "sensitive": {digest(row["answer"]): row["answer"] for row in sensitive},
+        "opinion": {digest(row["answer"]): row["answer"] for row in opinion},
+        "chats": messages(of_assistant=True),
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "sample", "precision", "recall"),
+    [
+        ("sensitive", "seen", 0.99, 0.97),
+        ("opinion", "seen", 0.98, 0.98),
+        ("chats", "seen", 0.75, 0.8),
+        ("chats", "first", 0.85, 0.9),
+        ("chats", "second", 0.7, 0.75),
+        ("chats", "third", 0.9, 0.75),
+    ],
+)
+def test_refusals(source: str, sample: str, precision: float, recall: float) -> None:
+    cases = [r for r in labels("refusals") if (r["source"], r["sample"]) == (source, sample)]
+    texts = texts_by_source()[source]
+    truths = ["refusal" if row["label"] == "refusal" else None for row in cases]
+    readings = ["refusal" if is_refusal(texts[row["key"]]) else None for row in cases]
+    result = tally(f"refusals, {source}, {sample}", list(zip(readings, truths, strict=True)))
+    assert result.precision >= precision
+    assert result.recall >= recall
+    reasons = [
+        "refusal" if parse_list(texts[row["key"]]).reason == REFUSED else None for row in cases
+    ]
+    listed = tally("  as answers to list questions", list(zip(reasons, truths, strict=True)))
+    assert listed.recall >= recall
+
+
+# ---- names --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", ["seen", "fresh"])
+def test_names(sample: str) -> None:
+    """Pairs of names that look alike within a question: merged where a person calls them the same."""
+    counts: dict[str, dict[str, int]] = {}
+    for row in rows(TOP_FIVE):
+        within = counts.setdefault(row["question_id"], {})
+        for name in parse_list(row["response"]).items or ():
+            within[name] = within.get(name, 0) + 1
+    merges = {
+        question: canonicalise(within, aliases={}, overrides={})
+        for question, within in counts.items()
+    }
+    homes: dict[str, set[tuple[str, str]]] = {}
+    for question, within in counts.items():
+        for name in within:
+            homes.setdefault(digest(name), set()).add((question, name))
+    pairs = []
+    for row in labels("names"):
+        if row["sample"] != sample:
+            continue
+        for question, first in homes.get(row["first"], set()):
+            for other, second in homes.get(row["second"], set()):
+                if question == other:
+                    merge = merges[question]
+                    same = merge[first].canonical == merge[second].canonical
+                    pairs.append(
+                        ("same" if same else None, "same" if row["label"] == "same" else None)
+                    )
+    result = tally(f"names, {sample}", pairs)
+    assert result.n >= 60
+    assert result.wrong == 0
+    assert result.recall > (0.6 if sample == "seen" else 0.9)

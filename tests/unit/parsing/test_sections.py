@@ -1,0 +1,111 @@
+"""Replies with several lists: sections of an answer, tips beside it, drafts before it."""
+
+import pytest
+
+from fieldwork.parsing.lists import parse_list
+
+HOTELS = "1. Hotel Aurora: near the station\n2. Casa Verde: quiet\n3. Old Mill Inn: by the river"
+NAMES = ("Hotel Aurora", "Casa Verde", "Old Mill Inn")
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Tips:",
+        "### Booking tips",
+        "**Tips for your stay:**",
+        "Some tips:",
+        "A few things to consider:",
+        "**Before you book:**",
+        "Notes:",
+        "Next steps:",
+        "Sources:",
+        "## Why these hotels",
+        "Keep in mind:",
+        "Consejos:",
+        "**Tipps:**",
+        "Conseils :",
+        "Советы:",
+        "小贴士：",
+        "ヒント：",
+    ],
+)
+@pytest.mark.parametrize("first", [True, False], ids=["tips first", "tips last"])
+def test_tips_beside_an_answer_are_left_out(heading: str, first: bool) -> None:
+    tips = f"{heading}\n1. Season prices differ\n2. Parking\n3. Breakfast\n4. Late arrival\n5. Pets"
+    hotels = f"Here are three hotels:\n{HOTELS}"
+    text = f"{tips}\n\n{hotels}" if first else f"{hotels}\n\n{tips}"
+    assert parse_list(text, expected=3).items == NAMES
+    # nor do five tips win where five hotels are asked for and three are named
+    assert parse_list(text, expected=5).items == NAMES
+
+
+@pytest.mark.parametrize(
+    "advice",
+    [
+        "- Book early, as the city fills up in May.\n- Compare prices on several sites.\n"
+        "- Check the cancellation rules before you pay.",
+        "1. Book early, as the city fills up in May.\n2. Compare prices on several sites.\n"
+        "3. Check the cancellation rules before you pay.",
+    ],
+)
+def test_advice_after_the_answer_is_left_out(advice: str) -> None:
+    assert parse_list(f"{HOTELS}\n\nIn any case:\n\n{advice}", expected=5).items == NAMES
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Budget**\n- Hotel Aurora\n- Casa Verde\n\n**Luxury**\n- Old Mill Inn\n- Grand Palace",
+        "### Budget\n1. Hotel Aurora\n2. Casa Verde\n\n### Luxury\n1. Old Mill Inn\n2. Grand Palace",
+        "### Budget\n1. Hotel Aurora\n2. Casa Verde\n\n### Luxury\n3. Old Mill Inn\n4. Grand Palace",
+        "Budget:\n- Hotel Aurora\n- Casa Verde\n\nLuxury:\n- Old Mill Inn\n- Grand Palace",
+        "Budget:\n- Hotel Aurora\n- Casa Verde\n\nLuxury:\n- Old Mill Inn\n- Grand Palace\n\n"
+        "Tips:\n- Book early\n- Bring cash",
+        "经济型：\n- Hotel Aurora\n- Casa Verde\n\n豪华型：\n- Old Mill Inn\n- Grand Palace",
+    ],
+)
+@pytest.mark.parametrize("expected", [4, 5, 10, None])
+def test_all_sections_of_an_answer_are_read(text: str, expected: int | None) -> None:
+    names = (*NAMES, "Grand Palace")
+    assert parse_list(text, expected=expected).items == names
+
+
+def test_sections_of_the_length_asked_for_are_all_read() -> None:
+    text = "### Films\n1. Alien\n2. Heat\n3. Up\n\n### Series\n1. Fargo\n2. Lost\n3. Dark"
+    assert parse_list(text, expected=3).items == ("Alien", "Heat", "Up", "Fargo", "Lost", "Dark")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "### Nike\n- Price: 90\n- Comfort: high\n\n### Puma\n- Price: 80\n- Comfort: low\n\n"
+        "### Asics\n- Price: 95\n- Comfort: high",
+        "Nike:\n- Pros: light\n- Cons: dear\n\nPuma:\n- Pros: cheap\n- Cons: stiff\n\n"
+        "Asics:\n- Pros: soft\n- Cons: heavy",
+    ],
+)
+@pytest.mark.parametrize("expected", [3, 5])
+def test_headings_over_the_same_labels_are_the_items(text: str, expected: int) -> None:
+    assert parse_list(text, expected=expected).items == ("Nike", "Puma", "Asics")
+
+
+@pytest.mark.parametrize(
+    "heading", ["Final list:", "**Revised list**", "My corrected top three:", "Updated picks:"]
+)
+def test_the_final_list_wins_over_drafts(heading: str) -> None:
+    draft = "First thoughts:\n1. Ritz\n2. Plaza\n3. Savoy"
+    assert parse_list(f"{draft}\n\n{heading}\n{HOTELS}", expected=3).items == NAMES
+
+
+def test_the_list_of_the_number_asked_for_wins() -> None:
+    reasons = "What counts for me:\n1. Price\n2. Location"
+    assert parse_list(f"{reasons}\n\nMy hotels:\n{HOTELS}", expected=3).items == NAMES
+    assert parse_list(f"{HOTELS}\n\nWhat counts:\n- Price\n- Location", expected=3).items == NAMES
+
+
+def test_advice_is_the_answer_where_there_is_nothing_else() -> None:
+    text = "1. Visit the old town\n2. Take the ferry\n3. Eat at the market"
+    items = ("Visit the old town", "Take the ferry", "Eat at the market")
+    assert parse_list(text, expected=3).items == items
+    assert parse_list(f"Tips:\n{text}", expected=3).items == items

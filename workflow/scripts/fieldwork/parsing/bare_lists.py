@@ -1,0 +1,179 @@
+"""Lists without markers: headings, and lines that hold a name and nothing else.
+
+Promises that lines of prose, verse and conversation are no list: without markers the number of lines that
+the question asks for must be met, or a line must announce them.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+from statistics import median
+from typing import NamedTuple
+
+from fieldwork.parsing.markers import Line
+from fieldwork.parsing.names import item_names
+from fieldwork.parsing.writing import count_words, ends_sentence, has_case, is_clause, starts_small
+
+_SHORT = 8
+"""Words of a line that may be a name whatever else speaks for it."""
+_LONG = 16
+"""Words of a line that may be a name where the number of lines is the one asked for."""
+_QUOTED_WORDS = 24
+_TERSE = 4
+"""Words of most lines that may be names where neither a number nor a capital tells."""
+_FEW = 3
+_FEWEST = 3
+"""Lines from which a list of another length than the one asked for is one."""
+_CLOSING = re.compile(
+    r"^\W*(?:conclusion|summary|final\s+(?:thoughts?|note|words?|tip)|notes?|tips?|disclaimer|sources?"
+    r"|references|key\s+takeaways?|honou?rable\s+mentions?|bonus|in\s+short|bottom\s+line|why\b.*"
+    r"|how\b.*|overview|introduction|next\s+steps?|important\b.*|what\b.*\?)\W*$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(
+    r"^[*_]{0,3}(?:\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|‘[^’]+’|'[^']+'|《[^》]+》|「[^」]+」|『[^』]+』)"
+    r"[*_]{0,3}\s*(?:\([^()]*\))?[,;.]?[*_]{0,3}$"
+)
+_SET_OFF = re.compile(
+    r"^(?:\*\*[^*]+\*\*|__[^_]+__|\"[^\"]+\"|“[^”]+”|«[^»]+»)(?=\s*(?:$|[-–—:,(]|(?:by|de|von|di|par)\s|[^\s\w]|\S))"
+)
+"""Emphasis or quotes at the beginning of a line: what they hold is the name."""
+_DESCRIPTION = re.compile(r"\s[-–—]\s|(?<=\w)[—]|(?<!\d):\s|：|\s\(|（|\s(?:->|=>|→)\s")
+_CODE = re.compile(r"[{}=<>\\]|;$|^(?://|\$\s)")
+_EXCLAMATION = re.compile(r"!\W*$")
+_LEAD_IN = re.compile(
+    r"^\W*(?:(?:sure|of\s+course|certainly|absolutely|okay|ok)\b.{0,40})?(?:here\s+(?:are|is)|these\s+are|my\s+(?:top|five|picks)"
+    r"|I(?:['’]d|\s+would)?\s+(?:recommend|suggest))\b[^,]{0,120}$",
+    re.IGNORECASE,
+)
+
+
+def title_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...]:
+    """Headings or bold lines without numbers, where exactly `expected` of one style stand."""
+    titles = [line for line in lines if line.kind == "title" and not _CLOSING.match(line.content)]
+    for style in dict.fromkeys(line.style for line in titles):
+        same = [line.content for line in titles if line.style == style]
+        names = item_names(same)
+        asks = any(name.rstrip("* ").endswith("?") for name in same)
+        if expected is not None and len(names) == expected > 1 and not asks:
+            return names
+    return ()
+
+
+class _Block(NamedTuple):
+    """Lines without markers, one after the other, each of which may be a name."""
+
+    contents: list[str]
+    is_announced: bool
+    is_alone: bool
+    """All other lines of the reply are sentences."""
+    is_whole: bool
+    """There are no other lines."""
+
+
+def bare_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...]:
+    """One name a line: `expected` of them, or three and more short ones.
+
+    Short ones follow a line that announces them, or are the whole reply and written as titles are.
+    """
+    texts = [line.content for line in lines if line.kind in {"plain", "title"}]
+    for longest in (_SHORT, _LONG):
+        block = _block(texts, longest=longest, expected=expected)
+        names = item_names(block.contents)
+        is_talk = 2 * len(set(names)) <= len(names)
+        if len(names) != len(block.contents) or is_talk or not _are_names(names, block):
+            continue
+        exact = expected is not None and len(names) == expected > 1
+        if exact and (block.is_announced or block.is_alone):
+            return names
+        if longest == _SHORT and len(names) >= _FEWEST and _are_short(names, block):
+            return names
+    return ()
+
+
+def _block(texts: Sequence[str], *, longest: int, expected: int | None) -> _Block:
+    """The lines after the first that announces some; without one, those from the first name on."""
+    lead = next((i + 1 for i, text in enumerate(texts) if _announces(text)), 0)
+    start = lead
+    while not lead and start < len(texts) and not _may_be_name(texts[start], longest=longest):
+        start += 1
+    contents = list(takewhile(lambda text: _may_be_name(text, longest=longest), texts[start:]))
+    end = start + len(contents)
+    if any(map(_is_code, texts[start : end + 1])):
+        return _Block([], lead > 0, is_alone=False, is_whole=False)
+    others = [*texts[: start - (lead > 0)], *texts[end:]]
+    contents = _without_greeting(contents, expected=expected)
+    return _Block(contents, lead > 0, all(map(_is_sentence, others)), is_whole=not others)
+
+
+def _without_greeting(contents: list[str], *, expected: int | None) -> list[str]:
+    """The lines without the exclamation ('Sure!', 'Enjoy!') at either end that makes them too many."""
+    if expected is None or len(contents) <= expected:
+        return contents
+    first = 1 if _EXCLAMATION.search(contents[0]) else 0
+    last = len(contents) - 1 if _EXCLAMATION.search(contents[-1]) else len(contents)
+    cuts = (contents[first:], contents[:last], contents[first:last])
+    return next((cut for cut in cuts if len(cut) == expected), contents)
+
+
+def _announces(line: str) -> bool:
+    return line.rstrip("*_ ").endswith((":", "：")) or _LEAD_IN.match(line) is not None
+
+
+def _may_be_name(content: str, *, longest: int) -> bool:
+    """Whether the line is a title in quotes, a name and its description, or few words and no sentence."""
+    words = count_words(content)
+    if _QUOTED.match(content):
+        return words <= _QUOTED_WORDS
+    title = _SET_OFF.match(content)
+    if title:
+        return count_words(title.group()) <= _SHORT
+    description = _DESCRIPTION.search(content)
+    if description:
+        return 0 < count_words(content[: description.start()]) <= _SHORT
+    return words <= longest and (not _is_sentence(content) or _is_exclaimed_title(content))
+
+
+def _is_exclaimed_title(content: str) -> bool:
+    """'Oklahoma!', 'Who Framed Roger Rabbit?': few words, each with a capital."""
+    is_exclamation = content.rstrip('*_"”’) ').endswith(("!", "?"))
+    words = content.split()
+    return is_exclamation and len(words) <= _SHORT and not any(map(starts_small, words))
+
+
+def _is_code(content: str) -> bool:
+    """Whether the line, what describes a name aside, is one of a program or a formula."""
+    description = _DESCRIPTION.search(content)
+    name = content[: description.start()] if description else content
+    return _CODE.search(name) is not None
+
+
+def _is_sentence(content: str) -> bool:
+    """A line that ends like a sentence is prose."""
+    return ends_sentence(content) or _announces(content)
+
+
+def _are_names(names: Sequence[str], block: _Block) -> bool:
+    """Whether most lines begin as names do and are no clauses, or a line announces a few words each."""
+    few = block.is_announced and all(count_words(content) <= _FEW for content in block.contents)
+    clauses = [
+        is_clause(name) and not _QUOTED.match(line)
+        for name, line in zip(names, block.contents, strict=True)
+    ]
+    if not names or 2 * sum(clauses) > len(names):
+        return False
+    return few or 2 * sum(map(starts_small, names)) < len(names)
+
+
+def _are_short(names: Sequence[str], block: _Block) -> bool:
+    """Whether names that nothing counts are short, more so where nothing else tells them from clauses."""
+    if block.is_announced:
+        cased = any(has_case(name) for name in names)
+        return median(map(count_words, names)) <= (_SHORT if cased else _TERSE)
+    terse = median(map(count_words, block.contents)) <= _TERSE
+    return block.is_whole and terse and all(map(_is_title, names)) and len(set(names)) == len(names)
+
+
+def _is_title(name: str) -> bool:
+    """Whether each word of the name but short ones has a capital: 'Pirates of the Caribbean'."""
+    return all(word[0].isupper() for word in re.findall(r"[^\W\d_]{4,}", name)) and has_case(name)

@@ -1,0 +1,141 @@
+"""Letters at the close of a reply, or mentioned in it as the only one, without a sentence on the answer.
+
+Each function reads one way and gives None where the reply does not use it, a Reading without letter
+where two letters have equal claim.
+"""
+
+import re
+from functools import lru_cache
+
+from fieldwork.parsing.denials import is_denied, is_in_series
+from fieldwork.parsing.letter_lines import ends_on_options, lone_letter, marked_line
+from fieldwork.parsing.letters import Claim, claims, is_variable, letter_pattern
+from fieldwork.parsing.statements import OPTION, Reading, statement, verdict
+
+_SHORT_REPLY = 300
+_CLOSE = 700
+"""Characters at the end of a reply in which a conclusion is looked for."""
+_LAST_SENTENCES = 4
+
+_NEXT_QUESTION = re.compile(
+    r"\n\s{0,8}(?:#{1,4}\s*)?(?:Question|Q)\s?\d{0,3}\s?[:.]"
+    r"|\b(?:combin|summari[sz])(?:e|ing)\s+(?:all\s+)?(?:of\s+)?(?:the|these|our|my)\s+answers\b"
+    r"|总结.{0,12}?答案",
+    re.IGNORECASE,
+)
+_CONCLUDES = re.compile(
+    r"\b(?:therefore|thus|hence|so|consequently|in\s+conclusion|finally|overall|accordingly|which\s+is"
+    r"|corresponds?\s+to|matches|match|leads?\s+(?:me\s+|us\s+)?to|leaves|leaving|conclude|this\s+is|it\s+is|it['’]s|is|must\s+be"
+    r"|(?:should|would|has\s+to|could)\s+be|supports?|favou?rs?|points?\s+to|remains?|except|answer)\b",
+    re.IGNORECASE,
+)
+_FIRM_CONCLUSION = re.compile(
+    r"\b(?:therefore|thus|hence|consequently|in\s+conclusion|finally|overall|accordingly|closest|most\s+likely"
+    r"|most\s+(?:appropriate|accurate|consistent|plausible|conservative)|strongest|weakest|only\s+option|we\s+(?:choose|conclude))\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\\(])|\n\s*\n")
+
+
+def own_part(text: str, letters: str) -> str:
+    """The reply up to where it turns to other questions, if it has stated a letter before that.
+
+    Base models go on with a next question of their own, and models whose prompt holds examples sum up
+    the answers to all of them.
+    """
+    turn = _NEXT_QUESTION.search(text)
+    if turn is None or not text[: turn.start()].strip():
+        return text
+    head = text[: turn.start()]
+    ways = (statement, lone_letter, verdict, marked_line)
+    return head if any(way(head, letters) for way in ways) else text
+
+
+def conclusion(text: str, letters: str) -> Reading | None:
+    """The option that a sentence at the close concludes with: the last one, or an earlier firm one.
+
+    The last sentence may also mention one option only. Lines that go through options at the end conclude
+    nothing.
+    """
+    if ends_on_options(text, letters):
+        return None
+    sentences = [part for part in _SENTENCE.split(text.rstrip()[-_CLOSE:]) if part.strip()]
+    last = sentences[-1]
+    if _CONCLUDES.search(last):
+        reading = _complement(last, text, letters) or _only_mention(last, text, letters)
+        if reading:
+            return reading
+    for sentence in reversed(sentences[-_LAST_SENTENCES:-1]):
+        if _FIRM_CONCLUSION.search(sentence) and (firm := _complement(sentence, text, letters)):
+            return firm
+    return None
+
+
+def aside(text: str, letters: str) -> Reading | None:
+    """'Probably C.', 'So, C', 'C because …': in a short reply, or in the last line of a long one."""
+    last = text.rstrip().rsplit("\n", 1)[-1] if len(text) > _SHORT_REPLY else text
+    match = _aside_pattern(letters).search(last[-2_000:])
+    letter = (match.group("l") or match.group("m")) if match else None
+    return Reading(letter) if letter and not is_variable(text, letter) else None
+
+
+def mention(text: str, letters: str) -> Reading | None:
+    """The only letter a short reply mentions as an option and does not deny.
+
+    Long replies discuss options without choosing one; so do those that break off.
+    """
+    return _only_mention(text, text, letters) if len(text) <= _SHORT_REPLY else None
+
+
+def _complement(sentence: str, text: str, letters: str) -> Reading | None:
+    """The option that a verb of the sentence leads to: '… should be (B)'."""
+    complements = _affirmed(_complement_pattern(letters), sentence, text)
+    if len({claim.letter for claim in complements}) != 1:
+        return None
+    is_open = is_in_series(sentence, complements[-1])
+    return Reading(None if is_open else complements[0].letter)
+
+
+def _only_mention(sentence: str, text: str, letters: str) -> Reading | None:
+    options = {claim.letter for claim in _affirmed(_mention_pattern(letters), sentence, text)}
+    if not options:
+        return None
+    return Reading(options.pop() if len(options) == 1 else None)
+
+
+def _affirmed(pattern: re.Pattern[str], sentence: str, text: str) -> list[Claim]:
+    """Claims of a sentence that it does not deny and whose letters are no variables of the text."""
+    return [
+        claim
+        for claim in claims(pattern, sentence)
+        if not is_denied(sentence, claim)
+        and ("(" in sentence[claim.start : claim.end] or not is_variable(text, claim.letter))
+    ]
+
+
+@lru_cache(maxsize=64)
+def _aside_pattern(letters: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:(?i:\b(?:say|think|guess|believe|meant?|probably|likely|maybe|perhaps|therefore|thus"
+        rf"|hence|so|it['’]s|reconsider\.|no,))[,:]?\s+|[.]\s+)(?P<l>[{letters}])(?=[\s.!*_)]*$)"
+        rf"|^\W*(?P<m>[{letters}]),?\s+(?:because|since|as)\b"
+    )
+
+
+@lru_cache(maxsize=64)
+def _complement_pattern(letters: str) -> re.Pattern[str]:
+    """A letter that a verb of the sentence leads to: 'should be (B)', 'leaves only option C'."""
+    return re.compile(
+        r"(?i:\b(?:is|are|was|were|be|being|remains?|becomes?|leaves?|leaving|left\s+with|supports?|favou?rs?"
+        r"|points?\s+to|leads?\s+(?:me\s+|us\s+)?to|corresponds?\s+to|match(?:es)?|namely|i\.e\.,?|except(?:\s+for)?|but|other\s+than"
+        rf"|apart\s+from)\s+(?:(?:only|then|therefore|thus|likely|most\s+likely|probably|the|in\s+fact|clearly|for"
+        rf"|{OPTION}|answer|statement)\s+){{0,4}}[*_\"$\\]{{0,4}}){letter_pattern(letters)}"
+    )
+
+
+@lru_cache(maxsize=64)
+def _mention_pattern(letters: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\w)\]}}])(?:(?i:(?:{OPTION}|answer|statement)\s+)[(\[*_\"']{{0,3}}(?P<l>[{letters}])(?![\w'’]|-\w)[)\]*_\"']{{0,3}}"
+        rf"|\((?P<b>[{letters}])\)(?P<c>(?!))?)"
+    )

@@ -1,0 +1,82 @@
+"""Letters that a reply names and does not choose.
+
+Owns negation before and after a letter, exceptions, and what others may choose.
+"""
+
+import re
+
+from fieldwork.parsing.letters import Claim
+
+_BEFORE = 80
+_AFTER = 140
+
+_NEGATION = re.compile(
+    r"(?:\bnot|n['’]t|\bnever|\bneither|\bnor|\bcannot|\bincorrect|\bwrong|\bexclude[sd]?|\bunlikely"
+    r"|\beliminated?|\bruled?\s+out|\binstead\s+of|\brather\s+than|\bfalse\s+that|\bother\s+than|\bexcept)"
+    r"(?:[\s*_]+(?:think|believe|say|agree|true|that|likely|sure|mean|be|the|a|an|case|if|it|is|as|with"
+    r"|necessarily|certain|convinced|correct|right|best|option|choice|answer|options|pick|choose"
+    r"|select|to|want|for)){0,8}[\s*_(\"]*$",
+    re.IGNORECASE,
+)
+_RULED_OUT = re.compile(
+    r"(?:\beliminat\w{1,4}|\bexclud\w{1,4}|\brul\w{1,4}\s+out|\bneither|\breject\w{0,4})\s+(?:options?\s+|choices?\s+)?"
+    r"(?:[(*]{0,3}[A-Z][)*]{0,3}\s{0,2}(?:,\s{0,2}(?:and|or|nor)?|and|or|nor|&)\s{0,2}){1,9}[(*]{0,3}$",
+    re.IGNORECASE,
+)
+"""A series of letters after a verb that rules them out."""
+_NONE_OF = re.compile(
+    r"\b(?:none|neither|not\s+(?:any|all|both)|no\s+one|all|both|each|every|any)\b[^.\n]{0,30}"
+    r"(?:\(?[A-Z]\)?\s*(?:,|and|or|nor|/|&)\s*){0,9}(?:and|or|nor)?[\s(*]*$",
+    re.IGNORECASE,
+)
+_EXCEPTION = re.compile(
+    r"\b(?:all|every|everything|each|any|none|no|nothing|both|always|only)\b[^.\n]{0,120}?"
+    r"\b(?:except(?:\s+for)?|but|other\s+than|apart\s+from|besides|save)\s+"
+    r"(?:(?:for|the|option|options|choice|answer|statement|letter|is)\s+){0,3}[*_(\"]{0,4}$",
+    re.IGNORECASE,
+)
+_REJECTED = re.compile(
+    r"^[)\]}*_\"'.\s]{0,4}(?:\([^()\n]{0,80}\)\s{0,2})?"
+    r"(?:\b(?:is|are|was|were|would\s+be|seems?|must\s+be|could\s+be|can\s+be)\s{1,3}"
+    r"(?:also\s+|clearly\s+|obviously\s+|therefore\s+|definitely\s+|simply\s+)?"
+    r"(?:not\b(?!\s+only)|incorrect|wrong\b|false\b|invalid|ruled\s+out|eliminated|out\b|impossible"
+    r"|unlikely|excluded)"
+    r"|(?:is|are|was|does|do|would|could|should|can)(?:\s?not\b(?!\s+only)|n['’]t\b|['’]t\b)"
+    r"|[:–—-]\s?\*{0,2}(?:incorrect|wrong|not\s+correct|eliminated)\b)",
+    re.IGNORECASE,
+)
+_OTHERS = re.compile(
+    r"\b(?:some|others?|people|many|most|one|someone|individuals?|respondents?|they|you|participants?)"
+    r"\s+(?:of\s+\w+\s+)?(?:people\s+)?(?:may|might|could|can|would|will)?\s*$",
+    re.IGNORECASE,
+)
+
+
+_SERIES_BEFORE = re.compile(r"\(?\b[A-Z]\)?\s*(?:,\s*(?:and|or|nor)?|and|or|nor|&)\s*[(*]{0,3}$")
+_SERIES_AFTER = re.compile(
+    r"[)*_\s]{0,4}(?:,\s*(?:and|or)?|and|or|&)\s*(?:options?\s|choices?\s)?[(*]{0,3}[A-Z](?!\w|['’])"
+    r"|[^.\n]{0,120}?\b(?:and|or)\s+(?:options?\s|choices?\s)?\([A-Z]\)"
+)
+
+
+def is_denied(text: str, claim: Claim) -> bool:
+    """Whether the text denies the letter or leaves it to others. An exception from all is no denial."""
+    before = text[max(0, claim.start - _BEFORE) : claim.start]
+    if _OTHERS.search(before) or _REJECTED.match(text[claim.end : claim.end + _AFTER]):
+        return True
+    if _RULED_OUT.search(before):
+        return True
+    return _NEGATION.search(before) is not None and _EXCEPTION.search(before) is None
+
+
+def is_one_of_several(text: str, claim: Claim) -> bool:
+    """Whether the letter is one of a group: 'all of (A), (B) and (C)', 'none of them', '(A) or (B)'."""
+    before = text[max(0, claim.start - 2 * _BEFORE) : claim.start]
+    return _NONE_OF.search(before) is not None or is_in_series(text, claim)
+
+
+def is_in_series(text: str, claim: Claim) -> bool:
+    """Whether other letters stand beside the letter: '(A), (B) and (C)', '(A) Paris or (B) Rome'."""
+    before = text[max(0, claim.start - 2 * _BEFORE) : claim.start]
+    after = text[claim.end : claim.end + 2 * _AFTER]
+    return bool(_SERIES_BEFORE.search(before) or _SERIES_AFTER.match(after))

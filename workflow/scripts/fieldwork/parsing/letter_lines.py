@@ -1,0 +1,148 @@
+"""Lines of a reply that give a letter: a letter alone, an option with its letter, several of them.
+
+Each function reads one way and gives None where the reply does not use it, a Reading without letter
+where two letters have equal claim.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from fieldwork.parsing.choice_texts import fits
+from fieldwork.parsing.denials import is_denied, is_in_series
+from fieldwork.parsing.letters import Claim
+from fieldwork.parsing.statements import OPTION, Reading
+
+_SHORT_REPLY = 300
+_LABEL_WORDS = 3
+_FORMULA = re.compile(r"[=|≈]|\\(?:frac|times|cdot|sum|int)\b")
+_SECOND_ROMAN = re.compile(r"[*_(\s]{0,3}II[.):]", re.IGNORECASE)
+
+
+def lone_letter(text: str, letters: str) -> Reading | None:
+    """A line that is a letter and nothing else: the last line before the first."""
+    lines = _lines(text)
+    pattern = _lone_pattern(letters)
+    last, first = pattern.fullmatch(lines[-1]), pattern.fullmatch(lines[0])
+    if last and len(lines) > 1 and _marked_pattern(letters).match(lines[-2]):
+        last = None
+    match = last or first
+    return Reading(match.group("letter").upper()) if match else None
+
+
+def several_letters(text: str, letters: str) -> Reading | None:
+    """No letter where a short reply is nothing but joined letters: 'A or B', '(ACG)', 'A, C'."""
+    joint = len(text) < _SHORT_REPLY and _several_pattern(letters).fullmatch(text)
+    return Reading(None) if joint else None
+
+
+def marked_line(text: str, letters: str, choices: Sequence[str] = ()) -> Reading | None:
+    """A first or last line that begins with a lettered option, 'B. text' or '(B) text'.
+
+    Lines that go through the options, or the parts of a question, one after the other claim nothing,
+    nor does a line whose text is neither the option's nor a sentence of its own: a formula or a table
+    row.
+    """
+    lines = _lines(text)
+    marks = _marks(lines, letters)
+    if not marks or _goes_through(marks) or _names_next(lines[marks[0].start], marks[0]):
+        return None
+    claims = [mark for mark in marks if _is_claim(lines[mark.start], mark, letters, choices)]
+    first = next((mark for mark in claims if mark.start == 0), None)
+    last = next((mark for mark in claims if mark.start == len(lines) - 1), None)
+    if len({mark.letter for mark in claims}) == 1 and (first or last or len(lines) <= 4):
+        return Reading(claims[0].letter)
+    if first and last and first.letter != last.letter:
+        return Reading(None)
+    outer = first or last
+    return Reading(outer.letter) if outer else None
+
+
+def rivals(text: str, letters: str) -> Reading | None:
+    """No letter where lines go through different options, or several options 'are correct'."""
+    several = len({mark.letter for mark in _marks(_lines(text), letters)}) > 1
+    return Reading(None) if several or _plural_pattern(letters).search(text) else None
+
+
+def ends_on_options(text: str, letters: str) -> bool:
+    """Whether the last two lines begin with different options."""
+    return len({mark.letter for mark in _marks(_lines(text)[-2:], letters)}) > 1
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def _is_claim(line: str, mark: Claim, letters: str, choices: Sequence[str]) -> bool:
+    """Whether the text after the letter is the option's, or at least no formula and no part '(a)'."""
+    rest = line[mark.end :].lstrip(" )].:*_`-–—")
+    claim = mark._replace(start=0)
+    if is_denied(line, claim) or is_in_series(line, claim):
+        return False
+    place = letters.index(mark.letter)
+    if place < len(choices) and fits(rest, choices[place]):
+        return True
+    character, after = line[mark.end - 1], line[mark.end : mark.end + 1]
+    # 'A: …' begins an answer to 'Q: …'
+    is_label = character == "A" and after == ":" and len(rest.split()) > _LABEL_WORDS
+    return character.isupper() and not is_label and _FORMULA.search(rest) is None
+
+
+def _goes_through(marks: list[Claim]) -> bool:
+    """Whether three lettered lines, or two next to each other, follow the alphabet."""
+    steps = [
+        (ord(b.letter) - ord(a.letter) == 1, b.start - a.start == 1) for a, b in pairwise(marks)
+    ]
+    return sum(follows for follows, _ in steps) > 1 or (True, True) in steps
+
+
+def _names_next(line: str, mark: Claim) -> bool:
+    """Whether the line itself goes on with the next option, as in 'A: no. B: yes.'"""
+    following = chr(ord(mark.letter) + 1)
+    return re.search(rf"(?<!\w)\(?{following}[):]\s", line[mark.end :]) is not None
+
+
+def _marks(lines: list[str], letters: str) -> list[Claim]:
+    """Lines that begin with a lettered option: `start` is the line, `end` where its letter ends."""
+    pattern = _marked_pattern(letters)
+    is_roman = any(_SECOND_ROMAN.match(line) for line in lines)
+    matches = ((number, pattern.match(line)) for number, line in enumerate(lines))
+    marks = [Claim(m.group("letter").upper(), n, m.end("letter")) for n, m in matches if m]
+    return [mark for mark in marks if not (is_roman and mark.letter == "I")]
+
+
+@lru_cache(maxsize=64)
+def _several_pattern(letters: str) -> re.Pattern[str]:
+    joint = r"\W{1,4}(?:(?:or|and|both|either)\W{1,4})?"
+    run = "".join(f"{letter}?" for letter in letters)
+    return re.compile(
+        rf"\W*(?:(?:both|either)\W{{1,4}})?[{letters}](?:{joint}[{letters}]){{1,9}}\W*|\W*(?=[A-Z]{{2}}){run}\W*"
+    )
+
+
+@lru_cache(maxsize=64)
+def _plural_pattern(letters: str) -> re.Pattern[str]:
+    """'A and C are correct', '(A), (C) and (D) are the answers'."""
+    letter = rf"[(*]{{0,3}}(?<!\w)[{letters}](?!\w)[)*]{{0,3}}"
+    return re.compile(
+        rf"{letter}(?:,?\s(?:and|or)\s|,\s)(?:(?i:{OPTION})\s)?{letter}\s(?:are|could|can|would|may|might|seem)\b"
+    )
+
+
+@lru_cache(maxsize=64)
+def _lone_pattern(letters: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?i:(?:option|choice|letter)\s+)?[\s*_`\"'“”‘’$\\(\[{{<>#]{{0,8}}(?P<letter>[{letters}{letters.lower()}])"
+        r"[\s*_`\"'“”‘’$\\)\]}>.,:;!]{0,8}"
+    )
+
+
+@lru_cache(maxsize=64)
+def _marked_pattern(letters: str) -> re.Pattern[str]:
+    small = letters.lower()
+    return re.compile(
+        rf"(?:[-+#•>\s]{{0,6}})(?i:(?:option|choice)\s+)?[*_`]{{0,3}}"
+        rf"(?:[(\[](?=[{letters}{small}][)\]])|(?=[{letters}{small}][)\]]|[{letters}](?:[*_`]{{1,3}}|[.:]|\s?[-–—]\s)))"
+        rf"(?P<letter>[{letters}{small}])(?:[)\].:*_`]{{1,5}}(?!\w)|[).:](?=\w)|\s?[-–—]\s)"
+    )

@@ -1,0 +1,69 @@
+"""The last entry of a reply that broke off.
+
+Owns one decision: whether the last name of a reply is whole. A name is whole where something closes it:
+emphasis or quotes around it, or a description, a parenthesis or a further line after it. Promises to keep
+every entry before the last one.
+"""
+
+import re
+
+from fieldwork.parsing.markers import Line, read_lines
+from fieldwork.parsing.names import item_names, plain_text
+
+_CLOSED = re.compile(r"(?:\*\*|__|[\"”»’'`」』》】)\]])[.,;]?\s*$")
+_LAST_PART = re.compile(r"[,;、，；،؛|](?:\s*(?:and|or|und|et|y|e|и|和|以及)\s)?[^,;、，；،؛|]*$")
+_STARTS_JSON = ("[", "{")
+
+
+def without_unfinished(text: str) -> str:
+    """The text of a reply that was cut off, without a last name that is not whole."""
+    if text.lstrip().startswith(_STARTS_JSON):
+        return _closed_json(text)
+    head, _, last = text.rstrip().rpartition("\n")
+    line = read_lines(last)[0]
+    if line.kind in {"number", "bullet", "title"}:
+        # the marker stays: an entry without a name still says that the lists above it are others
+        marker = last.rstrip().removesuffix(line.content.strip().lstrip("*_"))
+        return text if _is_whole(line) else f"{head}\n{marker}"
+    return _without_last_part(head, last, line)
+
+
+def _is_whole(line: Line) -> bool:
+    content = line.content.strip()
+    if _CLOSED.search(content) or (content.startswith("**") and content[3:].endswith("*")):
+        return True
+    names = item_names([content])
+    if not names:
+        return False
+    entry = " ".join(plain_text(content).split())
+    after = entry.rpartition(names[0])[2]
+    return bool(after.strip(" \t*_"))
+
+
+def _without_last_part(head: str, last: str, line: Line) -> str:
+    """A list within a line loses its last part; a name that stands alone on the last line is lost."""
+    part = _LAST_PART.search(last)
+    if part is not None and not _CLOSED.search(last):
+        return f"{head}\n{last[: part.start()]}"
+    return f"{head}\n{last}" if _is_whole(line) or part is not None else head
+
+
+def _closed_json(text: str) -> str:
+    """JSON that broke off, cut after its last whole value and closed."""
+    stack: list[str] = []
+    cut, closers = 0, ""
+    inside = escaped = False
+    for place, character in enumerate(text):
+        if inside:
+            inside = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif character == '"':
+            inside = True
+        elif character in "[{":
+            stack.append("]" if character == "[" else "}")
+        elif character in "]}" and stack:
+            stack.pop()
+            cut, closers = place + 1, "".join(reversed(stack))
+        elif character == ",":
+            cut, closers = place, "".join(reversed(stack))
+    return text[:cut] + closers if stack and cut else text
