@@ -39,7 +39,7 @@ rule plan_power:
         answered=lambda wildcards: time_stamps(study_tables("responses")),
         baseline=config["metrics"]["baseline"],
         permutations=config["metrics"]["permutations"],
-        score_task=config["figures"]["fig3"],
+        score_task=task_of(config, "fig3"),
         drawing=drawing(),
         name=config["study"]["name"],
         seed=config["study"]["seed"],

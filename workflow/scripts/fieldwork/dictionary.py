@@ -264,11 +264,15 @@ message when it does not fit.
 | `choices` | candidate answers | the options as a list (in CSV a JSON list) |
 | `gold` | | letter of the correct option, or empty |
 | `subject` or `domain` | what the item is about, or empty | scores are averaged over subjects |
-| `kind` | `list`; empty takes the source's `kind` | `choice`; the same |
+| `kind` | `list` | `choice` or empty |
 
 Needed are `item_id`, one of `question` and `prompt`, and the options of a choice item. Without a
 `prompt` a list item sends its question, and a choice item its question, lettered options and the
 request for a single letter. Without a `question` the prompt is searched with.
+
+The source's `kind` says what its file holds: `list`, `choice` (the default), or `mixed` for a file of
+both, whose column `kind` then says it row by row. A row of another kind than its source is refused,
+because the figures of a study are chosen by what the sources say.
 
 Other columns are ignored. Candidate answers for list items can also come from a CSV file of
 `item_id, candidate`, named by the source's `candidates`; it wins over `choices`.
@@ -277,6 +281,13 @@ Other columns are ignored. Candidate answers for list items can also come from a
 options, letter, no header) and the hub's (`SUBJECT/test-*.parquet`: question, choices, answer from 0).
 `format: ethics` reads the test files of commonsense, justice, deontology and virtue, known by their
 name or folder (`cm_test.csv`, `justice/test_hard.csv`); files of other subsets are passed over.
+
+### Leaderboards
+
+A task's `leaderboard` is a CSV file with the columns `model` and `score`, a share of 1. The name that is
+printed is its column `leaderboard`, or the file's name. Other columns are ignored. Give one only where
+the task asks the very questions of the leaderboard; otherwise say why not in `leaderboard_note`.
+`models.*.leaderboard_name` is what a model of the study is called in the file.
 
 ### Conversations
 

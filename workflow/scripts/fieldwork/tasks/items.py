@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fieldwork import tables, texts
 from fieldwork.errors import StudyError
@@ -28,7 +28,7 @@ class SourceOptions(NamedTuple):
     Attributes:
         format: `items`, `mmlu` or `ethics`.
         name: what provenance calls the source.
-        kind: kind of the items of format `items`.
+        kind: kind of the items of format `items`; `mixed` where each row says its own.
         subjects: MMLU subjects or ETHICS subsets to take; empty takes all found.
         item_ids: items to keep; empty keeps all.
         shots: worked examples before an MMLU question; 0 asks it as a person would.
@@ -37,11 +37,16 @@ class SourceOptions(NamedTuple):
 
     format: str
     name: str
-    kind: ItemKind = "choice"
+    kind: ItemKind | Literal["mixed"] = "choice"
     subjects: tuple[str, ...] = ()
     item_ids: tuple[str, ...] = ()
     shots: int = 0
     letter_instruction: bool = True
+
+    @property
+    def usual_kind(self) -> ItemKind:
+        """The kind of a row that says none."""
+        return "choice" if self.kind == "mixed" else self.kind
 
 
 def load_items(
@@ -58,6 +63,8 @@ def load_items(
     """
     readers = {"items": _own_items, "mmlu": _mmlu_items, "ethics": _ethics_items}
     items = list(readers[options.format](files, options))
+    if options.format == "items":
+        _require_kind(items, options)
     items = [_with_candidates(item, candidates) if item.kind == "list" else item for item in items]
     if not items:
         raise StudyError(_nothing_in(files, options))
@@ -82,6 +89,17 @@ def _nothing_in(files: Sequence[Path], options: SourceOptions) -> str:
         f"{options.name}: no items{chosen} in {names}{more}; format {options.format} wants "
         f"{wanted[options.format]}"
     )
+
+
+def _require_kind(items: Sequence[Item], options: SourceOptions) -> None:
+    """Raise StudyError for an item of another kind than its source says: figures go by the source."""
+    other = next((item for item in items if options.kind not in ("mixed", item.kind)), None)
+    if other:
+        raise StudyError(
+            f"{other.provenance}: item {other.item_id!r} is of kind {other.kind}, and the task's source "
+            f"says kind: {options.kind}; write kind: {other.kind} there, or kind: mixed if its file "
+            f"holds both"
+        )
 
 
 def _with_candidates(item: Item, candidates: Mapping[str, Sequence[str]]) -> Item:
@@ -122,7 +140,7 @@ def _own_item(row: Mapping[str, Any], path: Path, options: SourceOptions) -> Ite
     question = _text(row, "question") or _text(row, "prompt")
     if question is None:
         raise StudyError(f"{path}: item {item_id!r} has neither `question` nor `prompt`; {there}")
-    kind = _kind(row, options.kind, f"{path}: item {item_id!r}")
+    kind = _kind(row, options.usual_kind, f"{path}: item {item_id!r}")
     choices = _choices(row, f"{path}: item {item_id!r}")
     gold = _text(row, "gold")
     gold = gold.strip().upper() if gold else None
