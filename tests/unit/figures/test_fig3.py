@@ -286,3 +286,20 @@ def test_the_shipped_leaderboard_agrees_with_the_extract(root: Path) -> None:
     pd.testing.assert_series_equal(
         board.sort_index(), scores.sort_index(), check_names=False, check_index_type=False
     )
+
+
+def test_a_stretch_without_room_beside_it_is_named_at_its_left() -> None:
+    runs = frames.run_scores({"alpha": 0.5}).assign(
+        em_strict=lambda t: t["run"] * 0.08, em_flexible=lambda t: t["run"] * 0.08
+    )
+    label = "A model of a rather long name"
+    figure = fig3.draw(
+        tables(runs), options=Options(conditions=FIVE, model_labels={"alpha": label})
+    )
+    strip = figure.axes[0]
+    assert [text.get_text() for text in strip.get_yticklabels()] == [label]
+    assert frames.clipped(figure) == []
+    # where there is room the name stands beside the bar
+    near = draw({"alpha": 0.72}, model_labels={"alpha": label}).axes[0]
+    assert f"runs of {label}" in [text.get_text() for text in near.texts]
+    assert not near.get_yticklabels()

@@ -8,7 +8,7 @@ models are lines in the panels, and beside them stand the places.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -27,8 +27,10 @@ from fieldwork.figures.fig3_plan import (
     first_of_rank,
     make_plan,
 )
+from fieldwork.figures.labels import inches_of
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
+    PAGE_WIDTH,
     TEXT_POINTS,
     Look,
     add_head,
@@ -46,6 +48,8 @@ _PANEL_MARGIN_INCHES = 0.66
 _HEAD_INCHES = 0.8
 _SCALE_ROWS = 1.05
 """Rows that the dotted distances take under those of the conditions."""
+_NAMES_INCHES = 1.1
+"""Roughly what names of conditions and margins take beside a panel."""
 _STRIP_INCHES = 0.55
 _STRIP_ROW_INCHES = 0.16
 _BESIDE = 0.62
@@ -58,6 +62,14 @@ _NEAR = 0.02
 _LABEL_ROOM = 0.3
 _COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.76}
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+
+
+class _Stretch(NamedTuple):
+    """What scores the runs of a model span, and where in the strip that is drawn."""
+
+    low: float
+    high: float
+    y: float
 
 
 def draw(tables: Tables, *, options: Options) -> Figure:
@@ -150,10 +162,11 @@ def _draw_strip(strip: Any, beside: Any, plan: Plan, options: Options) -> None:
             [line.score] * 2, [0, 1.0 if tall else 0.6],
             color="black" if tall else _GREY, linewidth=0.9 if tall else 0.5,
         )  # fmt: skip
-    for row, model in enumerate(plan.models):
-        _draw_stretch(strip, plan, model, options.model_labels.get(model, model), -0.9 * (row + 1))
+    stretches = _draw_stretches(strip, plan)
     strip.set_ylim(-0.9 * len(plan.models) - 0.5, 1.7)
     strip.set_yticks([])
+    for model, stretch in stretches.items():
+        _name_stretch(strip, f"runs of {options.model_labels.get(model, model)}", stretch)
     strip.spines["left"].set_visible(False)
     strip.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
     scale = "" if plan.has_places else ", for scale"
@@ -162,18 +175,38 @@ def _draw_strip(strip: Any, beside: Any, plan: Plan, options: Options) -> None:
     _name_lines(strip, beside, named)
 
 
-def _draw_stretch(strip: Any, plan: Plan, model: str, name: str, y: float) -> None:
-    runs = [v for (m, _, metric), bar in plan.bars.items() if (m, metric) == (model, METRICS[0])
-            for v in bar.runs]  # fmt: skip
-    if not runs:
+def _draw_stretches(strip: Any, plan: Plan) -> dict[str, _Stretch]:
+    """A bar a model, from its lowest run to its highest, by the strict reading."""
+    stretches = {}
+    for row, model in enumerate(plan.models):
+        bars = [
+            bar for (of, _, metric), bar in plan.bars.items() if (of, metric) == (model, METRICS[0])
+        ]
+        runs = [score for bar in bars for score in bar.runs]
+        if runs:
+            stretch = _Stretch(min(runs), max(runs), -0.9 * (row + 1))
+            width = stretch.high - stretch.low
+            strip.barh(stretch.y, width, left=stretch.low, height=0.5, color="black", linewidth=0)
+            stretches[model] = stretch
+    return stretches
+
+
+def _name_stretch(strip: Any, name: str, stretch: _Stretch) -> None:
+    """Beside the bar where there is room, else at the left of the strip."""
+    left, right = strip.get_xlim()
+    inch = (right - left) / (PAGE_WIDTH / (1 + _BESIDE) - _NAMES_INCHES)
+    room = inch * (inches_of(strip.figure, name) + 0.08)
+    if room > max(right - stretch.high, stretch.low - left):
+        strip.set_yticks([*strip.get_yticks(), stretch.y])
+        labels = [label.get_text() for label in strip.get_yticklabels()]
+        strip.set_yticklabels([*labels[:-1], name.removeprefix("runs of ")])
+        strip.tick_params(axis="y", length=0)
         return
-    low, high = min(runs), max(runs)
-    middle = sum(strip.get_xlim()) / 2
-    on_right = (low + high) / 2 < middle
-    strip.barh(y, high - low, left=low, height=0.5, color="black", linewidth=0)
+    on_right = right - stretch.high >= stretch.low - left
     strip.annotate(
-        f"runs of {name}", (high if on_right else low, y), xytext=(4 if on_right else -4, 0),
-        textcoords="offset points", ha="left" if on_right else "right", va="center",
+        name, (stretch.high if on_right else stretch.low, stretch.y),
+        xytext=(4 if on_right else -4, 0), textcoords="offset points",
+        ha="left" if on_right else "right", va="center",
     )  # fmt: skip
 
 
