@@ -105,9 +105,8 @@ def draft_tasks(arguments: argparse.Namespace) -> list[TaskDraft]:
 def draft_task(path: Path, kind: ItemKind | None, candidates: str) -> TaskDraft:
     """The task of a file, and what was guessed of it."""
     guess = guess_questions(path, kind)
-    has_gold = any(item.gold for item in guess.items)
     say_questions(guess)
-    named = candidates if guess.kind == "list" and candidates else None
+    named = candidates if guess.kind != "choice" and candidates else None
     known = read_candidates(named) if named else {}
     missing = [i.item_id for i in guess.items if not (i.choices or known.get(i.item_id))]
     if named and missing:
@@ -116,13 +115,12 @@ def draft_task(path: Path, kind: ItemKind | None, candidates: str) -> TaskDraft:
             f"CANDIDATES out"
         )
     return TaskDraft(
-        name="questions" if guess.kind == "choice" else "lists",
+        name="lists" if guess.kind == "list" else "questions",
         path=str(path),
         kind=guess.kind,
         n_items=len(guess.items),
         columns=guess.mapped(),
         gold=guess.gold,
-        has_gold=has_gold,
         candidates=named,
         needs_chat_model=bool(missing),
         doubts=guess.doubts,
@@ -132,7 +130,7 @@ def draft_task(path: Path, kind: ItemKind | None, candidates: str) -> TaskDraft:
 def say_questions(guess: QuestionGuess) -> None:
     """What the columns were taken for."""
     form = {"auto": "a letter or a text", "from_0": "a number from 0", "from_1": "a number from 1"}
-    kind = "choice" if guess.kind == "choice" else "list"
+    kind = "choice and list" if guess.kind == "mixed" else guess.kind
     print(f"{guess.path}: {len(guess.items)} {kind} questions.")
     names = {"item_id": "id", "gold": "right option", "options": "options"}
     for role, column in guess.columns.items():
@@ -141,7 +139,7 @@ def say_questions(guess: QuestionGuess) -> None:
         print(f"  {names.get(role, role)} = {written}{more}")
     if "item_id" not in guess.columns:
         print(f"  The rows have no id: they are called {guess.items[0].item_id} and so on.")
-    if guess.kind == "choice" and "gold" not in guess.columns:
+    if guess.kind != "list" and "gold" not in guess.columns:
         print("  No column looks like the right option, so there are no scores.")
     print(f"  Not used: {', '.join(guess.unused) or 'nothing'}.")
     for doubt in guess.doubts:

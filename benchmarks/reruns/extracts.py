@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fieldwork.metrics.ranks import Place
 from fieldwork.parsing.answers import parse_response
 from fieldwork.records import Answer, Item, Response
 
@@ -40,10 +39,10 @@ class Asked(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """A leaderboard: each model's score, and how many questions each averaged subject has."""
+    """A leaderboard: its models' scores, and how many questions each averaged subject has."""
 
     name: str
-    places: list[Place]
+    published: list[float]
     sizes: list[int]
 
 
@@ -126,8 +125,8 @@ def helm_mmlu(folder: Path) -> Scores:
     table = pd.read_csv(folder / HELM_MMLU)
     whole = table[table["subject_label"] == "MMLU All Subjects"]
     sizes = published_subjects(folder).groupby("subject")["n_eval"].max()
-    places = [Place(r.model_id, float(r.em)) for r in whole.itertuples()]
-    return Scores("HELM MMLU", places, [int(n) for n in sizes])
+    published = [float(score) for score in whole["em"]]
+    return Scores("HELM MMLU", published, [int(n) for n in sizes])
 
 
 def helm_lite(folder: Path) -> Scores:
@@ -136,5 +135,5 @@ def helm_lite(folder: Path) -> Scores:
     table = table[table["evaluation_name"] == "MMLU"]
     subjects = published_subjects(folder).groupby("subject")["n_eval"].max()
     sizes = [int(subjects[name]) for name in LITE_SUBJECTS]
-    places = [Place(r.model_id, float(r.score)) for r in table.itertuples()]
-    return Scores("HELM Lite, MMLU", places, sizes)
+    published = [float(score) for score in table["score"]]
+    return Scores("HELM Lite, MMLU", published, sizes)

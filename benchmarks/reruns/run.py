@@ -23,8 +23,9 @@ from extracts import Asked, Scores
 from report import Row
 from scipy.stats import chi2
 
+from fieldwork.leaderboards import rank_models
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
-from fieldwork.metrics.ranks import Leaderboard, Place, measure_ranks
+from fieldwork.metrics.ranks import measure_ranks
 from fieldwork.metrics.resampling import student_quantile, wilson_interval
 from fieldwork.records import RunAccuracy
 
@@ -141,8 +142,9 @@ def _places(asked: Asked, data: Path) -> Iterator[Row]:
     for subject in sorted({run.task for run in runs}):
         own = [run for run in runs if run.task == subject]
         table = published[published["subject"] == subject]
-        board = [Place(r.model_id, float(r.em)) for r in table.itertuples()]
-        rows = measure_ranks(own, Leaderboard(board, {}), baseline="offline")
+        scores_of = {r.model_id: float(r.em) for r in table.itertuples()}
+        board = rank_models(subject, str(data), scores_of)
+        rows = measure_ranks(own, board, baseline="offline")
         (row,) = (r for r in rows if r.metric == "em_flexible")
         scores = [run.em_flexible for run in own]
         n = row.n_units
@@ -200,7 +202,7 @@ def _lists(
         "steadiest subject": (steady[0], f", noise of {steady[1]}"),
         "least steady subject": (unsteady[0], f", noise of {unsteady[1]}"),
     }
-    published = [place.score for place in scores.places]
+    published = scores.published
     for word, (variance, suffix) in noises.items():
         sd = noise.score_sd(variance, scores.sizes)
         moved = noise.rerun_list(published, sd, sets=options.sets, seed=options.seed)

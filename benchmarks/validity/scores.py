@@ -11,11 +11,11 @@ from outcomes import Job, Outcome, outcome
 from populations import Floats, draw_letters
 from scipy.stats import f as snedecor
 
-from fieldwork import texts
+from fieldwork.leaderboards import Leaderboard, read_leaderboard
 from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.novelty import Sides, excess_interval, excess_of_splits
 from fieldwork.metrics.permutation import split_chance, unit_splits
-from fieldwork.metrics.ranks import Leaderboard, measure_ranks, others_of, place_of, read_places
+from fieldwork.metrics.ranks import measure_ranks, others_of, place_of
 from fieldwork.metrics.ranks import share_of_pairs as differing
 from fieldwork.metrics.resampling import student_quantile
 from fieldwork.metrics.scores import measure_score_comparisons
@@ -160,12 +160,12 @@ def _between(sd: float, sets: int, seed: int) -> Iterator[Outcome]:
 
 @cache
 def _leaderboard() -> Leaderboard:
-    return Leaderboard(read_places(texts.read_csv(LEADERBOARD)), {})
+    return read_leaderboard(str(LEADERBOARD))
 
 
 def _places(centre: float, sd: float, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, 3, int(centre * 1e3), int(sd * 1e4)])
-    others = others_of(_leaderboard(), "m")
+    others = others_of(_leaderboard(), None)
     many = [place_of(s, others) for s in random.normal(centre, sd, size=20_000).tolist()]
     shares = np.unique(many, return_counts=True)[1] / len(many)
     scores = np.clip(random.normal(centre, sd, size=(sets, UNITS)), 0, 1).tolist()

@@ -20,7 +20,9 @@ NOTES = [
 
 def body(caption: Path, note: str) -> str:
     """The caption as Snakemake's report makes it."""
-    params = SimpleNamespace(drawing=SimpleNamespace(note=note), note=note, leaderboard_note=note)
+    params = SimpleNamespace(
+        drawing=SimpleNamespace(note=note), note=note, leaderboard=note, leaderboard_note=note
+    )
     snakemake = SimpleNamespace(params=params, config={"study": {"name": "s"}})
     text = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     filled = text.from_string(caption.read_text(encoding="utf-8")).render(snakemake=snakemake)

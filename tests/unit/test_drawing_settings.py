@@ -1,4 +1,4 @@
-"""Labels that look alike, figures of the wrong kind and baselines that nobody asks are refused."""
+"""Labels that look alike and baselines that nobody asks are refused."""
 
 import copy
 from pathlib import Path
@@ -13,9 +13,6 @@ from fieldwork.settings import check_config
 HOME = Path(__file__).resolve().parents[2]
 SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
 SHIPPED = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
-LISTED = {"format": "items", "dataset": "recommendations", "kind": "list"}
-UNTOLD = {"format": "items", "dataset": "recommendations"}
-MMLU = {"format": "mmlu", "dataset": "sample_mmlu"}
 
 
 def config(**sections: Any) -> dict[str, Any]:
@@ -70,44 +67,6 @@ def test_no_condition_has_the_label_of_the_field() -> None:
         "prompts": {"movies": "Q1"},
     }
     assert "conditions.rag.label: 'Field' is the label of real users' answers" in complaint(changed)
-
-
-@pytest.mark.parametrize(
-    ("figure", "task", "wanted"),
-    [
-        ("fig1", "probe", "list"),
-        ("fig5", "mmlu_lite", "list"),
-        ("fig2", "recommendations", "choice"),
-        ("fig3", "recommendations", "choice"),
-        ("categories", "recommendations", "choice"),
-    ],
-)
-def test_a_figure_of_the_wrong_kind(figure: str, task: str, wanted: str) -> None:
-    said = complaint(config(figures={figure: task}))
-    assert said.startswith(f"mine.yaml: figures.{figure}: it shows {wanted} items, and {task!r}")
-
-
-@pytest.mark.parametrize(
-    ("figures", "sources"),
-    [
-        ({"fig4": "probe"}, [MMLU]),
-        ({"fig4": "probe", "fig2": "mmlu_lite"}, [LISTED]),
-        # the rows may say it
-        ({"fig1": "probe", "fig2": "probe"}, [UNTOLD]),
-        ({"fig1": "probe", "fig2": "probe"}, [LISTED, MMLU]),
-        ({"categories": None}, [MMLU]),
-    ],
-)
-def test_figures_of_a_right_or_an_open_kind(figures: dict[str, Any], sources: list[Any]) -> None:
-    changed = config(figures=figures)
-    changed["tasks"]["probe"]["sources"] = copy.deepcopy(sources)
-    check_config(changed, SCHEMA, "mine.yaml")
-
-
-def test_a_figure_whose_task_is_not_selected_is_not_looked_at() -> None:
-    changed = config(study={"tasks": ["recommendations"]}, figures={"fig2": "probe"})
-    check_config(config(study={"tasks": ["probe"]}, figures={"fig1": "mmlu_lite"}), SCHEMA, "m")
-    check_config(changed, SCHEMA, "mine.yaml")
 
 
 def test_a_baseline_is_asked() -> None:

@@ -15,15 +15,16 @@ from fieldwork.estimates import Rank
 from fieldwork.figures import fig3
 from fieldwork.figures.fig3_plan import Options, Tables
 from fieldwork.figures.style import use_style
+from fieldwork.leaderboards import Place, rank_models
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.novelty import measure_novelty
-from fieldwork.metrics.ranks import Leaderboard, Place, measure_ranks
+from fieldwork.metrics.ranks import measure_ranks
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.records import Accuracy, Answer, Item, RunAccuracy
 
 ROOT = Path(__file__).resolve().parents[2]
 ITEMS = [Item(f"i{k}", "choice", "q", "p", ["a", "b"], "A", "s", "t") for k in range(3)]
-BOARD = [Place("x", 0.9), Place("y", 0.4)]
+BOARD = rank_models("Board", "board.csv", {"x": 0.9, "y": 0.4})
 Unit = tuple[str | None, int, str]
 
 
@@ -73,21 +74,19 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_figure_says_so(ca
     runs = measure_runs(answers, frame(ITEMS, Item))
     spread = measure_accuracy(runs)
     compared = measure_score_comparisons(runs, baseline="offline", n_permutations=99, seed=1)
-    ranks = measure_ranks(runs, Leaderboard(BOARD, {}), baseline="offline")
+    ranks = measure_ranks(runs, BOARD, baseline="offline")
     novel = measure_novelty(answers, baseline="offline", control="again", n_permutations=99)
     for row in (*spread, *compared, *ranks, *novel):
         cells = dataclasses.asdict(row)
         assert not [k for k, v in cells.items() if isinstance(v, float) and math.isnan(v)]
-        # corrections and notes follow from what stands beside them
-        null = [k for k, v in cells.items() if v is None and k not in ("note", "reason", "p_holm")]
+        # corrections follow from what stands beside them
+        null = [k for k, v in cells.items() if v is None and k not in ("reason", "p_holm")]
         assert not null or cells["reason"], (type(row), null)
     tables = Tables(
         frame(runs, RunAccuracy),
         frame(spread, Accuracy),
         frame(ranks, Rank),
-        pd.DataFrame(
-            [(k + 1, *p) for k, p in enumerate(BOARD)], columns=["rank", "model", "mmlu_em"]
-        ),
+        pd.DataFrame(BOARD.places, columns=Place._fields),
     )
     figure = fig3.draw(tables, options=Options(conditions=["offline", "again", "c"]))
     said = "\n".join(t.get_text() for t in figure.findobj(Text))

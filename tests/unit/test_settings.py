@@ -570,7 +570,11 @@ def test_whole_sections_are_filled_and_their_defaults_are_not_held_to_the_regist
     check_config(config, SCHEMA, "config.yaml")
     assert config["field"] is None
     assert config["metrics"]["permutations"] == 1999
-    assert config["figures"]["fig3"] == "mmlu_lite"
+    assert config["figures"] == {
+        **dict.fromkeys(["fig1", "fig5", "categories"]),
+        **dict.fromkeys(["fig2", "fig3", "fig4"], "mine"),
+    }
+    assert config["tasks"]["mine"]["leaderboard"] is None
     assert config["tasks"]["mine"]["leaderboard_note"] is None
 
 

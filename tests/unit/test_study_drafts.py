@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
+from fieldwork.figure_tasks import figure_tasks
 from fieldwork.needs import needs_of
 from fieldwork.settings import check_config
 from fieldwork.study_drafts import CorpusDraft, PersonasDraft, StudyDraft, TaskDraft, study_text
 
 HOME = Path(__file__).resolve().parents[2]
 USERS = {1: 60, 2: 40, 3: 25, 4: 19, 5: 2}
-QUESTIONS = TaskDraft("questions", "my: data/q.csv", "choice", 9, has_gold=True)
+QUESTIONS = TaskDraft("questions", "my: data/q.csv", "choice", 9)
 LISTS = TaskDraft("lists", "l.csv", "list", 3, candidates="c.csv")
 CORPUS = CorpusDraft("chats.csv", "messages", {"role": "Rolle: #1"}, USERS, frozenset())
 PERSONAS = PersonasDraft("p.txt", None, 30)
@@ -43,6 +44,7 @@ def config_of(draft: StudyDraft) -> dict[str, Any]:
         replace(WHOLE, personas=None),
         replace(WHOLE, tasks=[QUESTIONS], corpus=None, personas=None),
         replace(WHOLE, tasks=[replace(LISTS, candidates=None, needs_chat_model=True)]),
+        replace(WHOLE, tasks=[replace(QUESTIONS, kind="mixed", candidates="c.csv")]),
         replace(
             WHOLE,
             tasks=[
@@ -56,7 +58,7 @@ def config_of(draft: StudyDraft) -> dict[str, Any]:
 def test_every_draft_is_a_study_that_its_files_are_enough_for(draft: StudyDraft) -> None:
     config = config_of(draft)
     assert config["study"]["name"] == "trivia"
-    assert config["figures"]["fig4"] in config["study"]["tasks"]
+    assert figure_tasks(config)["fig4"] in config["study"]["tasks"]
     for need in needs_of(config):
         there = {"mine": 25, "my_personas": 30}.get(need.source, 57)
         assert need.needed <= there

@@ -60,7 +60,6 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
         ("metrics/rarefaction.parquet", estimates.Rarefaction),
         ("metrics/prompt_means.parquet", estimates.PromptMean),
         ("metrics/score_comparisons.parquet", estimates.ScoreComparison),
-        ("metrics/ranks.parquet", estimates.Rank),
     ],
 )
 def test_tables_have_their_declared_columns(
@@ -75,6 +74,28 @@ def test_tables_have_their_declared_columns(
         declared = pa.schema(_optional(field) for field in declared)
     assert table.schema.equals(declared, check_metadata=False)
     assert table.num_rows > 0
+
+
+def test_synthetic_questions_have_no_place_on_a_leaderboard(finished: Checkout) -> None:
+    results = finished.results()
+    ranks = pq.read_table(results / "metrics/ranks.parquet")
+    assert ranks.schema.equals(tables.schema_of(estimates.Rank), check_metadata=False)
+    assert ranks.num_rows == 0
+    findings = (results / "findings.md").read_text()
+    assert "the leaderboard only gives scale" in findings
+    assert "## Places" not in findings
+    # texts of a figure stand in comments of its SVG
+    assert "places (median)" not in (results / "figures/fig3.svg").read_text()
+    # it is the note that says so: without it the questions count as the leaderboard's own
+    own = finished.study("quickstart", {"tasks": {"mmlu_lite": {"leaderboard_note": None}}})
+    again = finished.snakemake("all", "--configfile", str(own))
+    assert again.returncode == 0, again.stderr[-2000:]
+    places = pq.read_table(results / "metrics/ranks.parquet").to_pylist()
+    assert {(row["task"], row["leaderboard"], row["n_models"]) for row in places} == {
+        ("mmlu_lite", "HELM Lite v1.13.0, MMLU", 91)
+    }
+    assert " among 91 models of HELM Lite" in (results / "findings.md").read_text()
+    assert "places (median)" in (results / "figures/fig3.svg").read_text()
 
 
 def _optional(field: pa.Field) -> pa.Field:

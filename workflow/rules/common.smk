@@ -20,6 +20,7 @@ sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 from fieldwork.config_files import lay_over
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import DELETIONS_FILE, field_files
+from fieldwork.figure_tasks import ranked_tasks, survey_tasks, task_of
 from fieldwork.needs import are_small, needs_of
 from fieldwork.provenance import code_version, digest
 from fieldwork.run_record import lock_state, record_run
@@ -311,7 +312,7 @@ def told_apart():
 
 def told_study():
     """What the findings need to know of the study beside its tables."""
-    notes = [config["tasks"][t].get("leaderboard_note") for t in config["study"]["tasks"]]
+    notes = [task["leaderboard_note"] for task in selected("tasks").values() if task["leaderboard"]]
     shown = drawing()
     return {
         "name": config["study"]["name"],
@@ -325,13 +326,32 @@ def told_study():
 
 
 def leaderboard_names():
-    """What the selected models are called on the leaderboard."""
+    """What the selected models are called on leaderboards."""
     return {name: model.get("leaderboard_name") for name, model in selected("models").items()}
 
 
-def leaderboard_note():
-    """What to know before figure 3's scores are set beside the leaderboard's."""
-    return config["tasks"].get(config["figures"]["fig3"], {}).get("leaderboard_note")
+def of_fig3(setting):
+    """A setting of the task that figure 3 draws; None where there is no such task."""
+    return config["tasks"].get(config["figures"]["fig3"], {}).get(setting)
+
+
+def drawn_task(figure):
+    """The task that a figure draws, as a function for a rule, which says so where there is none."""
+
+    def task(wildcards):
+        if config["figures"][figure] is None:
+            raise WorkflowError(
+                f"figures.{figure} is null, or no task of study.tasks has questions that it draws; "
+                f"select one that has"
+            )
+        return config["figures"][figure]
+
+    return task
+
+
+def drawn_items(figure):
+    """The table with the questions that a figure draws, as an input function."""
+    return lambda wildcards: f"<results>/tasks/{drawn_task(figure)(wildcards)}.parquet"
 
 
 def study_tables(stage):
@@ -345,20 +365,13 @@ def study_tables(stage):
 
 
 def drawn_figures():
-    """The figures whose task the study selects."""
-    return [
-        figure
-        for figure, task in sorted(config["figures"].items())
-        if task in config["study"]["tasks"]
-    ]
+    """The figures that a task of the study suits."""
+    return [figure for figure, task in sorted(config["figures"].items()) if task]
 
 
 def kit_tasks():
-    """The tasks that the survey of the field kit asks: as set, or those that figures 1 and 2 draw."""
-    drawn = [config["figures"][figure] for figure in ("fig1", "fig2")]
-    selected_tasks = config["study"]["tasks"]
-    chosen = config["field_kit"]["tasks"]
-    return chosen or [task for task in dict.fromkeys(drawn) if task in selected_tasks]
+    """The tasks that the survey of the field kit asks."""
+    return config["field_kit"]["tasks"] or survey_tasks(config)
 
 
 def study_arms(*paths):

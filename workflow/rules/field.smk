@@ -220,6 +220,7 @@ rule plot_field_ranks:
     input:
         near="<results>/metrics/item_agreement.parquet",
         ranks="<results>/metrics/rank_agreement.parquet",
+        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
         style=shipped("resources/figures.mplstyle"),
     output:
         pdf="<results>/figures/field_ranks.pdf",
@@ -239,6 +240,7 @@ rule plot_field_ranks:
         runtime=10,
     params:
         code=code("plot_field_ranks"),
+        tasks=config["study"]["tasks"],
         drawing=drawing(),
     script:
         "../scripts/plot_field_ranks.py"
@@ -318,6 +320,7 @@ rule plot_field_groups:
     input:
         groups="<results>/metrics/groups.parquet",
         differences="<results>/metrics/group_differences.parquet",
+        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
         style=shipped("resources/figures.mplstyle"),
     output:
         pdf="<results>/figures/field_groups.pdf",
@@ -337,6 +340,7 @@ rule plot_field_groups:
         runtime=10,
     params:
         code=code("plot_field_groups"),
+        tasks=config["study"]["tasks"],
         drawing=drawing(),
     script:
         "../scripts/plot_field_groups.py"

@@ -21,6 +21,7 @@ rule copy_figure:
 rule plot_fig1:
     input:
         heterogeneity="<results>/metrics/heterogeneity.parquet",
+        task=drawn_items("fig1"),
         style=shipped("resources/figures.mplstyle"),
     output:
         pdf="<results>/figures/fig1.pdf",
@@ -40,7 +41,8 @@ rule plot_fig1:
         runtime=10,
     params:
         code=code("plot_fig1"),
-        task=config["figures"]["fig1"],
+        task=drawn_task("fig1"),
+        baseline=config["metrics"]["baseline"],
         drawing=drawing(),
     script:
         "../scripts/plot_fig1.py"
@@ -49,6 +51,7 @@ rule plot_fig1:
 rule plot_fig2:
     input:
         distributions="<results>/metrics/distributions.parquet",
+        task=drawn_items("fig2"),
         style=shipped("resources/figures.mplstyle"),
     output:
         pdf="<results>/figures/fig2.pdf",
@@ -68,7 +71,7 @@ rule plot_fig2:
         runtime=10,
     params:
         code=code("plot_fig2"),
-        task=config["figures"]["fig2"],
+        task=drawn_task("fig2"),
         drawing=drawing(),
     script:
         "../scripts/plot_fig2.py"
@@ -79,7 +82,7 @@ rule plot_fig3:
         runs="<results>/metrics/accuracy_runs.parquet",
         accuracy="<results>/metrics/accuracy.parquet",
         ranks="<results>/metrics/ranks.parquet",
-        leaderboard=shipped("resources/helm_lite_mmlu.csv"),
+        leaderboard=[shipped(path) for path in [of_fig3("leaderboard")] if path],
         style=shipped("resources/figures.mplstyle"),
     output:
         pdf="<results>/figures/fig3.pdf",
@@ -99,8 +102,9 @@ rule plot_fig3:
         runtime=10,
     params:
         code=code("plot_fig3"),
-        task=config["figures"]["fig3"],
-        leaderboard_note=leaderboard_note(),
+        task=drawn_task("fig3"),
+        leaderboard=lambda wildcards: of_fig3("leaderboard"),
+        leaderboard_note=of_fig3("leaderboard_note"),
         own_names=leaderboard_names(),
         drawing=drawing(),
     script:
@@ -139,6 +143,7 @@ rule plot_arms:
 rule plot_fig4:
     input:
         shifts="<results>/metrics/shifts.parquet",
+        task=drawn_items("fig4"),
         style=shipped("resources/figures.mplstyle"),
     output:
         pdf="<results>/figures/fig4.pdf",
@@ -158,7 +163,7 @@ rule plot_fig4:
         runtime=10,
     params:
         code=code("plot_fig4"),
-        task=config["figures"]["fig4"],
+        task=drawn_task("fig4"),
         baseline=config["metrics"]["baseline"],
         arms=told_apart(),
         drawing=drawing(),
@@ -169,6 +174,7 @@ rule plot_fig4:
 rule plot_fig5:
     input:
         rarefaction="<results>/metrics/rarefaction.parquet",
+        task=drawn_items("fig5"),
         style=shipped("resources/figures.mplstyle"),
     output:
         pdf="<results>/figures/fig5.pdf",
@@ -188,7 +194,7 @@ rule plot_fig5:
         runtime=10,
     params:
         code=code("plot_fig5"),
-        task=config["figures"]["fig5"],
+        task=drawn_task("fig5"),
         drawing=drawing(),
     script:
         "../scripts/plot_fig5.py"
@@ -217,7 +223,7 @@ rule plot_categories:
         runtime=10,
     params:
         code=code("plot_categories"),
-        task=config["figures"]["categories"],
+        task=drawn_task("categories"),
         drawing=drawing(),
     script:
         "../scripts/plot_categories.py"

@@ -31,7 +31,6 @@ rule plan_study:
         prices=config["prices"],
         plan=config["plan"],
         budget_usd=config["generation"]["budget_usd"],
-        folder=RESULTS,
         answered=lambda wildcards: time_stamps(study_tables("responses")),
         # a ledger's newest answers are beside it until its job ends well
         ledgers=lambda wildcards: time_stamps(
@@ -141,6 +140,5 @@ rule reconcile_costs:
         models=selected("models"),
         prices=config["prices"],
         plan=config["plan"],
-        folder=RESULTS,
     script:
         "../scripts/reconcile_costs.py"

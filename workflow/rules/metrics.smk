@@ -265,7 +265,7 @@ rule measure_score_comparisons:
 rule measure_ranks:
     input:
         runs="<results>/metrics/accuracy_runs.parquet",
-        leaderboard=shipped("resources/helm_lite_mmlu.csv"),
+        leaderboards=[shipped(path) for path in ranked_tasks(config).values()],
     output:
         ranks="<results>/metrics/ranks.parquet",
         ranks_csv=report(
@@ -290,10 +290,9 @@ rule measure_ranks:
         runtime=30,
     params:
         code=code("measure_ranks"),
-        task=config["figures"]["fig3"],
+        tasks=list(ranked_tasks(config)),
         baseline=config["metrics"]["baseline"],
         own_names=leaderboard_names(),
-        note=leaderboard_note(),
     script:
         "../scripts/measure_ranks.py"
 

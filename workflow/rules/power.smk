@@ -34,12 +34,11 @@ rule plan_power:
         models=selected("models"),
         prices=config["prices"],
         plan=config["plan"],
-        folder=RESULTS,
         # what a pilot showed of tokens, as for the plan
         answered=lambda wildcards: time_stamps(study_tables("responses")),
         baseline=config["metrics"]["baseline"],
         permutations=config["metrics"]["permutations"],
-        score_task=config["figures"]["fig3"],
+        score_task=task_of(config, "fig3"),
         drawing=drawing(),
         name=config["study"]["name"],
         seed=config["study"]["seed"],

@@ -90,7 +90,7 @@ rule write_findings:
         runtime=10,
     params:
         code=code("write_findings"),
-        figures=[*drawn_figures(), *field_figures()],
+        figures=[*drawn_figures(), *field_figures(), *study_arms("{arms}")],
         study=told_study(),
     script:
         "../scripts/write_findings.py"

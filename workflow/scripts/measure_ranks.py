@@ -1,37 +1,35 @@
-"""Say which places a model's runs would take on the leaderboard, and how often users change them.
+"""Say which places a model's runs would take on a leaderboard, and how often users change them.
 
-In: <results>/metrics/accuracy_runs, the leaderboard. Out: <results>/metrics/ranks and order_changes.
+In: <results>/metrics/accuracy_runs, leaderboards. Out: <results>/metrics/ranks and order_changes.
 """
 
-from fieldwork import stage, tables, texts
+from fieldwork import stage, tables
 from fieldwork.estimates import OrderChange, Rank
-from fieldwork.metrics.ranks import (
-    Leaderboard,
-    measure_order_changes,
-    measure_ranks,
-    read_places,
-)
+from fieldwork.leaderboards import read_leaderboard
+from fieldwork.metrics.ranks import measure_order_changes, measure_ranks, require_names
 from fieldwork.records import RunAccuracy
 
 
 def main(
     runs: str,
-    leaderboard: str,
+    leaderboards: dict[str, str],
     ranks: str,
     ranks_csv: str,
     orders: str,
     orders_csv: str,
-    task: str,
     baseline: str,
     own_names: dict[str, str | None],
-    note: str | None,
 ) -> None:
-    """Measure and write."""
-    scored = [run for run in tables.read_rows(runs, RunAccuracy) if run.task == task]
+    """Measure and write; `leaderboards` are files, by the task whose questions are the leaderboard's."""
+    scored = tables.read_rows(runs, RunAccuracy)
     named = {model: name for model, name in own_names.items() if name}
-    board = Leaderboard(read_places(texts.read_table(leaderboard)), named, note)
-    placed = measure_ranks(scored, board, baseline=baseline)
-    tables.write_rows(ranks, placed, Rank, order_by="model, task, condition, metric")
+    boards = {task: read_leaderboard(path) for task, path in leaderboards.items()}
+    require_names([*boards.values()], named)
+    places: list[Rank] = []
+    for task, board in boards.items():
+        own = [run for run in scored if run.task == task]
+        places += measure_ranks(own, board, baseline=baseline, own_names=named)
+    tables.write_rows(ranks, places, Rank, order_by="model, task, condition, metric")
     tables.write_csv(ranks_csv, ranks)
     turned = measure_order_changes(scored, baseline=baseline)
     order = "model, other, task, condition, metric"
@@ -44,13 +42,11 @@ if __name__ == "__main__":
         main,
         log=snakemake.log[0],
         runs=snakemake.input.runs,
-        leaderboard=snakemake.input.leaderboard,
+        leaderboards=dict(zip(snakemake.params.tasks, snakemake.input.leaderboards, strict=True)),
         ranks=snakemake.output.ranks,
         ranks_csv=snakemake.output.ranks_csv,
         orders=snakemake.output.orders,
         orders_csv=snakemake.output.orders_csv,
-        task=snakemake.params.task,
         baseline=snakemake.params.baseline,
         own_names=snakemake.params.own_names,
-        note=snakemake.params.note,
     )

@@ -57,7 +57,7 @@ if __name__ == "__main__":
             snakemake.params.tasks,
             snakemake.params.conditions,
             snakemake.params.plan,
-            folder=snakemake.params.folder,
+            folder=str(Path(snakemake.output.power).parents[1]),
             files=set(snakemake.input),
             responses=set(snakemake.params.answered),
             seed=snakemake.params.seed,

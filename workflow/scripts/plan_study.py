@@ -53,7 +53,7 @@ if __name__ == "__main__":
             snakemake.params.tasks,
             snakemake.params.conditions,
             snakemake.params.plan,
-            folder=snakemake.params.folder,
+            folder=str(Path(snakemake.output.csv).parent),
             files=set(snakemake.input),
             responses=set(snakemake.params.answered),
             ledgers=set(snakemake.params.ledgers),

@@ -1,7 +1,7 @@
 """Draw how varied the answers of groups of participants are, prompt by prompt.
 
-In: <results>/metrics/groups.parquet and group_differences.parquet. Out: <results>/figures/field_groups as
-PDF, SVG and PNG.
+In: <results>/metrics/groups.parquet and group_differences.parquet, the questions.
+Out: <results>/figures/field_groups as PDF, SVG and PNG.
 """
 
 from pathlib import Path
@@ -9,11 +9,17 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.against_field import GroupDifference, GroupEstimate
-from fieldwork.figures import field_groups, style
+from fieldwork.figures import field_groups, labels, style
+from fieldwork.records import Item
 
 
 def main(
-    groups: str, differences: str, sheet: str, figures: list[str], drawing: dict[str, Any]
+    groups: str,
+    differences: str,
+    items: dict[str, str],
+    sheet: str,
+    figures: list[str],
+    drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(Path(sheet))
@@ -21,6 +27,7 @@ def main(
         conditions=list(drawing["conditions"]),
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
+        questions=labels.by_key({t: tables.read_rows(path, Item) for t, path in items.items()}),
         note=drawing["note"],
     )
     figure = field_groups.draw(
@@ -37,6 +44,7 @@ if __name__ == "__main__":
         log=snakemake.log[0],
         groups=snakemake.input.groups,
         differences=snakemake.input.differences,
+        items=dict(zip(snakemake.params.tasks, snakemake.input.task, strict=True)),
         sheet=snakemake.input.style,
         figures=list(snakemake.output),
         drawing=snakemake.params.drawing,

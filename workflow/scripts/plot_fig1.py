@@ -1,18 +1,25 @@
 """Draw figure 1: how varied recommendations are.
 
-In: <results>/metrics/heterogeneity.parquet. Out: <results>/figures/fig1 as PDF, SVG and PNG.
+In: <results>/metrics/heterogeneity.parquet, the questions.
+Out: <results>/figures/fig1 as PDF, SVG and PNG.
 """
 
 from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.figures import fig1, style
-from fieldwork.records import Heterogeneity
+from fieldwork.figures import fig1, labels, style
+from fieldwork.records import Heterogeneity, Item
 
 
 def main(
-    heterogeneity: str, sheet: str, figures: list[str], task: str, drawing: dict[str, Any]
+    heterogeneity: str,
+    items: str,
+    sheet: str,
+    figures: list[str],
+    task: str,
+    baseline: str,
+    drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(Path(sheet))
@@ -21,7 +28,9 @@ def main(
         conditions=list(drawing["conditions"]),
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
+        questions=labels.by_key({task: tables.read_rows(items, Item)}),
         note=drawing["note"],
+        baseline=baseline,
     )
     figure = fig1.draw(table[table["task"] == task], options=options)
     style.save(figure, [Path(path) for path in figures])
@@ -32,8 +41,10 @@ if __name__ == "__main__":
         main,
         log=snakemake.log[0],
         heterogeneity=snakemake.input.heterogeneity,
+        items=snakemake.input.task,
         sheet=snakemake.input.style,
         figures=list(snakemake.output),
         task=snakemake.params.task,
+        baseline=snakemake.params.baseline,
         drawing=snakemake.params.drawing,
     )

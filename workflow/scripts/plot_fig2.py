@@ -1,31 +1,36 @@
 """Draw figure 2: the answers given to a few benchmark questions.
 
-In: <results>/metrics/distributions.parquet. Out: <results>/figures/fig2 as PDF, SVG and PNG.
+In: <results>/metrics/distributions.parquet, the questions.
+Out: <results>/figures/fig2 as PDF, SVG and PNG.
 """
 
 from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.figures import fig2, style
-from fieldwork.records import AnswerShare
+from fieldwork.figures import fig2, fig2_plan, labels, style
+from fieldwork.records import AnswerShare, Item
 
 
 def main(
-    distributions: str, sheet: str, figures: list[str], task: str, drawing: dict[str, Any]
+    distributions: str,
+    items: str,
+    sheet: str,
+    figures: list[str],
+    task: str,
+    drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(Path(sheet))
     table = tables.read_frame(distributions, AnswerShare)
-    shown = table[table["task"] == task]
-    options = fig2.Options(
+    options = fig2_plan.Options(
         conditions=list(drawing["conditions"]),
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
-        item_labels={item: item.replace("_", " ") for item in shown["item_id"].unique()},
+        questions=labels.by_key({task: tables.read_rows(items, Item)}),
         note=drawing["note"],
     )
-    figure = fig2.draw(shown, options=options)
+    figure = fig2.draw(table[table["task"] == task], options=options)
     style.save(figure, [Path(path) for path in figures])
 
 
@@ -34,6 +39,7 @@ if __name__ == "__main__":
         main,
         log=snakemake.log[0],
         distributions=snakemake.input.distributions,
+        items=snakemake.input.task,
         sheet=snakemake.input.style,
         figures=list(snakemake.output),
         task=snakemake.params.task,

@@ -1,7 +1,7 @@
 """Draw figure 3: how far a benchmark score moves with its user.
 
-In: <results>/metrics/accuracy_runs, accuracy and ranks, the leaderboard. Out: <results>/figures/fig3 as
-PDF, SVG and PNG.
+In: <results>/metrics/accuracy_runs, accuracy and ranks, the task's leaderboard.
+Out: <results>/figures/fig3 as PDF, SVG and PNG.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ import pandas as pd
 from fieldwork import stage, tables
 from fieldwork.estimates import Rank
 from fieldwork.figures import fig3, fig3_plan, style
+from fieldwork.leaderboards import NONE, Place, read_leaderboard
 from fieldwork.records import Accuracy, RunAccuracy
 
 
@@ -19,7 +20,7 @@ def main(
     runs: str,
     accuracy: str,
     ranks: str,
-    leaderboard: str,
+    leaderboard: list[str],
     sheet: str,
     figures: list[str],
     task: str,
@@ -27,24 +28,26 @@ def main(
     own_names: dict[str, str | None],
     drawing: dict[str, Any],
 ) -> None:
-    """Draw and save."""
+    """Draw and save; `leaderboard` is its file, or empty."""
     style.use_style(Path(sheet))
+    board = read_leaderboard(leaderboard[0]) if leaderboard else NONE
     options = fig3_plan.Options(
         conditions=list(drawing["conditions"]),
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
         note=drawing["note"],
-        leaderboard_note=leaderboard_note,
+        leaderboard_name=board.name,
+        leaderboard_note=leaderboard_note if leaderboard else None,
         own_names=own_names,
         task=task,
     )
-    shown = fig3_plan.Tables(
+    content = fig3_plan.Tables(
         runs=tables.read_frame(runs, RunAccuracy),
         spread=tables.read_frame(accuracy, Accuracy),
         ranks=tables.read_frame(ranks, Rank),
-        leaderboard=pd.read_csv(leaderboard),
+        leaderboard=pd.DataFrame(board.places, columns=Place._fields),
     )
-    figure = fig3.draw(shown, options=options)
+    figure = fig3.draw(content, options=options)
     style.save(figure, [Path(path) for path in figures])
 
 
@@ -55,7 +58,7 @@ if __name__ == "__main__":
         runs=snakemake.input.runs,
         accuracy=snakemake.input.accuracy,
         ranks=snakemake.input.ranks,
-        leaderboard=snakemake.input.leaderboard,
+        leaderboard=list(snakemake.input.leaderboard),
         sheet=snakemake.input.style,
         figures=list(snakemake.output),
         task=snakemake.params.task,

@@ -1,6 +1,7 @@
 """Draw figure 4: the options that a user moves furthest.
 
-In: <results>/metrics/shifts.parquet. Out: <results>/figures/fig4 as PDF, SVG and PNG.
+In: <results>/metrics/shifts.parquet, the questions.
+Out: <results>/figures/fig4 as PDF, SVG and PNG.
 """
 
 from pathlib import Path
@@ -8,11 +9,13 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.estimates import Shift
-from fieldwork.figures import fig4, style
+from fieldwork.figures import fig4, labels, style
+from fieldwork.records import Item
 
 
 def main(
     shifts: str,
+    items: str,
     sheet: str,
     figures: list[str],
     task: str,
@@ -30,6 +33,7 @@ def main(
         baseline=baseline,
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
+        questions=labels.by_key({task: tables.read_rows(items, Item)}),
         note=drawing["note"],
     )
     figure = fig4.draw(table[table["task"] == task], options=options)
@@ -41,6 +45,7 @@ if __name__ == "__main__":
         main,
         log=snakemake.log[0],
         shifts=snakemake.input.shifts,
+        items=snakemake.input.task,
         sheet=snakemake.input.style,
         figures=list(snakemake.output),
         task=snakemake.params.task,

@@ -1,6 +1,7 @@
 """Draw figure 5: how many options so many answers may be expected to name.
 
-In: <results>/metrics/rarefaction.parquet. Out: <results>/figures/fig5 as PDF, SVG and PNG.
+In: <results>/metrics/rarefaction.parquet, the questions.
+Out: <results>/figures/fig5 as PDF, SVG and PNG.
 """
 
 from pathlib import Path
@@ -8,11 +9,17 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.estimates import Rarefaction
-from fieldwork.figures import fig5, style
+from fieldwork.figures import fig5, labels, style
+from fieldwork.records import Item
 
 
 def main(
-    rarefaction: str, sheet: str, figures: list[str], task: str, drawing: dict[str, Any]
+    rarefaction: str,
+    items: str,
+    sheet: str,
+    figures: list[str],
+    task: str,
+    drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(Path(sheet))
@@ -21,6 +28,7 @@ def main(
         conditions=list(drawing["conditions"]),
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
+        questions=labels.by_key({task: tables.read_rows(items, Item)}),
         note=drawing["note"],
     )
     figure = fig5.draw(table[table["task"] == task], options=options)
@@ -32,6 +40,7 @@ if __name__ == "__main__":
         main,
         log=snakemake.log[0],
         rarefaction=snakemake.input.rarefaction,
+        items=snakemake.input.task,
         sheet=snakemake.input.style,
         figures=list(snakemake.output),
         task=snakemake.params.task,

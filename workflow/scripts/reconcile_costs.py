@@ -46,7 +46,7 @@ if __name__ == "__main__":
             snakemake.params.tasks,
             snakemake.params.conditions,
             snakemake.params.plan,
-            folder=snakemake.params.folder,
+            folder=str(Path(snakemake.output.cost).parent),
             files={*snakemake.input.tasks, *snakemake.input.requests, *snakemake.input.contexts},
         ),
         models=snakemake.params.models,

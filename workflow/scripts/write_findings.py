@@ -23,6 +23,7 @@ def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[s
     """Write the findings."""
     about = page.as_markdown(page.Study(**study))
     variance = tables.read_rows(inputs["variance"], VarianceShare)
+    ranks = tables.read_rows(inputs["ranks"], Rank)
     asked = page.count_answers(tables.read_frame(inputs["answers"], Answer))
     sections = [
         answers.who_asks(variance, about),
@@ -34,7 +35,8 @@ def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[s
             tables.read_rows(inputs["score_comparisons"], ScoreComparison),
             about,
         ),
-        scores.places(tables.read_rows(inputs["ranks"], Rank), about),
+        # without a task of a leaderboard's own questions there are no places
+        *([scores.places(ranks, about)] if ranks else []),
         scores.novelty(tables.read_rows(inputs["novelty"], Novelty), about),
         scores.categories(tables.read_rows(inputs["categories"], CategoryVariance), about),
         *field.sections(*_against_field(inputs), about),
@@ -45,11 +47,9 @@ def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[s
         page.limits(asked, variance, about),
     ]
     lines = page.render(sections, about, page.cautions(asked, about))
-    lines += [
-        f"Figures: {', '.join(f'figures/{f}.pdf' for f in figures) or 'none'}",
-        "",
-        "Tables: metrics/*.csv; SQL: study.duckdb (docs/data.md)",
-    ]
+    if figures:
+        lines += [f"Figures: {', '.join(f'figures/{f}.pdf' for f in figures)}", ""]
+    lines.append("Tables: metrics/*.csv; SQL: study.duckdb (docs/data.md)")
     with tables.atomic_path(written) as partial:
         partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

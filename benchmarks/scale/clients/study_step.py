@@ -199,7 +199,7 @@ class Study:
             runs, *self._metric("score_comparisons").values(), "offline", **seeded
         )
         tables_of = (*self._metric("ranks").values(), *self._metric("orders").values())
-        measure_ranks.main(runs, BOARD, *tables_of, "mmlu_lite", "offline", {}, None)
+        measure_ranks.main(runs, {"mmlu_lite": BOARD}, *tables_of, "offline", {})
         measure_categories.main(
             answers=self._path("answers.parquet"),
             items=[self._items(task) for task in TASKS],
@@ -229,24 +229,30 @@ class Study:
             self._path("heterogeneity.pq"),
             self._path("distributions.pq"),
         )
-        plot_fig1.main(heterogeneity, sheet, [self._path("1.pdf")], "recommendations", DRAWING)
-        plot_fig2.main(distributions, sheet, [self._path("2.pdf")], "mmlu_lite", DRAWING)
+        lists, letters = "recommendations", "mmlu_lite"
+        listed, lettered = self._items(lists), self._items(letters)
+        plot_fig1.main(
+            heterogeneity, listed, sheet, [self._path("1.pdf")], lists, "offline", DRAWING
+        )
+        plot_fig2.main(distributions, lettered, sheet, [self._path("2.pdf")], letters, DRAWING)
         plot_fig3.main(
             self._path("runs.pq"),
             self._path("accuracy.pq"),
             self._path("ranks.pq"),
-            BOARD,
+            [BOARD],
             sheet,
             [self._path("3.pdf")],
-            "mmlu_lite",
+            letters,
             None,
             {},
             DRAWING,
         )
-        arms, lists = {"users": ["history"], "controls": []}, "recommendations"
+        arms = {"users": ["history"], "controls": []}
         shifts, curves = self._path("shifts.pq"), self._path("rarefaction.pq")
-        plot_fig4.main(shifts, sheet, [self._path("4.pdf")], lists, "offline", arms, DRAWING)
-        plot_fig5.main(curves, sheet, [self._path("5.pdf")], lists, DRAWING)
+        plot_fig4.main(
+            shifts, listed, sheet, [self._path("4.pdf")], lists, "offline", arms, DRAWING
+        )
+        plot_fig5.main(curves, listed, sheet, [self._path("5.pdf")], lists, DRAWING)
         self._findings(arms)
         inputs = {"answers": [self._path("answers.parquet")]}
         build_database.main(inputs, [heterogeneity], self._path("study.duckdb"))

@@ -1,7 +1,7 @@
 """Tidy frames as the metrics write them, without chance; what a reader sees of a figure."""
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 from unittest.mock import patch
@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from fieldwork.estimates import ArmMeasure, ArmTest, Rank, Rarefaction, Shift
-from fieldwork.records import Accuracy, AnswerShare, Heterogeneity, RunAccuracy
+from fieldwork.figures.style import ItemKey
+from fieldwork.records import Accuracy, AnswerShare, Heterogeneity, Item, ItemKind, RunAccuracy
 
 CONDITIONS = ("offline_t0", "offline", "history", "rag", "profile", "field")
 EXTRA = ("history_50", "history_100", "rag_10", "noisy", "drift", "attributes")
@@ -55,6 +56,17 @@ def heterogeneity(
                         )
                     )
     return pd.DataFrame([asdict(row) for row in rows])
+
+
+def questions(
+    task: str, texts: Mapping[str, str], choices: Sequence[str] = (), gold: str | None = None
+) -> dict[ItemKey, Item]:
+    """Items of a task by their ids, of kind choice where they have choices."""
+    kind: ItemKind = "choice" if choices else "list"
+    return {
+        ItemKey(task, i): Item(i, kind, text, text, list(choices), gold, None, "test")
+        for i, text in texts.items()
+    }
 
 
 ITEMS = (("mmlu_pair", "medicine_1", "ABCD", "C"), ("ethics_pair", "justice_1", "AB", "A"))
@@ -152,10 +164,10 @@ def ranks(spread: pd.DataFrame) -> pd.DataFrame:
         gone = pd.isna(row.mean)
         rows.append(
             Rank(
-                row.model, row.task, row.condition, "offline", row.metric, 6,
+                row.model, row.task, row.condition, "offline", row.metric, "Board", 6,
                 None if gone else 3, None if gone else 4.5, None if gone else 6,
                 None if gone else 4, None if gone else 0.8, None if gone else 0.4, 0.4, 4, 0.7,
-                row.n_runs, 514, row.unit, None, None,
+                row.n_runs, 514, row.unit, None,
             )
         )  # fmt: skip
     return pd.DataFrame([asdict(row) for row in rows], columns=[f.name for f in fields(Rank)])
@@ -164,7 +176,7 @@ def ranks(spread: pd.DataFrame) -> pd.DataFrame:
 def leaderboard() -> pd.DataFrame:
     scores = (0.809, 0.803, 0.799, 0.795, 0.772, 0.77)
     names = [f"a model of a rather long name {i}" for i in range(len(scores))]
-    return pd.DataFrame({"rank": range(1, 7), "model": names, "mmlu_em": scores, "release": "v1"})
+    return pd.DataFrame({"rank": range(1, 7), "model": names, "score": scores})
 
 
 def texts(figure: Figure) -> list[Text]:

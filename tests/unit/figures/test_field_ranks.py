@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import figure_frames as frames
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
@@ -106,7 +107,15 @@ def test_labels_do_not_overlap_nor_leave_the_page() -> None:
         for row in board((8, 3, 1, 0, 4, 7, 2, 6, 5), predictor=predictor)
     ]
     figure = drawn(
-        rows, item_labels={"restaurants": "restaurants to take a visitor of your town to"}
+        rows,
+        # one id that is no word, so that the questions are printed
+        questions=frames.questions(
+            "t",
+            {
+                name: f"Which {name} would you show a visitor of your town?"
+                for name in (*NAMES, "x1")
+            },
+        ),
     )
     texts = [t for axes in panels(figure) for t in axes.texts]
     texts += [t for axes in panels(figure) for t in axes.get_xticklabels()]

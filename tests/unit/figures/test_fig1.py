@@ -71,7 +71,6 @@ def test_all_null_still_draws() -> None:
     [
         ({}, ["academic majors", "films", "companies"]),  # offline entropy falls with the index
         ({"items": ["films", "companies"]}, ["films", "companies"]),
-        ({"items": ["films"], "item_labels": {"films": "Films!"}}, ["Films!"]),
     ],
 )
 def test_items_stand_in_order(options, expected) -> None:
@@ -136,3 +135,23 @@ def test_nothing_to_draw_is_said(table, conditions, why) -> None:
 def test_left_out_items_are_said() -> None:
     figure = draw(frames.heterogeneity(["alpha"]), max_items=2)
     assert "first 2 of 3 items" in frames.words(figure)
+
+
+LONG = "Which {} would you show a friend who visits your town for the first time in years?"
+
+
+@pytest.mark.parametrize(("n_items", "rotation"), [(2, 0), (14, 40)])
+def test_items_whose_ids_are_codes_are_called_by_their_questions(
+    n_items: int, rotation: int
+) -> None:
+    texts = {f"q{k:02d}": LONG.format(f"{k} places") for k in range(n_items)}
+    questions = frames.questions("recommendations", texts)
+    figure = draw(frames.heterogeneity(["alpha"], items=[*texts]), questions=questions)
+    labels = figure.axes[-1].get_xticklabels()
+    names = [label.get_text().replace("\n", " ") for label in labels]
+    assert all(name.removeprefix(f"q{name[1:3]}: ").startswith("Which ") for name in names)
+    assert {label.get_rotation() for label in labels} == {rotation}
+    assert frames.clipped(figure) == []
+    boxes = [label.get_window_extent() for label in labels]
+    if not rotation:
+        assert all(a.x1 <= b.x0 for a, b in itertools.pairwise(boxes))

@@ -8,10 +8,11 @@ from matplotlib.patches import Rectangle
 from test_style import lab
 
 from fieldwork.figures import fig2
+from fieldwork.figures.fig2_plan import Options
 
 
 def draw(table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **more) -> Figure:
-    return fig2.draw(table, options=fig2.Options(conditions=conditions, **more))
+    return fig2.draw(table, options=Options(conditions=conditions, **more))
 
 
 def segments(axes) -> list[Rectangle]:
@@ -60,10 +61,10 @@ def test_an_item_without_gold_has_no_hatch() -> None:
 
 
 def test_letters_part_in_greyscale() -> None:
-    fills = [fig2.ink_of(letter, "ABCD").fill for letter in "ABCD"]
+    fills = [fig2.ink_of(letter).fill for letter in "ABCD"]
     lightness = sorted(lab(fill)[0] for fill in fills)
     assert min(b - a for a, b in itertools.pairwise(lightness)) > 15
-    ten = [lab(fig2.ink_of(letter, "ABCDEFGHIJ").fill)[0] for letter in "ABCDEFGHIJ"]
+    ten = [lab(fig2.ink_of(letter).fill)[0] for letter in "ABCDEFGHIJ"]
     assert min(abs(b - a) for a, b in itertools.pairwise(ten)) > 15
 
 
@@ -118,6 +119,128 @@ def test_nothing_to_draw_is_said(table, options, why) -> None:
 def test_items_are_chosen_and_left_out_ones_said() -> None:
     table = frames.distributions()
     assert "first 1 of 2 items" in frames.words(draw(table, max_items=1))
-    figure = draw(table, items=["justice_1"], item_labels={"justice_1": "Justice"})
-    assert figure.axes[0].get_title(loc="left") == "Justice"
+    figure = draw(table, items=["justice_1"])
+    assert figure.axes[0].get_title(loc="left") == "ethics_pair: justice_1"
     assert len(figure.axes) == 2
+
+
+TEXTS = {"medicine_1": "Which organ is it?", "justice_1": "Is that just?"}
+QUESTIONS = {
+    **frames.questions(
+        "mmlu_pair", {"medicine_1": TEXTS["medicine_1"]}, ["Liver", "$1\n", "$2", "d"], "C"
+    ),
+    **frames.questions("ethics_pair", {"justice_1": TEXTS["justice_1"]}, ["Yes", "No"], "A"),
+}
+
+
+def options_of(axes) -> dict[str, bool]:
+    """The options beside a question, and whether each is hatched."""
+    legend = axes.get_legend()
+    texts = [text.get_text() for text in legend.get_texts()]
+    hatches = [bool(patch.get_hatch()) for patch in legend.get_patches()]
+    return dict(zip(texts, hatches, strict=True))
+
+
+def test_a_question_stands_above_its_own_options() -> None:
+    figure = draw(frames.distributions(), questions=QUESTIONS)
+    first, other, last, _ = figure.axes
+    assert first.get_title(loc="left") == "Which organ is it? (medicine_1)"
+    assert options_of(first) == {"A  Liver": False, "B  $1": False, "C  $2": True, "D  d": False}
+    assert options_of(last) == {"A  Yes": True, "B  No": False}
+    # a second model's bars have the same question and options
+    assert other.get_title(loc="left") == ""
+    assert other.get_legend() is None
+    head = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert head == ["correct option, first", "its 95 % interval", "gap to 100 %: unreadable"]
+
+
+def test_an_option_has_the_colour_of_its_bars() -> None:
+    (axes, *_) = draw(frames.distributions(["alpha"]), questions=QUESTIONS).axes
+    bars = {p.get_label(): p.get_facecolor() for p in segments(axes)}
+    swatches = [patch.get_facecolor() for patch in axes.get_legend().get_patches()]
+    assert swatches == [bars[letter] for letter in "ABCD"]
+
+
+def test_without_a_right_option_nothing_is_said_of_one() -> None:
+    table = frames.distributions(["alpha"]).assign(is_correct=False)
+    figure = draw(table, questions=QUESTIONS)
+    assert not any(options_of(figure.axes[0]).values())
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["gap to 100 %: unreadable"]
+
+
+def many(n_items: int, n_options: int, models: list[str], conditions) -> pd.DataFrame:
+    """Distributions of alike items with so many options."""
+    letters = "ABCDEFGHIJ"[:n_options]
+    table = frames.distributions(models, conditions)
+    one = table[(table["item_id"] == "justice_1") & (table["answer"] == "A")]
+    rows = [
+        one.assign(task="t", item_id=f"q{k:03d}", answer=letter, is_correct=letter == "B")
+        for k in range(n_items)
+        for letter in letters
+    ]
+    return pd.concat(rows).assign(share=1 / n_options)
+
+
+LONG = "an answer of many words that says at length what could be said in a few, and then goes on, "
+ASKED = "Which of these statements, if any, is what a reader of long questions would say first? "
+
+
+@pytest.mark.parametrize(("words", "n_options"), [(1, 10), (12, 4), (40, 10)])
+@pytest.mark.parametrize(
+    ("n_items", "models", "conditions"),
+    [
+        (1, ["alpha"], frames.CONDITIONS[1:2]),
+        (6, ["alpha"], frames.CONDITIONS),
+        (9, ["alpha", "beta"], frames.CONDITIONS),
+        (3, ["alpha", "beta"], frames.CONDITIONS + frames.EXTRA),
+    ],
+)
+def test_questions_and_options_of_any_length_are_whole_and_apart(
+    words: int, n_options: int, n_items: int, models: list[str], conditions
+) -> None:
+    table = many(n_items, n_options, models, conditions)
+    options = [" ".join(f"{k} {LONG}".split()[: words + 1]) for k in range(n_options)]
+    texts = {f"q{k:03d}": f"{k} {ASKED * (words // 5 + 1)}" for k in range(n_items)}
+    questions = frames.questions("t", texts, options, "B")
+    figure = draw(table, conditions, questions=questions, note="A note.")
+    assert frames.clipped(figure) == []
+    assert frames.small(figure) == []
+    assert not frames.head_overlaps(figure)
+    assert figure.get_figheight() <= 9.8
+    columns = [axes for axes in figure.axes if axes.get_legend()]
+    assert len(columns) in range(min(n_items, 2), 7)
+    for axes, below in itertools.pairwise([*columns, None]):
+        title = axes._left_title.get_window_extent()
+        legend = axes.get_legend().get_window_extent()
+        bars = axes.get_window_extent()
+        assert title.y0 >= legend.y1 - 1
+        assert legend.y0 >= bars.y1
+        if below is not None:
+            assert below._left_title.get_window_extent().y1 <= bars.y0
+    assert all(text[3].isdigit() for axes in columns for text in options_of(axes))
+    if len(columns) < min(n_items, 6):
+        assert f"The first {len(columns)} of {n_items} items" in frames.words(figure)
+
+
+@pytest.mark.parametrize(("n_items", "n_drawn"), [(2, 2), (9, 4)])
+def test_options_are_whole_rather_than_questions_many(n_items: int, n_drawn: int) -> None:
+    table = many(n_items, 4, ["alpha"], frames.CONDITIONS)
+    options = [
+        f"Option {k}, which fills most of a line of the page with its words" for k in range(4)
+    ]
+    texts = {f"q{k:03d}": ASKED * 2 for k in range(n_items)}
+    questions = frames.questions("t", texts, options, "B")
+    figure = draw(table, questions=questions)
+    assert len(figure.axes) == n_drawn
+    # what is named is drawn all the same
+    assert len(draw(table, questions=questions, items=[*texts]).axes) == n_items
+    assert list(options_of(figure.axes[0])) == [
+        f"{letter}  {option}" for letter, option in zip("ABCD", options, strict=True)
+    ]
+
+
+def test_a_question_with_a_very_long_id_is_drawn() -> None:
+    item = "x" * 300
+    table = many(1, 2, ["alpha"], ("offline",)).assign(item_id=item)
+    questions = frames.questions("t", {item: "Which?"}, ["Yes", "No"])
+    draw(table, ("offline",), questions=questions).draw_without_rendering()

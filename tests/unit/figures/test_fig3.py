@@ -84,7 +84,7 @@ def test_the_flexible_reading_stands_below_the_strict_one() -> None:
 def test_all_of_the_leaderboard_is_in_the_strip(root: Path) -> None:
     board = pd.read_csv(root / "resources" / "helm_lite_mmlu.csv")
     strip = draw(board=board).axes[0]
-    assert sorted(line.get_xdata()[0] for line in strip.lines) == sorted(board["mmlu_em"])
+    assert sorted(line.get_xdata()[0] for line in strip.lines) == sorted(board["score"])
     assert "All 91 models" in strip.get_title(loc="left")
 
 
@@ -152,7 +152,7 @@ def test_a_condition_that_was_not_run_is_said() -> None:
 
 
 def test_the_models_own_line_is_dashed() -> None:
-    board = frames.leaderboard().assign(mmlu_em=[0.72, 0.71, 0.70, 0.69, 0.68, 0.67])
+    board = frames.leaderboard().assign(score=[0.72, 0.71, 0.70, 0.69, 0.68, 0.67])
     name = str(board["model"][0])
     panel = draw({"alpha": 0.72}, board=board, own_names={"alpha": name}).axes[2]
     (own,) = [line for line in panel.lines if line.get_linestyle() == "--"]
@@ -201,9 +201,33 @@ def test_three_models_and_six_conditions_fit_a_page() -> None:
 
 def test_no_leaderboard_no_places() -> None:
     figure = draw({"alpha": 0.3}, board=frames.leaderboard().iloc[:0])
-    assert len(figure.axes) == 2
-    assert "#1" not in frames.words(figure)
+    (panel,) = figure.axes
+    assert panel.get_position().width > 0.7
+    assert panel.get_xlabel() == "Exact match, macro mean over subjects"
+    assert "#" not in frames.words(figure)
     assert "places" not in frames.words(figure)
+
+
+def test_a_leaderboard_of_other_questions_only_gives_scale() -> None:
+    board = frames.leaderboard().assign(score=[0.72, 0.71, 0.70, 0.69, 0.68, 0.67])
+    name = str(board["model"][0])
+    figure = draw(
+        {"alpha": 0.7}, board=board, leaderboard_note="Sample.", own_names={"alpha": name}
+    )
+    strip, _, panel = figure.axes
+    assert strip.get_title(loc="left") == "All 6 models of the leaderboard, for scale"
+    words = frames.words(figure)
+    assert "#1 to #2: 1.0 points" in words
+    assert not [w for w in ("places", "chance", "the model's own", "a model of the") if w in words]
+    # no line of the leaderboard stands among the scores
+    assert not [line for line in panel.lines if line.get_xdata()[0] == line.get_xdata()[-1] == 0.72]
+    assert panel.get_position().width > 0.7
+
+
+def test_scores_of_one_subject_are_no_mean_over_subjects() -> None:
+    runs = frames.run_scores({"alpha": 0.7}).assign(n_subjects=1)
+    figure = fig3.draw(tables(runs), options=Options(conditions=FIVE))
+    assert figure.axes[2].get_xlabel() == "Exact match"
 
 
 def test_scores_at_the_ends_stay_in_sight() -> None:
@@ -227,9 +251,9 @@ def test_several_tasks_need_a_choice() -> None:
 @pytest.mark.parametrize(
     ("rows", "options", "why"),
     [
-        (0, {}, "no rows"),
+        (0, {}, "there is no score, as no question says which option is right"),
         (None, {"conditions": ("absent",)}, "(absent)"),
-        (None, {"task": "absent"}, "task absent"),
+        (None, {"task": "absent"}, "task absent has no score"),
     ],
 )
 def test_nothing_to_draw_is_said(rows, options, why) -> None:
@@ -243,11 +267,11 @@ def test_nothing_to_draw_is_said(rows, options, why) -> None:
 
 def test_the_shipped_leaderboard_is_whole(root: Path) -> None:
     board = pd.read_csv(root / "resources" / "helm_lite_mmlu.csv")
-    assert list(board.columns[:4]) == ["rank", "model", "mmlu_em", "release"]
+    assert list(board.columns[:4]) == ["rank", "model", "score", "leaderboard"]
     assert len(board) == 91
     assert board["rank"].is_monotonic_increasing
-    assert board["mmlu_em"].is_monotonic_decreasing
-    assert set(board["release"]) == {"v1.13.0"}
+    assert board["score"].is_monotonic_decreasing
+    assert set(board["leaderboard"]) == {"HELM Lite v1.13.0, MMLU"}
     assert dict(zip(board["model"], board["rank"], strict=True))["GPT-4o mini 2024-07-18"] == 35
 
 
@@ -258,7 +282,24 @@ def test_the_shipped_leaderboard_agrees_with_the_extract(root: Path) -> None:
         pytest.skip(f"{extract} is not on this machine")
     scores = pd.read_csv(extract)
     scores = scores[scores["evaluation_name"] == "MMLU"].set_index("model_name")["score"]
-    board = pd.read_csv(root / "resources" / "helm_lite_mmlu.csv").set_index("model")["mmlu_em"]
+    board = pd.read_csv(root / "resources" / "helm_lite_mmlu.csv").set_index("model")["score"]
     pd.testing.assert_series_equal(
         board.sort_index(), scores.sort_index(), check_names=False, check_index_type=False
     )
+
+
+def test_a_stretch_without_room_beside_it_is_named_at_its_left() -> None:
+    runs = frames.run_scores({"alpha": 0.5}).assign(
+        em_strict=lambda t: t["run"] * 0.08, em_flexible=lambda t: t["run"] * 0.08
+    )
+    label = "A model of a rather long name"
+    figure = fig3.draw(
+        tables(runs), options=Options(conditions=FIVE, model_labels={"alpha": label})
+    )
+    strip = figure.axes[0]
+    assert [text.get_text() for text in strip.get_yticklabels()] == [label]
+    assert frames.clipped(figure) == []
+    # where there is room the name stands beside the bar
+    near = draw({"alpha": 0.72}, model_labels={"alpha": label}).axes[0]
+    assert f"runs of {label}" in [text.get_text() for text in near.texts]
+    assert not near.get_yticklabels()

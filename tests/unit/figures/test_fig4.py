@@ -1,3 +1,5 @@
+import itertools
+
 import figure_frames as frames
 import pandas as pd
 import pytest
@@ -115,3 +117,29 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions: i
     assert frames.small(figure) == []
     assert not frames.head_overlaps(figure)
     assert figure.get_figheight() <= 9.9
+
+
+def test_an_option_of_a_choice_has_its_text_and_its_question() -> None:
+    table = frames.shifts(["alpha"], n_options=2).assign(item_id="capital_aus", kind="choice")
+    table["answer"] = table["answer"].map({"option 0": "A", "option 1": "B"})
+    texts = {"capital_aus": "What is the capital of Australia?"}
+    questions = frames.questions("recommendations", texts, ["Sydney", "Canberra"], "B")
+    assert names(draw(table, questions=questions)) == [
+        "B Canberra (What is the capital of Australia?)",
+        "A Sydney (What is the capital of Australia?)",
+    ]
+
+
+@pytest.mark.parametrize("n_models", [1, 2, 4])
+def test_names_of_several_lines_do_not_touch(n_models: int) -> None:
+    models = [f"model-{k}" for k in range(n_models)]
+    table = frames.shifts(models, ["rag"])
+    table["answer"] = table["answer"] + " of a name that takes more than a line"
+    texts = {i: f"Which {i} would you show a friend who visits?" for i in (*frames.PROMPTS, "q1")}
+    questions = frames.questions("recommendations", texts)
+    figure = draw(table, ("offline", "rag"), users=["rag"], questions=questions)
+    assert frames.clipped(figure) == []
+    assert figure.get_figheight() <= 9.9
+    for axes in figure.axes:
+        boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+        assert all(above.y0 >= below.y1 for above, below in itertools.pairwise(boxes))

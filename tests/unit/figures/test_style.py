@@ -133,7 +133,7 @@ DRAW_ALL = """
 import sys
 from pathlib import Path
 import figure_frames as frames
-from fieldwork.figures import fig1, fig2, fig3, fig3_plan, style
+from fieldwork.figures import fig1, fig2, fig2_plan, fig3, fig3_plan, style
 root, out = Path(sys.argv[1]), Path(sys.argv[2])
 style.use_style(root / "resources" / "figures.mplstyle")
 c = frames.CONDITIONS[1:4]
@@ -141,7 +141,7 @@ runs = frames.run_scores({"alpha": 0.3}, c, n_runs=2)
 spread = frames.spreads(runs)
 drawn = [
     fig1.draw(frames.heterogeneity(["alpha"], c), options=fig1.Options(conditions=c)),
-    fig2.draw(frames.distributions(["alpha"], c), options=fig2.Options(conditions=c)),
+    fig2.draw(frames.distributions(["alpha"], c), options=fig2_plan.Options(conditions=c)),
     fig3.draw(
         fig3_plan.Tables(runs, spread, frames.ranks(spread), frames.leaderboard()),
         options=fig3_plan.Options(conditions=c),

@@ -8,18 +8,18 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.estimates import OrderChange, Rank
+from fieldwork.leaderboards import rank_models
 from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.ranks import (
-    Leaderboard,
-    Place,
     measure_order_changes,
     measure_ranks,
+    others_of,
     place_of,
-    read_places,
+    require_names,
 )
 from fieldwork.records import RunAccuracy
 
-BOARD = [Place("a", 0.9), Place("b", 0.8), Place("c", 0.8), Place("d", 0.5)]
+BOARD = rank_models("Board", "board.csv", {"a": 0.9, "b": 0.8, "c": 0.8, "d": 0.5})
 
 
 def arm(
@@ -38,7 +38,7 @@ def arm(
 
 def ranks(*arms: list[RunAccuracy], own: dict[str, str] | None = None) -> dict[str, Rank]:
     runs = count_runs([run for of in arms for run in of])
-    rows = measure_ranks(runs, Leaderboard(BOARD, own or {}, "for scale"), baseline="offline")
+    rows = measure_ranks(runs, BOARD, own_names=own or {}, baseline="offline")
     return {row.condition: row for row in rows if row.metric == "em_strict"}
 
 
@@ -49,7 +49,7 @@ def ranks(*arms: list[RunAccuracy], own: dict[str, str] | None = None) -> dict[s
     ],
 )  # fmt: skip
 def test_a_tie_takes_the_better_place_at_three_decimals(score: float, place: int) -> None:
-    assert place_of(score, [p.score for p in BOARD]) == place
+    assert place_of(score, others_of(BOARD, None)) == place
 
 
 def test_places_by_hand() -> None:
@@ -60,7 +60,7 @@ def test_places_by_hand() -> None:
     assert row.p_change_rerun == row.p_change == row.p_change_baseline
     # means of the other three: .7667, .8, .8, .8833: places 4, 2, 2, 2
     assert row.p_change_from_baseline == pytest.approx(2 / 4)
-    assert (row.n_models, row.n_units, row.unit, row.note) == (4, 4, "rerun", "for scale")
+    assert (row.leaderboard, row.n_models, row.n_units, row.unit) == ("Board", 4, 4, "rerun")
     assert row.reason is None
 
 
@@ -99,7 +99,8 @@ def test_what_there_is_not_says_why(
 
 
 def test_an_empty_leaderboard_has_no_places() -> None:
-    rows = measure_ranks(count_runs(arm([0.5, 0.6])), Leaderboard([], {}), baseline="offline")
+    empty = rank_models("Board", "board.csv", {})
+    rows = measure_ranks(count_runs(arm([0.5, 0.6])), empty, baseline="offline")
     assert {(r.rank_best, r.p_change, r.n_models) for r in rows} == {(None, None, 0)}
     assert "the leaderboard is empty" in (rows[0].reason or "")
 
@@ -111,17 +112,12 @@ def test_an_arm_without_a_complete_run_is_null() -> None:
     assert row.reason == "no run is counted: none answers all items, or no answer can be read"
 
 
-def test_a_name_that_is_not_on_the_leaderboard_is_refused() -> None:
-    with pytest.raises(StudyError, match=r"models\.m\.leaderboard_name: 'z' is not in resources"):
-        ranks(arm([0.5]), own={"m": "z"})
-
-
-@pytest.mark.parametrize(
-    "row", [{"model": "a"}, {"model": "", "mmlu_em": "0.5"}, {"model": "a", "mmlu_em": "80"}]
-)
-def test_a_broken_line_of_the_leaderboard_is_refused(row: dict[str, str]) -> None:
-    with pytest.raises(StudyError, match=r"helm_lite_mmlu\.csv: line 3 needs a model"):
-        read_places([{"model": "a", "mmlu_em": "0.5"}, row])
+def test_a_name_that_is_on_no_leaderboard_is_refused() -> None:
+    other = rank_models("Other", "other.csv", {"z": 0.5})
+    with pytest.raises(StudyError, match=r"models\.m\.leaderboard_name: 'z' is not in board\.csv"):
+        require_names([BOARD], {"m": "z"})
+    require_names([BOARD, other], {"m": "z"})
+    require_names([], {"m": "z"})
 
 
 def test_chance_of_a_change_is_unbiased() -> None:
@@ -174,4 +170,4 @@ def test_no_order_says_why(arms: list[list[RunAccuracy]], condition: str, why: s
 
 def test_one_model_has_no_order() -> None:
     assert orders(arm([0.5, 0.6])) == {}
-    assert measure_ranks([], Leaderboard(BOARD, {}), baseline="offline") == []
+    assert measure_ranks([], BOARD, baseline="offline") == []

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.records import Item
+from fieldwork.records import Item, ItemKind
 from fieldwork.tasks.item_checks import require_distinct
 from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
 
@@ -160,10 +160,20 @@ def test_a_file_may_hold_both_kinds(tmp_path: Path) -> None:
         "option_b": ["", "y"],
     }
     listed, chosen = load_items(
-        [own_file(tmp_path, ".csv", columns)], OWN, {"l": ["z"], "c": ["z"]}
+        [own_file(tmp_path, ".csv", columns)], OWN._replace(kind="mixed"), {"l": ["z"], "c": ["z"]}
     )
     assert (listed.kind, listed.choices) == ("list", ["z"])
     assert (chosen.kind, chosen.choices) == ("choice", ["x", "y"])
+
+
+@pytest.mark.parametrize(("kind", "other"), [("choice", "list"), ("list", "choice")])
+def test_an_item_of_another_kind_than_its_source_is_refused(
+    tmp_path: Path, kind: ItemKind, other: str
+) -> None:
+    columns = {"item_id": ["q"], "kind": [other], "question": ["?"], "choices": ['["x", "y"]']}
+    message = f"items.csv: item 'q' is of kind {other}, and the task's source says kind: {kind}"
+    with pytest.raises(StudyError, match=message):
+        load_items([own_file(tmp_path, ".csv", columns)], OWN._replace(kind=kind), {})
 
 
 @pytest.mark.parametrize(

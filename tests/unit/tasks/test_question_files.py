@@ -175,6 +175,16 @@ def test_without_options_questions_are_list_questions(tmp_path: Path) -> None:
     assert told.kind == "list"
 
 
+def test_a_file_of_both_kinds_says_so_row_by_row(tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    path.write_text(
+        "question,kind,option_a,option_b,gold\nWhich?,choice,one,two,A\nName three.,list,,,\n"
+    )
+    guess = guess_questions(path)
+    assert guess.kind == "mixed"
+    assert [item.kind for item in guess.items] == ["choice", "list"]
+
+
 def test_what_is_no_file_of_questions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"no column looks like the question \(there are x, y\)"):
         guess(tmp_path, "x,y\n1,2\n")

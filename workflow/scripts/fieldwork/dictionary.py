@@ -252,6 +252,13 @@ _WHAT_YOU_GIVE = """
 A path in `config.yaml` is a file, a folder (all files in it) or a glob. Every file is named in the
 message when it does not fit. Questions, conversations and personas: [your own data](own_data.md).
 
+### Leaderboards
+
+A task's `leaderboard` is a CSV file with the columns `model` and `score`, a share of 1. The name that is
+printed is its column `leaderboard`, or the file's name. Other columns are ignored. Give one only where
+the task asks the very questions of the leaderboard; otherwise say why not in `leaderboard_note`.
+`models.*.leaderboard_name` is what a model of the study is called in the file.
+
 ### Aliases and overrides
 
 `parsing.aliases` is a CSV file of `task, item_id, written, canonical`: the written option is counted

@@ -1,4 +1,4 @@
-"""What figures are asked to draw, checked: names that can be told apart, and tasks of the right kind.
+"""What figures show, checked: labels that can be told apart, a baseline, and the figure of arms.
 
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
@@ -6,32 +6,15 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections.abc import Iterator
 from typing import Any
 
-from fieldwork.names import FIGURES
+from fieldwork.file_names import FIGURES
 
 Config = dict[str, Any]
 
-KINDS = {"fig1": "list", "fig2": "choice", "fig3": "choice", "fig5": "list", "categories": "choice"}
-"""The kind of item that a figure shows; figure 4 shows either."""
 
-
-def broken_drawing(written: Config, config: Config) -> Iterator[str]:
-    """What is wrong with labels and figures, a sentence each.
-
-    Args:
-        written: the config before defaults were filled in. A default may name a task that this study does
-            not have: then there is nothing to draw.
-        config: the same, filled and with sound references.
-    """
+def broken_labels(config: Config) -> Iterator[str]:
+    """Labels of models and conditions that no reader could tell apart, a sentence each."""
     yield from _alike("models", config)
     yield from _alike("conditions", config)
-    for figure, task in (written.get("figures") or {}).items():
-        if task is None:
-            continue
-        if task not in config["tasks"]:
-            known = ", ".join(sorted(config["tasks"]))
-            yield f"figures.{figure}: {task!r} is not in tasks (there are {known})"
-        elif task in config["study"]["tasks"]:
-            yield from _wrong_kind(figure, task, written["tasks"][task]["sources"])
 
 
 def _alike(registry: str, config: Config) -> Iterator[str]:
@@ -46,17 +29,6 @@ def _alike(registry: str, config: Config) -> Iterator[str]:
                 f"could tell them apart; give each its own"
             )
         seen[key] = f"{registry}.{name}"
-
-
-def _wrong_kind(figure: str, task: str, sources: list[Config]) -> Iterator[str]:
-    # a file of one's own may say the kind in each row
-    kinds = {"choice" if s["format"] != "items" else s.get("kind") for s in sources}
-    wanted = KINDS.get(figure)
-    if wanted is not None and not kinds & {wanted, None}:
-        yield (
-            f"figures.{figure}: it shows {wanted} items, and {task!r} has none; name a task of {wanted} "
-            f"items"
-        )
 
 
 def broken_baseline(config: Config) -> Iterator[str]:

@@ -198,6 +198,7 @@ class Rank:
     condition: str = column("condition")
     baseline: str = column("the condition compared with")
     metric: str = column("`em_strict` or `em_flexible`")
+    leaderboard: str = column("its name")
     n_models: int = column("other models on the leaderboard")
     rank_best: int | None = column("best place of a counted run, NULL with a reason")
     rank_median: float | None = column("median place of the counted runs")
@@ -211,7 +212,6 @@ class Rank:
     n_units: int = column("counted runs, one a unit")
     n_items: int = column("items in a run")
     unit: str = column("what one run is: `rerun` or `puppet`")
-    note: str | None = column("what to know before quoting a place")
     reason: str | None = column("why something is NULL")
 
 

@@ -3,7 +3,6 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-import copy
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -12,11 +11,12 @@ from typing import Any
 
 from fieldwork.config_files import Places, placed
 from fieldwork.config_texts import markup_in, secrets_in
-from fieldwork.drawing_settings import broken_arms, broken_baseline, broken_drawing
+from fieldwork.drawing_settings import broken_arms, broken_baseline, broken_labels
 from fieldwork.errors import StudyError
 from fieldwork.field_settings import broken_field
+from fieldwork.figure_tasks import broken_figures, figure_tasks
+from fieldwork.file_names import broken_names
 from fieldwork.model_settings import broken_models
-from fieldwork.names import broken_names
 from fieldwork.records import MOST_REQUESTS
 from fieldwork.schema import fill
 
@@ -36,22 +36,18 @@ def check_config(config: Config, schema: Path, source: str | Places) -> None:
     Raises:
         StudyError: naming the file and the setting.
     """
-    written = copy.deepcopy(config)
     problem = next(secrets_in(config), None) or fill(config, schema)
-    problem = problem or next(_problems(config, written), None)
+    problem = problem or next(_problems(config), None)
     if problem is not None:
         raise StudyError(placed(problem, source))
     for condition in config["conditions"].values():
         if "corpus" in condition:
             condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
+    config["figures"] = figure_tasks(config)
 
 
-def _problems(config: Config, written: Config) -> Iterator[str]:
-    """What is wrong with a config that fits the schema, a sentence each.
-
-    Args:
-        written: the config before defaults were filled in.
-    """
+def _problems(config: Config) -> Iterator[str]:
+    """What is wrong with a config that fits the schema, a sentence each."""
     return chain(
         markup_in(config),
         _not_finite(config),
@@ -59,7 +55,8 @@ def _problems(config: Config, written: Config) -> Iterator[str]:
         _broken_references(config),
         _too_many_requests(config),
         broken_baseline(config),
-        broken_drawing(written, config),
+        broken_labels(config),
+        broken_figures(config),
         _short_lists(config),
         _broken_draws(config),
         _broken_corpora(config),

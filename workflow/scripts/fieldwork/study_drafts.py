@@ -14,10 +14,6 @@ MOST_PUPPETS = 40
 ENOUGH_USERS = 20
 """Users from which on a corpus is filtered as the paper's was."""
 REPLICATES = 2
-FEW_QUESTIONS = 8
-"""Choice questions that fit into figure 2."""
-
-_OWN_QUESTIONS = "The questions are this study's own, so the leaderboard lines only give scale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +26,6 @@ class TaskDraft:
     n_items: int
     columns: Mapping[str, Any] = field(default_factory=dict)
     gold: str = "auto"
-    has_gold: bool = False
     candidates: str | None = None
     needs_chat_model: bool = False
     doubts: Sequence[str] = ()
@@ -140,7 +135,6 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
                 "template": "resources/templates/persona.txt",
             },
         )
-    yield _section([], figures=_figures(draft))
 
 
 def _section(comments: Sequence[str], **content: Any) -> str:
@@ -186,8 +180,7 @@ def _task(task: TaskDraft, runs: int) -> dict[str, Any]:
     source |= {"gold": task.gold} if task.gold != "auto" else {}
     source |= {"candidates": task.candidates} if task.candidates else {}
     max_tokens = 5 if task.kind == "choice" else 512
-    entry: dict[str, Any] = {"sources": [source], "runs": runs, "max_tokens": max_tokens}
-    return entry | ({"leaderboard_note": _OWN_QUESTIONS} if task.has_gold else {})
+    return {"sources": [source], "runs": runs, "max_tokens": max_tokens}
 
 
 def _about_corpus(corpus: CorpusDraft) -> list[str]:
@@ -202,17 +195,3 @@ def _corpus(corpus: CorpusDraft) -> dict[str, Any]:
     return entry | {
         "filters": {"min_user_turns": corpus.min_user_turns, "languages": [], **filters}
     }
-
-
-def _figures(draft: StudyDraft) -> dict[str, str]:
-    """Figures by their tasks: lists in 1 and 5, few choice questions in 2, scores in 3, either in 4."""
-    lists = [task.name for task in draft.tasks if task.kind == "list"]
-    choices = [task for task in draft.tasks if task.kind == "choice"]
-    drawn = {
-        "fig1": lists,
-        "fig2": [task.name for task in choices if task.n_items <= FEW_QUESTIONS],
-        "fig3": [task.name for task in choices if task.has_gold],
-        "fig4": [*lists, *(task.name for task in choices)],
-        "fig5": lists,
-    }
-    return {figure: tasks[0] for figure, tasks in drawn.items() if tasks}

@@ -59,6 +59,8 @@ def _single_files(config: Config) -> Iterator[tuple[str, str]]:
         for n, part in enumerate(config["tasks"][task]["sources"]):
             if part["candidates"]:
                 yield f"tasks.{task}.sources.{n}.candidates", part["candidates"]
+        if config["tasks"][task]["leaderboard"]:
+            yield f"tasks.{task}.leaderboard", config["tasks"][task]["leaderboard"]
 
 
 def location_of(config: Config, name: str) -> Config:

@@ -39,7 +39,9 @@ def beside(p: float | None, p_spread: float | None = 0.5, **values: Any) -> Scor
 def place(**values: Any) -> Rank:
     found = {"rank_best": 35, "rank_worst": 52, "p_change": 0.9, "p_change_baseline": 0.6}
     names = {"task": "mmlu", "metric": "em_strict", "n_models": 90, "n_units": 10, "unit": "puppet"}
-    row: Rank = filled(Rank, **{**names, **found, "p_change_rerun": 0.7, "note": None, **values})
+    row: Rank = filled(
+        Rank, **{**names, **found, "p_change_rerun": 0.7, "leaderboard": "Board", **values}
+    )
     return row
 
 
@@ -132,15 +134,9 @@ def test_places_are_told_beside_reruns() -> None:
         "of T1 in 60 %"
     )
     assert told.lines == [
-        "RAG, mmlu: places 35 to 52 among 90 models (10 runs, unit puppet); two puppets differ in "
-        "place: 90 %, the same asked again 70 % [ranks]"
+        "RAG, mmlu: places 35 to 52 among 90 models of Board (10 runs, unit puppet); two puppets differ "
+        "in place: 90 %, the same asked again 70 % [ranks]"
     ]
-
-
-def test_places_of_items_that_are_not_the_leaderboards_are_not_told() -> None:
-    told = scores.places([place(note="Sample items.")], STUDY)
-    assert told.head == "No place on a leaderboard is told: Sample items [ranks]."
-    assert told.lines == []
 
 
 @pytest.mark.parametrize(

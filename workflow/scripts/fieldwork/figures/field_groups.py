@@ -6,16 +6,18 @@ has its name in bold; a group that is shown to differ from the others has a fill
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fieldwork.figures.labels import item_names
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
     FigureOptions,
+    ItemKey,
     add_head,
     models_in,
     new_figure,
@@ -34,14 +36,13 @@ _PANEL_INCHES = 0.5
 _LEGEND_COLUMNS = 5
 _ROOM = PAGE_HEIGHT - 0.6
 _GREY = "#555555"
+_NAME_LETTERS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(FigureOptions):
     """What a study decides about this figure."""
 
-    item_labels: Mapping[str, str] = field(default_factory=dict)
-    """Printed names of the items; an item without one is printed by its id."""
     max_items: int = 12
     """A panel with more prompts than this cannot be read; the first are drawn."""
 
@@ -183,12 +184,11 @@ def _text(value: Any) -> str | None:
 def _draw_panel(
     axes: Any, panel: _Panel, content: _Content, options: Options, *, n_columns: int
 ) -> None:
-    names: list[str] = []
+    keys = [ItemKey(panel.task, item) for item in content.items if item is not None]
+    labels = item_names(keys, options.questions, letters=_NAME_LETTERS)
+    names = [MEAN, *labels.values()]
     step = 1 / (len(content.groups) + 1)
     for place, item in enumerate(content.items):
-        names.append(
-            MEAN if item is None else options.item_labels.get(item, item.replace("_", " "))
-        )
         if place % 2:
             axes.axhspan(place - 0.5, place + 0.5, color="#F0F0F0", linewidth=0, zorder=0)
         for number_of, group in enumerate(content.groups):

@@ -7,18 +7,20 @@ lines end together at its middle.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fieldwork.figures.labels import fit, inches_of, item_names
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
     PAGE_WIDTH,
     TEXT_POINTS,
     FigureOptions,
+    ItemKey,
     add_head,
     looks,
     models_in,
@@ -36,14 +38,13 @@ _SLOT_INCHES = 0.155
 _PANEL_INCHES = 0.72
 """Of a panel, beside its slots: title and axis."""
 _DASHES = (0, (3.2, 1.2))
+_NAME_LETTERS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(FigureOptions):
     """What a study decides about this figure."""
 
-    item_labels: Mapping[str, str] = field(default_factory=dict)
-    """Printed names of the items; an item without one is printed by its id."""
     max_items: int = 16
     """A panel with more items than this cannot be read and is not drawn."""
 
@@ -184,11 +185,12 @@ def colour_of(row: Any) -> str:
 def _draw_board(figure: Figure, axes: Any, plan: _Plan, board: _Board, options: Options) -> None:
     width = PAGE_WIDTH / plan.columns - 0.1
     placed = slots(plan.items[board])
+    keys = [ItemKey(board.task, s.row.item_id) for s in placed]
     names = {
-        s.row.item_id: _shortened(figure, _name(s.row.item_id, options), inches=0.34 * width)
-        for s in placed
+        key.item_id: fit(figure, name, inches=0.34 * width)
+        for key, name in item_names(keys, options.questions, letters=_NAME_LETTERS).items()
     }
-    room = max(_inches(figure, name) for name in names.values()) + 0.07
+    room = max(inches_of(figure, name) for name in names.values()) + 0.07
     beside = room / max(0.3, width - 2 * room)
     for slot in placed:
         colour = colour_of(slot.row)
@@ -228,27 +230,6 @@ def _shared(placed: Sequence[Slot], side: str, rank: str) -> list[list[int]]:
     for slot in placed:
         found.setdefault(getattr(slot.row, rank), []).append(getattr(slot, side))
     return [at for at in found.values() if len(at) > 1]
-
-
-def _name(item: str, options: Options) -> str:
-    return options.item_labels.get(item, item.replace("_", " "))
-
-
-def _shortened(figure: Figure, text: str, *, inches: float) -> str:
-    """One line of at most `inches`: a second one would run into the next slot."""
-    shown = text
-    for kept in range(len(text) - 1, 0, -1):
-        if _inches(figure, shown) <= inches:
-            break
-        shown = text[:kept].rstrip() + "…"
-    return shown
-
-
-def _inches(figure: Figure, text: str) -> float:
-    probe = figure.text(0, 0, text, fontsize=TEXT_POINTS)
-    width = float(probe.get_window_extent().width / figure.dpi)
-    probe.remove()
-    return width
 
 
 def _title(plan: _Plan, board: _Board, options: Options) -> str:

@@ -5,14 +5,16 @@ stacked in blocks where side by side the points would touch. All models share th
 measure. What is NULL in the table is a gap with a mark, never a zero.
 """
 
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from fieldwork.figures.labels import item_names
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
     PAGE_WIDTH,
@@ -39,6 +41,8 @@ METRICS: tuple[str, ...] = ("unique_items", "one_minus_top5_share", "entropy_bit
 
 _DODGE = 0.88
 _NARROWEST_SLOT = 2.9
+_NAME_LINES = 3
+_SLANTED_LETTERS = 32
 _GREY = "#555555"
 
 
@@ -48,8 +52,6 @@ class Options(FigureOptions):
 
     items: Sequence[str] = ()
     """Item ids in their order; empty: by the baseline's entropy in the first model, rising."""
-    item_labels: Mapping[str, str] = field(default_factory=dict)
-    """Printed names of the items; an item without one is printed by its id."""
     baseline: str = "offline"
     """The condition whose entropy orders the items."""
     max_items: int = 18
@@ -254,11 +256,14 @@ def _metric_label(metric: str) -> str:
 
 def _name_items(panel: Any, plan: _Plan, options: Options) -> None:
     """Item names under the lowest panel of a column, slanted where they would touch."""
-    ids = [item.item_id for item in plan.items]
-    names = [options.item_labels.get(item_id, item_id.replace("_", " ")) for item_id in ids]
-    room = plan.slot * len(plan.looks) / _DODGE
-    longest = max(len(name) for name in names) * 0.6 * TEXT_POINTS
-    if longest <= room:
-        panel.set_xticks(range(len(names)), names)
-    else:
-        panel.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
+    room = max(1, int(plan.slot * len(plan.looks) / _DODGE / (0.6 * TEXT_POINTS)))
+    # upright only where as much of a name can be read as in a slanted one
+    letters = max(_NAME_LINES * room, _SLANTED_LETTERS)
+    names = item_names(plan.items, options.questions, letters=letters).values()
+    upright = [textwrap.wrap(name, room, break_long_words=False) for name in names]
+    at = range(len(plan.items))
+    if all(len(lines) <= _NAME_LINES and max(map(len, lines)) <= room for lines in upright):
+        panel.set_xticks(at, ["\n".join(lines) for lines in upright])
+        return
+    names = item_names(plan.items, options.questions, letters=_SLANTED_LETTERS).values()
+    panel.set_xticks(at, [*names], rotation=40, ha="right", rotation_mode="anchor")

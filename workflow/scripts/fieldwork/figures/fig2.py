@@ -1,12 +1,11 @@
-"""Figure 2: the letters chosen on each benchmark item, by condition.
+"""Figure 2: the options chosen on each benchmark item, by condition.
 
 Owns the drawing of `records.AnswerShare` rows: a row of panels an item, a column a model, a stacked
 bar a condition. The gap to 100 % is the share of answers in which no letter could be read; it is
-left blank on purpose. The correct letter is hatched and comes first, with the interval of its share.
+left blank on purpose. The correct option is hatched and comes first, with the interval of its share.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -14,15 +13,26 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
+from matplotlib.transforms import ScaledTranslation
 
+from fieldwork.figures.fig2_plan import (
+    GAP,
+    LINE_SPACING,
+    SPACING,
+    SWATCH,
+    TEXT_GAP,
+    Choice,
+    Layout,
+    Options,
+    Panel,
+    lay_out,
+    places,
+)
 from fieldwork.figures.style import (
-    PAGE_HEIGHT,
     PAGE_WIDTH,
     TEXT_POINTS,
-    FigureOptions,
     ItemKey,
     add_head,
-    choose_items,
     conditions_in,
     looks,
     models_in,
@@ -36,23 +46,19 @@ from fieldwork.records import UNKNOWN
 
 _HATCH = "/////"
 _GREY = "#555555"
-_WIDEST_BAR_ROW = 0.17
-_FIELD_GAP = 0.45
 _INTERVAL_POINTS = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options(FigureOptions):
-    """What a study decides about Figure 2."""
-
-    items: Sequence[str] = ()
-    """Item ids in their order; empty: all, in the order of the table."""
-    item_labels: Mapping[str, str] = field(default_factory=dict)
-    """Printed names of the items; an item without one is printed by its task and id."""
-    field_condition: str = "field"
-    """The condition of real users: drawn last, set off from the others."""
-    max_items: int = 6
-    """How many items are drawn where none are asked for by name."""
+_INKS: Mapping[str, tuple[str, str]] = {
+    "A": ("#56B4E9", "black"),
+    "B": ("#08306B", "white"),
+    "C": ("#F0E442", "black"),
+    "D": ("#D55E00", "black"),
+    "E": ("#F2B8D4", "black"),
+    "F": ("#009E73", "black"),
+    "G": ("#FFFFFF", "black"),
+    "H": ("#000000", "white"),
+    "I": ("#C8C8C8", "black"),
+    "J": ("#6A3D9A", "white"),
+}
 
 
 class Ink(NamedTuple):
@@ -68,24 +74,12 @@ class _Cell(NamedTuple):
     condition: str
 
 
-def ink_of(letter: str, letters: Sequence[str]) -> Ink:
-    """Ink of a letter by its place among the letters of the figure.
+def ink_of(letter: str) -> Ink:
+    """Ink of a letter: the same for all questions of all figures.
 
     Neighbours differ by at least 15 points of CIELAB lightness, so that they part in greyscale.
     """
-    inks = (
-        Ink("#56B4E9", "black"),
-        Ink("#08306B", "white"),
-        Ink("#F0E442", "black"),
-        Ink("#D55E00", "black"),
-        Ink("#F2B8D4", "black"),
-        Ink("#009E73", "black"),
-        Ink("#FFFFFF", "black"),
-        Ink("#000000", "white"),
-        Ink("#C8C8C8", "black"),
-        Ink("#6A3D9A", "white"),
-    )
-    return inks[letters.index(letter) % len(inks)]
+    return Ink(*_INKS[letter])
 
 
 def draw(table: pd.DataFrame, *, options: Options) -> Figure:
@@ -96,83 +90,98 @@ def draw(table: pd.DataFrame, *, options: Options) -> Figure:
     why = why_empty(table, options)
     if why:
         return no_data(why, note=options.note)
-    conditions = _field_last(conditions_in(table, options), options.field_condition)
+    conditions = sorted(conditions_in(table, options), key=options.field_condition.__eq__)
+    names = [look.label for look in looks(conditions, labels=options.condition_labels).values()]
     rows = rows_of(table[table["condition"].isin(conditions)])
-    found = [ItemKey(r.task, r.item_id) for r in rows]
-    chosen = choose_items(found, options.items, at_most=options.max_items)
-    if not chosen.items:
+    heights = places(conditions, options.field_condition)
+    figure = new_figure(height=1.0)
+    layout = lay_out(figure, rows, names, _slots(heights), options)
+    if not layout.panels:
         return no_data("none of the items asked for is in the table", note=options.note)
     cells: dict[_Cell, list[Any]] = {}
     for row in rows:
         key = _Cell(row.model, ItemKey(row.task, row.item_id), row.condition)
         cells.setdefault(key, []).append(row)
-    drawn = [r for r in rows if ItemKey(r.task, r.item_id) in chosen.items]
-    letters = sorted({str(r.answer) for r in drawn} - {UNKNOWN})
-    bar = min(_WIDEST_BAR_ROW, (PAGE_HEIGHT - 1.2) / len(chosen.items) / (len(conditions) + 1.5))
-    panel_height = bar * (len(conditions) + 1.5)
-    figure = new_figure(height=panel_height * len(chosen.items) + 0.5)
-    _draw_panels(
-        figure, cells, items=chosen.items, conditions=conditions, letters=letters,
-        models=models_in(table, options), options=options,
-    )  # fmt: skip
-    add_head(figure, handles=_handles(letters), notes=[options.note, chosen.remark])
+    bars = dict(zip(conditions, heights, strict=True))
+    models = {m: options.model_labels.get(m, m) for m in models_in(table, options)}
+    _draw_panels(figure, cells, layout, bars=bars, names=names, models=models)
+    has_gold = any(choice.is_gold for panel in layout.panels for choice in panel.choices)
+    add_head(figure, handles=_handles(has_gold=has_gold), notes=[options.note, layout.remark])
     return figure
 
 
-def _field_last(conditions: list[str], field_condition: str) -> list[str]:
-    return sorted(conditions, key=field_condition.__eq__)
+def _slots(heights: Sequence[float]) -> float:
+    """Bars that a panel has room for."""
+    return heights[-1] - heights[0] + 1.1
 
 
-def _handles(letters: Sequence[str]) -> list[Any]:
-    inks = [(letter, ink_of(letter, letters)) for letter in letters]
-    entries = [Patch(facecolor=i.fill, edgecolor="black", label=letter) for letter, i in inks]
-    correct = Patch(
-        facecolor="white", edgecolor="black", hatch=_HATCH, label="correct letter, first"
-    )
+def _handles(*, has_gold: bool) -> list[Any]:
     gap = Patch(facecolor="white", edgecolor="#AAAAAA", label="gap to 100 %: unreadable")
     gap.set_linestyle(":")
+    correct = Patch(
+        facecolor="white", edgecolor="black", hatch=_HATCH, label="correct option, first"
+    )
     interval = Line2D([], [], color="black", linewidth=_INTERVAL_POINTS)
     interval.set_label("its 95 % interval")
-    return [*entries, correct, interval, gap]
+    return [*([correct, interval] if has_gold else []), gap]
 
 
 def _draw_panels(
     figure: Figure,
     cells: Mapping[_Cell, Sequence[Any]],
+    layout: Layout,
     *,
-    items: Sequence[ItemKey],
-    conditions: Sequence[str],
-    letters: Sequence[str],
-    models: Sequence[str],
-    options: Options,
+    bars: Mapping[str, float],
+    names: Sequence[str],
+    models: Mapping[str, str],
 ) -> None:
-    grid = figure.subplots(len(items), len(models), squeeze=False)
-    names = [look.label for look in looks(conditions, labels=options.condition_labels).values()]
-    places = _places(conditions, options.field_condition)
-    for i, item in enumerate(items):
-        for j, model in enumerate(models):
-            panel = grid[i, j]
-            for place, condition in zip(places, conditions, strict=True):
-                _draw_bar(panel, place, cells.get(_Cell(model, item, condition), ()), letters)
-            _scale(panel, places, lowest=i == len(items) - 1)
-            panel.set_yticks(places, names if j == 0 else [""] * len(names))
+    heights = [*bars.values()]
+    heads = sum(panel.head_inches for panel in layout.panels)
+    figure.set_figheight(heads + layout.bar * _slots(heights) * len(layout.panels) + 0.65)
+    grid = figure.subplots(len(layout.panels), len(models), squeeze=False)
+    for i, panel in enumerate(layout.panels):
+        for j, (model, label) in enumerate(models.items()):
+            axes = grid[i, j]
+            for condition, place in bars.items():
+                _draw_bar(axes, place, cells.get(_Cell(model, panel.item, condition), ()))
+            _scale(axes, heights, lowest=i == len(layout.panels) - 1)
+            axes.set_yticks(heights, names if j == 0 else [""] * len(names))
             if i == 0:
-                _name_model(panel, options.model_labels.get(model, model))
-        plain = f"{item.task}: {item.item_id}"
-        label = options.item_labels.get(item.item_id, plain)
-        grid[i, 0].set_title(label, loc="left", fontsize=TEXT_POINTS)
+                _name_model(axes, label, above=panel.head_inches)
+        _draw_question(grid[i, 0], panel)
     figure.supxlabel("share of all responses")
 
 
-def _places(conditions: Sequence[str], field_condition: str) -> list[float]:
-    """Heights of the bars, top down; field stands apart."""
-    return [
-        i + (_FIELD_GAP if condition == field_condition and i > 0 else 0.0)
-        for i, condition in enumerate(conditions)
-    ]
+def _draw_question(axes: Any, panel: Panel) -> None:
+    """The question, and its options each beside its colour; both may reach over all columns."""
+    legend = axes.legend(
+        handles=[_option_handle(choice) for choice in panel.choices],
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        bbox_transform=axes.transAxes + ScaledTranslation(0, GAP, axes.figure.dpi_scale_trans),
+        ncols=panel.columns,
+        borderpad=0,
+        labelspacing=LINE_SPACING,
+        handlelength=SWATCH,
+        handletextpad=TEXT_GAP,
+        columnspacing=SPACING,
+    )
+    # the title's pad keeps the room: a legend wider than its column would push the others away
+    legend.set_in_layout(False)
+    pad = 72 * (panel.legend_inches + 2 * GAP)
+    axes.set_title(panel.title, loc="left", fontsize=TEXT_POINTS, pad=pad)
 
 
-def _draw_bar(panel: Any, place: float, rows: Sequence[Any], letters: Sequence[str]) -> None:
+def _option_handle(choice: Choice) -> Patch:
+    ink = ink_of(choice.letter)
+    patch = Patch(facecolor=ink.fill, edgecolor="black", label=choice.label)
+    if choice.is_gold:
+        patch.set_hatch(_HATCH)
+        patch.set_hatchcolor(ink.text)
+    return patch
+
+
+def _draw_bar(panel: Any, place: float, rows: Sequence[Any]) -> None:
     n = max((int(row.n_responses) for row in rows), default=0)
     if n == 0:
         panel.text(1, place, "n/a: no responses", va="center", color=_GREY)
@@ -185,7 +194,7 @@ def _draw_bar(panel: Any, place: float, rows: Sequence[Any], letters: Sequence[s
         if row.answer == UNKNOWN or not row.n_answers:
             continue
         width = 100 * float(row.share)
-        _draw_segment(panel, place, row, left=left, width=width, ink=ink_of(row.answer, letters))
+        _draw_segment(panel, place, row, left=left, width=width, ink=ink_of(row.answer))
         left += width
     panel.annotate(
         f"n = {n}", (100, place), xytext=(3, 0), textcoords="offset points", va="center",
@@ -235,17 +244,18 @@ def _points_a_percent(panel: Any) -> float:
     return (PAGE_WIDTH - 0.9 - 0.55 * columns) / columns * 72 / 100
 
 
-def _scale(panel: Any, places: Sequence[float], *, lowest: bool) -> None:
+def _scale(panel: Any, heights: Sequence[float], *, lowest: bool) -> None:
     panel.set_xlim(0, 100)
-    panel.set_ylim(places[-1] + 0.55, places[0] - 0.55)
+    panel.set_ylim(heights[-1] + 0.55, heights[0] - 0.55)
     panel.tick_params(axis="y", length=0)
     panel.spines["left"].set_visible(False)
     panel.set_xticks([0, 25, 50, 75, 100], ["0 %", "", "50 %", "", "100 %"] if lowest else [""] * 5)
 
 
-def _name_model(panel: Any, name: str) -> None:
+def _name_model(panel: Any, name: str, *, above: float) -> None:
+    """A column's name, `above` so many inches of the first question."""
     panel.annotate(
-        name, (0.5, 1), xycoords="axes fraction", xytext=(0, 16), textcoords="offset points",
+        name, (0.5, 1), xycoords="axes fraction", xytext=(0, 72 * above), textcoords="offset points",
         ha="center", va="bottom", fontweight="bold", fontsize=TEXT_POINTS + 0.5,
         annotation_clip=False,
     )  # fmt: skip

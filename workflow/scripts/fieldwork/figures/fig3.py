@@ -1,13 +1,14 @@
-"""Figure 3: the scores of whole runs over a choice task, beside every model of a leaderboard.
+"""Figure 3: the scores of whole runs over a choice task, where it has one beside a leaderboard.
 
 Owns the drawing of `records.RunAccuracy`, `records.Accuracy`, `estimates.Rank` and a leaderboard. A
-strip at the head shows all of the leaderboard and what stretch of it the study's runs span; below it
-a panel a model, all at one scale: a row a condition, the strict reading above the flexible one, from
-the lowest run to the highest, a dot a run, the mean with its interval, and beside it the places.
+panel a model, all at one scale: a row a condition, the strict reading above the flexible one, from
+the lowest run to the highest, a dot a run, the mean with its interval. With a leaderboard a strip at
+the head shows all of it and what stretch the study's runs span; where the questions are its own, its
+models are lines in the panels, and beside them stand the places.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -26,8 +27,10 @@ from fieldwork.figures.fig3_plan import (
     first_of_rank,
     make_plan,
 )
+from fieldwork.figures.labels import inches_of
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
+    PAGE_WIDTH,
     TEXT_POINTS,
     Look,
     add_head,
@@ -45,12 +48,15 @@ _PANEL_MARGIN_INCHES = 0.66
 _HEAD_INCHES = 0.8
 _SCALE_ROWS = 1.05
 """Rows that the dotted distances take under those of the conditions."""
+_NAMES_INCHES = 1.1
+"""Roughly what names of conditions and margins take beside a panel."""
 _STRIP_INCHES = 0.55
 _STRIP_ROW_INCHES = 0.16
 _BESIDE = 0.62
 """Width of the columns of text as a share of the panels'."""
 _OFFSETS: Mapping[str, float] = {"em_strict": -0.21, "em_flexible": 0.21}
 _HALF_BAR = 0.15
+_EDGE = 0.03
 _NEAR = 0.02
 """Named places nearer to the first than this share one label."""
 _LABEL_ROOM = 0.3
@@ -58,52 +64,60 @@ _COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.76}
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 
+class _Stretch(NamedTuple):
+    """What scores the runs of a model span, and where in the strip that is drawn."""
+
+    low: float
+    high: float
+    y: float
+
+
 def draw(tables: Tables, *, options: Options) -> Figure:
     """Draw the tables. Scores are shares of 1, drawn in percent.
 
-    `tables.leaderboard` has the columns rank, model, mmlu_em; without rows there are no places. An
-    empty `tables.spread` gives a figure that says so. Raises StudyError where the table holds
+    An empty `tables.spread` gives a figure that says so. Raises StudyError where the table holds
     several tasks and `options.task` names none.
     """
-    why = why_empty(tables.spread, options)
-    if why:
-        return no_data(why, note=options.note)
     task = _task(tables.spread, options)
-    spread = tables.spread[tables.spread["task"] == task]
+    spread = tables.spread[tables.spread["task"] == task] if task else tables.spread
+    if spread.empty:
+        of = f"task {task} has" if task else "there is"
+        reason = "as no question says which option is right, or no answer arrived"
+        return no_data(f"{of} no score, {reason}", note=options.note)
     why = why_empty(spread, options)
     if why:
         return no_data(f"task {task}: {why}", note=options.note)
-    plan = make_plan(tables._replace(spread=spread), task, options)
+    plan = make_plan(tables._replace(spread=spread), str(task), options)
     return _draw(plan, options)
 
 
-def _task(spread: pd.DataFrame, options: Options) -> str:
-    tasks = sorted(set(spread["task"]))
+def _task(spread: pd.DataFrame, options: Options) -> str | None:
+    tasks = sorted(set(spread["task"])) if len(spread) else []
     if options.task is None and len(tasks) > 1:
         raise StudyError(
             f"metrics/accuracy holds several tasks ({', '.join(tasks)}): say which one "
             "Figure 3 shows with the option `task`."
         )
-    return options.task or str(tasks[0])
+    return options.task or next(iter(tasks), None)
 
 
 def _draw(plan: Plan, options: Options) -> Figure:
-    rows = len(plan.looks) + _SCALE_ROWS
+    rows = _rows(plan)
     strip = _STRIP_INCHES + _STRIP_ROW_INCHES * len(plan.models) if plan.lines else 0.0
     around = len(plan.models) * _PANEL_MARGIN_INCHES + strip + _HEAD_INCHES
     row = (PAGE_HEIGHT - around) / (rows * len(plan.models))
-    panel = rows * min(_ROW_INCHES, max(_LEAST_ROW_INCHES, row)) + _PANEL_MARGIN_INCHES
-    heights = [strip] * bool(plan.lines) + [panel] * len(plan.models)
+    inches = rows * min(_ROW_INCHES, max(_LEAST_ROW_INCHES, row)) + _PANEL_MARGIN_INCHES
+    heights = [strip] * bool(plan.lines) + [inches] * len(plan.models)
     figure = new_figure(height=sum(heights))
-    grid = figure.subplots(
-        len(heights), 2, squeeze=False, width_ratios=[1.0, _BESIDE], height_ratios=heights
-    )
+    grid = figure.add_gridspec(len(heights), 2, width_ratios=[1.0, _BESIDE], height_ratios=heights)
     if plan.lines:
-        _draw_strip(grid[0][0], grid[0][1], plan, options)
-    for pair, model in zip(grid[bool(plan.lines) :], plan.models, strict=True):
-        _draw_model(pair[0], plan, model, options)
-        _write_places(pair[1], plan, model)
-    grid[-1][0].set_xlabel(options.metric_label)
+        _draw_strip(figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1]), plan, options)
+    for row_of, model in enumerate(plan.models, start=bool(plan.lines)):
+        panel = figure.add_subplot(grid[row_of, 0] if plan.has_places else grid[row_of, :])
+        _draw_model(panel, plan, model, options)
+        if plan.has_places:
+            _write_places(figure.add_subplot(grid[row_of, 1]), plan, model)
+    panel.set_xlabel(plan.measure)
     add_head(
         figure,
         handles=_handles(
@@ -112,6 +126,11 @@ def _draw(plan: Plan, options: Options) -> Figure:
         notes=[options.note, options.leaderboard_note],
     )
     return figure
+
+
+def _rows(plan: Plan) -> float:
+    """Height of a panel in rows."""
+    return len(plan.looks) + (_SCALE_ROWS if plan.lines else 0.1)
 
 
 def _handles(plan: Plan, leaderboard: str, own_names: set[str | None]) -> list[Any]:
@@ -129,8 +148,8 @@ def _handles(plan: Plan, leaderboard: str, own_names: set[str | None]) -> list[A
         Line2D([], [], color=_GREY, label="one run, strict reading", **dot),
         Line2D([], [], label="one run, flexible reading", markerfacecolor="white", **dot),
         Line2D([], [], color="black", linewidth=1.2, marker="|", label="mean, 95 % interval"),
-        *([known] if plan.lines else []),
-        *([own] if {line.model for line in plan.lines} & own_names else []),
+        *([known] if plan.has_places else []),
+        *([own] if plan.has_places and {line.model for line in plan.lines} & own_names else []),
     ]
 
 
@@ -143,28 +162,51 @@ def _draw_strip(strip: Any, beside: Any, plan: Plan, options: Options) -> None:
             [line.score] * 2, [0, 1.0 if tall else 0.6],
             color="black" if tall else _GREY, linewidth=0.9 if tall else 0.5,
         )  # fmt: skip
-    for row, model in enumerate(plan.models):
-        _draw_stretch(strip, plan, model, options.model_labels.get(model, model), -0.9 * (row + 1))
+    stretches = _draw_stretches(strip, plan)
     strip.set_ylim(-0.9 * len(plan.models) - 0.5, 1.7)
     strip.set_yticks([])
+    for model, stretch in stretches.items():
+        _name_stretch(strip, f"runs of {options.model_labels.get(model, model)}", stretch)
     strip.spines["left"].set_visible(False)
     strip.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
-    strip.set_title(f"All {len(plan.lines)} models of {options.leaderboard_name}", loc="left")
+    scale = "" if plan.has_places else ", for scale"
+    head = f"All {len(plan.lines)} models of {options.leaderboard_name}{scale}"
+    strip.set_title(head, loc="left")
     _name_lines(strip, beside, named)
 
 
-def _draw_stretch(strip: Any, plan: Plan, model: str, name: str, y: float) -> None:
-    runs = [v for (m, _, metric), bar in plan.bars.items() if (m, metric) == (model, METRICS[0])
-            for v in bar.runs]  # fmt: skip
-    if not runs:
+def _draw_stretches(strip: Any, plan: Plan) -> dict[str, _Stretch]:
+    """A bar a model, from its lowest run to its highest, by the strict reading."""
+    stretches = {}
+    for row, model in enumerate(plan.models):
+        bars = [
+            bar for (of, _, metric), bar in plan.bars.items() if (of, metric) == (model, METRICS[0])
+        ]
+        runs = [score for bar in bars for score in bar.runs]
+        if runs:
+            stretch = _Stretch(min(runs), max(runs), -0.9 * (row + 1))
+            width = stretch.high - stretch.low
+            strip.barh(stretch.y, width, left=stretch.low, height=0.5, color="black", linewidth=0)
+            stretches[model] = stretch
+    return stretches
+
+
+def _name_stretch(strip: Any, name: str, stretch: _Stretch) -> None:
+    """Beside the bar where there is room, else at the left of the strip."""
+    left, right = strip.get_xlim()
+    inch = (right - left) / (PAGE_WIDTH / (1 + _BESIDE) - _NAMES_INCHES)
+    room = inch * (inches_of(strip.figure, name) + 0.08)
+    if room > max(right - stretch.high, stretch.low - left):
+        strip.set_yticks([*strip.get_yticks(), stretch.y])
+        labels = [label.get_text() for label in strip.get_yticklabels()]
+        strip.set_yticklabels([*labels[:-1], name.removeprefix("runs of ")])
+        strip.tick_params(axis="y", length=0)
         return
-    low, high = min(runs), max(runs)
-    middle = sum(strip.get_xlim()) / 2
-    on_right = (low + high) / 2 < middle
-    strip.barh(y, high - low, left=low, height=0.5, color="black", linewidth=0)
+    on_right = right - stretch.high >= stretch.low - left
     strip.annotate(
-        f"runs of {name}", (high if on_right else low, y), xytext=(4 if on_right else -4, 0),
-        textcoords="offset points", ha="left" if on_right else "right", va="center",
+        name, (stretch.high if on_right else stretch.low, stretch.y),
+        xytext=(4 if on_right else -4, 0), textcoords="offset points",
+        ha="left" if on_right else "right", va="center",
     )  # fmt: skip
 
 
@@ -193,10 +235,13 @@ def _distance(line: Line, top: Line) -> str:
 
 def _draw_model(panel: Any, plan: Plan, model: str, options: Options) -> None:
     low, high = plan.ends(model)
-    left = min(max(0.0, (low + high - plan.span) / 2), 1.0 - plan.span)
+    # a little room beyond 0 and 100 %, so that dots there are whole
+    edge = max(_EDGE * plan.span, (plan.span - 1) / 2)
+    left = min(max(-edge, (low + high - plan.span) / 2), 1.0 + edge - plan.span)
     panel.set_xlim(left, left + plan.span)
-    panel.set_ylim(len(plan.looks) + _SCALE_ROWS - 0.55, -0.55)
-    _draw_lines(panel, plan, options.own_names.get(model))
+    panel.set_ylim(_rows(plan) - 0.55, -0.55)
+    if plan.has_places:
+        _draw_lines(panel, plan, options.own_names.get(model))
     for row, (condition, look) in enumerate(plan.looks.items()):
         for metric in METRICS:
             bar = plan.bars.get((model, condition, metric))
@@ -210,7 +255,7 @@ def _draw_model(panel: Any, plan: Plan, model: str, options: Options) -> None:
     panel.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
     items = range_of(bar.n_items for (m, _, _), bar in plan.bars.items() if m == model)
     title = f"{options.model_labels.get(model, model)}, {items} items a run"
-    panel.set_title(title, loc="left", pad=12 if plan.lines else 4)
+    panel.set_title(title, loc="left", pad=12 if plan.has_places else 4)
 
 
 def _tick_step(span: float) -> float:
@@ -304,9 +349,7 @@ def _write_places(beside: Any, plan: Plan, model: str) -> None:
     """Places and chances of another place, beside the bars they belong to."""
     beside.set_axis_off()
     beside.set_xlim(0, 1)
-    beside.set_ylim(len(plan.looks) + _SCALE_ROWS - 0.55, -0.55)
-    if not plan.lines:
-        return
+    beside.set_ylim(_rows(plan) - 0.55, -0.55)
     heads = {"places": "places (median)", "user": "another user", "rerun": "a rerun"}
     for name, head in heads.items():
         _head(beside, _COLUMNS[name], head, points=2)

@@ -24,22 +24,23 @@ _LEAST_SPAN = 0.05
 class Options(FigureOptions):
     """What a study decides about Figure 3."""
 
-    metric_label: str = "Exact match, macro mean over subjects"
-    """Title of the x axis."""
     task: str | None = None
     """The task to draw; needed where the table holds several."""
     ranks: Sequence[int] = (1, 2, 5)
     """Leaderboard places that are named."""
-    leaderboard_name: str = "HELM Lite, MMLU"
+    leaderboard_name: str = "the leaderboard"
     """Which leaderboard it is: printed at the strip and in the legend."""
     leaderboard_note: str | None = None
-    """Printed at the head; say here that the lines are for scale where the items are not HELM's."""
+    """Printed at the head: why the questions are not the leaderboard's, which then only gives scale."""
     own_names: Mapping[str, str | None] = field(default_factory=dict)
     """What the models are called on the leaderboard."""
 
 
 class Tables(NamedTuple):
-    """What is drawn: `records.RunAccuracy`, `records.Accuracy` and `estimates.Rank` rows."""
+    """What is drawn: `records.RunAccuracy`, `records.Accuracy` and `estimates.Rank` rows.
+
+    `leaderboard` has the columns rank, model and score, and no rows where there is none.
+    """
 
     runs: pd.DataFrame
     spread: pd.DataFrame
@@ -75,12 +76,18 @@ Bars = Mapping[tuple[str, str, str], Bar]
 
 
 class Plan(NamedTuple):
-    """What is drawn where; `span` is the stretch of score that each panel shows."""
+    """What is drawn where; `span` is the stretch of score that each panel shows.
+
+    `lines` are the leaderboard; `has_places` is false where it only gives scale. `measure` is what the
+    scores are.
+    """
 
     models: list[str]
     looks: dict[str, Look]
     bars: Bars
     lines: list[Line]
+    has_places: bool
+    measure: str
     span: float
 
     def ends(self, model: str) -> tuple[float, float]:
@@ -100,7 +107,11 @@ def make_plan(tables: Tables, task: str, options: Options) -> Plan:
     shown = looks(conditions_in(tables.spread, options), labels=options.condition_labels)
     of_shown = tables.spread[tables.spread["condition"].isin(list(shown))]
     models = models_in(of_shown, options)
-    plan = Plan(models, shown, _bars(tables, task, shown), _lines(tables.leaderboard), 0.0)
+    lines = _lines(tables.leaderboard)
+    has_places = bool(lines) and options.leaderboard_note is None
+    subjects = tables.runs.loc[tables.runs["task"] == task, "n_subjects"].max()
+    measure = "Exact match" + (", macro mean over subjects" if subjects > 1 else "")
+    plan = Plan(models, shown, _bars(tables, task, shown), lines, has_places, measure, 0.0)
     widest = max(high - low for low, high in map(plan.ends, models))
     return plan._replace(span=max(_LEAST_SPAN, 1.12 * widest))
 
@@ -152,7 +163,7 @@ def _places(place: Any) -> str:
 
 
 def _lines(leaderboard: pd.DataFrame) -> list[Line]:
-    return [Line(int(r.rank), r.model, float(r.mmlu_em)) for r in rows_of(leaderboard)]
+    return [Line(int(r.rank), r.model, float(r.score)) for r in rows_of(leaderboard)]
 
 
 def first_of_rank(lines: Sequence[Line]) -> list[Line]:

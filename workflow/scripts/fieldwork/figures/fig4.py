@@ -7,16 +7,18 @@ baseline after Holm's correction is pale and has no line to it, so that it does 
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fieldwork.figures.labels import cut, item_names, option_name
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
     FigureOptions,
+    ItemKey,
     Look,
     add_head,
     conditions_in,
@@ -36,7 +38,10 @@ _GREY = "#555555"
 _PALE = 0.45
 _LANE = 0.062
 """Inches from one condition of a row to the next."""
-_LETTERS_A_LINE = 24
+_LINE = 0.118
+"""Inches from one line of a name to the next."""
+_LETTERS_A_LINE = {1: 36, 2: 24}
+"""Of a name, by the number of panels side by side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +52,6 @@ class Options(FigureOptions):
     """The condition the shifts are from."""
     users: Sequence[str] = ()
     """Conditions that bring a user: they decide which options are shown."""
-    item_labels: Mapping[str, str] = field(default_factory=dict)
-    """Printed names of the items; an item without one is printed by its id."""
     max_options: int = 12
     """How many options a model's panel has at most."""
     level: float = 0.05
@@ -56,21 +59,22 @@ class Options(FigureOptions):
 
 
 class _Option(NamedTuple):
-    item_id: str
+    item: ItemKey
     answer: str
 
 
 class _Panel(NamedTuple):
-    """A model's options, furthest first, and how many there are.
+    """A model's options, furthest first, as they are printed, and how many there are.
 
     `rows` are by option and condition; `answered` holds a row of each item under each condition.
     """
 
     model: str
     options: list[_Option]
+    names: list[str]
     n_options: int
     rows: Mapping[tuple[_Option, str], Any]
-    answered: Mapping[tuple[str, str], Any]
+    answered: Mapping[tuple[ItemKey, str], Any]
 
 
 class _Plan(NamedTuple):
@@ -119,27 +123,34 @@ def _plan(
 ) -> _Plan:
     columns = min(2, len(models))
     blocks = -(-len(models) // columns)
-    row = _LANE * (len(conditions) + 1.5)
-    room = (PAGE_HEIGHT - 0.8) / blocks - 0.75
-    most = max(1, min(options.max_options, int(room / row)))
-    panels = [_panel(rows_of(table[table["model"] == m]), m, most, options) for m in models]
+    width = _LETTERS_A_LINE[columns]
+    panels = [_panel(rows_of(table[table["model"] == m]), m, width, options) for m in models]
+    lines = max((name.count("\n") + 1 for panel in panels for name in panel.names), default=1)
+    row = max(_LANE * (len(conditions) + 1.5), _LINE * (lines + 0.5))
+    most = max(1, int(((PAGE_HEIGHT - 0.8) / blocks - 0.75) / row))
+    panels = [p._replace(options=p.options[:most], names=p.names[:most]) for p in panels]
     return _Plan(panels, looks(conditions, labels=options.condition_labels), columns, row)
 
 
-def _panel(rows: Sequence[Any], model: str, most: int, options: Options) -> _Panel:
+def _panel(rows: Sequence[Any], model: str, width: int, options: Options) -> _Panel:
     furthest: dict[_Option, float] = {}
     cells: dict[tuple[_Option, str], Any] = {}
     for row in rows:
         if pd.isna(row.answer):
             continue
-        option = _Option(row.item_id, row.answer)
+        option = _Option(_key(row), row.answer)
         cells[option, row.condition] = row
         shift = number(row.shift)
         if row.condition in options.users and shift is not None:
             furthest[option] = max(abs(shift), furthest.get(option, 0.0))
     ranked = sorted(furthest, key=lambda option: (-furthest[option], option))
-    answered = {(row.item_id, row.condition): row for row in rows}
-    return _Panel(model, ranked[:most], len(ranked), cells, answered)
+    answered = {(_key(row), row.condition): row for row in rows}
+    first = ranked[: options.max_options]
+    return _Panel(model, first, _names(first, width, options), len(ranked), cells, answered)
+
+
+def _key(row: Any) -> ItemKey:
+    return ItemKey(row.task, row.item_id)
 
 
 def _height(plan: _Plan) -> float:
@@ -204,7 +215,7 @@ def _draw_row(
         if condition == options.baseline:
             _draw_baseline(axes, at, y, _with_baseline(option, panel), look)
             continue
-        row = panel.rows.get((option, condition), panel.answered.get((option.item_id, condition)))
+        row = panel.rows.get((option, condition), panel.answered.get((option.item, condition)))
         if row is None:
             continue
         if pd.isna(row.reason) and row.answer != option.answer:
@@ -260,9 +271,9 @@ def _scale(axes: Any, panel: _Panel, plan: _Plan, options: Options, *, lowest: b
     axes.set_xlim(0, 100)
     axes.set_xticks([0, 25, 50, 75, 100], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     axes.tick_params(axis="x", labelbottom=lowest or len(panel.options) < longest)
-    names = [_name(option, options) for option in panel.options]
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(axis="y", length=0)
+    axes.set_yticks(range(len(panel.names)), panel.names)
+    # marks at 0 % reach over the axis
+    axes.tick_params(axis="y", length=0, pad=5)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
     label = options.model_labels.get(panel.model, panel.model)
@@ -271,6 +282,17 @@ def _scale(axes: Any, panel: _Panel, plan: _Plan, options: Options, *, lowest: b
     axes.set_title(f"{label}\n{len(panel.options)} of {panel.n_options} options")
 
 
-def _name(option: _Option, options: Options) -> str:
-    item = options.item_labels.get(option.item_id, option.item_id.replace("_", " "))
-    return textwrap.fill(f"{option.answer} ({item})", width=_LETTERS_A_LINE)
+def _names(ranking: Sequence[_Option], width: int, options: Options) -> list[str]:
+    """The options with their questions, in lines of `width` letters."""
+    keys = dict.fromkeys(option.item for option in ranking)
+    # two lines for the option, two for the question
+    letters = 2 * width - 6
+    items = item_names(keys, options.questions, letters=letters)
+    names = []
+    for option in ranking:
+        answer = option_name(options.questions.get(option.item), option.answer)
+        parts = [cut(answer, letters=letters), f"({items[option.item]})"]
+        line = " ".join(parts)
+        lines = [line] if len(line) <= width else [textwrap.fill(p, width=width) for p in parts]
+        names.append("\n".join(lines))
+    return names

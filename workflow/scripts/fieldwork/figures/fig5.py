@@ -6,13 +6,14 @@ both axes. There are no intervals: none is reliable (docs/methods.md).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from fieldwork.figures.labels import item_names
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
     PAGE_WIDTH,
@@ -38,6 +39,7 @@ from fieldwork.figures.style import (
 
 _GREY = "#555555"
 _MOST_COLUMNS = 5
+_NAME_LETTERS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,6 @@ class Options(FigureOptions):
 
     items: Sequence[str] = ()
     """Item ids in their order; empty: all, by name."""
-    item_labels: Mapping[str, str] = field(default_factory=dict)
-    """Printed names of the items; an item without one is printed by its id."""
     max_items: int = 9
     """How many items are drawn where none are asked for by name."""
 
@@ -61,8 +61,10 @@ class _Cell(NamedTuple):
 
 
 class _Plan(NamedTuple):
+    """`panels` are the names of the items by their ids; the panel of the mean comes first."""
+
     models: list[str]
-    panels: list[str]
+    panels: dict[str, str]
     looks: dict[str, Look]
     curves: Mapping[_Cell, list[Any]]
 
@@ -75,6 +77,10 @@ class _Plan(NamedTuple):
     def rows(self) -> int:
         """Rows of panels a model."""
         return -(-len(self.panels) // self.columns)
+
+    def title(self, item: str) -> str:
+        """The name of an item in lines that its panel is wide enough for."""
+        return wrapped(self.panels[item], inches=(PAGE_WIDTH - 1) / self.columns, points=8)
 
 
 def draw(table: pd.DataFrame, *, options: Options) -> Figure:
@@ -96,7 +102,8 @@ def draw(table: pd.DataFrame, *, options: Options) -> Figure:
     found = sorted({ItemKey(row.task, row.item_id) for row in rows if not pd.isna(row.item_id)})
     chosen = choose_items(found, options.items, at_most=options.max_items)
     shown = looks(conditions, labels=options.condition_labels)
-    panels = ["", *(item.item_id for item in chosen.items)]
+    names = item_names(chosen.items, options.questions, letters=_NAME_LETTERS)
+    panels = {"": "", **{item.item_id: name for item, name in names.items()}}
     plan = _Plan(models_in(table, options), panels, shown, curves)
     figure = new_figure(height=_height(plan))
     _draw_panels(figure, plan, options)
@@ -107,7 +114,8 @@ def draw(table: pd.DataFrame, *, options: Options) -> Figure:
 def _height(plan: _Plan) -> float:
     rows = plan.rows * len(plan.models)
     names = 0.25 * len(plan.models)
-    return min(1.5 * rows, PAGE_HEIGHT - 0.9 - names) + 0.3 + names
+    more_lines = max(plan.title(item).count("\n") for item in plan.panels)
+    return min((1.5 + 0.13 * more_lines) * rows, PAGE_HEIGHT - 0.9 - names) + 0.3 + names
 
 
 def _handles(plan: _Plan) -> list[Any]:
@@ -137,15 +145,17 @@ def _draw_panels(figure: Figure, plan: _Plan, options: Options) -> None:
             if position >= len(plan.panels):
                 axes.remove()
                 continue
-            _draw_panel(axes, plan, model, plan.panels[position], options)
+            _draw_panel(axes, plan, model, [*plan.panels][position])
             _scale(axes, right, top, named=position + plan.columns >= len(plan.panels))
         if len(plan.models) > 1 or options.model_labels.get(model):
-            _name_model(grid[block * plan.rows, 0], options.model_labels.get(model, model))
+            lines = max(plan.title(item).count("\n") for item in [*plan.panels][: plan.columns])
+            label = options.model_labels.get(model, model)
+            _name_model(grid[block * plan.rows, 0], label, above=17 + 9 * lines)
     figure.supylabel("expected number of distinct options")
     figure.supxlabel("number of answers (a marker ends the data of a condition)")
 
 
-def _draw_panel(axes: Any, plan: _Plan, model: str, item: str, options: Options) -> None:
+def _draw_panel(axes: Any, plan: _Plan, model: str, item: str) -> None:
     missing = []
     ends = set()
     for condition, look in plan.looks.items():
@@ -169,13 +179,12 @@ def _draw_panel(axes: Any, plan: _Plan, model: str, item: str, options: Options)
             0.98, 0.03, told, ha="right", va="bottom", color=_GREY, fontsize=TEXT_POINTS,
             transform=axes.transAxes,
         )  # fmt: skip
-    _title(axes, plan, model, item, options)
+    _title(axes, plan, model, item)
 
 
-def _title(axes: Any, plan: _Plan, model: str, item: str, options: Options) -> None:
+def _title(axes: Any, plan: _Plan, model: str, item: str) -> None:
     if item:
-        name = options.item_labels.get(item, item.replace("_", " "))
-        axes.set_title(wrapped(name, inches=(PAGE_WIDTH - 1) / plan.columns))
+        axes.set_title(plan.title(item))
         return
     means = [curve[0].n_items for cell, curve in plan.curves.items() if cell[:2] == (model, "")]
     axes.set_title(f"mean of {range_of(means) or 0} prompts", fontweight="bold")
@@ -194,9 +203,10 @@ def _scale(axes: Any, right: int, top: float, *, named: bool) -> None:
     axes.tick_params(axis="x", labelbottom=named)
 
 
-def _name_model(axes: Any, name: str) -> None:
+def _name_model(axes: Any, name: str, *, above: float) -> None:
+    """A model's name, `above` its panels by so many points."""
     axes.annotate(
-        name, (0, 1), xycoords="axes fraction", xytext=(0, 17), textcoords="offset points",
+        name, (0, 1), xycoords="axes fraction", xytext=(0, above), textcoords="offset points",
         ha="left", va="bottom", fontweight="bold", fontsize=TEXT_POINTS + 1,
         annotation_clip=False,
     )  # fmt: skip

@@ -23,6 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from fieldwork.errors import StudyError
+from fieldwork.records import Item
 
 PAGE_WIDTH = 6.85
 """Inches: two columns of a journal page (174 mm)."""
@@ -82,6 +83,8 @@ class FigureOptions:
     """Printed names that replace the registry's."""
     note: str | None = None
     """Printed at the head of the figure."""
+    questions: Mapping[ItemKey, Item] = field(default_factory=dict)
+    """The items that are drawn; one that is not here is called by its id."""
 
 
 def _known(condition: str) -> Look | None:
@@ -215,17 +218,6 @@ def _inches_high(figure: Figure, artist: Any) -> float:
 def wrapped(text: str, *, inches: float, points: float = TEXT_POINTS) -> str:
     """`text` broken into lines that fit, at the mean letter width of the style's font."""
     return textwrap.fill(text, width=max(8, int(inches * 72 / (0.57 * points))))
-
-
-def fitted(figure: Figure, text: str, *, inches: float) -> str:
-    """`text` broken into lines that measure at most `inches`, in the style's smallest type."""
-    probe = figure.text(0, 0, text, fontsize=TEXT_POINTS)
-    for width in range(len(text), 7, -1):
-        probe.set_text(textwrap.fill(text, width=width))
-        if probe.get_window_extent().width / figure.dpi <= inches:
-            break
-    probe.remove()
-    return str(probe.get_text())
 
 
 def no_data(why: str, *, note: str | None) -> Figure:

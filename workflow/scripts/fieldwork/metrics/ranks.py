@@ -9,33 +9,17 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.estimates import OrderChange, Rank
+from fieldwork.leaderboards import DECIMALS, Leaderboard
 from fieldwork.metrics.accuracy import NOTHING, READERS, RunArm, full_sizes, runs_by_arm, unit_of
 from fieldwork.records import RunAccuracy
 
 METRICS = ("em_strict", "em_flexible")
-DECIMALS = 3
-"""Places after the point of a leaderboard's scores; a run's score is rounded to as many."""
-
 _Read = Callable[[RunAccuracy], float]
-
-
-class Place(NamedTuple):
-    """A line of a leaderboard."""
-
-    model: str
-    score: float
-
-
-class Leaderboard(NamedTuple):
-    """All lines, and under which of their names the study's models are among them."""
-
-    places: Sequence[Place]
-    own_names: Mapping[str, str]
-    note: str | None = None
 
 
 class _Arms(NamedTuple):
@@ -43,65 +27,48 @@ class _Arms(NamedTuple):
     there: Sequence[RunAccuracy]
 
 
-def read_places(rows: Iterable[Mapping[str, str]]) -> list[Place]:
-    """The lines of a leaderboard file, from its columns model and mmlu_em.
-
-    Raises:
-        StudyError: a line has no model, or a score that is no share of 1.
-    """
-    places = []
-    for number, row in enumerate(rows, start=2):
-        try:
-            score = float(row["mmlu_em"])
-            model = row["model"]
-        except (KeyError, ValueError):
-            score, model = math.nan, ""
-        if not model or not 0 <= score <= 1:
-            raise StudyError(
-                f"resources/helm_lite_mmlu.csv: line {number} needs a model and its mmlu_em as a "
-                f"share of 1; correct it, or remove the line"
-            )
-        places.append(Place(model, score))
-    return places
-
-
 def measure_ranks(
-    runs: Sequence[RunAccuracy], leaderboard: Leaderboard, *, baseline: str
+    runs: Sequence[RunAccuracy],
+    leaderboard: Leaderboard,
+    *,
+    baseline: str,
+    own_names: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Rank]:
     """A row for each metric and each arm, the baseline among them, in order of arm and metric.
 
-    Raises:
-        StudyError: a model's name on the leaderboard is not on it.
+    Args:
+        runs: of tasks that ask the leaderboard's questions.
+        own_names: what models of the study are called on the leaderboard.
     """
-    _check_names(leaderboard)
     arms, full = runs_by_arm(runs), full_sizes(runs)
     return [
         _rank(
             arm,
             _Arms(of, arms.get(arm._replace(condition=baseline), [])),
-            others_of(leaderboard, arm.model),
+            others_of(leaderboard, own_names.get(arm.model)),
             metric,
-            (baseline, leaderboard.note, full[arm.model, arm.task]),
+            (baseline, leaderboard.name, full[arm.model, arm.task]),
         )
         for arm, of in arms.items()
         for metric in sorted(METRICS)
     ]
 
 
-def _check_names(leaderboard: Leaderboard) -> None:
-    known = {place.model for place in leaderboard.places}
-    for model, name in leaderboard.own_names.items():
-        if known and name not in known:
+def require_names(leaderboards: Sequence[Leaderboard], own_names: Mapping[str, str]) -> None:
+    """Raise StudyError where what a model is called is on none of the leaderboards, if there are any."""
+    known = {place.model for board in leaderboards for place in board.places}
+    for model, name in own_names.items():
+        if leaderboards and name not in known:
             raise StudyError(
-                f"models.{model}.leaderboard_name: {name!r} is not in resources/helm_lite_mmlu.csv; "
-                f"write it as the file does, or give null"
+                f"models.{model}.leaderboard_name: {name!r} is not in "
+                f"{', '.join(board.source for board in leaderboards)}; write it as the file does, or "
+                f"give null"
             )
 
 
-def others_of(leaderboard: Leaderboard, model: str) -> list[float]:
-    """Scores of the leaderboard without the model's own line."""
-    own = leaderboard.own_names.get(model)
-    return [round(p.score, DECIMALS) for p in leaderboard.places if p.model != own]
+def others_of(leaderboard: Leaderboard, own_name: str | None) -> list[float]:
+    """Scores of the leaderboard without the line of a model's own name."""
+    return [round(p.score, DECIMALS) for p in leaderboard.places if p.model != own_name]
 
 
 def place_of(score: float, others: Sequence[float]) -> int:
@@ -114,9 +81,9 @@ def _rank(
     arms: _Arms,
     others: Sequence[float],
     metric: str,
-    told: tuple[str, str | None, int],
+    told: tuple[str, str, int],
 ) -> Rank:
-    baseline, note, n_items = told
+    baseline, leaderboard, n_items = told
     read = READERS[metric]
     here = _places(arms.here, others, read)
     mean, from_mean = (_place_of_mean(of, others, read) for of in (arms.here, arms.there))
@@ -130,6 +97,7 @@ def _rank(
         condition=arm.condition,
         baseline=baseline,
         metric=metric,
+        leaderboard=leaderboard,
         n_models=len(others),
         rank_best=min(here) if here and others else None,
         rank_median=statistics.median(here) if here and others else None,
@@ -145,7 +113,6 @@ def _rank(
         n_units=len(here),
         n_items=n_items,
         unit=unit_of(arms.here),
-        note=note,
         reason=_reason(arms, others, baseline, rerun),
     )
 

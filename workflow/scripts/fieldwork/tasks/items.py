@@ -17,7 +17,7 @@ from fieldwork.errors import StudyError
 from fieldwork.records import Item, ItemKind
 from fieldwork.rows import cell_text
 from fieldwork.tasks.item_checks import require_distinct, require_sound
-from fieldwork.tasks.own_items import ColumnMap, GoldForm, OwnFormat, own_items
+from fieldwork.tasks.own_items import ColumnMap, GoldForm, OwnFormat, SourceKind, own_items
 from fieldwork.tasks.prompts import Question, helm_prompt, order_shots, plain_prompt
 
 
@@ -27,7 +27,7 @@ class SourceOptions(NamedTuple):
     Attributes:
         format: `items`, `mmlu` or `ethics`.
         name: what provenance calls the source.
-        kind: kind of the items of format `items`.
+        kind: kind of the items of format `items`; `mixed` where each row says its own.
         subjects: MMLU subjects or ETHICS subsets to take; empty takes all found.
         item_ids: items to keep; empty keeps all.
         shots: worked examples before an MMLU question; 0 asks it as a person would.
@@ -38,13 +38,18 @@ class SourceOptions(NamedTuple):
 
     format: str
     name: str
-    kind: ItemKind = "choice"
+    kind: SourceKind = "choice"
     subjects: tuple[str, ...] = ()
     item_ids: tuple[str, ...] = ()
     shots: int = 0
     letter_instruction: bool = True
     columns: ColumnMap = MappingProxyType({})
     gold: GoldForm = "auto"
+
+    @property
+    def usual_kind(self) -> ItemKind:
+        """The kind of a row that says none."""
+        return "choice" if self.kind == "mixed" else self.kind
 
 
 def load_items(
@@ -61,6 +66,8 @@ def load_items(
     """
     readers = {"items": _own_items, "mmlu": _mmlu_items, "ethics": _ethics_items}
     items = list(readers[options.format](files, options))
+    if options.format == "items":
+        _require_kind(items, options)
     items = [_with_candidates(item, candidates) if item.kind == "list" else item for item in items]
     if not items:
         raise StudyError(_nothing_in(files, options))
@@ -85,6 +92,17 @@ def _nothing_in(files: Sequence[Path], options: SourceOptions) -> str:
         f"{options.name}: no items{chosen} in {names}{more}; format {options.format} wants "
         f"{wanted[options.format]}"
     )
+
+
+def _require_kind(items: Sequence[Item], options: SourceOptions) -> None:
+    """Raise StudyError for an item of another kind than its source says: figures go by the source."""
+    other = next((item for item in items if options.kind not in ("mixed", item.kind)), None)
+    if other:
+        raise StudyError(
+            f"{other.provenance}: item {other.item_id!r} is of kind {other.kind}, and the task's source "
+            f"says kind: {options.kind}; write kind: {other.kind} there, or kind: mixed if its file "
+            f"holds both"
+        )
 
 
 def _with_candidates(item: Item, candidates: Mapping[str, Sequence[str]]) -> Item:
@@ -112,7 +130,9 @@ def _select(items: Sequence[Item], options: SourceOptions) -> list[Item]:
 
 
 def _own_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
-    return own_items(files, OwnFormat(options.name, options.kind, options.columns, options.gold))
+    return own_items(
+        files, OwnFormat(options.name, options.usual_kind, options.columns, options.gold)
+    )
 
 
 def _mmlu_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:

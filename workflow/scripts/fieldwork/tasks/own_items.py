@@ -24,6 +24,9 @@ MAX_LIST_LENGTH = 100
 GoldForm = Literal["auto", "letter", "text", "from_0", "from_1"]
 """How a row names the right option; `auto` takes a letter, or the text of an option."""
 
+SourceKind = ItemKind | Literal["mixed"]
+"""What a file of questions holds; in a mixed one each row says its own kind."""
+
 ColumnMap = Mapping[str, str | Sequence[str]]
 """Columns of a file by what they hold: `item_id`, `question`, `prompt`, `options`, `gold`, `subject`,
 `kind`, `list_length`. `options` are columns in order, or the one that holds a list."""

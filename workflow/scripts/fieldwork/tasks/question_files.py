@@ -15,7 +15,7 @@ from fieldwork.headers import bare_name, column_called, listed
 from fieldwork.records import Item, ItemKind
 from fieldwork.rows import cell_text, is_empty
 from fieldwork.sheets import stream_records
-from fieldwork.tasks.own_items import ColumnMap, GoldForm, OwnFormat, own_items
+from fieldwork.tasks.own_items import ColumnMap, GoldForm, OwnFormat, SourceKind, own_items
 
 _CALLED = {
     "question": "question questiontext frage fragetext fragestellung stem item aufgabe enonce text "
@@ -42,7 +42,7 @@ class QuestionGuess(NamedTuple):
 
     Attributes:
         path: the file.
-        kind: what all its questions are.
+        kind: what its questions are; `mixed` where its column `kind` names both.
         columns: columns by what they hold, for the setting `columns`.
         gold: how the right option is written, for the setting `gold`.
         items: the questions, read by this guess.
@@ -51,7 +51,7 @@ class QuestionGuess(NamedTuple):
     """
 
     path: Path
-    kind: ItemKind
+    kind: SourceKind
     columns: ColumnMap
     gold: GoldForm
     items: Sequence[Item]
@@ -90,9 +90,11 @@ def guess_questions(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
     if kind == "choice" and "gold" in columns:
         gold = _gold_form(rows, columns, doubts)
     items = list(own_items([path], OwnFormat(path.stem, kind, columns, gold)))
+    kinds = {item.kind for item in items}
+    held: SourceKind = kinds.pop() if len(kinds) == 1 else "mixed"
     used = {name for value in columns.values() for name in _as_list(value)}
     unused = [name for name in names if name and name not in used]
-    return QuestionGuess(path, kind, columns, gold, items, unused, doubts)
+    return QuestionGuess(path, held, columns, gold, items, unused, doubts)
 
 
 def _columns(

@@ -79,7 +79,7 @@ def read_prompts(study: Study, task: str, condition: str) -> Prompts:
     """The requests of one task and condition, from tables as far as they are there."""
     items = study.table("tasks", task)
     texts: dict[str, str] = {}
-    share = float(any(source["kind"] == "list" for source in study.tasks[task]["sources"]))
+    share = float(any(source["kind"] != "choice" for source in study.tasks[task]["sources"]))
     if items in study.files:
         rows = tables.read_columns(items, Item, ["item_id", "prompt", "kind"])
         texts = {item_id: prompt for item_id, prompt, _ in rows}

@@ -132,17 +132,13 @@ def _wider(row: ScoreComparison) -> str:
 
 
 def places(rows: Sequence[Rank], study: Study) -> Section:
-    """The places of a leaderboard that runs would take; told only where the items are its own."""
+    """The places of a leaderboard that runs would take."""
     own = told(
         [r for r in rows if r.metric == _reading(r.condition)], study, list(study.conditions)
     )
-    notes = list(dict.fromkeys(r.note for r in own if r.note))
-    quotable = [r for r in own if not r.note]
-    lines = [f"{where(r, study)}: {_place(r)} [ranks]" for r in quotable]
-    users = [r for r in quotable if r.condition in study.users and r.p_change is not None]
-    if notes and not quotable:
-        head = f"No place on a leaderboard is told: {notes[0].rstrip('.')} [ranks]."
-    elif not users:
+    lines = [f"{where(r, study)}: {_place(r)} [ranks]" for r in own]
+    users = [r for r in own if r.condition in study.users and r.p_change is not None]
+    if not users:
         head = "No place on a leaderboard is told: no runs with a user have one [ranks]."
     else:
         most = max(users, key=lambda r: r.p_change or 0.0)
@@ -170,7 +166,8 @@ def _place(row: Rank) -> str:
         else f", the same asked again {_chance(row.p_change_rerun)}"
     )
     return (
-        f"{ends} among {row.n_models} models ({counted(row.n_units, 'run')}, unit {unit}); "
+        f"{ends} among {row.n_models} models of {row.leaderboard} ({counted(row.n_units, 'run')}, "
+        f"unit {unit}); "
         f"two {unit}s differ in place: {_chance(row.p_change)}{again}"
     )
 

@@ -1,0 +1,94 @@
+"""What questions and options are called in a figure, and texts cut to their room."""
+
+import figure_frames as frames
+import pytest
+
+from fieldwork.figures.labels import cut, fit, inches_of, item_names, option_name
+from fieldwork.figures.style import ItemKey, new_figure
+
+CITIES = {
+    "capital_aus": "What is the capital of Australia?",
+    "capital_nz": "What is the capital of New Zealand?",
+}
+
+
+def names(task_items: dict[str, str], letters: int = 40) -> list[str]:
+    questions = frames.questions("t", task_items)
+    return [*item_names(questions, questions, letters=letters).values()]
+
+
+def test_ids_that_read_as_words_are_names() -> None:
+    assert names({"haircuts": "Which?", "science fiction": "What?", "Ämter": "Wo?"}) == [
+        "haircuts",
+        "science fiction",
+        "Ämter",
+    ]
+
+
+@pytest.mark.parametrize("other", ["capital_aus", "q1", "us-policy", "x", "us_foreign_policy-012"])
+def test_one_id_that_is_a_code_has_the_questions_of_its_task_printed(other: str) -> None:
+    assert names({"haircuts": "Which haircuts?", other: "Which films?"}) == [
+        "Which haircuts?",
+        "Which films?",
+    ]
+
+
+def test_an_item_without_its_question_is_called_by_its_id() -> None:
+    key = ItemKey("t", "academic_majors")
+    assert item_names([key], {}, letters=40) == {key: "academic majors"}
+
+
+def test_questions_that_begin_alike_have_their_ids_before_them() -> None:
+    assert names(CITIES, letters=24) == ["capital_aus: What is…", "capital_nz: What is the…"]
+    assert names(CITIES, letters=5) == ["capital_aus…", "capital_nz…"]
+
+
+def test_questions_of_another_task_change_no_name() -> None:
+    questions = frames.questions("t", {"films": "Which films?"})
+    other = frames.questions("u", CITIES)
+    assert [*item_names(questions, questions | other, letters=40).values()] == ["films"]
+
+
+@pytest.mark.parametrize(
+    ("text", "letters", "expected"),
+    [
+        ("What is it?", 11, "What is it?"),
+        ("two\n\nlines  and\ttabs", 40, "two lines and tabs"),
+        ("What is the capital of Australia?", 20, "What is the capital…"),
+        ("What is the capital of Australia?", 19, "What is the…"),
+        ("Well, who is it, then?", 18, "Well, who is it…"),
+        ("Donaudampfschifffahrtsgesellschaft", 10, "Donaudamp…"),
+        ("An Donaudampfschifffahrtsgesellschaft", 10, "An Donaud…"),
+        ("", 5, ""),
+    ],
+)
+def test_a_text_is_cut_after_a_word(text: str, letters: int, expected: str) -> None:
+    assert cut(text, letters=letters) == expected
+    assert len(expected) <= letters
+
+
+LONG = "A question that goes on for a while, and then some more, until it is far too long. " * 9
+
+
+@pytest.mark.parametrize("text", ["Short?", LONG, "W" * 300, "é" * 200, "a b " * 400, ""])
+@pytest.mark.parametrize("lines", [1, 2])
+@pytest.mark.parametrize("ending", ["", " (an_id)"])
+def test_a_text_fits_its_lines(text: str, lines: int, ending: str) -> None:
+    figure = new_figure(height=2)
+    page = fit(figure, text, inches=2.5, lines=lines, ending=ending).split("\n")
+    assert len(page) <= lines
+    assert all(inches_of(figure, line) <= 2.5 for line in page)
+    assert " ".join(page).endswith(ending.strip())
+    # as much of it as there is room for
+    if text == LONG:
+        assert sum(inches_of(figure, line) for line in page) > 2.5 * lines - 1.0
+
+
+def test_an_option_has_its_text_after_its_letter() -> None:
+    (choice,) = frames.questions("t", {"q": "?"}, ["Sydney", "Canberra"], "B").values()
+    (list_item,) = frames.questions("t", {"q": "?"}).values()
+    assert option_name(choice, "B") == "B Canberra"
+    assert option_name(choice, "C") == "C"
+    assert option_name(choice, "unknown") == "unknown"
+    assert option_name(list_item, "A") == "A"
+    assert option_name(None, "A") == "A"

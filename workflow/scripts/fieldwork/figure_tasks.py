@@ -1,0 +1,134 @@
+"""Which task of a study each figure draws, and which tasks have places on a leaderboard.
+
+Owns what kinds of questions a task holds, as its sources declare them, which kinds suit a figure, and
+which task `auto` takes. Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Config = dict[str, Any]
+
+AUTO = "auto"
+"""The setting of a figure that takes the first selected task that suits it."""
+
+SUITABLE: Mapping[str, frozenset[str]] = {
+    "fig1": frozenset({"list"}),
+    "fig2": frozenset({"choice"}),
+    "fig3": frozenset({"choice"}),
+    "fig4": frozenset({"list", "choice"}),
+    "fig5": frozenset({"list"}),
+    "categories": frozenset({"choice"}),
+}
+"""Kinds of questions that a figure draws; one of them is enough."""
+
+
+def kinds_of(task: Config) -> frozenset[str]:
+    """The kinds of questions that an entry of `tasks` holds: `list`, `choice` or both."""
+    kinds = set[str]()
+    for source in task["sources"]:
+        # benchmarks have questions of one kind, whatever `kind` says
+        kind = source["kind"] if source["format"] == "items" else "choice"
+        kinds |= {"list", "choice"} if kind == "mixed" else {kind}
+    return frozenset(kinds)
+
+
+def is_whole_benchmark(task: Config) -> bool:
+    """Whether a task takes a benchmark, or subjects of one, without naming its questions."""
+    return any(part["format"] != "items" and not part["item_ids"] for part in task["sources"])
+
+
+def figure_tasks(config: Config) -> dict[str, str | None]:
+    """The task that each figure draws; None for a figure that is not drawn."""
+    return {
+        figure: first_suitable(config, figure) if task == AUTO else task
+        for figure, task in config["figures"].items()
+    }
+
+
+def first_suitable(config: Config, figure: str) -> str | None:
+    """The selected task that `auto` takes for a figure; None where none suits.
+
+    It is the first that suits. For figure 2 chosen questions go before a whole benchmark, for figure 3
+    a task with a leaderboard before one without, for figure 4 lists before choices.
+    """
+    entries = {task: config["tasks"][task] for task in config["study"]["tasks"]}
+    suitable = [task for task in entries if kinds_of(entries[task]) & SUITABLE[figure]]
+    # of those that are as good, min takes the first
+    return min(suitable, key=lambda task: _is_second_best(figure, entries[task]), default=None)
+
+
+def _is_second_best(figure: str, task: Config) -> bool:
+    match figure:
+        case "fig2":
+            return is_whole_benchmark(task)
+        case "fig3":
+            return task["leaderboard"] is None
+        case "fig4":
+            return "list" not in kinds_of(task)
+        case _:
+            return False
+
+
+def task_of(config: Config, figure: str) -> str | None:
+    """The task of a figure, also where the figure itself is switched off."""
+    task: str | None = config["figures"][figure]
+    return first_suitable(config, figure) if task in (None, AUTO) else task
+
+
+def survey_tasks(config: Config) -> list[str]:
+    """The tasks that participants are asked where the config names none: those of figures 1 and 2.
+
+    A whole benchmark is asked only where there is nothing else.
+    """
+    both = [task for task in (task_of(config, "fig1"), task_of(config, "fig2")) if task]
+    few = [task for task in both if not is_whole_benchmark(config["tasks"][task])]
+    return [*dict.fromkeys(few or both)]
+
+
+def ranked_tasks(config: Config) -> dict[str, str]:
+    """The selected tasks whose scores have places, with the path of their leaderboard.
+
+    A task with a `leaderboard_note` has other questions than the leaderboard's, so no place.
+    """
+    entries = {task: config["tasks"][task] for task in config["study"]["tasks"]}
+    return {
+        task: entry["leaderboard"]
+        for task, entry in entries.items()
+        if entry["leaderboard"] and not entry["leaderboard_note"]
+    }
+
+
+def broken_figures(config: Config) -> Iterator[str]:
+    """What is wrong with the settings of figures and leaderboards, a sentence each."""
+    if AUTO in config["tasks"]:
+        yield f"tasks.{AUTO}: the settings of figures mean something else by this name; choose another"
+    for figure, task in config["figures"].items():
+        if task is not None and not (task == AUTO and figure != "categories"):
+            yield from _broken_figure(figure, task, config)
+    for task in config["study"]["tasks"]:
+        entry = config["tasks"].get(task)
+        if entry and entry["leaderboard"] and "choice" not in kinds_of(entry):
+            yield (
+                f"tasks.{task}.leaderboard: only questions with options have scores, and this task "
+                f"has none; remove the leaderboard"
+            )
+
+
+def _broken_figure(figure: str, task: str, config: Config) -> Iterator[str]:
+    instead = "null" if figure == "categories" else f"{AUTO}, or null"
+    if task not in config["tasks"]:
+        known = ", ".join(sorted(config["tasks"]))
+        yield f"figures.{figure}: {task!r} is not in tasks (there are {known})"
+    elif task not in config["study"]["tasks"]:
+        selected = ", ".join(config["study"]["tasks"])
+        yield (
+            f"figures.{figure}: {task!r} is not in study.tasks ({selected}); select it there, name one "
+            f"of these, or write {instead}"
+        )
+    elif not kinds_of(config["tasks"][task]) & SUITABLE[figure]:
+        (kind,), (own_kind,) = SUITABLE[figure], kinds_of(config["tasks"][task])
+        yield (
+            f"figures.{figure}: the figure draws questions of kind {kind}, and those of {task!r} are of "
+            f"kind {own_kind} (kind in tasks.{task}.sources); name another task, or write {instead}"
+        )

@@ -1,0 +1,184 @@
+"""What figure 2 shows of each question, and how much of a page that takes, before anything is drawn.
+
+Each question has options of its own, so each has its own legend: above its bars, below its text.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+from matplotlib.figure import Figure
+
+from fieldwork.figures.labels import fit, inches_of
+from fieldwork.figures.style import (
+    PAGE_HEIGHT,
+    PAGE_WIDTH,
+    TEXT_POINTS,
+    FigureOptions,
+    ItemKey,
+    choose_items,
+)
+from fieldwork.records import UNKNOWN, Item
+
+FIELD_GAP = 0.45
+"""Bars between the last condition and the field."""
+SWATCH, TEXT_GAP, SPACING = 1.3, 0.5, 1.6
+"""Widths in letters' heights: a swatch, from there to its text, and from one column to the next."""
+LINE_SPACING = 0.2
+"""Between two lines of options, in letters' heights."""
+_LINE = (1 + LINE_SPACING) * TEXT_POINTS / 72
+"""Inches from one line of options to the next."""
+_BESIDE = 0.25
+"""Inches of the page that neither names nor questions take."""
+GAP = 0.05
+"""Inches between bars, options and question."""
+_ABOVE = 0.12
+_WIDEST_BAR, _LEAST_BAR = 0.17, 0.125
+"""Inches from one bar to the next."""
+_MOST_LINES, _FEW_LINES, _FEW_QUESTIONS = 5, 2, 4
+"""Of options. Where a page is too short, questions are left out down to a few, then options are cut."""
+_TITLE_LINES = 2
+_AROUND = 1.25
+"""Inches of a page that notes, head, models' names and the axis take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options(FigureOptions):
+    """What a study decides about Figure 2."""
+
+    items: Sequence[str] = ()
+    """Item ids in their order; empty: all, in the order of the table."""
+    field_condition: str = "field"
+    """The condition of real users: drawn last, set off from the others."""
+    max_items: int = 6
+    """How many items are drawn where none are asked for by name; fewer where a page holds fewer."""
+
+
+class Choice(NamedTuple):
+    """An option of a question, its text as it is printed."""
+
+    letter: str
+    text: str
+    is_gold: bool
+
+    @property
+    def label(self) -> str:
+        """As it stands beside its swatch."""
+        return f"{self.letter}  {self.text}".rstrip()
+
+
+class Panel(NamedTuple):
+    """A question: its text in lines, and its options in so many columns."""
+
+    item: ItemKey
+    title: str
+    choices: Sequence[Choice]
+    columns: int
+
+    @property
+    def legend_inches(self) -> float:
+        """Height of the options."""
+        return -(-len(self.choices) // self.columns) * _LINE
+
+    @property
+    def head_inches(self) -> float:
+        """Height of text and options."""
+        lines = self.title.count("\n") + 1
+        return self.legend_inches + lines * 1.2 * TEXT_POINTS / 72 + 2 * GAP + _ABOVE
+
+
+class Layout(NamedTuple):
+    """The questions of a page, the inches of a bar, and a line where questions were left out."""
+
+    panels: Sequence[Panel]
+    bar: float
+    remark: str | None
+
+
+def places(conditions: Sequence[str], field_condition: str) -> list[float]:
+    """Heights of the bars, top down; field stands apart."""
+    return [
+        i + (FIELD_GAP if condition == field_condition and i > 0 else 0.0)
+        for i, condition in enumerate(conditions)
+    ]
+
+
+def lay_out(
+    figure: Figure, rows: Sequence[Any], names: Sequence[str], slots: float, options: Options
+) -> Layout:
+    """As many questions as are wanted and a page holds, at least one.
+
+    Args:
+        figure: to measure texts with.
+        rows: `records.AnswerShare` rows.
+        names: of the conditions, as printed.
+        slots: bars that a panel has room for.
+    """
+    answers: dict[ItemKey, dict[str, bool]] = {}
+    for row in rows:
+        answers.setdefault(ItemKey(row.task, row.item_id), {})[row.answer] = bool(row.is_correct)
+    everything = choose_items(answers, options.items, at_most=options.max_items).items
+    most = len(everything)
+    # what is named is drawn
+    least = most if options.items else min(most, 1)
+    few = max(least, min(most, _FEW_QUESTIONS))
+    for lines, fewest in ((_MOST_LINES, few), (_FEW_LINES, least)):
+        panels = [
+            _panel(figure, key, answers[key], options.questions.get(key), lines, names)
+            for key in everything
+        ]
+        for count in range(most, fewest - 1, -1):
+            around = _AROUND + sum(panel.head_inches for panel in panels[:count])
+            bar = (PAGE_HEIGHT - around) / (slots * max(count, 1))
+            if bar >= _LEAST_BAR or (lines, count) == (_FEW_LINES, least):
+                remark = choose_items(answers, options.items, at_most=count).remark
+                bar = min(_WIDEST_BAR, max(_LEAST_BAR, bar))
+                return Layout(panels[:count], bar, remark)
+    raise AssertionError("unreachable: the least questions with few lines always return")
+
+
+def _panel(
+    figure: Figure,
+    key: ItemKey,
+    answers: Mapping[str, bool],
+    item: Item | None,
+    most_lines: int,
+    names: Sequence[str],
+) -> Panel:
+    room = PAGE_WIDTH - max(inches_of(figure, name) for name in names) - _BESIDE
+    title = f"{key.task}: {key.item_id}"
+    if item is not None:
+        # the id is what tables and findings call the question by
+        ending = f" ({key.item_id})"
+        title = fit(figure, item.question, inches=room, lines=_TITLE_LINES, ending=ending)
+    choices = _choices(answers, item)
+    for lines in range(1, most_lines + 1):
+        columns = max(1, -(-len(choices) // lines))
+        if _width(figure, choices, columns) <= room:
+            return Panel(key, title, choices, columns)
+    own = room / columns - _width(figure, [Choice("W", "", is_gold=False)], 1)
+    short = [c._replace(text=fit(figure, c.text, inches=own)) for c in choices]
+    return Panel(key, title, short, columns)
+
+
+def _choices(answers: Mapping[str, bool], item: Item | None) -> list[Choice]:
+    """All options of the question, those that nobody chose among them."""
+    if item is None:
+        return [Choice(a, "", answers[a]) for a in sorted(answers) if a != UNKNOWN]
+    return [
+        Choice(letter, " ".join(text.split()), answers.get(letter, False))
+        for letter, text in zip(ascii_uppercase, item.choices, strict=False)
+    ]
+
+
+def _width(figure: Figure, choices: Sequence[Choice], columns: int) -> float:
+    """Inches of a legend of some options; one column is filled after the other."""
+    widths = [inches_of(figure, choice.label) for choice in choices]
+    lines, longer = divmod(len(choices), columns)
+    total, at = 0.0, 0
+    for column in range(columns):
+        end = at + lines + (column < longer)
+        total += max(widths[at:end], default=0.0) + (SWATCH + TEXT_GAP + SPACING) * TEXT_POINTS / 72
+        at = end
+    return total
