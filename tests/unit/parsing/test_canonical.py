@@ -48,6 +48,9 @@ def merge(mentions: dict[str, int], **given: dict[str, str]) -> dict[str, Merge]
         ("Government and Corporate Bonds", "Government and Corporate Bond"),
         ("Cyber Security Specialist", "Cybersecurity Specialists"),
         ("Registered Nurse Practitioner", "Registered Nurses Practitioners"),
+        # 'and', 'or' and a slash
+        ("Data Scientist / Data Analyst", "Data Scientist or Data Analyst"),
+        ("Gold and Silver", "Gold or Silver"),
         # word order
         ("Economics and Finance", "Finance and Economics"),
         ("Economics and Finance", "Finance & Economics"),

@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -308,21 +309,30 @@ def test_refusals(source: str, sample: str, precision: float, recall: float) -> 
 # ---- names --------------------------------------------------------------------------------------------
 
 
+@cache
+def merges_by_question() -> dict[str, dict[str, str]]:
+    """Canonical name of each name that models gave, by question."""
+    counts: dict[str, Counter[str]] = {}
+    for row in rows(TOP_FIVE):
+        counts.setdefault(row["question_id"], Counter()).update(
+            parse_list(row["response"]).items or ()
+        )
+    return {
+        question: {
+            name: merge.canonical
+            for name, merge in canonicalise(names, aliases={}, overrides={}).items()
+        }
+        for question, names in counts.items()
+    }
+
+
 @pytest.mark.parametrize("sample", ["seen", "fresh"])
 def test_names(sample: str) -> None:
     """Pairs of names that look alike within a question: merged where a person calls them the same."""
-    counts: dict[str, dict[str, int]] = {}
-    for row in rows(TOP_FIVE):
-        within = counts.setdefault(row["question_id"], {})
-        for name in parse_list(row["response"]).items or ():
-            within[name] = within.get(name, 0) + 1
-    merges = {
-        question: canonicalise(within, aliases={}, overrides={})
-        for question, within in counts.items()
-    }
+    merges = merges_by_question()
     homes: dict[str, set[tuple[str, str]]] = {}
-    for question, within in counts.items():
-        for name in within:
+    for question, names in merges.items():
+        for name in names:
             homes.setdefault(digest(name), set()).add((question, name))
     pairs = []
     for row in labels("names"):
@@ -331,8 +341,7 @@ def test_names(sample: str) -> None:
         for question, first in homes.get(row["first"], set()):
             for other, second in homes.get(row["second"], set()):
                 if question == other:
-                    merge = merges[question]
-                    same = merge[first].canonical == merge[second].canonical
+                    same = merges[question][first] == merges[question][second]
                     pairs.append(
                         ("same" if same else None, "same" if row["label"] == "same" else None)
                     )

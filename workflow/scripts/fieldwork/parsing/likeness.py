@@ -5,7 +5,7 @@ whether the names of the prompt are common nouns, and time that grows with the n
 rather than of all keys.
 
 Two keys are alike where they have the same numbers (digits, Roman numerals, number words: a sequel is
-another film) and, articles within left out,
+another film) and, articles within left out and 'or' read as 'and',
 - the same letters once spaces are removed ('spider man', 'spiderman'), or
 - as many words, in which words differ as a plural does from its singular ('fund', 'funds'): any number
   of words in a name of several; in a name of one word only where the prompt's names are common nouns,
@@ -207,7 +207,7 @@ def _is_plural(short: str, long: str) -> bool:
 
 @lru_cache(maxsize=_CACHED_KEYS)
 def _words(key: str) -> tuple[str, ...]:
-    words = tuple(key.split())
+    words = tuple("and" if word == "or" else word for word in key.split())
     return tuple(word for word in words if word not in _ARTICLES) or words
 
 

@@ -24,6 +24,7 @@ _URL = re.compile(r"<?\bhttps?://[^\s<>]{1,500}>?|<?\[link\]>?")
 _CHECKBOX = re.compile(r"^\[[ xX✓]\]\s+")
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!~|<>])")
 _EMPHASIS = re.compile(r"\*{1,3}|~~|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|`{1,2}")
+_MARKS = re.compile(r"[*_~`]")
 _LEADING_EMPHASIS = re.compile(
     r"^(?:\*\*\*(?P<a>[^*\n]{1,300})\*\*\*|\*\*(?P<b>[^*\n]{1,300})\*\*|__(?P<c>[^_\n]{1,300})__"
     r"|\*(?P<d>[^*\n]{1,300})\*|_(?P<e>[^_\n]{1,300})_(?!\w)|`(?P<f>[^`\n]{1,300})`)"
@@ -100,8 +101,7 @@ def item_names(entries: Sequence[str]) -> tuple[str, ...]:
 
 def plain_text(text: str) -> str:
     """The text without links, footnotes, emphasis marks and backslash escapes."""
-    bare = _FOOTNOTE.sub("", _URL.sub("", _LINK.sub(r"\1", text)))
-    return _ESCAPE.sub(r"\1", _EMPHASIS.sub("", bare)).strip()
+    return _without_emphasis(_without_links(text))
 
 
 def _decide(cut: NameCut, *, usual: bool) -> str:
@@ -112,8 +112,7 @@ def _decide(cut: NameCut, *, usual: bool) -> str:
 
 
 def _cut(entry: str) -> NameCut:
-    content = _FOOTNOTE.sub("", _URL.sub("", _LINK.sub(r"\1", entry[:_MAX_ENTRY])))
-    content = _CHECKBOX.sub("", content.strip())
+    content = _CHECKBOX.sub("", _without_links(entry[:_MAX_ENTRY]).strip())
     content = _LABEL.sub("", _without_leading_symbols(content))
     emphasis = _LEADING_EMPHASIS.match(content)
     if emphasis:
@@ -139,7 +138,7 @@ def _cut_marked(inner: str, rest: str) -> NameCut:
 
 
 def _cut_plain(content: str) -> NameCut:
-    text = _ESCAPE.sub(r"\1", _EMPHASIS.sub("", content)).strip()
+    text = _without_emphasis(content)
     title = _quoted_title(text)
     if title:
         return NameCut(name=title, before_colon=title, is_title=True)
@@ -158,6 +157,17 @@ def _cut_plain(content: str) -> NameCut:
     name = _tidy(text)
     before = _tidy(text[: colon.start()]) if colon else name
     return NameCut(name=name, before_colon=before or name, is_title=is_title and before != name)
+
+
+def _without_links(text: str) -> str:
+    """The text without links, addresses and footnotes, which most texts do not hold."""
+    if "[" in text or "【" in text:
+        text = _FOOTNOTE.sub("", _LINK.sub(r"\1", text))
+    return _URL.sub("", text) if "http" in text or "[link]" in text else text
+
+
+def _without_emphasis(text: str) -> str:
+    return _ESCAPE.sub(r"\1", _EMPHASIS.sub("", text) if _MARKS.search(text) else text).strip()
 
 
 def _quoted_title(text: str) -> str | None:
