@@ -152,12 +152,10 @@ def test_a_server_that_is_not_there(api: str, chat: Chat, ledger: Ledger) -> Non
 @pytest.mark.parametrize("api", PROVIDERS)
 def test_a_server_that_hangs_costs_a_few_time_limits(api: str, chat: Chat, ledger: Ledger) -> None:
     chat.faults.append(Fault(wait_s=60.0, times=FOREVER))
-    began = time.monotonic()
     with pytest.raises(StudyError, match=r"no reply within 0\.3 s.*models\.\*\.timeout_s"):
         ask(PROVIDERS[api](chat, timeout_s=0.3), ledger)
+    # one after the other, with their attempts, all requests would take 300 s
     assert len(chat.requests) <= 8
-    # one after the other all requests would take 300 s
-    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -49,7 +49,7 @@ class Legibility:
 
     def __init__(self, rules: Rules, arm: Arm, sender: Sender) -> None:
         self._rules, self._arm, self._sender = rules, arm, sender
-        self._n = self._n_unread = 0
+        self._n = self._n_unread = self._n_cut = 0
         self._next_look = ENOUGH
         self._earlier: dict[bytes, Item] = {}
         self._parts: Counter[str] = Counter()
@@ -68,6 +68,7 @@ class Legibility:
         if reason is None:
             return
         self._n_unread += 1
+        self._n_cut += response.outcome == "truncated"
         if len(self._samples) < SAMPLES:
             self._samples.append(self._sample(response.text, reason))
 
@@ -130,17 +131,20 @@ class Legibility:
 
     def _way_out(self) -> str:
         setting = f"tasks.{self._arm.task}.max_tokens"
-        n = self._parts["outcome truncated"]
-        if n:
+        if 2 * self._n_cut >= self._n_unread:
             return (
-                f"{n} are cut off at the longest answer: raise {setting} ({self._arm.max_tokens})"
+                f"{self._n_cut} of them are cut off at the longest answer: raise {setting} "
+                f"({self._arm.max_tokens})"
             )
         return f"change the prompt, the model's settings or {setting} ({self._arm.max_tokens})"
 
     def _sample(self, text: str | None, reason: str) -> str:
         line = " ".join(self._sender.provider.masked(text or "").split())
-        shown = line if len(line) <= SAMPLE_LETTERS else f"{line[:SAMPLE_LETTERS]}…"
-        return f"“{shown}” ({reason})"
+        # an answer may hold what a terminal would obey
+        sample = "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
+        if len(sample) > SAMPLE_LETTERS:
+            sample = f"{sample[:SAMPLE_LETTERS]}…"
+        return f"“{sample}” ({reason})"
 
 
 _MEANINGS: Mapping[str, str] = {
