@@ -22,7 +22,7 @@ from workflow.test_field import field_setting, write_survey
 
 pytestmark = pytest.mark.workflow
 
-STUDY = "asked"
+STUDY = "volunteers"
 TARGETS = (
     f"results/{STUDY}/study.duckdb",
     f"results/{STUDY}/findings.md",
@@ -49,7 +49,7 @@ def write_page(folder: Path, participant: str, row: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def asked(synthetic: SyntheticField, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def field_study(synthetic: SyntheticField, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A study with a field, its report, and a file that is named after a participant."""
     made = copy_project(tmp_path_factory.mktemp("forget") / "project")
     folder = made.root / "resources/field"
@@ -65,9 +65,9 @@ def asked(synthetic: SyntheticField, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture
-def study(asked: Checkout, tmp_path: Path) -> Checkout:
+def study(field_study: Checkout, tmp_path: Path) -> Checkout:
     """The same in a folder of the test's own."""
-    return asked.clone(tmp_path / "project")
+    return field_study.clone(tmp_path / "project")
 
 
 def run(study: Checkout, *arguments: str) -> tuple[int, str]:
@@ -101,13 +101,13 @@ def contents(path: Path, raw: bytes | None = None) -> Iterator[bytes]:
 
 def holders(study: Checkout, *needles: str) -> set[str]:
     """The files of the folder, the project's own left out, that hold one of some texts."""
-    found: set[str] = set()
+    paths: set[str] = set()
     for place in ("results", "logs", ".snakemake", "resources/field", "resources/ledger"):
         for path in (p for p in (study.root / place).rglob("*") if p.is_file()):
             pieces = [piece.lower() for piece in contents(path)]
             if any(needle.encode() in piece for needle in needles for piece in pieces):
-                found.add(path.relative_to(study.root).as_posix())
-    return found
+                paths.add(path.relative_to(study.root).as_posix())
+    return paths
 
 
 def pseudonyms_of(study: Checkout) -> dict[str, str]:
@@ -138,22 +138,22 @@ def test_nothing_is_left_and_everybody_else_is_as_before(
     first = synthetic.wide[0]["panel_id"]
     name = pseudonyms_of(study)["wave_1.csv:4"]
     before = answers_of(study)
-    holding = holders(study, first, name)
-    assert holding >= {
+    paths = holders(study, first, name)
+    assert paths >= {
         "resources/field/wave_1.csv",
         f"resources/field/page/{first}.json",
-        "results/asked/report.zip",
-        "results/asked/study.duckdb",
-        "results/asked/metrics/accuracy_runs.csv",
+        "results/volunteers/report.zip",
+        "results/volunteers/study.duckdb",
+        "results/volunteers/metrics/accuracy_runs.csv",
     }
     # the name of the file stands in Snakemake's records of the import
-    assert any(path.startswith(".snakemake/metadata/") for path in holding)
-    assert any(path.startswith(".snakemake/log/") for path in holding)
-    status, told = forget(study, first)
-    assert status == 0, told[-3000:]
-    assert "resources/field/wave_1.csv: 1 row(s); deleted." in told
-    assert "None of them holds an id or a pseudonym" in told
-    assert first not in told
+    assert any(path.startswith(".snakemake/metadata/") for path in paths)
+    assert any(path.startswith(".snakemake/log/") for path in paths)
+    status, output = forget(study, first)
+    assert status == 0, output[-3000:]
+    assert "resources/field/wave_1.csv: 1 row(s); deleted." in output
+    assert "None of them holds an id or a pseudonym" in output
+    assert first not in output
     assert holders(study, first) == set()
     assert holders(study, name) == {RECORD}
     assert not (study.root / f"results/{STUDY}/report.zip").exists()
@@ -163,8 +163,8 @@ def test_nothing_is_left_and_everybody_else_is_as_before(
         f"results/{STUDY}/{table}"
         for table in ("answers/answers.parquet", "metrics/accuracy_runs.csv")
     )
-    status, told = run(study, answers, runs)
-    assert status == 0, told[-3000:]
+    status, output = run(study, answers, runs)
+    assert status == 0, output[-3000:]
     assert holders(study, first) == set()
     assert holders(study, name) == {RECORD}
     after = answers_of(study)
@@ -173,35 +173,37 @@ def test_nothing_is_left_and_everybody_else_is_as_before(
 
 
 def test_the_list_of_what_came_from_the_field_is_that_of_the_rules(
-    asked: Checkout, monkeypatch: pytest.MonkeyPatch
+    field_study: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever a new rule makes of the field's answers must be in it."""
-    status, told = run(asked, "all", "-n", "--forcerun", "import_field")
-    assert status == 0, told[-3000:]
-    jobs = re.findall(r"^(?:local)?rule (\w+):\n(.*?)^    jobid", told, re.MULTILINE | re.DOTALL)
+    status, output = run(field_study, "all", "-n", "--forcerun", "import_field")
+    assert status == 0, output[-3000:]
+    jobs = re.findall(r"^(?:local)?rule (\w+):\n(.*?)^    jobid", output, re.MULTILINE | re.DOTALL)
     outputs = {rule: re.search(r"^    output: (.*)$", body, re.MULTILINE) for rule, body in jobs}
-    made = {rule: found[1].split(", ") for rule, found in outputs.items() if found}
+    files = {rule: match[1].split(", ") for rule, match in outputs.items() if match}
     # the config that a study was made with, and versions, hold nothing of the field
-    kept = {"record_provenance"}
-    assert len(made) > 20
-    monkeypatch.chdir(asked.root)
-    for rule, paths in made.items():
+    others = {"record_provenance"}
+    assert len(files) > 20
+    monkeypatch.chdir(field_study.root)
+    for rule, paths in files.items():
         for path in (Path(path) for path in paths):
             path.parent.mkdir(parents=True, exist_ok=True)
             is_new = not path.exists()
             path.touch()
-            listed = path in computed.field_files_of(Path(f"results/{STUDY}"))
+            is_listed = path in computed.field_files_of(Path(f"results/{STUDY}"))
             if is_new:
                 path.unlink()
-            assert listed is (rule not in kept), f"{rule}: {path}"
+            assert is_listed is (rule not in others), f"{rule}: {path}"
 
 
 def test_an_id_of_nobody_stops_without_a_change(study: Checkout) -> None:
     before = {p: p.stat().st_mtime_ns for p in (study.root / "results").rglob("*")}
-    status, told = forget(study, "0123456789abcdef01234567")
+    status, output = forget(study, "0123456789abcdef01234567")
     assert status != 0
-    assert "ERROR: resources/field/forget.txt: no file of the field holds the id of line 1" in told
-    assert "0123456789abcdef01234567" not in told
+    assert (
+        "ERROR: resources/field/forget.txt: no file of the field holds the id of line 1" in output
+    )
+    assert "0123456789abcdef01234567" not in output
     assert {p: p.stat().st_mtime_ns for p in (study.root / "results").rglob("*")} == before
 
 
@@ -212,11 +214,13 @@ def test_a_participant_who_comes_back_stops_the_import(
     backup = survey.read_bytes()
     assert forget(study, synthetic.wide[1]["panel_id"])[0] == 0
     survey.write_bytes(backup)
-    status, told = run(study, f"results/{STUDY}/field/answers.parquet")
+    status, output = run(study, f"results/{STUDY}/field/answers.parquet")
     assert status != 0
-    assert "ERROR: resources/field/wave_1.csv: row 5 is of a participant who was forgotten" in told
-    status, told = run(study, "forget")
-    assert status == 0, told[-3000:]
+    assert (
+        "ERROR: resources/field/wave_1.csv: row 5 is of a participant who was forgotten" in output
+    )
+    status, output = run(study, "forget")
+    assert status == 0, output[-3000:]
     assert run(study, f"results/{STUDY}/field/answers.parquet")[0] == 0
 
 
@@ -229,16 +233,16 @@ def test_another_run_in_the_folder_is_waited_for(
     own = psutil.Process(os.getpid())
     living = {"host": socket.gethostname(), "pid": own.pid, "created": own.create_time()}
     (records / "fieldwork_run.json").write_text(json.dumps(living))
-    status, told = forget(study, synthetic.wide[1]["panel_id"])
+    status, output = forget(study, synthetic.wide[1]["panel_id"])
     assert status != 0
-    assert "another run is using this folder" in told
+    assert "another run is using this folder" in output
     assert synthetic.wide[1]["panel_id"] in (study.root / "resources/field/wave_1.csv").read_text()
 
 
-def test_forgetting_is_no_part_of_a_study(asked: Checkout) -> None:
-    status, told = run(asked, "all", "-n")
+def test_forgetting_is_no_part_of_a_study(field_study: Checkout) -> None:
+    status, output = run(field_study, "all", "-n")
     assert status == 0
-    assert "forget" not in planned_rules(told)
-    without = asked.snakemake("forget")
-    assert without.returncode != 0
-    assert "ERROR: field: the study has no field, so there is nobody to forget" in without.stderr
+    assert "forget" not in planned_rules(output)
+    blank = field_study.snakemake("forget")
+    assert blank.returncode != 0
+    assert "ERROR: field: the study has no field, so there is nobody to forget" in blank.stderr

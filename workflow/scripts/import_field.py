@@ -45,10 +45,10 @@ def main(
         raise StudyError(f"{files[0]}: no file of a kind that is read; correct field.osf.files")
     told = columns.Map(field, [Prompt(*key) for key in items], list(labels))
     raw = columns.read_field([sources.read_sheet(path) for path in readable], told)
-    counted = (
+    summary = (
         "%d file(s), %d answers asked for; %d rows left out by field.models or field.skip_prompts"
     )
-    logger.info(counted, len(readable), len(raw.answers), raw.n_left_out)
+    logger.info(summary, len(readable), len(raw.answers), raw.n_left_out)
     key = privacy.read_key(Path(field["key_file"]))
     refuse_return(raw, key, deletions)
     kept = importing.keep(raw, key)

@@ -154,11 +154,11 @@ def test_the_record_says_what_and_never_who() -> None:
 
 def test_what_was_done_is_said_in_sentences() -> None:
     write("results/figures/copy.svg")
-    told = sentences(run(ONE))
-    assert "Participants to be forgotten: 1." in told
-    assert f"  {RAW}: 2 row(s); deleted." in told
-    assert "  results/mine: 9 file(s) computed from the field are deleted." in told
-    assert "  results/figures/copy.svg: deleted." in told
+    text = sentences(run(ONE))
+    assert "Participants to be forgotten: 1." in text
+    assert f"  {RAW}: 2 row(s); deleted." in text
+    assert "  results/mine: 9 file(s) computed from the field are deleted." in text
+    assert "  results/figures/copy.svg: deleted." in text
     n_files = sum(
         1
         for _ in (
@@ -166,8 +166,8 @@ def test_what_was_done_is_said_in_sentences() -> None:
         )
     )
     # beside these: two files of answers and the key
-    assert f"{n_files + 3} files were searched" in told
-    assert "None of them holds an id or a pseudonym" in told
+    assert f"{n_files + 3} files were searched" in text
+    assert "None of them holds an id or a pseudonym" in text
 
 
 def test_several_participants_and_files_that_hold_nobody_else() -> None:
@@ -206,11 +206,11 @@ def test_an_id_that_is_nowhere_deletes_nobody(folder: Path, ids: list[str]) -> N
     before = tree(folder)
     with pytest.raises(StudyError) as caught:
         run(*ids)
-    told = str(caught.value)
-    assert f"holds the id of line {len(ids)}" in told
-    assert str(RAW) in told
-    assert "Nothing was deleted" in told
-    assert not any(who in told for who in ids)
+    text = str(caught.value)
+    assert f"holds the id of line {len(ids)}" in text
+    assert str(RAW) in text
+    assert "Nothing was deleted" in text
+    assert not any(who in text for who in ids)
     assert tree(folder) == before
     assert Path(FORGET_FILE).exists()
     assert not Path(DELETIONS_FILE).exists()
@@ -244,8 +244,8 @@ def test_results_alone_are_evidence_enough() -> None:
     for path in (RAW, GROUPS):
         kept = [line for line in path.read_text().splitlines(keepends=True) if ONE not in line]
         path.write_text("".join(kept))
-    told = sentences(run(ONE))
-    assert "results/mine: 9 file(s)" in told
+    text = sentences(run(ONE))
+    assert "results/mine: 9 file(s)" in text
     assert not Path("results/mine/field").exists()
 
 
@@ -322,8 +322,8 @@ def test_a_run_that_was_killed_anywhere_is_finished_by_the_next(
 def test_a_second_run_with_the_same_id_finds_it_done(folder: Path) -> None:
     run(ONE)
     before = tree(folder)
-    told = sentences(run(ONE))
-    assert "an earlier run did it" in told
+    text = sentences(run(ONE))
+    assert "an earlier run did it" in text
     assert tree(folder) == before
 
 
@@ -343,8 +343,8 @@ def test_a_second_run_with_the_same_id_finds_it_done(folder: Path) -> None:
 def test_what_is_left_is_named_and_the_ids_are_kept(path: str, content: str) -> None:
     write(path, content)
     outcome = run(ONE)
-    told = sentences(outcome)
-    assert f"LEFT: {path.replace(ONE, '[id]')} still holds a participant" in told
+    text = sentences(outcome)
+    assert f"LEFT: {path.replace(ONE, '[id]')} still holds a participant" in text
     failure = failure_of(outcome, site())
     assert failure is not None
     assert failure.startswith(f"{FORGET_FILE}: the deletion is not finished. 1 file(s)")
@@ -357,8 +357,8 @@ def test_what_is_left_is_named_and_the_ids_are_kept(path: str, content: str) -> 
 
 def test_an_id_in_anothers_answer_is_named_with_its_row() -> None:
     RAW.write_text(f'id,movies\n{ONE},Alien\n{OTHER},"Brazil\nas {ONE} said"\n{THIRD},Dune\n')
-    told = sentences(run(ONE))
-    assert f"LEFT: {RAW} still holds a participant in row(s) 2; take the id out there." in told
+    text = sentences(run(ONE))
+    assert f"LEFT: {RAW} still holds a participant in row(s) 2; take the id out there." in text
 
 
 def test_what_cannot_be_searched_is_named() -> None:
@@ -401,9 +401,9 @@ def test_a_study_of_people_whom_no_key_explains_is_named_and_kept() -> None:
     write_study("ended", ["pffffffffffffffff"], Path("keys/destroyed"))
     outcome = run(ONE)
     assert failure_of(outcome, site()) is None
-    told = sentences(outcome)
-    assert "results/ended holds field answers of people who are not in the files read here" in told
-    assert "results/blank" not in told
+    text = sentences(outcome)
+    assert "results/ended holds field answers of people who are not in the files read here" in text
+    assert "results/blank" not in text
     assert Path("results/ended/field/answers.parquet").exists()
 
 
@@ -499,10 +499,10 @@ def test_a_participant_who_comes_back_stops_the_import() -> None:
     refuse_return(raw_field(ONE), b"k" * 32, [DELETIONS_FILE])
     with pytest.raises(StudyError) as caught:
         refuse_return(raw_field(OTHER, ONE), key, [DELETIONS_FILE])
-    told = str(caught.value)
-    assert told.startswith(f"{RAW}: row 3 is of a participant who was forgotten on 20")
-    assert "`snakemake forget`" in told
-    assert ONE not in told
+    text = str(caught.value)
+    assert text.startswith(f"{RAW}: row 3 is of a participant who was forgotten on 20")
+    assert "`snakemake forget`" in text
+    assert ONE not in text
     RAW.write_text(before)
     # as the message says: without the id, which nobody needs to know any more
     assert failure_of(again(), site()) is None
@@ -537,4 +537,4 @@ def test_files_outside_of_resources_are_edited_and_searched(folder: Path) -> Non
     write("mine/deep/down.txt", f"{ONE}: not looked at, as the config names one file")
     outcome = run(ONE, path=str(folder / "mine/wave.csv"))
     assert raw.read_text() == f"id,a\n{OTHER},y\n"
-    assert outcome.proof.result.holding == [folder / beside]
+    assert outcome.proof.result.holders == [folder / beside]

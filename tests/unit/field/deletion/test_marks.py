@@ -10,9 +10,9 @@ from fieldwork.field.deletion.marks import (
     Matcher,
     Reach,
     doubtful_mark,
-    hidden,
     is_telling,
     telling_mark,
+    without_ids,
 )
 
 PROLIFIC = "5f3c9b01ab77e0bbf37a9459"
@@ -134,7 +134,7 @@ def test_a_doubtful_id_reaches_as_far_as_it_is_like_no_other_word(who: str, reac
     ],
 )
 def test_no_message_names_a_file_by_an_id(path: str, ids: list[str], expected: str) -> None:
-    assert hidden(path, ids) == expected
+    assert without_ids(path, ids) == expected
 
 
 def test_no_mark_is_nowhere() -> None:

@@ -82,18 +82,18 @@ def test_rows_go_from_the_copy_and_the_next_download_leaves_it_so(osf: Osf) -> N
     assert entry["sha256"] == hashlib.sha256(left).hexdigest()
     assert (entry["bytes"], entry["edited"]) == (len(left), True)
     assert "edited" not in entries()["files/waves/codebook.csv"]
-    asked = len(osf.requests)
+    n_requests = len(osf.requests)
     fetch(osf)
-    assert len(osf.requests) == asked
+    assert len(osf.requests) == n_requests
     assert (FOLDER / "files/answers.csv").read_bytes() == left
     assert "files/waves/alone.csv" not in entries()
 
 
 def test_it_is_said_that_the_project_still_holds_the_rows(osf: Osf) -> None:
     fetch(osf)
-    told = "\n".join(account_of(run(ONE), site()))
-    assert f"The project on OSF still holds what was deleted from its copy in {FOLDER}." in told
-    assert "a new download brings it back, and the import would then stop" in told
+    text = "\n".join(account_of(run(ONE), site()))
+    assert f"The project on OSF still holds what was deleted from its copy in {FOLDER}." in text
+    assert "a new download brings it back, and the import would then stop" in text
 
 
 def test_what_a_new_download_brings_back_is_refused_and_deleted_again(osf: Osf) -> None:

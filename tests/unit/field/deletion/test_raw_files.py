@@ -38,7 +38,7 @@ def raw_of(path: Path, column: str = "id") -> RawFile:
     return raw
 
 
-def unheard(_file: Path, _edited: Path | None) -> None:
+def ignore(_file: Path, _successor: Path | None) -> None:
     """Nobody needs to know."""
 
 
@@ -46,7 +46,7 @@ def take(path: Path, who: str, column: str = "id") -> dict[int, str]:
     """Take a participant's rows out of a file; which these were."""
     raw = raw_of(path, column)
     rows = raw.rows_of([unicodedata.normalize("NFC", who)])
-    take_rows(raw, rows, unheard)
+    take_rows(raw, rows, ignore)
     assert [p.name for p in path.parent.iterdir() if p.name.startswith(".")] == []
     return rows
 
@@ -308,7 +308,7 @@ def test_nothing_changes_where_the_edited_file_would_read_otherwise(
         lambda form, source, target, numbers: write(form, source, target, {n + 1 for n in numbers}),
     )
     with pytest.raises(StudyError, match=r"delete row\(s\) 2 by hand"):
-        take_rows(raw, [2], unheard)
+        take_rows(raw, [2], ignore)
     assert path.read_text() == "id,a\np1,x\np2,y\n"
     assert [p.name for p in tmp_path.iterdir()] == ["wave.csv"]
 
@@ -317,11 +317,11 @@ def test_a_crash_leaves_the_file_as_it_was_and_the_next_run_clears_up(tmp_path: 
     path = tmp_path / "wave.csv"
     path.write_text("id,a\np1,x\np2,y\n")
 
-    def killed(_file: Path, _edited: Path | None) -> None:
+    def kill(_file: Path, _successor: Path | None) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        take_rows(raw_of(path), [2], killed)
+        take_rows(raw_of(path), [2], kill)
     assert path.read_text() == "id,a\np1,x\np2,y\n"
     left = tmp_path / ".forget.partial"
     left.mkdir()
@@ -336,11 +336,11 @@ def test_the_edited_file_is_known_before_it_takes_the_place(tmp_path: Path) -> N
     path.write_text("id,a\np1,x\np2,y\n")
     calls: list[tuple[Path, str, str]] = []
 
-    def replaced(file: Path, edited: Path | None) -> None:
-        assert edited is not None
-        calls.append((file, file.read_text(), edited.read_text()))
+    def remember(file: Path, successor: Path | None) -> None:
+        assert successor is not None
+        calls.append((file, file.read_text(), successor.read_text()))
 
-    take_rows(raw_of(path), [2], replaced)
+    take_rows(raw_of(path), [2], remember)
     assert calls == [(path, "id,a\np1,x\np2,y\n", "id,a\np2,y\n")]
 
 

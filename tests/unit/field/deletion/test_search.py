@@ -131,8 +131,8 @@ def test_nobody_else_is_found(tmp_path: Path, name: str) -> None:
 def test_a_number_of_a_table_is_an_id_too(tmp_path: Path) -> None:
     path = tmp_path / "numbers.parquet"
     pq.write_table(pa.table({"code": pa.array([1, 12345678])}), path, compression="zstd")
-    assert search([path], Matcher([Mark("12345678", "word")])).holding == [path]
-    assert search([path], Matcher([Mark("2345678", "word")])).holding == []
+    assert search([path], Matcher([Mark("12345678", "word")])).holders == [path]
+    assert search([path], Matcher([Mark("2345678", "word")])).holders == []
 
 
 @pytest.mark.parametrize("shift", [-40, -24, -12, -1, 0, 1])
@@ -143,9 +143,9 @@ def test_no_border_between_blocks_hides_a_participant(
     path = tmp_path / "long.txt"
     path.write_bytes(b"." * (4 * (1 << 10) + shift) + WHO.encode() + b"." * 3_000)
     for mark in (Mark(WHO, "anywhere"), Mark(WHO, "word")):
-        assert search([path], Matcher([mark])).holding == [path]
+        assert search([path], Matcher([mark])).holders == [path]
     path.write_bytes(b"a" * (4 * (1 << 10) + shift) + WHO.encode() + b"." * 3_000)
-    assert search([path], Matcher([Mark(WHO, "word")])).holding == []
+    assert search([path], Matcher([Mark(WHO, "word")])).holders == []
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_what_cannot_be_looked_into_is_named(
     tmp_path: Path, name: str, content: bytes, reason: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    found = search([tmp_path / name], MATCHER)
-    assert found.holding == []
-    assert reason in found.closed[tmp_path / name]
+    result = search([tmp_path / name], MATCHER)
+    assert result.holders == []
+    assert reason in result.obstacles[tmp_path / name]
 
 
 def test_a_zip_with_a_password_is_named(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_zip_with_a_password_is_named(tmp_path: Path) -> None:
     raw[6] |= 1
     raw[raw.index(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(raw)
-    assert search([path], MATCHER).closed == {path: DAMAGED}
+    assert search([path], MATCHER).obstacles == {path: DAMAGED}
 
 
 def test_a_file_that_is_gone_meanwhile_is_none(tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_linked_folders_are_searched_once_and_skipped_ones_are_not(tmp_path: Pat
     (tmp_path / "elsewhere/back").symlink_to(tmp_path / "real")
     (tmp_path / "real/broken").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "real/pipe")
-    found = files_beneath(tmp_path, {tmp_path / "skipped"})
-    names = {path.resolve().relative_to(tmp_path).as_posix() for path in found}
+    paths = files_beneath(tmp_path, {tmp_path / "skipped"})
+    names = {path.resolve().relative_to(tmp_path).as_posix() for path in paths}
     assert names == {"real/a.txt", "real/deep/.b.txt", "elsewhere/d.txt"}
     assert list(files_beneath(tmp_path / "nowhere")) == []
 

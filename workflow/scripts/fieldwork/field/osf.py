@@ -190,29 +190,27 @@ def _remote(entry: Mapping[str, Any]) -> _Remote:
     )
 
 
-def accept_edit(manifest: Path, file: Path, edited: Path | None) -> None:
+def accept_edit(manifest: Path, file: Path, successor: Path | None) -> None:
     """Let a file that was edited here count as the listed one, or one that was deleted as not listed.
 
     Else the next download would fetch the file again, and what was taken out of it with it.
 
     Args:
-        edited: what takes the place of `file`; None where it is deleted.
+        successor: what takes the place of `file`; None where it is deleted.
     """
     folder = manifest.parent / "files"
     name = file.relative_to(folder).as_posix()
-    content = None if edited is None else edited.read_bytes()
+    content = None if successor is None else successor.read_bytes()
     sha256 = None if content is None else hashlib.sha256(content).hexdigest()
     for path in sorted(folder.glob(".listing-*.json")):
         remotes = _read_listing(path) or []
         if any(remote.path == name for remote in remotes):
-            _write_listing(path, [*_accepted(remotes, name, content, sha256)])
-    told = (
-        {"sha256": sha256, "bytes": len(content), "edited": True} if content is not None else None
-    )
-    change_entry(manifest, file, told)
+            _write_listing(path, [*_with_edit(remotes, name, content, sha256)])
+    changes = None if content is None else {"sha256": sha256, "bytes": len(content), "edited": True}
+    change_entry(manifest, file, changes)
 
 
-def _accepted(
+def _with_edit(
     remotes: Iterable[_Remote], name: str, content: bytes | None, sha256: str | None
 ) -> Iterator[_Remote]:
     for remote in remotes:

@@ -17,13 +17,19 @@ from fieldwork.field.deletion.marks import (
     Mark,
     Matcher,
     doubtful_mark,
-    hidden,
     is_telling,
+    without_ids,
 )
 from fieldwork.field.deletion.people import read_ids
 from fieldwork.field.deletion.plan import Plan, make_plan
 from fieldwork.field.deletion.raw_files import delete_file, read_raw_files, take_rows
-from fieldwork.field.deletion.record import Deletion, now, searched, with_lines, write_record
+from fieldwork.field.deletion.record import (
+    Deletion,
+    now,
+    with_lines,
+    with_search_time,
+    write_record,
+)
 from fieldwork.field.deletion.search import Search, search
 from fieldwork.field.deletion.site import Site
 
@@ -43,7 +49,7 @@ class Proof(NamedTuple):
 
     def is_clean(self) -> bool:
         """Whether no file holds a participant and every file could be read."""
-        return not (self.result.holding or self.result.closed or self.rows)
+        return not (self.result.holders or self.result.obstacles or self.rows)
 
 
 class Outcome(NamedTuple):
@@ -78,19 +84,21 @@ def forget(site: Site, is_alone: Callable[[], bool]) -> Outcome:
     except StudyError as error:
         # a message names files, and a file may be called after a participant
         ids = [who for who in read_ids(site.ids) if is_telling(who)]
-        raise StudyError(hidden(str(error), ids)) from error
+        raise StudyError(without_ids(str(error), ids)) from error
 
 
 def _forget(site: Site, is_alone: Callable[[], bool]) -> Outcome:
     plan = make_plan(site)
     lines = with_lines(plan.stock.lines, _lines_of(plan))
     write_record(site.record, lines)
-    computed.delete_computed([*plan.others, *(p for made in plan.studies.values() for p in made)])
+    computed.delete_computed(
+        [*plan.others, *(path for paths in plan.studies.values() for path in paths)]
+    )
     _delete_answers(plan, site)
     outcome = Outcome(plan, _prove(plan, site), is_alone())
     if outcome.is_finished():
         names = [name for person in plan.people for name in person.pseudonyms]
-        write_record(site.record, searched(lines, names))
+        write_record(site.record, with_search_time(lines, names))
         delete_file(site.ids)
     return outcome
 
@@ -102,12 +110,14 @@ def _lines_of(plan: Plan) -> Iterator[Deletion]:
         parts: list[tuple[str, str, int]] = []
         for edit in plan.edits:
             action = "file deleted" if edit.is_whole else "rows deleted"
-            parts.append((hidden(str(edit.raw.path), ids), action, _count(edit.rows, person.id)))
+            parts.append(
+                (without_ids(str(edit.raw.path), ids), action, _count(edit.rows, person.id))
+            )
         for page in plan.pages:
             is_own = page.participant == person.id
-            parts.append((hidden(str(page.path), ids), "file deleted", int(is_own)))
-        for study, made in plan.studies.items():
-            parts.append((str(study), "results deleted", len(made)))
+            parts.append((without_ids(str(page.path), ids), "file deleted", int(is_own)))
+        for study, paths in plan.studies.items():
+            parts.append((str(study), "results deleted", len(paths)))
         for name in person.pseudonyms:
             yield from (Deletion(name, *part, time) for part in parts if part[2])
 
@@ -117,16 +127,16 @@ def _count(rows: dict[int, str], who: str) -> int:
 
 
 def _delete_answers(plan: Plan, site: Site) -> None:
-    def replaced(file: Path, edited: Path | None) -> None:
+    def accept(file: Path, successor: Path | None) -> None:
         if site.manifest is not None:
-            osf.accept_edit(site.manifest, file, edited)
+            osf.accept_edit(site.manifest, file, successor)
 
     for edit in plan.edits:
         if not edit.is_whole:
-            take_rows(edit.raw, edit.rows, replaced)
+            take_rows(edit.raw, edit.rows, accept)
     whole = [edit.raw.path for edit in plan.edits if edit.is_whole]
     for path in (*whole, *(page.path for page in plan.pages)):
-        replaced(path, None)
+        accept(path, None)
         delete_file(path)
 
 
@@ -135,20 +145,20 @@ def _prove(plan: Plan, site: Site) -> Proof:
     matcher, ids = Matcher(plan.marks), plan.ids()
     raw_area = [path for path in site.raw_area() if path.is_file()]
     result = search(dict.fromkeys((*computed.area(), *raw_area)), matcher)
-    own = [path for path in site.tables if path.is_file()]
+    own_tables = [path for path in site.tables if path.is_file()]
     rows: dict[Path, list[int]] = {}
-    for raw in read_raw_files(own, site.column):
-        held = set(raw.rows_of(ids))
-        if raw.path in result.holding:
+    for raw in read_raw_files(own_tables, site.column):
+        numbers = set(raw.rows_of(ids))
+        if raw.path in result.holders:
             for (number, _), cells in zip(raw.people, raw.cells, strict=True):
                 if any(matcher.matches_text(str(cell)) for cell in cells):
-                    held.add(number)
-        if held:
-            rows[raw.path] = sorted(held)
-    return Proof(result, rows, _doubtful(plan, raw_area, own))
+                    numbers.add(number)
+        if numbers:
+            rows[raw.path] = sorted(numbers)
+    return Proof(result, rows, _doubtful(plan, raw_area, own_tables))
 
 
-def _doubtful(plan: Plan, raw_area: list[Path], own: list[Path]) -> list[Path]:
+def _doubtful(plan: Plan, raw_area: list[Path], own_tables: list[Path]) -> list[Path]:
     """Files that hold an id which other things may be called as well.
 
     In the field's own tables the column of participants says who is meant, and a short id may be a
@@ -157,9 +167,9 @@ def _doubtful(plan: Plan, raw_area: list[Path], own: list[Path]) -> list[Path]:
     ids = [who for who in plan.ids() if not is_telling(who)]
     long = [doubtful_mark(who) for who in ids if len(who) >= LEAST_LENGTH]
     short = [doubtful_mark(who) for who in ids if len(who) < LEAST_LENGTH]
-    others = [path for path in raw_area if path not in own]
-    return sorted({*_holding(raw_area, long), *_holding(others, short)})
+    others = [path for path in raw_area if path not in own_tables]
+    return sorted({*_holders(raw_area, long), *_holders(others, short)})
 
 
-def _holding(files: list[Path], marks: list[Mark]) -> list[Path]:
-    return search(files, Matcher(marks)).holding if marks else []
+def _holders(files: list[Path], marks: list[Mark]) -> list[Path]:
+    return search(files, Matcher(marks)).holders if marks else []

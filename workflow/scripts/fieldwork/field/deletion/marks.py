@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 LEAST_LENGTH = 8
 """Characters of an id below which it is looked for as a whole cell only."""
-HIDDEN = "[id]"
+ID_MASK = "[id]"
 
 _ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be", "cp1252")
 # a border must be there to be seen, as files are read in blocks; the zero bytes are those of UTF-16
@@ -59,11 +59,11 @@ def doubtful_mark(who: str) -> Mark:
     return Mark(who, "word" if len(who) >= LEAST_LENGTH or _has_both(who) else "cell")
 
 
-def hidden(text: str, ids: Iterable[str]) -> str:
+def without_ids(text: str, ids: Iterable[str]) -> str:
     """The text with `[id]` for each id in it, so that a file can be named that is called after one."""
     for who in sorted(ids, key=len, reverse=True):
         pattern = re.escape(who) if is_telling(who) else rf"(?<![^\W_]){re.escape(who)}(?![^\W_])"
-        text = re.sub(pattern, lambda _: HIDDEN, text, flags=re.IGNORECASE)
+        text = re.sub(pattern, lambda _: ID_MASK, text, flags=re.IGNORECASE)
     return text
 
 
@@ -77,7 +77,7 @@ class Matcher:
         self.texts: set[str] = set()
         for mark in marks:
             self.texts |= {form.lower() for form in _forms(mark.text)}
-            for form in _written(mark.text):
+            for form in _byte_forms(mark.text):
                 if mark.reach == "anywhere":
                     self._free.add(form.lower())
                 else:
@@ -104,10 +104,10 @@ def _forms(text: str) -> Iterator[str]:
     yield unicodedata.normalize("NFD", text)
 
 
-def _written(text: str) -> Iterator[bytes]:
+def _byte_forms(text: str) -> Iterator[bytes]:
     """The bytes that programs write for a text."""
     for form in _forms(text):
-        escaped = {
+        spellings = {
             form,
             form.replace('"', '""'),
             json.dumps(form)[1:-1],
@@ -116,7 +116,7 @@ def _written(text: str) -> Iterator[bytes]:
             html.escape(form, quote=False),
             quote(form, safe=""),
         }
-        for spelling in escaped:
+        for spelling in spellings:
             for encoding in _ENCODINGS:
                 try:
                     yield spelling.encode(encoding)

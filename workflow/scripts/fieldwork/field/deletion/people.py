@@ -33,8 +33,8 @@ def read_ids(path: Path) -> dict[str, int]:
     if not path.exists():
         return {}
     lines = texts.read_text(path).removeprefix("\ufeff").splitlines()
-    numbered = [(identity(line), number) for number, line in enumerate(lines, start=1)]
-    return {who: number for who, number in reversed(numbered) if who}
+    pairs = [(identity(line), number) for number, line in enumerate(lines, start=1)]
+    return {who: number for who, number in reversed(pairs) if who}
 
 
 def read_keys(key_file: Path, studies: Iterable[Path]) -> list[bytes]:
@@ -45,12 +45,12 @@ def read_keys(key_file: Path, studies: Iterable[Path]) -> list[bytes]:
     """
     files = [key_file]
     for study in studies:
-        named = _named_key(study / _SETTINGS)
-        files += [named] if named is not None and named.exists() else []
+        file = _key_file(study / _SETTINGS)
+        files += [file] if file is not None and file.exists() else []
     return list(dict.fromkeys(read_key(path) for path in dict.fromkeys(files)))
 
 
-def _named_key(settings: Path) -> Path | None:
+def _key_file(settings: Path) -> Path | None:
     if not settings.exists():
         return None
     try:

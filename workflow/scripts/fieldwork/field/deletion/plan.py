@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import computed
-from fieldwork.field.deletion.marks import HIDDEN, Mark, Matcher, hidden, is_telling, telling_mark
+from fieldwork.field.deletion.marks import (
+    ID_MASK,
+    Mark,
+    Matcher,
+    is_telling,
+    telling_mark,
+    without_ids,
+)
 from fieldwork.field.deletion.people import Person, people_of, read_ids, read_keys
 from fieldwork.field.deletion.raw_files import PageFile, RawFile, read_pages, read_raw_files
 from fieldwork.field.deletion.record import Deletion, days_of, read_record
@@ -26,14 +33,14 @@ class Stock(NamedTuple):
 
     Attributes:
         lines: the record of earlier deletions.
-        known: the ids of all participants in the files.
+        known_ids: of all participants in the files.
     """
 
     raws: list[RawFile]
     pages: list[PageFile]
     keys: list[bytes]
     lines: list[Deletion]
-    known: frozenset[str]
+    known_ids: frozenset[str]
 
 
 class Edit(NamedTuple):
@@ -76,7 +83,7 @@ def make_plan(site: Site) -> Plan:
     """
     stock = _stock(site)
     numbers = read_ids(site.ids)
-    people = people_of([*numbers, *_returned(stock, numbers)], stock.keys)
+    people = people_of([*numbers, *_comebacks(stock, numbers)], stock.keys)
     if not people:
         raise StudyError(
             f"{site.ids}: there is no such file, or no id in it; write the ids of the participants "
@@ -86,26 +93,26 @@ def make_plan(site: Site) -> Plan:
     edits = list(_edits(stock.raws, ids))
     pages = [page for page in stock.pages if page.participant in ids]
     _refuse_unknown(site, stock, people, numbers)
-    deleted = [*(e.raw.path for e in edits if e.is_whole), *(page.path for page in pages)]
-    marks = list(_marks(people, stock, deleted))
+    own_files = [*(e.raw.path for e in edits if e.is_whole), *(page.path for page in pages)]
+    marks = list(_marks(people, stock, own_files))
     studies, others = _computed(Matcher(marks))
     return Plan(stock, people, edits, pages, studies, others, marks, _strangers(stock, studies))
 
 
 def _stock(site: Site) -> Stock:
     raws, pages = read_raw_files(site.tables, site.column), read_pages(site.pages())
-    known = {who for raw in raws for _, who in raw.people} | {page.participant for page in pages}
+    ids = {who for raw in raws for _, who in raw.people} | {page.participant for page in pages}
     keys = read_keys(site.key_file, computed.study_folders())
-    return Stock(raws, pages, keys, read_record(site.record), frozenset(known))
+    return Stock(raws, pages, keys, read_record(site.record), frozenset(ids))
 
 
-def _returned(stock: Stock, numbers: Collection[str]) -> list[str]:
+def _comebacks(stock: Stock, numbers: Collection[str]) -> list[str]:
     """Participants in the files who were forgotten before: a download or a backup brought them back."""
-    forgotten = days_of(stock.lines)
+    days = days_of(stock.lines)
     return sorted(
         who
-        for who in stock.known.difference(numbers)
-        if any(pseudonym(who, key) in forgotten for key in stock.keys)
+        for who in stock.known_ids.difference(numbers)
+        if any(pseudonym(who, key) in days for key in stock.keys)
     )
 
 
@@ -127,18 +134,18 @@ def _refuse_unknown(
     site: Site, stock: Stock, people: Sequence[Person], numbers: Mapping[str, int]
 ) -> None:
     """Refuse ids that neither files nor results nor the record know; a typing error deletes nobody."""
-    there = stock.known | days_of(stock.lines).keys()
+    there = stock.known_ids | days_of(stock.lines).keys()
     absent = [p for p in people if p.id not in there and there.isdisjoint(p.pseudonyms)]
     files = computed.area() if absent else []
-    unknown = [p.id for p in absent if not search(files, _pseudonyms_of(p)).holding]
+    unknown = [p.id for p in absent if not search(files, _pseudonyms_of(p)).holders]
     if not unknown:
         return
-    folded = {who.casefold() for who in stock.known}
+    folded = {who.casefold() for who in stock.known_ids}
     near = [who for who in unknown if who.casefold() in folded]
     hint = " (the files have one that differs in upper and lower case)" if near else ""
     read = [*(raw.path for raw in stock.raws), *(page.path for page in stock.pages)]
-    ids = [*unknown, *filter(is_telling, stock.known)]
-    paths = [hidden(str(path), ids) for path in read]
+    ids = [*unknown, *filter(is_telling, stock.known_ids)]
+    paths = [without_ids(str(path), ids) for path in read]
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
     lines = ", ".join(str(numbers[who]) for who in sorted(unknown, key=numbers.__getitem__))
     raise StudyError(
@@ -155,37 +162,41 @@ def _pseudonyms_of(person: Person) -> Matcher:
 # ---- what was computed ---------------------------------------------------------------------------
 
 
-def _marks(people: Sequence[Person], stock: Stock, deleted: Sequence[Path]) -> Iterator[Mark]:
+def _marks(people: Sequence[Person], stock: Stock, own_files: Sequence[Path]) -> Iterator[Mark]:
     """What gives the people away in any file: pseudonyms, telling ids, names of their own files."""
     for person in people:
         yield from (Mark(name, "anywhere") for name in person.pseudonyms)
         if is_telling(person.id):
-            yield telling_mark(person.id, stock.known)
+            yield telling_mark(person.id, stock.known_ids)
             continue
         # what an earlier run deleted stands in the record, without the id
-        named = [line.place for line in stock.lines if line.participant in person.pseudonyms]
-        places = [place.replace(HIDDEN, person.id) for place in named if HIDDEN in place]
-        places += [str(path) for path in deleted if hidden(str(path), [person.id]) != str(path)]
+        all_places = [line.place for line in stock.lines if line.participant in person.pseudonyms]
+        places = [place.replace(ID_MASK, person.id) for place in all_places if ID_MASK in place]
+        places += [
+            str(path) for path in own_files if without_ids(str(path), [person.id]) != str(path)
+        ]
         yield from (Mark(place, "word") for place in dict.fromkeys(places))
 
 
 def _computed(matcher: Matcher) -> tuple[dict[Path, list[Path]], list[Path]]:
     """Files computed from the field, by study, where one of them holds a mark; and other such files."""
     files = computed.area()
-    holding = set(search(files, matcher).holding)
+    holders = set(search(files, matcher).holders)
     studies = {study: computed.field_files_of(study) for study in computed.study_folders()}
-    studies = {study: made for study, made in studies.items() if not holding.isdisjoint(made)}
-    listed = {path for made in studies.values() for path in made}
-    others = [path for path in files if path in holding or computed.is_leftover(path)]
+    studies = {study: own for study, own in studies.items() if not holders.isdisjoint(own)}
+    of_studies = {path for own in studies.values() for path in own}
+    others = [path for path in files if path in holders or computed.is_leftover(path)]
     others += computed.copies_of_figures() if studies else []
     return studies, [
-        path for path in dict.fromkeys(others) if path not in listed and computed.is_remade(path)
+        path
+        for path in dict.fromkeys(others)
+        if path not in of_studies and computed.is_remade(path)
     ]
 
 
 def _strangers(stock: Stock, studies: Collection[Path]) -> list[Path]:
-    explained = {pseudonym(who, key) for who in stock.known for key in stock.keys}
-    explained |= days_of(stock.lines).keys()
+    names_here = {pseudonym(who, key) for who in stock.known_ids for key in stock.keys}
+    names_here |= days_of(stock.lines).keys()
     others = [study for study in computed.study_folders() if study not in studies]
     names = {study: computed.pseudonyms_in(study) for study in others}
-    return [study for study in others if names[study] and names[study].isdisjoint(explained)]
+    return [study for study in others if names[study] and names[study].isdisjoint(names_here)]

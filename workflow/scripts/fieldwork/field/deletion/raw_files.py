@@ -77,21 +77,21 @@ def read_pages(paths: Iterable[Path]) -> list[PageFile]:
     pages: list[PageFile] = []
     for path in paths:
         try:
-            told = json.loads(path.read_bytes())
+            content = json.loads(path.read_bytes())
         except (OSError, ValueError):
             continue  # whatever else it is: the search reads it
-        if isinstance(told, dict) and str(told.get("format")).startswith(_PAGE_FORMAT):
-            pages.append(PageFile(path, identity(told.get("participant"))))
+        if isinstance(content, dict) and str(content.get("format")).startswith(_PAGE_FORMAT):
+            pages.append(PageFile(path, identity(content.get("participant"))))
     return pages
 
 
 # ---- editing -------------------------------------------------------------------------------------
 
-Replaced = Callable[[Path, Path | None], None]
+BeforeChange = Callable[[Path, Path | None], None]
 """Called with a file, and what takes its place or None, just before it does."""
 
 
-def take_rows(raw: RawFile, numbers: Collection[int], replaced: Replaced) -> None:
+def take_rows(raw: RawFile, numbers: Collection[int], before_change: BeforeChange) -> None:
     """Take rows out of a file.
 
     Raises:
@@ -105,12 +105,12 @@ def take_rows(raw: RawFile, numbers: Collection[int], replaced: Replaced) -> Non
     ]
     try:
         with _working_folder(target) as folder:
-            edited = folder / target.name
+            successor = folder / target.name
             for write in _writers(target):
-                if write(target, edited, numbers) and _cells_of(edited) == expected:
-                    _settle(edited, target)
-                    replaced(raw.path, edited)
-                    edited.replace(target)
+                if write(target, successor, numbers) and _cells_of(successor) == expected:
+                    _settle(successor, target)
+                    before_change(raw.path, successor)
+                    successor.replace(target)
                     return
     except OSError as error:
         raise StudyError(
@@ -161,13 +161,13 @@ def _working_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _settle(edited: Path, target: Path) -> None:
+def _settle(successor: Path, target: Path) -> None:
     """Who may read the file stays as it was, and the file is on the disk before the old one is gone."""
     status = target.stat()
     with suppress(PermissionError):
-        os.chown(edited, status.st_uid, status.st_gid)
-    shutil.copymode(target, edited)
-    with edited.open("rb+") as handle:
+        os.chown(successor, status.st_uid, status.st_gid)
+    shutil.copymode(target, successor)
+    with successor.open("rb+") as handle:
         os.fsync(handle.fileno())
 
 
@@ -214,8 +214,8 @@ class _Form(NamedTuple):
 def _forms(raw: bytes) -> Iterator[_Form]:
     """Every form that a file may have. Which one it has, the reading of the edited file decides."""
     # as Latin-1 each byte is a character, whatever the encoding is
-    marked = [encoding for mark, encoding in _BYTE_ORDERS if raw.startswith(mark)]
-    for encoding in marked or ("latin-1", "utf-16-le", "utf-16-be"):
+    orders = [encoding for mark, encoding in _BYTE_ORDERS if raw.startswith(mark)]
+    for encoding in orders or ("latin-1", "utf-16-le", "utf-16-be"):
         try:
             head = _HEAD.match(raw.decode(encoding))
         except UnicodeDecodeError:
@@ -230,13 +230,13 @@ def _write_text(form: _Form, source: Path, target: Path, numbers: Collection[int
     text = source.read_bytes().decode(form.encoding)
     lines = list(io.StringIO(text[form.n_passed :], newline=""))
     reader = csv.reader(iter(lines), delimiter=form.delimiter, strict=True)
-    kept, start = [text[: form.n_passed]], 0
+    parts, start = [text[: form.n_passed]], 0
     try:
         for number, _ in enumerate(reader, start=1):
             if number not in numbers:
-                kept += lines[start : reader.line_num]
+                parts += lines[start : reader.line_num]
             start = reader.line_num
     except csv.Error:
         return False
-    target.write_bytes("".join(kept).encode(form.encoding))
+    target.write_bytes("".join(parts).encode(form.encoding))
     return True

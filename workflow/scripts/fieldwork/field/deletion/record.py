@@ -73,12 +73,12 @@ def with_lines(lines: Sequence[Deletion], added: Iterable[Deletion]) -> list[Del
     return [*lines, *fresh]
 
 
-def searched(lines: Sequence[Deletion], participants: Iterable[str]) -> list[Deletion]:
+def with_search_time(lines: Sequence[Deletion], participants: Iterable[str]) -> list[Deletion]:
     """The lines, those of some participants with the time of the search."""
-    known, time = set(participants), now()
+    names, time = set(participants), now()
     return [
         line._replace(searched_at=time)
-        if line.participant in known and not line.searched_at
+        if line.participant in names and not line.searched_at
         else line
         for line in lines
     ]

@@ -41,7 +41,7 @@ _MADE_OF_NUMBERS = re.compile(r"(FLOAT|DOUBLE)(\[\d*\])+")
 """Vectors: all of their text is digits, and there are millions."""
 
 DAMAGED = "is damaged, open in another program, or locked with a password"
-_CLOSED = {
+_OPAQUE = {
     b"7z\xbc\xaf\x27\x1c": "is a 7z archive",
     b"Rar!": "is a RAR archive",
     b"\x28\xb5\x2f\xfd": "is packed with Zstandard",
@@ -64,23 +64,23 @@ class Search(NamedTuple):
     """What a search came to.
 
     Attributes:
-        holding: files that hold a mark.
-        closed: files that could not be looked into, with what they are.
+        holders: files that hold a mark.
+        obstacles: files that could not be looked into, with what they are.
     """
 
     n_files: int
-    holding: list[Path]
-    closed: dict[Path, str]
+    holders: list[Path]
+    obstacles: dict[Path, str]
 
 
-class _ClosedError(Exception):
+class _OpaqueError(Exception):
     """A file of a kind that is not looked into."""
 
 
 def search(files: Iterable[Path], matcher: Matcher) -> Search:
     """Read every file for marks, its path included."""
-    holding: list[Path] = []
-    closed: dict[Path, str] = {}
+    holders: list[Path] = []
+    obstacles: dict[Path, str] = {}
     n_files = 0
     with tables.open_database(threads=2) as database:
         reader = _Reader(matcher, database)
@@ -88,36 +88,39 @@ def search(files: Iterable[Path], matcher: Matcher) -> Search:
             try:
                 with path.open("rb") as stream:
                     if matcher.matches_text(str(path)) or reader.holds(stream, path):
-                        holding.append(path)
+                        holders.append(path)
             except FileNotFoundError:
                 continue  # a file that Snakemake needed for a moment
-            except _ClosedError as error:
-                closed[path] = str(error)
+            except _OpaqueError as error:
+                obstacles[path] = str(error)
             except PermissionError:
-                closed[path] = "may not be read"
+                obstacles[path] = "may not be read"
             except _UNREADABLE:
                 # what a library says may quote the file
-                closed[path] = DAMAGED
+                obstacles[path] = DAMAGED
             n_files += 1
-    return Search(n_files, holding, closed)
+    return Search(n_files, holders, obstacles)
 
 
-def files_beneath(folder: Path, skipped: Collection[Path] = ()) -> Iterator[Path]:
+def files_beneath(folder: Path, exceptions: Collection[Path] = ()) -> Iterator[Path]:
     """The files below a folder, linked folders included; none where there is no such folder.
+
+    Args:
+        exceptions: files and folders that are passed over.
 
     Raises:
         StudyError: a folder may not be read.
     """
-    seen: set[str] = set()
+    real_places: set[str] = set()
     for place, folders, names in os.walk(folder, followlinks=True, onerror=_refuse):
         real = os.path.realpath(place)
-        if real in seen:
+        if real in real_places:
             folders.clear()
             continue
-        seen.add(real)
-        folders[:] = sorted(name for name in folders if Path(place, name) not in skipped)
+        real_places.add(real)
+        folders[:] = sorted(name for name in folders if Path(place, name) not in exceptions)
         paths = (Path(place, name) for name in sorted(names))
-        yield from (path for path in paths if path not in skipped and path.is_file())
+        yield from (path for path in paths if path not in exceptions and path.is_file())
 
 
 def _refuse(error: OSError) -> None:
@@ -145,11 +148,11 @@ class _Reader:
             depth: how many packages it is inside of.
         """
         if depth > _DEEPEST:
-            raise _ClosedError("holds packages inside packages without end")
+            raise _OpaqueError("holds packages inside packages without end")
         head = stream.read(_HEAD)
-        closed = [what for magic, what in _CLOSED.items() if head.startswith(magic)]
-        if closed:
-            raise _ClosedError(closed[0])
+        reasons = [what for magic, what in _OPAQUE.items() if head.startswith(magic)]
+        if reasons:
+            raise _OpaqueError(reasons[0])
         stream.seek(0)
         if self._in_blocks(stream):
             return True
@@ -181,9 +184,9 @@ class _Reader:
         self._database.execute(f"ATTACH {_literal(path)} AS {_ATTACHED} (READ_ONLY)")
         try:
             columns = self._database.execute(_COLUMNS).fetchall()
-            for schema, table, named in columns:
+            for schema, table, pairs in columns:
                 source = f"{_ATTACHED}.{_quoted(schema)}.{_quoted(table)}"
-                yield from self._values(source, named)
+                yield from self._values(source, pairs)
         finally:
             self._database.execute(f"DETACH {_ATTACHED}")
 
@@ -193,8 +196,8 @@ class _Reader:
         for name, kind in columns:
             if texts and not _MADE_OF_NUMBERS.fullmatch(kind):
                 value = f"CAST({_quoted(name)} AS VARCHAR)"
-                held = " OR ".join([f"contains(lower({value}), ?)"] * len(texts))
-                query = f"SELECT {value} FROM {source} WHERE {held}"
+                condition = " OR ".join([f"contains(lower({value}), ?)"] * len(texts))
+                query = f"SELECT {value} FROM {source} WHERE {condition}"
                 rows = self._database.execute(query, texts)
                 while row := rows.fetchone():
                     yield row[0]

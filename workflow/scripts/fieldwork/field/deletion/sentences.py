@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from fieldwork.field.deletion.forgetting import Outcome, Proof
-from fieldwork.field.deletion.marks import LEAST_LENGTH, hidden, is_telling
+from fieldwork.field.deletion.marks import LEAST_LENGTH, is_telling, without_ids
 from fieldwork.field.deletion.plan import Plan
 from fieldwork.field.deletion.site import Site
 
@@ -12,10 +12,10 @@ from fieldwork.field.deletion.site import Site
 def account_of(outcome: Outcome, site: Site) -> Iterator[str]:
     """A line for each thing that a person must know, files that still hold a participant last."""
     plan, proof = outcome.plan, outcome.proof
-    yield from _deleted(plan)
-    yield from _read(plan, proof)
+    yield from _of_deletion(plan)
+    yield from _of_search(plan, proof)
     yield from _notices(plan, proof, site)
-    yield from _left(plan, proof)
+    yield from _remains(plan, proof)
     if outcome.is_finished():
         yield f"{site.record} says what was deleted, under pseudonyms. {site.ids} was deleted."
 
@@ -30,28 +30,28 @@ def failure_of(outcome: Outcome, site: Site) -> str | None:
             f"{site.ids}: another run began in this folder meanwhile, and may have written what was "
             f"deleted; wait until it ends, and run `snakemake forget` again"
         )
-    n_left = len({*proof.result.holding, *proof.rows})
-    n_closed = len(proof.result.closed)
+    n_left = len({*proof.result.holders, *proof.rows})
+    n_unread = len(proof.result.obstacles)
     return (
         f"{site.ids}: the deletion is not finished. {n_left} file(s) still hold a participant, and "
-        f"{n_closed} could not be searched; they are listed above. Put these right, and run "
+        f"{n_unread} could not be searched; they are listed above. Put these right, and run "
         f"`snakemake forget` again"
     )
 
 
-def _deleted(plan: Plan) -> Iterator[str]:
+def _of_deletion(plan: Plan) -> Iterator[str]:
     ids = plan.ids()
     yield f"Participants to be forgotten: {len(ids)}."
     for edit in plan.edits:
-        place = hidden(str(edit.raw.path), ids)
+        place = without_ids(str(edit.raw.path), ids)
         what = "the file is deleted, as it held nobody else" if edit.is_whole else "deleted"
         yield f"  {place}: {len(edit.rows)} row(s); {what}."
     for page in plan.pages:
-        yield f"  {hidden(str(page.path), ids)}: the survey page's file is deleted."
-    for study, made in plan.studies.items():
-        yield f"  {study}: {len(made)} file(s) computed from the field are deleted."
+        yield f"  {without_ids(str(page.path), ids)}: the survey page's file is deleted."
+    for study, paths in plan.studies.items():
+        yield f"  {study}: {len(paths)} file(s) computed from the field are deleted."
     for path in plan.others:
-        yield f"  {hidden(str(path), ids)}: deleted."
+        yield f"  {without_ids(str(path), ids)}: deleted."
     nothing = not (plan.edits or plan.pages or plan.studies or plan.others)
     if nothing:
         yield "  Nothing was there to be deleted: an earlier run did it."
@@ -59,8 +59,8 @@ def _deleted(plan: Plan) -> Iterator[str]:
         yield "`snakemake all` makes the results again, without these participants."
 
 
-def _read(plan: Plan, proof: Proof) -> Iterator[str]:
-    n_left = len({*proof.result.holding, *proof.rows})
+def _of_search(plan: Plan, proof: Proof) -> Iterator[str]:
+    n_left = len({*proof.result.holders, *proof.rows})
     yield (
         f"{proof.result.n_files} files were searched: all of results, logs, .snakemake, resources/field "
         f"and resources/downloads/osf, and those beside the field's files. "
@@ -95,21 +95,21 @@ def _notices(plan: Plan, proof: Proof, site: Site) -> Iterator[str]:
         )
 
 
-def _left(plan: Plan, proof: Proof) -> Iterator[str]:
+def _remains(plan: Plan, proof: Proof) -> Iterator[str]:
     ids = plan.ids()
-    for path in sorted({*proof.result.holding, *proof.rows}):
+    for path in sorted({*proof.result.holders, *proof.rows}):
         rows = proof.rows.get(path)
         where = f" in row(s) {', '.join(map(str, rows))}" if rows else ""
         way = "take the id out there" if rows else "delete the file, or take the id out of it"
-        if hidden(str(path), ids) != str(path):
+        if without_ids(str(path), ids) != str(path):
             way += "; if only its name holds the id, rename it"
-        yield f"LEFT: {hidden(str(path), ids)} still holds a participant{where}; {way}."
-    for path, reason in sorted(proof.result.closed.items()):
+        yield f"LEFT: {without_ids(str(path), ids)} still holds a participant{where}; {way}."
+    for path, reason in sorted(proof.result.obstacles.items()):
         yield (
-            f"NOT SEARCHED: {hidden(str(path), ids)} {reason}; make it readable, move it out of this "
-            f"folder or delete it."
+            f"NOT SEARCHED: {without_ids(str(path), ids)} {reason}; make it readable, move it out of "
+            f"this folder or delete it."
         )
 
 
 def _listed(paths: Sequence[Path], ids: Collection[str]) -> str:
-    return ", ".join(hidden(str(path), ids) for path in paths)
+    return ", ".join(without_ids(str(path), ids) for path in paths)

@@ -43,10 +43,10 @@ class Site(NamedTuple):
     def raw_area(self) -> list[Path]:
         """The files among which raw answers may be, each once; not those that `forget` itself keeps."""
         fixed = (path for folder in SEARCHED for path in files_beneath(folder))
-        skipped = {self.ids.resolve(), self.record.resolve()}
+        notes = {self.ids.resolve(), self.record.resolve()}
         once: dict[Path, Path] = {}
         for path in (*self.tables, *self._own_files(), *fixed):
-            if path.resolve() not in skipped:
+            if path.resolve() not in notes:
                 once.setdefault(path.resolve(), path)
         return list(once.values())
 

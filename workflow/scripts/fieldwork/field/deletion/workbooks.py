@@ -21,9 +21,9 @@ def write_workbook(source: Path, target: Path, numbers: Collection[int]) -> None
         sheet.reset_dimensions()
         rows = [row for number, row in enumerate(sheet.rows, start=1) if number not in numbers]
         if any(cell.value is not None for row in rows for cell in row):
-            written = new.create_sheet(sheet.title)
+            copy = new.create_sheet(sheet.title)
             for row in rows:
-                written.append(_copies(written, row))
+                copy.append(_copies(copy, row))
     old.close()
     new.save(target)
 
