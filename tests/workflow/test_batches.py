@@ -43,6 +43,7 @@ def batch_study(chat: Chat) -> dict[str, Any]:
         },
         "conditions": ONCE,
         "tasks": {"recommendations": {"runs": 2}, "probe": {"runs": 2}},
+        "generation": {"max_unreadable": 1},  # the server answers no letters and no lists
         "metrics": {"permutations": 99},
     }
 

@@ -72,7 +72,7 @@ def study(
             "conditions": ONCE,
             "tasks": {"probe": {"runs": 3}},
             "metrics": {"permutations": 99},
-            "generation": {"attempts": 2, **generation},
+            "generation": {"attempts": 2, "max_unreadable": 1, **generation},
             "prices": {
                 name: {**PRICE, "as_of": "2026-11-01", "source": "the test"}
                 for name in ("gpt-loop", "gemini-loop", "gpt-ending")

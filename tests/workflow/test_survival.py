@@ -36,7 +36,7 @@ def key_study(chat: Chat, api: str, dispatch: str) -> Mapping[str, Any]:
         },
         "models": {"served": served},
         "tasks": {"probe": {"runs": 2}},
-        "generation": {"attempts": 2},
+        "generation": {"attempts": 2, "max_unreadable": 1},
     }
 
 

@@ -112,7 +112,7 @@ def test_a_study_of_which_nothing_can_be_read_stops_after_a_hundred_answers(
     text = str(caught.value)
     assert text.startswith("m, quiz, history: 10")
     assert "answers cannot be read" in text
-    assert "generation.max_unreadable bears (20%)" in text
+    assert "more than the 20% that generation.max_unreadable allows" in text
     assert text.count("“Well, that depends") == 3
     assert "tasks.quiz.max_tokens (16)" in text
     assert text.isprintable()

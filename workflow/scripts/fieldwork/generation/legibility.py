@@ -120,10 +120,10 @@ class Legibility:
         if self._n_unread <= self._rules.most * self._n:
             return
         raise StudyError(
-            f"{self._where()}: {self._n_unread} of {self._n} answers cannot be read, which is more than "
-            f"generation.max_unreadable bears ({self._rules.most:.0%}), so nothing more is asked; "
-            f"{'; '.join(self._samples)}; {self._way_out()}, or raise generation.max_unreadable to "
-            f"accept them, and run again: every answer is kept"
+            f"{self._where()}: {self._n_unread} of {self._n} answers cannot be read, more than the "
+            f"{self._rules.most:.0%} that generation.max_unreadable allows, so the job stops here; "
+            f"examples: {'; '.join(self._samples)}; {self._way_out()}, or raise "
+            f"generation.max_unreadable to accept such answers, then run again: every answer is kept"
         )
 
     def _where(self) -> str:
