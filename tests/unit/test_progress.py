@@ -140,11 +140,12 @@ def test_units_of_earlier_runs_tell_nothing_of_how_fast_this_goes(
 
 
 class Terminal:
-    """A terminal of so many columns, as this process's standard error."""
+    """A terminal of so many columns, as this process's standard error; 0 tells no size at all."""
 
     def __init__(self, columns: int) -> None:
         self._far, near = pty.openpty()
-        fcntl.ioctl(near, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        size = struct.pack("HHHH", 24 if columns else 0, columns, 0, 0)
+        fcntl.ioctl(near, termios.TIOCSWINSZ, size)
         self.stderr = os.fdopen(near, "w", encoding="utf-8")
 
     def shown(self) -> list[str]:

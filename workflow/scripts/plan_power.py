@@ -4,6 +4,7 @@ In: tables of items, requests and contexts as far as they are there, and of resp
 Out: <results>/power, power at every size and the smallest that will do.
 """
 
+from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables

@@ -4,6 +4,7 @@ In: tables of items, requests and contexts, as far as they are on this machine; 
 responses that are there already. Out: <results>/plan.csv and <results>/plan.html.
 """
 
+from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables

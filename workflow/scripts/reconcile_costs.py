@@ -3,6 +3,7 @@
 In: responses, and the tables of items, requests and contexts they come from. Out: <results>/cost.csv.
 """
 
+from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables

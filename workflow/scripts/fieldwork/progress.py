@@ -13,8 +13,8 @@ logger = logging.getLogger(__name__)
 SECONDS_BETWEEN_LINES = 60.0
 # without news, after which a line says what is waited for
 QUIET_S = 5.0
-# letters of a line on a terminal that does not tell its width
-WIDTH = 120
+# of a terminal that does not tell its size
+WIDTH, HEIGHT = 120, 24
 
 _BUSY = "{desc}: {n_fmt}/{total_fmt}, {rate_fmt}, {remaining} left{postfix}"
 # a rate of the past tells nothing of an end while nothing arrives
@@ -30,15 +30,17 @@ class Progress:
         self._note = self._waiting = ""
         self._started = self._last_line = self._last_news = time.monotonic()
         hidden = quiet or not sys.stderr.isatty()
-        has_width = not hidden and os.get_terminal_size(sys.stderr.fileno()).columns > 0
+        size = None if hidden else os.get_terminal_size(sys.stderr.fileno())
+        has_width = bool(size and size.columns)
         self._bar = tqdm(
             total=total,
             desc=label,
             unit=f" {unit}",
             disable=hidden,
             leave=False,
-            # a terminal that does not know its width would be shown nothing
+            # a terminal that does not know its size would be shown nothing
             ncols=None if has_width else WIDTH,
+            nrows=None if size and size.lines else HEIGHT,
             dynamic_ncols=has_width,
             bar_format=_BUSY,
         )
