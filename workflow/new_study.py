@@ -131,7 +131,7 @@ def say_questions(guess: QuestionGuess) -> None:
     """What the columns were taken for."""
     form = {"auto": "a letter or a text", "from_0": "a number from 0", "from_1": "a number from 1"}
     kind = "choice and list" if guess.kind == "mixed" else guess.kind
-    print(f"{guess.path}: {len(guess.items)} {kind} questions.")
+    print(f"{guess.path}: {counted(len(guess.items), f'{kind} question')}.")
     names = {"item_id": "id", "gold": "right option", "options": "options"}
     for role, column in guess.columns.items():
         written = column if isinstance(column, str) else ", ".join(column)
@@ -155,16 +155,21 @@ def draft_corpus(path: str) -> CorpusDraft | None:
         print("No CONVERSATIONS are given: those of the sample are used, which are invented.")
         return None
     files = existing("CONVERSATIONS", path)
-    print(f"{path}:")
+    print("Conversations:")
     guess = guess_corpus(files)
     draft = CorpusDraft(path, guess.format, guess.columns, guess.users, guess.flags)
     turns, paper = draft.min_user_turns, max(guess.users)
-    print(f"  {guess.n_conversations} conversations of {guess.users[1]} users.")
-    print(f"  {draft.n_users} users have a conversation with {turns} messages of theirs or more.")
+    print(
+        f"  {counted(guess.n_conversations, 'conversation')} of {counted(guess.users[1], 'user')}."
+    )
+    print(
+        f"  Users with a conversation of at least {counted(turns, 'message')} of their own: "
+        f"{draft.n_users}."
+    )
     if turns < paper:
         print(
-            f"  The paper asks for {paper} messages; {guess.users[paper]} users have such conversations, "
-            f"and {ENOUGH_USERS} are wanted (min_user_turns)."
+            f"  With the {paper} messages that the paper asks for: {guess.users[paper]}, which is fewer "
+            f"than {ENOUGH_USERS}, so the study asks for {turns} (min_user_turns)."
         )
     return draft
 
@@ -177,17 +182,22 @@ def draft_personas(path: str) -> PersonasDraft | None:
     (file, *_) = existing("PERSONAS", path)
     guess = guess_personas(file)
     where = f"column {guess.column}" if guess.column else "a persona a line"
-    print(f"{file}: {guess.n_personas} personas ({where}).")
+    print(f"{file}: {counted(guess.n_personas, 'persona')} ({where}).")
     return PersonasDraft(str(file), guess.column, guess.n_personas)
+
+
+def counted(n: int, noun: str) -> str:
+    """A number and its noun, in the plural where it is not one."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def say_size(draft: StudyDraft) -> None:
     """How large the study is, and what it cannot say."""
     print(
-        f"{draft.runs} simulated users in each condition, each asked {REPLICATES} times: as many as "
-        f"there are users and personas, and {MOST_PUPPETS} at most."
+        f"{counted(draft.runs, 'simulated user')} in each condition, each asked {REPLICATES} times: as "
+        f"many as there are users and personas, and {MOST_PUPPETS} at most."
     )
-    print(f"That is {draft.n_calls:,} calls for each model.")
+    print(f"That is {counted(draft.n_calls, 'call')} for each model.")
     if draft.runs < 3:
         print("CHECK: whether it matters who asks cannot be told from fewer than 3 users.")
     if draft.needs_chat_model:
