@@ -106,21 +106,6 @@ def ledger(path: Path) -> Iterator[Ledger]:
         yield opened
 
 
-@pytest.fixture
-def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The waits between sends, which then take no time."""
-    taken: list[float] = []
-    sleep = asyncio.sleep
-
-    async def nap(seconds: float) -> None:
-        if seconds:
-            taken.append(seconds)
-        await sleep(0)
-
-    monkeypatch.setattr(asyncio, "sleep", nap)
-    return taken
-
-
 def asks(*texts: str, replicates: int = 1) -> list[Ask]:
     return [ask_of(text, i) for text in texts for i in range(replicates)]
 

@@ -27,21 +27,6 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         yield opened
 
 
-@pytest.fixture
-def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The waits between sends, which then take no time."""
-    taken: list[float] = []
-    sleep = asyncio.sleep
-
-    async def nap(seconds: float) -> None:
-        if seconds:
-            taken.append(seconds)
-        await sleep(0)
-
-    monkeypatch.setattr(asyncio, "sleep", nap)
-    return taken
-
-
 class Clock:
     def __init__(self) -> None:
         self.now = 0.0
