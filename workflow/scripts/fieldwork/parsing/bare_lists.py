@@ -60,6 +60,20 @@ def title_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ..
     return ()
 
 
+def _is_headed(lines: Sequence[Line]) -> bool:
+    """Whether a heading stands over lines that are none: 'Brands' in bold, and names beneath it."""
+    kinds = [line.kind for line in lines]
+    return kinds[:1] == ["title"] and len(kinds) > _FEW and "title" not in kinds[1:]
+
+
+def _without_full_stops(texts: list[str], *, expected: int | None) -> list[str]:
+    """The lines without their full stops where each line is a few words, as many lines as asked for."""
+    are_few = len(texts) == expected and all(count_words(text) <= _FEW for text in texts)
+    if are_few and all(text.endswith((".", "。")) for text in texts):
+        return [text.rstrip(".。") for text in texts]
+    return texts
+
+
 class _Block(NamedTuple):
     """Lines without markers, one after the other, each of which may be a name."""
 
@@ -76,7 +90,10 @@ def bare_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...
 
     Short ones follow a line that announces them, or are the whole reply and written as titles are.
     """
-    texts = [line.content for line in lines if line.kind in {"plain", "title"}]
+    written = [line for line in lines if line.kind in {"plain", "title"}]
+    texts = _without_full_stops([line.content for line in written], expected=expected)
+    if _is_headed(written):
+        texts[0] = f"{texts[0]}:"
     for longest in (_SHORT, _LONG):
         block = _block(texts, longest=longest, expected=expected)
         names = item_names(block.contents)

@@ -11,12 +11,14 @@ from itertools import islice, pairwise
 from typing import Any
 
 from fieldwork.parsing.names import item_names, plain_text
-from fieldwork.parsing.writing import count_words, has_case, is_clause, is_unspaced, starts_small
+from fieldwork.parsing.writing import count_words, ends_sentence, has_case, is_clause, is_unspaced, starts_small
 
 _MAX_JSON = 60_000
 _MAX_STARTS = 20
 _LONGEST_NAME = 300
 _NAME_KEYS = ("name", "title", "item", "option", "brand", "recommendation", "answer", "product")
+_FEWEST = 3
+"""Numbers within a line from which they count names."""
 _PART_WORDS = 7
 _PART_LENGTH = 60
 _UNSPACED_WORDS, _CASELESS_WORDS = 5, 3
@@ -26,6 +28,7 @@ _JSON_START = re.compile(
     r"^[ \t*_`>]{0,12}(?:[^=()#\[{\n]{1,120}[:：][ \t*_`]{0,6})?(?=[\[{])", re.MULTILINE
 )
 """Before a list in JSON: nothing, or words and a colon. After '=' or '(' it is program code."""
+_OPENS_JSON = re.compile(r"\[\s*[\"'{]|\{\s*\"")
 _CODE = re.compile(r"[{}\[\]=<>\\]")
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
@@ -60,6 +63,12 @@ def json_names(text: str) -> tuple[str, ...]:
     return ()
 
 
+def json_start(text: str) -> int | None:
+    """Where the first list in JSON begins, None where there is none."""
+    starts = (match.end() for match in islice(_JSON_START.finditer(text[:_MAX_JSON]), _MAX_STARTS))
+    return next((start for start in starts if _OPENS_JSON.match(text, start)), None)
+
+
 def table_names(rows: Sequence[str]) -> tuple[str, ...]:
     """Names in a Markdown table: the first column that does not hold ranks; header row dropped."""
     cells = [_cells(row) for row in rows]
@@ -75,17 +84,29 @@ def table_names(rows: Sequence[str]) -> tuple[str, ...]:
 
 def enumerated_names(line: str) -> tuple[str, ...]:
     """Names of '1. X 2. Y 3. Z' within one line; empty where fewer than three numbers follow."""
-    parts = list(_CIRCLED_PART.finditer(line))
-    if len(parts) < 3:
-        parts = []
-        for match in _NUMBERED_PART.finditer(line):
-            if int(match.group(1)) == len(parts) + 1:
-                parts.append(match)
-    if len(parts) < 3:
+    parts = _numbered_parts(line)
+    if not parts:
         return ()
     ends = [match.start() for match in parts[1:]] + [len(line)]
     pieces = [line[part.end() : end] for part, end in zip(parts, ends, strict=True)]
     return item_names([_TRAILING_JOINT.sub("", piece) for piece in pieces])
+
+
+def last_number(line: str) -> re.Match[str] | None:
+    """The number of the last name of '1. X 2. Y 3. Z'; None where the line is no such list."""
+    parts = _numbered_parts(line)
+    return parts[-1] if parts else None
+
+
+def _numbered_parts(line: str) -> list[re.Match[str]]:
+    """Numbers within a line that count from one to three or more, none where they do not."""
+    parts = list(_CIRCLED_PART.finditer(line))
+    if len(parts) < _FEWEST:
+        parts = []
+        for match in _NUMBERED_PART.finditer(line):
+            if int(match.group(1)) == len(parts) + 1:
+                parts.append(match)
+    return parts if len(parts) >= _FEWEST else []
 
 
 def comma_names(text: str, *, expected: int | None) -> tuple[str, ...]:
@@ -111,11 +132,24 @@ def _comma_sentence(sentence: str, *, expected: int | None, single: bool) -> tup
     lead_in, _, series = sentence.rpartition(": ")
     if not lead_in:
         lead_in, _, series = sentence.rpartition("：")
-    for candidate in dict.fromkeys((_LEAD_IN.sub("", series), _LEAD_IN.sub("", sentence), series)):
-        parts = _split(candidate.strip().rstrip(".。!！"), expected=expected)
-        if len(parts) > 1 and _is_list(parts, expected=expected, free=bool(lead_in), alone=single):
+    candidates = (_LEAD_IN.sub("", series), _LEAD_IN.sub("", sentence), series)
+    for candidate in map(str.strip, dict.fromkeys(candidates)):
+        parts = _split(candidate.rstrip(".。!！"), expected=expected)
+        if len(parts) < 2 or (not lead_in and _is_caseless_sentence(candidate, parts, expected)):
+            continue
+        if _is_list(parts, expected=expected, free=bool(lead_in), alone=single):
             return item_names(parts)
     return ()
+
+
+def _is_caseless_sentence(series: str, parts: Sequence[str], expected: int | None) -> bool:
+    """Whether parts in a script without capitals end like a sentence and are no list of that length.
+
+    Between names Chinese writes '、', and '，' between clauses.
+    """
+    if any(map(has_case, parts)) or not ends_sentence(series):
+        return False
+    return "，" in _QUOTED.sub("", series) or len(parts) != expected
 
 
 def _is_list(parts: Sequence[str], *, expected: int | None, free: bool, alone: bool) -> bool:

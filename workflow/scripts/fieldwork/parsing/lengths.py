@@ -46,6 +46,7 @@ _PATTERNS = tuple(
     for pattern in (
         rf"\bexactly\s+{_NUMBER}\b{_NO_RANGE}{_OF_TIME}",
         rf"\b{_VERB}\b(?:[-\s]+[^\W\d_]+){{0,4}}?\s+{_NO_RANGE_END}{_NUMBER}(?!\w){_NO_RANGE}{_OF_TIME}",
+        rf"\b(?:what|which|welche|quels|quelles|qué|cuáles|quali|quais|какие)\s+{_NUMBER}\s+(?=[^\W\d_]){_OF_TIME}",
         rf"\b(?:top|best|these|the)\s+{_NUMBER}(?!\w){_NO_RANGE}{_OF_TIME}",
         rf"\b{_NUMBER}\s+(?:\w+\s+){{0,2}}?(?:options?|items?|names?|titles?|recommendations?|suggestions?|examples?"
         r"|answers?|ideas?|choices?|picks)\b",

@@ -64,7 +64,8 @@ def parse_list(
     visible = visible_text(text)[:_MAX_TEXT]
     if not visible.strip():
         return ParsedList(None, EMPTY)
-    whole = without_unfinished(visible) if truncated else visible
+    broken = truncated and not (text or "").endswith("\n")
+    whole = without_unfinished(visible) if broken else visible
     listing = _listing(whole, expected=expected)
     if _is_refusal(visible, listing, expected=None if truncated else expected):
         return ParsedList(None, REFUSED)

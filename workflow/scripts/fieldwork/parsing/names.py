@@ -51,7 +51,8 @@ _PARENTHESES = re.compile(
 _OPEN_PARENTHESIS = re.compile(r"(?:\s\(|（)[^()（）]*$")
 _DATE = re.compile(rf"\s?[(\[]{_YEAR}[^()\[\]\n]{{0,20}}[)\]]\s?[:：]")
 """A year after a title and before its description."""
-_CLOSING_YEAR = re.compile(rf",\s{{0,2}}{_YEAR}$")
+_CLOSING_YEAR = re.compile(rf"(?:,\s{{0,2}}|\s[-–—/]\s){_YEAR}$")
+_OPENING_YEAR = re.compile(rf"[(\[]{_YEAR}[)\]]\s+(?=\w)")
 _OTHER_TITLE = re.compile(r"(?:\s|[,;:]\s?)or[:,]\s.*$|[;:]\s?or\s.*$|\sor$", re.IGNORECASE)
 _DASH = re.compile(
     r"\s(?:-{1,3}|[–—―‒−])(?:\s|$)|(?<=\w)\s?[—―]{1,2}\s?(?=\w)|\s?――|\s(?:=>|->|→)\s|\s\|\s"
@@ -59,7 +60,8 @@ _DASH = re.compile(
 _COLON = re.compile(r"[:](?=\s|$)|：|(?<=\*)[:]")
 _SENTENCE_END = re.compile(r"(?<=[^\W\d_]{4})[.!?](?=\s+[A-ZÀ-ÞА-Я])|(?<=\w)[。！？]")
 _RELATIVE = re.compile(
-    r",\s+(?:known\s+for|which|who|where|offering|featuring|famous\s+for|renowned|because|thanks\s+to"
+    r",\s+(?:known\s+for|which|who|where|offering|featuring|famous\s+for|renowned|because|thanks\s+to|starring"
+    r"|(?:directed|written|created|produced|composed|performed|founded|based|set|released|published)\s+(?:by|in|on)"
     r"|due\s+to|located|with\s+(?:its|their|a|an|the))\b"
 )
 _CLAUSE = re.compile(r"[，,]")
@@ -194,7 +196,7 @@ def _without_other_title(text: str) -> str:
 
 def _without_parentheses(text: str) -> str:
     """The text without what stands in parentheses, and without a year at its end."""
-    bare = text
+    bare = text = _OPENING_YEAR.sub("", text, count=1) if text[:1] in "([" else text
     if any(bracket in text for bracket in "(（["):
         bare = _OPEN_PARENTHESIS.sub("", _PARENTHESES.sub("", text))
     return _CLOSING_YEAR.sub("", bare.rstrip(_EDGES))

@@ -7,18 +7,21 @@ every entry before the last one.
 
 import re
 
+from fieldwork.parsing.inline_lists import json_start, last_number
 from fieldwork.parsing.markers import Line, read_lines
 from fieldwork.parsing.names import item_names, plain_text
 
 _CLOSED = re.compile(r"(?:\*\*|__|[\"”»’'`」』》】)\]])[.,;]?\s*$")
 _LAST_PART = re.compile(r"[,;、，；،؛|](?:\s*(?:and|or|und|et|y|e|и|和|以及)\s)?[^,;、，；،؛|]*$")
-_STARTS_JSON = ("[", "{")
+_OPEN_TITLE = re.compile(r"(?:\*\*|__)(?!.*?(?:\*\*|__))|^[\"“«„‘「『《【](?![^\"”»“’」』》】]*[\"”»“’」』》】])")
+"""Emphasis or quotes at the beginning of a name that nothing closes yet."""
 
 
 def without_unfinished(text: str) -> str:
     """The text of a reply that was cut off, without a last name that is not whole."""
-    if text.lstrip().startswith(_STARTS_JSON):
-        return _closed_json(text)
+    start = json_start(text)
+    if start is not None:
+        return text[:start] + _closed_json(text[start:])
     head, _, last = text.rstrip().rpartition("\n")
     line = read_lines(last)[0]
     if line.kind in {"number", "bullet", "title"}:
@@ -33,7 +36,7 @@ def _is_whole(line: Line) -> bool:
     if _CLOSED.search(content) or (content.startswith("**") and content[3:].endswith("*")):
         return True
     names = item_names([content])
-    if not names:
+    if not names or _OPEN_TITLE.match(content):
         return False
     entry = " ".join(plain_text(content).split())
     after = entry.rpartition(names[0])[2]
@@ -42,7 +45,7 @@ def _is_whole(line: Line) -> bool:
 
 def _without_last_part(head: str, last: str, line: Line) -> str:
     """A list within a line loses its last part; a name that stands alone on the last line is lost."""
-    part = _LAST_PART.search(last)
+    part = last_number(last) or _LAST_PART.search(last)
     if part is not None and not _CLOSED.search(last):
         return f"{head}\n{last[: part.start()]}"
     return f"{head}\n{last}" if _is_whole(line) or part is not None else head

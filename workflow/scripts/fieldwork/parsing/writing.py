@@ -13,15 +13,17 @@ _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
 _IDEOGRAPH = re.compile(f"[{_IDEOGRAPHS}]")
 _ALPHASYLLABIC = re.compile(f"[{_SOUTH_EAST_ASIAN}]")
 _UNSPACED = re.compile(f"[{_IDEOGRAPHS}{_SOUTH_EAST_ASIAN}]+")
+_GEORGIAN = re.compile("[\u10d0-\u10ff\u1c90-\u1cbf]")
+"""Georgian has capitals for whole words only, so that no name begins with one."""
 _IDEOGRAPHS_A_WORD = 2
 """Most Chinese words are written with two characters; Japanese mixes one and more."""
 _LETTERS_A_WORD = 5
 """Characters of a Thai, Lao, Khmer or Burmese word, vowel and tone signs counted."""
 _CLAUSE_WORD = re.compile(
     r"[我你您他她它]|這|这|那[么麼些個个]|的话|的話|可以|能够|能夠|如果|因为|因為|所以|但|而且|并且|並且|还是|還是"
-    r"|就是|不是|都是|[吗呢吧呀]|^(?:首先|其次|然后|然後|接着|接著|最后|最後)|^[是在有把被让讓为為对對从從也都还還就再如并並而且请請比]|^不(?!锈|銹)|[了过過]$"
+    r"|就是|不是|都是|[吗呢吧呀]|^(?:首先|其次|然后|然後|接着|接著|最后|最後)|^[是在有把被让讓为為对對从從也都还還就再如并並而且请請比]|^不(?!锈|銹)|[了着][^\W\d_]|[了过過着]$|没有|沒有|已经|已經"
     r"|です|ます|ました|ません|でしょう|ので|から$|けど|ください|という|している|して$|する$|した$|ない$|[がをはも]$"
-    r"|습니다|입니다|해요|어요|니다|และ.*(?:คือ|เป็น)|(?:يمكن|يجب|هذا|هذه|أن)\s|(?:है|हैं|था|थी)$"
+    r"|습니다|입니다|[아어해여워와]요$|니다|และ.*(?:คือ|เป็น)|(?:يمكن|يجب|هذا|هذه|أن)\s|(?:है|हैं|था|थी)$"
 )
 """What stands in a clause and hardly in a name, in scripts without capitals."""
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", "।", "؟", "…")
@@ -42,7 +44,11 @@ def count_words(text: str) -> int:
 def has_case(text: str) -> bool:
     """Whether the first letter of the text is of a script that has capitals."""
     first = first_letter(text)
-    return first is not None and first.lower() != first.upper()
+    return first is not None and _is_cased(first)
+
+
+def _is_cased(letter: str) -> bool:
+    return letter.lower() != letter.upper() and not _GEORGIAN.match(letter)
 
 
 def is_unspaced(text: str) -> bool:
@@ -54,7 +60,7 @@ def is_unspaced(text: str) -> bool:
 def starts_small(text: str) -> bool:
     """Whether the text begins with a small letter; never so in a script without case."""
     first = first_letter(text, skip_digits=False)
-    return first is not None and first.islower()
+    return first is not None and first.islower() and _is_cased(first)
 
 
 def first_letter(text: str, *, skip_digits: bool = True) -> str | None:
