@@ -63,7 +63,7 @@ def title_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ..
 def _is_headed(lines: Sequence[Line]) -> bool:
     """Whether a heading stands over lines that are none: 'Brands' in bold, and names beneath it."""
     kinds = [line.kind for line in lines]
-    return kinds[:1] == ["title"] and len(kinds) > _FEW and "title" not in kinds[1:]
+    return kinds[:1] == ["title"] and len(kinds) >= _FEWEST and "title" not in kinds[1:]
 
 
 def _without_full_stops(texts: list[str], *, expected: int | None) -> list[str]:

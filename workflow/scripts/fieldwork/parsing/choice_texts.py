@@ -21,17 +21,17 @@ _STATED = re.compile(
     r"([^\n]{1,300}?)(?=\n|$|[.!?]\s)",
     re.IGNORECASE,
 )
-_PREDICATE = re.compile(r"(?:\b(?:is|are|be|equals?|was)|[=≈])\s{0,3}([^=≈\n]{1,80}?)[.!\s]*$")
+_PREDICATE = re.compile(r"(?:\b(?:is|are|be|equals?|was)(?![\w'’])|[=≈])\s{0,3}([^=≈\n]{1,80}?)[.!\s]*$")
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?:])\s+|\n+")
 _DENIED = re.compile(
-    r"(?:\bnot|n't|\bnever|\bnor|\bneither|eliminated?|exclude[sd]?|ruled?\s+out)\W{1,3}(?:\w+\W){0,2}$"
+    r"(?:\bnot|\w{2}nt|\bnever|\bnor|\bneither|eliminated?|exclude[sd]?|ruled?\s+out)\W{1,3}(?:\w+\W){0,2}$"
 )
 _TAKEN_BACK = re.compile(
-    r"^[^.\n]{0,40}?(?:\b(?:is|are|was|does|do|would\s+be|seems?)\s+(?:not\b|n't|incorrect|wrong)|\bnot\s+(?:correct|right"
-    r"|listed|among|one\s+of|an\s+option|exact\w*)|n't\s+(?:correct|match|listed|an\s+option))"
+    r"^[^.\n]{0,40}?(?:\b(?:is|are|was|does|do|would\s+be|seems?)\s+(?:not\b|incorrect|wrong)|\bnot\s+(?:correct|right"
+    r"|listed|among|one\s+of|an\s+option|exact\w*)|\b(?:is|are|was|does|do|would)nt\b)"
 )
 _NOT_LISTED = re.compile(
-    r"\b(?:not|n't)\s+(?:\w+\s+){0,2}?(?:listed|among|in\s+the\s+(?:options|list)|one\s+of\s+the\s+(?:\w+\s+)?(?:options|choices)"
+    r"\b(?:not|\w{2,6}nt)\s+(?:\w+\s+){0,2}?(?:listed|among|in\s+the\s+(?:options|list)|one\s+of\s+the\s+(?:\w+\s+)?(?:options|choices)"
     r"|(?:an?\s+)?(?:available|given|provided)\s+option)|\bnone\s+of\s+the\s+(?:\w+\s+)?(?:options|choices|above|answers)"
 )
 _LATEX = (
@@ -41,6 +41,10 @@ _LATEX = (
     (re.compile(r"\\pi\b"), "π"),
     (re.compile(r"\\infty\b"), "∞"),
     (re.compile(r"\\times\b|\\cdot\b"), "×"),
+    (re.compile(r"\\pm\b|\\mp\b"), "±"),
+    (re.compile(r"\\n(?:e|eq)\b|!="), "≠"),
+    (re.compile(r"\\(?:le|leq|lt)\b|<="), "≤"),
+    (re.compile(r"\\(?:ge|geq|gt)\b|>="), "≥"),
     (re.compile(r"\\(?:,|;|!|\s)|~"), " "),
     (re.compile(r"\\([%$&#_]|log\b|ln\b|sin\b|cos\b|exp\b)"), r"\1"),
 )
@@ -51,6 +55,9 @@ _MARKUP = re.compile(
 _ROMAN = re.compile(r"\((x{0,2}(?:ix|iv|v?i{1,3}|v))\)")
 _ROMAN_CHOICE = re.compile(r"(?<!\w)ii(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,/^])(?:(?<![)\]])-)?\d[\d,]*(?:\.\d+)?(?:/\d+)?%?(?![\w^]|[.,/]\d)")
+_EDGES = re.compile(r"^(?:[ ,;:!]|\.(?!\d))+|[ .,;:!]+$")
+_NO_SIGN = r"(?<![-.±≠<≤≥])(?<![±≠<≤≥]\s)(?<![^-=]>)(?<![^-=]>\s)"
+"""Before a number: no minus, no decimal point, nothing that says it is another number; '->' may stand."""
 _COUNTS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -140,7 +147,7 @@ def _start_of(choice: str, place: str) -> int:
     """Where the choice stands in the place as whole words, not denied and nowhere taken back, else -1."""
     if len(choice) < _SHORT_CHOICE and len(place) > 4 * _SHORT_CHOICE:
         return -1
-    sign = r"(?<!-)" if choice[:1].isdigit() else ""
+    sign = _NO_SIGN if choice[:1].isdigit() else ""
     pattern = rf"(?<!\w)(?<!\w[.,/^-]){sign}{re.escape(choice)}(?!\w)(?![.,/^-]\w)"
     matches = list(re.finditer(pattern, place[:2_000]))
     if any(_TAKEN_BACK.match(place[match.end() : match.end() + 120]) for match in matches):
@@ -156,4 +163,4 @@ def _plain(text: str) -> str:
     for pattern, symbol in _LATEX:
         bare = pattern.sub(symbol, bare)
     bare = _ROMAN.sub(r"\1", _MARKUP.sub("", bare).casefold())
-    return " ".join(bare.split()).strip(" .,;:!")
+    return _EDGES.sub("", " ".join(bare.split()))

@@ -137,5 +137,5 @@ def _complement_pattern(letters: str) -> re.Pattern[str]:
 def _mention_pattern(letters: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?<![\w)\]}}])(?:(?i:(?:{OPTION}|answer|statement)\s+)[(\[*_\"']{{0,3}}(?P<l>[{letters}])(?![\w'’]|-\w)[)\]*_\"']{{0,3}}"
-        rf"|\((?P<b>[{letters}])\)(?P<c>(?!))?)"
+        rf"|\((?P<b>[{letters}])\)(?!\s?[=<>≤≥≈])(?P<c>(?!))?)"
     )

@@ -42,12 +42,21 @@ _REJECTED = re.compile(
     r"(?:not\b(?!\s+only)|incorrect|wrong\b|false\b|invalid|ruled\s+out|eliminated|out\b|impossible"
     r"|unlikely|excluded)"
     r"|(?:is|are|was|does|do|would|could|should|can)(?:\s?not\b(?!\s+only)|n['’]t\b|['’]t\b)"
-    r"|[:–—-]\s?\*{0,2}(?:incorrect|wrong|not\s+correct|eliminated)\b)",
+    r"|[:–—-]\s?\*{0,2}(?:incorrect|wrong|not\s+correct|eliminated)\b"
+    r"|(?:(?:is|are|was|seems?|looks?|sounds?|may\s+be|might\s+be)\s+(?:\w+\s+){0,2}\w+)?,?\s+but\s+(?:(?:it|this|that)(?:['’]s|\s+is|\s+would\s+be)\s+"
+    r"|is\s+)?(?:actually\s+)?(?:wrong|incorrect|false|mistaken|a\s+mistake|not\s+(?:correct|right|true))\b)",
     re.IGNORECASE,
 )
+_FIRST_THOUGHT = re.compile(
+    r"\b(?:(?:I|we)\s+(?:had\s+)?(?:at\s+first|first|initially|originally)|(?:at\s+first|first|initially|originally),?\s+(?:I|we)(?:\s+had)?)"
+    r"\s+(?:\w+\s+){1,3}(?:that\s+)?(?:the\s+)?(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+"""'I first thought that the …': what follows is taken back."""
 _OTHERS = re.compile(
     r"\b(?:some|others?|people|many|most|one|someone|individuals?|respondents?|they|you|participants?)"
-    r"\s+(?:of\s+\w+\s+)?(?:people\s+)?(?:may|might|could|can|would|will)?\s*$",
+    r"\s+(?:of\s+\w+\s+)?(?:people\s+)?(?:may|might|could|can|would|will)?"
+    r"(?:\s+(?:choose|pick|select|say|answer|think|argue|guess)(?:\s+that|\s+options?|\s+choice)?)?\s*[(*]{0,3}$",
     re.IGNORECASE,
 )
 
@@ -64,7 +73,7 @@ def is_denied(text: str, claim: Claim) -> bool:
     before = text[max(0, claim.start - _BEFORE) : claim.start]
     if _OTHERS.search(before) or _REJECTED.match(text[claim.end : claim.end + _AFTER]):
         return True
-    if _RULED_OUT.search(before):
+    if _RULED_OUT.search(before) or _FIRST_THOUGHT.search(before):
         return True
     return _NEGATION.search(before) is not None and _EXCEPTION.search(before) is None
 

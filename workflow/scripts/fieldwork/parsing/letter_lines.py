@@ -17,6 +17,8 @@ from fieldwork.parsing.statements import OPTION, Reading
 _SHORT_REPLY = 300
 _LABEL_WORDS = 3
 _FORMULA = re.compile(r"[=|≈]|\\(?:frac|times|cdot|sum|int)\b")
+_GOES_ON = re.compile(r"(?!(?:because|since|as|is|the|it|this|that|for|due|which)\b)[a-z]")
+"""'E. coli', where the option is another: the letter belongs to the word after it."""
 _SECOND_ROMAN = re.compile(r"[*_(\s]{0,3}II[.):]", re.IGNORECASE)
 
 
@@ -86,7 +88,8 @@ def _is_claim(line: str, mark: Claim, letters: str, choices: Sequence[str]) -> b
     character, after = line[mark.end - 1], line[mark.end : mark.end + 1]
     # 'A: …' begins an answer to 'Q: …'
     is_label = character == "A" and after == ":" and len(rest.split()) > _LABEL_WORDS
-    return character.isupper() and not is_label and _FORMULA.search(rest) is None
+    goes_on = place < len(choices) and _GOES_ON.match(rest) is not None
+    return character.isupper() and not (is_label or goes_on) and _FORMULA.search(rest) is None
 
 
 def _goes_through(marks: list[Claim]) -> bool:

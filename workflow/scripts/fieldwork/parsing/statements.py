@@ -14,13 +14,14 @@ from fieldwork.parsing.letters import Claim, claims, is_variable, letter_pattern
 
 _NOUN = (
     r"(?:answers?|ans\.?|solution|antwort|lösung|respuesta|réponse|reponse|risposta|resposta|antwoord|svar|cevap"
-    r"|odpowiedź|odpověď|ответ(?:ом)?|відповідь|उत्तर|الإجابة|الجواب)"
+    r"|odpowiedź|odpověď|ответ(?:ом)?|відповідь|उत्तर|الإجابة|الجواب"
+    r"|правильный\s+вариант|верный\s+вариант|правильна\s+відповідь|đáp\s+án|câu\s+trả\s+lời|jawaban(?:nya)?)"
 )
-_CJK_NOUN = r"(?:答案|答え|正解|解答|정답|选项|選項|选择|選擇|答)"
+_CJK_NOUN = r"(?:答案|答え|正解|解答|정답|选项|選項|选择|選擇|答|คําตอบ)"
 OPTION = r"(?:options?|choices?|alternative|letter|selection|opción|opção|вариант|选项|選項)"
 _CHOOSE = (
     r"(?:choose|chose|select(?:ed)?|pick(?:ed)?|go(?:ing)?\s+with|opt\s+for|vote\s+for|settle\s+on"
-    r"|choosing|selecting|picking|went\s+with|elijo|wähle|choisis|scelgo|escolho|выбираю|选择|选)"
+    r"|choosing|selecting|picking|went\s+with|elijo|wähle|choisis|scelgo|escolho|выбираю|opto\s+por|me\s+decido\s+por|entscheide\s+mich\s+für|选择|选)"
 )
 _RIGHT = r"(?:correct|right|best|true|accurate|appropriate|valid|closest|proper|final)"
 _RIGHT_ONE = r"(?:correct|right|best|better|closest|proper|final|answer)"
@@ -30,11 +31,11 @@ _LINK_WORD = (
     r"|therefore|clearly|indeed|then|hence|simply|actually|still|definitely|the|given|by|for|of|this"
     r"|question|problem|final|correct|right|best|options?|choices?|letter|number|statement|in|either"
     r"|closest|approximately|only|both|either|you|asked|ist|lautet|daher|es|est|è|é|sono|la|le|l'|el|der|die|das"
-    r"|opción|correct[ae]|corret[ao]|exacte|giusta|richtige?|buchstabe|lettre|lettera|вариант|буква|это|هي|هو|है|은|는|이다)"
+    r"|opción|correct[ae]|corrett?[ao]|cert[ao]|exacte|giusta|richtige?|buchstabe|lettre|lettera|вариант|буква|это|la\s+lettera|a\s+letra|letra|är|er|jest|là|adalah|đúng|الصحيحة|الصحيح|هي|هو|है|은|는|이다)"
 )
 _GAP_TOKEN = (
     rf"(?:{_LINK_WORD}(?!\w)|[:=—–>→*_`~\"'“”‘’$]|-(?!\w)|\\\(|\\\[|\\boxed\b|\\text(?:bf|rm|it)?\b"
-    r"|\\math(?:bf|rm|it)?\b|\\fbox\b|\\,|\{|是|为|為|は|:|选项|選項|应该|應該|应|選|选)"
+    r"|\\math(?:bf|rm|it)?\b|\\fbox\b|\\,|\{|是|为|為|は|คือ|ที่ถูกต้อง|:|选项|選項|应该|應該|应|選|选)"
 )
 _GAP = rf"(?:\s{{0,6}}{_GAP_TOKEN}){{0,14}}\s{{0,6}}"
 _FILLERS = re.compile(
@@ -182,6 +183,8 @@ def _verdict_patterns(letters: str, quality: str) -> tuple[re.Pattern[str], ...]
         rf"(?i:(?<!\w)(?:corresponds?|match(?:es)?|equals?)\s+(?:to\s+|with\s+)?{OPTION}\s+){letter}",
         rf"(?i:\b(?:making|makes|leaving|leaves)\s+)(?i:{OPTION}\s+)?{letter}"
         rf"(?i:[^.\n]{{0,40}}?\b(?:{quality}|{OPTION}))",
+        rf"(?i:\bonly\s+)(?i:{OPTION}\s+)?{letter}(?i:\s+(?:fits|satisf(?:y|ies)|works|remains|applies|matches|meets|qualifies"
+        rf"|answers|describes|explains)\b)",
         rf"{option}(?i:\s+(?:best\s+\w+s|(?:fits|suits|works|matches|explains|describes)\s+(?:it\s+|the\s+\w+\s+)?best)\b)",
         rf"{option}(?i:\s+(?:is|would\s+be|seems|appears\s+to\s+be|must\s+be)\s+"
         rf"(?:\w+ly\s+)?(?:indeed\s+|also\s+)?(?:the\s+|most\s+)*{quality}(?!\w))",
