@@ -44,6 +44,8 @@ _SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK")
 _NUMERAL = re.compile(r"(?:x{0,3}(?:ix|iv|v?i{0,3}))")
 _ENDING = re.compile(r"(?:ies|es|s|y|e)$")
+_DERIVING = "nrdy"
+"""Last letters that make another word of a word: 'Austria' and 'Austrian', 'ride' and 'rider'."""
 _LONG_LETTERS = 12
 _CACHED_KEYS = 50_000
 _SAME_LETTERS, _PLURAL, _OTHER_SPACES, _REORDERED = 100.0, 99.0, 98.5, 98.0
@@ -191,6 +193,8 @@ def _is_likely_slip(short: str, long: str, *, alone: bool) -> bool:
         return len(long) >= (5 if swapped else 7)
     if _undouble(short) == _undouble(long):
         return len(long) >= 5
+    if long[:-1] == short and long[-1] in _DERIVING:
+        return False
     return len(short) >= 6 or (not alone and short[-1] == long[-1])
 
 

@@ -27,7 +27,7 @@ _DO = (
 )
 _IDIOMS = (
     r"(?!wait\b|believe\b|agree\b|stress\b|emphasi[sz]e\b|thank\b|help\s+(?:but|feeling|thinking)\b|overstate\b"
-    r"|complain\b|imagine\b|resist\b|say\s+enough\b|recommend\b[^.\n]{0,60}\benough\b)"
+    r"|complain\b|imagine\b|resist\b|decide\b|lie\b|promise\b|guarantee\b|think\s+of\s+(?:an?|any\w*|one)\s+\w+er\b|say\s+enough\b|recommend\b[^.\n]{0,60}\benough\b)"
 )
 _AI = (
     r"(?:AI|artificial\s+intelligence|(?:language\s+)?model|assistant|(?:chat\s?)?bot"
@@ -50,6 +50,13 @@ _APOLOGY_AND_INABILITY = (
     r"^\W*(?:(?:es\s+)?tut\s+mir\s+leid|leider|entschuldigung)\b[^.\n]{0,60}?\b(?:kann|darf|bin)\b[^.\n]{0,60}\b(?:nicht|keine?n?)\b",
     r"^\W*(?:desculpe|infelizmente|lamento|sinto\s+muito)\b[^.\n]{0,80}?\bn[ãa]o\s+(?:posso|consigo)\b",
     r"^\W*(?:mi\s+dispiace|purtroppo|spiacente|scusa)\b[^.\n]{0,80}?\bnon\s+(?:posso|sono\s+in\s+grado)\b",
+    r"^\W*(?:het\s+spijt\s+me|helaas|sorry)\b[^.\n]{0,60}?\bkan\b[^.\n]{0,40}\b(?:niet|geen)\b",
+    r"^\W*(?:przykro\s+mi|przepraszam|niestety)\b[^.\n]{0,60}?\bnie\s+(?:mogę|jestem\s+w\s+stanie|potrafię)\b",
+    r"^\W*(?:beklager|desværre|dessverre|undskyld|tyvärr|förlåt|jag\s+är\s+ledsen)\b[^.\n]{0,60}?\bkan\b[^.\n]{0,40}?\b(?:ikke|inte)\b",
+    r"^\W*(?:üzgünüm|maalesef|özür\s+dilerim|kusura\s+bakmayın)\b[^.\n]{0,80}?(?:[ae]mam|[ae]m[ıi]yorum|[ae]mem|mümkün\s+değil)\b",
+    r"^\W*(?:rất\s+tiếc|xin\s+lỗi)\b[^.\n]{0,60}?\bkhông\s+thể\b",
+    r"^\W*(?:maaf|mohon\s+maaf)\b[^.\n]{0,60}?\b(?:tidak|tak)\s+(?:dapat|bisa|boleh)\b",
+    r"^\W*(?:вибачте|перепрошую|на\s+жаль)\b[^.\n]{0,80}?\bне\s+(?:можу|зможу)\b",
     r"^\W*(?:извините|простите|к\s+сожалению|сожалею)\b[^.\n]{0,80}?\bне\s+(?:могу|смогу|можу)\b",
     r"^\W*(?:抱歉|很抱歉|非常抱歉|对不起|對不起|很遗憾|不好意思)[^。\n]{0,30}?(?:无法|不能|無法|没有办法|沒有辦法|不会)",
     r"^\W*(?:大変)?(?:申し訳|すみません|残念ながら|ごめんなさい)[^。\n]{0,60}?(?:できません|できかねます|いたしかねます|出来ません|知りません|[分わ]かりません|お力になれ)",
@@ -67,6 +74,13 @@ FIRM = (
     r"\bI(?:\s+must|\s+have\s+to|\s+need\s+to|['’]ll\s+have\s+to)?\s+(?:respectfully\s+|politely\s+)?"
     r"(?:decline|refuse)\b",
     rf"\bI\s+(?:do\s+not|don['’]t)\s+think\s+I\s+(?:can|should)\s+{_DO}",
+    r"\bI(?:\s+do\s+not|\s+don['’]t|\s+would\s+not|\s+wouldn['’]t|\s+am\s+not|['’]m\s+not)\s+(?:feel\s+|be\s+)?comfortable\s+"
+    r"(?:with\s+|in\s+)?(?:(?:answer|recommend|suggest|discuss|provid|giv|shar|nam|rank|comment|advis|help|assist|choos|pick)ing|to\s+\w+)\b",
+    r"\bI\s+(?:should\s+not|shouldn['’]t)\s+(?:answer|discuss|comment|recommend|advise|provide|give\s+\w+\s+advice)\b",
+    r"\b(?:not|n['’]t)\s+(?:something|a\s+(?:topic|question|request|subject))\s+(?:that\s+)?I(?:['’]m|\s+am)?\s+(?:can|could|will|able\s+to"
+    r"|allowed\s+to|comfortable)\b",
+    r"\bmy\s+(?:guidelines|polic(?:y|ies)|programming|instructions|principles|training|developers?|creators?)\s+(?:do\s+not|don['’]t"
+    r"|does\s+not|doesn['’]t|will\s+not|won['’]t)\s+(?:allow|permit|let)\b|\bprevents?\s+me\s+from\s+\w+ing\b",
     r"\blet['’]?s\s+(?:talk\s+about|discuss|focus\s+on|change)\s+(?:something\s+else|the\s+(?:topic|subject))\b",
     r"\bI(?:['’]d|\s+would)?\s+prefer\s+not\s+to\s+(?:answer|say|respond|choose)\b",
     r"\b(?:against|violates?)\s+(?:my|our|the)\s+(?:\w+\s+)?(?:guidelines|polic(?:y|ies)|programming|principles)\b",
@@ -81,8 +95,8 @@ FIRM = (
     r"\bje\s+ne\s+(?:peux|suis)\s+(?:malheureusement\s+)?pas\s+(?:non\s+plus\s+)?(?:en\s+mesure\s+de\s+|capable\s+de\s+)?"
     r"(?:vous\s+)?(?:aider|r[ée]pondre|fournir|recommander|donner|proposer|cr[ée]er|g[ée]n[ée]rer)",
     r"\bnon\s+posso\s+(?:\w+\s+){0,2}?(?:aiutar|rispondere|fornir|consigliar|raccomandar|dare|offrir|creare|generare)",
-    r"\bich\s+kann\s+(?:\w+\s+){0,6}?(?:nicht|keine?n?)\s+(?:\w+\s+){0,5}?"
-    r"(?:helfen|beantworten|antworten|empfehlen|empfehlungen|geben|bereitstellen|unterstützen|erstellen)",
+    r"\bich\s+(?:kann|darf|werde)\s+(?:\w+\s+){0,6}?(?:nicht|keine?n?)\s+(?:\w+\s+){0,5}?"
+    r"(?:helfen|beantworten|antworten|empfehlen|empfehlungen|geben|abgeben|erteilen|nennen|bereitstellen|unterstützen|erstellen)",
     r"\bik\s+kan\s+(?:\w+\s+){0,4}?(?:niet|geen)\s+(?:\w+\s+){0,4}?"
     r"(?:helpen|beantwoorden|antwoorden|aanbevelen|geven)",
     # Russian, Ukrainian, Chinese, Japanese, Korean, Thai, Arabic, Hindi
@@ -114,6 +128,10 @@ DISCLAIMERS = (
     r"\banswer\s+(?:can\s?not|can['’]t)\s+be\s+(?:given|provided)\b",
     r"\bI\s+(?:do\s+not|don['’]t)\s+have\s+(?:\w+\s+){0,2}?access\s+to\s+(?:\w+\s+)?(?:real[-\s]?time|current|live"
     r"|up[-\s]to[-\s]date|the\s+(?:internet|web)|internet|your\s+(?:personal|location))",
+    r"\bI\s+have\s+no\s+(?:\w+\s+){0,2}?(?:opinions?|preferences?|beliefs?|emotions?|personal\s+\w+)\b",
+    r"(?:作为|作為|身为|身為|我是|我只是)[^。\n]{0,20}(?:AI|人工智能|人工智慧|语言模型|語言模型|模型|助手|机器人|機器人)[^。\n]{0,12}"
+    r"(?:没有|沒有|不具备|不具備|不具有|无法|無法|不能)",
+    r"(?:AI|人工知能|言語モデル)(?:アシスタント)?(?:として|なので|ですので|であるため)[^。\n]{0,40}(?:ありません|できません|持っていません)",
     r"\bthis\s+AI\s+does\s+not\s+have\b|\bwhich\s+I,\s+as\s+an?\s+AI,\s+do\s+not\s+have\b",
 )
 """The speaker says that it is not the one to answer; an answer may follow all the same."""

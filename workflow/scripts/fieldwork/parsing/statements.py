@@ -18,6 +18,7 @@ _NOUN = (
     r"|правильный\s+вариант|верный\s+вариант|правильна\s+відповідь|đáp\s+án|câu\s+trả\s+lời|jawaban(?:nya)?)"
 )
 _CJK_NOUN = r"(?:答案|答え|正解|解答|정답|选项|選項|选择|選擇|答|คําตอบ)"
+"""The Thai word is written as NFKC leaves it."""
 OPTION = r"(?:options?|choices?|alternative|letter|selection|opción|opção|вариант|选项|選項)"
 _CHOOSE = (
     r"(?:choose|chose|select(?:ed)?|pick(?:ed)?|go(?:ing)?\s+with|opt\s+for|vote\s+for|settle\s+on"
