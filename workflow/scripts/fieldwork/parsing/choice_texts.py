@@ -21,7 +21,9 @@ _STATED = re.compile(
     r"([^\n]{1,300}?)(?=\n|$|[.!?]\s)",
     re.IGNORECASE,
 )
-_PREDICATE = re.compile(r"(?:\b(?:is|are|be|equals?|was)(?![\w'’])|[=≈])\s{0,3}([^=≈\n]{1,80}?)[.!\s]*$")
+_PREDICATE = re.compile(
+    r"(?:\b(?:is|are|be|equals?|was)(?![\w'’])|[=≈])\s{0,3}([^=≈\n]{1,80}?)[.!\s]*$"
+)
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?:])\s+|\n+")
 _DENIED = re.compile(
     r"(?:\bnot|\w{2}nt|\bnever|\bnor|\bneither|eliminated?|exclude[sd]?|ruled?\s+out)\W{1,3}(?:\w+\W){0,2}$"

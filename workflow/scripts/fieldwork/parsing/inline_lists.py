@@ -11,7 +11,14 @@ from itertools import islice, pairwise
 from typing import Any
 
 from fieldwork.parsing.names import item_names, plain_text
-from fieldwork.parsing.writing import count_words, ends_sentence, has_case, is_clause, is_unspaced, starts_small
+from fieldwork.parsing.writing import (
+    count_words,
+    ends_sentence,
+    has_case,
+    is_clause,
+    is_unspaced,
+    starts_small,
+)
 
 _MAX_JSON = 60_000
 _MAX_STARTS = 20

@@ -4,6 +4,7 @@ Owns the choice of the list among all that a reply holds. Promises that every it
 reply wrote as a list entry, in its order, repeats included, and that nothing is made of prose.
 """
 
+import re
 from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from fieldwork.parsing.bare_lists import bare_names, title_names
 from fieldwork.parsing.inline_lists import comma_names, enumerated_names, json_names
 from fieldwork.parsing.markers import Line, read_lines
 from fieldwork.parsing.refusals import declines, hands_over, is_firm, is_refusal
-from fieldwork.parsing.runs import BULLETS, NUMBERED, Run, marked_runs
+from fieldwork.parsing.runs import BULLETS, NUMBERED, Run, inner_run, marked_runs
 from fieldwork.parsing.sections import (
     Section,
     Split,
@@ -33,6 +34,10 @@ _MAX_TEXT = 200_000
 _MAX_LINE = 4_000
 _NAME_WORDS = 14
 """Median words of a name above which entries are sentences, not names."""
+_INNER_WORDS = 6
+"""Median words of bullets beneath an entry above which they describe it."""
+_HEADS = re.compile(r"^(?:\*\*|__).+(?:\*\*|__)\W*$|[:：][*_\s]*$")
+"""An entry in bold letters, or one that ends in a colon, can be a heading."""
 
 
 class ParsedList(NamedTuple):
@@ -94,10 +99,23 @@ def _listing(text: str, *, expected: int | None) -> Run:
             return Run(NUMBERED, (), values)
     lines = read_lines(text)
     best = _choose([run for run in marked_runs(lines) if _may_answer(run)], lines, expected)
+    if best is not None and len(best.names) != expected:
+        best = _inner_list(best, lines, expected) or best
     titles = title_names(lines, expected=expected)
     if titles and (best is None or (len(best.names) != expected and best.rank > NUMBERED)):
         return Run(NUMBERED, (), titles)
     return best or Run(NUMBERED, (), _names_without_markers(text, lines, expected=expected))
+
+
+def _inner_list(outer: Run, lines: Sequence[Line], expected: int | None) -> Run | None:
+    """What stands beneath numbered headings, where that makes up the number asked for."""
+    if not all(line.style.startswith("h") or _HEADS.search(line.content) for line in outer.lines):
+        return None
+    inner = inner_run(outer, lines)
+    if inner is None or len(inner.names) != expected or len(set(inner.names)) != expected:
+        return None
+    is_short = median(map(count_words, inner.names)) <= _INNER_WORDS
+    return inner if is_short and _may_answer(inner) else None
 
 
 def _may_answer(run: Run) -> bool:

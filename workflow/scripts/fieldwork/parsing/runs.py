@@ -42,6 +42,19 @@ def _top_level(runs: Iterable[Run], lines: Sequence[Line]) -> list[Run]:
     return outermost
 
 
+def inner_run(outer: Run, lines: Sequence[Line]) -> Run | None:
+    """The bullets beneath the entries of `outer` as one list, where each entry has some of one form."""
+    ends = [*(line.position for line in outer.lines[1:]), len(lines)]
+    bullets: list[list[Line]] = []
+    for entry, end in zip(outer.lines, ends, strict=True):
+        beneath = [line for line in lines[entry.position + 1 : end] if line.kind == "bullet"]
+        bullets.append([line for line in beneath if line.indent == beneath[0].indent])
+    if not all(bullets) or len({entries[0].style for entries in bullets}) > 1:
+        return None
+    within = tuple(line for entries in bullets for line in entries)
+    return Run(outer.rank, within, item_names(_contents(within, lines)))
+
+
 def _place(run: Run) -> tuple[int, int]:
     return run.lines[0].position, run.lines[0].indent
 

@@ -13,7 +13,9 @@ from fieldwork.parsing.names import item_names, plain_text
 
 _CLOSED = re.compile(r"(?:\*\*|__|[\"”»’'`」』》】)\]])[.,;]?\s*$")
 _LAST_PART = re.compile(r"[,;、，；،؛|](?:\s*(?:and|or|und|et|y|e|и|和|以及)\s)?[^,;、，；،؛|]*$")
-_OPEN_TITLE = re.compile(r"(?:\*\*|__)(?!.*?(?:\*\*|__))|^[\"“«„‘「『《【](?![^\"”»“’」』》】]*[\"”»“’」』》】])")
+_OPEN_TITLE = re.compile(
+    r"(?:\*\*|__)(?!.*?(?:\*\*|__))|^[\"“«„‘「『《【](?![^\"”»“’」』》】]*[\"”»“’」』》】])"
+)
 """Emphasis or quotes at the beginning of a name that nothing closes yet."""
 
 
