@@ -121,3 +121,31 @@ def test_arrays_of_program_code_are_no_list(text: str) -> None:
 )
 def test_arrays_that_stand_for_themselves_are_lists(text: str) -> None:
     assert parse_list(text).items == ("Nike", "Puma")
+
+
+@pytest.mark.parametrize("expected", [2, 3, 4, 6, 8, 10])
+@pytest.mark.parametrize(
+    "form",
+    ['"{}"', "**{}**", "*{}*", "{}!", "{},", "{}.", "{} - a brand", "{}: a brand", "{} (brand)",
+     "'{}'", "`{}`", "> {}", "🔥 {}", "{}  "],
+)  # fmt: skip
+def test_lines_in_any_form_of_the_number_asked_for(expected: int, form: str) -> None:
+    text = "\n".join(map(form.format, BRANDS[:expected]))
+    items = parse_list(text, expected=expected).items
+    assert items is not None
+    assert [item.rstrip("!") for item in items] == list(BRANDS[:expected])
+
+
+@pytest.mark.parametrize("expected", [2, 3, 5, 9])
+@pytest.mark.parametrize("heading", ["**Brands**", "### Brands", "Brands:", "My brands are these:"])
+def test_a_heading_over_bare_lines_is_no_name(expected: int, heading: str) -> None:
+    text = "\n".join([heading, *BRANDS[:expected]])
+    assert parse_list(text, expected=expected).items == BRANDS[:expected]
+
+
+def test_lines_with_full_stops_are_a_list_only_of_the_number_asked_for() -> None:
+    text = "Nike.\nPuma.\nAsics."
+    assert parse_list(text, expected=3).items == ("Nike", "Puma", "Asics")
+    assert parse_list(text, expected=5) == ParsedList(None, NO_LIST)
+    talk = "I see.\nThat is all very well.\nGood."
+    assert parse_list(talk, expected=3) == ParsedList(None, NO_LIST)

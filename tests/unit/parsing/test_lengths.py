@@ -27,6 +27,12 @@ from fieldwork.parsing.lengths import list_length
         ("请推荐10家酒店", 10),
         ("おすすめの映画を3本教えてください", 3),
         ("영화 다섯 편 말고 3편을 추천해 주세요", 3),
+        ("What 5 films should I see?", 5),
+        ("Which three books would you give a child?", 3),
+        ("I need 5 recommendations for hotels.", 5),
+        ("Recommend three 5-star hotels.", 3),
+        ("列出三本书", 3),
+        ("แนะนำภาพยนตร์ 5 เรื่อง", 5),
         # no number, a range, two requests, numbers of other things
         ("Which films do you like?", None),
         ("Name three to five films.", None),
@@ -35,6 +41,8 @@ from fieldwork.parsing.lengths import list_length
         ("Name films in 50 words.", None),
         ("Which film of 2019 was the best?", None),
         ("Name one film.", None),
+        ("I've read 3 books. Recommend some.", None),
+        ("Which 90 minute film is best?", None),
         ("", None),
     ],
 )

@@ -259,3 +259,157 @@ def test_lettered_lines_are_compared_with_the_options(
     text: str, choices: tuple[str, ...], expected: str
 ) -> None:
     assert letter(text, "ABCD", choices) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("C is closest to 5. However the answer is (D).", "D"),
+        ("If G is true then H is true. The answer is (C).", "C"),
+        ("(A) is true. (B) is true. (C) is false. The answer is (C).", "C"),
+        ("Option A is correct in some sense. The answer is (E).", "E"),
+        ("I first believed the answer is (A). The answer is (C).", "C"),
+        ("Originally, we thought that the answer is (A). The answer is (C).", "C"),
+        ("Vitamin C is correct here. The answer is (D).", "D"),
+        ("Statement I is correct. Statement II is correct. The answer is (J).", "J"),
+        ("5 C is the closest charge. Die Antwort ist (D).", "D"),
+        ("138°F is closest.\n\nAnswer: (D) 138°F", "D"),
+        ("138°F is closest.\n\n(D)", "D"),
+        ("F is the closest. We conclude that (D) is right.", "D"),
+        ("The answer is (D) since A is correct for other cases.", "D"),
+        ("Answer: D\nWhy not B? B is the best-known but not the best.", "D"),
+        ("The answer is (D). Let me double check: H is true and G is true, fine.", "D"),
+    ],
+)
+def test_a_claim_before_or_after_a_statement_changes_nothing(text: str, expected: str) -> None:
+    assert letter(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Part (a) asks for x. Part (b) asks for y.",
+        "(a) is easy: x = 3.\n(b) then y = 4.\n(c) so z = 5.",
+        "a) 3\nb) 4\nc) 5",
+        "From (a) we know x. From (b), y follows.",
+        "Step (a): add. Step (b): divide. Result 17.",
+        "A = P(1 + r)^t",
+        "$A = 30000(1.05)^5$",
+        "\\[ A = 30000(1.05)^5 \\]",
+        "The answer is A = 5.",
+        "(A) = 3",
+        "Set A = {1,2}, B = {3}. So A is larger.",
+        "Let A be a matrix. Thus A is invertible.",
+        "The concentration of [A] is 3 M and [B] is 4 M.",
+        "A → B, B → C. Therefore, A → C.",
+        "| A | 12 |\n| B | 13 |",
+        "A  B  C\n1  2  3",
+        "A 12 13 14\nB 15 16 17",
+        "Point A is at the origin. Point B is at (1, 2).",
+        "Blood type B is most common.",
+        "Company A is the best.",
+        "A: What is it?\nB: It is a dog.",
+    ],
+)
+def test_parts_formulas_and_tables_are_no_option(text: str) -> None:
+    assert letter(text) is None
+
+
+def test_a_letter_that_belongs_to_the_word_after_it_is_none() -> None:
+    assert letter("B. subtilis is a bacterium.", "ABCD", CITIES) is None
+    assert letter("B. because it is old", "ABCD", CITIES) == "B"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The most suitable one appears to be (C).", "C"),
+        ("This leaves us with (D).", "D"),
+        ("It follows that (E) holds.", "E"),
+        ("We select (G).", "G"),
+        ("The statement that is false is (C).", "C"),
+        ("Everything applies except for C.", "C"),
+        ("Each of these is a mammal other than (B).", "B"),
+        ("The odd one out is (B).", "B"),
+        ("Only (D) satisfies all conditions.", "D"),
+        ("Only D satisfies all conditions.", "D"),
+        ("Of the options, only C fits.", "C"),
+        ("Not (A), not (B), not (C); hence (D).", "D"),
+        ("(A), (B) and (C) are wrong, so it is (D).", "D"),
+        ("Options A and B can be eliminated. Option C remains.", "C"),
+        ("The answer cannot be (A) or (B). It must be (C).", "C"),
+        ("It isn't A; it's C.", "C"),
+        ("Ich entscheide mich für C.", "C"),
+        ("La risposta corretta è la C.", "C"),
+        ("A resposta certa é a letra C.", "C"),
+        ("Правильный вариант — C.", "C"),
+        ("คำตอบคือ C", "C"),
+        ("उत्तर C है।", "C"),
+        ("الإجابة الصحيحة هي C", "C"),
+        ("Het juiste antwoord is C.", "C"),
+        ("Poprawna odpowiedź to C.", "C"),
+        ("Rätt svar är C.", "C"),
+        ("Doğru cevap C.", "C"),
+        ("Đáp án là C.", "C"),
+    ],
+)
+def test_letters_stated_in_still_other_words_and_languages(text: str, expected: str) -> None:
+    assert letter(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The answer isn't (A).",
+        "It can't be (B).",
+        "(C) is not the answer.",
+        "Neither A nor B.",
+        "I would not choose C.",
+        "I'd eliminate B and D first.",
+        "(B) is tempting but wrong.",
+        "(B) seems quite plausible, but is not correct.",
+        "One might pick (B), but that would be a mistake.",
+        "Some people would choose (B).",
+        "I first thought that the answer is (B).",
+    ],
+)
+def test_letters_that_are_taken_back_are_none(text: str) -> None:
+    assert letter(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "choices", "expected"),
+    [
+        ("The answer is 0.17.", ("17", "5", "3", "8"), None),
+        ("The answer is .17.", ("17", "5", "3", "8"), None),
+        ("The answer is 17/2.", ("17", "5", "3", "8"), None),
+        ("The answer is 2^17.", ("17", "5", "3", "8"), None),
+        ("The answer is 17x.", ("17", "5", "3", "8"), None),
+        ("The answer is ±17.", ("17", "-17", "3", "8"), None),
+        ("The answer is $\\pm 17$.", ("17", "-17", "3", "8"), None),
+        ("The answer is 17 or -17.", ("17", "-17", "3", "8"), None),
+        ("x ≠ 17", ("17", "5", "3", "8"), None),
+        ("x > 17", ("17", "5", "3", "8"), None),
+        ("x -> 17", ("17", "5", "3", "8"), "A"),
+        ("x = 17", ("17", "5", "3", "8"), "A"),
+        ("The answer is 1 700.", ("17", "700", "1", "8"), None),
+        ("It is 400, which isn't listed.", ("398.25", "400", "3", "8"), None),
+        ("The closest is 398.25, but it's not an option.", ("398.25", "400", "3", "8"), None),
+        ("We get 400. None of the options match.", ("398.25", "400", "3", "8"), None),
+        ("The answer is Romeo.", CITIES, None),
+        ("It isn't Rome.", CITIES, None),
+        ("It is neither Rome nor Paris.", CITIES, None),
+        ("I would rule out Rome.", CITIES, None),
+        ("Rome would be incorrect.", CITIES, None),
+        ("Paris is nice, but the answer is Rome.", CITIES, "B"),
+        ("Not Paris, not Berlin, not Madrid: Rome.", CITIES, "B"),
+        ("The answer is $\\frac{1}{2}$.", ("1", "2", "1/2", "12"), "C"),
+        ("The answer is 17 km.", ("17 m", "17 km", "3", "8"), "B"),
+        ("The answer is True, False.", ("True, True", "False, False", "True, False", "False, True"), "C"),
+        ("The answer is untrue.", ("true", "false", "unknown", "both"), None),
+    ],
+)  # fmt: skip
+def test_option_texts_are_whole_and_not_denied(
+    text: str, choices: tuple[str, ...], expected: str | None
+) -> None:
+    assert letter(text, "ABCD", choices) == expected

@@ -112,3 +112,42 @@ def test_what_is_cut_off_and_what_stays(entry: str, name: str) -> None:
 
 def test_an_entry_without_a_word_holds_no_name() -> None:
     assert item_names(["", "***", '""', "—", "Heat"]) == ("Heat",)
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        ("“Parasite (2019, South Korea)”", "Parasite"),
+        ("„Das Boot (1981)“", "Das Boot"),
+        ("„Das Boot“ (1981)", "Das Boot"),
+        ("« Le Fabuleux Destin d’Amélie Poulain (2001) »", "Le Fabuleux Destin d’Amélie Poulain"),
+        ("『七人の侍（1954）』", "七人の侍"),
+        ("《霸王别姬》(1993)", "霸王别姬"),
+        ("《霸王别姬 (1993)》", "霸王别姬"),
+        ('**"The Matrix" (1999)**', "The Matrix"),
+        ('"The Matrix (1999)" by the Wachowskis', "The Matrix"),
+        ('"The Matrix (1999 film)"', "The Matrix"),
+        ('"The Matrix (film, 1999)"', "The Matrix"),
+        ('"The Matrix - 1999"', "The Matrix"),
+        ("The Matrix / 1999", "The Matrix"),
+        ("(1999) The Matrix", "The Matrix"),
+        ('"(1999) The Matrix"', "The Matrix"),
+        ('"Game of Thrones (2011-2019)"', "Game of Thrones"),
+        ('"Stranger Things (2016–present)"', "Stranger Things"),
+        ('"Odyssey (8th century BC)"', "Odyssey"),
+        ("The Matrix (1999), directed by the Wachowskis", "The Matrix"),
+        ("The Matrix (1999), starring Keanu Reeves", "The Matrix"),
+        ("The Matrix (1999) ⭐⭐⭐", "The Matrix"),
+        ('"Kill Bill: Vol. 1 (2003)" - Quentin Tarantino', "Kill Bill: Vol. 1"),
+        # a title that is a year, or ends in one
+        ('"1984 (1949)"', "1984"),
+        ('"2012 (2009)"', "2012"),
+        ('"Blade Runner 2049 (2017)"', "Blade Runner 2049"),
+        ('"Wonder Woman 1984"', "Wonder Woman 1984"),
+        ("The Matrix 1999", "The Matrix 1999"),
+        ("2001: A Space Odyssey (1968)", "2001: A Space Odyssey"),
+    ],
+)
+def test_years_within_and_beside_quotes(entry: str, name: str) -> None:
+    names = item_names([entry, "Up"])
+    assert [comparison_key(each) for each in names] == [comparison_key(name), "up"]

@@ -109,3 +109,48 @@ def test_advice_is_the_answer_where_there_is_nothing_else() -> None:
     items = ("Visit the old town", "Take the ferry", "Eat at the market")
     assert parse_list(text, expected=3).items == items
     assert parse_list(f"Tips:\n{text}", expected=3).items == items
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("*Budget*", "*Luxury*"),
+        ("Budget options", "Luxury options"),
+        ("**Budget (under $100)**", "**Luxury ($300+)**"),
+        ("For families:", "For couples:"),
+        ("## 🏨 Hotels", "## 🛏 Hostels"),
+        ("Günstig:", "Luxuriös:"),
+        ("1. **Budget**", "2. **Luxury**"),
+        ("1. Budget:", "2. Luxury:"),
+        ("### 1. Budget", "### 2. Luxury"),
+    ],
+)
+def test_sections_under_any_heading_are_one_answer(first: str, second: str) -> None:
+    text = (
+        f"{first}\n- Hotel Aurora\n- Casa Verde\n\n{second}\n- Old Mill Inn\n- Grand Palace\n- Elm"
+    )
+    assert parse_list(text, expected=5).items == (*NAMES, "Grand Palace", "Elm")
+
+
+def test_bullets_beneath_items_are_no_answer() -> None:
+    text = "1. **Nike**\n   - light\n   - soft\n2. **Puma**\n   - light\n   - dear\n   - red"
+    assert parse_list(text, expected=5).items == ("Nike", "Puma")
+    three = "1. **Nike**\n   - light\n2. **Puma**\n   - dear\n3. **Asics**\n   - soft"
+    assert parse_list(three, expected=3).items == ("Nike", "Puma", "Asics")
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "Things to pack:\n1. Hat\n2. Map\n3. Coat\n4. Soap\n5. Book",
+        "How to book:\n1. Go online\n2. Choose a date\n3. Pay\n4. Print\n5. Travel",
+        "Pros of hotels:\n- Clean\n- Safe\n- Warm\n- Dry\n- Calm",
+        "Honorable mentions:\n1. Oak\n2. Elm\n3. Ash\n4. Fir\n5. Yew",
+        "Conseils pratiques :\n1. Réservez tôt\n2. Comparez\n3. Mangez\n4. Dormez\n5. Payez",
+        "温馨提示：\n1. 提前预订\n2. 带现金\n3. 看评价\n4. 早到\n5. 保管好行李",
+    ],
+)
+def test_five_lines_of_something_else_are_no_answer(aside: str) -> None:
+    hotels = f"My hotels:\n{HOTELS}"
+    assert parse_list(f"{hotels}\n\n{aside}", expected=5).items == NAMES
+    assert parse_list(f"{aside}\n\n{hotels}", expected=5).items == NAMES

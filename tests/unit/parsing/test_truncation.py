@@ -100,3 +100,29 @@ def test_a_lone_first_entry_is_read_plain_or_bold() -> None:
     # a second entry, a year or a sentence with a number is no first entry
     assert parse_list("2. Alien").items is None
     assert parse_list("1. is the first number, and so it goes on.").items is None
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("1. Alien\n2. Heat\n3. **Alien: Cov", ("Alien", "Heat")),
+        ("1. Alien\n2. Heat\n3. **Alien: Cov**", ("Alien", "Heat", "Alien: Cov")),
+        ("1. Alien\n2. Heat\n3. “Alien: Cov", ("Alien", "Heat")),
+        ("1. Alien\n2. Heat\n3. 「千と千", ("Alien", "Heat")),
+        ("1. Alien\n2. Heat\n3. «Ама", ("Alien", "Heat")),
+        ("1. Alien\n2. Heat\n3. (500) Days of Su", ("Alien", "Heat")),
+        ("1. Alien\n2. Heat\n3. [The Grand Bud", ("Alien", "Heat")),
+        ("1. Alien\n2. Heat\n3. Up\n", ("Alien", "Heat", "Up")),
+        ("1. Alien\n2. Heat\n3. Up (2009", ("Alien", "Heat", "Up")),
+        ("① Alien\n② Heat\n③ U", ("Alien", "Heat")),
+        ("a) Alien\nb) Heat\nc) Gra", ("Alien", "Heat")),
+        ("<li>Alien</li><li>Heat</li><li>Gra", ("Alien", "Heat")),
+        ("Alien; Heat; Up; Jaw", ("Alien", "Heat", "Up")),
+        ("My films: 1. Alien 2. Heat 3. Up 4. Jaws 5. Rock", ("Alien", "Heat", "Up", "Jaws")),
+        ('Here you are:\n["Alien", "Heat", "U', ("Alien", "Heat")),
+        ('Here you are:\n\n{"films": ["Alien", "Heat", "U', ("Alien", "Heat")),
+        ("My five:\n\nAlien\nHeat\nUp\nJaws\nRoc", ("Alien", "Heat", "Up", "Jaws")),
+    ],
+)
+def test_half_names_in_other_forms(text: str, items: tuple[str, ...]) -> None:
+    assert parse_list(text, truncated=True).items == items

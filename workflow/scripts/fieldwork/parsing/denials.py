@@ -49,7 +49,7 @@ _REJECTED = re.compile(
 )
 _FIRST_THOUGHT = re.compile(
     r"\b(?:(?:I|we)\s+(?:had\s+)?(?:at\s+first|first|initially|originally)|(?:at\s+first|first|initially|originally),?\s+(?:I|we)(?:\s+had)?)"
-    r"\s+(?:\w+\s+){1,3}(?:that\s+)?(?:the\s+)?(?:\w+\s+)?$",
+    r"\s+(?:\w+\s+){1,7}$",
     re.IGNORECASE,
 )
 """'I first thought that the …': what follows is taken back."""
