@@ -12,6 +12,8 @@ _SHORT_CHOICE = 4
 """Characters below which a choice (a number, mostly) counts only in a place of a few words."""
 _SHORT_REPLY = 240
 """Characters up to which a reply is short enough to be searched as a whole."""
+_SENTENCE_WORDS = 5
+"""Words from which an option is a sentence."""
 _SHARED_WORDS = 0.5
 """Share of an option's words that a line must hold to give that option."""
 
@@ -36,6 +38,8 @@ _NOT_LISTED = re.compile(
     r"\b(?:not|\w{2,6}nt)\s+(?:\w+\s+){0,2}?(?:listed|among|in\s+the\s+(?:options|list)|one\s+of\s+the\s+(?:\w+\s+)?(?:options|choices)"
     r"|(?:an?\s+)?(?:available|given|provided)\s+option)|\bnone\s+of\s+the\s+(?:\w+\s+)?(?:options|choices|above|answers)"
 )
+_BUT_NOT = re.compile(r"\bbut\s+not\b")
+"""'X, but not Y': which of the two is the answer depends on the question."""
 _LATEX = (
     (re.compile(r"\\sqrt\s?\{([^{}]{1,60})\}"), r"sqrt(\1)"),
     (re.compile(r"\\[dt]?frac\s?\{([^{}]{1,60})\}\s?\{([^{}]{1,60})\}"), r"\1/\2"),
@@ -73,11 +77,24 @@ def letter_of_choice_text(text: str, *, letters: str, choices: Sequence[str]) ->
     plain = [_plain(choice) for choice in choices[: len(letters)]]
     if len(set(plain)) != len(plain) or not any(plain):
         return None
-    for place in map(_plain, _places(text)):
+    for place in map(_plain, _stated_places(text)):
         places = _choices_in(place, plain)
         if len(places) == 1:
             return letters[places[0]]
+    for place in map(_plain, _closing_places(text)):
+        places = _choices_in(place, plain)
+        if len(places) == 1:
+            is_open = _BUT_NOT.search(place) or _is_one_of_a_list(places[0], text, plain)
+            return None if is_open else letters[places[0]]
     return None
+
+
+def _is_one_of_a_list(place: int, text: str, choices: Sequence[str]) -> bool:
+    """Whether the reply closes with one of several options that it gives as sentences of their own."""
+    if len(choices[place].split()) < _SENTENCE_WORDS:
+        return False
+    sentences = {_plain(part) for part in _SENTENCE_BREAK.split(text[-20_000:])}
+    return sum(choice in sentences for choice in choices) > 1
 
 
 def fits(entry: str, choice: str) -> bool:
@@ -100,10 +117,16 @@ def with_marked_romans(text: str, choices: Sequence[str]) -> str:
     return text.replace("(i)", "(ⅰ)") if counts else text
 
 
-def _places(text: str) -> list[str]:
+def _stated_places(text: str) -> list[str]:
+    """What the last box holds, and what the last 'the answer is' states."""
     boxes = _BOXED.findall(text[-20_000:])
     statements = _STATED.findall(text[-20_000:])
-    places = [*boxes[-1:], *statements[-1:]]
+    return [*boxes[-1:], *statements[-1:]]
+
+
+def _closing_places(text: str) -> list[str]:
+    """What the last complete sentence says that something is, that sentence, and a short reply."""
+    places: list[str] = []
     last = _SENTENCE_BREAK.split(text.rstrip()[-_SHORT_REPLY:])[-1]
     if last.rstrip("*_ ").endswith((".", "!", "]")):
         predicate = _PREDICATE.search(last)

@@ -25,7 +25,7 @@ _NEXT_QUESTION = re.compile(
 )
 _CONCLUDES = re.compile(
     r"\b(?:therefore|thus|hence|so|consequently|in\s+conclusion|finally|overall|accordingly|which\s+is"
-    r"|corresponds?\s+to|matches|match|leads?\s+(?:me\s+|us\s+)?to|leaves|leaving|conclude|this\s+is|it\s+is|it['’]s|is|must\s+be"
+    r"|corresponds?\s+to|matches|match|gives|yields|left\s+with|only|none|nothing|leads?\s+(?:me\s+|us\s+)?to|leaves|leaving|conclude|this\s+is|it\s+is|it['’]s|is|must\s+be"
     r"|(?:should|would|has\s+to|could)\s+be|supports?|favou?rs?|points?\s+to|remains?|except|answer)\b",
     re.IGNORECASE,
 )
@@ -117,7 +117,7 @@ def _affirmed(pattern: re.Pattern[str], sentence: str, text: str) -> list[Claim]
 def _aside_pattern(letters: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?:(?i:\b(?:say|think|guess|believe|meant?|probably|likely|maybe|perhaps|therefore|thus"
-        rf"|hence|so|it['’]s|reconsider\.|no,))[,:]?\s+|[.]\s+)(?P<l>[{letters}])(?=[\s.!*_)]*$)"
+        rf"|hence|so|it['’]s|reconsider\.|no,))[,:]?\s+|[.!?]\s+(?:{OPTION}\s+)?)[*_(\[$\\]{{0,4}}(?P<l>[{letters}])(?=[\s.!*_)\]$]*$)"
         rf"|^\W*(?P<m>[{letters}]),?\s+(?:because|since|as)\b"
     )
 
@@ -126,7 +126,7 @@ def _aside_pattern(letters: str) -> re.Pattern[str]:
 def _complement_pattern(letters: str) -> re.Pattern[str]:
     """A letter that a verb of the sentence leads to: 'should be (B)', 'leaves only option C'."""
     return re.compile(
-        r"(?i:\b(?:is|are|was|were|be|being|remains?|becomes?|leaves?|leaving|left\s+with|supports?|favou?rs?"
+        r"(?i:\b(?:is|are|was|were|be|being|gives|yields|only|remains?|becomes?|leaves?|leaving|left\s+with|supports?|favou?rs?"
         r"|points?\s+to|leads?\s+(?:me\s+|us\s+)?to|corresponds?\s+to|match(?:es)?|namely|i\.e\.,?|except(?:\s+for)?|but|other\s+than"
         rf"|apart\s+from)\s+(?:(?:only|then|therefore|thus|likely|most\s+likely|probably|the|in\s+fact|clearly|for"
         rf"|{OPTION}|answer|statement)\s+){{0,4}}[*_\"$\\]{{0,4}}){letter_pattern(letters)}"
@@ -136,6 +136,6 @@ def _complement_pattern(letters: str) -> re.Pattern[str]:
 @lru_cache(maxsize=64)
 def _mention_pattern(letters: str) -> re.Pattern[str]:
     return re.compile(
-        rf"(?<![\w)\]}}])(?:(?i:(?:{OPTION}|answer|statement)\s+)[(\[*_\"']{{0,3}}(?P<l>[{letters}])(?![\w'’]|-\w)[)\]*_\"']{{0,3}}"
+        rf"(?<![\w)\]}}])(?:(?i:(?:{OPTION}|answer|statement)\s+)[(\[*_\"']{{0,3}}(?P<l>[{letters}])(?![\w'’]|-\w|,\s?[{letters}](?!\w))[)\]*_\"']{{0,3}}"
         rf"|\((?P<b>[{letters}])\)(?!\s?[=<>≤≥≈])(?P<c>(?!))?)"
     )

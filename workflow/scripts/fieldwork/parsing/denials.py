@@ -54,8 +54,8 @@ _FIRST_THOUGHT = re.compile(
 )
 """'I first thought that the …': what follows is taken back."""
 _OTHERS = re.compile(
-    r"\b(?:some|others?|people|many|most|one|someone|individuals?|respondents?|they|you|participants?)"
-    r"\s+(?:of\s+\w+\s+)?(?:people\s+)?(?:may|might|could|can|would|will)?"
+    r"\b(?:(?:some|others?|people|many|most|someone|individuals?|respondents?|they|you|participants?)"
+    r"|one(?=\s+(?:may|might|could|can|would|will)\b))\s+(?:of\s+\w+\s+)?(?:people\s+)?(?:may|might|could|can|would|will)?"
     r"(?:\s+(?:choose|pick|select|say|answer|think|argue|guess)(?:\s+that|\s+options?|\s+choice)?)?\s*[(*]{0,3}$",
     re.IGNORECASE,
 )

@@ -25,7 +25,7 @@ _CHOOSE = (
     r"|choosing|selecting|picking|went\s+with|elijo|wähle|choisis|scelgo|escolho|выбираю|opto\s+por|me\s+decido\s+por|entscheide\s+mich\s+für|选择|选)"
 )
 _RIGHT = r"(?:correct|right|best|true|accurate|appropriate|valid|closest|proper|final)"
-_RIGHT_ONE = r"(?:correct|right|best|better|closest|proper|final|answer)"
+_RIGHT_ONE = r"(?:correct|right|best|better|closest|proper|final|answer|most\s+(?:likely|plausible|probable|appropriate|accurate))"
 _TRUE = r"(?:true|accurate|valid|appropriate)"
 _LINK_WORD = (
     r"(?:is|are|was|would|should|must|will|be|has|to|have|seems?|appears?|likely|most|probably|thus"
@@ -185,7 +185,7 @@ def _verdict_patterns(letters: str, quality: str) -> tuple[re.Pattern[str], ...]
         rf"(?i:\b(?:making|makes|leaving|leaves)\s+)(?i:{OPTION}\s+)?{letter}"
         rf"(?i:[^.\n]{{0,40}}?\b(?:{quality}|{OPTION}))",
         rf"(?i:\bonly\s+)(?i:{OPTION}\s+)?{letter}(?i:\s+(?:fits|satisf(?:y|ies)|works|remains|applies|matches|meets|qualifies"
-        rf"|answers|describes|explains)\b)",
+        rf"|answers|describes|explains|is\s+(?:consistent|possible|left|correct|right|valid))\b)",
         rf"{option}(?i:\s+(?:best\s+\w+s|(?:fits|suits|works|matches|explains|describes)\s+(?:it\s+|the\s+\w+\s+)?best)\b)",
         rf"{option}(?i:\s+(?:is|would\s+be|seems|appears\s+to\s+be|must\s+be)\s+"
         rf"(?:\w+ly\s+)?(?:indeed\s+|also\s+)?(?:the\s+|most\s+)*{quality}(?!\w))",
