@@ -413,3 +413,57 @@ def test_option_texts_are_whole_and_not_denied(
     text: str, choices: tuple[str, ...], expected: str | None
 ) -> None:
     assert letter(text, "ABCD", choices) == expected
+
+
+DISCUSSION = "The first law holds in a closed system. It says nothing of the second one. " * 6
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "So the most likely one is C.",
+        "None of the options fits but C.",
+        "None of the options fits but (C).",
+        "Not every option can hold; only (C) does.",
+        "Only C is consistent with this.",
+        "We are left with C.",
+        "That gives (C).",
+        "C is most likely.",
+        "**C**",
+        "(C)",
+        "C.",
+        "Option C.",
+        "$C$",
+    ],
+)
+@pytest.mark.parametrize("gap", [" ", "\n\n"], ids=["same line", "own line"])
+def test_a_letter_at_the_close_of_a_long_reply(closing: str, gap: str) -> None:
+    assert letter(DISCUSSION.rstrip() + gap + closing) == "C"
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "So none of the options (A, B, C, D) describes it.",
+        "This is not (C).",
+        "The second law gives C = 3.",
+        "It was found by Dr. C.",
+        "People may choose C.",
+        "So much for vitamin C.",
+    ],
+)
+def test_a_close_that_states_no_letter(closing: str) -> None:
+    assert letter(DISCUSSION + closing) is None
+
+
+def test_an_option_that_closes_a_list_of_options_is_none() -> None:
+    statements = (
+        "The sky is blue by day.",
+        "The sea is deep and salty.",
+        "Fish can not fly very far.",
+    )
+    assert letter(" ".join(statements), "ABC", statements) is None
+    assert letter(DISCUSSION + statements[1], "ABC", statements) == "B"
+    services = ("Integrity", "Secrecy", "Privacy")
+    text = "The protocol provides integrity, but not secrecy."
+    assert letter(text, "ABC", services) is None

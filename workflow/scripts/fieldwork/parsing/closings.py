@@ -117,7 +117,7 @@ def _affirmed(pattern: re.Pattern[str], sentence: str, text: str) -> list[Claim]
 def _aside_pattern(letters: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?:(?i:\b(?:say|think|guess|believe|meant?|probably|likely|maybe|perhaps|therefore|thus"
-        rf"|hence|so|it['’]s|reconsider\.|no,))[,:]?\s+|[.!?]\s+(?:{OPTION}\s+)?)[*_(\[$\\]{{0,4}}(?P<l>[{letters}])(?=[\s.!*_)\]$]*$)"
+        rf"|hence|so|it['’]s|reconsider\.|no,))[,:]?\s+|(?<!\b(?:Dr|Mr|Ms|St|Jr|No|vs)\.)(?<!\bMrs\.)(?<!\bProf\.)(?<=[.!?])\s+(?i:{OPTION}\s+)?)[*_(\[$\\]{{0,4}}(?P<l>[{letters}])(?=[\s.!*_)\]$]*$)"
         rf"|^\W*(?P<m>[{letters}]),?\s+(?:because|since|as)\b"
     )
 

@@ -25,7 +25,10 @@ _CHOOSE = (
     r"|choosing|selecting|picking|went\s+with|elijo|wähle|choisis|scelgo|escolho|выбираю|opto\s+por|me\s+decido\s+por|entscheide\s+mich\s+für|选择|选)"
 )
 _RIGHT = r"(?:correct|right|best|true|accurate|appropriate|valid|closest|proper|final)"
-_RIGHT_ONE = r"(?:correct|right|best|better|closest|proper|final|answer|most\s+(?:likely|plausible|probable|appropriate|accurate))"
+_RIGHT_ONE = (
+    r"(?:correct|right|best|better|closest|proper|final|answer"
+    r"|most\s+(?:likely|plausible|probable|appropriate|accurate))"
+)
 _TRUE = r"(?:true|accurate|valid|appropriate)"
 _LINK_WORD = (
     r"(?:is|are|was|would|should|must|will|be|has|to|have|seems?|appears?|likely|most|probably|thus"
