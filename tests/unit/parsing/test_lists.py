@@ -241,6 +241,12 @@ def test_a_comma_in_a_quoted_title_divides_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize("lead", ["I like", "Try", "I would consider", "Most runners prefer"])
+def test_words_before_names_in_a_sentence_are_no_part_of_them(lead: str) -> None:
+    text = f"{lead} Nike, Puma and Asics. They fit."
+    assert parse_list(text, expected=3).items == ("Nike", "Puma", "Asics")
+
+
 def test_other_numbers_of_items() -> None:
     text = "Reasons:\n1. Price\n2. Comfort\n\nPicks:\n- Nike\n- Puma\n- Asics"
     assert parse_list(text, expected=3).items == ("Nike", "Puma", "Asics")

@@ -52,8 +52,8 @@ _CLOSING_CLAUSE = re.compile(
     r"\s+(?:are|is|would\s+be)\s+(?:my|the|all|some|among|great|good)\b.*$"
 )
 _LEAD_IN = re.compile(
-    r"^.{0,200}?\b(?:are|is|be|include|includes|recommend|suggest|choose|pick|son|sind|sont|sono"
-    r"|são|recomiendo|empfehle)\b[:\s]*\s"
+    r"^(?:Try|Consider|.{0,200}?\b(?:are|is|be|include|includes|recommend|suggest|choose|pick|like|love|prefer"
+    r"|enjoy|try|consider|son|sind|sont|sono|são|recomiendo|empfehle)\b)[:\s]*\s"
 )
 
 
