@@ -217,6 +217,7 @@ def texts_by_source() -> dict[str, dict[str, str]]:
         ("chats", "first", 0.85, 0.9),
         ("chats", "second", 0.7, 0.75),
         ("chats", "third", 0.9, 0.75),
+        ("chats", "held out", 0.3, 0.9),
     ],
 )
 def test_refusals(source: str, sample: str, precision: float, recall: float) -> None:

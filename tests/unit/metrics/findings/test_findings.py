@@ -299,6 +299,14 @@ def test_limits_tell_refusals_and_cut_answers_apart() -> None:
     )
 
 
+def test_a_count_of_refusals_is_read_beside_the_errors_of_the_parser() -> None:
+    refusing = Asked("m", "rec", "rag", 90, 0, 3, n_refused=1)
+    assert page.REFUSALS_ARE_READ in page.limits([refusing], [], STUDY).lines
+    assert (
+        page.REFUSALS_ARE_READ not in page.limits([refusing._replace(n_refused=0)], [], STUDY).lines
+    )
+
+
 def test_limits_do_not_say_what_is_not_missing() -> None:
     study = STUDY._replace(conditions={**STUDY.conditions, "field": "Field"})
     told = page.limits([Asked("m", "rec", "rag", 9, 0, 0)], [who(0.1)], study)

@@ -44,6 +44,13 @@ def as_markdown(study: Study) -> Study:
     )
 
 
+REFUSALS_ARE_READ = (
+    "Refusals are recognised by rules: 99 of 100 real ones in surveys, 86 of 100 in chats; of 100 that are "
+    "recognised, 22 in chats are something else, none in surveys (docs/parsing.md)"
+)
+"""Recall and precision of the parser's refusals, measured on real answers."""
+
+
 class Asked(NamedTuple):
     """What came back under a condition: requests, and how many of them have no answer to count.
 
@@ -189,6 +196,8 @@ def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Stu
         for r in told(asked, study, list(study.conditions))
         if r.n_failed or r.n_unread or r.n_refused or r.n_truncated
     ]
+    if any(r.n_refused for r in told(asked, study, list(study.conditions))):
+        lines.append(REFUSALS_ARE_READ)
     once = [r for r in told(variance, study, study.users) if r.n_puppets and not r.n_repeated]
     if any(r.condition == FIELD for r in once):
         lines.append(
