@@ -246,7 +246,8 @@ def test_letters_must_be_distinct(letters: str) -> None:
      "ABCDEFGHIJ" * 10_000, "(ABCDEFGHIJ" * 9_000, "is (A) " * 14_000, "A = 3 " * 16_000,
      "except " * 14_000, "(a) x (b) y " * 8_000, "-17 " * 25_000, "\\frac{1}{2}" * 9_000,
      "answer is -17 " * 7_000, "choice is:\n" * 9_000, "rule out (A), (B) " * 6_000,
-     "only C is " * 10_000, "I first thought " * 6_000, "A is tempting but " * 5_500, "text. C. " * 11_000],
+     "only C is " * 10_000, "I first thought " * 6_000, "A is tempting but " * 5_500,
+     "text. C. " * 11_000],
     ids=lambda junk: repr(junk[:8]),
 )  # fmt: skip
 @pytest.mark.usefixtures("ends_some_time")
