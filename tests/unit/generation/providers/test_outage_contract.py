@@ -247,6 +247,20 @@ def test_a_batch_service_that_sends_pages_is_met_by_a_few_calls(
     assert FOREVER - service.faults[0].times <= 25
 
 
+@pytest.mark.parametrize("api", DESKS)
+def test_a_batch_service_that_sends_pages_is_named_with_a_way_out(
+    api: str, service: Chat, tmp_path: Path
+) -> None:
+    service.faults.append(Fault(body=PAGE, step="files.upload", times=FOREVER))
+    with pytest.raises(StudyError) as caught:
+        ask_by_batch(api, service, tmp_path)
+    said = str(caught.value)
+    assert "no reply of the batch interface, but perhaps a page of HTML" in said
+    assert "check that the server is up and that models.*.base_url names it" in said
+    assert "attribute" not in said
+    assert "KeyError" not in said
+
+
 @pytest.mark.parametrize("status", [400, 500])
 @pytest.mark.parametrize("api", DESKS)
 def test_a_batch_without_an_answer_is_the_last(
