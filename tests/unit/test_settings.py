@@ -294,7 +294,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("filters/languages", "English", "filters.languages: 'English' is not a list [a, b]"),
         ("tasks/recommendations/sources/0/dataset", "x", "tasks.recommendations.sources.0.dataset"),
         ("tasks/recommendations/sources/0/kinds", 1, "sources.0: unknown key 'kinds'"),
-        ("tasks/t", {"sources": [], "runs": 1, "max_tokens": 1}, "tasks.t.sources: the list is empty"),
+        (
+            "tasks/t",
+            {"sources": [], "runs": 1, "max_tokens": 1},
+            "tasks.t.sources: the list is empty",
+        ),
         ("tasks/t", {"sources": [ITEMS], "runs": True, "max_tokens": 1}, "tasks.t.runs: True is"),
         ("profiles/personas/dataset", "x", "profiles.personas.dataset: 'x' is not in datasets"),
         ("profiles/sentences/colum", "x", "profiles.sentences: unknown key 'colum'"),
