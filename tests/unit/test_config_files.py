@@ -104,7 +104,7 @@ def test_a_problem_names_the_file_and_line_of_its_setting(
         ("models.gpt-4.1: 'provider' is missing", f"{study}, line 4"),
         ("models.gpt-4.1: unknown key 'lable'; known here: label", f"{study}, line 4"),
         ("generation.attempts: 0 is less", "--config"),
-        ("study.seed: no number", f"{HOME}/config.yaml, line {seed_line}"),
+        ("study.seed: no number", f"{study} + {HOME}/config.yaml, line {seed_line}"),
         ("unknown key 'stduy'; known here: study", f"{study} + {HOME}/config.yaml"),
         ("no setting at all", f"{study} + {HOME}/config.yaml"),
     ):

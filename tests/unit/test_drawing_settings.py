@@ -29,7 +29,7 @@ def complaint(changed: dict[str, Any]) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("label", ["", " ", "\t", "a\nb", "a\x00"])
+@pytest.mark.parametrize("label", ["", " ", "\t", "a\nb", "a\x00", "\u200b", "\u202e "])
 @pytest.mark.parametrize("entry", ["models/embedded", "conditions/rag", "conditions/offline"])
 def test_a_label_says_something_in_one_line(entry: str, label: str) -> None:
     registry, name = entry.split("/")

@@ -27,6 +27,8 @@ def complaint(path: Path) -> str:
         ("study:\n  name: mine\n\tseed: 3\n", 3, "a tab"),
         ("study:\n  name: mine\n  seed 3\n  corpus: sample\n", 3, "no colon"),
         ("study:\n  name: mine\n\n  seed 3\n", 4, "no colon"),
+        ("study:\n  name mine\n  seed: 3\n", 2, "no colon"),
+        ("study:\n  name: mine\nmodels\n  local: {}\n", 3, "no colon"),
         ("study\nname: mine\n", 1, "no colon"),
         ("study:\n  name:mine\n  seed: 3\n", 2, "no colon and blank"),
         ('study:\n  name: "mine\n  seed: 3\n', 2, "quotation mark is opened"),
@@ -99,6 +101,18 @@ def test_a_file_that_snakemake_would_run_as_code_is_refused(tmp_path: Path, valu
     path = written(tmp_path, f"__use_yte__: {value}\na: ?open('{tmp_path}/ran', 'w')\n")
     assert "run Python code" in complaint(path)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a: &a {__use_yte__: true}\n<<: *a\n",
+        "a: &a {b: &b {__use_yte__: true}}\n<<: [*b]\n",
+        "<<: {<<: {__use_yte__: true}}\n",
+    ],
+)
+def test_a_file_that_merges_the_key_of_code_is_refused(tmp_path: Path, content: str) -> None:
+    assert "run Python code" in complaint(written(tmp_path, content))
 
 
 @pytest.mark.parametrize("tag", ["!!python/object/apply:os.mkdir", "!!python/name:os.system"])

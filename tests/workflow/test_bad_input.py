@@ -45,7 +45,7 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
     ("overlay", "words"),
     [
         ({"stduy": {}}, ["bad.yaml", "stduy", "unknown key"]),
-        ({"study": {"seed": "seven"}}, ["study.seed", "integer"]),
+        ({"study": {"seed": "seven"}}, ["study.seed", "whole number"]),
         ({"study": {"models": ["gpt-9"]}}, ["study.models", "gpt-9", "embedded"]),
         ({"study": {"conditions": ["memory"]}}, ["study.conditions", "memory", "history"]),
         ({"study": {"tasks": ["trivia"]}}, ["study.tasks", "trivia", "probe"]),

@@ -61,6 +61,7 @@ rule build_database:
 rule write_findings:
     input:
         answers="<results>/answers/answers.parquet",
+        responses=study_tables("responses"),
         variance="<results>/metrics/variance.parquet",
         comparisons="<results>/metrics/comparisons.parquet",
         shifts="<results>/metrics/shifts.parquet",

@@ -29,7 +29,7 @@ def main(sources: list[dict[str, Any]], items: str) -> None:
         )
         candidates = read_candidates(source["candidates"]) if source["candidates"] else {}
         found += load_items(local_files(source["files"]), options, candidates)
-    require_distinct(found, items)
+    require_distinct(found)
     tables.write_rows(items, found, Item, order_by="item_id")
 
 

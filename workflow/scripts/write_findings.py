@@ -1,22 +1,16 @@
 """Say what the study found: sentences with numbers, intervals, n and tests.
 
-In: <results>/metrics, <results>/answers/answers.parquet. Out: <results>/findings.md.
+In: <results>/metrics, <results>/answers/answers.parquet, <results>/responses. Out: <results>/findings.md.
 """
 
+from itertools import chain
 from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.against_field import Calibration, GroupDifference, ItemAgreement, RankAgreement
-from fieldwork.estimates import (
-    CategoryVariance,
-    Novelty,
-    PromptMean,
-    Rank,
-    ScoreComparison,
-    Shift,
-)
+from fieldwork.estimates import CategoryVariance, Novelty, PromptMean, Rank, ScoreComparison, Shift
 from fieldwork.metrics.findings import answers, calibration, field, page, scores
-from fieldwork.records import Accuracy, Answer, Comparison, VarianceShare
+from fieldwork.records import Accuracy, Answer, Comparison, Response, VarianceShare
 
 
 def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[str, Any]) -> None:
@@ -24,6 +18,9 @@ def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[s
     about = page.as_markdown(page.Study(**study))
     variance = tables.read_rows(inputs["variance"], VarianceShare)
     ranks = tables.read_rows(inputs["ranks"], Rank)
+    names = ("model", "defects")
+    replies = (tables.read_columns(path, Response, names) for path in inputs["responses"])
+    unnamed = page.count_unnamed(chain.from_iterable(replies))
     asked = page.count_answers(tables.read_frame(inputs["answers"], Answer))
     sections = [
         answers.who_asks(variance, about),
@@ -44,7 +41,7 @@ def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[s
             calibration.section(tables.read_rows(path, Calibration), about)
             for path in inputs["calibration"]
         ),
-        page.limits(asked, variance, about),
+        page.limits(asked, variance, about, unnamed),
     ]
     lines = page.render(sections, about, page.cautions(asked, about))
     if figures:
@@ -71,7 +68,11 @@ if __name__ == "__main__":
     stage.run(
         main,
         log=snakemake.log[0],
-        inputs={**dict(snakemake.input.items()), "calibration": [*snakemake.input.calibration]},
+        inputs={
+            **dict(snakemake.input.items()),
+            "responses": [*snakemake.input.responses],
+            "calibration": [*snakemake.input.calibration],
+        },
         written=snakemake.output.findings,
         figures=list(snakemake.params.figures),
         study=dict(snakemake.params.study),

@@ -217,6 +217,7 @@ DEFECTS: dict[str, tuple[dict[str, Any], str]] = {
     "no model": ({"reply": {"model": ""}}, "3 of 60 replies do not name the model"),
     "no usage": ({"reply": {"usage": [1]}}, "3 of 60 replies do not tell their tokens"),
     "bytes": ({"raw_text": b"B\xff"}, "3 of 60 replies hold bytes that are no text"),
+    "secret": ({"reply": {"echo": f"Bearer {KEY}"}}, "3 of 60 replies repeat a key"),
 }
 
 

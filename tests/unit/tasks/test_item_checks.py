@@ -59,9 +59,9 @@ def test_a_question_that_does_not_say_what_is_meant(change: dict[str, Any], word
 def test_ids_that_differ_by_blanks_are_one(ids: list[str], words: str) -> None:
     items = [Item(**SOUND | {"item_id": item_id}) for item_id in ids]
     with pytest.raises(StudyError) as caught:
-        require_distinct(items, "t.parquet")
-    assert str(caught.value) == f"t.parquet: {words}"
-    require_distinct([Item(**SOUND | {"item_id": item_id}) for item_id in ("q", "Q")], "t.parquet")
+        require_distinct(items)
+    assert str(caught.value) == f"mine: items.csv: {words}"
+    require_distinct([Item(**SOUND | {"item_id": item_id}) for item_id in ("q", "Q")])
 
 
 def test_only_questions_that_are_asked_are_looked_at(tmp_path: Path) -> None:

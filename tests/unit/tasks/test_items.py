@@ -180,10 +180,7 @@ def test_an_item_of_another_kind_than_its_source_is_refused(
     ("row", "message"),
     [
         ({"item_id": ""}, "row 2: every row needs a value in column 'item_id'"),
-        (
-            {"question": ""},
-            "row 2: item 'q' has neither `question` nor `prompt`; there are item_id, q",
-        ),
+        ({"question": ""}, "row 2: item 'q': question is empty; write the question there, or"),
         ({"kind": "essay"}, "item 'q': kind 'essay' is neither `list` nor `choice`"),
         ({"option_b": ""}, "item 'q': a choice item has 2 to 10 options, this one 1; write them"),
         (
@@ -347,10 +344,10 @@ def test_selection_keeps_its_order_and_refuses_what_is_not_there(tmp_path: Path)
 def test_no_items_and_repeated_items_are_refused(tmp_path: Path) -> None:
     assert complaint([], LISTS).startswith("mine: no items in no file; format items wants")
     path = own_file(tmp_path, ".csv", {"item_id": ["a", "a"], "prompt": ["p", "q"]})
-    assert complaint([path], LISTS) == "mine: item_id 'a' occurs twice; rename one"
-    item = Item("a", "list", "q", "p", [], None, None, "")
-    with pytest.raises(StudyError, match=r"^t\.parquet: item_id 'a' occurs twice"):
-        require_distinct([item, item], "t.parquet")
+    assert complaint([path], LISTS) == "mine: items.csv: item_id 'a' occurs twice; rename one"
+    first, second = (Item("a", "list", "q", "p", [], None, None, name) for name in ("a.csv", "b"))
+    with pytest.raises(StudyError, match=r"^b: item_id 'a' occurs twice, first in a\.csv; rename"):
+        require_distinct([first, second])
 
 
 def test_candidates(tmp_path: Path) -> None:

@@ -71,17 +71,19 @@ def lay_over(files: Sequence[str | Path], command_line: Mapping[str, Any]) -> La
     Raises:
         StudyError: a file cannot be read, naming it, the line and the way out.
     """
+    # the study's own file first, as most mistakes are in it
+    names = [_short(file) for file in dict.fromkeys(reversed(files))]
     settings: Config = {}
     places: dict[str, str] = {}
     for file in files:
         name = _short(file)
         layer = read_yaml(name)
         settings = _merged(settings, layer.settings)
-        places |= {setting: f"{name}, line {line}" for setting, line in layer.lines.items()}
+        # the lowest file is shipped: a setting of it that does not fit has to be said in the one above
+        place = " + ".join(names) if name == names[-1] else name
+        places |= {setting: f"{place}, line {line}" for setting, line in layer.lines.items()}
     settings = _merged(settings, command_line)
     places |= dict.fromkeys(_settings_in(command_line), "--config")
-    # the study's own file first, as most mistakes are in it
-    names = [_short(file) for file in dict.fromkeys(reversed(files))]
     return Layers(settings, Places(places, " + ".join(names)))
 
 

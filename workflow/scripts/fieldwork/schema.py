@@ -144,4 +144,30 @@ def _sentence(error: ValidationError, rules: Config) -> str:
         return f"{where}: the value does not fit{hint}"
     if error.validator == "pattern":
         return f"{where}: {error.instance!r} does not fit{hint}"
-    return f"{where or 'the config'}: {error.message}{hint}"
+    return f"{where or 'the config'}: {_plain(error)}{hint}"
+
+
+_TYPES = {
+    "array": "a list [a, b]",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "a mapping (key: value)",
+    "string": "a text",
+}
+
+
+def _plain(error: ValidationError) -> str:
+    """What is wrong, in the words of people who write YAML."""
+    instance: Any = error.instance
+    rule: Any = error.validator_value
+    if error.validator == "type":
+        types = [rule] if isinstance(rule, str) else list(rule)
+        return f"{instance!r} is not {' or '.join(_TYPES[name] for name in types)}"
+    if error.validator == "minItems" and not instance:
+        return "the list is empty; name at least one"
+    if error.validator == "uniqueItems":
+        twice = next(one for number, one in enumerate(instance) if one in instance[:number])
+        return f"{twice!r} stands twice; remove one"
+    return error.message

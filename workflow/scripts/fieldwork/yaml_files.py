@@ -97,11 +97,6 @@ def _require_sound(node: Any, path: str | Path) -> None:
     _size(node, path, {})
     for mapping in _mappings(node, set()):
         _require_keys(mapping, path)
-    if any(key.value == CODE_KEY for key, _ in node.value):
-        raise StudyError(
-            f"{path}: the key {CODE_KEY} has Snakemake run Python code that the file holds; a study file "
-            f"holds settings only: remove it, and what belongs to it"
-        )
 
 
 def _size(node: Any, path: str | Path, known: dict[int, int]) -> int:
@@ -147,6 +142,12 @@ def _require_keys(mapping: Any, path: str | Path) -> None:
             name = f" {key.value}" if isinstance(key, yaml.ScalarNode) else ""
             raise StudyError(
                 f"{path}, line {_line(key)}: the key{name} is not a text; put it in quotes"
+            )
+        # at any depth: a merge (<<) lifts it to the top, where Snakemake looks for it
+        if key.value == CODE_KEY:
+            raise StudyError(
+                f"{path}, line {_line(key)}: the key {CODE_KEY} has Snakemake run Python code that the "
+                f"file holds; a study file holds settings only: remove it, and what belongs to it"
             )
         if key.value in lines:
             raise StudyError(
@@ -279,15 +280,21 @@ def _sentence(path: str | Path, text: str, error: yaml.MarkedYAMLError) -> str:
 
 def _second_value(path: str | Path, text: str, mark: Any) -> str:
     """A colon where none may be: within a text, or because the line above has its value already."""
-    before = text.splitlines()[mark.line][: mark.column]
-    if re.search(r":\s", before):
+    lines = text.splitlines()
+    line, above = lines[mark.line], lines[mark.line - 1] if mark.line else ""
+    if re.search(r":\s", line[: mark.column]):
         return f"{path}{_place(mark)}: a text holds a colon; put the text in quotes"
-    if mark.line and re.match(r"\s*[^\s#]+\s*$", text.splitlines()[mark.line - 1]):
+    is_key = re.match(r"\s*[^\s#]+\s*$", above) or _indent(above) == _indent(line)
+    if is_key and not re.search(r":(\s|$)", above):
         return f"{path}, line {mark.line}: a key has no colon and blank after it; write key: value"
     return (
         f"{path}{_place(mark)}: the line is indented deeper than the one above, which has its value "
         f"already; indent both alike"
     )
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _place(mark: Any) -> str:

@@ -125,7 +125,7 @@ def test_a_lost_batch_is_found_on_a_later_page(
         ("list", gemini_error(403), StudyError, "api_key_env"),
         ("list", gemini_error(401), StudyError, "api_key_env"),
         ("list", gemini_error(404), StudyError, "models"),
-        ("list", Fault(body=b"<html>"), TransientError, "JSON"),
+        ("list", Fault(body=b"<html>"), TransientError, "a page of HTML"),
         ("create", gemini_error(404, message="model"), StudyError, "models"),
         ("create", gemini_error(403, message="no such File"), RejectedError, "no such File"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from provider_cases import make_openai
 
 from fieldwork.generation.pricing import Price, cost_usd, price_of
-from fieldwork.generation.providers.base import Provider, Reply, Usage
+from fieldwork.generation.providers.base import Provider, Reply, TransientError, Usage
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
@@ -143,3 +143,16 @@ def test_a_reply_that_names_no_model_says_so(api: str, read: Any, model: Any) ->
 def test_defects_add_up(api: str) -> None:
     raw = body(api, text="caf@", usage=[], model="").replace(b"@", b"\xe9")
     assert provider(api).read(raw).defects == ("encoding", "usage", "model")
+
+
+def test_feedback_of_an_odd_type_costs_no_answer() -> None:
+    raw = json.loads(body("gemini")) | {"promptFeedback": "fine"}
+    assert provider("gemini").read(json.dumps(raw).encode()).outcome == "ok"
+
+
+@pytest.mark.parametrize("raw", [b"[1, 2]", b"null", b"5", b'{"choices": 5}', b'{"choices": [5]}'])
+@APIS
+def test_a_reply_of_another_shape_is_told_by_what_came(api: str, raw: bytes) -> None:
+    with pytest.raises(TransientError) as caught:
+        provider(api).read(raw)
+    assert str(caught.value).endswith(f": {raw.decode()}")

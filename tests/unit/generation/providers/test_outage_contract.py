@@ -34,7 +34,10 @@ from servers.provider import (
     Chat,
     Fault,
     ModelSpec,
+    gemini_error,
+    http_error,
     refuse_connections,
+    rerouted,
     serve_chat,
     serve_provider,
 )
@@ -172,6 +175,56 @@ def test_a_burst_among_answers_is_asked_through(
     assert len(ledger.keys()) == N - failures
 
 
+# --- what stops a job at once, though answers come ----------------------------------------------------
+
+
+def tomorrow(api: str) -> Fault:
+    """A limit of a day, as a header or, from Google, in the body."""
+    if api == "gemini":
+        return gemini_error(429, retry_s=86_400.0, times=FOREVER)
+    return http_error(429, retry_after="86400", times=FOREVER)
+
+
+def elsewhere(_: str) -> Fault:
+    return Fault(status=307, headers={"Location": "/elsewhere"}, body=b"", times=FOREVER)
+
+
+def cheaper(_: str) -> Fault:
+    return rerouted("cheaper-1", times=1)
+
+
+STOPPING: dict[str, tuple[Callable[[str], Fault], str]] = {
+    "a wait of a day": (tomorrow, r"asks to wait for 24\.0 hours"),
+    "a redirect": (elsewhere, r"/elsewhere, which are not followed as they carry a key"),
+    "another model": (cheaper, r"an answer came from cheaper-1, which is not the model asked for"),
+}
+
+
+@pytest.mark.parametrize("name", STOPPING)
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_what_stops_a_job_keeps_its_answers_and_is_met_by_calls_under_way(
+    api: str, name: str, chat: Chat, ledger: Ledger
+) -> None:
+    make, sentence = STOPPING[name]
+    fault = make(api)
+    fault.skip = 20
+    chat.faults.append(fault)
+    with pytest.raises(StudyError, match=sentence):
+        ask(PROVIDERS[api](chat), ledger)
+    assert len(ledger.keys()) >= 20
+    assert len(chat.requests) <= 20 + 2 * 16
+    assert "/elsewhere" not in [request.path for request in chat.requests]
+    n_asked, missing = len(chat.requests), N - len(ledger.keys())
+    chat.faults.clear()
+    if name == "another model":
+        with pytest.raises(StudyError, match=sentence):
+            ask(PROVIDERS[api](chat), ledger)
+        missing = 0
+    else:
+        assert ask(PROVIDERS[api](chat), ledger) == 0
+    assert len(chat.requests) - n_asked == missing, "nothing is asked twice"
+
+
 # --- readers -----------------------------------------------------------------------------------------
 
 
@@ -245,6 +298,20 @@ def test_a_batch_service_that_sends_pages_is_met_by_a_few_calls(
         assert ask_by_batch(api, service, tmp_path) == N_BATCHED
     assert n_batched(service) <= A_BATCH
     assert FOREVER - service.faults[0].times <= 25
+
+
+@pytest.mark.parametrize("api", DESKS)
+def test_a_batch_service_that_sends_pages_is_named_with_a_way_out(
+    api: str, service: Chat, tmp_path: Path
+) -> None:
+    service.faults.append(Fault(body=PAGE, step="files.upload", times=FOREVER))
+    with pytest.raises(StudyError) as caught:
+        ask_by_batch(api, service, tmp_path)
+    said = str(caught.value)
+    assert "no reply of the batch interface, but perhaps a page of HTML" in said
+    assert "check that the server is up and that models.*.base_url names it" in said
+    assert "attribute" not in said
+    assert "KeyError" not in said
 
 
 @pytest.mark.parametrize("status", [400, 500])

@@ -121,6 +121,17 @@ def test_azure_without_a_version_is_said_at_once(tmp_path: Path) -> None:
         make_provider(model, tmp_path)
 
 
+@pytest.mark.parametrize("path", ["", "/", "/openai", "/openai/"])
+def test_azure_is_called_at_the_address_its_pages_show_in_every_form(
+    tmp_path: Path, path: str
+) -> None:
+    address = {"base_url": f"https://x.openai.azure.com{path}", "api_key_env": None}
+    azure = {**REMOTE, **address, "model": "dep", "api": {"kind": "azure", "version": "v"}}
+    called = make_provider(azure, tmp_path).endpoint
+    shown = "https://x.openai.azure.com/openai/deployments/dep/chat/completions?api-version=v"
+    assert called == shown
+
+
 GEMINI: dict[str, Any] = {
     "provider": "gemini",
     "model": "gemini-x",

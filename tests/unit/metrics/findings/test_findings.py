@@ -307,6 +307,16 @@ def test_a_count_of_refusals_is_read_beside_the_errors_of_the_parser() -> None:
     )
 
 
+def test_limits_tell_answers_that_could_be_another_models() -> None:
+    unnamed = page.count_unnamed([("m", []), ("m", ["usage", "model"]), ("n", ["encoding"])])
+    assert unnamed == [page.Unnamed("m", 2, 1)]
+    (line,) = [line for line in page.limits([], [], STUDY, unnamed).lines if "[responses]" in line]
+    assert line == (
+        f"{STUDY.models['m']}: of 2 answers 1 came without the name of the model, so that another "
+        f"model's would not be noticed [responses]"
+    )
+
+
 def test_limits_do_not_say_what_is_not_missing() -> None:
     study = STUDY._replace(conditions={**STUDY.conditions, "field": "Field"})
     told = page.limits([Asked("m", "rec", "rag", 9, 0, 0)], [who(0.1)], study)

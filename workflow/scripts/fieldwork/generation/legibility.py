@@ -153,4 +153,5 @@ _MEANINGS: Mapping[str, str] = {
     "encoding": "replies hold bytes that are no text, shown as U+FFFD",
     "usage": "replies do not tell their tokens, so that their cost is not known",
     "model": "replies do not name the model that answered, so that another one would not be noticed",
+    "secret": "replies repeat a key or a password, which is masked in what is kept",
 }

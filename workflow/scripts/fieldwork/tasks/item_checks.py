@@ -14,16 +14,18 @@ from fieldwork.records import Item
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
-def require_distinct(items: Sequence[Item], where: str) -> None:
-    """Raise StudyError when an item id occurs twice, blanks aside; `where` says in what."""
-    seen: dict[str, str] = {}
+def require_distinct(items: Sequence[Item]) -> None:
+    """Raise StudyError when an item id occurs twice, blanks aside."""
+    seen: dict[str, Item] = {}
     for item in items:
-        name = " ".join(item.item_id.split())
-        if name not in seen:
-            seen[name] = item.item_id
+        first = seen.setdefault(" ".join(item.item_id.split()), item)
+        if first is item:
             continue
-        but = "" if seen[name] == item.item_id else f" but for blanks, as {seen[name]!r}"
-        raise StudyError(f"{where}: item_id {item.item_id!r} occurs twice{but}; rename one")
+        but = "" if first.item_id == item.item_id else f" but for blanks, as {first.item_id!r}"
+        where = "" if first.provenance == item.provenance else f", first in {first.provenance}"
+        raise StudyError(
+            f"{item.provenance}: item_id {item.item_id!r} occurs twice{but}{where}; rename one"
+        )
 
 
 def require_sound(items: Sequence[Item]) -> None:

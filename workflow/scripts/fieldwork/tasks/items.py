@@ -71,7 +71,7 @@ def load_items(
     items = [_with_candidates(item, candidates) if item.kind == "list" else item for item in items]
     if not items:
         raise StudyError(_nothing_in(files, options))
-    require_distinct(items, options.name)
+    require_distinct(items)
     chosen = _select(items, options) if options.item_ids else items
     if options.format == "items":
         require_sound(chosen)

@@ -90,6 +90,11 @@ def _item(cells: _Cells, path: Path, number: int, form: OwnFormat) -> Item:
     cells = cells._replace(where=f"{cells.where}: item {item_id!r}")
     question = cells.text("question") or cells.text("prompt")
     if question is None:
+        names = [str(cells.columns.get(role, role)) for role in ("question", "prompt")]
+        if empty := next((name for name in names if name in cells.fields), None):
+            raise StudyError(
+                f"{cells.where}: {empty} is empty; write the question there, or remove the row"
+            )
         raise StudyError(
             f"{cells.where} has neither `question` nor `prompt`; there are "
             f"{listed(cells.fields)}: name the one with the question in `columns` of the task's source"

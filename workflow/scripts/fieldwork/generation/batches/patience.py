@@ -67,8 +67,9 @@ class Failures:
         wait = asked if asked is not None else longest * self._jitter.random()
         if self._n >= self._attempts or now + wait > self._since + PATIENCE_S:
             raise StudyError(
-                f"{self._endpoint}: {self._what} failed {self._n} times, at last with: {error}; what "
-                f"was submitted is remembered: run again, and it goes on from there"
+                f"{self._endpoint}: {self._what} failed {self._n} times, at last with: {error}; check "
+                f"that the server is up and that models.*.base_url names it, and run again: what was "
+                f"submitted is remembered"
             ) from error
         logger.warning(
             "%s failed: %s; it is tried again in %.0f s (%d of %d)",

@@ -227,7 +227,8 @@ class _Settlement:
             file_id = self._patience.tried(partial(self._client.upload, path), "uploading requests")
         except RejectedError as error:
             raise StudyError(
-                f"{self._provider.endpoint}: the file of requests is refused: {error}"
+                f"{self._provider.endpoint}: the file of requests is refused: {error}; set "
+                f"models.*.dispatch to live, or change what the provider objects to, and run again"
             ) from error
         self._journal.uploaded(run, file_id)
 

@@ -8,6 +8,11 @@ from typing import BinaryIO, NamedTuple, Protocol
 from fieldwork.generation.providers.http import proxy_of_environment
 from fieldwork.masking import Mask, address_secrets, header_secrets
 
+NOT_OF_THE_SDK = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What the SDKs raise for a reply that they do not know: a page of HTML, or half a body."""
+
+NO_BATCH_REPLY = "no reply of the batch interface, but perhaps a page of HTML"
+
 
 class BatchStatus(NamedTuple):
     """How a batch stands.

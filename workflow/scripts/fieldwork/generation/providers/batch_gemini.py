@@ -20,6 +20,8 @@ from google.genai import errors, types
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.batch_base import (
+    NO_BATCH_REPLY,
+    NOT_OF_THE_SDK,
     BatchRow,
     BatchStatus,
     batch_mask,
@@ -155,16 +157,11 @@ class GeminiBatches:
                     f"HTTP {error.code}: {self._scrubbed(str(error.message))}"
                 ) from None
             raise self._status_error(error) from None
-        except (
-            httpx2.HTTPError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-        ) as error:
+        except httpx2.HTTPError as error:
             said = self._scrubbed(f"{type(error).__name__} {error}")
             raise TransientError(said, maybe_billed=True) from None
+        except NOT_OF_THE_SDK:
+            raise TransientError(NO_BATCH_REPLY, maybe_billed=True) from None
 
     def _status_error(self, error: errors.APIError) -> Exception:
         found = getattr(error.response, "headers", None) or {}

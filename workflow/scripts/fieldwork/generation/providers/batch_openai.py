@@ -18,6 +18,8 @@ from openai.types import Batch
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.batch_base import (
+    NO_BATCH_REPLY,
+    NOT_OF_THE_SDK,
     BatchRow,
     BatchStatus,
     batch_mask,
@@ -164,11 +166,8 @@ class OpenAIBatches:
             cause = error.__cause__ or error
             said = self._scrubbed(f"{type(cause).__name__} {cause}")
             raise TransientError(said, maybe_billed=True) from None
-        except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            # what came is not what the SDK knows: a page of HTML, or half a body
-            raise TransientError(
-                self._scrubbed(f"no reply of the batch interface: {error}"), maybe_billed=True
-            ) from None
+        except NOT_OF_THE_SDK:
+            raise TransientError(NO_BATCH_REPLY, maybe_billed=True) from None
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
         status, where = error.status_code, self._settings.base_url

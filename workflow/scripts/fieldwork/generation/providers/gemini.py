@@ -279,7 +279,7 @@ def _content(role: str, text: str) -> dict[str, Any]:
 def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
     version = as_text(body.get("modelVersion")) or None
     candidates = body.get("candidates") or []
-    blocked = (body.get("promptFeedback") or {}).get("blockReason")
+    blocked = as_map(body.get("promptFeedback")).get("blockReason")
     if not candidates and not blocked:
         raise ValueError("neither an answer nor a reason why there is none")
     candidate = candidates[0] if candidates else {}

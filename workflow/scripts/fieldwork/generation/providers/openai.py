@@ -193,11 +193,11 @@ class OpenAI:
 
     def _why_not(self, raw: bytes, error: Exception) -> str:
         """What is wrong, without ids and texts where it can be told: alike for all that fail alike."""
-        if isinstance(error, ValueError) or _error_of(raw):
-            return self._said(raw)
-        if isinstance(error, KeyError):
+        if isinstance(error, _ContentError) and not _error_of(raw):
+            return str(error)
+        if isinstance(error, KeyError) and not _error_of(raw):
             return f"it has no {error}"
-        return "its choices are empty" if isinstance(error, IndexError) else str(error)
+        return "its choices are empty" if isinstance(error, IndexError) else self._said(raw)
 
     def is_asked_for(self, returned_model: str) -> bool:
         """The model, a dated snapshot of it, or one of `accept_models`."""
@@ -281,12 +281,16 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
     )
 
 
+class _ContentError(TypeError):
+    """A message's content is none."""
+
+
 def _text(content: object) -> str | None:
     """A message's text: a string, or the text among its parts, as some servers write beside thoughts."""
     if isinstance(content, list):
         content = "".join(part["text"] for part in content if part["type"] == "text")
     if content is not None and not isinstance(content, str):
-        raise TypeError(f"a message's content is of type {type(content).__name__}, not text")
+        raise _ContentError(f"a message's content is of type {type(content).__name__}, not text")
     return content and well_formed(content)
 
 

@@ -69,9 +69,13 @@ def _openai(model: Mapping[str, Any]) -> Provider:
             "models.*.api.version is missing: Azure names the version of its interface in every call, "
             "such as 2024-10-21"
         )
+    settings = _given(model, OpenAISettings._fields)
+    if is_azure:
+        # Azure's pages show the address with this ending and without; calls add it
+        settings["base_url"] = settings["base_url"].rstrip("/").removesuffix("/openai")
     return OpenAI(
         OpenAISettings(
-            **_given(model, OpenAISettings._fields),
+            **settings,
             **_shared(model),
             api_key=_key(model["api_key_env"]),
             azure_version=api["version"] if is_azure else None,

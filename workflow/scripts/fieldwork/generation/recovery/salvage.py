@@ -91,7 +91,7 @@ def _trouble(path: Path, n_known: int | None) -> str | None:
         with closing(sqlite3.connect(path)) as connection:
             ((verdict,),) = connection.execute("PRAGMA integrity_check(1)").fetchall()
             if verdict != "ok":
-                return str(verdict)
+                return " ".join(str(verdict).removeprefix("*** in database main ***").split())
             if n_known and not _has_rows(connection):
                 return "it holds no answers"
     except sqlite3.DatabaseError as error:

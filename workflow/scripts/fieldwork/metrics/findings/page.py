@@ -4,6 +4,7 @@ Owns the types of a section and the sentences about the study itself; `claims` h
 its numbers. Promises that rows are told in the order of the study's models, tasks and conditions.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -69,6 +70,14 @@ class Asked(NamedTuple):
     n_refused: int = 0
     n_truncated: int = 0
     n_empty: int = 0
+
+
+class Unnamed(NamedTuple):
+    """Replies of a model, and how many of them do not say which model answered."""
+
+    model: str
+    n: int
+    n_unnamed: int
 
 
 class Section(NamedTuple):
@@ -180,6 +189,20 @@ def cases(rows: Sequence[object]) -> str:
     return f"{len(rows)} cases" if len(rows) != 1 else "1 case"
 
 
+def count_unnamed(replies: Iterable[tuple[str, Sequence[str]]]) -> list[Unnamed]:
+    """One row for each model of which a reply does not name the model, in alphabetical order.
+
+    Args:
+        replies: model and defects of each response.
+    """
+    n: Counter[str] = Counter()
+    n_unnamed: Counter[str] = Counter()
+    for model, defects in replies:
+        n[model] += 1
+        n_unnamed[model] += "model" in defects
+    return [Unnamed(model, n[model], n_unnamed[model]) for model in sorted(n) if n_unnamed[model]]
+
+
 def groups(rows: Sequence[T], key: Callable[[T], tuple[str, ...]]) -> Iterator[list[T]]:
     """Rows with equal keys together, in the order the keys come."""
     found: dict[tuple[str, ...], list[T]] = {}
@@ -188,7 +211,12 @@ def groups(rows: Sequence[T], key: Callable[[T], tuple[str, ...]]) -> Iterator[l
     yield from found.values()
 
 
-def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Study) -> Section:
+def limits(
+    asked: Sequence[Asked],
+    variance: Sequence[VarianceShare],
+    study: Study,
+    unnamed: Sequence[Unnamed] = (),
+) -> Section:
     """What the study cannot say, and what is missing from it."""
     lines = [f"{note}." for note in study.notes]
     lines += [
@@ -198,6 +226,11 @@ def limits(asked: Sequence[Asked], variance: Sequence[VarianceShare], study: Stu
     ]
     if any(r.n_refused for r in told(asked, study, list(study.conditions))):
         lines.append(REFUSALS_ARE_READ)
+    lines += [
+        f"{study.models.get(model, model)}: of {counted(n, 'answer')} {n_unnamed:,} came without the "
+        f"name of the model, so that another model's would not be noticed [responses]"
+        for model, n, n_unnamed in unnamed
+    ]
     once = [r for r in told(variance, study, study.users) if r.n_puppets and not r.n_repeated]
     if any(r.condition == FIELD for r in once):
         lines.append(
