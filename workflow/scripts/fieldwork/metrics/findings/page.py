@@ -46,8 +46,9 @@ def as_markdown(study: Study) -> Study:
 
 
 REFUSALS_ARE_READ = (
-    "Refusals are recognised by rules: 99 of 100 real ones in surveys, 86 of 100 in chats; of 100 "
-    "that are recognised, 22 in chats are something else, none in surveys (docs/parsing.md)"
+    "Refusals are recognised by their words: on real answers, 99 % of those in surveys and 86 % of those "
+    "in chats; of what counts as a refusal, none in surveys and 22 % in chats is something else "
+    "(docs/parsing.md)"
 )
 """Recall and precision of the parser's refusals, measured on real answers."""
 
