@@ -107,7 +107,7 @@ def paid_study(checkout: Checkout, chat: Chat) -> tuple[str, str]:
         "conditions": ONCE,
         "tasks": {"probe": {"runs": 8}},
         "metrics": {"permutations": 99},
-        "generation": {"budget_usd": 50.0},
+        "generation": {"budget_usd": 50.0, "max_unreadable": 1},
     }
     return ("--configfile", str(checkout.study("killed", overlay)))
 
