@@ -1,13 +1,16 @@
 """What every job asks a cluster for, told without one."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from workflow.conftest import REPOSITORY, Checkout
+from workflow.conftest import REPOSITORY, Checkout, clean_environment
 
 PROFILES = REPOSITORY / "profiles"
 
@@ -38,6 +41,34 @@ def test_every_rule_says_how_much_memory_and_time_it_takes(name: str) -> None:
 def test_each_setting_has_one_place() -> None:
     # what both name is taken from the default profile alone
     assert not set(profile("default")) & set(profile("slurm"))
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "cores"),
+    [
+        ((), {}, str(os.cpu_count())),
+        (("--cores", "3"), {}, "3"),
+        (("--profile", "profiles/slurm"), {}, "4"),
+        (("--profile=profiles/slurm", "--cores", "7"), {}, "7"),
+        ((), {"SNAKEMAKE_PROFILE": "profiles/slurm"}, "4"),
+    ],
+)
+def test_all_processors_are_meant_on_this_machine_alone(
+    options: tuple[str, ...], environment: dict[str, str], cores: str
+) -> None:
+    """On a cluster `cores` is what a job may ask for, which the default profile would win over."""
+    program = (
+        "import sys; from snakemake.cli import parse_args; print(parse_args(sys.argv[1:])[1].cores)"
+    )
+    parsed = subprocess.run(
+        [sys.executable, "-c", program, *options],
+        cwd=REPOSITORY,
+        env=clean_environment(environment),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert parsed.stdout.strip() == cores
 
 
 def test_groups_are_of_rules_that_exist_and_never_of_those_that_ask_a_model() -> None:

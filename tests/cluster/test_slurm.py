@@ -46,7 +46,7 @@ def test_a_killed_job_fails_the_run_and_says_where_its_logs_are(ordeal: Ordeal) 
     assert ordeal.killed.returncode != 0
     assert "Error in rule generate_responses" in text
     assert re.search(
-        r"log: logs/generate_responses/embedded/\S+\.log, \S+/logs/slurm/\S+\.log", text
+        r"log: logs/\S+/generate_responses/embedded/\S+\.log, \S+/logs/slurm/\S+\.log", text
     )
     assert len(ordeal.results_before_resuming) < 4
 
@@ -99,17 +99,20 @@ def test_a_users_mistake_is_told_once_and_not_tried_again(
 ) -> None:
     folder = Checkout(project.root, tmp_path)
     study = ClusterStudy(cluster, folder)
-    bad = folder.study("bad", {"filters": {"min_user_turns": 900}})
-    target = "results/bad/corpus/sample/conversations.parquet"
+    # too large to be looked at while the config is read
+    (tmp_path / "broken.jsonl").write_text("no conversation\n" * 600_000)
+    overlay = {"study": {"corpus": "broken"}, "corpora": {"broken": {"path": "broken.jsonl"}}}
+    bad = folder.study("bad", overlay)
+    target = "results/bad/corpus/broken/conversations.parquet"
     failed = study.finish(study.start(target, "--configfile", str(bad)))
     assert failed.returncode != 0
     assert len(submitted(failed.text)) == 1
     (log,) = re.findall(
-        r"log: (logs/prepare_corpus/sample\.log), (\S+/logs/slurm/\S+\.log)", failed.text
+        r"log: (logs/bad/prepare_corpus/broken\.log), (\S+/logs/slurm/\S+\.log)", failed.text
     )
     for path in (tmp_path / log[0], Path(log[1])):
         sentences = [line for line in path.read_text().splitlines() if "ERROR" in line]
         assert len(sentences) == 1
-        assert "min_user_turns" in sentences[0]
-    assert "min_user_turns" in failed.text.split("Error in rule prepare_corpus")[1]
+        assert "broken.jsonl" in sentences[0]
+    assert "broken.jsonl" in failed.text.split("Error in rule prepare_corpus")[1]
     assert "Traceback" not in failed.text
