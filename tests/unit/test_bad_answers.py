@@ -213,7 +213,7 @@ class Run:
         }
         inputs = {"answers": self.answers, **{n: self.path(n) for n in (*names, *more)}}
         # tables that a study without real users does not have
-        inputs |= {"rank_agreement": "", "calibration": ""}
+        inputs |= {"rank_agreement": "", "calibration": "", "responses": []}
         written = self.folder / "findings.md"
         write_findings.main(inputs, str(written), ["fig1"], about)
         return written.read_text(encoding="utf-8")

@@ -263,6 +263,7 @@ class Study:
         inputs: dict[str, Any] = {name: self._path(f"{name}.pq") for name in (*names, *more)}
         # no field
         inputs |= {"rank_agreement": [], "calibration": []}
+        inputs["responses"] = [self._table("responses", *arm) for arm in self._arms()]
         shown = {"models": DRAWING["models"], "conditions": DRAWING["conditions"], "notes": []}
         study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **shown, **arms}
         answers = {"answers": self._path("answers.parquet")}
