@@ -42,13 +42,14 @@ study: .venv/installed
 	@python workflow/new_study.py --name "$(NAME)" --questions "$(QUESTIONS)" --lists "$(LISTS)" \
 		--candidates "$(CANDIDATES)" --conversations "$(CONVERSATIONS)" --personas "$(PERSONAS)"
 
+# two processes take the files of tests in turn, those that run Snakemake, Slurm or a browser first
 test: .venv/tested
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 	ruff format --check .
 	ruff check .
 	mypy
-	tests/run
+	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/cluster tests/browser tests/workflow tests/unit
 
 bench: .venv/installed
 	python benchmarks/generation/run.py
