@@ -49,7 +49,7 @@ def echoes(api: str, dispatch: str) -> list[list[Fault]]:
 
     page = Fault(body=f"<html>{ECHO}</html>".encode(), times=FOREVER)
     if dispatch == "live":
-        return [[error(401, step="models")], [error(503), error(503, step="models")], [page]]
+        return [[error(401, step="models")], [error(500), error(500, step="models")], [page]]
     return [[error(400, step="batches.create")], [error(401, step="row")]]
 
 
