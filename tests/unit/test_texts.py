@@ -24,7 +24,7 @@ def test_json_in_all_its_forms(tmp_path: Path) -> None:
         "carriage_returns.jsonl": LINES.replace("\n", "\r\n").encode(),
         "marked.jsonl": b"\xef\xbb\xbf" + LINES.encode(),
         "list.json": json.dumps(ROWS, indent=2).encode(),
-        "lines.jsonl.gz": gzip.compress(LINES.encode()),
+        "lines.jsonl.gz": gzip.compress(LINES.encode(), mtime=0),
     }
     for name, content in forms.items():
         (tmp_path / name).write_bytes(content)
@@ -53,7 +53,7 @@ def test_csv_with_and_without_compression(tmp_path: Path) -> None:
         ("a.jsonl", b'{"t": ', "a.jsonl: line 1 is not JSON"),
         ("a.jsonl", b"\xff", "a.jsonl: is not UTF-8"),
         ("a.jsonl.gz", b"no gzip", "a.jsonl.gz: cannot be read"),
-        ("b.jsonl.gz", gzip.compress(LINES.encode())[:-9], "b.jsonl.gz: cannot be read"),
+        ("b.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)[:-9], "b.jsonl.gz: cannot be read"),
         ("a.txtt", b"t", "a.txtt: is none of .csv, "),
         ("a.parquet", b"", "a.parquet: not a readable Parquet file"),
     ],
