@@ -24,7 +24,7 @@ def main(job: dict[str, Any]) -> None:
         StudyError: a file cannot be read, or there are too few of something.
         ImportError: the libraries are not in this environment, but perhaps in that of the jobs.
     """
-    from fieldwork.needs import Need
+    from fieldwork.config.needs import Need
     from fieldwork.puppets.supply import count_corpus, count_personas, puppet_counts
 
     supplies = {

@@ -13,10 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 
-from fieldwork.errors import StudyError
-from fieldwork.puppets.inspection import guess_corpus, guess_personas
-from fieldwork.records import ItemKind
-from fieldwork.study_drafts import (
+from fieldwork.config.drafts import (
     ENOUGH_USERS,
     MOST_PUPPETS,
     REPLICATES,
@@ -26,6 +23,9 @@ from fieldwork.study_drafts import (
     TaskDraft,
     study_text,
 )
+from fieldwork.errors import StudyError
+from fieldwork.puppets.inspection import guess_corpus, guess_personas
+from fieldwork.records.tasks import ItemKind
 from fieldwork.tasks.items import read_candidates
 from fieldwork.tasks.question_files import QuestionGuess, guess_questions
 

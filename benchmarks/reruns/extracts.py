@@ -12,7 +12,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from fieldwork.parsing.answers import parse_response
-from fieldwork.records import Answer, Item, Response
+from fieldwork.records.generation import Response
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item
 
 REPEATED = "mmlu_model_outputs/llm_stability_repeated_runs.parquet"
 HELM_RAW = "mmlu_model_outputs/helm_raw_mmlu_5models_9subjects.parquet"

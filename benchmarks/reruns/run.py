@@ -23,11 +23,11 @@ from extracts import Asked, Scores
 from report import Row
 from scipy.stats import chi2
 
-from fieldwork.leaderboards import rank_models
+from fieldwork.files.leaderboards import rank_models
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.ranks import measure_ranks
 from fieldwork.metrics.resampling import student_quantile, wilson_interval
-from fieldwork.records import RunAccuracy
+from fieldwork.records.metrics import RunAccuracy
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[2] / "shared" / "data"

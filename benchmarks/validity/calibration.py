@@ -9,10 +9,10 @@ import pandas as pd
 from outcomes import Job, Outcome, outcome
 from populations import Floats, Zipf, draw_letters, draw_lists, letter_table, list_table
 
-from fieldwork.against_field import Calibration
 from fieldwork.metrics.calibration.sets import read_answered, usable_prompts
 from fieldwork.metrics.calibration.table import Calibrations, Settings, measure_calibration
 from fieldwork.metrics.calibration.weights import fit_weights
+from fieldwork.records.field import Calibration
 
 PART = "calibration"
 ARMS = ("offline", "history", "rag", "profile")

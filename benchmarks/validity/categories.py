@@ -8,8 +8,8 @@ import pandas as pd
 from outcomes import Job, Outcome, outcome
 from populations import SHARES, Floats, draw_letters, letter_table, puppet_shares
 
-from fieldwork.estimates import CategoryVariance
 from fieldwork.metrics.categories import measure_categories, measure_subjects
+from fieldwork.records.metrics import CategoryVariance
 
 PART = "categories"
 PERMUTATIONS = 199

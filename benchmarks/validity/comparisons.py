@@ -18,7 +18,7 @@ from populations import (
 )
 
 from fieldwork.metrics.comparisons import jensen_shannon_bits, measure_comparisons, total_variation
-from fieldwork.records import Comparison
+from fieldwork.records.metrics import Comparison
 
 PART = "distance"
 PERMUTATIONS = 199

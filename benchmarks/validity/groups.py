@@ -17,8 +17,8 @@ from populations import (
     puppet_shares,
 )
 
-from fieldwork.against_field import GroupDifference
 from fieldwork.metrics.groups.tests import measure_group_differences
+from fieldwork.records.field import GroupDifference
 
 PART = "groups"
 ITEMS, LETTER_ITEMS, OPTIONS, PERMUTATIONS = 9, 4, 60, 199

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, top5_share
 from fieldwork.metrics.richness import plug_in_bits
-from fieldwork.records import Heterogeneity
+from fieldwork.records.metrics import Heterogeneity
 
 PART = "heterogeneity"
 SOURCES = (Zipf(60, 1.0), Zipf(60, 1.5), Zipf(200, 1.0), Zipf(30, 2.0), Zipf(30, 0.5))

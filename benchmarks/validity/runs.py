@@ -12,7 +12,7 @@ from scipy.stats import binom
 from fieldwork.metrics.accuracy import measure_accuracy
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.resampling import wilson_interval
-from fieldwork.records import RunAccuracy
+from fieldwork.records.metrics import RunAccuracy
 
 BASELINE_RUNS = 10
 ITEMS = 150

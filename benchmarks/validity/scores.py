@@ -11,7 +11,7 @@ from outcomes import Job, Outcome, outcome
 from populations import Floats, draw_letters
 from scipy.stats import f as snedecor
 
-from fieldwork.leaderboards import Leaderboard, read_leaderboard
+from fieldwork.files.leaderboards import Leaderboard, read_leaderboard
 from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.novelty import Sides, excess_interval, excess_of_splits
 from fieldwork.metrics.permutation import split_chance, unit_splits
@@ -19,7 +19,7 @@ from fieldwork.metrics.ranks import measure_ranks, others_of, place_of
 from fieldwork.metrics.ranks import share_of_pairs as differing
 from fieldwork.metrics.resampling import student_quantile
 from fieldwork.metrics.scores import measure_score_comparisons
-from fieldwork.records import RunAccuracy
+from fieldwork.records.metrics import RunAccuracy
 
 PART = "scores"
 UNITS, ITEMS, PERMUTATIONS = 10, 514, 199

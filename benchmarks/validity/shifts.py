@@ -10,10 +10,10 @@ from populations import Floats, Zipf, draw_lists, list_table
 from runs import replace_coverage
 from scipy.stats import binom
 
-from fieldwork.estimates import Shift
 from fieldwork.metrics.fisher import Margins, p_of_tables
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.shifts import Pair, measure_shifts, newcombe_interval
+from fieldwork.records.metrics import Shift
 
 PART = "shift"
 SIZES = ((10, 10), (40, 40), (100, 100), (40, 400))

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from fieldwork.field.kit import templates, web_page
 from fieldwork.field.kit.survey import Survey, survey_of
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 
 # a busy machine is no failure
 PATIENCE_MS = 30_000

@@ -12,10 +12,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from browser.conftest import PROMPTS, Seen, Written, write_survey
-from fieldwork.cells import plain
 from fieldwork.field import columns, sources
 from fieldwork.field.kit.survey import page_columns, page_map
 from fieldwork.field.raw_answers import Prompt
+from fieldwork.files.cells import plain
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
 
 ROOT = Path(__file__).resolve().parents[2]

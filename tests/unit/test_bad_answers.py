@@ -35,7 +35,8 @@ import plot_fig5
 import write_findings
 from fieldwork import tables
 from fieldwork.figures import style
-from fieldwork.records import Answer, Item, ItemKind
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item, ItemKind
 
 ROOT = Path(__file__).resolve().parents[2]
 SHEET = str(ROOT / "resources" / "figures.mplstyle")

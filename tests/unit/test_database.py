@@ -13,8 +13,11 @@ import pytest
 from fieldwork import tables
 from fieldwork.database import write_database
 from fieldwork.errors import StudyError
-from fieldwork.participants import FieldAnswer
-from fieldwork.records import Answer, Context, Item, Message, Profile, Response
+from fieldwork.records.field import FieldAnswer
+from fieldwork.records.generation import Response
+from fieldwork.records.parsing import Answer
+from fieldwork.records.puppets import Context, Message, Profile
+from fieldwork.records.tasks import Item
 
 
 def write_profile(path: Path, puppet_id: str) -> None:

@@ -12,11 +12,17 @@ import pytest
 import measure_agreement
 import measure_groups
 from fieldwork import tables
-from fieldwork.against_field import GroupDifference, GroupEstimate, ItemAgreement, RankAgreement
 from fieldwork.figures import field_groups, field_ranks
 from fieldwork.figures.style import save, use_style
-from fieldwork.participants import Participant
-from fieldwork.records import Answer, Item
+from fieldwork.records.field import (
+    GroupDifference,
+    GroupEstimate,
+    ItemAgreement,
+    Participant,
+    RankAgreement,
+)
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = [f"o{k:02}" for k in range(20)]

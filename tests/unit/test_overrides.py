@@ -10,7 +10,7 @@ import pytest
 import canonicalise_answers
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.records import Answer
+from fieldwork.records.parsing import Answer
 
 WRITTEN = ["=HYPERLINK(A1)", "-ism", "'+1", "plain"]
 

@@ -11,16 +11,17 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from fieldwork.estimates import Rank
 from fieldwork.figures import fig3
 from fieldwork.figures.fig3_plan import Options, Tables
 from fieldwork.figures.style import use_style
-from fieldwork.leaderboards import Place, rank_models
+from fieldwork.files.leaderboards import Place, rank_models
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.ranks import measure_ranks
 from fieldwork.metrics.scores import measure_score_comparisons
-from fieldwork.records import Accuracy, Answer, Item, RunAccuracy
+from fieldwork.records.metrics import Accuracy, Rank, RunAccuracy
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item
 
 ROOT = Path(__file__).resolve().parents[2]
 ITEMS = [Item(f"i{k}", "choice", "q", "p", ["a", "b"], "A", "s", "t") for k in range(3)]

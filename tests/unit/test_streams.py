@@ -11,8 +11,8 @@ import pytest
 
 from fieldwork import streams, tables
 from fieldwork.errors import StudyError
-from fieldwork.records import Conversation as Talk
-from fieldwork.records import ConversationText, ConversationVector, Message
+from fieldwork.records.puppets import Conversation as Talk
+from fieldwork.records.puppets import ConversationText, ConversationVector, Message
 from fieldwork.streams import KeyedBlock
 
 TEXTS = [ConversationText(f"c{i:03d}", f"text {i}") for i in range(25)]

@@ -12,17 +12,10 @@ import pytest
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.records import (
-    AnswerShare,
-    Context,
-    Conversation,
-    ConversationVector,
-    Item,
-    Message,
-    Profile,
-    Request,
-    Response,
-)
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.metrics import AnswerShare
+from fieldwork.records.puppets import Context, Conversation, ConversationVector, Message, Profile
+from fieldwork.records.tasks import Item
 
 CONVERSATION = Conversation(
     conversation_id="c1",

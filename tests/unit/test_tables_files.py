@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
-from fieldwork import streams, tables, texts
-from fieldwork.cells import plain_rows
+from fieldwork import streams, tables
 from fieldwork.errors import StudyError
-from fieldwork.records import MergedItem, Profile, Request
+from fieldwork.files import texts
+from fieldwork.files.cells import plain_rows
+from fieldwork.records.generation import Request
+from fieldwork.records.parsing import MergedItem
+from fieldwork.records.puppets import Profile
 
 
 def write_profile(path: Path, puppet_id: str = "p") -> None:

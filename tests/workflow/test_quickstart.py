@@ -12,7 +12,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fieldwork import estimates, records, tables
+from fieldwork import tables
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.metrics import (
+    Accuracy,
+    AnswerShare,
+    Comparison,
+    Heterogeneity,
+    ItemShare,
+    Novelty,
+    PromptMean,
+    Rank,
+    Rarefaction,
+    RunAccuracy,
+    ScoreComparison,
+    Shift,
+    VarianceShare,
+)
+from fieldwork.records.parsing import Answer
+from fieldwork.records.puppets import Context, Conversation, ConversationVector, Profile
+from fieldwork.records.tasks import Item
 from workflow.conftest import Checkout, digests
 
 pytestmark = pytest.mark.workflow
@@ -40,33 +59,33 @@ def test_all_leaves_every_result(quickstart: Checkout) -> None:
 @pytest.mark.parametrize(
     ("path", "row_type"),
     [
-        ("corpus/sample/conversations.parquet", records.Conversation),
-        ("embeddings/sample/shards/1-of-2.parquet", records.ConversationVector),
-        ("personas/profiles.parquet", records.Profile),
-        ("tasks/mmlu_lite.parquet", records.Item),
-        ("contexts/mmlu_lite/rag.parquet", records.Context),
-        ("requests/mmlu_lite/rag.parquet", records.Request),
-        ("responses/embedded/mmlu_lite/rag.parquet", records.Response),
-        ("answers/answers.parquet", records.Answer),
-        ("metrics/heterogeneity.parquet", records.Heterogeneity),
-        ("metrics/item_shares.parquet", records.ItemShare),
-        ("metrics/distributions.parquet", records.AnswerShare),
-        ("metrics/accuracy_runs.parquet", records.RunAccuracy),
-        ("metrics/accuracy.parquet", records.Accuracy),
-        ("metrics/novelty.parquet", estimates.Novelty),
-        ("metrics/comparisons.parquet", records.Comparison),
-        ("metrics/variance.parquet", records.VarianceShare),
-        ("metrics/shifts.parquet", estimates.Shift),
-        ("metrics/rarefaction.parquet", estimates.Rarefaction),
-        ("metrics/prompt_means.parquet", estimates.PromptMean),
-        ("metrics/score_comparisons.parquet", estimates.ScoreComparison),
+        ("corpus/sample/conversations.parquet", Conversation),
+        ("embeddings/sample/shards/1-of-2.parquet", ConversationVector),
+        ("personas/profiles.parquet", Profile),
+        ("tasks/mmlu_lite.parquet", Item),
+        ("contexts/mmlu_lite/rag.parquet", Context),
+        ("requests/mmlu_lite/rag.parquet", Request),
+        ("responses/embedded/mmlu_lite/rag.parquet", Response),
+        ("answers/answers.parquet", Answer),
+        ("metrics/heterogeneity.parquet", Heterogeneity),
+        ("metrics/item_shares.parquet", ItemShare),
+        ("metrics/distributions.parquet", AnswerShare),
+        ("metrics/accuracy_runs.parquet", RunAccuracy),
+        ("metrics/accuracy.parquet", Accuracy),
+        ("metrics/novelty.parquet", Novelty),
+        ("metrics/comparisons.parquet", Comparison),
+        ("metrics/variance.parquet", VarianceShare),
+        ("metrics/shifts.parquet", Shift),
+        ("metrics/rarefaction.parquet", Rarefaction),
+        ("metrics/prompt_means.parquet", PromptMean),
+        ("metrics/score_comparisons.parquet", ScoreComparison),
     ],
 )
 def test_tables_have_their_declared_columns(
     quickstart: Checkout, path: str, row_type: type
 ) -> None:
     table, declared = pq.read_table(quickstart.results() / path), tables.schema_of(row_type)
-    if row_type is records.Conversation:
+    if row_type is Conversation:
         # DuckDB wrote it, which marks no column as one that every row has: the rows themselves tell
         assert all(field.nullable or not table[field.name].null_count for field in declared)
         turns = table["messages"].combine_chunks().flatten()
@@ -79,7 +98,7 @@ def test_tables_have_their_declared_columns(
 def test_synthetic_questions_have_no_place_on_a_leaderboard(finished: Checkout) -> None:
     results = finished.results()
     ranks = pq.read_table(results / "metrics/ranks.parquet")
-    assert ranks.schema.equals(tables.schema_of(estimates.Rank), check_metadata=False)
+    assert ranks.schema.equals(tables.schema_of(Rank), check_metadata=False)
     assert ranks.num_rows == 0
     findings = (results / "findings.md").read_text()
     assert "the leaderboard only gives scale" in findings

@@ -17,14 +17,14 @@ PARSED_AT = time.time()
 HOME = Path(workflow.basedir)
 sys.path.insert(0, str(HOME / "workflow" / "scripts"))
 
-from fieldwork.config_files import lay_over
+from fieldwork.config.layers import lay_over
 from fieldwork.errors import StudyError
-from fieldwork.field_settings import DELETIONS_FILE, field_files
-from fieldwork.figure_tasks import ranked_tasks, survey_tasks, task_of
-from fieldwork.needs import are_small, needs_of
+from fieldwork.config.field import DELETIONS_FILE, field_files
+from fieldwork.config.figures import ranked_tasks, survey_tasks, task_of
+from fieldwork.config.needs import are_small, needs_of
 from fieldwork.provenance import code_version, digest
 from fieldwork.run_record import lock_state, record_run
-from fieldwork.settings import (
+from fieldwork.config.settings import (
     arms_of,
     calibrated_of,
     check_config,
@@ -35,7 +35,7 @@ from fieldwork.settings import (
     reading_of,
     study_corpora,
 )
-from fieldwork.study_files import check_files, location_of, source_files
+from fieldwork.config.study_files import check_files, location_of, source_files
 
 # a study folder made with --directory may have a config of its own; without one the shipped one holds
 LOWEST = "config.yaml" if Path("config.yaml").exists() else str(HOME / "config.yaml")

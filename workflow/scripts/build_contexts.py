@@ -11,7 +11,8 @@ from fieldwork import stage, streams, tables
 from fieldwork.encoder import Encoder, settings_of
 from fieldwork.puppets import contexts as puppets
 from fieldwork.puppets.retrieval import ranking
-from fieldwork.records import Context, Conversation, Item, Profile
+from fieldwork.records.puppets import Context, Conversation, Profile
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -3,10 +3,11 @@
 In: persona and sentence sources, the template. Out: <results>/personas/profiles.parquet.
 """
 
-from fieldwork import stage, tables, texts
-from fieldwork.manifest import local_files
+from fieldwork import stage, tables
+from fieldwork.downloads.manifest import local_files
+from fieldwork.files import texts
 from fieldwork.puppets.personas import build_profiles
-from fieldwork.records import Profile
+from fieldwork.records.puppets import Profile
 
 
 def main(

@@ -4,10 +4,11 @@ In: parsed answers, the field's answers, aliases, a person's overrides.
 Out: <results>/answers/answers.parquet and <results>/answers/items.csv.
 """
 
-from fieldwork import stage, tables, texts
-from fieldwork.cells import plain_rows
+from fieldwork import stage, tables
+from fieldwork.files import texts
+from fieldwork.files.cells import plain_rows
 from fieldwork.parsing.answers import apply_merges, merge_items
-from fieldwork.records import Answer, MergedItem
+from fieldwork.records.parsing import Answer, MergedItem
 
 
 def main(

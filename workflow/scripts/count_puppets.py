@@ -5,10 +5,10 @@ Out: results/{study}/puppets.csv.
 """
 
 from fieldwork import stage, tables
-from fieldwork.designs import PuppetCount
-from fieldwork.manifest import local_files
-from fieldwork.needs import Need
+from fieldwork.config.needs import Need
+from fieldwork.downloads.manifest import local_files
 from fieldwork.puppets.supply import count_conversations, count_personas, puppet_counts
+from fieldwork.records.puppets import PuppetCount
 
 
 def main(

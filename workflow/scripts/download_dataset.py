@@ -6,8 +6,9 @@ In: the hub. Out: the files and their checksums beside the manifest, which lists
 from pathlib import Path
 from typing import Any
 
-from fieldwork import hub, stage
-from fieldwork.manifest import write_manifest
+from fieldwork import stage
+from fieldwork.downloads import hub
+from fieldwork.downloads.manifest import write_manifest
 
 
 def main(manifest: str, name: str, location: dict[str, Any]) -> None:

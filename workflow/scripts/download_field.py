@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage
+from fieldwork.downloads.manifest import write_manifest
 from fieldwork.field import osf
-from fieldwork.manifest import write_manifest
 
 
 def main(manifest: str, location: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from fieldwork import stage, streams
 from fieldwork.encoder import Encoder, settings_of
 from fieldwork.progress import Progress
 from fieldwork.puppets.embedding import embed
-from fieldwork.records import ConversationText
+from fieldwork.records.puppets import ConversationText
 
 
 def main(

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage
+from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion.forgetting import forget
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import site_of
-from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
 from fieldwork.run_record import LockState, read_run
 
 

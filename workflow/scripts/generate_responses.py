@@ -13,7 +13,10 @@ from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import Arm
 from fieldwork.generation.sending import open_sender
 from fieldwork.parsing.answers import parse_response
-from fieldwork.records import REFUSALS, Context, Item, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.parsing import REFUSALS
+from fieldwork.records.puppets import Context
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
+from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.field import attrition, checks, columns, importing, privacy, sources
 from fieldwork.field.deletion.record import refuse_return
 from fieldwork.field.raw_answers import Prompt
-from fieldwork.manifest import local_files
 from fieldwork.metrics.permutation import holm
 from fieldwork.parsing.refusals import is_refusal
-from fieldwork.participants import Attrition, FieldAnswer, Participant, QualityCheck
-from fieldwork.records import Item
+from fieldwork.records.field import Attrition, FieldAnswer, Participant, QualityCheck
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -8,11 +8,12 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from fieldwork import stage, tables, texts
-from fieldwork.designs import PowerAdvice, PowerRow
+from fieldwork import stage, tables
 from fieldwork.field.kit import documents, qualtrics, size, templates, web_page
 from fieldwork.field.kit.survey import page_map, qualtrics_map, survey_of
-from fieldwork.records import Item
+from fieldwork.files import texts
+from fieldwork.records.power import PowerAdvice, PowerRow
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -5,7 +5,8 @@ In: <results>/answers/answers.parquet and items. Out: <results>/metrics/accuracy
 
 from fieldwork import stage, tables
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
-from fieldwork.records import Accuracy, Answer, RunAccuracy
+from fieldwork.records.metrics import Accuracy, RunAccuracy
+from fieldwork.records.parsing import Answer
 
 
 def main(

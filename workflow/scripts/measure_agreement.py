@@ -4,10 +4,10 @@ In: <results>/answers/answers.parquet and items. Out: <results>/metrics/rank_agr
 """
 
 from fieldwork import stage, tables
-from fieldwork.against_field import ItemAgreement, RankAgreement
 from fieldwork.metrics.agreement.items import measure_item_agreement
 from fieldwork.metrics.agreement.ranks import measure_rank_agreement
-from fieldwork.records import Answer
+from fieldwork.records.field import ItemAgreement, RankAgreement
+from fieldwork.records.parsing import Answer
 
 
 def main(

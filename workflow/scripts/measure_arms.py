@@ -8,10 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fieldwork import records, stage, tables
-from fieldwork.estimates import ArmMeasure, ArmTest
+from fieldwork import stage, tables
 from fieldwork.metrics.arms.table import Brought, Measured, brought, measure_arms
 from fieldwork.metrics.arms.tests import ArmOfStudy, measure_arm_tests
+from fieldwork.records.metrics import (
+    Accuracy,
+    ArmMeasure,
+    ArmTest,
+    Comparison,
+    Heterogeneity,
+    RunAccuracy,
+    VarianceShare,
+)
+from fieldwork.records.parsing import Answer
+from fieldwork.records.puppets import Context
 
 
 def main(
@@ -25,16 +35,16 @@ def main(
 ) -> None:
     """Measure, test and write."""
     measured = Measured(
-        comparisons=tables.read_frame(inputs["comparisons"], records.Comparison),
-        variance=tables.read_frame(inputs["variance"], records.VarianceShare),
-        heterogeneity=tables.read_frame(inputs["heterogeneity"], records.Heterogeneity),
-        accuracy=tables.read_frame(inputs["accuracy"], records.Accuracy),
+        comparisons=tables.read_frame(inputs["comparisons"], Comparison),
+        variance=tables.read_frame(inputs["variance"], VarianceShare),
+        heterogeneity=tables.read_frame(inputs["heterogeneity"], Heterogeneity),
+        accuracy=tables.read_frame(inputs["accuracy"], Accuracy),
     )
     contexts = contexts_of(list(inputs["contexts"]))
     shown = measure_arms(measured, arms=arms, contexts=contexts, baseline=baseline)
     tests = measure_arm_tests(
-        tables.read_frame(inputs["answers"], records.Answer),
-        tables.read_frame(inputs["runs"], records.RunAccuracy),
+        tables.read_frame(inputs["answers"], Answer),
+        tables.read_frame(inputs["runs"], RunAccuracy),
         arms=arms,
         trend=trend,
         baseline=baseline,
@@ -54,9 +64,7 @@ def contexts_of(paths: Sequence[str]) -> dict[tuple[str, str], Brought]:
     """What contexts hold, by task and condition, which name folder and file."""
     found, columns = {}, ("conversation_ids", "n_dropped", "n_tokens")
     for path in paths:
-        rows = [
-            (len(ids), *more) for ids, *more in tables.read_columns(path, records.Context, columns)
-        ]
+        rows = [(len(ids), *more) for ids, *more in tables.read_columns(path, Context, columns)]
         found[Path(path).parent.name, tables.stem(path)] = brought(rows)
     return found
 

@@ -7,14 +7,9 @@ Out: <results>/metrics/calibration, calibration_items, calibration_weights and c
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.against_field import (
-    CalibratedShare,
-    Calibration,
-    CalibrationItem,
-    CalibrationWeight,
-)
 from fieldwork.metrics.calibration import reuse, table
-from fieldwork.records import Answer
+from fieldwork.records.field import CalibratedShare, Calibration, CalibrationItem, CalibrationWeight
+from fieldwork.records.parsing import Answer
 
 
 def main(

@@ -7,10 +7,10 @@ In: <results>/answers/answers.parquet, items, and the category of each subject. 
 from pathlib import Path
 
 from fieldwork import stage, tables
-from fieldwork.estimates import CategoryVariance, SubjectVariance
+from fieldwork.files.texts import read_texts
 from fieldwork.metrics.categories import measure_categories, measure_subjects
-from fieldwork.records import Answer
-from fieldwork.texts import read_texts
+from fieldwork.records.metrics import CategoryVariance, SubjectVariance
+from fieldwork.records.parsing import Answer
 
 
 def main(

@@ -5,7 +5,8 @@ In: <results>/answers/answers.parquet. Out: <results>/metrics/comparisons.
 
 from fieldwork import stage, tables
 from fieldwork.metrics.comparisons import measure_comparisons
-from fieldwork.records import Answer, Comparison
+from fieldwork.records.metrics import Comparison
+from fieldwork.records.parsing import Answer
 
 
 def main(

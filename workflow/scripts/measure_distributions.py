@@ -4,10 +4,10 @@ In: <results>/answers/answers.parquet and items. Out: <results>/metrics/distribu
 """
 
 from fieldwork import stage, tables
-from fieldwork.estimates import Novelty
 from fieldwork.metrics.distributions import measure_distributions
 from fieldwork.metrics.novelty import measure_novelty
-from fieldwork.records import Answer, AnswerShare
+from fieldwork.records.metrics import AnswerShare, Novelty
+from fieldwork.records.parsing import Answer
 
 
 def main(

@@ -5,11 +5,10 @@ In: <results>/answers/answers.parquet, items and <results>/field/participants.pa
 """
 
 from fieldwork import stage, tables
-from fieldwork.against_field import GroupDifference, GroupEstimate
 from fieldwork.metrics.groups.table import measure_groups
 from fieldwork.metrics.groups.tests import measure_group_differences
-from fieldwork.participants import Participant
-from fieldwork.records import Answer
+from fieldwork.records.field import GroupDifference, GroupEstimate, Participant
+from fieldwork.records.parsing import Answer
 
 
 def main(

@@ -5,7 +5,8 @@ In: <results>/answers/answers.parquet. Out: <results>/metrics/heterogeneity and 
 
 from fieldwork import stage, tables
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
-from fieldwork.records import Answer, Heterogeneity, ItemShare
+from fieldwork.records.metrics import Heterogeneity, ItemShare
+from fieldwork.records.parsing import Answer
 
 
 def main(

@@ -4,9 +4,9 @@ In: <results>/answers/answers.parquet. Out: <results>/metrics/prompt_means.
 """
 
 from fieldwork import stage, tables
-from fieldwork.estimates import PromptMean
 from fieldwork.metrics.prompt_means import measure_prompt_means
-from fieldwork.records import Answer
+from fieldwork.records.metrics import PromptMean
+from fieldwork.records.parsing import Answer
 
 
 def main(answers: str, prompt_means: str, prompt_means_csv: str, baseline: str, seed: int) -> None:

@@ -4,10 +4,9 @@ In: <results>/metrics/accuracy_runs, leaderboards. Out: <results>/metrics/ranks 
 """
 
 from fieldwork import stage, tables
-from fieldwork.estimates import OrderChange, Rank
-from fieldwork.leaderboards import read_leaderboard
+from fieldwork.files.leaderboards import read_leaderboard
 from fieldwork.metrics.ranks import measure_order_changes, measure_ranks, require_names
-from fieldwork.records import RunAccuracy
+from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
 
 
 def main(

@@ -4,9 +4,9 @@ In: <results>/answers/answers.parquet. Out: <results>/metrics/rarefaction.
 """
 
 from fieldwork import stage, tables
-from fieldwork.estimates import Rarefaction
 from fieldwork.metrics.rarefaction import measure_rarefaction
-from fieldwork.records import Answer
+from fieldwork.records.metrics import Rarefaction
+from fieldwork.records.parsing import Answer
 
 
 def main(answers: str, rarefaction: str, rarefaction_csv: str) -> None:

@@ -4,9 +4,8 @@ In: <results>/metrics/accuracy_runs. Out: <results>/metrics/score_comparisons.
 """
 
 from fieldwork import stage, tables
-from fieldwork.estimates import ScoreComparison
 from fieldwork.metrics.scores import measure_score_comparisons
-from fieldwork.records import RunAccuracy
+from fieldwork.records.metrics import RunAccuracy, ScoreComparison
 
 
 def main(

@@ -4,9 +4,9 @@ In: <results>/answers/answers.parquet. Out: <results>/metrics/shifts.
 """
 
 from fieldwork import stage, tables
-from fieldwork.estimates import Shift
 from fieldwork.metrics.shifts import measure_shifts
-from fieldwork.records import Answer
+from fieldwork.records.metrics import Shift
+from fieldwork.records.parsing import Answer
 
 
 def main(answers: str, shifts: str, shifts_csv: str, baseline: str) -> None:

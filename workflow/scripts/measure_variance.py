@@ -5,7 +5,8 @@ In: <results>/answers/answers.parquet. Out: <results>/metrics/variance.
 
 from fieldwork import stage, tables
 from fieldwork.metrics.variance import measure_variance
-from fieldwork.records import Answer, VarianceShare
+from fieldwork.records.metrics import VarianceShare
+from fieldwork.records.parsing import Answer
 
 
 def main(

@@ -7,7 +7,9 @@ import logging
 
 from fieldwork import stage, tables
 from fieldwork.parsing.answers import expected_length, parse_response
-from fieldwork.records import Answer, Item, Response
+from fieldwork.records.generation import Response
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item
 
 
 def main(responses: str, items: str, answers: str) -> None:

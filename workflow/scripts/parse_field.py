@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from fieldwork import stage, tables
 from fieldwork.field.pasted import without_prompt
 from fieldwork.parsing.answers import parse_field_answer
-from fieldwork.participants import FieldAnswer
-from fieldwork.records import Answer, Item
+from fieldwork.records.field import FieldAnswer
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item
 
 
 def main(field: str, tasks: Mapping[str, str], answers: str) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.designs import PowerAdvice, PowerRow
 from fieldwork.generation.planning.arm_sizes import ArmSizes
 from fieldwork.generation.planning.tables import Study
 from fieldwork.metrics.power import page
 from fieldwork.metrics.power.study import Family, simulate
 from fieldwork.metrics.power.table import Asked, advice_rows, power_rows
+from fieldwork.records.power import PowerAdvice, PowerRow
 
 
 def main(

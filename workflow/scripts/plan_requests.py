@@ -5,7 +5,9 @@ In: items, and the condition's contexts if it has any. Out: <results>/requests/{
 
 from fieldwork import stage, tables
 from fieldwork.generation.requests import ContextRef, plan_requests
-from fieldwork.records import Context, Item, Request
+from fieldwork.records.generation import Request
+from fieldwork.records.puppets import Context
+from fieldwork.records.tasks import Item
 
 
 def main(items: str, contexts: str, requests: str, runs: int, replicates: int, first: int) -> None:

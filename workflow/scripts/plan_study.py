@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.designs import PlanRow
 from fieldwork.generation.planning.ledger import answered_by_ledger
 from fieldwork.generation.planning.loads import Learnt
 from fieldwork.generation.planning.page import Facts, assumptions_of, render, warnings_of
 from fieldwork.generation.planning.rows import plan_rows
 from fieldwork.generation.planning.tables import Study, read_arms, read_learnt, read_prompts
 from fieldwork.generation.pricing import price_of
+from fieldwork.records.generation import PlanRow
 
 
 def main(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fieldwork import stage, tables
-from fieldwork.estimates import ArmMeasure, ArmTest
 from fieldwork.figures import arms as drawn
 from fieldwork.figures import style
+from fieldwork.records.metrics import ArmMeasure, ArmTest
 
 
 def main(

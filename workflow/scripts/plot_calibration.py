@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.against_field import Calibration
 from fieldwork.figures import calibration as drawn
 from fieldwork.figures import style
+from fieldwork.records.field import Calibration
 
 
 def main(calibration: str, sheet: str, figures: list[str], drawing: dict[str, Any]) -> None:

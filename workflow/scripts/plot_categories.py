@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.estimates import CategoryVariance, SubjectVariance
 from fieldwork.figures import categories as drawn
 from fieldwork.figures import style
+from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
 
 def main(

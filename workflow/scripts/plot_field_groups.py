@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.against_field import GroupDifference, GroupEstimate
 from fieldwork.figures import field_groups, labels, style
-from fieldwork.records import Item
+from fieldwork.records.field import GroupDifference, GroupEstimate
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.against_field import ItemAgreement, RankAgreement
 from fieldwork.figures import field_ranks, labels, style
-from fieldwork.records import Item
+from fieldwork.records.field import ItemAgreement, RankAgreement
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -9,7 +9,8 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import fig1, labels, style
-from fieldwork.records import Heterogeneity, Item
+from fieldwork.records.metrics import Heterogeneity
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -9,7 +9,8 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import fig2, fig2_plan, labels, style
-from fieldwork.records import AnswerShare, Item
+from fieldwork.records.metrics import AnswerShare
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from fieldwork import stage, tables
-from fieldwork.estimates import Rank
 from fieldwork.figures import fig3, fig3_plan, style
-from fieldwork.leaderboards import NONE, Place, read_leaderboard
-from fieldwork.records import Accuracy, RunAccuracy
+from fieldwork.files.leaderboards import NONE, Place, read_leaderboard
+from fieldwork.records.metrics import Accuracy, Rank, RunAccuracy
 
 
 def main(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.estimates import Shift
 from fieldwork.figures import fig4, labels, style
-from fieldwork.records import Item
+from fieldwork.records.metrics import Shift
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.estimates import Rarefaction
 from fieldwork.figures import fig5, labels, style
-from fieldwork.records import Item
+from fieldwork.records.metrics import Rarefaction
+from fieldwork.records.tasks import Item
 
 
 def main(

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.designs import PowerRow
 from fieldwork.figures import power as figure_of_power
 from fieldwork.figures import style
+from fieldwork.records.power import PowerRow
 
 
 def main(

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.manifest import local_files
+from fieldwork.downloads.manifest import local_files
 from fieldwork.puppets.conversations.staging import OwnReading
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import filters_from
-from fieldwork.records import FunnelStep
+from fieldwork.records.puppets import FunnelStep
 
 
 def main(

@@ -6,8 +6,8 @@ In: the sources' files. Out: <results>/tasks/{task}.parquet.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.manifest import local_files
-from fieldwork.records import Item
+from fieldwork.downloads.manifest import local_files
+from fieldwork.records.tasks import Item
 from fieldwork.tasks.item_checks import require_distinct
 from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
 

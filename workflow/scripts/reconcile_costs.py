@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.designs import CostRow
 from fieldwork.generation.costs import Billed, cost_rows
 from fieldwork.generation.planning.loads import learn
 from fieldwork.generation.planning.rows import plan_rows
 from fieldwork.generation.planning.tables import Study, read_arms, read_prompts
 from fieldwork.generation.pricing import price_of
-from fieldwork.records import Response
+from fieldwork.records.generation import CostRow, Response
 
 
 def main(

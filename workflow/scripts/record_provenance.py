@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from fieldwork import stage, tables, texts
+from fieldwork import stage, tables
+from fieldwork.files import texts
 from fieldwork.masking import Mask, environment_secrets
 from fieldwork.provenance import digest
 

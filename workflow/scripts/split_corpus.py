@@ -7,7 +7,7 @@ Out: <results>/embeddings/{corpus}/texts/{shard}.parquet.
 from fieldwork import stage, streams
 from fieldwork.puppets.embedding import EmbeddedText, conversation_text
 from fieldwork.puppets.sharding import shard_of
-from fieldwork.records import Conversation, ConversationText
+from fieldwork.records.puppets import Conversation, ConversationText
 
 
 def main(conversations: str, texts: list[str], text: EmbeddedText) -> None:

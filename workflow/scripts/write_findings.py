@@ -7,10 +7,21 @@ from itertools import chain
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.against_field import Calibration, GroupDifference, ItemAgreement, RankAgreement
-from fieldwork.estimates import CategoryVariance, Novelty, PromptMean, Rank, ScoreComparison, Shift
 from fieldwork.metrics.findings import answers, calibration, field, page, scores
-from fieldwork.records import Accuracy, Answer, Comparison, Response, VarianceShare
+from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
+from fieldwork.records.generation import Response
+from fieldwork.records.metrics import (
+    Accuracy,
+    CategoryVariance,
+    Comparison,
+    Novelty,
+    PromptMean,
+    Rank,
+    ScoreComparison,
+    Shift,
+    VarianceShare,
+)
+from fieldwork.records.parsing import Answer
 
 
 def main(inputs: dict[str, Any], written: str, figures: list[str], study: dict[str, Any]) -> None:

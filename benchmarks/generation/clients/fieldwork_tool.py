@@ -11,7 +11,8 @@ from fieldwork.generation.engine import settle
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.responses import BLANK_GROUP
 from fieldwork.generation.sending import open_sender
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 
 def model_entry(job: Job) -> dict[str, Any]:

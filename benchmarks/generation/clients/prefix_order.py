@@ -18,7 +18,6 @@ from typing import Any, Literal, NamedTuple
 from fieldwork_tool import model_entry
 from workload import MAX_TOKENS, MODEL, QUESTIONS, Job, context, read_job, write_result
 
-from fieldwork.designs import PlanRow
 from fieldwork.generation import agenda
 from fieldwork.generation.agenda import Ask, Group
 from fieldwork.generation.engine import settle
@@ -32,7 +31,9 @@ from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import Arm
 from fieldwork.generation.sender import Sender
 from fieldwork.generation.sending import open_sender
-from fieldwork.records import Context, Item, Message, Request
+from fieldwork.records.generation import PlanRow, Request
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
 
 Mode = Literal["ordered", "unordered", "paced"]
 

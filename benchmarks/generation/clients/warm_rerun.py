@@ -17,7 +17,9 @@ from fieldwork.generation.providers import http, openai
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import Arm
 from fieldwork.generation.sending import open_sender
-from fieldwork.records import Context, Item, Message, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
 
 ITEMS = 1_000
 CONTEXT_BYTES = 4_000

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fieldwork import tables
 from fieldwork.puppets.contexts import HistorySettings, draw_random, history_contexts
-from fieldwork.records import Context, Conversation
+from fieldwork.records.puppets import Context, Conversation
 
 SETTINGS = HistorySettings("user", conversations=1, token_budget=100_000, order="drawn")
 SEED = 2509

@@ -44,7 +44,7 @@ from fieldwork.generation.rows import Arm
 from fieldwork.puppets.contexts import context_id, estimate_tokens
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
-from fieldwork.records import Context, Conversation
+from fieldwork.records.puppets import Context, Conversation
 
 ROOT = Path(__file__).resolve().parents[3]
 MODEL = "embedded"

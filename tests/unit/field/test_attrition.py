@@ -7,7 +7,7 @@ from scipy.stats import fisher_exact
 from fieldwork.field import attrition as module
 from fieldwork.field.attrition import attrition, p_of_loss
 from fieldwork.metrics.permutation import holm
-from fieldwork.participants import Attrition, FieldAnswer, Participant
+from fieldwork.records.field import Attrition, FieldAnswer, Participant
 
 
 def answer(

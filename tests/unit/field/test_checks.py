@@ -14,7 +14,7 @@ from fieldwork.field.pasted import without_prompt
 from fieldwork.field.privacy import mask, pseudonym
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.refusals import is_refusal
-from fieldwork.participants import FieldAnswer
+from fieldwork.records.field import FieldAnswer
 
 ITEMS = load_prompts()
 HAIRCUTS = ("recommendations", "haircuts")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import download_field
+from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.field.osf import OsfFile, download
 from fieldwork.field.osf_http import _is_own, _origin
-from fieldwork.manifest import local_files
 from servers.osf import MODIFIED, Fault, Osf, serve_osf
 
 NODE = "abc12"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from fieldwork import field_settings
+from fieldwork.config import field
 from fieldwork.errors import StudyError
 from fieldwork.field.sources import READABLE, read_sheet
-from fieldwork.sheets import Sheet
+from fieldwork.files.sheets import Sheet
 
 
 def sheet_of(path: Path, content: bytes) -> Sheet:
@@ -18,7 +18,7 @@ def sheet_of(path: Path, content: bytes) -> Sheet:
 
 
 def test_the_settings_know_the_kinds_that_are_read() -> None:
-    assert field_settings.READABLE == READABLE
+    assert field.READABLE == READABLE
 
 
 IDS = '"{""ImportId"":""QID1""}","{""ImportId"":""QID2_TEXT""}"'

@@ -10,9 +10,19 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from fieldwork.estimates import ArmMeasure, ArmTest, Rank, Rarefaction, Shift
 from fieldwork.figures.style import ItemKey
-from fieldwork.records import Accuracy, AnswerShare, Heterogeneity, Item, ItemKind, RunAccuracy
+from fieldwork.records.metrics import (
+    Accuracy,
+    AnswerShare,
+    ArmMeasure,
+    ArmTest,
+    Heterogeneity,
+    Rank,
+    Rarefaction,
+    RunAccuracy,
+    Shift,
+)
+from fieldwork.records.tasks import Item, ItemKind
 
 CONDITIONS = ("offline_t0", "offline", "history", "rag", "profile", "field")
 EXTRA = ("history_50", "history_100", "rag_10", "noisy", "drift", "attributes")

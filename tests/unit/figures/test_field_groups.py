@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.against_field import GroupDifference, GroupEstimate
 from fieldwork.figures.field_groups import MEAN, Options, draw
 from fieldwork.figures.style import PAGE_HEIGHT, save
+from fieldwork.records.field import GroupDifference, GroupEstimate
 
 
 def estimate(

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.against_field import ItemAgreement, RankAgreement
 from fieldwork.figures.field_ranks import FALLS, RISES, STAYS, Options, draw
 from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, save
+from fieldwork.records.field import ItemAgreement, RankAgreement
 
 NAMES = (
     "haircuts",

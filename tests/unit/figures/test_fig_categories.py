@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.estimates import CategoryVariance, SubjectVariance
 from fieldwork.figures import categories
+from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
 OPTIONS = categories.Options(conditions=["offline", "history", "profile"], task="mmlu")
 VALUES = {("STEM", "algebra"): 0.1, ("STEM", "physics"): 0.3, ("other", "virology"): None}

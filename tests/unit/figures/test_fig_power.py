@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.designs import Design, PowerRow
 from fieldwork.figures import power, style
+from fieldwork.records.power import Design, PowerRow
 
 SIZES = (5, 20, 80, 320)
 EFFECTS: dict[Design, Sequence[str]] = {

@@ -15,7 +15,9 @@ from fieldwork import tables
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import Arm
 from fieldwork.generation.sending import open_sender
-from fieldwork.records import Context, Item, Message, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
 from servers.provider import Chat
 
 KEY = "sk-survival-0123456789abcdef"

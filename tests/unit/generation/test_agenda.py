@@ -12,7 +12,8 @@ from fieldwork.generation import agenda as module
 from fieldwork.generation.agenda import Agenda, Ask, Call, Group, PrefixCache
 from fieldwork.generation.ledger import Entry, Ledger, ledger_key, open_ledger
 from fieldwork.generation.providers.base import Exchange, ModelInfo, Reply, Sampling
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 LONG = "word " * 2_000
 CACHE = PrefixCache(min_tokens=1024, requests_per_minute=None)

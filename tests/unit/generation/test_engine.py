@@ -32,7 +32,8 @@ from fieldwork.generation.providers.base import (
     TransientError,
 )
 from fieldwork.generation.sender import Sender
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 from servers.chat import Chat, serve_chat
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"

@@ -12,7 +12,9 @@ from fieldwork.generation.legibility import ENOUGH, Rules
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import Arm
 from fieldwork.generation.sending import open_sender
-from fieldwork.records import Context, Item, Message, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
 from servers.provider import FOREVER, Chat, Fault, ModelSpec, serve_provider
 
 KEY = "sk-legibility-0123456789"

@@ -20,7 +20,9 @@ from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import Arm
 from fieldwork.generation.sender import Sender
-from fieldwork.records import Context, Item, Message, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
 from servers.chat import Chat, Fault, http_error, serve_chat
 
 ARM = Arm("gpt", "mmlu", "history", temperature=0.7, max_tokens=9, seed=3)

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from fieldwork.records import Answer, Item, ItemKind
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item, ItemKind
 
 
 def listed(

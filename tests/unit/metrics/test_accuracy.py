@@ -10,7 +10,9 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import count_runs, measure_accuracy, measure_runs
-from fieldwork.records import Accuracy, Answer, Item, RunAccuracy
+from fieldwork.records.metrics import Accuracy, RunAccuracy
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, question
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import rankdata
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import CategoryVariance, SubjectVariance
 from fieldwork.metrics.categories import measure_categories, measure_subjects
-from fieldwork.records import Answer
+from fieldwork.records.metrics import CategoryVariance, SubjectVariance
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 CATEGORIES = {"algebra": "STEM", "physics": "STEM", "law": "humanities"}

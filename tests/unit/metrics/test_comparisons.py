@@ -15,7 +15,8 @@ from fieldwork.metrics.comparisons import (
     measure_comparisons,
     total_variation,
 )
-from fieldwork.records import Answer, Comparison
+from fieldwork.records.metrics import Comparison
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.distributions import measure_distributions
-from fieldwork.records import Answer
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, question
 
 

@@ -23,7 +23,8 @@ from fieldwork.metrics.heterogeneity import (
     measure_heterogeneity,
     measure_item_shares,
 )
-from fieldwork.records import Answer, Heterogeneity
+from fieldwork.records.metrics import Heterogeneity
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 POPULATION = ("abc", "ab", "ad", "efgh", "a", "bei", "cdj")

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import Novelty
 from fieldwork.metrics.novelty import (
     Sides,
     excess_interval,
@@ -17,7 +16,8 @@ from fieldwork.metrics.novelty import (
     measure_novelty,
 )
 from fieldwork.metrics.permutation import split_chance, unit_splits
-from fieldwork.records import Answer
+from fieldwork.records.metrics import Novelty
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen
 
 

@@ -6,10 +6,10 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from fieldwork.estimates import PromptMean
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.prompt_means import measure_prompt_means
-from fieldwork.records import Answer
+from fieldwork.records.metrics import PromptMean
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 

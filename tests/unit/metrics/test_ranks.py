@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import OrderChange, Rank
-from fieldwork.leaderboards import rank_models
+from fieldwork.files.leaderboards import rank_models
 from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.ranks import (
     measure_order_changes,
@@ -17,7 +16,7 @@ from fieldwork.metrics.ranks import (
     place_of,
     require_names,
 )
-from fieldwork.records import RunAccuracy
+from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
 
 BOARD = rank_models("Board", "board.csv", {"a": 0.9, "b": 0.8, "c": 0.8, "d": 0.5})
 

@@ -7,10 +7,10 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from fieldwork.estimates import Rarefaction
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.rarefaction import measure_rarefaction, rarefaction_curve
-from fieldwork.records import Answer
+from fieldwork.records.metrics import Rarefaction
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 RESPONSES = [("a", "b"), ("a",), ("b", "c", "d"), ("e",), ("a", "e")]

@@ -20,7 +20,8 @@ from fieldwork.metrics.resampling import wilson_interval
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
-from fieldwork.records import Answer, VarianceShare
+from fieldwork.records.metrics import VarianceShare
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 OPTIONS = [f"o{k:02}" for k in range(12)]

@@ -9,11 +9,10 @@ import pytest
 from scipy.stats import f_oneway, ttest_ind
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import ScoreComparison
 from fieldwork.metrics.accuracy import READERS, count_runs, measure_accuracy
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.scores import measure_score_comparisons, share_between, welch_interval
-from fieldwork.records import RunAccuracy
+from fieldwork.records.metrics import RunAccuracy, ScoreComparison
 
 Scores = Sequence[float]
 

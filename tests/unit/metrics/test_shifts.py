@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from fieldwork.estimates import Shift
 from fieldwork.metrics.fisher import Margins, fisher_p
 from fieldwork.metrics.shifts import Pair, measure_shifts, newcombe_interval
-from fieldwork.records import Answer
+from fieldwork.records.metrics import Shift
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 

@@ -20,7 +20,8 @@ from fieldwork.metrics.components import (
     split_items,
 )
 from fieldwork.metrics.variance import NO_SPREAD, measure_variance
-from fieldwork.records import Answer, VarianceShare
+from fieldwork.records.metrics import VarianceShare
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 Items = Mapping[str, ItemAnswers]

@@ -13,8 +13,10 @@ from fieldwork.parsing.answers import (
     parse_field_answer,
     parse_response,
 )
-from fieldwork.participants import FieldAnswer
-from fieldwork.records import OUTCOMES, Answer, Item, MergedItem, Outcome, Response
+from fieldwork.records.field import FieldAnswer
+from fieldwork.records.generation import OUTCOMES, Outcome, Response
+from fieldwork.records.parsing import Answer, MergedItem
+from fieldwork.records.tasks import Item
 
 LIST = Item("films", "list", "Which films?", "Name five.", [], None, None, "")
 CHOICE = Item("q", "choice", "Which?", "Pick.", ["yes", "no"], "A", "s", "")

@@ -24,7 +24,7 @@ from fieldwork.puppets.contexts import (
     profile_contexts,
     profiles_of,
 )
-from fieldwork.records import Context, Conversation, Message, Profile
+from fieldwork.records.puppets import Context, Conversation, Message, Profile
 
 USERS = {f"u{u:02d}": [f"u{u:02d}-c{c}" for c in range(1 + u % 4)] for u in range(24)}
 ALL = sorted(i for ids in USERS.values() for i in ids)

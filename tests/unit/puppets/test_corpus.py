@@ -18,7 +18,7 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
-from fieldwork.records import Conversation, FunnelStep, Message
+from fieldwork.records.puppets import Conversation, FunnelStep, Message
 from fieldwork.tables import read_rows
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "conversations"

@@ -10,7 +10,7 @@ from fieldwork import encoder
 from fieldwork.encoder import Encoder, EncoderSettings, Vectors, text_key
 from fieldwork.puppets.embedding import EmbeddedText, conversation_text, embed
 from fieldwork.puppets.sharding import store_of
-from fieldwork.records import ConversationText, Message
+from fieldwork.records.puppets import ConversationText, Message
 from fieldwork.streams import KeyedBlock
 
 TALK = [

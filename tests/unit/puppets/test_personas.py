@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
 from fieldwork.puppets.personas import build_profiles
-from fieldwork.records import Profile
+from fieldwork.records.puppets import Profile
 
 PERSONAS = [f"Persona {i}" for i in range(300)]
 SENTENCES = [f"I like number {i}." for i in range(50)]

@@ -9,7 +9,7 @@ import embed_corpus
 import split_corpus
 from fieldwork import encoder, streams, tables
 from fieldwork.encoder import EncoderSettings, Vectors
-from fieldwork.records import Conversation, Message
+from fieldwork.records.puppets import Conversation, Message
 
 EMBEDDING = {"model": "all-MiniLM-L6-v2", "batch_size": 1, "device": None, "precision": "fp32"}
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fieldwork.designs import PuppetCount
+from fieldwork.config.needs import Need
 from fieldwork.errors import StudyError
-from fieldwork.needs import Need
 from fieldwork.puppets.contexts import HistorySettings, draw_random
 from fieldwork.puppets.supply import (
     count_conversations,
@@ -16,6 +15,7 @@ from fieldwork.puppets.supply import (
     count_personas,
     puppet_counts,
 )
+from fieldwork.records.puppets import PuppetCount
 
 SAMPLE = Path(__file__).resolve().parents[3] / "resources" / "sample"
 READING = {"format": None, "columns": {}, "roles": {}}

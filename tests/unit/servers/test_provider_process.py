@@ -19,7 +19,7 @@ from google import genai
 from google.genai import types as google_types
 
 from fieldwork.puppets.contexts import estimate_tokens
-from fieldwork.records import Message
+from fieldwork.records.puppets import Message
 from servers.prefix_cache import Part, Prompt
 
 TESTS = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 from fieldwork.tasks.items import SourceOptions, load_items
 
 MMLU_ROWS = [

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 from fieldwork.tasks.item_checks import require_distinct, require_sound
 from fieldwork.tasks.items import SourceOptions, load_items
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.records import Item, ItemKind
+from fieldwork.records.tasks import Item, ItemKind
 from fieldwork.tasks.item_checks import require_distinct
 from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
 

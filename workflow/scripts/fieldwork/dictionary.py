@@ -11,137 +11,64 @@ import typing
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from fieldwork import against_field, designs, estimates, participants, records
+from fieldwork.records import field, generation, metrics, parsing, power, puppets, tasks
 
-
-class Stage(NamedTuple):
-    """A heading of the dictionary, and the tables under it."""
-
-    title: str
-    row_types: tuple[type[Any], ...]
-
-
-def stages() -> tuple[Stage, ...]:
-    """Every table, in the order in which a study makes them."""
-    return (
-        Stage(
-            "Puppets",
-            (
-                records.Conversation,
-                records.FunnelStep,
-                records.ConversationText,
-                records.ConversationVector,
-                records.Profile,
-                designs.PuppetCount,
-                records.Context,
-            ),
-        ),
-        Stage("Tasks", (records.Item,)),
-        Stage(
-            "Generation",
-            (records.Request, records.Response, designs.PlanRow, designs.CostRow),
-        ),
-        Stage(
-            "The field",
-            (
-                participants.FieldAnswer,
-                participants.Participant,
-                participants.QualityCheck,
-                participants.Attrition,
-            ),
-        ),
-        _against_field(),
-        Stage("How large a study must be", (designs.PowerRow, designs.PowerAdvice)),
-        Stage("Answers", (records.Answer, records.MergedItem)),
-        Stage(
-            "Metrics",
-            (
-                records.Heterogeneity,
-                records.ItemShare,
-                records.AnswerShare,
-                estimates.Novelty,
-                records.RunAccuracy,
-                records.Accuracy,
-                estimates.ScoreComparison,
-                estimates.Rank,
-                estimates.OrderChange,
-                records.Comparison,
-                records.VarianceShare,
-                estimates.SubjectVariance,
-                estimates.CategoryVariance,
-                estimates.Shift,
-                estimates.Rarefaction,
-                estimates.PromptMean,
-                estimates.ArmMeasure,
-                estimates.ArmTest,
-            ),
-        ),
-        _against_the_field(),
-    )
+STAGES = {
+    "Puppets": puppets,
+    "Tasks": tasks,
+    "Generation": generation,
+    "Answers": parsing,
+    "Metrics": metrics,
+    "The field": field,
+    "How large a study must be": power,
+}
+"""The headings of the dictionary, each with the module whose row types stand under it."""
 
 
-def _against_the_field() -> Stage:
-    return Stage(
-        "Against the field",
-        (
-            against_field.GroupEstimate,
-            against_field.GroupDifference,
-            against_field.RankAgreement,
-            against_field.ItemAgreement,
-        ),
-    )
-
-
-def _against_field() -> Stage:
-    return Stage(
-        "Against the field",
-        (
-            against_field.Calibration,
-            against_field.CalibrationItem,
-            against_field.CalibrationWeight,
-            against_field.CalibratedShare,
-        ),
-    )
+def row_types_of(stage: types.ModuleType) -> list[type[Any]]:
+    """The row types that a module declares and that are tables of their own, in its order."""
+    return [
+        value
+        for value in vars(stage).values()
+        if dataclasses.is_dataclass(value)
+        and isinstance(value, type)
+        and value.__module__ == stage.__name__
+        and value is not puppets.Message
+    ]
 
 
 def render() -> str:
     """The whole of docs/data.md."""
     parts = [_INTRODUCTION.strip()]
-    for stage in stages():
-        parts.append(f"## {stage.title}")
-        parts += ["\n".join(_table(row_type)) for row_type in stage.row_types]
+    for title, stage in STAGES.items():
+        parts.append(f"## {title}")
+        parts += ["\n".join(_table(row_type)) for row_type in row_types_of(stage)]
     return "\n\n".join([*parts, _WHAT_YOU_GIVE.strip()]) + "\n"
 
 
 def _table(row_type: type[Any]) -> Iterator[str]:
-    told = _told(row_type)
-    yield f"### {told.path}"
+    row, path = _docstring_parts(row_type)
+    yield f"### {path}"
     yield ""
-    yield f"A row: {told.row[0].lower()}{told.row[1:]}."
+    yield f"A row: {row[0].lower()}{row[1:]}."
     yield ""
     yield "| column | type | NULL | meaning |"
     yield "|---|---|---|---|"
     hints = typing.get_type_hints(row_type)
-    for field in dataclasses.fields(row_type):
-        kind = _sql_type(hints[field.name])
-        null = "yes" if _is_optional(hints[field.name]) else ""
-        yield f"| `{field.name}` | {kind} | {null} | {field.metadata['meaning']} |"
+    for column in dataclasses.fields(row_type):
+        sql_type = _sql_type(hints[column.name])
+        null = "yes" if _is_optional(hints[column.name]) else ""
+        yield f"| `{column.name}` | {sql_type} | {null} | {column.metadata['meaning']} |"
 
 
-class _Told(NamedTuple):
-    """What the docstring of a row type says: what a row is, and where the table lies."""
-
-    row: str
-    path: str
-
-
-def _told(row_type: type[Any]) -> _Told:
-    row, _, where = " ".join((row_type.__doc__ or "").split()).partition(": ")
-    path = where.rstrip(".").split(",")[0].strip("`")
+def _docstring_parts(row_type: type[Any]) -> tuple[str, str]:
+    """What a row is, and where the table lies."""
+    row, _, location = " ".join((row_type.__doc__ or "").split()).partition(": ")
+    path = location.rstrip(".").split(",")[0].strip("`")
     # the metric tables are written twice
-    return _Told(row, path if Path(path).suffix else f"{path}.parquet and .csv")
+    return row, path if Path(path).suffix else f"{path}.parquet and .csv"
 
 
 def _is_optional(hint: Any) -> bool:
@@ -181,7 +108,7 @@ _INTRODUCTION = """
 
 <!-- Written by workflow/scripts/fieldwork/dictionary.py; change the row types or that file. -->
 
-Every stage of a study leaves a table in the study's folder, ``, where `{study}` is
+Every stage of a study leaves a table in the study's folder, `results/{study}/`, where `{study}` is
 `study.name`. Paths below start there. This page says what a row of each table is and what its columns
 mean, and then which files you can give a study.
 

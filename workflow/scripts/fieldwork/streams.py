@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fieldwork.errors import StudyError, first_line
-from fieldwork.records import ConversationVector
+from fieldwork.records.puppets import ConversationVector
 from fieldwork.tables import (
     DATABASE_ERRORS,
     OUT_OF_MEMORY,

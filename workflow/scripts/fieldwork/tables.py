@@ -23,9 +23,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from fieldwork.cells import guarded
 from fieldwork.errors import StudyError, first_line
-from fieldwork.records import Item
+from fieldwork.files.cells import guarded
+from fieldwork.records.tasks import Item
 
 if typing.TYPE_CHECKING:  # pandas takes half a second to import, and most stages never need it
     import pandas as pd

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from fieldwork import tables
+from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import forgetting
 from fieldwork.field.deletion.forgetting import Outcome
@@ -19,8 +20,7 @@ from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
 from fieldwork.field.privacy import pseudonym, read_key
 from fieldwork.field.raw_answers import Membership, Prompt, RawAnswer, RawField
-from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
-from fieldwork.participants import FieldAnswer
+from fieldwork.records.field import FieldAnswer
 
 ONE, OTHER, THIRD = "5f3c9b01ab77", "5f3c9b02cd88", "5f3c9b03ef99"
 KEY_FILE = Path("resources/field/key")

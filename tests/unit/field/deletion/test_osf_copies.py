@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import download_field
+from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
+from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import forgetting
 from fieldwork.field.deletion.forgetting import Outcome
@@ -17,8 +19,6 @@ from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
 from fieldwork.field.privacy import read_key
 from fieldwork.field.raw_answers import Prompt, RawAnswer, RawField
-from fieldwork.field_settings import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
-from fieldwork.manifest import local_files
 from servers.osf import Osf, serve_osf
 
 NODE = "abc12"

@@ -12,12 +12,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldwork import cells
-from fieldwork.cells import guarded, plain
 from fieldwork.errors import StudyError
 from fieldwork.field.kit import documents, qualtrics, templates, web_page
 from fieldwork.field.kit.survey import Survey, page_columns, page_map, qualtrics_map, survey_of
-from fieldwork.records import Item
+from fieldwork.files import cells
+from fieldwork.files.cells import guarded, plain
+from fieldwork.records.tasks import Item
 
 KIT = Path(__file__).parents[4] / "resources" / "field_kit"
 NASTY = [

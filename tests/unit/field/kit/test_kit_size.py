@@ -1,7 +1,7 @@
 """What power says of real users, as the kit tells it."""
 
-from fieldwork.designs import Design, PowerRow
 from fieldwork.field.kit import size
+from fieldwork.records.power import Design, PowerRow
 
 
 def advised(

@@ -21,7 +21,8 @@ from fieldwork.generation.providers.base import (
     Wire,
 )
 from fieldwork.generation.providers.batch_base import BatchRow, BatchStatus
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 Lines = list[dict[str, Any]]
 

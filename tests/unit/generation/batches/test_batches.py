@@ -26,7 +26,8 @@ from fieldwork.generation.budget import Reservation
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.providers.base import RejectedError, Sampling, TransientError, Usage
 from fieldwork.generation.providers.batch_base import BatchStatus
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 LIMITS = BatchLimits(max_requests=3, listing_lag_s=60, attempts=3)
 CALLS = make_calls(7)

@@ -12,7 +12,9 @@ from fieldwork.generation.planning.rows import plan_rows
 from fieldwork.generation.planning.tables import Study, read_arms, read_prompts
 from fieldwork.generation.pricing import price_of
 from fieldwork.generation.requests import ContextRef, plan_requests
-from fieldwork.records import Context, Item, Message, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
 
 RUNS = 4
 ITEMS = ("a", "b", "c")

@@ -19,7 +19,9 @@ from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import Arm
 from fieldwork.generation.sender import Sender
-from fieldwork.records import Context, Item, Message, Request
+from fieldwork.records.generation import Request
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
 
 LEDGER = "resources/ledger/m.sqlite"
 ARM = ("t", "profile")

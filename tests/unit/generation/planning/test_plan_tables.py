@@ -13,7 +13,9 @@ from fieldwork.generation.planning.page import Facts, render, warnings_of
 from fieldwork.generation.planning.rows import plan_rows
 from fieldwork.generation.planning.tables import Study, read_arms, read_learnt, read_prompts
 from fieldwork.generation.pricing import Price
-from fieldwork.records import Context, Item, Message, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
 
 FOLDER = "results/s"
 ASSUMED: dict[str, Any] = {

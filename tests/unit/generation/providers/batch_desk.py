@@ -12,7 +12,8 @@ from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
 from fieldwork.generation.providers.base import Provider, Sampling, Wire
 from fieldwork.generation.providers.batch_base import BatchClient
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 from servers.provider import Chat
 
 SPEED = 20_000.0

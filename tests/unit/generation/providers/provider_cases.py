@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from fieldwork.generation.providers.base import Provider, Sampling, Wire
 from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 KEY = "sk-secret-0123456789"
 SAMPLING = Sampling(temperature=1.0, max_tokens=16, seed=42)

@@ -16,7 +16,8 @@ from fieldwork.encoder import Encoder, EncoderSettings, Vectors
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Sampling, Usage, Wire
 from fieldwork.generation.providers.embedded import Embedded, EmbeddedSettings
-from fieldwork.records import Item, ItemKind, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item, ItemKind
 
 SETTINGS = EmbeddedSettings(sharpness=3.0, context_weight=0.3)
 AXES = {

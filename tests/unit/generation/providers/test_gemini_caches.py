@@ -13,7 +13,7 @@ from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.gemini_caches import CacheSettings, ContextCaches
 from fieldwork.generation.providers.http import Answer
-from fieldwork.records import Message
+from fieldwork.records.puppets import Message
 
 MODEL = "gemini-2.5-flash"
 LONG = [Message("system", "Be brief."), Message("user", "word " * 1000), Message("assistant", "ok")]

@@ -14,7 +14,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import ModelInfo, Sampling
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.vertex import VertexSettings
-from fieldwork.records import Message
+from fieldwork.records.puppets import Message
 
 MODEL = "gemini-2.5-flash"
 ANSWER = Said(

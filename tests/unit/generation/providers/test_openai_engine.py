@@ -17,7 +17,7 @@ from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.generation.sender import Sender
-from fieldwork.records import Message
+from fieldwork.records.puppets import Message
 from servers.chat import Fault, http_error, no_credit, serve_chat
 
 

@@ -20,7 +20,7 @@ from provider_cases import (
 
 from fieldwork.generation.providers.base import Wire
 from fieldwork.generation.providers.openai import OpenAI
-from fieldwork.records import Message
+from fieldwork.records.puppets import Message
 
 COMPLETION = Said({"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]})
 CONTEXT_ID = "c0" * 32

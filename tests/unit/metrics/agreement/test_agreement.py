@@ -11,12 +11,12 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import t
 
-from fieldwork.against_field import ItemAgreement, RankAgreement
 from fieldwork.metrics.agreement.items import change_chances, entropy_gap, measure_item_agreement
 from fieldwork.metrics.agreement.ranks import measure_rank_agreement, read_boards
 from fieldwork.metrics.agreement.values import Sample, Value, reliability, value_of
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
-from fieldwork.records import Answer
+from fieldwork.records.field import ItemAgreement, RankAgreement
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 OPTIONS = [f"o{k:02}" for k in range(40)]

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import ArmTest
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.arms.tests import (
     ArmOfStudy,
@@ -20,7 +19,8 @@ from fieldwork.metrics.arms.tests import (
     own_arms,
 )
 from fieldwork.metrics.variance import measure_variance
-from fieldwork.records import Answer
+from fieldwork.records.metrics import ArmTest
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 ITEMS = ("i", "j", "k")

@@ -6,14 +6,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fieldwork.estimates import ArmMeasure
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.arms.table import OVER_PROMPTS, Measured, brought, measure_arms
 from fieldwork.metrics.arms.tests import ArmOfStudy
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.variance import measure_variance
-from fieldwork.records import Accuracy, Answer, Comparison, Heterogeneity, VarianceShare
+from fieldwork.records.metrics import Accuracy, ArmMeasure, Comparison, Heterogeneity, VarianceShare
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 ARMS = [ArmOfStudy("offline", 0), ArmOfStudy("h5", 5), ArmOfStudy("profile", None)]

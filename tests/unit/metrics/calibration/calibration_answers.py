@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.metrics.calibration.table import Settings
-from fieldwork.records import Answer
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame
 
 ARMS = ("offline", "history", "profile")

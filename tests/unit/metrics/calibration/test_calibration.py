@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from calibration_answers import ARMS, letter, settings, study
 
-from fieldwork.against_field import Calibration, CalibrationWeight
 from fieldwork.errors import StudyError
 from fieldwork.metrics.calibration.noise import gain_interval, sign_flips
 from fieldwork.metrics.calibration.reuse import calibrated_shares, given_weights
 from fieldwork.metrics.calibration.rows import CALIBRATED
 from fieldwork.metrics.calibration.table import Calibrations, measure_calibration
+from fieldwork.records.field import Calibration, CalibrationWeight
 from unit.metrics.metric_frames import answer_frame
 
 MIXTURE = (0.5, 0.5, 0.0)

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from fieldwork.estimates import PromptMean, Shift
 from fieldwork.metrics.findings import answers as claims
 from fieldwork.metrics.findings import page
 from fieldwork.metrics.findings.page import Asked, Section, Study
@@ -25,7 +24,7 @@ from fieldwork.metrics.findings.phrases import (
 from fieldwork.metrics.findings.phrases import (
     listed as in_words,
 )
-from fieldwork.records import Comparison, VarianceShare
+from fieldwork.records.metrics import Comparison, PromptMean, Shift, VarianceShare
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 STUDY = Study(

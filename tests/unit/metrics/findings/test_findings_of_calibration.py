@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from test_findings import STUDY
 
-from fieldwork.against_field import Calibration
 from fieldwork.metrics.findings import calibration
+from fieldwork.records.field import Calibration
 
 
 def row(comparator: str, **values: Any) -> Calibration:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from fieldwork.against_field import GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.metrics.findings.field import sections
 from fieldwork.metrics.findings.page import Study
+from fieldwork.records.field import GroupDifference, ItemAgreement, RankAgreement
 
 STUDY = Study(
     name="s",

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from test_findings import STUDY, filled
 
-from fieldwork.estimates import CategoryVariance, Novelty, Rank, ScoreComparison
 from fieldwork.metrics.findings import scores
-from fieldwork.records import Accuracy
+from fieldwork.records.metrics import Accuracy, CategoryVariance, Novelty, Rank, ScoreComparison
 
 
 def score(**values: Any) -> Accuracy:

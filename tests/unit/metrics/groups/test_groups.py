@@ -12,7 +12,6 @@ import pytest
 from scipy.stats import entropy, ttest_ind
 from scipy.stats import t as student
 
-from fieldwork.against_field import GroupDifference, GroupEstimate
 from fieldwork.errors import StudyError
 from fieldwork.metrics.groups.contrasts import Estimate, contrast, contrast_of_shares
 from fieldwork.metrics.groups.shuffles import (
@@ -31,7 +30,8 @@ from fieldwork.metrics.groups.tests import measure_group_differences
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
 from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.shifts import Pair, newcombe_interval
-from fieldwork.records import Answer
+from fieldwork.records.field import GroupDifference, GroupEstimate
+from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 OPTIONS = [f"o{k:02}" for k in range(30)]

@@ -17,7 +17,7 @@ from fieldwork.metrics.power.lists import (
 )
 from fieldwork.metrics.power.simulation import Settings, Setup, WhoLists, power_curve
 from fieldwork.metrics.variance import measure_variance
-from fieldwork.records import VarianceShare
+from fieldwork.records.metrics import VarianceShare
 from unit.metrics.metric_frames import answer_frame, listed
 
 SOURCE = Lists(5, 60, 1.5)

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fieldwork.designs import PowerAdvice
 from fieldwork.metrics.power.page import Facts, render
 from fieldwork.metrics.power.simulation import Moved, Point, Scores, Setup, Who
 from fieldwork.metrics.power.study import Curve, Family, simulate, smallest
 from fieldwork.metrics.power.table import Asked, advice_rows, power_rows
+from fieldwork.records.power import PowerAdvice
 
 POWER: dict[str, Any] = {
     "alpha": 0.05,

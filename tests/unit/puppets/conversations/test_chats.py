@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from fieldwork.errors import StudyError
+from fieldwork.files.sheets import Record
 from fieldwork.puppets.conversations.chats import Chat, Line, RowReader, gathered, user_hash
 from fieldwork.puppets.conversations.columns import find_layout
 from fieldwork.puppets.conversations.messages import MessageReader
-from fieldwork.sheets import Record
 
 
 def reader_of(rows: list[dict[str, Any]], **mapped: str | None) -> tuple[RowReader, list[Record]]:

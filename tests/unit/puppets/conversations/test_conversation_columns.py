@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from fieldwork.errors import StudyError
+from fieldwork.files.sheets import Record
 from fieldwork.puppets.conversations.columns import Layout, find_layout, messages_at, value_at
 from fieldwork.puppets.conversations.messages import MessageReader
-from fieldwork.sheets import Record
 
 
 def layout(

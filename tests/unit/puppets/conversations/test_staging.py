@@ -19,7 +19,7 @@ from fieldwork.puppets.conversations.chats import user_hash
 from fieldwork.puppets.conversations.staging import OWN_NAMES, OwnReading
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
-from fieldwork.records import Conversation, FunnelStep
+from fieldwork.records.puppets import Conversation, FunnelStep
 from fieldwork.tables import read_rows
 
 REAL = Path(__file__).parents[5] / "shared" / "data" / "conversations"

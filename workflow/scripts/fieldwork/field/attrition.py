@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from fieldwork.participants import Attrition, FieldAnswer, Participant
+from fieldwork.records.field import Attrition, FieldAnswer, Participant
 
 MAX_TABLES = 200_000
 N_DRAWS = 9_999

@@ -14,8 +14,8 @@ from fieldwork.errors import StudyError
 from fieldwork.field.language import is_other_language, language_of
 from fieldwork.field.other_models import families_in, speakers
 from fieldwork.field.pasted import Known, Prompt, known_prompts, place, words_of
-from fieldwork.participants import FieldAnswer, QualityCheck
-from fieldwork.records import Item
+from fieldwork.records.field import FieldAnswer, QualityCheck
+from fieldwork.records.tasks import Item
 
 ANY = "any"
 

@@ -24,8 +24,8 @@ from fieldwork.field.raw_answers import (
     refuse_copies,
     refuse_silence,
 )
-from fieldwork.rows import Row, is_empty
-from fieldwork.sheets import Sheet
+from fieldwork.files.rows import Row, is_empty
+from fieldwork.files.sheets import Sheet
 
 _MOST_NAMED = 12
 _LONGEST_SHOWN = 40

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from fieldwork.field.privacy import mask, pseudonym
 from fieldwork.field.raw_answers import RawAnswer, RawField
-from fieldwork.participants import FieldAnswer, Participant
+from fieldwork.records.field import FieldAnswer, Participant
 
 _SHORTEST = 8
 """Characters of an id from which it is looked for in texts: shorter ones are words and numbers."""

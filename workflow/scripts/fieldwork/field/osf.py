@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from fieldwork import tables
+from fieldwork.downloads.manifest import change_entry
 from fieldwork.field.osf_http import Desk, NotThereError, Session
 from fieldwork.field.sources import READABLE
-from fieldwork.manifest import change_entry
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 
 Prompt = tuple[str, str]
 """A task and an item_id."""

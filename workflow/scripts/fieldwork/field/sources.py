@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fieldwork import sheets
-from fieldwork.cells import plain
 from fieldwork.errors import StudyError
-from fieldwork.rows import Row, is_empty
-from fieldwork.sheets import Sheet
+from fieldwork.files import sheets
+from fieldwork.files.cells import plain
+from fieldwork.files.rows import Row, is_empty
+from fieldwork.files.sheets import Sheet
 
 READABLE = (".csv", ".tsv", ".xlsx", ".parquet")
 """Endings of the files that are read."""

@@ -42,7 +42,7 @@ from fieldwork.figures.style import (
     rows_of,
     why_empty,
 )
-from fieldwork.records import UNKNOWN
+from fieldwork.records.parsing import UNKNOWN
 
 _HATCH = "/////"
 _GREY = "#555555"

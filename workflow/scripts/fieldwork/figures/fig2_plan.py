@@ -19,7 +19,8 @@ from fieldwork.figures.style import (
     ItemKey,
     choose_items,
 )
-from fieldwork.records import UNKNOWN, Item
+from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.tasks import Item
 
 FIELD_GAP = 0.45
 """Bars between the last condition and the field."""

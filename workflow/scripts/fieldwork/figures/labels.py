@@ -13,7 +13,7 @@ from string import ascii_uppercase
 from matplotlib.figure import Figure
 
 from fieldwork.figures.style import TEXT_POINTS, ItemKey
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 
 _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
 """Letters and spaces: `haircuts`, but neither `capital_aus` nor `q1`."""

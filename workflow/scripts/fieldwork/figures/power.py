@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
-from fieldwork.designs import FIELD
 from fieldwork.figures.style import (
     TEXT_POINTS,
     FigureOptions,
@@ -24,6 +23,7 @@ from fieldwork.figures.style import (
     number,
     rows_of,
 )
+from fieldwork.records.field import FIELD
 
 DESIGNS: Mapping[str, str] = {
     "shares": "share of an answer,\nbaseline → condition",

@@ -23,7 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from fieldwork.errors import StudyError
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 
 PAGE_WIDTH = 6.85
 """Inches: two columns of a journal page (174 mm)."""

@@ -17,7 +17,8 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.ledger import Ledger, ledger_key
 from fieldwork.generation.limits import Hold
 from fieldwork.generation.providers.base import Provider, Sampling, Wire
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 PREFIX_BYTES_HELD = 64 * 1024 * 1024
 BYTES_PER_TOKEN = 4

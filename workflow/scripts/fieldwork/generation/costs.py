@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fieldwork.designs import CostRow
+from fieldwork.records.generation import CostRow
 
 STORED = (
     "explicit caches are billed apart: making and storing them is in planned_usd, not in cost_usd"

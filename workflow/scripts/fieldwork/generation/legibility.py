@@ -14,7 +14,8 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.rows import Arm, response_of
 from fieldwork.generation.sender import Sender
-from fieldwork.records import Item, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.tasks import Item
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.records import MOST_REQUESTS, Request
+from fieldwork.records.generation import MOST_REQUESTS, Request
 
 
 def require_bearable(n_requests: int) -> None:

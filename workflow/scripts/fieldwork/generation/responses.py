@@ -19,7 +19,9 @@ from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.rows import Arm, response_of
 from fieldwork.generation.sender import Sender
 from fieldwork.progress import Progress
-from fieldwork.records import Context, Item, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.puppets import Context
+from fieldwork.records.tasks import Item
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from fieldwork.generation.ledger import Entry
 from fieldwork.generation.pricing import cost_usd
 from fieldwork.generation.sender import Sender
 from fieldwork.masking import MASKED
-from fieldwork.records import Request, Response
+from fieldwork.records.generation import Request, Response
 
 
 class Arm(NamedTuple):

@@ -26,7 +26,8 @@ from fieldwork.metrics.distributions import (
     text_or_none,
 )
 from fieldwork.metrics.resampling import Interval, student_quantile
-from fieldwork.records import REFUSALS, Accuracy, RunAccuracy
+from fieldwork.records.metrics import Accuracy, RunAccuracy
+from fieldwork.records.parsing import REFUSALS
 
 NOTHING = 1e-12
 """Spreads below this are rounding."""

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.records import UNKNOWN, ItemKind
+from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.tasks import ItemKind
 
 Options = tuple[str, ...]
 

@@ -14,12 +14,12 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import CategoryVariance, SubjectVariance
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.metrics.components import lay_out, split
 from fieldwork.metrics.distributions import read_questions
 from fieldwork.metrics.permutation import holm, split_chance
 from fieldwork.metrics.resampling import Floats, Interval, generator, student_quantile
+from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
 UNIT = "subject"
 MIN_SUBJECTS = 3

@@ -16,7 +16,7 @@ from fieldwork.errors import StudyError
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, Options, independent, read_answer_sets
 from fieldwork.metrics.permutation import Statistic, Tested, holm, permutation_test
 from fieldwork.metrics.resampling import Counts, Floats, generator
-from fieldwork.records import Comparison
+from fieldwork.records.metrics import Comparison
 
 METRICS = ("js_bits", "total_variation")
 N_SUBSAMPLES = 200

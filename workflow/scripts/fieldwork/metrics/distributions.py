@@ -15,7 +15,8 @@ import pandas as pd
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.resampling import wilson_interval
-from fieldwork.records import UNKNOWN, AnswerShare
+from fieldwork.records.metrics import AnswerShare
+from fieldwork.records.parsing import UNKNOWN
 
 
 class Question(NamedTuple):

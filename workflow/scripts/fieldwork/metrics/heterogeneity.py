@@ -28,7 +28,7 @@ from fieldwork.metrics.resampling import (
     wilson_interval,
 )
 from fieldwork.metrics.richness import chao2, chao_shen_bits, miller_madow_bits, plug_in_bits
-from fieldwork.records import Heterogeneity, ItemShare
+from fieldwork.records.metrics import Heterogeneity, ItemShare
 
 TOP = 5
 N_SUBSAMPLES = 200

@@ -16,7 +16,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import Novelty
 from fieldwork.metrics.distributions import choice_answers, text_or_none
 from fieldwork.metrics.permutation import holm, split_chance, unit_splits
 from fieldwork.metrics.resampling import (
@@ -27,6 +26,7 @@ from fieldwork.metrics.resampling import (
     student_quantile,
     wilson_interval,
 )
+from fieldwork.records.metrics import Novelty
 
 _Givers = dict[str, set[str]]
 """Who gave each letter; empty text where nobody asks."""

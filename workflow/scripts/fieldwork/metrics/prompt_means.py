@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from fieldwork.estimates import PromptMean
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, Options, read_answer_sets
 from fieldwork.metrics.heterogeneity import (
     indicator_of,
@@ -31,6 +30,7 @@ from fieldwork.metrics.resampling import (
     sampled_counts,
 )
 from fieldwork.metrics.richness import plug_in_bits
+from fieldwork.records.metrics import PromptMean
 
 METRICS = ("one_minus_top5_share", "entropy_bits")
 _NOTHING = 1e-9

@@ -13,10 +13,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import OrderChange, Rank
-from fieldwork.leaderboards import DECIMALS, Leaderboard
+from fieldwork.files.leaderboards import DECIMALS, Leaderboard
 from fieldwork.metrics.accuracy import NOTHING, READERS, RunArm, full_sizes, runs_by_arm, unit_of
-from fieldwork.records import RunAccuracy
+from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
 
 METRICS = ("em_strict", "em_flexible")
 _Read = Callable[[RunAccuracy], float]

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.estimates import Rarefaction
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, Options, independent, read_answer_sets
 from fieldwork.metrics.resampling import Floats
+from fieldwork.records.metrics import Rarefaction
 
 
 class _Curve(NamedTuple):

@@ -15,7 +15,6 @@ import numpy as np
 from scipy.stats import f as snedecor
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import ScoreComparison
 from fieldwork.metrics.accuracy import (
     NOTHING,
     READERS,
@@ -26,7 +25,7 @@ from fieldwork.metrics.accuracy import (
 )
 from fieldwork.metrics.permutation import Splits, holm, split_chance, unit_splits
 from fieldwork.metrics.resampling import Floats, Interval, generator, student_quantile
-from fieldwork.records import RunAccuracy
+from fieldwork.records.metrics import RunAccuracy, ScoreComparison
 
 MIN_UNITS = 2
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fieldwork.estimates import Shift
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, independent, read_answer_sets
 from fieldwork.metrics.fisher import Margins, fisher_p, holm_of_discrete
 from fieldwork.metrics.resampling import Interval, wilson_interval
+from fieldwork.records.metrics import Shift
 
 
 class Pair(NamedTuple):

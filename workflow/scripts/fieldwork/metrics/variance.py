@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.metrics.answer_sets import (
     Arm,
@@ -36,7 +35,8 @@ from fieldwork.metrics.components import (
 )
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.resampling import Floats, Interval, generator, student_quantile
-from fieldwork.records import VarianceShare
+from fieldwork.records.field import FIELD
+from fieldwork.records.metrics import VarianceShare
 
 UNIT = "puppet"
 MIN_PUPPETS = 3

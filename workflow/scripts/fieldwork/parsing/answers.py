@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.parsing.canonical import Merge, canonicalise
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.lengths import list_length
 from fieldwork.parsing.lists import parse_list
-from fieldwork.participants import FieldAnswer
-from fieldwork.records import Answer, Item, MergedItem, Outcome, Response
+from fieldwork.records.field import FIELD, FieldAnswer
+from fieldwork.records.generation import Outcome, Response
+from fieldwork.records.parsing import Answer, MergedItem
+from fieldwork.records.tasks import Item
 
 UNREAD_OUTCOMES = {
     "refused": "refused",

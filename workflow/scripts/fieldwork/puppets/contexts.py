@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.records import Context, Conversation, Message, Profile
+from fieldwork.records.puppets import Context, Conversation, Message, Profile
 
 logger = logging.getLogger(__name__)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork.errors import StudyError, first_line, size_text
+from fieldwork.files.sheets import ending, is_readable
 from fieldwork.progress import Progress
 from fieldwork.puppets.adapters import (
     CHOSEN,
@@ -41,8 +42,7 @@ from fieldwork.puppets.filters import (
     text_steps,
 )
 from fieldwork.puppets.parts import READ_ERRORS, deal_out, pick, read_fields
-from fieldwork.records import Conversation, FunnelStep
-from fieldwork.sheets import ending, is_readable
+from fieldwork.records.puppets import Conversation, FunnelStep
 from fieldwork.streams import copy_tables
 from fieldwork.tables import (
     DATABASE_ERRORS,

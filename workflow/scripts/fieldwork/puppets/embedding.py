@@ -6,7 +6,7 @@ from typing import Literal
 
 from fieldwork.encoder import Encoder, text_key
 from fieldwork.puppets.sharding import store_of
-from fieldwork.records import ConversationText, Message
+from fieldwork.records.puppets import ConversationText, Message
 from fieldwork.streams import KeyedBlock
 
 EmbeddedText = Literal["user_turns", "first_user_turn", "all_turns"]

@@ -9,9 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from fieldwork import json_values, tables, texts
+from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.headers import column_called, listed
+from fieldwork.files import json_values, texts
+from fieldwork.files.headers import column_called, listed
+from fieldwork.files.sheets import is_json
+from fieldwork.files.sheets import stream_records as stream_rows
 from fieldwork.puppets.conversations.columns import find_layout
 from fieldwork.puppets.conversations.exports import conversation_files, stream_records
 from fieldwork.puppets.conversations.formats import MESSAGES, own_format, public_format
@@ -19,9 +22,7 @@ from fieldwork.puppets.conversations.messages import MessageReader
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import NOT_IN_CORPUS, Filters
 from fieldwork.puppets.personas import distinct_texts
-from fieldwork.records import Conversation
-from fieldwork.sheets import is_json
-from fieldwork.sheets import stream_records as stream_rows
+from fieldwork.records.puppets import Conversation
 
 MOST_TURNS = 5
 """The paper's fewest messages of a user, beyond which none is asked for."""

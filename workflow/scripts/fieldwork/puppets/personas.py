@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from string import Template
 
 from fieldwork.errors import StudyError
-from fieldwork.records import Profile
+from fieldwork.records.puppets import Profile
 
 
 def build_profiles(

@@ -8,14 +8,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fieldwork import tables
-from fieldwork.designs import PuppetCount
+from fieldwork.config.needs import Need
 from fieldwork.errors import StudyError
-from fieldwork.needs import Need
+from fieldwork.files.texts import read_texts
 from fieldwork.puppets.conversations.staging import OwnReading
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import filters_from
 from fieldwork.puppets.personas import distinct_texts
-from fieldwork.texts import read_texts
+from fieldwork.records.puppets import PuppetCount
 
 Supply = Sequence[int]
 """A number for each user or persona: the conversations a user has, and 1 for a persona."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 
 from fieldwork.errors import StudyError
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 

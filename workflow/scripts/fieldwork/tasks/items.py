@@ -12,10 +12,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fieldwork import sheets, tables, texts
+from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.records import Item, ItemKind
-from fieldwork.rows import cell_text
+from fieldwork.files import sheets, texts
+from fieldwork.files.rows import cell_text
+from fieldwork.records.tasks import Item, ItemKind
 from fieldwork.tasks.item_checks import require_distinct, require_sound
 from fieldwork.tasks.own_items import ColumnMap, GoldForm, OwnFormat, SourceKind, own_items
 from fieldwork.tasks.prompts import Question, helm_prompt, order_shots, plain_prompt

@@ -11,11 +11,11 @@ from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Literal, NamedTuple
 
-from fieldwork import sheets
 from fieldwork.errors import StudyError
-from fieldwork.headers import listed
-from fieldwork.records import Item, ItemKind
-from fieldwork.rows import cell_text, is_empty
+from fieldwork.files import sheets
+from fieldwork.files.headers import listed
+from fieldwork.files.rows import cell_text, is_empty
+from fieldwork.records.tasks import Item, ItemKind
 from fieldwork.tasks.prompts import Question, plain_prompt
 
 MAX_CHOICES = 10

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.headers import bare_name, column_called, listed
-from fieldwork.records import Item, ItemKind
-from fieldwork.rows import cell_text, is_empty
-from fieldwork.sheets import stream_records
+from fieldwork.files.headers import bare_name, column_called, listed
+from fieldwork.files.rows import cell_text, is_empty
+from fieldwork.files.sheets import stream_records
+from fieldwork.records.tasks import Item, ItemKind
 from fieldwork.tasks.own_items import ColumnMap, GoldForm, OwnFormat, SourceKind, own_items
 
 _CALLED = {

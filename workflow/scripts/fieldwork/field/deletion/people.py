@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import yaml
 
-from fieldwork import texts
 from fieldwork.errors import StudyError
 from fieldwork.field.columns import identity
 from fieldwork.field.privacy import pseudonym, read_key
+from fieldwork.files import texts
 
 _SETTINGS = "provenance/config.yaml"
 

@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from fieldwork import tables, texts
-from fieldwork.cells import plain
+from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.field.privacy import pseudonym
 from fieldwork.field.raw_answers import Membership, RawAnswer, RawField
+from fieldwork.files import texts
+from fieldwork.files.cells import plain
 
 
 class Deletion(NamedTuple):

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from fieldwork.designs import FIELD, Design, PowerRow
+from fieldwork.records.field import FIELD
+from fieldwork.records.power import Design, PowerRow
 
 _TITLES: Mapping[Design, str] = {
     "shares": "One answer's share differs from the offline share",

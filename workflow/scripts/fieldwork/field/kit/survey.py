@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 
 _FIRST = ("participant", "platform", "model", "prompt", "position", "answer")
 _LAST = ("started", "ended", "survey")

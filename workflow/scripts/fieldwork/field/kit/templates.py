@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from fieldwork.config.yaml_files import read_yaml
 from fieldwork.errors import StudyError
-from fieldwork.yaml_files import read_yaml
 
 _PLACE = re.compile(r"\{\{([a-z_ ]+)\}\}")
 _MARK = "[REPLACE"

@@ -27,7 +27,7 @@ from fieldwork.generation.ledger import Ledger
 from fieldwork.generation.legibility import Legibility
 from fieldwork.generation.providers.base import Provider, RejectedError, TransientError, Usage
 from fieldwork.generation.providers.batch_base import BatchClient, BatchStatus
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,9 @@ from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import groups_of
 from fieldwork.generation.rows import Arm
-from fieldwork.records import Context, Item, Request
+from fieldwork.records.generation import Request
+from fieldwork.records.puppets import Context
+from fieldwork.records.tasks import Item
 
 # of contexts held at once, by their estimate
 TOKENS_HELD = 8_000_000

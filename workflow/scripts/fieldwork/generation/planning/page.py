@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from fieldwork.designs import PlanRow
 from fieldwork.generation.planning.loads import DEFAULT_TOKENS_PER_BYTE, Learnt
+from fieldwork.records.generation import PlanRow
 
 
 class Facts(NamedTuple):

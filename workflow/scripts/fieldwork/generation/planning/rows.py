@@ -9,7 +9,6 @@ and the row says why.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fieldwork.designs import PlanRow
 from fieldwork.generation.planning.loads import (
     CACHE_MIN_TOKENS,
     MINUTE_S,
@@ -25,6 +24,7 @@ from fieldwork.generation.planning.loads import (
 )
 from fieldwork.generation.pricing import Price, cost_usd, most_usd, storage_usd
 from fieldwork.generation.providers.base import Usage
+from fieldwork.records.generation import PlanRow
 
 HOUR_S = 3600.0
 UNPRICED_STORAGE = (

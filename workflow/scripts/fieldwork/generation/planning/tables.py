@@ -18,7 +18,9 @@ from fieldwork.generation.planning.loads import (
 )
 from fieldwork.generation.planning.rows import Arm
 from fieldwork.generation.requests import require_bearable
-from fieldwork.records import Context, Item, Request, Response
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.puppets import Context
+from fieldwork.records.tasks import Item
 
 
 class Study(NamedTuple):

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple, Protocol
 
-from fieldwork.records import Defect, Item, Message, Outcome
+from fieldwork.records.generation import Defect, Outcome
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 
 class Sampling(NamedTuple):

@@ -28,7 +28,8 @@ from fieldwork.generation.providers.base import (
     Sampling,
     TransientError,
 )
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 LIST_LENGTH = 5
 

@@ -35,7 +35,8 @@ from fieldwork.generation.providers.jsontext import (
 )
 from fieldwork.generation.providers.snapshots import is_one_of
 from fieldwork.generation.providers.vertex import GoogleToken, VertexSettings
-from fieldwork.records import Item, Message
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 GEMINI_URL = "https://generativelanguage.googleapis.com"
 HARM_CATEGORIES = (

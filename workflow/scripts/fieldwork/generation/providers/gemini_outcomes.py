@@ -6,7 +6,7 @@ A test holds both tables equal to the official SDK's enumerations, so that a new
 from types import MappingProxyType
 from typing import Literal
 
-from fieldwork.records import Outcome
+from fieldwork.records.generation import Outcome
 
 Meaning = Literal["ended", "truncated", "filtered"]
 """`ended` is ok or empty, as there is text or not."""

@@ -33,7 +33,9 @@ from fieldwork.generation.providers.jsontext import (
     well_formed,
 )
 from fieldwork.generation.providers.snapshots import is_one_of
-from fieldwork.records import Item, Message, Outcome
+from fieldwork.records.generation import Outcome
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
 
 _EMPTY_ACCOUNT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})

@@ -14,8 +14,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from fieldwork.against_field import ItemAgreement
-from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.metrics.agreement.ordering import agree, ranks
 from fieldwork.metrics.agreement.ranks import Board, read_boards
@@ -24,7 +22,8 @@ from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.heterogeneity import indicator_of
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.resampling import Floats, Interval, generator, student_quantile
-from fieldwork.records import Comparison
+from fieldwork.records.field import FIELD, ItemAgreement
+from fieldwork.records.metrics import Comparison
 
 N_DEALS = 200
 """Deals behind the tau-b to expect of options where both sides answer alike."""

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fieldwork.against_field import RankAgreement
-from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.metrics.agreement.ordering import MIN_BOOTSTRAP, agree, bootstrap, order_test
 from fieldwork.metrics.agreement.values import (
@@ -27,7 +25,8 @@ from fieldwork.metrics.answer_sets import Arm, read_answer_sets
 from fieldwork.metrics.distributions import QuestionKey, find_question, read_questions
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.resampling import generator
-from fieldwork.records import ItemKind
+from fieldwork.records.field import FIELD, RankAgreement
+from fieldwork.records.tasks import ItemKind
 
 MIN_ANSWERS = 5
 """Answers to an item that a side needs to be ranked."""

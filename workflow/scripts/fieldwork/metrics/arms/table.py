@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from fieldwork.estimates import ArmMeasure
 from fieldwork.metrics.arms.tests import ArmOfStudy
 from fieldwork.metrics.resampling import Interval
-from fieldwork.records import ItemKind
+from fieldwork.records.metrics import ArmMeasure
+from fieldwork.records.tasks import ItemKind
 
 LEVEL = 0.05
 MEASURES_OF: Mapping[ItemKind, tuple[str, ...]] = {

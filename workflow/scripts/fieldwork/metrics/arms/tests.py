@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.estimates import ArmTest
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.metrics.arms.values import MEASURES, Cells, arm_values, cells_of
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.resampling import Floats, generator
-from fieldwork.records import ItemKind
+from fieldwork.records.metrics import ArmTest
+from fieldwork.records.tasks import ItemKind
 
 _TIE = 1e-9
 """Equal values come out of sums in another order; closer than this is a tie."""

@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.against_field import CalibratedShare, Calibration, CalibrationWeight
-from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.metrics.answer_sets import ItemAnswers, Options
 from fieldwork.metrics.calibration.rows import CALIBRATED, Scheme
@@ -24,6 +22,7 @@ from fieldwork.metrics.calibration.sets import (
 )
 from fieldwork.metrics.calibration.table import Given, Settings, lost_puppets
 from fieldwork.metrics.resampling import Floats
+from fieldwork.records.field import FIELD, CalibratedShare, Calibration, CalibrationWeight
 
 Key = tuple[str, str]
 

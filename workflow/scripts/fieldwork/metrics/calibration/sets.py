@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.designs import FIELD
 from fieldwork.metrics.answer_sets import Given, ItemAnswers, Options, read_answer_sets
 from fieldwork.metrics.calibration.weights import Part
 from fieldwork.metrics.resampling import Floats
+from fieldwork.records.field import FIELD
 
 GROUPS = 10
 """Groups of participants and of puppets that are left out in turn for an interval."""

@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.against_field import Calibration, CalibrationItem, CalibrationWeight
 from fieldwork.metrics.calibration.judging import (
     FITTED,
     ITSELF,
@@ -42,6 +41,7 @@ from fieldwork.metrics.calibration.sets import (
 )
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.resampling import generator
+from fieldwork.records.field import Calibration, CalibrationItem, CalibrationWeight
 
 ORDERS = {
     "calibration": "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST",

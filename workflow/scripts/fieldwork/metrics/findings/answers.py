@@ -7,7 +7,6 @@ the table's own reason. Promises that every sentence names the table it can be c
 
 from collections.abc import Sequence
 
-from fieldwork.estimates import PromptMean, Shift
 from fieldwork.metrics.findings.page import (
     Section,
     Study,
@@ -30,7 +29,7 @@ from fieldwork.metrics.findings.phrases import (
     signed,
     unit_of,
 )
-from fieldwork.records import Comparison, VarianceShare
+from fieldwork.records.metrics import Comparison, PromptMean, Shift, VarianceShare
 
 TOP_SHIFTS = 5
 

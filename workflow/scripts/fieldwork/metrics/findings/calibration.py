@@ -7,9 +7,9 @@ with its reason. Promises that every sentence names the table it can be checked 
 
 from collections.abc import Sequence
 
-from fieldwork.against_field import Calibration
 from fieldwork.metrics.findings.page import Section, Study, is_shown
 from fieldwork.metrics.findings.phrases import counted, interval, p_text, signed
+from fieldwork.records.field import Calibration
 
 TITLE = "Calibration to the field"
 _CALIBRATED = "calibrated"

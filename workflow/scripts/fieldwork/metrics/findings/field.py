@@ -7,7 +7,6 @@ every sentence names its table. Promises no section where the study has no answe
 
 from collections.abc import Sequence
 
-from fieldwork.against_field import GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.metrics.findings.page import Section, Study, groups, is_shown
 from fieldwork.metrics.findings.phrases import (
     LEVEL,
@@ -20,6 +19,7 @@ from fieldwork.metrics.findings.phrases import (
     points_interval,
     signed,
 )
+from fieldwork.records.field import GroupDifference, ItemAgreement, RankAgreement
 
 _NAMES = {
     "entropy_bits": "the entropy of their answers",

@@ -10,9 +10,10 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import pandas as pd
 
-from fieldwork.designs import FIELD
 from fieldwork.metrics.findings.phrases import LEVEL, counted, listed, literal
-from fieldwork.records import REFUSALS, VarianceShare
+from fieldwork.records.field import FIELD
+from fieldwork.records.metrics import VarianceShare
+from fieldwork.records.parsing import REFUSALS
 
 
 class Study(NamedTuple):

@@ -7,7 +7,7 @@ reads 0, and a minus is a minus sign.
 import re
 from collections.abc import Sequence
 
-from fieldwork.designs import FIELD
+from fieldwork.records.field import FIELD
 
 LEVEL = 0.05
 """Corrected p-values below this are told as a difference."""

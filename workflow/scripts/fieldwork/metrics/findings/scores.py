@@ -6,8 +6,6 @@ and the same numbers where none is shown.
 
 from collections.abc import Mapping, Sequence
 
-from fieldwork.designs import FIELD
-from fieldwork.estimates import CategoryVariance, Novelty, Rank, ScoreComparison
 from fieldwork.metrics.findings.page import (
     Section,
     Study,
@@ -29,7 +27,8 @@ from fieldwork.metrics.findings.phrases import (
     signed,
     unit_of,
 )
-from fieldwork.records import Accuracy
+from fieldwork.records.field import FIELD
+from fieldwork.records.metrics import Accuracy, CategoryVariance, Novelty, Rank, ScoreComparison
 
 _Arm = tuple[str, str, str]
 

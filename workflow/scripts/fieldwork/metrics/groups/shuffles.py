@@ -17,7 +17,7 @@ from fieldwork.metrics.groups.table import Block
 from fieldwork.metrics.heterogeneity import TOP, indicator_of, top5_share
 from fieldwork.metrics.resampling import Counts, Floats, Indices
 from fieldwork.metrics.richness import plug_in_bits
-from fieldwork.records import UNKNOWN
+from fieldwork.records.parsing import UNKNOWN
 
 N_ORDERS = 10
 """Subsamples of a larger group behind the statistic of a shuffle."""

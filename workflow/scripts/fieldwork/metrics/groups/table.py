@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.against_field import GroupEstimate
-from fieldwork.designs import FIELD
 from fieldwork.errors import StudyError
 from fieldwork.metrics.distributions import (
     QuestionKey,
@@ -25,7 +23,9 @@ from fieldwork.metrics.distributions import (
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
 from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.resampling import Interval, student_quantile, wilson_interval
-from fieldwork.records import UNKNOWN, ItemKind
+from fieldwork.records.field import FIELD, GroupEstimate
+from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.tasks import ItemKind
 
 MIN_ANSWERS = 5
 MEAN_METRICS = ("entropy_bits", "one_minus_top5_share")

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.against_field import GroupDifference
 from fieldwork.errors import StudyError
 from fieldwork.metrics.groups.contrasts import (
     Compared,
@@ -46,6 +45,7 @@ from fieldwork.metrics.groups.table import (
 )
 from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.resampling import Floats, Indices, Interval, generator
+from fieldwork.records.field import GroupDifference
 
 VARIED = ("entropy_bits", "one_minus_top5_share")
 MARKS = {"share_correct": "is_correct", "share_unread": "is_unread"}

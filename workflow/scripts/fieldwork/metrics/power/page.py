@@ -4,8 +4,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fieldwork.designs import FIELD, Design, PowerAdvice
 from fieldwork.metrics.power.table import by_effect
+from fieldwork.records.field import FIELD
+from fieldwork.records.power import Design, PowerAdvice
 
 _TITLES: Mapping[Design, str] = {
     "shares": "A share of answers moves from the baseline's",

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.designs import Design
 from fieldwork.metrics.comparisons import option_distance
 from fieldwork.metrics.permutation import MAX_TABLES, all_tables, holm, table_chances
 from fieldwork.metrics.power.dealing import chance_as_alike, differing_pairs
@@ -26,6 +25,7 @@ from fieldwork.metrics.resampling import (
     subsample_indices,
     wilson_interval,
 )
+from fieldwork.records.power import Design
 
 SATURATED = 0.995
 """Once a size reaches this power, larger ones are not simulated."""

@@ -6,8 +6,9 @@ Owns their rows. What an arm costs is asked of whoever knows, so that nothing he
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from fieldwork.designs import FIELD, PowerAdvice, PowerRow
 from fieldwork.metrics.power.study import Curve, smallest
+from fieldwork.records.field import FIELD
+from fieldwork.records.power import PowerAdvice, PowerRow
 
 
 class Cost(Protocol):

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.files.rows import cell_text
+from fieldwork.files.sheets import Record
 from fieldwork.puppets.conversations.columns import Layout, messages_at, value_at
 from fieldwork.puppets.conversations.instants import instant
 from fieldwork.puppets.conversations.messages import MessageReader, Spoken
-from fieldwork.rows import cell_text
-from fieldwork.sheets import Record
 
 _TRUE = ("true", "1", "yes", "ja", "oui", "wahr", "vrai")
 _FALSE = ("false", "0", "no", "nein", "non", "falsch", "faux")

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.headers import column_called, listed
-from fieldwork.sheets import Record
+from fieldwork.files.headers import column_called, listed
+from fieldwork.files.sheets import Record
 
 ColumnMap = Mapping[str, str | None]
 """Columns by what they hold; None says that the file has no such column, whatever its names."""

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, NamedTuple
 
-from fieldwork import json_values, sheets
 from fieldwork.errors import StudyError, first_line
-from fieldwork.sheets import Record
+from fieldwork.files import json_values, sheets
+from fieldwork.files.sheets import Record
 
 _LISTS = re.compile(r"conversations(-\d+)?\.json", re.IGNORECASE)
 ZIP = ".zip"

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from fieldwork import sheets, streams
+from fieldwork import streams
+from fieldwork.files import sheets
 from fieldwork.puppets.conversations.chatgpt import is_export
 from fieldwork.puppets.conversations.exports import ConversationFile, stream_json
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fieldwork.errors import StudyError
-from fieldwork.headers import bare_name
-from fieldwork.rows import cell_text
+from fieldwork.files.headers import bare_name
+from fieldwork.files.rows import cell_text
 
 Spoken = dict[str, str | None]
 """A message as `role` and `content`; a role that is NULL makes its conversation unreadable."""

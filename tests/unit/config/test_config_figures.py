@@ -1,0 +1,202 @@
+"""Each figure finds its task, a leaderboard its places, and settings that do not suit are told."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork.config.figures import figure_tasks, kinds_of, ranked_tasks, survey_tasks, task_of
+from fieldwork.config.settings import check_config
+from fieldwork.errors import StudyError
+
+HOME = Path(__file__).resolve().parents[3]
+SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
+BOARD = "resources/helm_lite_mmlu.csv"
+
+
+def source(kind: str | None = None, **more: Any) -> dict[str, Any]:
+    """A source of own questions, or of a benchmark."""
+    if kind in ("mmlu", "ethics"):
+        return {"format": kind, "dataset": "sample_mmlu", **more}
+    return {
+        "format": "items",
+        "dataset": "sample_ethics",
+        **({"kind": kind} if kind else {}),
+        **more,
+    }
+
+
+TASKS: dict[str, list[dict[str, Any]]] = {
+    "trivia": [source()],
+    "opinions": [source("choice")],
+    "wishes": [source("list")],
+    "both": [source("mixed")],
+    "parts": [source("list"), source("mmlu", item_ids=["a-001"])],
+    "mmlu": [source("mmlu", subjects=["a"])],
+    "ethics": [source("ethics", item_ids=["e-1"])],
+    # what the source says of its kind means nothing for a benchmark
+    "odd": [source("mmlu") | {"kind": "list"}],
+}
+
+
+def study(
+    tasks: list[str], figures: dict[str, str | None] | None = None, **settings: dict[str, Any]
+) -> dict[str, Any]:
+    """The shipped config with these tasks selected; `settings` are those of single tasks."""
+    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    for name, sources in TASKS.items():
+        entry = {"sources": copy.deepcopy(sources), "runs": 2, "max_tokens": 5}
+        config["tasks"][name] = entry | settings.get(name, {})
+    config["study"]["tasks"] = tasks
+    config["figures"] |= figures or {}
+    return config
+
+
+def checked(*args: Any, **settings: Any) -> dict[str, Any]:
+    config = study(*args, **settings)
+    check_config(config, SCHEMA, "my.yaml")
+    return config
+
+
+@pytest.mark.parametrize(
+    ("task", "kinds"),
+    [
+        ("trivia", {"choice"}),
+        ("opinions", {"choice"}),
+        ("wishes", {"list"}),
+        ("both", {"list", "choice"}),
+        ("parts", {"list", "choice"}),
+        ("mmlu", {"choice"}),
+        ("ethics", {"choice"}),
+        ("odd", {"choice"}),
+    ],
+)
+def test_the_kinds_of_a_task_are_those_its_sources_say(task: str, kinds: set[str]) -> None:
+    assert kinds_of(checked([task])["tasks"][task]) == kinds
+
+
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [
+        # the quickstart's and the other shipped studies' tasks
+        (
+            ["recommendations", "probe", "mmlu_lite"],
+            ["recommendations", "probe", "mmlu_lite", "recommendations", "recommendations"],
+        ),
+        (
+            ["recommendations", "mmlu_lite"],
+            ["recommendations", "mmlu_lite", "mmlu_lite", "recommendations", "recommendations"],
+        ),
+        (["trivia"], [None, "trivia", "trivia", "trivia", None]),
+        (["wishes"], ["wishes", None, None, "wishes", "wishes"]),
+        (["both"], ["both"] * 5),
+        (["trivia", "wishes"], ["wishes", "trivia", "trivia", "wishes", "wishes"]),
+        # the first of the study's order, whatever the order of the registry
+        (["opinions", "trivia"], [None, "opinions", "opinions", "opinions", None]),
+        # chosen questions before a whole benchmark, a leaderboard before none
+        (["mmlu", "trivia"], [None, "trivia", "mmlu", "mmlu", None]),
+        (["mmlu", "ethics"], [None, "ethics", "mmlu", "mmlu", None]),
+        (["trivia", "mmlu_lite"], [None, "trivia", "mmlu_lite", "trivia", None]),
+        (["mmlu"], [None, "mmlu", "mmlu", "mmlu", None]),
+        (["parts"], ["parts"] * 5),
+    ],
+)
+def test_a_figure_takes_the_first_task_that_suits(
+    tasks: list[str], expected: list[str | None]
+) -> None:
+    figures = checked(tasks)["figures"]
+    assert [figures[f"fig{k}"] for k in range(1, 6)] == expected
+    assert figures["categories"] is None
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_study_has_a_figure(task: str) -> None:
+    assert any(checked([task])["figures"].values())
+
+
+def test_a_named_task_and_null_hold() -> None:
+    names: dict[str, str | None] = {"fig2": "mmlu", "fig3": None, "categories": "mmlu"}
+    config = checked(["trivia", "mmlu"], names)
+    assert config["figures"]["fig2"] == config["figures"]["categories"] == "mmlu"
+    assert config["figures"]["fig3"] is None
+    # the power of a study does not hang on whether a figure is drawn
+    assert task_of(config, "fig3") == "trivia"
+    assert figure_tasks(config) == config["figures"]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "figures", "message"),
+    [
+        (["trivia"], {"fig1": "nope"}, "figures.fig1: 'nope' is not in tasks (there are both, "),
+        (
+            ["trivia", "wishes"],
+            {"fig1": "recommendations"},
+            "figures.fig1: 'recommendations' is not in study.tasks (trivia, wishes); select it there, "
+            "name one of these, or write auto, or null",
+        ),
+        (
+            ["trivia"],
+            {"fig1": "trivia"},
+            "figures.fig1: the figure draws questions of kind list, and those of 'trivia' are of kind "
+            "choice (kind in tasks.trivia.sources); name another task, or write auto, or null",
+        ),
+        (["wishes"], {"fig2": "wishes"}, "draws questions of kind choice, and those of 'wishes'"),
+        (["wishes"], {"fig3": "wishes"}, "draws questions of kind choice, and those of 'wishes'"),
+        (["mmlu"], {"fig5": "mmlu"}, "draws questions of kind list, and those of 'mmlu'"),
+        (
+            ["wishes"],
+            {"categories": "wishes"},
+            "of kind list (kind in tasks.wishes.sources); name another task, or write null",
+        ),
+        (["trivia"], {"categories": "auto"}, "figures.categories: 'auto' is not in tasks"),
+    ],
+)
+def test_a_task_that_does_not_suit_is_told(
+    tasks: list[str], figures: dict[str, str | None], message: str
+) -> None:
+    with pytest.raises(StudyError) as caught:
+        check_config(study(tasks, figures), SCHEMA, "my.yaml")
+    assert str(caught.value).startswith("my.yaml: figures.")
+    assert message in str(caught.value)
+
+
+def test_no_task_is_called_auto() -> None:
+    config = study(["trivia"])
+    config["tasks"]["auto"] = config["tasks"]["trivia"]
+    with pytest.raises(StudyError, match=r"tasks\.auto: .* choose another"):
+        check_config(config, SCHEMA, "my.yaml")
+
+
+def test_a_leaderboard_with_a_note_has_no_places() -> None:
+    note = {"leaderboard": BOARD, "leaderboard_note": "Other questions"}
+    tasks = ["trivia", "opinions", "mmlu"]
+    config = checked(tasks, mmlu={"leaderboard": BOARD}, opinions=note)
+    assert ranked_tasks(config) == {"mmlu": BOARD}
+    assert config["figures"]["fig3"] == "opinions"
+    assert ranked_tasks(checked(["trivia"], mmlu={"leaderboard": BOARD})) == {}
+
+
+def test_a_task_of_lists_has_no_leaderboard() -> None:
+    with pytest.raises(
+        StudyError, match=r"tasks\.wishes\.leaderboard: only questions with options"
+    ):
+        check_config(study(["wishes"], wishes={"leaderboard": BOARD}), SCHEMA, "my.yaml")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [
+        (["recommendations", "probe", "mmlu_lite"], ["recommendations", "probe"]),
+        (["recommendations", "mmlu_lite"], ["recommendations"]),
+        (["mmlu"], ["mmlu"]),
+        (["both"], ["both"]),
+        (["trivia", "wishes"], ["wishes", "trivia"]),
+    ],
+)
+def test_participants_are_not_asked_a_whole_benchmark(
+    tasks: list[str], expected: list[str]
+) -> None:
+    assert survey_tasks(checked(tasks)) == expected
+    assert survey_tasks(checked(tasks, {"fig1": None, "fig2": None})) == expected

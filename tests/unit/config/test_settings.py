@@ -1,0 +1,658 @@
+"""The config and its schema agree, and mistakes are told in one line."""
+
+import copy
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork.config.field import field_files
+from fieldwork.config.settings import arms_of, check_config, controls_of, filters_of, study_corpora
+from fieldwork.errors import StudyError
+
+HOME = Path(__file__).resolve().parents[3]
+SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
+RULES = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+EMBEDDED = {"provider": "embedded", "label": "E", "encoder": "e"}
+OPENAI = {"provider": "openai", "label": "O", "model": "m", "base_url": "http://127.0.0.1/v1"}
+GEMINI = {"provider": "gemini", "label": "G", "model": "m"}
+PRICE = {"as_of": "2026-11-01", "source": "page", "input": 1, "output": 2}
+ITEMS = {"format": "items", "dataset": "recommendations"}
+FIELD: dict[str, Any] = {
+    # any file that is read will do: its columns are looked at by the import
+    "path": "resources/tasks/aliases.csv",
+    "layout": "wide",
+    "columns": {"participant": "id"},
+    "prompts": {"movies": "Q1"},
+}
+
+
+def shipped_config() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    return loaded
+
+
+def config_with(setting: str, value: Any) -> dict[str, Any]:
+    config = shipped_config()
+    *way, last = setting.split("/")
+    place: Any = config
+    for step in way:
+        place = place[int(step)] if isinstance(place, list) else place[step]
+    place[last] = copy.deepcopy(value)
+    return config
+
+
+def complaint(config: dict[str, Any]) -> str:
+    with pytest.raises(StudyError) as caught:
+        check_config(config, SCHEMA, "config.yaml")
+    return str(caught.value)
+
+
+def described_properties(rule: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every property of the schema that users may write, with where it stands."""
+    if isinstance(rule, list):
+        for number, inner in enumerate(rule):
+            yield from described_properties(inner, f"{where}[{number}]")
+    elif isinstance(rule, dict):
+        for name, inner in rule.get("properties", {}).items():
+            yield f"{where}/{name}", inner
+        for key, inner in rule.items():
+            yield from described_properties(inner, f"{where}/{key}")
+
+
+def test_every_key_is_described() -> None:
+    found = dict(described_properties(RULES))
+    assert len(found) > 60
+    for where, rule in found.items():
+        shared = RULES["$defs"].get(rule.get("$ref", "").removeprefix("#/$defs/"), {})
+        # the const of an alternative repeats a key that is described beside the alternatives
+        chosen = "const" in rule or where.endswith("history_condition/context")
+        assert chosen or rule.get("description") or shared.get("description"), where
+
+
+def test_every_object_refuses_unknown_keys() -> None:
+    def objects(rule: Any, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        if isinstance(rule, dict):
+            if rule.get("type") == "object":
+                yield where, rule
+            for key, inner in rule.items():
+                yield from objects(inner, f"{where}/{key}")
+
+    for where, rule in objects(RULES, ""):
+        closed = "additionalProperties" in rule or "unevaluatedProperties" in rule
+        # closed by the alternatives, or by whoever refers to it
+        elsewhere = "oneOf" in rule or where == "/$defs/location"
+        assert closed or elsewhere, where
+
+
+def test_shipped_config_and_schema_hold_the_same_keys() -> None:
+    assert set(shipped_config()) == set(RULES["properties"])
+
+
+def test_shipped_config_is_valid_and_says_every_default_itself_or_not_at_all() -> None:
+    config = shipped_config()
+    check_config(config, SCHEMA, "config.yaml")
+    again = copy.deepcopy(config)
+    check_config(again, SCHEMA, "config.yaml")
+    assert again == config
+
+
+def numbers(rule: Any, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every rule for a number, with where it stands."""
+    if isinstance(rule, dict):
+        if {"integer", "number"} & set(rule.get("type", ())) or rule.get("type") == "integer":
+            yield where, rule
+        for key, inner in rule.items():
+            yield from numbers(inner, f"{where}/{key}")
+    elif isinstance(rule, list):
+        for place, inner in enumerate(rule):
+            yield from numbers(inner, f"{where}/{place}")
+
+
+def test_every_number_that_takes_time_or_memory_is_bounded() -> None:
+    harmless = ("usd", "requests_per_minute", "tokens_per_minute", "batch/properties/max_tokens")
+    found = dict(numbers(RULES))
+    assert len(found) > 30
+    for where, rule in found.items():
+        assert "maximum" in rule or "usd" in where or where.endswith(harmless), where
+
+
+@pytest.mark.parametrize("study", sorted((HOME / "studies").glob("*.yaml")), ids=lambda p: p.name)
+def test_shipped_studies_are_valid(study: Path) -> None:
+    def merge(base: Any, over: Any) -> Any:
+        if not (isinstance(base, dict) and isinstance(over, dict)):
+            return over
+        return {**base, **{key: merge(base.get(key), value) for key, value in over.items()}}
+
+    over = yaml.safe_load(study.read_text(encoding="utf-8"))
+    merged = merge(shipped_config(), over)
+    check_config(merged, SCHEMA, study.name)
+    assert merged["study"]["name"] == over["study"]["name"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("stdy", 1, "unknown key 'stdy'"),
+        ("calibration/tasks", ["x"], "calibration.tasks: 'x' is not in study.tasks (recommend"),
+        ("calibration/conditions", ["web"], "calibration.conditions: 'web' is not in study.cond"),
+        ("calibration/weights", "no.parquet", "calibration.weights: no file no.parquet; give the"),
+        ("calibration/over", ["people"], "calibration.over.0: 'people' is not one of"),
+        ("calibration/folds", 1, "calibration.folds: 1 is less than"),
+        ("study/seeed", 1, "study: unknown key 'seeed'; known here: conditions, corpus"),
+        ("study/seed", "x", "study.seed: 'x' is not a whole number (Seed of"),
+        ("study/seed", 2**31, "study.seed: 2147483648 is greater than"),
+        (
+            "metrics/permutations",
+            10**23,
+            "metrics.permutations: 100000000000000000000000 is greater",
+        ),
+        ("tasks/probe/runs", 2_000_000_000, "tasks.probe.runs: 2000000000 is greater than"),
+        ("tasks/probe/max_tokens", 10**9, "tasks.probe.max_tokens: 1000000000 is greater than"),
+        ("conditions/rag/replicates", 10**6, "conditions.rag.replicates: 1000000 is greater"),
+        ("study/seed", -1, "study.seed: -1 is less than"),
+        ("study/models", [], "study.models: the list is empty; name at least one"),
+        ("study/models", "embedded", "study.models: 'embedded' is not a list [a, b]"),
+        ("study/models", ["x"], "study.models: 'x' is not in models (there are embedded"),
+        ("study/conditions", ["x"], "study.conditions: 'x' is not in conditions"),
+        ("study/tasks", ["x"], "study.tasks: 'x' is not in tasks"),
+        ("study/corpus", "x", "study.corpus: 'x' is not in corpora"),
+        ("study/name", "../x", "study.name: '../x' does not fit"),
+        ("models/..", EMBEDDED, "models: '..' does not fit"),
+        ("tasks/a\\b", {}, "tasks: 'a\\\\b' does not fit"),
+        ("models/m", {**EMBEDDED, "provider": "x"}, "models.m.provider: 'x' is not one of"),
+        ("models/m", {"provider": "embedded", "label": "x"}, "models.m: 'encoder' is a required"),
+        (
+            "models/m",
+            {**OPENAI, "base_url": "ftp://x"},
+            "models.m.base_url: the value does not fit (",
+        ),
+        ("models/m", {**OPENAI, "encoder": "e"}, "models.m: unknown key 'encoder'"),
+        ("models/m", {**OPENAI, "timeout_s": 0}, "models.m.timeout_s: 0 is less"),
+        ("models/m", {"label": "x"}, "models.m: 'provider' is a required property"),
+        ("models/m", {**OPENAI, "dispatch": "bach"}, "models.m.dispatch: 'bach' is not one of"),
+        ("models/m", {**GEMINI, "dispatch": "slow"}, "models.m.dispatch: 'slow' is not one of"),
+        ("models/m", {**GEMINI, "headers": {}}, "models.m: unknown key 'headers'"),
+        ("models/m", {**GEMINI, "vertex": {"project": "p"}}, "'location' is a required property"),
+        ("models/m", {**OPENAI, "shutdown": "soon"}, "models.m.shutdown: 'soon' is not a"),
+        ("prices/m", {**PRICE, "input": float("nan")}, "prices.m.input: nan is no finite number"),
+        ("prices/m", {**PRICE, "output": -1}, "prices.m.output: -1 is less than"),
+        ("prices/m", {**PRICE, "inptu": 1}, "prices.m: unknown key 'inptu'"),
+        ("generation/budget_usd", -1, "generation.budget_usd: -1 is less than"),
+        ("field_kit/tasks", ["x"], "field_kit.tasks: 'x' is not in tasks"),
+        ("field_kit/platforms", {"x": "ChatGPT"}, "field_kit.platforms: 'x' is not in models"),
+        ("field_kit/repeats", 0, "field_kit.repeats: 0 is less than"),
+        (
+            "field_kit/groups",
+            {"g": {"question": "Which?", "options": ["a", "A "]}},
+            "field_kit.groups.g.options: two of them have the same text",
+        ),
+        (
+            "field_kit/groups",
+            {"g": {"question": " ", "options": ["a", "b"]}},
+            "field_kit.groups.g.question: ' ' does not fit (The question)",
+        ),
+        ("field_kit/groups", {"a b": {}}, "field_kit.groups: 'a b' does not fit"),
+        (
+            "field_kit/groups",
+            {"a": {"question": "?"}},
+            "field_kit.groups.a: 'options' is a required",
+        ),
+        ("models/m", None, "models.m: None is not a mapping (key: value)"),
+        ("conditions/c", {"context": "rug", "label": "x"}, "conditions.c.context: 'rug' is not"),
+        ("conditions/c", {"label": "x"}, "conditions.c: 'context' is a required property"),
+        (
+            "conditions/c",
+            {"context": "history", "label": "x", "pool": "any"},
+            "conditions.c.pool: 'any' is not one of ['user', 'corpus']",
+        ),
+        (
+            "conditions/c",
+            {"context": "none", "label": "x", "pool": "user"},
+            "conditions.c: unknown key 'pool'",
+        ),
+        (
+            "conditions/c",
+            {"context": "profile", "label": "x", "temperature": 3},
+            "conditions.c.temperature: 3 is greater",
+        ),
+        (
+            "conditions/c",
+            {"context": "none", "label": "x", "after": "ofline"},
+            "conditions.c.after: 'ofline' is not in conditions",
+        ),
+        (
+            "conditions/c",
+            {"context": "none", "label": "x", "after": "profile"},
+            "conditions.c.after: name a condition with context: none that follows no other",
+        ),
+        (
+            "conditions/c",
+            {"context": "none", "label": "x", "after": "offline_t0"},
+            "conditions.c.after: give both the same temperature",
+        ),
+        (
+            "conditions/c",
+            {"context": "history", "label": "x", "corpus": "reddit"},
+            "conditions.c.corpus: 'reddit' is not in corpora (there are lmsys_chat_1m",
+        ),
+        (
+            "conditions/c",
+            {"context": "history", "label": "x", "conversations": 5, "out_of": 4},
+            "conditions.c.out_of: 4 are drawn, but a puppet is to bring 5; raise it",
+        ),
+        (
+            "conditions/c",
+            {"context": "rag", "label": "x", "pool": "corpus", "out_of": 4},
+            "conditions.c.out_of: what is retrieved from the pool corpus is not drawn",
+        ),
+        (
+            "conditions/c",
+            {"context": "history", "label": "x", "profile": "assistant"},
+            "conditions.c.profile: 'assistant' is not one of ['system', 'user', None]",
+        ),
+        (
+            "corpora/sample/filters",
+            {"min_turns": 1},
+            "corpora.sample.filters: unknown key 'min_tur",
+        ),
+        ("corpora/sample/filters", {"min_user_turns": 0}, "filters.min_user_turns: 0 is less than"),
+        ("arms", {}, "arms: 'figure' is a required property"),
+        ("arms", {"figure": "fig4"}, "arms.figure: fig4 is the name of another figure"),
+        ("arms", {"figure": "power"}, "arms.figure: power is the name of another figure"),
+        ("arms", {"figure": "a", "x": "tokens"}, "arms.x: 'tokens' is not one of"),
+        (
+            "arms",
+            {"figure": "a", "conditions": ["ofline"]},
+            "arms.conditions: 'ofline' is not among study.conditions (offline_t0, offline",
+        ),
+        (
+            "arms",
+            {"figure": "a", "x": "conversations", "conditions": ["offline", "profile"]},
+            "arms.conditions: 'profile' has no number of conversations; leave it out",
+        ),
+        ("corpora/c", {"format": "wildchat"}, "corpora.c: 'path' is a required property (or repo"),
+        ("corpora/c", {"format": "zz", "path": "x"}, "corpora.c.format: 'zz' is not one of"),
+        (
+            "corpora/c",
+            {"format": "lmsys", "path": "x", "file": 1},
+            "corpora.c: unknown key 'file'; known here: columns, files, filters, format, path",
+        ),
+        ("datasets/d", {"path": 3}, "datasets.d.path: 3 is not a text"),
+        ("datasets/sample", {"path": "x"}, "'sample' is in corpora and in datasets"),
+        ("filters", None, "filters: None is not a mapping (key: value)"),
+        ("filters/started_after", "2023-13-01", "filters.started_after: '2023-13-01' is not a"),
+        ("filters/languages", "English", "filters.languages: 'English' is not a list [a, b]"),
+        ("tasks/recommendations/sources/0/dataset", "x", "tasks.recommendations.sources.0.dataset"),
+        ("tasks/recommendations/sources/0/kinds", 1, "sources.0: unknown key 'kinds'"),
+        (
+            "tasks/t",
+            {"sources": [], "runs": 1, "max_tokens": 1},
+            "tasks.t.sources: the list is empty",
+        ),
+        ("tasks/t", {"sources": [ITEMS], "runs": True, "max_tokens": 1}, "tasks.t.runs: True is"),
+        ("profiles/personas/dataset", "x", "profiles.personas.dataset: 'x' is not in datasets"),
+        ("profiles/sentences/colum", "x", "profiles.sentences: unknown key 'colum'"),
+        ("tasks/t", {"sources": [ITEMS], "runs": 3.0, "max_tokens": 1}, "tasks.t.runs: 3.0 is not"),
+        (
+            "models/m",
+            OPENAI | {"headers": {"X": "a\nb"}},
+            "models.m.headers.X: the value does not fit (",
+        ),
+        ("models/m", OPENAI | {"headers": {"X\n": "a"}}, "models.m.headers"),
+        ("datasets/d", {"path": ""}, "datasets.d.path: '' should"),
+        (
+            "tasks/t",
+            {"sources": [ITEMS | {"item_ids": ["a", "a"]}], "runs": 1, "max_tokens": 1},
+            "tasks.t.sources.0.item_ids: 'a' stands twice; remove one",
+        ),
+        (
+            "field",
+            "answers.parquet",
+            "field: 'answers.parquet' is not a mapping (key: value) or null",
+        ),
+        ("field", {"path": "x"}, "field: 'layout' is a required property"),
+        ("field", {"layout": "wide", "columns": {}}, "field.columns: 'participant' is a required"),
+        ("field", FIELD | {"collumns": 1}, "field: unknown key 'collumns'; known here: columns,"),
+        ("field", FIELD | {"path": "nowhere.csv"}, "field.path: nothing at nowhere.csv; correct"),
+        (
+            "field",
+            FIELD | {"path": "docs"},
+            "field.path: docs holds nothing that is read (",
+        ),
+        ("field", FIELD | {"path": None}, "field: neither is given; give path for files on"),
+        ("field", FIELD | {"osf": {"node": "abc12"}}, "field: both are given; give path for files"),
+        ("field", FIELD | {"osf": {"node": "osf.io/abc12"}}, "field.osf.node: 'osf.io/abc12' does"),
+        (
+            "field",
+            FIELD | {"key_file": "results/key"},
+            "field.key_file: results/key lies under resu",
+        ),
+        ("field", FIELD | {"prompts": {}}, "field.prompts: layout wide needs the column of each"),
+        (
+            "field",
+            FIELD | {"layout": "long"},
+            "field.columns.prompt: layout long needs this column",
+        ),
+        (
+            "field",
+            FIELD | {"columns": {"participant": "id", "answer": "a"}},
+            "field.columns.answer: layout wide has field.prompts instead; remove it",
+        ),
+        (
+            "field",
+            FIELD | {"columns": {"participant": "id", "groups": {"sex": " id"}}},
+            "field.columns.groups.sex: ' id' is field.columns.participant, which nothing else may",
+        ),
+        (
+            "field",
+            FIELD | {"columns": {"participant": "id", "platform": "id"}},
+            "field.columns.platform: 'id' is field.columns.participant",
+        ),
+        (
+            "field",
+            FIELD | {"prompts": {"movies": "id"}},
+            "field.prompts.movies: 'id' is field.columns.participant",
+        ),
+        (
+            "field",
+            FIELD | {"skip_prompts": ["x"]},
+            "field.skip_prompts: layout wide reads no other columns",
+        ),
+        (
+            "field",
+            FIELD | {"prompts": {"movies": "Q1", "companies": "Q1"}},
+            "field.prompts: 'Q1' is given for several items; each needs its own",
+        ),
+        (
+            "field",
+            FIELD | {"prompts": {"recomendations/movies": "Q1"}},
+            "field.prompts: 'recomendations/movies' names no task of study.tasks (recommendations,",
+        ),
+        (
+            "field",
+            FIELD | {"prompts": {"probe/ethics-77": "Q1"}},
+            "field.prompts: 'probe/ethics-77' is no item of the study's tasks (ethics-00, ethics-01",
+        ),
+        (
+            "field",
+            FIELD | {"models": {"ChatGPT": "gpt-4o-mini"}},
+            "field.models: 'ChatGPT' is 'gpt-4o-mini', which is not among study.models (embedded)",
+        ),
+        ("metrics/baseline", "ofline", "metrics.baseline: 'ofline' is not in conditions"),
+        ("power/targets", 0.8, "power: unknown key 'targets'; known here: alpha, answer_share"),
+        ("power/alpha", 0, "power.alpha: 0 is less than or equal to"),
+        ("power/target", 1, "power.target: 1 is greater than or equal to"),
+        ("power/simulations", 0, "power.simulations: 0 is less than"),
+        ("power/sizes", [], "power.sizes: the list is empty; name at least one (Numbers of users"),
+        ("power/sizes", [40, 1], "power.sizes.1: 1 is less than the minimum of 2"),
+        ("power/sizes", [40, 40], "power.sizes: 40 stands twice; remove one"),
+        ("power/replicates", [1], "power.replicates.0: 1 is less than the minimum of 2"),
+        ("power/prompts", 0, "power.prompts: 0 is less than the minimum of 1"),
+        ("power/effects/who", [], "power.effects.who: the list is empty; name at least one"),
+        ("power/effects/who", [1.5], "power.effects.who.0: 1.5 is greater than the maximum of 1"),
+        ("power/effects/who", [float("nan")], "power.effects.who.0: nan is no finite number"),
+        ("power/effects/shares", [], "power.effects.shares: the list is empty; name at least one"),
+        (
+            "power/effects/shares",
+            [{"baseline": 93, "condition": 0.35}],
+            "power.effects.shares.0.baseline: 93 is greater than the maximum of 1",
+        ),
+        ("power/effects/shares", [{"baseline": 0.9}], "power.effects.shares.0: 'condition' is a"),
+        ("power/effects/scores", [-0.1], "power.effects.scores.0: -0.1 is less than"),
+        (
+            "power/lists",
+            {"named": 6, "options": 6},
+            "power.lists.named: a list of 6 leaves none of 6 options out",
+        ),
+        (
+            "corpora/c",
+            {"path": "x", "format": "lmsys", "columns": {"user": "u"}},
+            "corpora.c.columns: files of format lmsys have columns of their own",
+        ),
+        (
+            "corpora/c",
+            {"path": "x", "roles": {"Anna": "users"}},
+            "corpora.c.roles.Anna: 'users' is not",
+        ),
+        (
+            "corpora/c",
+            {"path": "x", "columns": {"speaker": "u"}},
+            "corpora.c.columns: unknown key 'speaker'; known here: conversation, language, messages",
+        ),
+        (
+            "tasks/probe/sources/0/columns",
+            {"answer": "x"},
+            "tasks.probe.sources.0.columns: unknown key 'answer'; known here: gold, item_id, kind",
+        ),
+        (
+            "tasks/probe/sources/0/gold",
+            "number",
+            "tasks.probe.sources.0.gold: 'number' is not one of",
+        ),
+        ("power/lists", {"named": 0}, "power.lists.named: 0 is less than the minimum of 1"),
+        ("power/sd_reruns", 0, "power.sd_reruns: 0 is less than or equal to"),
+        ("power/field_cost_usd", -1, "power.field_cost_usd: -1 is less than"),
+        ("figures/fig1", "recomendations", "figures.fig1: 'recomendations' is not in tasks"),
+        ("parsing/near_duplicates", 10, "parsing.near_duplicates: 10 is less"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(setting: str, value: Any, message: str) -> None:
+    told = complaint(config_with(setting, value))
+    assert told.startswith("config.yaml: ")
+    assert message in told
+    assert "\n" not in told
+
+
+def test_a_field_of_several_models_needs_a_column_that_tells_them_apart() -> None:
+    config = config_with("field", FIELD)
+    config["study"]["models"] = ["embedded", "local"]
+    assert "field.columns.model: the study asks 2 models" in complaint(config)
+    config = config_with("field", FIELD | {"columns": {"participant": "id", "platform": "p"}})
+    config["study"]["models"] = ["embedded", "local"]
+    check_config(config, SCHEMA, "config.yaml")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("folder", ["folder/a.csv", "folder/b.XLSX", "folder/deep/c.parquet"]),
+        ("folder/*", ["folder/a.csv", "folder/b.XLSX"]),
+        ("folder/a.csv", ["folder/a.csv"]),
+        ("odd[1].csv", ["odd[1].csv"]),
+    ],
+)
+def test_a_field_is_every_file_of_its_path_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, expected: list[str]
+) -> None:
+    names = ("a.csv", "b.XLSX", "~$b.xlsx", "key", "notes.docx", ".hidden.csv", "deep/c.parquet")
+    for name in (*(f"folder/{name}" for name in names), "odd[1].csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    config = config_with("field", FIELD | {"path": path})
+    check_config(config, SCHEMA, "config.yaml")
+    assert field_files(config) == expected
+
+
+def test_an_osf_project_is_its_manifest() -> None:
+    config = config_with("field", FIELD | {"path": None, "osf": {"node": "AbC12"}})
+    check_config(config, SCHEMA, "config.yaml")
+    assert field_files(config) == ["resources/downloads/osf/abc12/manifest.json"]
+    assert config["field"]["osf"]["url"] == "https://api.osf.io/v2"
+    assert field_files(shipped_config()) == []
+
+
+@pytest.mark.parametrize("key", ["study", "models", "filters"])
+def test_a_missing_part_is_named(key: str) -> None:
+    config = shipped_config()
+    del config[key]
+    assert f"{key!r} is a required property" in complaint(config)
+
+
+def test_keys_that_are_no_text_are_refused_like_others() -> None:
+    config = shipped_config()
+    config |= {1: 2, "zz": 3}
+    assert "unknown key '1'" in complaint(config)
+
+
+def test_an_unquoted_date_is_a_date() -> None:
+    config = config_with("filters/started_after", date(2023, 5, 1))
+    check_config(config, SCHEMA, "config.yaml")
+    assert config["filters"]["started_after"] == "2023-05-01"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "filled"),
+    [
+        ("models/m", EMBEDDED, {"note": None, "sharpness": 40, "context_weight": 0.3}),
+        ("models/m", OPENAI, {"api_key_env": "OPENAI_API_KEY", "timeout_s": 120}),
+        ("models/m", OPENAI, {"api": {"kind": "openai", "version": None}, "dispatch": "live"}),
+        (
+            "models/m",
+            OPENAI,
+            {
+                "prefix_cache": {"key": True, "breakpoint": False, "min_tokens": 1024}
+                | {"requests_per_minute": 15, "ttl_s": 300}
+            },
+        ),
+        ("models/m", {**OPENAI, "prefix_cache": None}, {"prefix_cache": None}),
+        (
+            "models/m",
+            GEMINI,
+            {
+                "base_url": "https://generativelanguage.googleapis.com",
+                "prefix_cache": {"min_tokens": 1024, "requests_per_minute": None, "ttl_s": 300},
+            },
+        ),
+        ("prices/m", PRICE, {"cached": None, "cache_write": None, "batch": 0.5, "flex": 0.5}),
+        ("conditions/c", {"context": "none", "label": "x"}, {"temperature": 1, "after": None}),
+        (
+            "conditions/c",
+            {"context": "rag", "label": "x"},
+            {"temperature": 1, "replicates": 2, "pool": "user", "conversations": 1}
+            | {"token_budget": 100_000, "order": "drawn"}
+            # without a corpus of its own a condition takes the study's
+            | {"corpus": "sample", "out_of": None, "profile": None},
+        ),
+        (
+            "conditions/c",
+            {"context": "profile", "label": "x"},
+            {"temperature": 1, "replicates": 2, "role": "system"},
+        ),
+        ("generation", {}, {"attempts": 5}),
+        ("filters", {}, {"min_user_turns": 5, "languages": [], "started_after": None}),
+    ],
+)
+def test_defaults_are_filled_and_those_of_other_kinds_are_not(
+    setting: str, value: dict[str, Any], filled: dict[str, Any]
+) -> None:
+    config = config_with(setting, value)
+    check_config(config, SCHEMA, "config.yaml")
+    found: Any = config
+    for step in setting.split("/"):
+        found = found[step]
+    assert {key: found[key] for key in filled} == filled
+    if setting == "conditions/c":
+        assert set(found) == {*value, *filled}
+
+
+def test_whole_sections_are_filled_and_their_defaults_are_not_held_to_the_registries() -> None:
+    config = shipped_config()
+    for section in ("field", "generation", "parsing", "figures"):
+        del config[section]
+    config["tasks"] = {"mine": {"sources": [copy.deepcopy(ITEMS)], "runs": 1, "max_tokens": 9}}
+    config["study"]["tasks"] = ["mine"]
+    config["conditions"] = {"blank": {"context": "none", "label": "Blank"}}
+    config["study"]["conditions"] = ["blank"]
+    config["metrics"] = {"baseline": "blank"}
+    check_config(config, SCHEMA, "config.yaml")
+    assert config["field"] is None
+    assert config["metrics"]["permutations"] == 1999
+    assert config["figures"] == {
+        **dict.fromkeys(["fig1", "fig5", "categories"]),
+        **dict.fromkeys(["fig2", "fig3", "fig4"], "mine"),
+    }
+    assert config["tasks"]["mine"]["leaderboard"] is None
+    assert config["tasks"]["mine"]["leaderboard_note"] is None
+
+
+def test_filled_defaults_are_not_shared() -> None:
+    config = shipped_config()
+    check_config(config, SCHEMA, "config.yaml")
+    first, second = config["tasks"]["probe"]["sources"]
+    first["subjects"].append("x")
+    assert second["subjects"] == []
+    assert "&id" not in yaml.safe_dump(config)
+
+
+def test_a_study_of_more_requests_than_any_can_pay_is_refused() -> None:
+    config = config_with("tasks/probe/runs", 1_000_000)
+    config["conditions"]["rag"]["replicates"] = 10
+    # of four items: three blank conditions, two with 2 replicates and one with 10
+    assert "config.yaml: tasks: the study asks 68,000," in complaint(config)
+    config["conditions"]["rag"]["replicates"] = 2
+    check_config(config, SCHEMA, "config.yaml")
+
+
+# ---- overlays ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("overlay", "expected"),
+    [
+        ({}, ["sample"]),
+        ({"history": {"corpus": "oasst2"}}, ["oasst2", "sample"]),
+        ({"history": {"corpus": "oasst2"}, "rag": {"corpus": "oasst2"}}, ["oasst2"]),
+    ],
+)
+def test_only_corpora_that_a_selected_condition_names_are_needed(
+    overlay: dict[str, Any], expected: list[str]
+) -> None:
+    config = shipped_config()
+    for condition, entry in overlay.items():
+        config["conditions"][condition] |= entry
+    check_config(config, SCHEMA, "config.yaml")
+    assert study_corpora(config) == expected
+
+
+def test_a_corpus_has_the_filters_of_the_study_and_over_them_its_own() -> None:
+    config = config_with("corpora/oasst2/filters", {"min_user_turns": 2, "languages": ["en"]})
+    check_config(config, SCHEMA, "config.yaml")
+    assert filters_of(config, "sample") == config["filters"]
+    assert filters_of(config, "oasst2") == config["filters"] | {
+        "min_user_turns": 2,
+        "languages": ["en"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("arms", "expected"),
+    [
+        (None, []),
+        ({"figure": "a"}, ["offline_t0", "offline", "offline_again", "history", "rag", "profile"]),
+        ({"figure": "a", "conditions": ["rag", "offline"]}, ["rag", "offline"]),
+        (
+            {"figure": "a", "x": "conversations"},
+            ["offline_t0", "offline", "offline_again", "history", "rag"],
+        ),
+    ],
+)
+def test_conditions_of_the_figure_of_arms(arms: Any, expected: list[str]) -> None:
+    config = config_with("arms", arms)
+    check_config(config, SCHEMA, "config.yaml")
+    assert arms_of(config) == expected
+
+
+@pytest.mark.parametrize(
+    ("baseline", "controls"), [("offline", ["offline_again"]), ("profile", [])]
+)
+def test_a_control_asks_the_baseline_again_and_no_other_condition(
+    baseline: str, controls: list[str]
+) -> None:
+    config = config_with("metrics/baseline", baseline)
+    check_config(config, SCHEMA, "config.yaml")
+    assert controls_of(config) == controls

@@ -1,0 +1,119 @@
+"""Files that a config names are found, and a setting that names none is told."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork.config.settings import check_config
+from fieldwork.config.study_files import check_files, location_of, source_files
+from fieldwork.errors import StudyError
+
+HOME = Path(__file__).resolve().parents[3]
+SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study folder that is the working directory, beside a workflow that ships files."""
+    for name in ("study/own/b.csv", "study/own/deep/a.csv", "study/[x]/c.csv", "home/come/d.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "study" / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "study")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("own/b.csv", ["own/b.csv"]),
+        ("own", ["own/b.csv", "own/deep/a.csv"]),
+        ("own/*.csv", ["own/b.csv"]),
+        ("own/**/*.csv", ["own/b.csv", "own/deep/a.csv"]),
+        ("[x]", ["[x]/c.csv"]),
+        ("come", ["HOME/come/d.csv"]),
+        ("come/*.csv", ["HOME/come/d.csv"]),
+        ("come/d.csv", ["HOME/come/d.csv"]),
+    ],
+)
+def test_files_at_a_path(study: Path, path: str, expected: list[str]) -> None:
+    def shipped(asked: str) -> str:
+        return asked if Path(asked).exists() else f"{study}/home/{asked}"
+
+    config = {"corpora": {}, "datasets": {"d": {"path": path}}}
+    found = source_files(config, "d", shipped)
+    assert found == [name.replace("HOME", f"{study}/home") for name in expected]
+
+
+@pytest.mark.parametrize("path", ["nowhere", "empty", "own/*.parquet"])
+@pytest.mark.parametrize(("registry", "other"), [("corpora", "datasets"), ("datasets", "corpora")])
+@pytest.mark.usefixtures("study")
+def test_nothing_at_a_path_names_the_setting(path: str, registry: str, other: str) -> None:
+    with pytest.raises(StudyError, match=rf"^{registry}\.d\.path: nothing at ") as caught:
+        source_files({registry: {"d": {"path": path}}, other: {}}, "d", str)
+    assert path in str(caught.value)
+
+
+def test_a_download_is_its_manifest() -> None:
+    entry = {"repo": "a/b", "revision": "main", "files": ["*.csv"]}
+    config = {"corpora": {"c": {"format": "wildchat", **entry}}, "datasets": {}}
+    assert source_files(config, "c", str) == ["resources/downloads/c/manifest.json"]
+    assert location_of(config, "c") == {"path": None, **entry}
+
+
+@pytest.fixture(scope="module")
+def quickstart() -> dict[str, Any]:
+    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    check_config(config, SCHEMA, "config.yaml")
+    return config
+
+
+def shipped(path: str) -> str:
+    return path if Path(path).exists() else str(HOME / path)
+
+
+def test_the_quickstart_names_only_files_that_are_there(quickstart: dict[str, Any]) -> None:
+    check_files(quickstart, shipped, "config.yaml")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "parsing.aliases",
+        "parsing.overrides",
+        "metrics.categories",
+        "profiles.template",
+        "field_kit.consent",
+        "field_kit.texts",
+        "tasks.probe.sources.0.candidates",
+        "datasets.sample_ethics.path",
+        "corpora.sample.path",
+    ],
+)
+def test_a_file_that_is_not_there_names_its_setting(
+    quickstart: dict[str, Any], setting: str
+) -> None:
+    config = copy.deepcopy(quickstart)
+    *keys, last = [int(key) if key.isdigit() else key for key in setting.split(".")]
+    place: Any = config
+    for key in keys:
+        place = place[key]
+    assert last in place
+    place[last] = "no/such_file.csv"
+    with pytest.raises(
+        StudyError, match=rf"^mine.yaml: {setting}: no.* at no/such_file\.csv; correct"
+    ):
+        check_files(config, shipped, "mine.yaml")
+
+
+def test_own_corrections_are_looked_for_in_the_study_alone(
+    quickstart: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = copy.deepcopy(quickstart)
+    config["parsing"]["overrides"] = "resources/tasks/aliases.csv"
+    with pytest.raises(StudyError, match=r"^mine.yaml: parsing\.overrides: no file at"):
+        check_files(config, lambda path: str(HOME / path), "mine.yaml")

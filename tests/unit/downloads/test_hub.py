@@ -1,0 +1,391 @@
+"""Downloads against a loopback hub: what goes over the wire, what lands on disk, what is said."""
+
+import hashlib
+import logging
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from huggingface_hub import constants
+
+from fieldwork.downloads.hub import DownloadedFile, download
+from fieldwork.errors import StudyError, size_text
+from servers.hub import Fault, Hub, serve_hub
+
+REPO = "owner/chats"
+REVISION = "a" * 40
+LARGE = bytes(range(256)) * 12_000
+FILES = {
+    "data/train-0.parquet": LARGE,
+    "data/train-1.parquet": LARGE[::-1],
+    "README.md": b"a card\n",
+    "data/odd name #1.csv": b"a,b\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_OIDC_RESOURCE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", "/none")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_TELEMETRY", False)
+    # small chunks, so that small files break in the middle, and no pauses between attempts
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 100_000)
+    monkeypatch.setattr(time, "sleep", lambda _seconds: None)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with serve_hub({REPO: FILES}) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+        yield server
+
+
+def fetch(folder: Path, **changes: Any) -> list[DownloadedFile]:
+    wanted: dict[str, Any] = {
+        "name": "chats",
+        "repo": REPO,
+        "revision": REVISION,
+        "patterns": ["data/*.parquet"],
+        "folder": folder,
+    }
+    return download(**(wanted | changes))
+
+
+@contextmanager
+def listening(hear: Callable[[str], None]) -> Iterator[None]:
+    """Hands each log line of a download to `hear`."""
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            hear(record.getMessage())
+
+    logger = logging.getLogger("fieldwork.downloads.hub")
+    listener, level = Listener(), logger.level
+    logger.addHandler(listener)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(listener)
+        logger.setLevel(level)
+
+
+def test_files_land_under_their_paths_with_checksums_that_sha256sum_accepts(
+    hub: Hub, tmp_path: Path
+) -> None:
+    files = fetch(tmp_path, patterns=["*"])
+    assert [str(f.path.relative_to(tmp_path)) for f in files] == sorted(FILES)
+    for file in files:
+        content = FILES[str(file.path.relative_to(tmp_path))]
+        assert file.path.read_bytes() == content
+        assert (file.sha256, file.n_bytes) == (hashlib.sha256(content).hexdigest(), len(content))
+        checked = subprocess.run(
+            ["sha256sum", "-c", f"{file.path.name}.sha256"], cwd=file.path.parent, check=False
+        )
+        assert checked.returncode == 0
+    assert not list(tmp_path.rglob("*.partial"))
+    assert all(r.token is None for r in hub.requests)
+    assert {r.encoding for r in hub.requests if r.n_bytes} == {"identity"}
+
+
+def test_nothing_goes_over_the_network_once_everything_is_there(hub: Hub, tmp_path: Path) -> None:
+    first = fetch(tmp_path)
+    asked = len(hub.requests)
+    assert fetch(tmp_path) == first
+    assert len(hub.requests) == asked
+
+
+def test_a_copied_folder_is_checked_against_the_listing_and_kept(hub: Hub, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for name in ("data/train-0.parquet", "data/train-1.parquet"):
+        (tmp_path / name).write_bytes(FILES[name])
+    fetch(tmp_path)
+    assert hub.bytes_served == 0
+
+
+@pytest.mark.parametrize("damage", [b"", LARGE[:-1], LARGE[:-1] + b"\x00", None])
+def test_a_damaged_or_missing_file_is_fetched_again_and_only_that(
+    hub: Hub, tmp_path: Path, damage: bytes | None
+) -> None:
+    target = fetch(tmp_path)[0].path
+    before = hub.bytes_served
+    target.unlink() if damage is None else target.write_bytes(damage)
+    fetch(tmp_path)
+    assert target.read_bytes() == LARGE
+    assert hub.bytes_served - before == len(LARGE)
+
+
+def test_a_broken_connection_is_taken_up_where_it_broke(hub: Hub, tmp_path: Path) -> None:
+    hub.faults.append(Fault("/lfs/owner/chats/data/train-0.parquet", cut_after=1_000_000))
+    fetch(tmp_path, patterns=["data/train-0.parquet"])
+    assert hub.bytes_served == len(LARGE)
+    assert [r.range for r in hub.requests if r.n_bytes] == [None, "bytes=1000000-"]
+
+
+def test_a_reset_connection_is_taken_up_as_long_as_bytes_arrive(hub: Hub, tmp_path: Path) -> None:
+    hub.faults.append(Fault("/lfs/", cut_after=1_000_000, reset=True, times=2))
+    (file,) = fetch(tmp_path, patterns=["data/train-0.parquet"])
+    assert file.path.read_bytes() == LARGE
+    assert [r.range for r in hub.requests if r.n_bytes] == [
+        None,
+        "bytes=1000000-",
+        "bytes=2000000-",
+    ]
+
+
+def break_off(hub: Hub, folder: Path) -> None:
+    """Leave a partial file of 1,000,000 bytes: the connection drops and the server then fails."""
+    hub.faults += [Fault("/lfs/", cut_after=1_000_000), Fault("/lfs/", status=500)]
+    with pytest.raises(StudyError, match=r"HTTP 500.*HF_ENDPOINT"):
+        fetch(folder, patterns=["data/train-0.parquet"])
+
+
+def test_a_killed_download_is_taken_up_by_the_next_run(hub: Hub, tmp_path: Path) -> None:
+    break_off(hub, tmp_path)
+    said: list[str] = []
+    with listening(said.append):
+        fetch(tmp_path, patterns=["data/train-0.parquet"])
+    assert hub.bytes_served == len(LARGE)
+    assert f"{(len(LARGE) - 1_000_000) / 1e6:,.1f} MB to download" in said[0]
+
+
+@pytest.mark.parametrize("damage", [b"x" * 500, b"x" * len(LARGE), b"x" * (len(LARGE) + 1)])
+def test_a_damaged_partial_file_is_started_afresh(hub: Hub, tmp_path: Path, damage: bytes) -> None:
+    break_off(hub, tmp_path)
+    (partial,) = (tmp_path / "data").glob(".*.partial")
+    partial.write_bytes(damage)
+    (file,) = fetch(tmp_path, patterns=["data/train-0.parquet"])
+    assert file.path.read_bytes() == LARGE
+
+
+def test_a_partial_file_of_another_revision_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, hub: Hub, tmp_path: Path
+) -> None:
+    break_off(hub, tmp_path)
+    with serve_hub({REPO: {"data/train-0.parquet": LARGE[::-1]}}) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+        (file,) = fetch(tmp_path, patterns=["data/train-0.parquet"], revision="b" * 40)
+        assert server.bytes_served == len(LARGE)
+    assert file.path.read_bytes() == LARGE[::-1]
+
+
+@pytest.mark.parametrize("body", [LARGE[:-1] + b"\x00", LARGE[:-1], LARGE + b"\x00", b""])
+def test_other_content_than_promised_is_refused(hub: Hub, tmp_path: Path, body: bytes) -> None:
+    hub.faults.append(Fault("/lfs/", body=body, times=9))
+    with pytest.raises(StudyError, match="another content"):
+        fetch(tmp_path, patterns=["data/train-0.parquet"])
+    assert not (tmp_path / "data/train-0.parquet").exists()
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (
+            Fault("/api/", status=401),
+            ["accept its terms at http", f"/datasets/{REPO}, then set HF_TOKEN"],
+        ),
+        (Fault("/api/", status=403), ["accept its terms at http", "HF_TOKEN"]),
+        (Fault("/resolve/", status=403), ["accept its terms at http", "HF_TOKEN"]),
+        (Fault("/api/", status=404), [REPO, REVISION, "HF_ENDPOINT"]),
+        (Fault("/resolve/", status=404), ["HTTP 404 for http", "/data/train-0.parquet", REVISION]),
+        (Fault("/lfs/", status=404), ["HTTP 404 for http", "/resolve/"]),
+        (Fault("/api/", status=500), ["HTTP 500", "HF_ENDPOINT", "`path:` of chats"]),
+        (Fault("/lfs/", status=429, times=99), ["HTTP 429", "HF_ENDPOINT", "`path:` of chats"]),
+    ],
+)
+def test_refusals_say_what_to_do(hub: Hub, tmp_path: Path, fault: Fault, said: list[str]) -> None:
+    hub.faults.append(fault)
+    with pytest.raises(StudyError) as caught:
+        fetch(tmp_path)
+    assert "\n" not in str(caught.value)
+    for part in said:
+        assert part in str(caught.value)
+
+
+def test_a_server_that_asks_for_patience_gets_it(hub: Hub, tmp_path: Path) -> None:
+    hub.faults.append(Fault("/lfs/", status=429, times=3))
+    assert len(fetch(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("repo", "said"),
+    [("none/such", "none/such at revision"), ("no such//name", "write `repo:` as owner/name")],
+)
+def test_a_repository_that_is_none_is_named(hub: Hub, tmp_path: Path, repo: str, said: str) -> None:
+    assert hub.endpoint
+    with pytest.raises(StudyError, match=said):
+        fetch(tmp_path, repo=repo)
+
+
+@pytest.mark.parametrize("pattern", ["data/none.parquet", "*.jsonl"])
+def test_a_pattern_without_a_file_is_named(hub: Hub, tmp_path: Path, pattern: str) -> None:
+    assert hub.endpoint
+    with pytest.raises(StudyError, match=pattern.replace("*", r"\*")):
+        fetch(tmp_path, patterns=["README.md", pattern])
+
+
+def test_a_missing_revision_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with serve_hub({REPO: FILES}, revisions=["main"]) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+        with pytest.raises(StudyError, match=f"no revision {REVISION}"):
+            fetch(tmp_path)
+
+
+def test_a_branch_stays_at_the_commit_first_seen(hub: Hub, tmp_path: Path) -> None:
+    (file,) = fetch(tmp_path, revision="main", patterns=["README.md"])
+    file.path.unlink()
+    fetch(tmp_path, revision="main", patterns=["README.md"])
+    commit = hub.commit(REPO, "main")
+    assert [r.path.split("?")[0] for r in hub.requests] == [
+        f"/api/datasets/{REPO}/revision/main",
+        f"/datasets/{REPO}/resolve/{commit}/README.md",
+        f"/api/datasets/{REPO}/revision/{commit}",
+        f"/datasets/{REPO}/resolve/{commit}/README.md",
+    ]
+
+
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9", "http://none.invalid", "nonsense", ":"])
+def test_without_a_network_one_line_names_both_ways_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, endpoint: str
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", endpoint)
+    with pytest.raises(StudyError) as caught:
+        fetch(tmp_path)
+    message = str(caught.value)
+    assert endpoint in message
+    assert "set HF_ENDPOINT to a mirror, or set `path:` of chats in the config" in message
+    assert "\n" not in message
+
+
+def test_offline_mode_asks_nobody(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(StudyError, match="unset the `HF_HUB_OFFLINE`"):
+        fetch(tmp_path)
+    assert not hub.requests
+
+
+def test_the_token_goes_to_the_hub(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    fetch(tmp_path, patterns=["README.md"])
+    assert {r.token for r in hub.requests} == {"hf_secret"}
+    kept = [p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()]
+    assert not any(b"hf_secret" in content for content in kept)
+
+
+def test_size_and_room_are_told_before_the_first_byte(hub: Hub, tmp_path: Path) -> None:
+    served: list[int] = []
+    said: list[str] = []
+
+    def listen(line: str) -> None:
+        served.append(hub.bytes_served)
+        said.append(line)
+
+    with listening(listen):
+        fetch(tmp_path)
+    assert served[0] == 0
+    assert f"2 files, {size_text(2 * len(LARGE))} to download" in said[0]
+    assert re.search(r"[kMG]B free in ", said[0])
+
+
+def test_too_small_a_disk_is_said_before_the_first_byte(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=len(LARGE))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
+    with pytest.raises(StudyError, match="make room"):
+        fetch(tmp_path)
+    assert hub.bytes_served == 0
+
+
+@pytest.mark.parametrize(
+    "listed",
+    ["../outside.parquet", "/tmp/outside.parquet", "data/../../outside.parquet", "a\\b", "link/x"],
+)
+def test_a_listing_cannot_point_outside_the_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, listed: str
+) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    with serve_hub({REPO: FILES}, listed_paths={"data/train-0.parquet": listed}) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+        with pytest.raises(StudyError, match="lies outside"):
+            fetch(folder, patterns=["*"])
+        assert server.bytes_served == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in"]
+
+
+def test_a_refused_listing_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with serve_hub({REPO: FILES}, listed_paths={"README.md": "../README.md"}) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+        with pytest.raises(StudyError, match="lies outside"):
+            fetch(tmp_path, patterns=["*.md"])
+    with serve_hub({REPO: FILES}) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+        assert len(fetch(tmp_path, patterns=["*.md"])) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"<html>log in to the hotel's network</html>",
+        b"[]",
+        b"{}",
+        b'{"id": "a", "sha": "b", "siblings": [{"rfilename": "data/a.parquet"}]}',
+    ],
+)
+def test_an_endpoint_that_is_no_hub_is_said_to_be_none(
+    hub: Hub, tmp_path: Path, answer: bytes
+) -> None:
+    hub.faults.append(Fault("/api/", body=answer))
+    with pytest.raises(StudyError, match="not that of a hub"):
+        fetch(tmp_path)
+
+
+def test_models_are_served_from_the_root(hub: Hub, tmp_path: Path) -> None:
+    (file,) = fetch(tmp_path, repo_type="model", patterns=["README.md"])
+    assert file.path.read_bytes() == FILES["README.md"]
+    assert any(r.path.startswith(f"/{REPO}/resolve/") for r in hub.requests)
+
+
+def test_a_folder_that_cannot_be_written_is_named(hub: Hub, tmp_path: Path) -> None:
+    assert hub.endpoint
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StudyError, match="cannot read or write in"):
+        fetch(tmp_path / "file" / "folder")
+
+
+def test_an_empty_file_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with serve_hub({REPO: {"empty.txt": b""}}) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+        (file,) = fetch(tmp_path, patterns=["*"])
+    assert (file.path.read_bytes(), file.n_bytes) == (b"", 0)
+
+
+def test_the_library_asks_for_nothing_else(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    callers = "huggingface_hub.utils._detect_agent"
+    monkeypatch.setattr(constants, "AGENT_HARNESSES_PATH", str(tmp_path / "agents.json"))
+    monkeypatch.setattr(f"{callers}._registry", None)
+    monkeypatch.setattr(f"{callers}._fetch_registry", lambda: asked.append("callers"))
+    fetch(tmp_path / "data", patterns=["README.md"])
+    assert [r.path.split("?")[0] for r in hub.requests] == [
+        f"/api/datasets/{REPO}/revision/{REVISION}",
+        f"/datasets/{REPO}/resolve/{REVISION}/README.md",
+    ]
+    assert not asked

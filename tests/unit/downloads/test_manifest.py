@@ -1,0 +1,72 @@
+"""A manifest names what a download left, and stages read it back as plain files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fieldwork.downloads.manifest import NAME, local_files, write_manifest
+from fieldwork.errors import StudyError
+
+
+@pytest.fixture
+def download(tmp_path: Path) -> Path:
+    """A manifest of two files in folders of their own."""
+    folder = tmp_path / "download"
+    files = [folder / "data" / "b.csv", folder / "data" / "a.csv"]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("x")
+    manifest = folder / NAME
+    write_manifest(manifest, repo="a/b", revision="main", checksums=[(f, "00") for f in files])
+    return manifest
+
+
+def test_manifest_is_sorted_relative_and_the_same_each_time(download: Path) -> None:
+    assert json.loads(download.read_text()) == {
+        "repo": "a/b",
+        "revision": "main",
+        "files": [
+            {"path": "data/a.csv", "sha256": "00"},
+            {"path": "data/b.csv", "sha256": "00"},
+        ],
+    }
+    before = download.read_bytes()
+    files = [download.parent / "data" / name for name in ("a.csv", "b.csv")]
+    write_manifest(download, repo="a/b", revision="main", checksums=[(f, "00") for f in files])
+    assert download.read_bytes() == before
+
+
+def test_plain_files_and_manifests_keep_their_order(download: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.csv"
+    plain.touch()
+    listed = [download.parent / "data" / name for name in ("a.csv", "b.csv")]
+    assert local_files([str(plain), str(download)]) == [plain, *listed]
+
+
+def test_a_folder_of_files_can_be_moved(download: Path, tmp_path: Path) -> None:
+    moved = download.parent.rename(tmp_path / "elsewhere")
+    assert local_files([str(moved / NAME)]) == [moved / "data/a.csv", moved / "data/b.csv"]
+
+
+def test_a_listed_file_that_is_gone_names_the_manifest_that_lists_it(download: Path) -> None:
+    gone = download.parent / "data" / "b.csv"
+    gone.unlink()
+    with pytest.raises(StudyError, match="the file is gone") as caught:
+        local_files([str(download)])
+    assert str(caught.value) == (
+        f"{gone}: the file is gone; delete {download} to download it again"
+    )
+
+
+def test_a_plain_file_that_is_gone_is_not_downloaded(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"gone\.csv: the file is gone; put it back"):
+        local_files([str(tmp_path / "gone.csv")])
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"files": [{}]}', '{"files": 3}', "\xff"])
+def test_a_damaged_manifest_says_to_delete_it(tmp_path: Path, text: str) -> None:
+    manifest = tmp_path / NAME
+    manifest.write_text(text, encoding="latin-1")
+    with pytest.raises(StudyError, match=r"manifest\.json: not a readable"):
+        local_files([str(manifest)])

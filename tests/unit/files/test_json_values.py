@@ -1,0 +1,127 @@
+"""JSON files come out value by value, whatever their form, and what is broken is placed."""
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fieldwork.errors import StudyError
+from fieldwork.files import json_values
+from fieldwork.files.json_values import JsonValue, stream_values, values_in
+
+VALUES: list[Any] = [{"a": "x"}, {"a": [1, {"b": "]"}]}, {"a": "ü\u2028\U0001f600"}, {}]
+
+
+def values_of(path: Path, content: bytes) -> list[Any]:
+    path.write_bytes(content)
+    return [value for _, value in stream_values(path)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("form", ["lines", "carriage returns", "list", "indented"])
+def test_all_forms_hold_the_same_values(tmp_path: Path, encoding: str, form: str) -> None:
+    lines = "\n".join(json.dumps(value, ensure_ascii=False) for value in VALUES)
+    text = {
+        "lines": f"\n{lines}\n\n",
+        "carriage returns": lines.replace("\n", "\r\n"),
+        "list": json.dumps(VALUES, ensure_ascii=False),
+        "indented": f" {json.dumps(VALUES, indent=2)}\n\n",
+    }[form]
+    assert values_of(tmp_path / "a.json", text.encode(encoding)) == VALUES
+    assert values_of(tmp_path / "a.jsonl.gz", gzip.compress(text.encode(encoding))) == VALUES
+
+
+def test_places_are_lines_or_entries(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('\n{"a": 1}\n\n{"a": 2}\n')
+    assert list(stream_values(tmp_path / "a.jsonl")) == [
+        JsonValue("line 2", {"a": 1}),
+        JsonValue("line 4", {"a": 2}),
+    ]
+    assert [place for place, _ in values_in(io.BytesIO(b"[1, 2]"), "x")] == ["entry 1", "entry 2"]
+
+
+@pytest.mark.parametrize("text", [r'{"a": "\ud83d"}', '{"a": NaN}'])
+def test_what_only_one_library_reads_is_read(tmp_path: Path, text: str) -> None:
+    """Half an emoji, cut off by some tool, and numbers that JSON has not."""
+    (line,) = values_of(tmp_path / "a.jsonl", text.encode())
+    (entry,) = values_of(tmp_path / "a.json", f"[{text}]".encode())
+    assert repr(line) == repr(entry) == repr(json.loads(text))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    values=st.lists(
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+            lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner),
+        ),
+        max_size=8,
+    ),
+    chunk=st.integers(1, 40),
+)
+def test_a_list_reads_the_same_wherever_it_is_cut(values: list[Any], chunk: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_values, "_CHUNK", chunk)
+        read = [value for _, value in values_in(io.BytesIO(json.dumps(values).encode()), "x")]
+    assert read == values
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"a": 1}\n{"a": \n', "line 2 is not JSON"),
+        (b'{\n "a": 1\n}\n', "line 1 is not JSON"),
+        (b"id,a\n", "a list of objects is read as well"),
+        (b'[{"a": 1}, {"a": ]', "entry 2 of the list is not JSON"),
+        (b'[{"a": 1} {"a": 2}]', "the list breaks off after entry 1"),
+        (b'[{"a": 1}, ', "entry 2 of the list is not JSON"),
+        (b'[{"a": 1}', "the list breaks off after entry 1"),
+        (b'[{"a": 1}]\n[{"a": 2}]\n', "goes on after the list"),
+        (b'{"a": "\xe9"}\n', "is not UTF-8"),
+        (b'["\xe9"]', "is not UTF-8"),
+    ],
+)
+def test_what_is_not_json_is_refused_with_its_place(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    path = tmp_path / "a.json"
+    with pytest.raises(StudyError) as caught:
+        values_of(path, content)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_memory_is_that_of_a_value_and_not_of_the_file(tmp_path: Path, name: str) -> None:
+    """200 MB of values go through a process that may hold 120 MB more than it does at its start."""
+    row = json.dumps({"text": "x" * 200_000})
+    with (tmp_path / name).open("w") as file:
+        file.write("[" if name == "a.json" else "")
+        for n in range(1_000):
+            comma = "," if name == "a.json" and n else ""
+            file.write(f"{comma}{row}\n")
+        file.write("]" if name == "a.json" else "")
+    script = (
+        "import sys, resource; from pathlib import Path; from fieldwork.files.json_values import *\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "n = sum(len(value['text']) for _, value in stream_values(Path(sys.argv[1])))\n"
+        "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / name)],
+        env={"PYTHONPATH": str(Path(json_values.__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    characters, grown_kib = map(int, done.stdout.split())
+    assert characters == 200_000_000
+    assert grown_kib < 120 * 1024

@@ -1,0 +1,297 @@
+"""Files of any tool: the cells a person sees, under the row numbers a person sees."""
+
+import csv
+import datetime
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fieldwork.errors import StudyError
+from fieldwork.files.sheets import Record, Sheet, is_readable, kinds, read_sheet, stream_records
+
+TABLE = "id,movies,note\np1,Amélie,“ja”\np2,Brazil,\n"
+ROWS = [(2, ("p1", "Amélie", "“ja”")), (3, ("p2", "Brazil", ""))]
+
+
+def read_whole(path: Path) -> Sheet:
+    sheet = read_sheet(path)
+    return sheet._replace(rows=list(sheet.rows))
+
+
+def sheet_of(path: Path, content: bytes) -> Sheet:
+    path.write_bytes(content)
+    return read_whole(path)
+
+
+def refusal(path: Path, content: bytes | None = None) -> str:
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(StudyError) as caught:
+        read_whole(path)
+    told = str(caught.value)
+    assert told.startswith(f"{path}: ")
+    assert "\n" not in told
+    return told
+
+
+def workbook(path: Path, sheets: dict[str, Sequence[Sequence[Any]]]) -> Path:
+    with pd.ExcelWriter(path, engine="openpyxl") as writer:
+        for name, rows in sheets.items():
+            pd.DataFrame(list(rows), dtype=object).to_excel(
+                writer, sheet_name=name, header=False, index=False
+            )
+    return path
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"]
+)
+@pytest.mark.parametrize(
+    ("name", "delimiter"), [("a.csv", ","), ("a.CSV", ";"), ("a.csv", "\t"), ("a.tsv", "\t")]
+)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_text_files_of_every_encoding_and_separator_read_the_same(
+    tmp_path: Path, encoding: str, name: str, delimiter: str, line_end: str
+) -> None:
+    text = TABLE.replace(",", delimiter).replace("\n", line_end)
+    sheet = sheet_of(tmp_path / name, text.encode(encoding))
+    assert sheet.header == ("id", "movies", "note")
+    assert sheet.rows == ROWS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('id,a\np1,"1. Alien\n2. Brazil\n"\np2,x\n', [(2, "1. Alien\n2. Brazil\n"), (3, "x")]),
+        ('id,a\np1,"said ""no"", twice"\n', [(2, 'said "no", twice')]),
+        ("id,a\n\np1,x\n,\n  , \np2,y\n\n", [(3, "x"), (6, "y")]),
+        ("id,a\np1\np2,NA\n", [(2, ""), (3, "NA")]),
+        ("id,a,,\np1,x,,\n", [(2, "x")]),
+        ('"id, or code",a\np1,x;y;z\n', [(2, "x;y;z")]),
+        ("id,a\np1,x\x00y\n", [(2, "x\x00y")]),
+        ("id,a\np1,a\x85b\u2028c\n", [(2, "a\x85b\u2028c")]),
+    ],
+)
+def test_a_row_is_a_row_however_many_lines_it_has(
+    tmp_path: Path, text: str, expected: list[tuple[int, str]]
+) -> None:
+    sheet = sheet_of(tmp_path / "a.csv", text.encode())
+    assert [(row.number, row.cells[1]) for row in sheet.rows] == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "the file is empty"),
+        (b"id,a\np1,\xc3\xa9\np2,x\np3,\xe9t\xe9\n", "row 4 is Windows-1252 while row 2 is UTF-8"),
+        (b'id,a\np1,"\xe9\n\n"\np2,\xc3\xa9\n', "row 3 is UTF-8 while row 2 is Windows-1252"),
+        (b"id,a\np1,\xc3\xa9 \xe9\n", "row 2 is Windows-1252 while row 2 is UTF-8"),
+        ("id,a\np1,x\n".encode("utf-16") + b"\x00", "is not UTF-16"),
+        (b"id,a\np1,x,y\n", "row 2 has more cells than the header in row 1: put a text that"),
+        (b"Survey 2025,,\nid,a\np1,x\n", "row 2 has more cells than the header in row 1"),
+        (b"\n\nid,a\np1,x,y\n", "row 4 has more cells than the header in row 3"),
+        (b"\n\n", "the file is empty"),
+        (b"PK\x03\x04\x00\x01,b\np1,x\n", "is no text; give the file the ending of its kind"),
+        ("id,a\np1,x\n".encode("utf-32"), "is no text"),
+        (b'id,a\np1,x\np2,"open\np3,y\n', "row 3 cannot be read"),
+        (b'id,a\np1,"x" y\n', "row 2 cannot be read"),
+    ],
+)
+def test_a_text_file_that_cannot_be_trusted_is_refused_with_its_row(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    assert said in refusal(tmp_path / "a.csv", content)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"\n,\nid,a\np1,x\n", 4),
+        (b"sep=;\r\nid;a\r\np1;x\r\n", 2),
+        (b'\xef\xbb\xbf"sep=|"\nid|a\np1|x\n', 2),
+        (b"sep=\t\nid\ta\np1\tx\n", 2),
+        ("sep=;\nid;a\np1;x\n".encode("utf-16"), 2),
+    ],
+)
+def test_what_tools_write_above_the_header_is_passed_over(
+    tmp_path: Path, content: bytes, expected: int
+) -> None:
+    sheet = sheet_of(tmp_path / "a.csv", content)
+    assert (sheet.header, sheet.rows) == (("id", "a"), [(expected, ("p1", "x"))])
+
+
+def test_a_long_answer_is_read_whole(tmp_path: Path) -> None:
+    answer = "x y, " * 400_000
+    sheet = sheet_of(tmp_path / "a.csv", f'id,a\np1,"{answer}"\n'.encode())
+    assert next(iter(sheet.rows)).cells[1] == answer
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Survey 2025", None, None], ["id", "a", "b"], ["p1", "x", "y"]],
+        [["Who", None, "What", None], ["id", "sex", "a", "b"]],
+        [["id", "a", None], ["p1", "x", None], ["p2", "y", "a note"]],
+    ],
+)
+def test_a_workbook_whose_columns_have_no_names_is_refused(
+    tmp_path: Path, rows: list[list[Any]]
+) -> None:
+    said = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
+    assert "more cells than the header in row 1: delete rows above" in said
+    assert "separator" not in said
+
+
+def test_a_formula_without_a_value_is_no_empty_answer(tmp_path: Path) -> None:
+    rows = [["id", "a"], ["p1", "Heat"], [None, None], ["p2", "= My picks =\n1. Heat"]]
+    said = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
+    assert "row 4, column 2 begins with = and is a formula without a value" in said
+    assert "picks" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.sav", b"$FL2", "is none of .csv, .tsv, .csv.gz, .tsv.gz, .xlsx, .parquet"),
+        ("a.xlsx", b"PK no zip", "not a readable Excel workbook"),
+        ("a.parquet", b"PAR0", "not a readable Parquet file"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    assert said in refusal(tmp_path / name, content)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    assert "cannot be read" in refusal(tmp_path / "a.csv")
+
+
+def test_a_workbook_keeps_its_cells_and_its_row_numbers(tmp_path: Path) -> None:
+    day = datetime.datetime(2026, 5, 3)
+    rows = [["id", "a"], [1, "x"], [None, None], ["p3", "NA"], [4.5, day], [2.0, True]]
+    sheet = read_whole(workbook(tmp_path / "a.xlsx", {"Answers": rows, "Empty": []}))
+    assert sheet.header == ("id", "a")
+    assert sheet.rows == [(2, (1, "x")), (4, ("p3", "NA")), (5, (4.5, day)), (6, (2, True))]
+
+
+def test_a_workbook_of_several_sheets_is_refused(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", {"One": [["id"], [1]], "Two": [["x"]]})
+    assert "has 2 sheets; save the one" in refusal(path)
+
+
+CELLS = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\x00\ufeff"), max_size=9
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(CELLS, CELLS), max_size=6),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    delimiter=st.sampled_from(",;\t"),
+)
+def test_what_a_spreadsheet_writes_is_read_back_cell_by_cell(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str]],
+    encoding: str,
+    delimiter: str,
+) -> None:
+    path = tmp_path_factory.mktemp("round") / "a.csv"
+    with path.open("w", newline="", encoding=encoding) as handle:
+        writer = csv.writer(handle, delimiter=delimiter)
+        writer.writerow(["id", "answer"])
+        writer.writerows(rows)
+    written = [(n, row) for n, row in enumerate(rows, start=2) if any(map(str.strip, row))]
+    assert read_whole(path).rows == written
+
+
+def test_an_empty_workbook_is_refused(tmp_path: Path) -> None:
+    assert "the file is empty" in refusal(workbook(tmp_path / "a.xlsx", {"One": []}))
+
+
+def test_parquet_keeps_its_types_and_counts_from_the_header(tmp_path: Path) -> None:
+    columns = {"id": ["p1", None, "p3"], "a": [1, None, 3]}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    sheet = read_whole(tmp_path / "a.parquet")
+    assert sheet.header == ("id", "a")
+    assert sheet.rows == [(2, ("p1", 1)), (4, ("p3", 3))]
+
+
+def test_a_compressed_file_reads_as_the_file_does(tmp_path: Path) -> None:
+    for encoding in ("utf-8-sig", "utf-16", "cp1252"):
+        content = TABLE.replace(",", ";").encode(encoding)
+        sheet = sheet_of(tmp_path / "a.csv.gz", gzip.compress(content))
+        assert (sheet.header, sheet.rows) == (("id", "movies", "note"), ROWS)
+    assert "cannot be read" in refusal(tmp_path / "b.csv.gz", b"no gzip")
+    assert "cannot be read" in refusal(tmp_path / "c.csv.gz", gzip.compress(content)[:-9])
+
+
+def test_rows_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
+    """Memory is a row's: what is wrong at the end shows itself only there."""
+    rows = "".join(f"p{n},{'x' * 1000}\n" for n in range(2000))
+    (tmp_path / "a.csv").write_text(f"id,a\n{rows}p,x,too many\n")
+    waiting = iter(read_sheet(tmp_path / "a.csv").rows)
+    assert next(waiting).number == 2
+    with pytest.raises(StudyError, match="row 2002 has more cells"):
+        list(waiting)
+
+
+# ---- records of every kind -----------------------------------------------------------------------
+
+OBJECTS = [{"id": "p1", "a": ["x", {"b": 1}]}, {"id": "p2", "more": None}]
+
+
+def test_every_kind_gives_records_with_their_places(tmp_path: Path) -> None:
+    rows = [["id", "a"], ["p1", "x"], ["", ""], ["p3", "y"]]
+    text = "\n".join(",".join(row) for row in rows)
+    (tmp_path / "a.csv").write_text(text)
+    workbook(tmp_path / "a.xlsx", {"One": rows})
+    for name in ("a.csv", "a.xlsx"):
+        assert list(stream_records(tmp_path / name)) == [
+            Record("row 2", {"id": "p1", "a": "x"}),
+            Record("row 4", {"id": "p3", "a": "y"}),
+        ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, OBJECTS)))
+    (tmp_path / "a.json").write_text(json.dumps(OBJECTS, indent=1))
+    for name, word in (("a.jsonl", "line"), ("a.json", "entry")):
+        expected = [Record(f"{word} {n}", row) for n, row in enumerate(OBJECTS, start=1)]
+        assert list(stream_records(tmp_path / name)) == expected
+    pq.write_table(pa.Table.from_pylist([{"id": "p1", "a": [1, 2]}]), tmp_path / "a.parquet")
+    assert list(stream_records(tmp_path / "a.parquet")) == [
+        Record("row 1", {"id": "p1", "a": [1, 2]})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"\na,b,a\n1,2,3\n", "row 2 has the column 'a' twice; rename one"),
+        ("a.jsonl", b'{"a": 1}\n[2]\n', "line 2 is not an object"),
+        ("a.json", b'[{"a": 1}, "b"]', "entry 2 is not an object"),
+        ("a.txt", b"text", "is none of .csv, .tsv, .xlsx, .parquet, .jsonl, .ndjson, .json"),
+        ("a.parquet", b"PAR1 and more", "not a readable Parquet file"),
+    ],
+)
+def test_what_is_no_table_of_records_is_refused(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(StudyError) as caught:
+        list(stream_records(path))
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+
+
+def test_kinds_are_known_by_their_endings() -> None:
+    assert all(is_readable(Path(f"a.b{kind.upper()}")) for kind in kinds())
+    assert all(is_readable(Path(f"a{kind}.gz")) for kind in (".csv", ".tsv", ".jsonl", ".json"))
+    assert not any(map(is_readable, map(Path, ("a.txt", "a.zip", "a.gz", "a.xlsx.gz", "csv"))))

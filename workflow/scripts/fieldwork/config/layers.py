@@ -1,0 +1,146 @@
+"""The files that configure a study: laid one over another, and where each setting stands.
+
+Snakemake lays mappings over mappings, so that a model of another provider would keep settings of the one
+it replaces. Here an entry that names another kind than the entry below is defined anew.
+"""
+
+import re
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fieldwork.config.yaml_files import read_yaml
+from fieldwork.errors import StudyError
+
+Config = dict[str, Any]
+
+KINDS = {"models": "provider", "conditions": "context", "corpora": "format"}
+"""The key of each registry's entries that says which other keys they have."""
+
+LOCATION = ("path", "repo", "revision", "files")
+
+
+class Places(NamedTuple):
+    """Where the settings stand.
+
+    Attributes:
+        by_setting: keys joined with dots → file and line.
+        files: all files, for a setting that stands in none.
+    """
+
+    by_setting: Mapping[str, str]
+    files: str
+
+    def of(self, setting: str) -> str:
+        """File and line of a setting, or of the nearest one around it."""
+        while setting and setting not in self.by_setting:
+            setting = setting.rpartition(".")[0]
+        return self.by_setting.get(setting, self.files)
+
+
+def placed(problem: str, source: str | Places) -> str:
+    """A problem, which begins with its setting, after the place of that setting.
+
+    Args:
+        source: where the settings stand, or the name of the one file.
+    """
+    place = source if isinstance(source, str) else source.of(_setting_of(problem))
+    return f"{place}: {problem}"
+
+
+def _setting_of(problem: str) -> str:
+    unknown = re.match(r"(?:(.*?): )?unknown key '([^']*)'", problem)
+    if unknown is None:
+        return problem.partition(": ")[0]
+    return ".".join(part for part in unknown.groups() if part)
+
+
+class Layers(NamedTuple):
+    """What the files say together."""
+
+    settings: Config
+    places: Places
+
+
+def lay_over(files: Sequence[str | Path], command_line: Mapping[str, Any]) -> Layers:
+    """The settings of files, each laid over those before it, and of the command line over all.
+
+    Mappings are merged, all else is replaced.
+
+    Raises:
+        StudyError: a file cannot be read, naming it, the line and the way out.
+    """
+    # the study's own file first, as most mistakes are in it
+    names = [_short(file) for file in dict.fromkeys(reversed(files))]
+    settings: Config = {}
+    places: dict[str, str] = {}
+    for file in files:
+        name = _short(file)
+        layer = read_yaml(name)
+        settings = _merged(settings, layer.settings)
+        # the lowest file is shipped: a setting of it that does not fit has to be said in the one above
+        place = " + ".join(names) if name == names[-1] else name
+        places |= {setting: f"{place}, line {line}" for setting, line in layer.lines.items()}
+    settings = _merged(settings, command_line)
+    places |= dict.fromkeys(_settings_in(command_line), "--config")
+    return Layers(settings, Places(places, " + ".join(names)))
+
+
+def _short(file: str | Path) -> str:
+    """A file's path from the folder of the study, where it lies in it."""
+    path = Path(file)
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any], *way: str) -> Config:
+    """`above` over `below`; `way` are the keys that lead there."""
+    merged = dict(below)
+    for key, value in above.items():
+        if not isinstance(value, Mapping):
+            merged[key] = value
+            continue
+        base = merged.get(key)
+        base = base if isinstance(base, Mapping) else {}
+        if len(way) == 1:
+            base = _kept(way[0], base, value)
+        merged[key] = _merged(base, value, *way, key)
+    return merged
+
+
+def _kept(registry: str, base: Mapping[str, Any], entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an entry takes over from the one below it."""
+    kind = KINDS.get(registry, "")
+    if kind in entry and entry[kind] != base.get(kind):
+        return {}
+    if registry in ("corpora", "datasets") and {"path", "repo"} & set(entry):
+        return {key: value for key, value in base.items() if key not in LOCATION}
+    return base
+
+
+def _settings_in(layer: Mapping[str, Any], where: str = "") -> list[str]:
+    names = []
+    for key, value in layer.items():
+        names.append(f"{where}{key}")
+        if isinstance(value, Mapping):
+            names += _settings_in(value, f"{where}{key}.")
+    return names
+
+
+def check_command_line(arguments: Sequence[str]) -> None:
+    """End the program where a file after `--configfile` cannot be read, before Snakemake reads it.
+
+    Snakemake names neither file nor line of a mistake, and runs what a file holds as code.
+    """
+    options = ArgumentParser(add_help=False, allow_abbrev=False)
+    options.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    for file in options.parse_known_args(arguments)[0].configfile:
+        try:
+            read_yaml(file)
+        except StudyError as error:
+            # Snakemake takes every word after the option for a file
+            hint = (
+                "" if Path(file).exists() else "; write targets before --configfile, not after it"
+            )
+            raise SystemExit(f"ERROR: {error}{hint}") from None

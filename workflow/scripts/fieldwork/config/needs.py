@@ -1,0 +1,84 @@
+"""How many simulated users the conditions of a study need, and what they are made from.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from fieldwork.config.settings import Config, filters_of
+
+Unit = Literal["users", "conversations", "personas"]
+
+
+SMALL = 8_000_000
+"""Bytes of files that are counted in about a second, compressed ones by what is in them."""
+_COMPRESSED = {".xlsx": 10, ".gz": 5, ".zip": 5}
+
+
+class Need(NamedTuple):
+    """What a condition needs of a corpus, or of the persona source.
+
+    Attributes:
+        condition: its name.
+        source: the entry of `corpora` or `datasets`.
+        unit: what is counted there.
+        at_least: conversations a user must have to count, or 1.
+        needed: how many of the unit, for the task with the most runs.
+        task: that task.
+        filters: the filters of the corpus that are on, as a person would write them.
+    """
+
+    condition: str
+    source: str
+    unit: Unit
+    at_least: int
+    needed: int
+    task: str
+    filters: str
+
+
+def needs_of(config: Config) -> list[Need]:
+    """What the selected conditions need, in their order."""
+    runs = {task: config["tasks"][task]["runs"] for task in config["study"]["tasks"]}
+    task = max(runs, key=lambda name: runs[name])
+    return [
+        need
+        for condition in config["study"]["conditions"]
+        for need in _needs_of(config, condition, task, runs[task])
+    ]
+
+
+def _needs_of(config: Config, condition: str, task: str, runs: int) -> Iterator[Need]:
+    entry = config["conditions"][condition]
+    if entry["context"] == "profile" or entry.get("profile"):
+        source = config["profiles"]["personas"]["dataset"]
+        yield Need(condition, source, "personas", 1, runs, task, "")
+    if "pool" not in entry:
+        return
+    corpus, drawn = entry["corpus"], entry["out_of"] or entry["conversations"]
+    filters = _said(filters_of(config, corpus))
+    if entry["pool"] == "user":
+        yield Need(condition, corpus, "users", drawn, runs, task, filters)
+    else:
+        # with out_of each puppet draws from all conversations; else no two puppets share one
+        needed = drawn if entry["out_of"] else drawn * runs
+        yield Need(condition, corpus, "conversations", 1, needed, task, filters)
+
+
+def _said(filters: Config) -> str:
+    on = [
+        f"{name}: {', '.join(value) if isinstance(value, list) else str(value).lower()}"
+        for name, value in filters.items()
+        if value not in (None, False, [])
+    ]
+    return ", ".join(on)
+
+
+def are_small(files: Sequence[str]) -> bool:
+    """Whether files are counted so quickly that it can be done whenever a config is read."""
+    sizes = (
+        Path(file).stat().st_size * _COMPRESSED.get(Path(file).suffix.lower(), 1) for file in files
+    )
+    return sum(sizes) <= SMALL

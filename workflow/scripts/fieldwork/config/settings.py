@@ -1,0 +1,284 @@
+"""The config, checked: the schema's word on every key, and references between the registries.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from fieldwork.config.drawing import broken_arms, broken_baseline, broken_labels
+from fieldwork.config.field import broken_field
+from fieldwork.config.figures import broken_figures, figure_tasks
+from fieldwork.config.layers import Places, placed
+from fieldwork.config.models import broken_models
+from fieldwork.config.names import broken_names
+from fieldwork.config.schema import fill
+from fieldwork.config.unsafe_texts import markup_in, secrets_in
+from fieldwork.errors import StudyError
+from fieldwork.records.generation import MOST_REQUESTS
+
+Config = dict[str, Any]
+
+
+_OWN_FILES = ("columns", "roles")
+"""Settings of a corpus that only files of one's own have."""
+
+
+def check_config(config: Config, schema: Path, source: str | Places) -> None:
+    """Hold `config` to the schema, fill its defaults in place, and resolve its references.
+
+    Args:
+        source: where the settings stand, or a file's name, for messages.
+
+    Raises:
+        StudyError: naming the file and the setting.
+    """
+    problem = next(secrets_in(config), None) or fill(config, schema)
+    problem = problem or next(_problems(config), None)
+    if problem is not None:
+        raise StudyError(placed(problem, source))
+    for condition in config["conditions"].values():
+        if "corpus" in condition:
+            condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
+    config["figures"] = figure_tasks(config)
+
+
+def _problems(config: Config) -> Iterator[str]:
+    """What is wrong with a config that fits the schema, a sentence each."""
+    return chain(
+        markup_in(config),
+        _not_finite(config),
+        broken_names(config),
+        _broken_references(config),
+        _too_many_requests(config),
+        broken_baseline(config),
+        broken_labels(config),
+        broken_figures(config),
+        _short_lists(config),
+        _broken_draws(config),
+        _broken_corpora(config),
+        _broken_kit(config),
+        broken_arms(config),
+        broken_models(config),
+        broken_field(config),
+        _broken_calibration(config),
+    )
+
+
+def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
+    """Refuse study files that name no study of their own.
+
+    Results lie in a folder of the study's name, so theirs would replace those of another study.
+
+    Args:
+        overlay: what the files and `--config` say, merged.
+        files: those given with `--configfile`; without any there is nothing to check.
+
+    Raises:
+        StudyError: naming the files.
+    """
+    study = overlay.get("study") or {}
+    if not files or "name" in study:
+        return
+    listed = " + ".join(file.name for file in files)
+    raise StudyError(
+        f"{listed}: study.name is missing, so the results would replace those of another study; add "
+        f"study: {{name: {files[0].stem}}}"
+    )
+
+
+def _not_finite(value: Any, where: str = "") -> Iterator[str]:
+    # .nan and .inf are numbers to YAML, and a schema's minimum lets them pass
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{where}: {value} is no finite number"
+    pairs = value.items() if isinstance(value, dict) else ()
+    for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
+        yield from _not_finite(inner, f"{where}.{key}" if where else str(key))
+
+
+def _broken_references(config: Config) -> Iterator[str]:
+    study = config["study"]
+    for setting in ("models", "conditions", "tasks"):
+        for name in study[setting]:
+            yield from _missing(f"study.{setting}", name, setting, config)
+    yield from _missing("study.corpus", study["corpus"], "corpora", config)
+    for part in ("personas", "sentences"):
+        dataset = config["profiles"][part]["dataset"]
+        yield from _missing(f"profiles.{part}.dataset", dataset, "datasets", config)
+    for task in study["tasks"]:
+        for number, source in enumerate(config["tasks"].get(task, {}).get("sources", [])):
+            where = f"tasks.{task}.sources.{number}.dataset"
+            yield from _missing(where, source["dataset"], "datasets", config)
+    for name, condition in config["conditions"].items():
+        if condition.get("corpus"):
+            where = f"conditions.{name}.corpus"
+            yield from _missing(where, condition["corpus"], "corpora", config)
+        if condition.get("after"):
+            yield from _broken_control(f"conditions.{name}.after", condition, config)
+    yield from _missing("metrics.baseline", config["metrics"]["baseline"], "conditions", config)
+    both = sorted(set(config["corpora"]) & set(config["datasets"]))
+    if both:
+        yield f"{both[0]!r} is in corpora and in datasets; downloads need distinct names"
+
+
+def _too_many_requests(config: Config) -> Iterator[str]:
+    """A study that asks more than any can pay or hold, as far as its items are listed."""
+    study, total = config["study"], 0
+    for task in study["tasks"]:
+        entry = config["tasks"][task]
+        n_items = sum(len(source["item_ids"]) or 1 for source in entry["sources"])
+        for condition in study["conditions"]:
+            replicates = config["conditions"][condition].get("replicates", 1)
+            total += len(study["models"]) * n_items * entry["runs"] * replicates
+    if total > MOST_REQUESTS:
+        yield (
+            f"tasks: the study asks {total:,} requests or more, and no study may ask more than "
+            f"{MOST_REQUESTS:,}; lower tasks.*.runs or conditions.*.replicates, or select fewer models, "
+            f"conditions or tasks"
+        )
+
+
+def _broken_control(setting: str, condition: Config, config: Config) -> Iterator[str]:
+    """A control repeats its twin: the same blank calls, numbered on."""
+    twin = condition["after"]
+    if twin not in config["conditions"]:
+        yield from _missing(setting, twin, "conditions", config)
+        return
+    asked = config["conditions"][twin]
+    if asked["context"] != "none" or asked.get("after"):
+        yield f"{setting}: name a condition with context: none that follows no other, not {twin!r}"
+    elif asked["temperature"] != condition["temperature"]:
+        yield f"{setting}: give both the same temperature, as {twin!r} is to be asked again"
+
+
+def _broken_draws(config: Config) -> Iterator[str]:
+    for name, condition in config["conditions"].items():
+        out_of = condition.get("out_of")
+        if out_of is None:
+            continue
+        if out_of < condition["conversations"]:
+            yield (
+                f"conditions.{name}.out_of: {out_of} are drawn, but a puppet is to bring "
+                f"{condition['conversations']}; raise it, or lower conversations"
+            )
+        if condition["context"] == "rag" and condition["pool"] == "corpus":
+            yield (
+                f"conditions.{name}.out_of: what is retrieved from the pool corpus is not drawn; "
+                f"remove it, or say pool: user"
+            )
+
+
+def _broken_corpora(config: Config) -> Iterator[str]:
+    for name, entry in config["corpora"].items():
+        form = entry.get("format")
+        if form in (None, "messages"):
+            continue
+        for setting in _OWN_FILES:
+            if entry.get(setting):
+                yield (
+                    f"corpora.{name}.{setting}: files of format {form} have columns of their own; remove "
+                    f"it, or say format: messages"
+                )
+
+
+def _broken_kit(config: Config) -> Iterator[str]:
+    kit = config["field_kit"]
+    for task in kit["tasks"] or ():
+        yield from _missing("field_kit.tasks", task, "tasks", config)
+    for model in kit["platforms"]:
+        yield from _missing("field_kit.platforms", model, "models", config)
+    for name, group in kit["groups"].items():
+        options = [" ".join(option.split()).casefold() for option in group["options"]]
+        if len(set(options)) < len(options):
+            yield (
+                f"field_kit.groups.{name}.options: two of them have the same text, so nobody could tell "
+                f"them apart; change one, or remove it"
+            )
+
+
+def controls_of(config: Config) -> list[str]:
+    """The selected conditions that ask the baseline again: where they differ from it, chance did it."""
+    baseline = config["metrics"]["baseline"]
+    return [
+        name
+        for name in config["study"]["conditions"]
+        if config["conditions"][name].get("after") == baseline
+    ]
+
+
+def arms_of(config: Config) -> list[str]:
+    """The conditions that the study's figure of arms shows, in their order; none without a figure."""
+    arms = config["arms"]
+    if arms is None:
+        return []
+    chosen: list[str] = arms["conditions"] or config["study"]["conditions"]
+    if arms["x"] == "condition":
+        return chosen
+    return [name for name in chosen if config["conditions"][name]["context"] != "profile"]
+
+
+def _broken_calibration(config: Config) -> Iterator[str]:
+    calibration = config["calibration"]
+    for setting in ("tasks", "conditions"):
+        for name in calibration[setting] or ():
+            if name not in config["study"][setting]:
+                chosen = ", ".join(config["study"][setting])
+                yield f"calibration.{setting}: {name!r} is not in study.{setting} ({chosen})"
+    weights = calibration["weights"]
+    if weights and not Path(weights).is_file():
+        yield (
+            f"calibration.weights: no file {weights}; give the calibration_weights.parquet of another "
+            f"study, or null"
+        )
+
+
+def calibrated_of(config: Config) -> list[str]:
+    """The conditions that calibration weighs: not those that only ask the baseline again."""
+    chosen: list[str] = config["calibration"]["conditions"] or [
+        name
+        for name in config["study"]["conditions"]
+        if not config["conditions"][name].get("after")
+    ]
+    return chosen
+
+
+def corpus_of(config: Config, condition: str) -> str | None:
+    """The corpus that a condition's conversations come from; None where it needs none."""
+    name: str | None = config["conditions"][condition].get("corpus")
+    return name
+
+
+def study_corpora(config: Config) -> list[str]:
+    """The corpora that the selected conditions need, in alphabetical order."""
+    found = {corpus_of(config, condition) for condition in config["study"]["conditions"]}
+    return sorted(name for name in found if name is not None)
+
+
+def filters_of(config: Config, corpus: str) -> Config:
+    """The filters of a corpus: those of the study, and over them its own."""
+    return {**config["filters"], **config["corpora"][corpus].get("filters", {})}
+
+
+def reading_of(config: Config, corpus: str) -> Config:
+    """How the files of a corpus are read."""
+    entry = config["corpora"][corpus]
+    # the schema's defaults are not filled in beside those of a shared definition
+    return {"format": entry.get("format"), **{key: entry.get(key, {}) for key in _OWN_FILES}}
+
+
+def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator[str]:
+    if name not in config[registry]:
+        known = ", ".join(sorted(config[registry]))
+        yield f"{setting}: {name!r} is not in {registry} (there are {known})"
+
+
+def _short_lists(config: Config) -> Iterator[str]:
+    named, options = (config["power"]["lists"][key] for key in ("named", "options"))
+    if named >= options:
+        yield (
+            f"power.lists.named: a list of {named} leaves none of {options} options out; make "
+            f"power.lists.options larger"
+        )

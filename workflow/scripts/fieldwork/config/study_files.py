@@ -1,0 +1,102 @@
+"""The files that a config names: where they are, and that they are there.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+import glob
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from fieldwork.config.layers import Places, placed
+from fieldwork.config.settings import Config, study_corpora
+from fieldwork.errors import StudyError
+
+
+def check_files(config: Config, shipped: Callable[[str], str], source: str | Places) -> None:
+    """Refuse a study whose settings name a file that is not there.
+
+    Snakemake alone would run on without it wherever the results of an earlier run are there.
+
+    Args:
+        config: checked, defaults filled in.
+        shipped: finds a file that comes with the workflow.
+        source: where the settings stand, or a file's name, for messages.
+
+    Raises:
+        StudyError: naming the study file, the setting and the path.
+    """
+    for problem in _missing_files(config, shipped):
+        raise StudyError(placed(problem, source))
+
+
+def _missing_files(config: Config, shipped: Callable[[str], str]) -> Iterator[str]:
+    """Settings that name a file that is not there, a sentence each."""
+    datasets = [config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
+    for task in config["study"]["tasks"]:
+        datasets += [part["dataset"] for part in config["tasks"][task]["sources"]]
+    for name in [*study_corpora(config), *datasets]:
+        try:
+            source_files(config, name, shipped)
+        except StudyError as error:
+            yield str(error)
+    for setting, path in _single_files(config):
+        # a person's own corrections never come with the workflow
+        place = path if setting == "parsing.overrides" else shipped(path)
+        if not Path(place).is_file():
+            yield f"{setting}: no file at {path}; correct the path"
+
+
+def _single_files(config: Config) -> Iterator[tuple[str, str]]:
+    """Settings that name one file, with the path."""
+    for setting in ("parsing.aliases", "parsing.overrides", "metrics.categories"):
+        section, key = setting.split(".")
+        if config[section][key] is not None:
+            yield setting, config[section][key]
+    yield "profiles.template", config["profiles"]["template"]
+    yield "field_kit.consent", config["field_kit"]["consent"]
+    yield "field_kit.texts", config["field_kit"]["texts"]
+    for task in config["study"]["tasks"]:
+        for n, part in enumerate(config["tasks"][task]["sources"]):
+            if part["candidates"]:
+                yield f"tasks.{task}.sources.{n}.candidates", part["candidates"]
+        if config["tasks"][task]["leaderboard"]:
+            yield f"tasks.{task}.leaderboard", config["tasks"][task]["leaderboard"]
+
+
+def location_of(config: Config, name: str) -> Config:
+    """Where an entry of `corpora` or `datasets` is: its path, or repository, revision and files."""
+    entry: Config = {**config["corpora"], **config["datasets"]}[name]
+    return {key: entry.get(key) for key in ("path", "repo", "revision", "files")}
+
+
+def source_files(config: Config, name: str, shipped: Callable[[str], str]) -> list[str]:
+    """The files an entry of `corpora` or `datasets` is read from.
+
+    Those at its `path`, a folder meaning all files in it; or, for a download, its manifest.
+
+    Args:
+        shipped: finds a file that comes with the workflow.
+
+    Raises:
+        StudyError: there is nothing at the path.
+    """
+    path = location_of(config, name)["path"]
+    if path is None:
+        return [f"resources/downloads/{name}/manifest.json"]
+    # a glob never exists as it is written, so the study's own folder is looked through first
+    for place in (path, shipped(path)):
+        files = _files_at(place)
+        if files:
+            return files
+    registry = "corpora" if name in config["corpora"] else "datasets"
+    raise StudyError(
+        f"{registry}.{name}.path: nothing at {path}; correct the path, or remove it and give "
+        f"repo, revision and files to download"
+    )
+
+
+def _files_at(place: str) -> list[str]:
+    if Path(place).is_file():
+        return [place]
+    pattern = f"{glob.escape(place)}/**/*" if Path(place).is_dir() else place
+    return sorted(f for f in glob.glob(pattern, recursive=True) if Path(f).is_file())

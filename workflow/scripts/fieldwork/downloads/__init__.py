@@ -1,0 +1,1 @@
+"""What a study downloads, and the list of what is there."""

@@ -1,0 +1,88 @@
+"""The list of files a download left behind, and reading it back."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fieldwork import tables
+from fieldwork.errors import StudyError
+from fieldwork.files import texts
+
+NAME = "manifest.json"
+
+
+def write_manifest(
+    path: Path,
+    *,
+    repo: str,
+    revision: str,
+    checksums: Iterable[tuple[Path, str]],
+    told: Mapping[Path, Mapping[str, Any]] | None = None,
+) -> None:
+    """Write where files came from and their sha256, by their paths beneath the manifest's folder.
+
+    `told` is what else is known of a file.
+    """
+    more = told or {}
+    files = [
+        {
+            "path": file.relative_to(path.parent).as_posix(),
+            "sha256": sha256,
+            **more.get(file, {}),
+        }
+        for file, sha256 in sorted(checksums)
+    ]
+    content = {"repo": repo, "revision": revision, "files": files}
+    with tables.atomic_path(path) as partial:
+        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def change_entry(path: Path, file: Path, changes: Mapping[str, Any] | None) -> None:
+    """Enter what changed in a listed file after its download, or that it is there no more (None)."""
+    name = file.relative_to(path.parent).as_posix()
+    content = _content(path)
+    files = [
+        entry if entry["path"] != name else {**entry, **(changes or {})}
+        for entry in content["files"]
+        if entry["path"] != name or changes is not None
+    ]
+    with tables.atomic_path(path) as partial:
+        partial.write_text(json.dumps({**content, "files": files}, indent=1) + "\n", "utf-8")
+
+
+def local_files(inputs: Sequence[str]) -> list[Path]:
+    """The files a stage reads: its inputs, with each manifest replaced by the files it lists.
+
+    Raises:
+        StudyError: a file is gone, or a manifest cannot be read.
+    """
+    files: list[Path] = []
+    for path in map(Path, inputs):
+        if path.name == NAME:
+            files += _listed_files(path)
+        elif path.is_file():
+            files.append(path)
+        else:
+            raise StudyError(f"{path}: the file is gone; put it back, or correct its `path`")
+    return files
+
+
+def _listed_files(manifest: Path) -> list[Path]:
+    files = [manifest.parent / entry["path"] for entry in _content(manifest)["files"]]
+    for file in files:
+        if not file.is_file():
+            raise StudyError(f"{file}: the file is gone; delete {manifest} to download it again")
+    return files
+
+
+def _content(manifest: Path) -> dict[str, Any]:
+    """A manifest as it was written, every file of it with a path."""
+    try:
+        content: dict[str, Any] = json.loads(texts.read_text(manifest))
+        content["files"] = [{**entry, "path": str(entry["path"])} for entry in content["files"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise StudyError(
+            f"{manifest}: not a readable list of files; delete {manifest} to download it again"
+        ) from error
+    return content

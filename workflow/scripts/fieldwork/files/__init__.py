@@ -1,0 +1,1 @@
+"""Files that people bring: spreadsheets, JSON, lists of texts, leaderboards."""

@@ -1,0 +1,89 @@
+"""Texts from files that people write: plain text, a column of a table, or a table as text."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fieldwork.errors import StudyError, first_line
+from fieldwork.files import delimited, json_values, sheets
+from fieldwork.files.headers import listed
+from fieldwork.files.rows import cell_text
+
+PLAIN = ".txt"
+"""Ending of files with a text a line."""
+
+
+def read_texts(files: Sequence[Path], column: str | None = None) -> list[str]:
+    """The texts in files of any kind that `sheets` reads, or in text files with one a line.
+
+    A list counts by its entries; NULL is no text.
+
+    Args:
+        column: the column or key with the text; None for text files, lists of texts in JSON, and tables
+            of one column.
+
+    Raises:
+        StudyError: a file is unreadable, or has no such column or, where none is named, several.
+    """
+    texts: list[str] = []
+    for path in files:
+        for value in _values(path, column):
+            values = value if isinstance(value, list) else [value]
+            texts += [cell_text(v) for v in values if v is not None]
+    return texts
+
+
+def _values(path: Path, column: str | None) -> Iterator[Any]:
+    if path.suffix.lower() == PLAIN:
+        yield from delimited.stream_lines(path)
+    elif sheets.is_json(path):
+        for place, value in json_values.stream_values(path):
+            is_text = column is None and isinstance(value, str)
+            yield value if is_text else _value_of(value, column, path, place)
+    else:
+        for place, fields in sheets.stream_records(path):
+            yield _value_of(fields, column, path, place)
+
+
+def _value_of(fields: Any, column: str | None, path: Path, place: str) -> Any:
+    """The value of a column, or of the only one."""
+    names = list(fields) if isinstance(fields, Mapping) else []
+    if column is None and len(names) == 1:
+        return fields[names[0]]
+    if column is not None and column in names:
+        return fields[column]
+    there = listed(names) if names else "no columns"
+    if column is None:
+        raise StudyError(f"{path}: {place} has {there}; say which one holds the text (`column:`)")
+    raise StudyError(f"{path}: no column {column!r} (there are {there}; {place})")
+
+
+def read_text(path: str | Path) -> str:
+    """A UTF-8 text file, whole; StudyError when it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path}: not a readable UTF-8 text file ({first_line(error)})") from error
+
+
+def read_table(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Rows of a table that a person keeps, such as a CSV or Excel file; every cell is text.
+
+    A row with fewer cells than the header ends in empty ones.
+
+    Args:
+        needed: columns that it must have.
+
+    Raises:
+        StudyError: the file cannot be read, names a column twice or lacks one, or a row is longer than
+            the header.
+    """
+    names = sheets.column_names(Path(path))
+    if missing := [name for name in needed if name not in names]:
+        raise StudyError(
+            f"{path}: no column {missing[0]!r} (there are {', '.join(names) or 'none'})"
+        )
+    return [
+        {name: cell_text(value) for name, value in fields.items()}
+        for _, fields in sheets.stream_records(Path(path))
+    ]

@@ -1,0 +1,122 @@
+"""Rows of the tables of requests, responses, and what they cost."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from fieldwork.records.columns import column
+
+Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "failed"]
+
+
+Defect = Literal["encoding", "usage", "model", "secret"]
+
+
+OUTCOMES: tuple[Outcome, ...] = ("ok", "truncated", "refused", "filtered", "empty", "failed")
+
+
+MOST_REQUESTS = 50_000_000
+"""Of a study: at ten a second they take two months, and a table of them fits no usual machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question to be asked: `requests/{task}/{condition}.parquet`."""
+
+    item_id: str = column("the item")
+    context_id: str | None = column("the context, NULL offline")
+    puppet_id: str | None = column("the puppet, NULL offline")
+    replicate: int = column("repeat index of the same item and context, from 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer as it arrived: `responses/{model}/{task}/{condition}.parquet`."""
+
+    model: str = column("model name in the config")
+    task: str = column("task")
+    condition: str = column("condition")
+    item_id: str = column("the item")
+    context_id: str | None = column("the context, NULL offline")
+    puppet_id: str | None = column("the puppet, NULL offline")
+    replicate: int = column("repeat index")
+    ledger_key: str = column("key of the raw reply in `resources/ledger/{model}.sqlite`")
+    text: str | None = column("the answer's text, NULL where there was none")
+    outcome: Outcome = column("ok, truncated, refused, filtered, empty or failed")
+    finish_reason: str | None = column("as the provider said it")
+    returned_model: str | None = column("model the provider says answered")
+    fingerprint: str | None = column("system fingerprint or model version")
+    input_tokens: int | None = column("tokens of the prompt, as billed")
+    cached_tokens: int | None = column("of these, read from the provider's prefix cache")
+    cache_write_tokens: int | None = column("of these, written to the cache")
+    output_tokens: int | None = column("tokens of the answer, as billed")
+    reasoning_tokens: int | None = column("of these, hidden reasoning")
+    cost_usd: float | None = column("price of the call, NULL without a price or without its tokens")
+    latency_s: float | None = column("seconds from send to last byte, NULL for embedded")
+    attempts: int = column("sends it took")
+    started_at: datetime | None = column("UTC time of the send, NULL for embedded")
+    dispatch: str = column("how it was sent, `live`, `flex` or `batch`: decides the price")
+    service_tier: str | None = column("tier as the provider names it, NULL where it does not")
+    request_id: str | None = column("the provider's name for the call, NULL where it gives none")
+    temperature_sent: bool = column("false where the model refuses a temperature and none was sent")
+    price_as_of: str | None = column("day the price behind `cost_usd` was read, ISO date")
+    defects: list[str] = column(
+        "what is wrong with the reply beside its answer: `encoding` (bytes that are no text are shown "
+        "as U+FFFD), `usage` (tokens and cost are not told), `model` (it names no model), `secret` (the "
+        "server repeated a key or a password, which is masked)"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """What a model's answers to a task will cost under a condition and a dispatch: `plan.csv`."""
+
+    model: str = column("model name in the config")
+    task: str = column("task")
+    condition: str = column("condition")
+    dispatch: str = column("`live`, `flex` or `batch`")
+    is_chosen: bool = column("the dispatch that the config chooses for the model")
+    basis: str = column("`tables`, or which part is assumed: `contexts assumed`, `all assumed`")
+    n_requests: int = column("requests of the study")
+    n_answered: int = column("of these, answered already; all columns below are about the others")
+    n_contexts: int = column("distinct contexts they follow, a blank one included")
+    prefix_tokens: int = column("input tokens of contexts, once for every question")
+    question_tokens: int = column("input tokens of questions")
+    cached_tokens: int = column("input tokens expected to be read from the prompt cache")
+    cache_write_tokens: int = column("input tokens expected to be billed as written to the cache")
+    stored_tokens: int = column("tokens of contexts left with the provider, billed as input too")
+    stored_token_hours: float = column("the same times the hours they are stored")
+    output_tokens: int = column("output tokens expected")
+    output_tokens_most: int = column("output tokens if every answer is as long as it may be")
+    tokens_per_byte: float = column("tokens a byte counts as: 0.25, or as answers showed")
+    minutes: float | None = column("time at the limits, NULL for a batch")
+    limited_by: str = column("what sets that time")
+    cost_no_cache_usd: float | None = column("cost if nothing is read from a cache")
+    cost_expected_usd: float | None = column("cost expected, NULL with a reason")
+    cost_ideal_usd: float | None = column("cost if every repeated token came from the cache")
+    cost_most_usd: float | None = column("cost without a cache and with the longest answers")
+    price_as_of: str | None = column("day the price was read, ISO date")
+    reason: str | None = column("why there is no cost, or what it leaves out")
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """What a model's answers to a task cost under a condition and a dispatch: `cost.csv`."""
+
+    model: str = column("model name in the config")
+    task: str = column("task")
+    condition: str = column("condition")
+    dispatch: str = column("how they were sent, `live`, `flex` or `batch`: decides the price")
+    n_answers: int = column("answers")
+    n_shared: int = column("of these, calls shared with an earlier row, and counted only there")
+    input_tokens: int = column("input tokens as billed")
+    cached_tokens: int = column("of these, read from the prompt cache")
+    cache_write_tokens: int = column("of these, written to the cache")
+    output_tokens: int = column("output tokens as billed")
+    reasoning_tokens: int = column("of these, hidden reasoning")
+    cached_share: float | None = column("cached_tokens / input_tokens, NULL where there are none")
+    cost_usd: float | None = column("sum of the answers' costs, NULL with a reason")
+    price_as_of: str | None = column("day of the price, ISO date; the latest of several")
+    planned_usd: float | None = column("what the plan expects for these answers")
+    difference_usd: float | None = column("cost_usd - planned_usd")
+    reason: str | None = column("what the cost leaves out, or why there is none")

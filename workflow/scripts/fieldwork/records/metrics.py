@@ -1,0 +1,429 @@
+"""Rows of the tables of estimates, in the order of docs/methods.md."""
+
+from dataclasses import dataclass
+
+from fieldwork.records.columns import column
+from fieldwork.records.tasks import ItemKind
+
+
+@dataclass(frozen=True, slots=True)
+class Heterogeneity:
+    """How varied the answers to a list item are: `metrics/heterogeneity`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    item_id: str = column("the item")
+    metric: str = column("what is estimated (docs/methods.md)")
+    estimate: float | None = column("value at `n_equal` responses, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval")
+    ci_high: float | None = column("upper end of the 95 % interval")
+    n_responses: int = column("responses that gave an option, one a puppet")
+    n_equal: int = column("responses every condition is rarefied to, for this model and item")
+    n_unread: int = column("responses left out because nothing could be read")
+    unit: str = column("unit of resampling")
+    reason: str | None = column("why there is no estimate")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemShare:
+    """Share of responses that name an option: `metrics/item_shares`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    item_id: str = column("the item")
+    answer: str = column("canonical option")
+    n_named: int = column("responses that name it")
+    n_responses: int = column("responses that gave an option, one a puppet")
+    share: float = column("n_named / n_responses")
+    ci_low: float = column("lower end of the 95 % Wilson interval")
+    ci_high: float = column("upper end of the 95 % Wilson interval")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerShare:
+    """Distribution of letters on a choice item: `metrics/distributions`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    item_id: str = column("the item")
+    answer: str = column("letter, or `unknown`")
+    is_correct: bool = column("the letter is the gold one")
+    n_answers: int = column("responses with this answer")
+    n_responses: int = column("all responses to the item")
+    share: float = column("n_answers / n_responses; each puppet alike if some answer more often")
+    ci_low: float = column("lower end of the 95 % Wilson interval")
+    ci_high: float = column("upper end of the 95 % Wilson interval")
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """Questions on which a condition says something the baseline never did: `metrics/novelty`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the offline condition compared with")
+    n_items: int = column("choice items answered in both")
+    n_novel: int = column("items with at least one letter absent from the baseline's")
+    share: float | None = column("n_novel / n_items, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval, the wider of items and puppets")
+    ci_high: float | None = column("upper end of the 95 % interval, the wider of items and puppets")
+    control: str | None = column("the condition of fresh offline reruns, NULL where there is none")
+    n_equal: int | None = column("units, puppets or reruns, that both are brought to")
+    n_items_equal: int | None = column("items answered in all three")
+    share_equal: float | None = column("share of these that are new to `n_equal` units")
+    control_share: float | None = column("the same of the control: what more reruns alone give")
+    excess: float | None = column("share_equal - control_share")
+    excess_low: float | None = column("lower end of its 95 % interval, over units")
+    excess_high: float | None = column("upper end of its 95 % interval, over units")
+    p_value: float | None = column(
+        "chance of such an excess if users answer like reruns; one-sided"
+    )
+    p_holm: float | None = column("`p_value` corrected over the conditions (Holm)")
+    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    reason: str | None = column("why there is no share, no excess or no interval")
+
+
+@dataclass(frozen=True, slots=True)
+class RunAccuracy:
+    """Score of one run over a choice task: `metrics/accuracy_runs`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    run: int = column("run index, from 0")
+    puppet_id: str | None = column("the puppet that was the user of the run, NULL offline")
+    replicate: int = column("repeat index of the run")
+    em_strict: float = column("macro mean over subjects of HELM's exact match")
+    em_flexible: float = column("the same with the flexible letter")
+    format_failure: float = column("share of answers in which HELM's reading finds no letter")
+    n_items: int = column("items answered in the run")
+    n_subjects: int = column("subjects averaged over")
+    is_counted: bool = column(
+        "complete, and the first such run of its puppet; each offline rerun; none of an arm of which "
+        "no answer can be read"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Spread of the scores over runs: `metrics/accuracy`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
+    mean: float | None = column("mean over the counted runs, one a unit; NULL with a reason")
+    minimum: float | None = column("lowest counted run")
+    maximum: float | None = column("highest counted run")
+    ci_low: float | None = column("lower end of the 95 % interval of the mean over units")
+    ci_high: float | None = column("upper end of the 95 % interval of the mean over units")
+    n_runs: int = column("counted runs")
+    n_items: int = column("items in a run")
+    unit: str = column("what one run is: `rerun` or `puppet`")
+    reason: str | None = column("why there is no estimate, spread or interval")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreComparison:
+    """A condition's scores beside the baseline's: `metrics/score_comparisons`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
+    mean: float | None = column("mean score of the condition's counted runs")
+    mean_baseline: float | None = column("the same of the baseline")
+    difference: float | None = column("mean - mean_baseline, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval of the difference (Welch)")
+    ci_high: float | None = column("upper end of the 95 % interval of the difference (Welch)")
+    p_value: float | None = column("permutation test that both score alike on average")
+    p_holm: float | None = column("`p_value` corrected over the conditions (Holm)")
+    sd: float | None = column("standard deviation over the condition's counted runs")
+    sd_baseline: float | None = column("the same of the baseline")
+    sd_ratio: float | None = column("sd / sd_baseline")
+    p_spread: float | None = column(
+        "permutation test that the condition spreads no more; one-sided"
+    )
+    p_spread_holm: float | None = column("`p_spread` corrected over the conditions (Holm)")
+    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    share_between: float | None = column(
+        "share of the variance of a run's score that lies between puppets"
+    )
+    share_low: float | None = column("lower end of its 95 % interval")
+    share_high: float | None = column("upper end of its 95 % interval")
+    n_units: int = column("counted runs of the condition, one a unit")
+    n_units_baseline: int = column("the same of the baseline")
+    n_items: int = column("items in a run")
+    unit: str = column("what one run is: `rerun` or `puppet`")
+    reason: str | None = column("why something is NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """Places a model's runs would take on a leaderboard: `metrics/ranks`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    metric: str = column("`em_strict` or `em_flexible`")
+    leaderboard: str = column("its name")
+    n_models: int = column("other models on the leaderboard")
+    rank_best: int | None = column("best place of a counted run, NULL with a reason")
+    rank_median: float | None = column("median place of the counted runs")
+    rank_worst: int | None = column("worst place of a counted run")
+    rank_of_mean: int | None = column("place of the mean score")
+    p_change: float | None = column("chance that two users (offline: two reruns) differ in place")
+    p_change_rerun: float | None = column("the same for two runs of one user")
+    p_change_baseline: float | None = column("the same for two reruns of the baseline")
+    rank_baseline: int | None = column("place of the baseline's mean score")
+    p_change_from_baseline: float | None = column("chance that a run is not at `rank_baseline`")
+    n_units: int = column("counted runs, one a unit")
+    n_items: int = column("items in a run")
+    unit: str = column("what one run is: `rerun` or `puppet`")
+    reason: str | None = column("why something is NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class OrderChange:
+    """How often a user turns the order of two of the study's models: `metrics/order_changes`."""
+
+    model: str = column("the one that scores higher on average under the baseline")
+    other: str = column("the other one")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition that gives the order")
+    metric: str = column("`em_strict` or `em_flexible`")
+    lead: float | None = column("mean score of `model` - mean score of `other`, baseline")
+    p_change: float | None = column("chance that `other` is ahead with a user; a tie counts half")
+    p_change_baseline: float | None = column("the same for a rerun of both under the baseline")
+    n_units: int = column("users of both models, or pairs of reruns")
+    unit: str = column("`puppet` or `pair of reruns`")
+    reason: str | None = column("why something is NULL")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How far a condition's answers to an item are from the baseline's: `metrics/comparisons`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    item_id: str = column("the item")
+    metric: str = column("`js_bits` (Jensen-Shannon divergence) or `total_variation`")
+    distance: float | None = column(
+        "between the shares of `n_equal` answers each, NULL with a reason"
+    )
+    expected_same: float | None = column("the same if both answered alike: chance alone")
+    excess: float | None = column("distance - expected_same")
+    p_value: float | None = column("permutation test that both answer alike")
+    p_holm: float | None = column("`p_value` corrected over the items of the task (Holm)")
+    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    n_units: int = column("independent answers of the condition")
+    n_units_baseline: int = column("independent answers of the baseline")
+    n_equal: int = column("answers each condition is brought to, for this model and item")
+    n_unread: int = column("answers that cannot be read: `unknown` for letters, left out for lists")
+    n_unread_baseline: int = column("the same of the baseline")
+    unit: str = column("what is permuted: `puppet` or `response`")
+    reason: str | None = column("why there is no distance")
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceShare:
+    """Where the variance of answers comes from: `metrics/variance`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    kind: ItemKind = column("kind of the items")
+    share_who: float | None = column(
+        "var_who / var_answers, the headline number; NULL with a reason"
+    )
+    ci_low: float | None = column("lower end of the 95 % interval over puppets")
+    ci_high: float | None = column("upper end of the 95 % interval over puppets")
+    p_value: float | None = column("chance of as large a share if it did not matter who asks")
+    p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
+    var_prompt: float | None = column("variance between prompts, NULL where there is one")
+    var_who: float | None = column("variance between puppets within a prompt; can fall below 0")
+    var_rerun: float | None = column("variance between answers of one puppet to one prompt")
+    var_answers: float | None = column("var_who + var_rerun: variance of answers to one prompt")
+    over_baseline: float | None = column("1 - (var_rerun of the baseline) / var_answers")
+    n_items: int = column("items with an answer")
+    n_puppets: int = column("puppets with an answer")
+    n_repeated: int = column("pairs of puppet and item with two answers or more")
+    n_responses: int = column("answers")
+    n_unread: int = column("answers that cannot be read: `unknown` for letters, left out for lists")
+    unit: str = column("unit of resampling")
+    reason: str | None = column("why there is no share, or no interval")
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectVariance:
+    """Who asks, subject by subject of a choice task: `metrics/subjects`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition, with puppets")
+    subject: str = column("subject of the items")
+    category: str | None = column("category of the subject, NULL where the file has none")
+    var_who: float | None = column("variance between puppets within a prompt; can fall below 0")
+    var_rerun: float | None = column("variance between answers of one puppet to one prompt")
+    var_answers: float | None = column("var_who + var_rerun: variance of answers to one prompt")
+    share_who: float | None = column("var_who / var_answers, NULL where answers do not vary")
+    n_items: int = column("items with an answer")
+    n_puppets: int = column("puppets with an answer")
+    reason: str | None = column("why there is no `var_who`")
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryVariance:
+    """Who asks, by category of subject: `metrics/categories`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition, with puppets")
+    category: str = column("category of subjects")
+    var_who: float | None = column("mean of the subjects' `var_who`, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval over subjects")
+    ci_high: float | None = column("upper end of the 95 % interval over subjects")
+    p_value: float | None = column(
+        "test that all categories of this model, task and condition are alike"
+    )
+    p_holm: float | None = column("`p_value` corrected over the conditions (Holm)")
+    n_subjects: int = column("subjects with a `var_who`")
+    n_items: int = column("their items")
+    unit: str = column("unit of the interval and the test")
+    reason: str | None = column("why there is no estimate, interval or test")
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How far a condition moves the share of an option from the baseline's: `metrics/shifts`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    item_id: str = column("the item")
+    kind: ItemKind = column("kind of the item")
+    answer: str | None = column(
+        "canonical option, letter or `unknown`; NULL where neither side names one"
+    )
+    baseline_share: float | None = column("share of the baseline's answers that give it")
+    baseline_ci_low: float | None = column("lower end of its 95 % Wilson interval")
+    baseline_ci_high: float | None = column("upper end of its 95 % Wilson interval")
+    n_named_baseline: int = column("answers of the baseline that give it")
+    n_baseline: int = column("independent answers of the baseline")
+    share: float | None = column("share of the condition's answers that give it")
+    share_ci_low: float | None = column("lower end of its 95 % Wilson interval")
+    share_ci_high: float | None = column("upper end of its 95 % Wilson interval")
+    n_named: int = column("answers of the condition that give it")
+    n_answers: int = column("independent answers of the condition")
+    shift: float | None = column("share - baseline_share, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval of the shift (Newcombe)")
+    ci_high: float | None = column("upper end of the 95 % interval of the shift (Newcombe)")
+    p_value: float | None = column("Fisher's exact test, two-sided, that both shares are equal")
+    p_holm: float | None = column("`p_value` corrected over the options of the task (Holm)")
+    n_family: int = column("options tested for this model, task and condition: Holm's family")
+    unit: str = column("what one answer is: `puppet` or `response`")
+    reason: str | None = column("why there is no shift")
+
+
+@dataclass(frozen=True, slots=True)
+class Rarefaction:
+    """Options to be expected among so many answers: `metrics/rarefaction`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    item_id: str | None = column("the item, NULL for the mean over the items of the task")
+    n_answers: int = column("how many of the answers, from 1; 0 where there is none")
+    unique_items: float | None = column(
+        "expected number of distinct options among `n_answers`, NULL with a reason"
+    )
+    n_responses: int = column("answers there are: the end of the curve; of a mean the fewest")
+    n_items: int = column("items behind the row")
+    n_unread: int = column("answers left out because nothing could be read")
+    reason: str | None = column("why there is no curve")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMean:
+    """Heterogeneity as a mean over prompts, beside the baseline's: `metrics/prompt_means`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    condition: str = column("condition")
+    baseline: str = column("the condition compared with")
+    metric: str = column("`entropy_bits` or `one_minus_top5_share`")
+    mean: float | None = column("mean over prompts at `n_equal` answers, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval over puppets or responses")
+    ci_high: float | None = column("upper end of the 95 % interval over puppets or responses")
+    difference: float | None = column("mean over prompts of estimate - the baseline's")
+    difference_low: float | None = column("lower end of its 95 % interval")
+    difference_high: float | None = column("upper end of its 95 % interval")
+    p_value: float | None = column("t test that the difference is 0, two-sided")
+    p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
+    n_higher: int | None = column("prompts on which it is higher than the baseline's")
+    n_items: int = column("prompts both sides answer")
+    n_equal: int = column("fewest answers that conditions are brought to, over the prompts")
+    n_units: int = column("puppets, or responses to a prompt where nobody asks, of the condition")
+    n_units_baseline: int = column("the same of the baseline")
+    unit: str = column("unit of resampling: `puppet` or `response`")
+    reason: str | None = column("why there is no mean, interval or test")
+
+
+@dataclass(frozen=True, slots=True)
+class ArmMeasure:
+    """One measure of one arm of the figure that sets conditions side by side: `metrics/arms`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    kind: ItemKind = column("kind of the items")
+    position: int = column("place of the condition on the axis, from 0")
+    condition: str = column("condition")
+    asked: int | None = column("conversations asked for, 0 offline; NULL for profiles alone")
+    conversations: float | None = column("conversations a context holds, mean; NULL offline")
+    dropped: float | None = column("conversations that `token_budget` left out, mean")
+    tokens: float | None = column("estimated tokens of a context, mean; NULL offline")
+    measure: str = column("`excess_js_bits`, `share_who`, `entropy_bits` or `em_strict`")
+    estimate: float | None = column("its value, over prompts the mean; NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval, where the measure has one")
+    ci_high: float | None = column("upper end of the 95 % interval, where the measure has one")
+    n_items: int = column("items behind the value")
+    n_different: int | None = column("items that differ from the baseline after Holm, at 5 %")
+    n_puppets: int = column("puppets with an answer, 0 offline")
+    n_responses: int = column("answers")
+    reason: str | None = column("why there is no value, or no interval")
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTest:
+    """A trend over arms, or a difference between two: `metrics/arm_tests`."""
+
+    model: str = column("model")
+    task: str = column("task")
+    kind: ItemKind = column("kind of the items")
+    measure: str = column("`share_who`, `var_answers`, `from_baseline` or `em_strict`")
+    test: str = column("`trend` over conversations asked for, or `difference` of two conditions")
+    condition: str = column("condition; of a trend the first")
+    other: str = column("the condition it is compared with; of a trend the last")
+    estimate: float | None = column(
+        "change a step from one condition to the next, or `condition` - `other`; NULL with a reason"
+    )
+    p_value: float | None = column("two-sided permutation test")
+    p_holm: float | None = column("`p_value` corrected over the pairs of the measure (Holm)")
+    n_permutations: int | None = column("random permutations")
+    n_puppets: int = column("puppets of `condition`")
+    n_puppets_other: int = column("puppets of `other`")
+    n_items: int = column("items with an answer under all conditions of the test")
+    unit: str = column(
+        "what is permuted: conditions `within puppet`, or `puppet` between conditions"
+    )
+    reason: str | None = column("why there is no test")

@@ -1,0 +1,45 @@
+"""Rows of the tables of parsed answers."""
+
+from dataclasses import dataclass
+
+from fieldwork.records.columns import column
+from fieldwork.records.generation import Outcome
+from fieldwork.records.tasks import ItemKind
+
+REFUSALS = frozenset({"refused", "filtered by the provider"})
+"""Reasons for which an answer has nothing to count in it although it is one."""
+
+
+UNKNOWN = "unknown"
+"""The answer category of a response whose letter cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A parsed answer: `answers/answers.parquet`."""
+
+    model: str = column("model name in the config")
+    task: str = column("task")
+    condition: str = column("condition; `field` for real users")
+    item_id: str = column("the item")
+    puppet_id: str | None = column("the puppet or participant, NULL offline")
+    replicate: int = column("repeat index")
+    kind: ItemKind = column("kind of the item")
+    outcome: Outcome = column("outcome of the response")
+    raw_items: list[str] | None = column("list: options as written, NULL where none can be read")
+    items: list[str] | None = column("list: canonical options, repeats removed, in order")
+    letter_strict: str | None = column("choice: HELM's reading, NULL where it finds no letter")
+    letter: str | None = column("choice: the flexible reading, NULL where it finds no letter")
+    reason: str | None = column("why nothing could be read, NULL where something was")
+
+
+@dataclass(frozen=True, slots=True)
+class MergedItem:
+    """How one written option became a canonical one: `answers/items.csv`."""
+
+    task: str = column("task")
+    item_id: str = column("the item")
+    raw: str = column("option as written")
+    canonical: str = column("name it is counted under")
+    rule: str = column("`override`, `alias`, `exact` or `near`: what decided")
+    n: int = column("times it was written so")

@@ -1,0 +1,92 @@
+"""Rows of the tables that simulated users are made from: conversations, profiles, contexts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fieldwork.records.columns import column
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message."""
+
+    role: str = column("`system`, `user` or `assistant`")
+    content: str = column("the text, unchanged")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation that passed the filters: `corpus/{corpus}/conversations.parquet`."""
+
+    conversation_id: str = column("unique in the corpus; stable when other rows are added")
+    user_id: str = column("hash that groups the conversations of one user")
+    started_at: datetime | None = column("UTC time of the conversation, NULL where unknown")
+    language: str | None = column("language as the corpus labels it")
+    model: str | None = column("model that answered, NULL where the corpus has none")
+    n_user_turns: int = column("messages with role `user`")
+    n_tokens: int = column("estimated tokens of all messages (docs/methods.md)")
+    messages: list[Message] = column("the conversation in order")
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelStep:
+    """What one filter let through: `corpus/{corpus}/funnel.csv`."""
+
+    step: int = column("order of the filter, from 0 (rows read)")
+    filter: str = column("name of the setting")
+    setting: str = column("its value")
+    rows_in: int = column("conversations before the filter")
+    rows_out: int = column("conversations after the filter")
+    users_out: int = column("distinct users after the filter")
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationText:
+    """What of a conversation is embedded: `embeddings/{corpus}/texts/{shard}.parquet`."""
+
+    conversation_id: str = column("the conversation")
+    text: str = column("the text, by the setting `embedding.text`")
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationVector:
+    """The embedding of a conversation: `embeddings/{corpus}/shards/{shard}.parquet`."""
+
+    conversation_id: str = column("the conversation")
+    text_sha256: str = column("hash of the text that was embedded")
+    vector: bytes = column("unit vector, little-endian float32: `numpy.frombuffer(vector, '<f4')`")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A profile puppet: `personas/profiles.parquet`."""
+
+    puppet_id: str = column("`profile-000000` and on")
+    persona: str = column("persona description")
+    sentences: list[str] = column("profile sentences, none twice within a profile")
+    text: str = column("the rendered template: what the model is told")
+
+
+@dataclass(frozen=True, slots=True)
+class PuppetCount:
+    """How many puppets a condition could have: `puppets.csv`."""
+
+    condition: str = column("the condition")
+    source: str = column("the corpus or persona source that its puppets are made from")
+    unit: str = column("what is counted there: `users`, `conversations` or `personas`")
+    at_least: int = column("conversations a user must have to count, else 1")
+    available: int = column("how many there are, after the corpus's filters")
+    needed: int = column("how many the task with the most runs needs")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a puppet brings along: `contexts/{task}/{condition}.parquet`."""
+
+    context_id: str = column("sha256 of the messages: equal contexts have equal ids")
+    puppet_id: str = column("the puppet")
+    item_id: str | None = column("the item it was made for, NULL where one serves all items")
+    conversation_ids: list[str] = column("conversations used, in the order of the messages")
+    messages: list[Message] = column("what is prepended to the question")
+    n_tokens: int = column("estimated tokens of the messages")
+    n_dropped: int = column("whole conversations left out to keep within the token budget")

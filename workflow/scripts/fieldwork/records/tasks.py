@@ -1,0 +1,25 @@
+"""Rows of the tables of questions."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fieldwork.records.columns import column
+
+ItemKind = Literal["list", "choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A question: `tasks/{task}.parquet`."""
+
+    item_id: str = column("unique within the task")
+    kind: ItemKind = column("`list` (name some options) or `choice` (pick a letter)")
+    question: str = column("the bare question: what retrieval searches with")
+    prompt: str = column("the whole final user message, shots and instruction included")
+    choices: list[str] = column("choice: option texts in letter order; list: candidate answers")
+    gold: str | None = column("letter of the correct choice, NULL where there is none")
+    subject: str | None = column("MMLU subject, ETHICS subset or recommendation domain")
+    provenance: str = column("data set, file and row the item comes from")
+    list_length: int | None = column(
+        "list: options asked for, as the source says; NULL: the prompt's own number", default=None
+    )
