@@ -8,7 +8,7 @@ include: "workflow/rules/common.smk"
 rule all:
     default_target: True
     input:
-        study_results(),
+        study.outputs(),
 
 
 include: "workflow/rules/puppets.smk"

@@ -1,6 +1,6 @@
 # Real users. In: the files of `field`, or an OSF project. Out: <results>/field and
-# <results>/answers/field.parquet; from there on the field is a condition like any other. A download goes to resources/downloads/osf. Before there are any
-# answers: <results>/field_kit, what a field study is made with.
+# <results>/answers/field.parquet; from there on the field is a condition like any other. A download goes to
+# resources/downloads/osf. Before there are any answers: <results>/field_kit, what a field study is made with.
 
 
 rule field_kit:
@@ -11,17 +11,17 @@ rule field_kit:
 
 rule make_field_kit:
     input:
-        tasks=expand("<results>/tasks/{task}.parquet", task=kit_tasks()),
+        items=[f"<results>/tasks/{task}.parquet" for task in study.kit_tasks()],
         power="<results>/power/power.parquet",
         advice="<results>/power/advice.csv",
-        page=shipped("resources/field_kit/page.html"),
-        style=shipped("resources/field_kit/page.css"),
-        script=shipped("resources/field_kit/page.js"),
+        page=study.shipped("resources/field_kit/page.html"),
+        style=study.shipped("resources/field_kit/page.css"),
+        script=study.shipped("resources/field_kit/page.js"),
         shipped_texts=str(HOME / "resources/field_kit/texts_en.yaml"),
-        texts=shipped(config["field_kit"]["texts"]),
-        consent=shipped(config["field_kit"]["consent"]),
-        information=shipped("resources/field_kit/information.md"),
-        readme=shipped("resources/field_kit/kit_readme.md"),
+        texts=study.shipped(config["field_kit"]["texts"]),
+        consent=study.shipped(config["field_kit"]["consent"]),
+        information_template=study.shipped("resources/field_kit/information.md"),
+        readme_template=study.shipped("resources/field_kit/kit_readme.md"),
     output:
         survey="<results>/field_kit/survey.html",
         qualtrics="<results>/field_kit/survey_qualtrics.txt",
@@ -35,20 +35,17 @@ rule make_field_kit:
         "<logs>/make_field_kit.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("make_field_kit"),
-        tasks=kit_tasks(),
+        code=code("field/make_field_kit"),
+        tasks=study.kit_tasks(),
         settings=config["field_kit"],
-        labels=drawing()["models"],
-        name=config["study"]["name"],
+        labels=study.drawing()["models"],
+        name=study.name,
     script:
-        "../scripts/make_field_kit.py"
+        "../scripts/field/make_field_kit.py"
 
 
-# first of all, so that a project that cannot be read is told before models are paid
+# first of all, so that a project that cannot be read stops the study before models are paid
 rule download_field:
     output:
         manifest="resources/downloads/osf/{node}/manifest.json",
@@ -58,21 +55,18 @@ rule download_field:
     localrule: True
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=720,
     params:
-        code=code("download_field"),
+        code=code("field/download_field"),
         location=lambda wildcards: config["field"]["osf"],
     script:
-        "../scripts/download_field.py"
+        "../scripts/field/download_field.py"
 
 
 rule import_field:
     input:
         files=field_files(config),
-        tasks=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
-        deletions=ancient(deletions()),
+        items=study.task_tables(),
+        deletions=ancient(study.deletions()),
     output:
         answers="<results>/field/answers.parquet",
         participants="<results>/field/participants.parquet",
@@ -80,7 +74,7 @@ rule import_field:
             "<results>/field/quality.csv",
             caption="../report/field_quality.rst",
             category="Field",
-            labels={"table": "what the checks found"},
+            labels={"table": "what the checks flagged"},
         ),
         attrition=report(
             "<results>/field/attrition.csv",
@@ -93,17 +87,14 @@ rule import_field:
     priority: 100
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=60,
     params:
-        code=code("import_field"),
-        tasks=config["study"]["tasks"],
+        code=code("field/import_field"),
+        tasks=study.tasks,
         field=lambda wildcards: config["field"],
-        labels=drawing()["models"],
+        labels=study.drawing()["models"],
         seed=config["study"]["seed"],
     script:
-        "../scripts/import_field.py"
+        "../scripts/field/import_field.py"
 
 
 # a participant asks for it; by hand, never part of a study: it deletes, also what the rules above made
@@ -113,234 +104,143 @@ rule forget:
     localrule: True
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=720,
     params:
-        code=code("forget"),
+        code=code("field/forget"),
         field=lambda wildcards: config["field"],
         # before this run is recorded as the one in this folder
         lock=lambda wildcards: lock_state(Path()),
     script:
-        "../scripts/forget.py"
+        "../scripts/field/forget.py"
 
 
 rule parse_field:
     input:
-        answers="<results>/field/answers.parquet",
-        tasks=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        field_answers="<results>/field/answers.parquet",
+        items=study.task_tables(),
     output:
         answers="<results>/answers/field.parquet",
     log:
         "<logs>/parse_field.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=30,
     params:
-        code=code("parse_field"),
-        tasks=config["study"]["tasks"],
+        code=code("field/parse_field"),
+        tasks=study.tasks,
     script:
-        "../scripts/parse_field.py"
+        "../scripts/field/parse_field.py"
 
 
 rule measure_groups:
     input:
-        answers="<results>/answers/answers.parquet",
+        answers=ANSWERS,
         participants="<results>/field/participants.parquet",
-        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        items=study.task_tables(),
     output:
-        groups="<results>/metrics/groups.parquet",
-        groups_csv=report(
-            "<results>/metrics/groups.csv",
-            caption="../report/groups.rst",
-            category="Field",
-            labels={"table": "metrics by group of participants"},
-        ),
-        differences="<results>/metrics/group_differences.parquet",
-        differences_csv=report(
-            "<results>/metrics/group_differences.csv",
-            caption="../report/group_differences.rst",
-            category="Field",
-            labels={"table": "differences between groups"},
-        ),
+        **metric_tables("groups", "group_differences"),
     log:
         "<logs>/measure_groups.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=60,
     params:
-        code=code("measure_groups"),
-        tasks=config["study"]["tasks"],
+        code=code("field/measure_groups"),
+        tasks=study.tasks,
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:
-        "../scripts/measure_groups.py"
+        "../scripts/field/measure_groups.py"
 
 
 rule measure_agreement:
     input:
-        answers="<results>/answers/answers.parquet",
-        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
+        answers=ANSWERS,
+        items=study.task_tables(),
     output:
-        ranks="<results>/metrics/rank_agreement.parquet",
-        ranks_csv=report(
-            "<results>/metrics/rank_agreement.csv",
-            caption="../report/rank_agreement.rst",
-            category="Field",
-            labels={"table": "are prompts ranked as in the field"},
-        ),
-        near="<results>/metrics/item_agreement.parquet",
-        near_csv=report(
-            "<results>/metrics/item_agreement.csv",
-            caption="../report/item_agreement.rst",
-            category="Field",
-            labels={"table": "how near answers are to the field's"},
-        ),
+        **metric_tables("rank_agreement", "item_agreement"),
     log:
         "<logs>/measure_agreement.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=60,
     params:
-        code=code("measure_agreement"),
-        tasks=config["study"]["tasks"],
+        code=code("field/measure_agreement"),
+        tasks=study.tasks,
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:
-        "../scripts/measure_agreement.py"
+        "../scripts/field/measure_agreement.py"
 
 
 rule plot_field_ranks:
     input:
-        near="<results>/metrics/item_agreement.parquet",
-        ranks="<results>/metrics/rank_agreement.parquet",
-        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
-        style=shipped("resources/figures.mplstyle"),
+        item_agreement="<results>/metrics/item_agreement.parquet",
+        rank_agreement="<results>/metrics/rank_agreement.parquet",
+        items=study.task_tables(),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/field_ranks.pdf",
-        svg=report(
-            "<results>/figures/field_ranks.svg",
-            caption="../report/field_ranks.rst",
-            category="Figures",
-            labels={"figure": "prompts ranked by the field and by each condition"},
-        ),
-        png="<results>/figures/field_ranks.png",
+        **figure_files("field_ranks", "prompts ranked by the field and by each condition"),
     log:
         "<logs>/plot_field_ranks.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_field_ranks"),
-        tasks=config["study"]["tasks"],
-        drawing=drawing(),
+        code=code("field/plot_field_ranks"),
+        tasks=study.tasks,
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_field_ranks.py"
+        "../scripts/field/plot_field_ranks.py"
 
 
 rule measure_calibration:
     input:
-        answers="<results>/answers/answers.parquet",
-        weights=[path for path in [config["calibration"]["weights"]] if path],
+        answers=ANSWERS,
+        weights=study.optional_file(config["calibration"]["weights"]),
     output:
-        calibration="<results>/metrics/calibration.parquet",
-        calibration_csv=report(
-            "<results>/metrics/calibration.csv",
-            caption="../report/calibration.rst",
-            category="Field",
-            labels={"table": "calibration on held-out prompts"},
-        ),
-        calibration_items="<results>/metrics/calibration_items.parquet",
-        calibration_items_csv="<results>/metrics/calibration_items.csv",
-        calibration_weights="<results>/metrics/calibration_weights.parquet",
-        calibration_weights_csv=report(
-            "<results>/metrics/calibration_weights.csv",
-            caption="../report/calibration_weights.rst",
-            category="Field",
-            labels={"table": "weights of conditions and puppets"},
-        ),
-        calibrated_shares="<results>/metrics/calibrated_shares.parquet",
-        calibrated_shares_csv=report(
-            "<results>/metrics/calibrated_shares.csv",
-            caption="../report/calibrated_shares.rst",
-            category="Field",
-            labels={"table": "shares of answers, as calibrated"},
+        **metric_tables(
+            "calibration", "calibration_items", "calibration_weights", "calibrated_shares"
         ),
     log:
         "<logs>/measure_calibration.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=60,
     params:
-        code=code("measure_calibration"),
-        settings=calibrating(),
-        baseline=config["metrics"]["baseline"],
+        code=code("field/measure_calibration"),
+        settings=study.calibration(),
+        baseline=study.baseline,
     script:
-        "../scripts/measure_calibration.py"
+        "../scripts/field/measure_calibration.py"
 
 
 rule plot_calibration:
     input:
         calibration="<results>/metrics/calibration.parquet",
-        style=shipped("resources/figures.mplstyle"),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/calibration.pdf",
-        svg=report(
-            "<results>/figures/calibration.svg",
-            caption="../report/calibration_figure.rst",
-            category="Figures",
-            labels={"figure": "calibration to the field"},
-        ),
-        png="<results>/figures/calibration.png",
+        **figure_files("calibration", "calibration to the field", "calibration_figure"),
     log:
         "<logs>/plot_calibration.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_calibration"),
-        drawing=drawing(),
+        code=code("field/plot_calibration"),
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_calibration.py"
+        "../scripts/field/plot_calibration.py"
 
 
 rule plot_field_groups:
     input:
         groups="<results>/metrics/groups.parquet",
-        differences="<results>/metrics/group_differences.parquet",
-        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
-        style=shipped("resources/figures.mplstyle"),
+        group_differences="<results>/metrics/group_differences.parquet",
+        items=study.task_tables(),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/field_groups.pdf",
-        svg=report(
-            "<results>/figures/field_groups.svg",
-            caption="../report/field_groups.rst",
-            category="Figures",
-            labels={"figure": "how varied the answers of groups of participants are"},
-        ),
-        png="<results>/figures/field_groups.png",
+        **figure_files("field_groups", "how varied the answers of groups of participants are"),
     log:
         "<logs>/plot_field_groups.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_field_groups"),
-        tasks=config["study"]["tasks"],
-        drawing=drawing(),
+        code=code("field/plot_field_groups"),
+        tasks=study.tasks,
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_field_groups.py"
+        "../scripts/field/plot_field_groups.py"

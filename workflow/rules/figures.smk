@@ -13,7 +13,7 @@ rule copy_figure:
     conda:
         "../envs/fieldwork.yaml"
     params:
-        study=config["study"]["name"],
+        study=study.name,
     shell:
         "cp {input:q} {output:q} 2> {log:q}"
 
@@ -21,209 +21,138 @@ rule copy_figure:
 rule plot_fig1:
     input:
         heterogeneity="<results>/metrics/heterogeneity.parquet",
-        task=drawn_items("fig1"),
-        style=shipped("resources/figures.mplstyle"),
+        items=figure_items("fig1"),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/fig1.pdf",
-        svg=report(
-            "<results>/figures/fig1.svg",
-            caption="../report/fig1.rst",
-            category="Figures",
-            labels={"figure": "1: heterogeneity of recommendations"},
-        ),
-        png="<results>/figures/fig1.png",
+        **figure_files("fig1", "1: heterogeneity of recommendations"),
     log:
         "<logs>/plot_fig1.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_fig1"),
-        task=drawn_task("fig1"),
-        baseline=config["metrics"]["baseline"],
-        drawing=drawing(),
+        code=code("figures/plot_fig1"),
+        task=figure_task("fig1"),
+        baseline=study.baseline,
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_fig1.py"
+        "../scripts/figures/plot_fig1.py"
 
 
 rule plot_fig2:
     input:
         distributions="<results>/metrics/distributions.parquet",
-        task=drawn_items("fig2"),
-        style=shipped("resources/figures.mplstyle"),
+        items=figure_items("fig2"),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/fig2.pdf",
-        svg=report(
-            "<results>/figures/fig2.svg",
-            caption="../report/fig2.rst",
-            category="Figures",
-            labels={"figure": "2: answers to benchmark questions"},
-        ),
-        png="<results>/figures/fig2.png",
+        **figure_files("fig2", "2: answers to benchmark questions"),
     log:
         "<logs>/plot_fig2.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_fig2"),
-        task=drawn_task("fig2"),
-        drawing=drawing(),
+        code=code("figures/plot_fig2"),
+        task=figure_task("fig2"),
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_fig2.py"
+        "../scripts/figures/plot_fig2.py"
 
 
 rule plot_fig3:
     input:
-        runs="<results>/metrics/accuracy_runs.parquet",
+        accuracy_runs="<results>/metrics/accuracy_runs.parquet",
         accuracy="<results>/metrics/accuracy.parquet",
         ranks="<results>/metrics/ranks.parquet",
-        leaderboard=[shipped(path) for path in [of_fig3("leaderboard")] if path],
-        style=shipped("resources/figures.mplstyle"),
+        leaderboard=study.optional_file(study.score_task().get("leaderboard")),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/fig3.pdf",
-        svg=report(
-            "<results>/figures/fig3.svg",
-            caption="../report/fig3.rst",
-            category="Figures",
-            labels={"figure": "3: benchmark scores over users"},
-        ),
-        png="<results>/figures/fig3.png",
+        **figure_files("fig3", "3: benchmark scores over users"),
     log:
         "<logs>/plot_fig3.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_fig3"),
-        task=drawn_task("fig3"),
-        leaderboard=lambda wildcards: of_fig3("leaderboard"),
-        leaderboard_note=of_fig3("leaderboard_note"),
-        own_names=leaderboard_names(),
-        drawing=drawing(),
+        code=code("figures/plot_fig3"),
+        task=figure_task("fig3"),
+        leaderboard_note=study.score_task().get("leaderboard_note"),
+        names=study.leaderboard_names(),
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_fig3.py"
+        "../scripts/figures/plot_fig3.py"
 
 
 rule plot_arms:
     input:
         arms="<results>/metrics/arms.parquet",
-        tests="<results>/metrics/arm_tests.parquet",
-        style=shipped("resources/figures.mplstyle"),
+        arm_tests="<results>/metrics/arm_tests.parquet",
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/{arms}.pdf",
-        svg=report(
-            "<results>/figures/{arms}.svg",
-            caption="../report/arms_figure.rst",
-            category="Figures",
-            labels={"figure": "conditions side by side"},
-        ),
-        png="<results>/figures/{arms}.png",
+        **figure_files("{arms}", "conditions side by side", "arms_figure"),
     log:
         "<logs>/plot_arms/{arms}.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_arms"),
+        code=code("figures/plot_arms"),
         x=(config["arms"] or {}).get("x"),
-        drawing=drawing(),
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_arms.py"
+        "../scripts/figures/plot_arms.py"
 
 
 rule plot_fig4:
     input:
         shifts="<results>/metrics/shifts.parquet",
-        task=drawn_items("fig4"),
-        style=shipped("resources/figures.mplstyle"),
+        items=figure_items("fig4"),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/fig4.pdf",
-        svg=report(
-            "<results>/figures/fig4.svg",
-            caption="../report/fig4.rst",
-            category="Figures",
-            labels={"figure": "4: options that a user moves"},
-        ),
-        png="<results>/figures/fig4.png",
+        **figure_files("fig4", "4: options that a user moves"),
     log:
         "<logs>/plot_fig4.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_fig4"),
-        task=drawn_task("fig4"),
-        baseline=config["metrics"]["baseline"],
-        arms=told_apart(),
-        drawing=drawing(),
+        code=code("figures/plot_fig4"),
+        task=figure_task("fig4"),
+        baseline=study.baseline,
+        groups=study.users_and_controls(),
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_fig4.py"
+        "../scripts/figures/plot_fig4.py"
 
 
 rule plot_fig5:
     input:
         rarefaction="<results>/metrics/rarefaction.parquet",
-        task=drawn_items("fig5"),
-        style=shipped("resources/figures.mplstyle"),
+        items=figure_items("fig5"),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/fig5.pdf",
-        svg=report(
-            "<results>/figures/fig5.svg",
-            caption="../report/fig5.rst",
-            category="Figures",
-            labels={"figure": "5: distinct options among so many answers"},
-        ),
-        png="<results>/figures/fig5.png",
+        **figure_files("fig5", "5: distinct options among so many answers"),
     log:
         "<logs>/plot_fig5.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_fig5"),
-        task=drawn_task("fig5"),
-        drawing=drawing(),
+        code=code("figures/plot_fig5"),
+        task=figure_task("fig5"),
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_fig5.py"
+        "../scripts/figures/plot_fig5.py"
 
 
 rule plot_categories:
     input:
         subjects="<results>/metrics/subjects.parquet",
         categories="<results>/metrics/categories.parquet",
-        style=shipped("resources/figures.mplstyle"),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        pdf="<results>/figures/categories.pdf",
-        svg=report(
-            "<results>/figures/categories.svg",
-            caption="../report/categories_figure.rst",
-            category="Figures",
-            labels={"figure": "who asks, by category of subject"},
-        ),
-        png="<results>/figures/categories.png",
+        **figure_files("categories", "who asks, by category of subject", "categories_figure"),
     log:
         "<logs>/plot_categories.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_categories"),
-        task=drawn_task("categories"),
-        drawing=drawing(),
+        code=code("figures/plot_categories"),
+        task=figure_task("categories"),
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_categories.py"
+        "../scripts/figures/plot_categories.py"

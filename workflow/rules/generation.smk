@@ -11,7 +11,7 @@ rule plan:
 
 rule plan_study:
     input:
-        plan_tables(),
+        study.plan_tables(),
     output:
         csv="<results>/plan.csv",
         page="<results>/plan.html",
@@ -19,60 +19,47 @@ rule plan_study:
         "<logs>/plan_study.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=30,
     params:
-        code=code("plan_study"),
-        name=config["study"]["name"],
-        tasks=selected("tasks"),
-        conditions=selected("conditions"),
-        models=selected("models"),
+        code=code("generation/plan_study"),
+        name=study.name,
+        tasks=study.selected("tasks"),
+        conditions=study.selected("conditions"),
+        models=study.selected("models"),
         prices=config["prices"],
         plan=config["plan"],
         budget_usd=config["generation"]["budget_usd"],
-        answered=lambda wildcards: time_stamps(study_tables("responses")),
-        # a ledger's newest answers are beside it until its job ends well
-        ledgers=lambda wildcards: time_stamps(
-            expand(
-                "resources/ledger/{model}.sqlite{part}",
-                model=config["study"]["models"],
-                part=["", "-wal"],
-            )
-        ),
+        answered=lambda wildcards: study.answer_time_stamps(),
+        ledgers=lambda wildcards: study.ledger_time_stamps(),
         seed=config["study"]["seed"],
     script:
-        "../scripts/plan_study.py"
+        "../scripts/generation/plan_study.py"
 
 
 rule plan_requests:
     input:
-        task="<results>/tasks/{task}.parquet",
-        contexts=contexts_of,
+        items="<results>/tasks/{task}.parquet",
+        contexts=lambda wildcards: study.contexts(wildcards.condition),
     output:
         requests="<results>/requests/{task}/{condition}.parquet",
     log:
         "<logs>/plan_requests/{task}/{condition}.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plan_requests"),
-        runs=lambda wildcards: by_wildcard("tasks", wildcards)["runs"],
-        replicates=lambda wildcards: by_wildcard("conditions", wildcards).get("replicates", 1),
-        first=first_replicate,
+        code=code("generation/plan_requests"),
+        runs=setting("task", "runs"),
+        replicates=setting("condition", "replicates", 1),
+        first=lambda wildcards: study.first_replicate(wildcards.task, wildcards.condition),
     script:
-        "../scripts/plan_requests.py"
+        "../scripts/generation/plan_requests.py"
 
 
 rule generate_responses:
     input:
         requests="<results>/requests/{task}/{condition}.parquet",
-        task="<results>/tasks/{task}.parquet",
-        contexts=contexts_of,
-        puppets=counted_puppets(),
+        items="<results>/tasks/{task}.parquet",
+        contexts=lambda wildcards: study.contexts(wildcards.condition),
+        puppets=ancient(study.puppet_counts()),
     output:
         responses="<results>/responses/{model}/{task}/{condition}.parquet",
     log:
@@ -83,19 +70,19 @@ rule generate_responses:
         mem_mb=8192,
         runtime=2880,
         # one job of a provider at a time (profiles/default): they share its limits, or the processor
-        embedded=lambda wildcards: int(by_wildcard("models", wildcards)["provider"] == "embedded"),
-        openai=lambda wildcards: int(by_wildcard("models", wildcards)["provider"] == "openai"),
-        gemini=lambda wildcards: int(by_wildcard("models", wildcards)["provider"] == "gemini"),
+        embedded=lambda wildcards: study.uses(wildcards.model, "embedded"),
+        openai=lambda wildcards: study.uses(wildcards.model, "openai"),
+        gemini=lambda wildcards: study.uses(wildcards.model, "gemini"),
     params:
-        code=code("generate_responses"),
-        model=lambda wildcards: by_wildcard("models", wildcards),
-        temperature=lambda wildcards: by_wildcard("conditions", wildcards)["temperature"],
-        max_tokens=lambda wildcards: by_wildcard("tasks", wildcards)["max_tokens"],
+        code=code("generation/generate_responses"),
+        settings=lambda wildcards: config["models"][wildcards.model],
+        temperature=setting("condition", "temperature"),
+        max_tokens=setting("task", "max_tokens"),
         generation=config["generation"],
-        prices=price_of_model,
+        prices=lambda wildcards: study.price(wildcards.model),
         seed=config["study"]["seed"],
     script:
-        "../scripts/generate_responses.py"
+        "../scripts/generation/generate_responses.py"
 
 
 # by hand, when a ledger is damaged; docs/models.md
@@ -105,25 +92,20 @@ rule recover_ledgers:
     conda:
         "../envs/fieldwork.yaml"
     resources:
-        mem_mb=4096,
         runtime=120,
     params:
-        code=code("recover_ledgers"),
+        code=code("generation/recover_ledgers"),
         models=config["models"],
     script:
-        "../scripts/recover_ledgers.py"
+        "../scripts/generation/recover_ledgers.py"
 
 
 rule reconcile_costs:
     input:
-        responses=study_tables("responses"),
-        tasks=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
-        requests=expand(
-            "<results>/requests/{task}/{condition}.parquet",
-            task=config["study"]["tasks"],
-            condition=config["study"]["conditions"],
-        ),
-        contexts=study_contexts(),
+        responses=study.tables("responses"),
+        items=study.task_tables(),
+        requests=study.request_tables(),
+        contexts=study.context_tables(),
     output:
         cost="<results>/cost.csv",
     log:
@@ -132,13 +114,12 @@ rule reconcile_costs:
         "../envs/fieldwork.yaml"
     resources:
         mem_mb=8192,
-        runtime=30,
     params:
-        code=code("reconcile_costs"),
-        tasks=selected("tasks"),
-        conditions=selected("conditions"),
-        models=selected("models"),
+        code=code("generation/reconcile_costs"),
+        tasks=study.selected("tasks"),
+        conditions=study.selected("conditions"),
+        models=study.selected("models"),
         prices=config["prices"],
         plan=config["plan"],
     script:
-        "../scripts/reconcile_costs.py"
+        "../scripts/generation/reconcile_costs.py"

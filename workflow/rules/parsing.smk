@@ -4,31 +4,28 @@
 rule parse_answers:
     input:
         responses="<results>/responses/{model}/{task}/{condition}.parquet",
-        task="<results>/tasks/{task}.parquet",
+        items="<results>/tasks/{task}.parquet",
     output:
         answers="<results>/answers/parsed/{model}/{task}/{condition}.parquet",
     log:
         "<logs>/parse_answers/{model}/{task}/{condition}.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("parse_answers"),
+        code=code("parsing/parse_answers"),
     script:
-        "../scripts/parse_answers.py"
+        "../scripts/parsing/parse_answers.py"
 
 
 rule canonicalise_answers:
     input:
-        parsed=study_tables("answers/parsed"),
-        field="<results>/answers/field.parquet" if config["field"] else [],
-        aliases=(shipped(config["parsing"]["aliases"]) if config["parsing"]["aliases"] else []),
+        parsed=study.tables("answers/parsed"),
+        field=study.has("field", "<results>/answers/field.parquet"),
+        aliases=study.optional_file(config["parsing"]["aliases"]),
         overrides=config["parsing"]["overrides"] or [],
     output:
-        answers="<results>/answers/answers.parquet",
-        merged=report(
+        answers=ANSWERS,
+        merges=report(
             "<results>/answers/items.csv",
             caption="../report/items.rst",
             category="Answers",
@@ -40,9 +37,8 @@ rule canonicalise_answers:
         "../envs/fieldwork.yaml"
     resources:
         mem_mb=8192,
-        runtime=60,
     params:
-        code=code("canonicalise_answers"),
+        code=code("parsing/canonicalise_answers"),
         near_duplicates=config["parsing"]["near_duplicates"],
     script:
-        "../scripts/canonicalise_answers.py"
+        "../scripts/parsing/canonicalise_answers.py"

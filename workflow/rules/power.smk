@@ -13,7 +13,7 @@ rule power:
 
 rule plan_power:
     input:
-        plan_tables(),
+        study.plan_tables(),
     output:
         power="<results>/power/power.parquet",
         power_csv="<results>/power/power.csv",
@@ -23,33 +23,30 @@ rule plan_power:
         "<logs>/plan_power.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=60,
     params:
-        code=code("plan_power"),
-        power=config["power"],
-        tasks=selected("tasks"),
-        conditions=with_baseline(),
-        models=selected("models"),
+        code=code("power/plan_power"),
+        settings=config["power"],
+        tasks=study.selected("tasks"),
+        conditions=study.conditions_and_baseline(),
+        models=study.selected("models"),
         prices=config["prices"],
         plan=config["plan"],
-        # what a pilot showed of tokens, as for the plan
-        answered=lambda wildcards: time_stamps(study_tables("responses")),
-        baseline=config["metrics"]["baseline"],
+        # tokens that a pilot's answers took, as for the plan
+        answered=lambda wildcards: study.answer_time_stamps(),
+        baseline=study.baseline,
         permutations=config["metrics"]["permutations"],
-        score_task=task_of(config, "fig3"),
-        drawing=drawing(),
-        name=config["study"]["name"],
+        score_task=study.power_task(),
+        drawing=study.drawing(),
+        name=study.name,
         seed=config["study"]["seed"],
     script:
-        "../scripts/plan_power.py"
+        "../scripts/power/plan_power.py"
 
 
 rule plot_power:
     input:
         power="<results>/power/power.parquet",
-        style=shipped("resources/figures.mplstyle"),
+        style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
         pdf="<results>/figures/power.pdf",
         svg="<results>/figures/power.svg",
@@ -58,13 +55,10 @@ rule plot_power:
         "<logs>/plot_power.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("plot_power"),
+        code=code("power/plot_power"),
         target=config["power"]["target"],
-        tasks=config["study"]["tasks"],
-        drawing=drawing(),
+        tasks=study.tasks,
+        drawing=study.drawing(),
     script:
-        "../scripts/plot_power.py"
+        "../scripts/power/plot_power.py"

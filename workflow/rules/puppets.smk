@@ -12,19 +12,16 @@ rule download_dataset:
     localrule: True
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=720,
     params:
-        code=code("download_dataset"),
-        location=lambda wildcards: location_of(config, wildcards.dataset),
+        code=code("puppets/download_dataset"),
+        location=lambda wildcards: study.location(wildcards.dataset),
     script:
-        "../scripts/download_dataset.py"
+        "../scripts/puppets/download_dataset.py"
 
 
 rule prepare_corpus:
     input:
-        files=lambda wildcards: source(wildcards.corpus),
+        files=lambda wildcards: study.source(wildcards.corpus),
     output:
         conversations="<results>/corpus/{corpus}/conversations.parquet",
         funnel="<results>/corpus/{corpus}/funnel.csv",
@@ -37,11 +34,11 @@ rule prepare_corpus:
         mem_mb=8192,
         runtime=240,
     params:
-        code=code("prepare_corpus"),
-        reading=lambda wildcards: reading_of(config, wildcards.corpus),
-        filters=lambda wildcards: filters_of(config, wildcards.corpus),
+        code=code("puppets/prepare_corpus"),
+        reading=lambda wildcards: study.reading(wildcards.corpus),
+        filters=lambda wildcards: study.filters(wildcards.corpus),
     script:
-        "../scripts/prepare_corpus.py"
+        "../scripts/puppets/prepare_corpus.py"
 
 
 # by conversation id, so that data added to the corpus changes no shard's other conversations
@@ -49,49 +46,41 @@ scattergather:
     embedding=config["embedding"]["shards"],
 
 
-# nothing is embedded and nobody is asked before it is known that there are enough puppets
+# nothing is embedded and nothing is asked before it is known that there are enough puppets
 rule count_puppets:
     input:
-        corpora=expand(
-            "<results>/corpus/{corpus}/conversations.parquet", corpus=study_corpora(config)
-        ),
-        personas=study_personas(),
+        corpora=[f"<results>/corpus/{corpus}/conversations.parquet" for corpus in study.corpora()],
+        personas=study.personas(),
     output:
         counts="<results>/puppets.csv",
     log:
         "<logs>/count_puppets.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=30,
     params:
-        code=code("count_puppets"),
-        corpora=study_corpora(config),
-        personas=config["profiles"]["personas"],
-        needs=needs_of(config),
+        code=code("puppets/count_puppets"),
+        names=study.corpora(),
+        persona_source=config["profiles"]["personas"],
+        needs=study.needs(),
     script:
-        "../scripts/count_puppets.py"
+        "../scripts/puppets/count_puppets.py"
 
 
 rule split_corpus:
     input:
         conversations="<results>/corpus/{corpus}/conversations.parquet",
-        puppets=counted_puppets(),
+        puppets=ancient(study.puppet_counts()),
     output:
         temp(scatter.embedding("<results>/embeddings/{{corpus}}/texts/{scatteritem}.parquet")),
     log:
         "<logs>/split_corpus/{corpus}.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=60,
     params:
-        code=code("split_corpus"),
+        code=code("puppets/split_corpus"),
         text=config["embedding"]["text"],
     script:
-        "../scripts/split_corpus.py"
+        "../scripts/puppets/split_corpus.py"
 
 
 rule embed_corpus:
@@ -105,45 +94,39 @@ rule embed_corpus:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]
     resources:
-        mem_mb=4096,
         runtime=1440,
         gpu=gpus(),
     params:
-        code=code("embed_corpus"),
+        code=code("puppets/embed_corpus"),
         embedding=config["embedding"],
     script:
-        "../scripts/embed_corpus.py"
+        "../scripts/puppets/embed_corpus.py"
 
 
 rule build_profiles:
     input:
-        personas=source(config["profiles"]["personas"]["dataset"]),
-        sentences=source(config["profiles"]["sentences"]["dataset"]),
-        template=shipped(config["profiles"]["template"]),
+        personas=study.source(config["profiles"]["personas"]["dataset"]),
+        sentences=study.source(config["profiles"]["sentences"]["dataset"]),
+        template=study.shipped(config["profiles"]["template"]),
     output:
-        profiles="<results>/personas/profiles.parquet",
+        profiles=PROFILES,
     log:
         "<logs>/build_profiles.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=30,
     params:
-        code=code("build_profiles"),
-        personas_column=config["profiles"]["personas"]["column"],
-        sentences_column=config["profiles"]["sentences"]["column"],
-        sentences_per_profile=config["profiles"]["sentences_per_profile"],
-        n_profiles=max(config["tasks"][task]["runs"] for task in config["study"]["tasks"]),
+        code=code("puppets/build_profiles"),
+        settings=config["profiles"],
+        n_profiles=max(config["tasks"][task]["runs"] for task in study.tasks),
         seed=config["study"]["seed"],
     script:
-        "../scripts/build_profiles.py"
+        "../scripts/puppets/build_profiles.py"
 
 
 rule build_contexts:
     input:
-        unpack(context_inputs),
-        puppets=counted_puppets(),
+        unpack(lambda wildcards: study.context_inputs(wildcards.condition)),
+        puppets=ancient(study.puppet_counts()),
     output:
         contexts="<results>/contexts/{task}/{condition}.parquet",
     log:
@@ -152,14 +135,13 @@ rule build_contexts:
         "../envs/fieldwork.yaml"
     threads: config["embedding"]["threads"]
     resources:
-        mem_mb=4096,
         runtime=120,
-        gpu=lambda wildcards: gpus() * retrieves(wildcards),
+        gpu=lambda wildcards: gpus() * study.is_retrieved(wildcards.condition),
     params:
-        code=code("build_contexts"),
-        condition=lambda wildcards: by_wildcard("conditions", wildcards),
-        n_puppets=lambda wildcards: by_wildcard("tasks", wildcards)["runs"],
+        code=code("puppets/build_contexts"),
+        settings=lambda wildcards: study.condition(wildcards.condition),
+        n_puppets=setting("task", "runs"),
         embedding=config["embedding"],
         seed=config["study"]["seed"],
     script:
-        "../scripts/build_contexts.py"
+        "../scripts/puppets/build_contexts.py"

@@ -4,77 +4,35 @@
 
 rule build_database:
     input:
-        conversations=expand(
-            "<results>/corpus/{corpus}/conversations.parquet", corpus=study_corpora(config)
-        ),
-        profiles=study_profiles(),
-        task=expand("<results>/tasks/{task}.parquet", task=config["study"]["tasks"]),
-        contexts=study_contexts(),
-        requests=expand(
-            "<results>/requests/{task}/{condition}.parquet",
-            task=config["study"]["tasks"],
-            condition=config["study"]["conditions"],
-        ),
-        responses=study_tables("responses"),
-        answers="<results>/answers/answers.parquet",
-        field_answers=["<results>/field/answers.parquet"] if config["field"] else [],
-        field_participants=["<results>/field/participants.parquet"] if config["field"] else [],
-        metrics=expand(
-            "<results>/metrics/{table}.parquet",
-            table=[
-                "heterogeneity",
-                "item_shares",
-                "distributions",
-                "novelty",
-                "accuracy_runs",
-                "accuracy",
-                "score_comparisons",
-                "ranks",
-                "order_changes",
-                "comparisons",
-                "variance",
-                "subjects",
-                "categories",
-                "shifts",
-                "rarefaction",
-                "prompt_means",
-                *(["arms", "arm_tests"] if config["arms"] else []),
-                *if_field(["groups", "group_differences", "rank_agreement", "item_agreement"]),
-                *calibration_tables(),
-            ],
-        ),
+        conversations=[
+            f"<results>/corpus/{corpus}/conversations.parquet" for corpus in study.corpora()
+        ],
+        profiles=study.profiles(),
+        items=study.task_tables(),
+        contexts=study.context_tables(),
+        requests=study.request_tables(),
+        responses=study.tables("responses"),
+        answers=ANSWERS,
+        field_answers=study.has("field", "<results>/field/answers.parquet"),
+        field_participants=study.has("field", "<results>/field/participants.parquet"),
+        metrics=study.metric_tables(),
     output:
         database="<results>/study.duckdb",
     log:
         "<logs>/build_database.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=4096,
-        runtime=30,
     params:
-        code=code("build_database"),
+        code=code("report/build_database"),
     script:
-        "../scripts/build_database.py"
+        "../scripts/report/build_database.py"
 
 
 rule write_findings:
     input:
-        answers="<results>/answers/answers.parquet",
-        responses=study_tables("responses"),
-        variance="<results>/metrics/variance.parquet",
-        comparisons="<results>/metrics/comparisons.parquet",
-        shifts="<results>/metrics/shifts.parquet",
-        prompt_means="<results>/metrics/prompt_means.parquet",
-        accuracy="<results>/metrics/accuracy.parquet",
-        score_comparisons="<results>/metrics/score_comparisons.parquet",
-        ranks="<results>/metrics/ranks.parquet",
-        novelty="<results>/metrics/novelty.parquet",
-        categories="<results>/metrics/categories.parquet",
-        group_differences=if_field("<results>/metrics/group_differences.parquet"),
-        rank_agreement=if_field("<results>/metrics/rank_agreement.parquet"),
-        item_agreement=if_field("<results>/metrics/item_agreement.parquet"),
-        calibration=expand("<results>/metrics/{table}.parquet", table=calibration_tables()[:1]),
+        answers=ANSWERS,
+        responses=study.tables("responses"),
+        metrics=study.metric_tables(),
     output:
         findings=report(
             "<results>/findings.md",
@@ -86,25 +44,22 @@ rule write_findings:
         "<logs>/write_findings.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("write_findings"),
-        figures=[*drawn_figures(), *field_figures(), *study_arms("{arms}")],
-        study=told_study(),
+        code=code("report/write_findings"),
+        figures=study.figures(),
+        study=study.summary(),
     script:
-        "../scripts/write_findings.py"
+        "../scripts/report/write_findings.py"
 
 
 # after the findings, so that it never says more of a study than its results show
 rule record_provenance:
     input:
-        requirements=shipped("requirements.txt"),
+        requirements=study.shipped("requirements.txt"),
         findings=ancient("<results>/findings.md"),
         database=ancient("<results>/study.duckdb"),
     output:
-        config=report(
+        settings=report(
             "<results>/provenance/config.yaml",
             caption="../report/config.rst",
             category="Provenance",
@@ -120,12 +75,9 @@ rule record_provenance:
         "<logs>/record_provenance.log",
     conda:
         "../envs/fieldwork.yaml"
-    resources:
-        mem_mb=2048,
-        runtime=10,
     params:
-        code=code("record_provenance"),
+        code=code("report/record_provenance"),
         # the config itself would fill the terminal with every change
-        config=digest(config),
+        digest=digest(config),
     script:
-        "../scripts/record_provenance.py"
+        "../scripts/report/record_provenance.py"

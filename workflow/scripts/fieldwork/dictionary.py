@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork.records import field, generation, metrics, parsing, power, puppets, tasks
+from fieldwork.records.columns import table_of
 
 STAGES = {
     "Puppets": puppets,
@@ -32,10 +33,7 @@ def row_types_of(stage: types.ModuleType) -> list[type[Any]]:
     return [
         value
         for value in vars(stage).values()
-        if dataclasses.is_dataclass(value)
-        and isinstance(value, type)
-        and value.__module__ == stage.__name__
-        and value is not puppets.Message
+        if hasattr(value, "__table__") and value.__module__ == stage.__name__
     ]
 
 
@@ -49,9 +47,10 @@ def render() -> str:
 
 
 def _table(row_type: type[Any]) -> Iterator[str]:
-    row, path = _docstring_parts(row_type)
-    yield f"### {path}"
+    table = table_of(row_type)
+    yield f"### {table.path}{' and .csv' if table.has_csv else ''}"
     yield ""
+    row = (row_type.__doc__ or "").rstrip(".")
     yield f"A row: {row[0].lower()}{row[1:]}."
     yield ""
     yield "| column | type | NULL | meaning |"
@@ -61,14 +60,6 @@ def _table(row_type: type[Any]) -> Iterator[str]:
         sql_type = _sql_type(hints[column.name])
         null = "yes" if _is_optional(hints[column.name]) else ""
         yield f"| `{column.name}` | {sql_type} | {null} | {column.metadata['meaning']} |"
-
-
-def _docstring_parts(row_type: type[Any]) -> tuple[str, str]:
-    """What a row is, and where the table lies."""
-    row, _, location = " ".join((row_type.__doc__ or "").split()).partition(": ")
-    path = location.rstrip(".").split(",")[0].strip("`")
-    # the metric tables are written twice
-    return row, path if Path(path).suffix else f"{path}.parquet and .csv"
 
 
 def _is_optional(hint: Any) -> bool:

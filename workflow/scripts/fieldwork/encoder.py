@@ -25,6 +25,11 @@ logger = logging.getLogger(__name__)
 Vectors = npt.NDArray[np.float32]
 Precision = Literal["fp32", "bf16"]
 
+VECTORS = Path("results/vectors")
+"""Stores of vectors; they depend on texts and encoder alone, so studies share them."""
+ANSWER_VECTORS = VECTORS / "answers.sqlite"
+"""The store of what the embedded model encoded: questions, options and contexts."""
+
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TEXTS_PER_COMMIT = 128

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
+from fieldwork.arguments import arguments_of
 from fieldwork.errors import StudyError
 from fieldwork.masking import Mask, environment_secrets
 
@@ -19,6 +20,15 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+
+
+def run_script(main: Callable[..., None], job: Any) -> None:
+    """Call a script's `main` with what its rule declares, as `run` does.
+
+    Args:
+        job: the object `snakemake` of the script.
+    """
+    run(main, log=job.log[0], **arguments_of(main, job))
 
 
 def run(main: Callable[..., None], *, log: str, **arguments: Any) -> None:

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 
 from fieldwork.errors import StudyError, first_line
 from fieldwork.files.cells import guarded
+from fieldwork.records.columns import table_of
 from fieldwork.records.tasks import Item
 
 if typing.TYPE_CHECKING:  # pandas takes half a second to import, and most stages never need it
@@ -74,13 +75,29 @@ def _type(hint: Any, name: str) -> pa.DataType:
     return _SCALARS[hint]
 
 
-def write_rows(path: str | Path, rows: Iterable[Row], row_type: type[Row], order_by: str) -> int:
-    """Write rows sorted by `order_by` (an SQL list of columns); return how many there were.
+def write_table(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> None:
+    """Write a table as its row type declares it: as CSV, as Parquet, or as Parquet with a CSV twin.
+
+    Raises:
+        StudyError: the rows do not fit the row type, or the disk refuses the file.
+    """
+    if Path(path).suffix == ".csv":
+        write_csv_rows(path, rows, row_type)
+        return
+    write_rows(path, rows, row_type)
+    if table_of(row_type).has_csv:
+        write_csv(Path(path).with_suffix(".csv"), path)
+
+
+def write_rows(
+    path: str | Path, rows: Iterable[Row], row_type: type[Row], order_by: str | None = None
+) -> int:
+    """Write rows as Parquet; return how many there were.
 
     They are taken one by one, and only their Arrow columns are kept.
 
     Args:
-        order_by: columns that together tell any two rows apart, or ties keep the order given.
+        order_by: SQL list of columns to sort by; None for the order that the row type declares.
 
     Raises:
         StudyError: the rows do not fit the row type, or the disk refuses the file.
@@ -94,7 +111,7 @@ def write_rows(path: str | Path, rows: Iterable[Row], row_type: type[Row], order
         except (pa.ArrowException, OverflowError) as error:
             raise StudyError(f"{path}: a row does not fit {row_type.__name__}: {error}") from error
     table = pa.concat_tables(parts) if parts else schema.empty_table()
-    return write_arrow(path, table, row_type, order_by)
+    return write_arrow(path, table, row_type, order_by or table_of(row_type).order_by)
 
 
 def _values(rows: Sequence[Any], column: pa.Field) -> list[Any]:
@@ -307,6 +324,19 @@ def read_items(paths: Sequence[str | Path], tasks: Sequence[str]) -> "pd.DataFra
 
     frames = [read_frame(path, Item).assign(task=t) for path, t in zip(paths, tasks, strict=True)]
     return pd.concat(frames, ignore_index=True)
+
+
+def read_tasks(paths: Sequence[str | Path], tasks: Sequence[str]) -> dict[str, list[Item]]:
+    """The items of each of several tasks."""
+    return {task: read_rows(path, Item) for task, path in zip(tasks, paths, strict=True)}
+
+
+def read_questions(
+    paths: Sequence[str | Path], tasks: Sequence[str]
+) -> dict[tuple[str, str], Item]:
+    """The items of several tasks, by task and item id."""
+    by_task = read_tasks(paths, tasks)
+    return {(task, item.item_id): item for task, items in by_task.items() for item in items}
 
 
 @contextmanager

@@ -29,6 +29,9 @@ logger = logging.getLogger(__name__)
 Tier = Literal["live", "flex", "batch"]
 Table = Literal["answers", "quarantined", "damaged"]
 
+LEDGERS = Path("resources/ledger")
+"""The folder of the ledgers, a file a model."""
+
 KEYS_PER_QUERY = 500
 CACHE_KIB = 64 * 1024
 # of a key: enough to keep a million contexts apart, and 24 bytes of hash are left

@@ -1,12 +1,62 @@
-"""How a column is declared.
+"""How a table and its columns are declared.
 
 A table is a frozen dataclass, a column one line of it. The dataclasses are the only declaration of the
-tables: `fieldwork.tables` derives the Parquet schema from them and checks each table against it on
-write, and `docs/data.md` is generated from the same lines.
+tables: `fieldwork.tables` derives the Parquet schema from them, sorts and checks each table on write, the
+rules derive the files of a table from its path, and `docs/data.md` is generated from the same lines.
 """
 
+from collections.abc import Callable
 from dataclasses import MISSING, field
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, Literal, NamedTuple, TypeVar
+
+RowType = TypeVar("RowType")
+
+Part = Literal["every study", "arms", "field", "calibration"]
+
+
+class Table(NamedTuple):
+    """Where the rows of a type are kept, and in which order.
+
+    Attributes:
+        path: of the file, from the study's folder.
+        order_by: SQL list of columns that together tell any two rows apart; empty for a table that is
+            written in the order in which its rows are made.
+        has_csv: whether the Parquet file has a twin for spreadsheets, `{path}.csv`.
+        part: the part of a study that has the table.
+    """
+
+    path: str
+    order_by: str
+    has_csv: bool
+    part: Part
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending, which is the table's name in the database too."""
+        return PurePosixPath(self.path).stem
+
+
+def table(
+    path: str, order_by: str = "", *, has_csv: bool = False, part: Part = "every study"
+) -> Callable[[type[RowType]], type[RowType]]:
+    """Declare that the rows of a dataclass are a table; the arguments are those of `Table`."""
+
+    def declare(row_type: type[RowType]) -> type[RowType]:
+        row_type.__table__ = Table(path, order_by, has_csv, part)  # type: ignore[attr-defined]
+        return row_type
+
+    return declare
+
+
+def table_of(row_type: type[Any]) -> Table:
+    """The table that a row type is declared to be.
+
+    Raises:
+        AttributeError: it is not a table of its own.
+    """
+    declaration: Table = row_type.__table__
+    return declaration
 
 
 def column(meaning: str, default: Any = MISSING) -> Any:

@@ -6,16 +6,17 @@ are masked (docs/field.md).
 
 from dataclasses import dataclass
 
-from fieldwork.records.columns import column
+from fieldwork.records.columns import column, table
 from fieldwork.records.tasks import ItemKind
 
 FIELD = "field"
 """The condition of real users: they are paid, not called."""
 
 
+@table("field/answers.parquet", "model, task, item_id, participant_id, replicate", part="field")
 @dataclass(frozen=True, slots=True)
 class FieldAnswer:
-    """An answer as a participant gave it, masked: `field/answers.parquet`."""
+    """An answer as a participant gave it, masked."""
 
     participant_id: str = column("keyed hash of the participant's id")
     platform: str | None = column("what the participant used, as the file says it, NULL if unsaid")
@@ -34,18 +35,20 @@ class FieldAnswer:
     excluded_for: str | None = column("the first of them that the setting excludes; NULL if kept")
 
 
+@table("field/participants.parquet", "variable, participant_id", part="field")
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A group that a participant belongs to: `field/participants.parquet`."""
+    """A group that a participant belongs to."""
 
     participant_id: str = column("keyed hash of the participant's id")
     variable: str = column("what groups are told apart by, a key of `field.columns.groups`")
     group: str = column("the participant's group")
 
 
+@table("field/quality.csv", part="field")
 @dataclass(frozen=True, slots=True)
 class QualityCheck:
-    """What one check found in the answers to one prompt: `field/quality.csv`."""
+    """What one check found in the answers to one prompt."""
 
     model: str = column("model")
     task: str = column("task")
@@ -58,9 +61,10 @@ class QualityCheck:
     reason: str = column("why it is excluded, or kept")
 
 
+@table("field/attrition.csv", part="field")
 @dataclass(frozen=True, slots=True)
 class Attrition:
-    """Participants lost, by prompt and by group: `field/attrition.csv`."""
+    """Participants lost, by prompt and by group."""
 
     model: str = column("model")
     task: str = column("task")
@@ -76,9 +80,15 @@ class Attrition:
     reason: str | None = column("why there is no test")
 
 
+@table(
+    "metrics/groups.parquet",
+    'model, task, kind, variable, item_id, "group", metric, answer',
+    has_csv=True,
+    part="field",
+)
 @dataclass(frozen=True, slots=True)
 class GroupEstimate:
-    """A metric of the answers of one group of participants: `metrics/groups`."""
+    """A metric of the answers of one group of participants."""
 
     model: str = column("model")
     task: str = column("task")
@@ -96,9 +106,15 @@ class GroupEstimate:
     reason: str | None = column("why there is no estimate, or no interval")
 
 
+@table(
+    "metrics/group_differences.parquet",
+    'model, task, kind, variable, item_id, "group", metric',
+    has_csv=True,
+    part="field",
+)
 @dataclass(frozen=True, slots=True)
 class GroupDifference:
-    """How far a group's answers are from those of the others: `metrics/group_differences`."""
+    """How far a group's answers are from those of the others."""
 
     model: str = column("model")
     task: str = column("task")
@@ -125,9 +141,15 @@ class GroupDifference:
     reason: str | None = column("why something is NULL, or no test could show anything")
 
 
+@table(
+    "metrics/rank_agreement.parquet",
+    'model, task, kind, "over", measure, predictor',
+    has_csv=True,
+    part="field",
+)
 @dataclass(frozen=True, slots=True)
 class RankAgreement:
-    """Whether a condition ranks items, or models, as the field does: `metrics/rank_agreement`."""
+    """Whether a condition ranks items, or models, as the field does."""
 
     model: str | None = column("model, NULL where models are ranked")
     task: str = column("task")
@@ -159,9 +181,15 @@ class RankAgreement:
     reason: str | None = column("why something is NULL")
 
 
+@table(
+    "metrics/item_agreement.parquet",
+    "model, task, kind, predictor, item_id",
+    has_csv=True,
+    part="field",
+)
 @dataclass(frozen=True, slots=True)
 class ItemAgreement:
-    """How near a condition's answers to an item are to the field's: `metrics/item_agreement`."""
+    """How near a condition's answers to an item are to the field's."""
 
     model: str = column("model")
     task: str = column("task")
@@ -204,9 +232,15 @@ class ItemAgreement:
     reason: str | None = column("why something is NULL")
 
 
+@table(
+    "metrics/calibration.parquet",
+    "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST",
+    has_csv=True,
+    part="calibration",
+)
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How near to the field weighted puppets come, beside others: `metrics/calibration`."""
+    """How near to the field weighted puppets come, beside others."""
 
     model: str = column("model")
     tasks: str = column("the tasks whose prompts are used, with commas between")
@@ -249,9 +283,15 @@ class Calibration:
     reason: str | None = column("why that verdict, or why there is no number")
 
 
+@table(
+    "metrics/calibration_items.parquet",
+    "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST, task, item_id",
+    has_csv=True,
+    part="calibration",
+)
 @dataclass(frozen=True, slots=True)
 class CalibrationItem:
-    """The same, prompt by prompt: `metrics/calibration_items`."""
+    """The same, prompt by prompt."""
 
     model: str = column("model")
     level: str = column("as in `calibration`")
@@ -268,9 +308,15 @@ class CalibrationItem:
     n_equal: int = column("answers that all were brought to")
 
 
+@table(
+    "metrics/calibration_weights.parquet",
+    "model, level, condition, puppet_id NULLS FIRST",
+    has_csv=True,
+    part="calibration",
+)
 @dataclass(frozen=True, slots=True)
 class CalibrationWeight:
-    """A weight another study can take over: `metrics/calibration_weights`."""
+    """A weight another study can take over."""
 
     model: str = column("model")
     level: str = column("`conditions` or `puppets`")
@@ -285,9 +331,15 @@ class CalibrationWeight:
     reason: str | None = column("why there is no weight")
 
 
+@table(
+    "metrics/calibrated_shares.parquet",
+    "model, level, puppets_of NULLS FIRST, task, item_id, answer",
+    has_csv=True,
+    part="calibration",
+)
 @dataclass(frozen=True, slots=True)
 class CalibratedShare:
-    """Shares of answers as calibrated, for use: `metrics/calibrated_shares`."""
+    """Shares of answers as calibrated, for use."""
 
     model: str = column("model")
     level: str = column("what is weighted: `conditions` or `puppets`")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from fieldwork.records.columns import column
+from fieldwork.records.columns import column, table
 
 Outcome = Literal["ok", "truncated", "refused", "filtered", "empty", "failed"]
 
@@ -19,9 +19,12 @@ MOST_REQUESTS = 50_000_000
 """Of a study: at ten a second they take two months, and a table of them fits no usual machine."""
 
 
+@table(
+    "requests/{task}/{condition}.parquet", "context_id NULLS FIRST, puppet_id, item_id, replicate"
+)
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question to be asked: `requests/{task}/{condition}.parquet`."""
+    """A question to be asked."""
 
     item_id: str = column("the item")
     context_id: str | None = column("the context, NULL offline")
@@ -29,9 +32,13 @@ class Request:
     replicate: int = column("repeat index of the same item and context, from 0")
 
 
+@table(
+    "responses/{model}/{task}/{condition}.parquet",
+    "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate",
+)
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer as it arrived: `responses/{model}/{task}/{condition}.parquet`."""
+    """An answer as it arrived."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -67,9 +74,10 @@ class Response:
     )
 
 
+@table("plan.csv")
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """What a model's answers to a task will cost under a condition and a dispatch: `plan.csv`."""
+    """What a model's answers to a task will cost under a condition and a dispatch."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -99,9 +107,10 @@ class PlanRow:
     reason: str | None = column("why there is no cost, or what it leaves out")
 
 
+@table("cost.csv")
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What a model's answers to a task cost under a condition and a dispatch: `cost.csv`."""
+    """What a model's answers to a task cost under a condition and a dispatch."""
 
     model: str = column("model name in the config")
     task: str = column("task")

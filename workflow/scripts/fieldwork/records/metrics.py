@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from fieldwork.records.columns import column
+from fieldwork.records.columns import column, table
 from fieldwork.records.tasks import ItemKind
 
 
+@table("metrics/heterogeneity.parquet", "model, task, condition, item_id, metric", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """How varied the answers to a list item are: `metrics/heterogeneity`."""
+    """How varied the answers to a list item are."""
 
     model: str = column("model")
     task: str = column("task")
@@ -25,9 +26,14 @@ class Heterogeneity:
     reason: str | None = column("why there is no estimate")
 
 
+@table(
+    "metrics/item_shares.parquet",
+    "model, task, condition, item_id, n_named DESC, answer",
+    has_csv=True,
+)
 @dataclass(frozen=True, slots=True)
 class ItemShare:
-    """Share of responses that name an option: `metrics/item_shares`."""
+    """Share of responses that name an option."""
 
     model: str = column("model")
     task: str = column("task")
@@ -41,9 +47,10 @@ class ItemShare:
     ci_high: float = column("upper end of the 95 % Wilson interval")
 
 
+@table("metrics/distributions.parquet", "model, task, condition, item_id, answer", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class AnswerShare:
-    """Distribution of letters on a choice item: `metrics/distributions`."""
+    """Distribution of letters on a choice item."""
 
     model: str = column("model")
     task: str = column("task")
@@ -58,9 +65,10 @@ class AnswerShare:
     ci_high: float = column("upper end of the 95 % Wilson interval")
 
 
+@table("metrics/novelty.parquet", "model, task, condition", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class Novelty:
-    """Questions on which a condition says something the baseline never did: `metrics/novelty`."""
+    """Questions on which a condition says something the baseline never did."""
 
     model: str = column("model")
     task: str = column("task")
@@ -87,9 +95,10 @@ class Novelty:
     reason: str | None = column("why there is no share, no excess or no interval")
 
 
+@table("metrics/accuracy_runs.parquet", "model, task, condition, run", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class RunAccuracy:
-    """Score of one run over a choice task: `metrics/accuracy_runs`."""
+    """Score of one run over a choice task."""
 
     model: str = column("model")
     task: str = column("task")
@@ -108,9 +117,10 @@ class RunAccuracy:
     )
 
 
+@table("metrics/accuracy.parquet", "model, task, condition, metric", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Spread of the scores over runs: `metrics/accuracy`."""
+    """Spread of the scores over runs."""
 
     model: str = column("model")
     task: str = column("task")
@@ -127,9 +137,10 @@ class Accuracy:
     reason: str | None = column("why there is no estimate, spread or interval")
 
 
+@table("metrics/score_comparisons.parquet", "model, task, condition, metric", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class ScoreComparison:
-    """A condition's scores beside the baseline's: `metrics/score_comparisons`."""
+    """A condition's scores beside the baseline's."""
 
     model: str = column("model")
     task: str = column("task")
@@ -163,9 +174,10 @@ class ScoreComparison:
     reason: str | None = column("why something is NULL")
 
 
+@table("metrics/ranks.parquet", "model, task, condition, metric", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Places a model's runs would take on a leaderboard: `metrics/ranks`."""
+    """Places a model's runs would take on a leaderboard."""
 
     model: str = column("model")
     task: str = column("task")
@@ -189,9 +201,10 @@ class Rank:
     reason: str | None = column("why something is NULL")
 
 
+@table("metrics/order_changes.parquet", "model, other, task, condition, metric", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class OrderChange:
-    """How often a user turns the order of two of the study's models: `metrics/order_changes`."""
+    """How often a user turns the order of two of the study's models."""
 
     model: str = column("the one that scores higher on average under the baseline")
     other: str = column("the other one")
@@ -207,9 +220,10 @@ class OrderChange:
     reason: str | None = column("why something is NULL")
 
 
+@table("metrics/comparisons.parquet", "model, task, condition, item_id, metric", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How far a condition's answers to an item are from the baseline's: `metrics/comparisons`."""
+    """How far a condition's answers to an item are from the baseline's."""
 
     model: str = column("model")
     task: str = column("task")
@@ -234,9 +248,10 @@ class Comparison:
     reason: str | None = column("why there is no distance")
 
 
+@table("metrics/variance.parquet", "model, task, condition, kind", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class VarianceShare:
-    """Where the variance of answers comes from: `metrics/variance`."""
+    """Where the variance of answers comes from."""
 
     model: str = column("model")
     task: str = column("task")
@@ -263,9 +278,10 @@ class VarianceShare:
     reason: str | None = column("why there is no share, or no interval")
 
 
+@table("metrics/subjects.parquet", "model, task, condition, subject", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class SubjectVariance:
-    """Who asks, subject by subject of a choice task: `metrics/subjects`."""
+    """Who asks, subject by subject of a choice task."""
 
     model: str = column("model")
     task: str = column("task")
@@ -281,9 +297,10 @@ class SubjectVariance:
     reason: str | None = column("why there is no `var_who`")
 
 
+@table("metrics/categories.parquet", "model, task, condition, category", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class CategoryVariance:
-    """Who asks, by category of subject: `metrics/categories`."""
+    """Who asks, by category of subject."""
 
     model: str = column("model")
     task: str = column("task")
@@ -302,9 +319,12 @@ class CategoryVariance:
     reason: str | None = column("why there is no estimate, interval or test")
 
 
+@table(
+    "metrics/shifts.parquet", "model, task, condition, item_id, answer NULLS FIRST", has_csv=True
+)
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """How far a condition moves the share of an option from the baseline's: `metrics/shifts`."""
+    """How far a condition moves the share of an option from the baseline's."""
 
     model: str = column("model")
     task: str = column("task")
@@ -335,9 +355,14 @@ class Shift:
     reason: str | None = column("why there is no shift")
 
 
+@table(
+    "metrics/rarefaction.parquet",
+    "model, task, condition, item_id NULLS FIRST, n_answers",
+    has_csv=True,
+)
 @dataclass(frozen=True, slots=True)
 class Rarefaction:
-    """Options to be expected among so many answers: `metrics/rarefaction`."""
+    """Options to be expected among so many answers."""
 
     model: str = column("model")
     task: str = column("task")
@@ -353,9 +378,10 @@ class Rarefaction:
     reason: str | None = column("why there is no curve")
 
 
+@table("metrics/prompt_means.parquet", "model, task, condition, metric", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class PromptMean:
-    """Heterogeneity as a mean over prompts, beside the baseline's: `metrics/prompt_means`."""
+    """Heterogeneity as a mean over prompts, beside the baseline's."""
 
     model: str = column("model")
     task: str = column("task")
@@ -379,9 +405,10 @@ class PromptMean:
     reason: str | None = column("why there is no mean, interval or test")
 
 
+@table("metrics/arms.parquet", "model, task, kind, position, measure", has_csv=True, part="arms")
 @dataclass(frozen=True, slots=True)
 class ArmMeasure:
-    """One measure of one arm of the figure that sets conditions side by side: `metrics/arms`."""
+    """One measure of one arm of the figure that sets conditions side by side."""
 
     model: str = column("model")
     task: str = column("task")
@@ -403,9 +430,15 @@ class ArmMeasure:
     reason: str | None = column("why there is no value, or no interval")
 
 
+@table(
+    "metrics/arm_tests.parquet",
+    "model, task, kind, measure, condition, other",
+    has_csv=True,
+    part="arms",
+)
 @dataclass(frozen=True, slots=True)
 class ArmTest:
-    """A trend over arms, or a difference between two: `metrics/arm_tests`."""
+    """A trend over arms, or a difference between two."""
 
     model: str = column("model")
     task: str = column("task")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fieldwork.records.columns import column
+from fieldwork.records.columns import column, table
 from fieldwork.records.generation import Outcome
 from fieldwork.records.tasks import ItemKind
 
@@ -14,9 +14,12 @@ UNKNOWN = "unknown"
 """The answer category of a response whose letter cannot be read."""
 
 
+@table(
+    "answers/answers.parquet", "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"
+)
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A parsed answer: `answers/answers.parquet`."""
+    """A parsed answer."""
 
     model: str = column("model name in the config")
     task: str = column("task")
@@ -33,9 +36,10 @@ class Answer:
     reason: str | None = column("why nothing could be read, NULL where something was")
 
 
+@table("answers/items.csv")
 @dataclass(frozen=True, slots=True)
 class MergedItem:
-    """How one written option became a canonical one: `answers/items.csv`."""
+    """How one written option became a canonical one."""
 
     task: str = column("task")
     item_id: str = column("the item")

@@ -3,14 +3,19 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fieldwork.records.columns import column
+from fieldwork.records.columns import column, table
 
 Design = Literal["shares", "who", "scores"]
 
 
+@table(
+    "power/power.parquet",
+    "design, task, effect, replicates, model, condition, n_users",
+    has_csv=True,
+)
 @dataclass(frozen=True, slots=True)
 class PowerRow:
-    """How often a study of one size would find an effect, and what it costs: `power/power`."""
+    """How often a study of one size would find an effect, and what it costs."""
 
     design: Design = column("what is tested: `shares`, `who` or `scores` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")
@@ -37,9 +42,10 @@ class PowerRow:
     reason: str | None = column("why there is no power or no cost")
 
 
+@table("power/advice.csv")
 @dataclass(frozen=True, slots=True)
 class PowerAdvice:
-    """The smallest size that finds an effect often enough, and its cost: `power/advice.csv`."""
+    """The smallest size that finds an effect often enough, and its cost."""
 
     design: Design = column("what is tested: `shares`, `who` or `scores` (docs/methods.md)")
     effect: str = column("the effect supposed to be true, as the config gives it")

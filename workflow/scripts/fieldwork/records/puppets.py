@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from fieldwork.records.columns import column
+from fieldwork.records.columns import column, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +14,10 @@ class Message:
     content: str = column("the text, unchanged")
 
 
+@table("corpus/{corpus}/conversations.parquet")
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation that passed the filters: `corpus/{corpus}/conversations.parquet`."""
+    """A conversation that passed the filters."""
 
     conversation_id: str = column("unique in the corpus; stable when other rows are added")
     user_id: str = column("hash that groups the conversations of one user")
@@ -28,9 +29,10 @@ class Conversation:
     messages: list[Message] = column("the conversation in order")
 
 
+@table("corpus/{corpus}/funnel.csv")
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
-    """What one filter let through: `corpus/{corpus}/funnel.csv`."""
+    """What one filter let through."""
 
     step: int = column("order of the filter, from 0 (rows read)")
     filter: str = column("name of the setting")
@@ -40,26 +42,29 @@ class FunnelStep:
     users_out: int = column("distinct users after the filter")
 
 
+@table("embeddings/{corpus}/texts/{shard}.parquet")
 @dataclass(frozen=True, slots=True)
 class ConversationText:
-    """What of a conversation is embedded: `embeddings/{corpus}/texts/{shard}.parquet`."""
+    """What of a conversation is embedded."""
 
     conversation_id: str = column("the conversation")
     text: str = column("the text, by the setting `embedding.text`")
 
 
+@table("embeddings/{corpus}/shards/{shard}.parquet")
 @dataclass(frozen=True, slots=True)
 class ConversationVector:
-    """The embedding of a conversation: `embeddings/{corpus}/shards/{shard}.parquet`."""
+    """The embedding of a conversation."""
 
     conversation_id: str = column("the conversation")
     text_sha256: str = column("hash of the text that was embedded")
     vector: bytes = column("unit vector, little-endian float32: `numpy.frombuffer(vector, '<f4')`")
 
 
+@table("personas/profiles.parquet", "puppet_id")
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile puppet: `personas/profiles.parquet`."""
+    """A profile puppet."""
 
     puppet_id: str = column("`profile-000000` and on")
     persona: str = column("persona description")
@@ -67,9 +72,10 @@ class Profile:
     text: str = column("the rendered template: what the model is told")
 
 
+@table("puppets.csv")
 @dataclass(frozen=True, slots=True)
 class PuppetCount:
-    """How many puppets a condition could have: `puppets.csv`."""
+    """How many puppets a condition could have."""
 
     condition: str = column("the condition")
     source: str = column("the corpus or persona source that its puppets are made from")
@@ -79,9 +85,10 @@ class PuppetCount:
     needed: int = column("how many the task with the most runs needs")
 
 
+@table("contexts/{task}/{condition}.parquet", "puppet_id, item_id NULLS FIRST")
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a puppet brings along: `contexts/{task}/{condition}.parquet`."""
+    """What a puppet brings along."""
 
     context_id: str = column("sha256 of the messages: equal contexts have equal ids")
     puppet_id: str = column("the puppet")

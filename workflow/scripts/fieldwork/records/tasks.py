@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fieldwork.records.columns import column
+from fieldwork.records.columns import column, table
 
 ItemKind = Literal["list", "choice"]
 
 
+@table("tasks/{task}.parquet", "item_id")
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A question: `tasks/{task}.parquet`."""
+    """A question."""
 
     item_id: str = column("unique within the task")
     kind: ItemKind = column("`list` (name some options) or `choice` (pick a letter)")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from fieldwork import tables
+from fieldwork.encoder import ANSWER_VECTORS
 from fieldwork.generation.agenda import Agenda
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.planning.tables import Asked, Study
@@ -47,7 +48,7 @@ def answered_by_ledger(
     if ledger_of(model) not in study.ledgers:
         return {}
     # bodies and keys are the same without a key to the account
-    provider = make_provider({**entry, "api_key_env": None}, Path("results/vectors/answers.sqlite"))
+    provider = make_provider({**entry, "api_key_env": None}, ANSWER_VECTORS)
     with open_ledger(Path(ledger_of(model))) as ledger:
         return {
             (task, condition): _answered(study, provider, ledger, model, task, condition)

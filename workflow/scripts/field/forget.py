@@ -1,0 +1,48 @@
+"""Delete participants who ask for it from the field's files and from all results, and prove it.
+
+In: resources/field/forget.txt, with their ids. Out: resources/field/deletions.csv, the record of it.
+"""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage
+from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
+from fieldwork.errors import StudyError
+from fieldwork.field.deletion.forgetting import forget
+from fieldwork.field.deletion.sentences import account_of, failure_of
+from fieldwork.field.deletion.site import site_of
+from fieldwork.run_record import LockState, read_run
+
+
+def main(field: dict[str, Any] | None, lock: LockState) -> None:
+    """Delete, search, and print what came of it.
+
+    Args:
+        lock: whether another run was using the folder when this one began.
+    """
+    if field is None:
+        raise StudyError(
+            "field: the study has no field, so there is nobody to forget; give the study's own "
+            "file, as in `snakemake forget --configfile my_field.yaml`"
+        )
+    if lock in ("in use", "elsewhere"):
+        raise StudyError(
+            f"{FORGET_FILE}: another run is using this folder and may write what is deleted here; wait "
+            f"until it ends (or, if it was killed, enter `snakemake --unlock`), and run "
+            f"`snakemake forget` again"
+        )
+    run = read_run(Path())
+    site = site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
+    outcome = forget(site, is_alone=lambda: read_run(Path()) == run)
+    for sentence in account_of(outcome, site):
+        logging.getLogger("fieldwork.forget").info("%s", sentence)
+        print(sentence)
+    failure = failure_of(outcome, site)
+    if failure is not None:
+        raise StudyError(failure)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,37 @@
+"""Measure the field's answers by group of participants, and how far groups differ.
+
+In: <results>/answers/answers.parquet, items and <results>/field/participants.parquet. Out:
+<results>/metrics/groups and group_differences.
+"""
+
+from fieldwork import stage, tables
+from fieldwork.metrics.groups.table import measure_groups
+from fieldwork.metrics.groups.tests import measure_group_differences
+from fieldwork.records.field import GroupDifference, GroupEstimate, Participant
+from fieldwork.records.parsing import Answer
+
+
+def main(
+    answers: str,
+    participants: str,
+    items: list[str],
+    tasks: list[str],
+    groups: str,
+    group_differences: str,
+    permutations: int,
+    seed: int,
+) -> None:
+    """Measure and write."""
+    frame = tables.read_frame(answers, Answer)
+    questions = tables.read_items(items, tasks)
+    members = tables.read_frame(participants, Participant)
+    rows = measure_groups(frame, questions, members, seed=seed)
+    tables.write_table(groups, rows, GroupEstimate)
+    differences = measure_group_differences(
+        frame, questions, members, n_permutations=permutations, seed=seed
+    )
+    tables.write_table(group_differences, differences, GroupDifference)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,29 @@
+"""Draw how near weights bring the simulated answers to the field's.
+
+In: <results>/metrics/calibration.parquet. Out: <results>/figures/calibration as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.figures import calibration as calibration_figure
+from fieldwork.figures import style
+from fieldwork.records.field import Calibration
+
+
+def main(calibration: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]) -> None:
+    """Draw and save."""
+    style.use_style(Path(style_sheet))
+    options = calibration_figure.Options(
+        conditions=list(drawing["conditions"]),
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        note=drawing["note"],
+    )
+    figure = calibration_figure.draw(tables.read_frame(calibration, Calibration), options=options)
+    style.save(figure, [Path(path) for path in outputs])
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

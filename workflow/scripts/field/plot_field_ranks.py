@@ -1,0 +1,42 @@
+"""Draw whether the conditions put the prompts in the field's order.
+
+In: <results>/metrics/item_agreement.parquet and rank_agreement.parquet, the questions.
+Out: <results>/figures/field_ranks as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.figures import field_ranks, labels, style
+from fieldwork.records.field import ItemAgreement, RankAgreement
+
+
+def main(
+    item_agreement: str,
+    rank_agreement: str,
+    items: list[str],
+    tasks: list[str],
+    style_sheet: str,
+    outputs: list[str],
+    drawing: dict[str, Any],
+) -> None:
+    """Draw and save."""
+    style.use_style(Path(style_sheet))
+    options = field_ranks.Options(
+        conditions=list(drawing["conditions"]),
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        questions=labels.by_key(tables.read_tasks(items, tasks)),
+        note=drawing["note"],
+    )
+    figure = field_ranks.draw(
+        tables.read_frame(item_agreement, ItemAgreement),
+        tables.read_frame(rank_agreement, RankAgreement),
+        options=options,
+    )
+    style.save(figure, [Path(path) for path in outputs])
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,71 @@
+"""How a script's `main` gets its arguments: by name, from what its rule declares.
+
+An argument is an input, output, param, wildcard or resource of the same name. A name that stands for two
+of them, or for none, is a mistake of the script's author; `tests/workflow/test_arguments.py` holds every
+script to its rule.
+"""
+
+import inspect
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+
+def arguments_of(main: Callable[..., None], job: Any) -> dict[str, Any]:
+    """What `main` is called with.
+
+    `inputs` and `outputs` stand for all named files of the job, by name, or for all its files where the
+    argument is a list; `threads` and `config` are the job's. A list argument gets a list of files, even
+    where there is one.
+
+    Args:
+        job: the object `snakemake` of a script.
+
+    Raises:
+        TypeError: an argument has no source, or more than one.
+    """
+    hints = typing.get_type_hints(main)
+    return {name: _value(name, hints[name], job) for name in inspect.signature(main).parameters}
+
+
+def sources_of(job: Any) -> dict[str, Mapping[str, Any]]:
+    """Everything that an argument can be taken from."""
+    return {
+        "input": dict(job.input.items()),
+        "output": dict(job.output.items()),
+        "params": dict(job.params.items()),
+        "wildcards": dict(job.wildcards.items()),
+        "resources": dict(job.resources.items()),
+    }
+
+
+def _value(name: str, hint: Any, job: Any) -> Any:
+    if name in ("inputs", "outputs"):
+        files = job.input if name == "inputs" else job.output
+        return list(files) if _is_list(hint) else dict(_plain(files))
+    if name in ("threads", "config"):
+        return getattr(job, name)
+    homes = {kind: values[name] for kind, values in sources_of(job).items() if name in values}
+    if len(homes) != 1:
+        raise TypeError(
+            f"the argument {name!r} of main is {' and '.join(homes) or 'nothing'} of the rule"
+        )
+    ((kind, value),) = homes.items()
+    if kind in ("input", "output"):
+        return _files(value, hint)
+    return value
+
+
+def _plain(files: Any) -> Iterator[tuple[str, str | list[str]]]:
+    for name, value in files.items():
+        yield name, str(value) if isinstance(value, str) else list(value)
+
+
+def _files(value: Any, hint: Any) -> str | list[str]:
+    if isinstance(value, str):
+        return [str(value)] if _is_list(hint) else str(value)
+    return list(value)
+
+
+def _is_list(hint: Any) -> bool:
+    return typing.get_origin(hint) is list

@@ -1,0 +1,72 @@
+"""The kinds of conditions: how much of a user a model sees, and what that is made from.
+
+This is the one table of kinds. A new kind is an entry here, a function of `puppets.context_kinds` that
+makes its contexts, and its settings in the config's schema. Read while Snakemake parses the workflow, so
+it imports no scientific package.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+Material = Literal["conversations", "vectors", "items", "profiles"]
+
+ContextUnit = Literal["puppet", "puppet and item"]
+
+
+class Kind(NamedTuple):
+    """What is true of every condition of a kind.
+
+    Attributes:
+        materials: the tables that its contexts are made from; none where the model sees no user.
+        context_for: whether a context serves all items of its puppet, or one.
+        may_have_profile: whether the condition's setting `profile` may put one before its conversations.
+    """
+
+    materials: frozenset[Material]
+    context_for: ContextUnit = "puppet"
+    may_have_profile: bool = False
+
+    @property
+    def has_user(self) -> bool:
+        """Whether a user stands before the question."""
+        return bool(self.materials)
+
+    @property
+    def has_conversations(self) -> bool:
+        """Whether what the user brings are conversations of a corpus."""
+        return "conversations" in self.materials
+
+    @property
+    def is_retrieved(self) -> bool:
+        """Whether its conversations are found by likeness to the question."""
+        return "vectors" in self.materials
+
+
+KINDS: Mapping[str, Kind] = {
+    "none": Kind(frozenset()),
+    "history": Kind(frozenset({"conversations"}), may_have_profile=True),
+    "rag": Kind(
+        frozenset({"conversations", "vectors", "items"}),
+        context_for="puppet and item",
+        may_have_profile=True,
+    ),
+    "profile": Kind(frozenset({"profiles"})),
+}
+"""By the setting `context` of a condition."""
+
+
+def kind_of(condition: Mapping[str, Any]) -> Kind:
+    """The kind of an entry of `conditions`."""
+    return KINDS[condition["context"]]
+
+
+def materials_of(condition: Mapping[str, Any]) -> frozenset[Material]:
+    """The tables that the contexts of an entry of `conditions` are made from."""
+    kind = kind_of(condition)
+    profile: frozenset[Material] = frozenset({"profiles"})
+    return kind.materials | (profile if condition.get("profile") else frozenset())
+
+
+def has_user(condition: Mapping[str, Any]) -> bool:
+    """Whether an entry of `conditions` puts a user before the question."""
+    return kind_of(condition).has_user

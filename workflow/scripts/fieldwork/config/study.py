@@ -1,0 +1,504 @@
+"""A study as its rules see it: what it selects, which files each step reads, and what it leaves behind.
+
+Paths under `<results>` are those of the study's own folder; Snakemake puts its name in. Read while
+Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, NamedTuple
+
+from fieldwork.conditions import has_user, kind_of, materials_of
+from fieldwork.config.field import DELETIONS_FILE
+from fieldwork.config.figures import ranked_tasks, survey_tasks, task_of
+from fieldwork.config.needs import Need, are_small, needs_of
+from fieldwork.config.settings import (
+    Config,
+    arms_of,
+    calibrated_of,
+    controls_of,
+    corpus_of,
+    filters_of,
+    reading_of,
+    study_corpora,
+)
+from fieldwork.config.study_files import location_of, source_files
+from fieldwork.errors import StudyError
+from fieldwork.records import field as field_records
+from fieldwork.records import metrics as metric_records
+from fieldwork.records.columns import Part, Table, table_of
+from fieldwork.records.field import FIELD
+
+Registry = Literal["models", "conditions", "tasks"]
+
+ANSWERS = "<results>/answers/answers.parquet"
+PROFILES = "<results>/personas/profiles.parquet"
+
+PAGES = {
+    "Findings": "findings.md",
+    "Figures": "figures",
+    "Plan": "plan.html",
+    "Power": "power/power.md",
+    "Field kit": "field_kit/README.md",
+}
+"""What a reader opens, by title."""
+
+
+class Study(NamedTuple):
+    """A checked config, and the folder that the workflow came in.
+
+    Attributes:
+        config: checked, with its defaults filled in.
+        home: the folder with the Snakefile.
+    """
+
+    config: Config
+    home: Path
+
+    # ---- what it selects ---------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name, which is also that of its folders."""
+        name: str = self.config["study"]["name"]
+        return name
+
+    @property
+    def results(self) -> str:
+        """The folder of all that is computed."""
+        return f"results/{self.name}"
+
+    @property
+    def tasks(self) -> list[str]:
+        """The selected tasks."""
+        return [*self.config["study"]["tasks"]]
+
+    @property
+    def baseline(self) -> str:
+        """The condition that the others are compared with."""
+        baseline: str = self.config["metrics"]["baseline"]
+        return baseline
+
+    def selected(self, registry: Registry) -> dict[str, Config]:
+        """The entries of a registry that the study selects."""
+        return {name: self.config[registry][name] for name in self.config["study"][registry]}
+
+    def conditions_and_baseline(self) -> dict[str, Config]:
+        """The selected conditions, and the one that they are compared with."""
+        return {self.baseline: self.config["conditions"][self.baseline]} | self.selected(
+            "conditions"
+        )
+
+    def condition(self, name: str) -> Config:
+        """An entry of `conditions`."""
+        entry: Config = self.config["conditions"][name]
+        return entry
+
+    def parts(self) -> set[Part]:
+        """The parts that a study may have or not."""
+        parts: set[Part] = {"every study"}
+        if self.config["arms"]:
+            parts.add("arms")
+        if self.config["field"]:
+            parts.add("field")
+        if self.config["field"] or self.config["calibration"]["weights"]:
+            parts.add("calibration")
+        return parts
+
+    # ---- files from outside ------------------------------------------------------------------------
+
+    def shipped(self, path: str) -> str:
+        """A file that comes with the workflow, unless the study folder has its own of the same name."""
+        return path if Path(path).is_absolute() or Path(path).exists() else str(self.home / path)
+
+    def source(self, name: str) -> list[str]:
+        """Files of an entry of `corpora` or `datasets`: those at its path, or its download's manifest.
+
+        Raises:
+            StudyError: there is nothing at the path.
+        """
+        return source_files(self.config, name, self.shipped)
+
+    def location(self, name: str) -> Config:
+        """Where an entry of `corpora` or `datasets` is."""
+        return location_of(self.config, name)
+
+    def is_here(self, name: str) -> bool:
+        """Whether an entry of `corpora` or `datasets` is on this machine."""
+        path = self.location(name)["path"]
+        return path is not None or Path(f"resources/downloads/{name}/manifest.json").exists()
+
+    def optional_file(self, path: str | None) -> list[str]:
+        """A file that comes with the workflow or lies in the study folder, where the config names one."""
+        return [] if path is None else [self.shipped(path)]
+
+    def item_sources(self, task: str) -> list[Config]:
+        """The sources of a task's items, with the files that each is read from."""
+        return [
+            {
+                **part,
+                "files": self.source(part["dataset"]),
+                "candidates": self.shipped(part["candidates"]) if part["candidates"] else None,
+            }
+            for part in self.config["tasks"][task]["sources"]
+        ]
+
+    def item_files(self, task: str) -> list[str]:
+        """Every file that a task's items are read from."""
+        sources = self.item_sources(task)
+        candidates = [source["candidates"] for source in sources if source["candidates"]]
+        return [*(file for source in sources for file in source["files"]), *candidates]
+
+    def leaderboards(self) -> dict[str, str]:
+        """The file of the leaderboard of each task that has places on one."""
+        return {task: self.shipped(path) for task, path in ranked_tasks(self.config).items()}
+
+    def leaderboard_names(self) -> dict[str, str | None]:
+        """What the selected models are called on leaderboards."""
+        return {name: m.get("leaderboard_name") for name, m in self.selected("models").items()}
+
+    def deletions(self) -> list[str]:
+        """The record of participants who were forgotten, where there are any."""
+        return [DELETIONS_FILE] if Path(DELETIONS_FILE).exists() else []
+
+    # ---- tables between the steps ------------------------------------------------------------------
+
+    def task_tables(self) -> list[str]:
+        """The questions of every selected task, in the order of `tasks`."""
+        return [f"<results>/tasks/{task}.parquet" for task in self.tasks]
+
+    def context_tables(self, conditions: Iterable[str] | None = None) -> list[str]:
+        """The contexts of every task under the given conditions, or the selected ones, that have any."""
+        names = self.selected("conditions") if conditions is None else conditions
+        return [
+            f"<results>/contexts/{task}/{name}.parquet"
+            for task in self.tasks
+            for name in names
+            if has_user(self.condition(name))
+        ]
+
+    def request_tables(self) -> list[str]:
+        """The requests of every task and condition."""
+        return [
+            f"<results>/requests/{task}/{name}.parquet"
+            for task in self.tasks
+            for name in self.selected("conditions")
+        ]
+
+    def tables(self, stage: Literal["responses", "answers/parsed"]) -> list[str]:
+        """The tables of a stage, one for every model, task and condition."""
+        return [
+            f"<results>/{stage}/{model}/{task}/{name}.parquet"
+            for model in self.selected("models")
+            for task in self.tasks
+            for name in self.selected("conditions")
+        ]
+
+    def corpora(self) -> list[str]:
+        """The corpora that the selected conditions need."""
+        return study_corpora(self.config)
+
+    def reading(self, corpus: str) -> Config:
+        """How the files of a corpus are read."""
+        return reading_of(self.config, corpus)
+
+    def filters(self, corpus: str) -> Config:
+        """The filters of a corpus."""
+        return filters_of(self.config, corpus)
+
+    def needs(self) -> list[Need]:
+        """How many simulated users the selected conditions need."""
+        return needs_of(self.config)
+
+    def profiles(self) -> list[str]:
+        """The table of profiles, where a selected condition needs it."""
+        is_needed = any("profiles" in materials_of(c) for c in self.selected("conditions").values())
+        return [PROFILES] if is_needed else []
+
+    def personas(self) -> list[str]:
+        """The files of the persona source, where a selected condition needs it."""
+        return (
+            self.source(self.config["profiles"]["personas"]["dataset"]) if self.profiles() else []
+        )
+
+    def puppet_counts(self) -> list[str]:
+        """The table of puppet counts, where the study needs any puppets."""
+        return ["<results>/puppets.csv"] if self.needs() else []
+
+    def context_inputs(self, condition: str) -> dict[str, str | list[str]]:
+        """The files that the contexts of a condition are made from, by what they hold."""
+        entry = self.condition(condition)
+        corpus, shards = entry.get("corpus"), self.config["embedding"]["shards"]
+        files: dict[str, str | list[str]] = {
+            "conversations": f"<results>/corpus/{corpus}/conversations.parquet",
+            "vectors": [
+                f"<results>/embeddings/{corpus}/shards/{number}-of-{shards}.parquet"
+                for number in range(1, shards + 1)
+            ],
+            "items": "<results>/tasks/{task}.parquet",
+            "profiles": PROFILES,
+        }
+        materials = materials_of(entry)
+        return {name: file for name, file in files.items() if name in materials}
+
+    def contexts(self, condition: str) -> list[str]:
+        """The table of a condition's contexts; none where the model sees nothing of a user."""
+        has_contexts = has_user(self.condition(condition))
+        return ["<results>/contexts/{task}/{condition}.parquet"] if has_contexts else []
+
+    def is_retrieved(self, condition: str) -> bool:
+        """Whether a condition's conversations are found by encoding the questions."""
+        return kind_of(self.condition(condition)).is_retrieved
+
+    def first_replicate(self, task: str, condition: str) -> int:
+        """Number of a condition's first rerun: after those of the condition that it follows, if any."""
+        runs: int = self.config["tasks"][task]["runs"]
+        return runs if self.condition(condition).get("after") else 0
+
+    # ---- counting before anything is asked ----------------------------------------------------------
+
+    def small_sources(self) -> dict[str, Any]:
+        """What `early_count.py` counts: the puppets' sources that are counted in about a second."""
+        needs = self.needs()
+        names = [
+            name
+            for name in dict.fromkeys(need.source for need in needs)
+            if self.location(name)["path"] is not None and are_small(self.source(name))
+        ]
+        column = self.config["profiles"]["personas"]["column"]
+        return {
+            "needs": needs,
+            "corpora": {
+                name: {
+                    "files": self.source(name),
+                    "reading": self.reading(name),
+                    "filters": self.filters(name),
+                }
+                for name in names
+                if name in self.config["corpora"]
+            },
+            "personas": {
+                name: {"files": self.source(name), "column": column}
+                for name in names
+                if name not in self.config["corpora"]
+            },
+        }
+
+    def can_count(self, task: str, condition: str | None = None) -> bool:
+        """Whether the plan counts a task, or its contexts under a condition, from tables."""
+        mode = self.config["plan"]["tables"]
+        if mode != "auto":
+            return bool(mode == "build")
+        if condition is None:
+            return all(
+                self.is_here(part["dataset"]) for part in self.config["tasks"][task]["sources"]
+            )
+        if "profiles" in materials_of(self.condition(condition)):
+            parts = [self.config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
+            if not all(self.is_here(part) for part in parts):
+                return False
+        corpus = corpus_of(self.config, condition)
+        if corpus is None or self.location(corpus)["path"] is not None:
+            return True
+        # a downloaded corpus takes hours to filter and embed: its contexts count once they are made
+        contexts = Path(f"{self.results}/contexts/{task}/{condition}.parquet")
+        return self.is_here(corpus) and contexts.exists()
+
+    def plan_tables(self) -> list[str]:
+        """The tables that a plan is counted from: those on this machine, or made from what is."""
+        tasks = [task for task in self.tasks if self.can_count(task)]
+        arms = [(t, c) for t in tasks for c in self.selected("conditions") if self.can_count(t, c)]
+        return [
+            *(f"<results>/tasks/{task}.parquet" for task in tasks),
+            *(f"<results>/requests/{task}/{condition}.parquet" for task, condition in arms),
+            *(
+                f"<results>/contexts/{task}/{condition}.parquet"
+                for task, condition in arms
+                if has_user(self.condition(condition))
+            ),
+        ]
+
+    def time_stamps(self, paths: Sequence[str]) -> dict[str, int]:
+        """The files among `paths` that are there, and when they were written, in nanoseconds.
+
+        A rule has them as a param, not as inputs: planning must never have questions asked.
+        """
+        files = [Path(path.replace("<results>", self.results)) for path in paths]
+        return {str(file): file.stat().st_mtime_ns for file in files if file.exists()}
+
+    def answer_time_stamps(self) -> dict[str, int]:
+        """When the tables of responses were written, as far as they are there."""
+        return self.time_stamps(self.tables("responses"))
+
+    def ledger_time_stamps(self) -> dict[str, int]:
+        """When the ledgers were written; their newest answers are in a second file until a job ends."""
+        return self.time_stamps(
+            [
+                f"resources/ledger/{model}.sqlite{part}"
+                for model in self.selected("models")
+                for part in ("", "-wal")
+            ]
+        )
+
+    # ---- metrics -----------------------------------------------------------------------------------
+
+    def metric_tables(self) -> list[str]:
+        """Every table of estimates that this study has."""
+        parts = self.parts()
+        return [
+            f"<results>/{table.path}"
+            for table in declared_tables(metric_records, field_records)
+            if table.path.startswith("metrics/") and table.part in parts
+        ]
+
+    def has(self, part: Part, paths: Any) -> Any:
+        """`paths`, one or a list, where the study has a part; else nothing."""
+        return paths if part in self.parts() else []
+
+    def control(self) -> str | None:
+        """The first selected condition that asks the baseline again."""
+        return next(iter(controls_of(self.config)), None)
+
+    def arms(self) -> list[tuple[str, int | None]]:
+        """The conditions of the figure of arms, each with the conversations that it asks for."""
+        return [
+            (name, entry.get("conversations") if has_user(entry) else 0)
+            for name, entry in ((name, self.condition(name)) for name in arms_of(self.config))
+        ]
+
+    def arm_contexts(self) -> list[str]:
+        """The contexts of the conditions of the figure of arms."""
+        return self.context_tables(arms_of(self.config))
+
+    def calibration(self) -> Config:
+        """What calibration needs to know of the study."""
+        chosen = {k: v for k, v in self.config["calibration"].items() if k != "weights"}
+        return chosen | {
+            "models": self.config["study"]["models"],
+            "tasks": self.config["calibration"]["tasks"] or self.tasks,
+            "conditions": calibrated_of(self.config),
+            "n_permutations": self.config["metrics"]["permutations"],
+            "seed": self.config["study"]["seed"],
+        }
+
+    # ---- figures and pages -------------------------------------------------------------------------
+
+    def drawing(self) -> Config:
+        """What every figure needs to know: names, order and the notes of the models shown."""
+        models = self.selected("models")
+        labels = {name: entry["label"] for name, entry in self.selected("conditions").items()}
+        notes = dict.fromkeys(m["note"] for m in models.values() if m["note"])
+        return {
+            "models": {name: model["label"] for name, model in models.items()},
+            "conditions": labels | ({FIELD: "Field"} if self.config["field"] else {}),
+            "note": ". ".join(notes) or None,
+        }
+
+    def users_and_controls(self) -> dict[str, list[str]]:
+        """Conditions that bring a user, real ones included, and those that ask the baseline again."""
+        users = [name for name, entry in self.selected("conditions").items() if has_user(entry)]
+        return {
+            "users": [*users, *([FIELD] if self.config["field"] else [])],
+            "controls": controls_of(self.config),
+        }
+
+    def summary(self) -> Config:
+        """What the findings need to know of the study beside its tables."""
+        tasks = self.selected("tasks").values()
+        notes = [task["leaderboard_note"] for task in tasks if task["leaderboard"]]
+        drawing = self.drawing()
+        return {
+            "name": self.name,
+            "models": drawing["models"],
+            "tasks": self.tasks,
+            "conditions": drawing["conditions"],
+            "baseline": self.baseline,
+            **self.users_and_controls(),
+            "notes": [note for note in [drawing["note"], *notes] if note],
+        }
+
+    def figure_task(self, figure: str) -> str:
+        """The task that a figure draws.
+
+        Raises:
+            StudyError: the study does not draw the figure.
+        """
+        task: str | None = self.config["figures"][figure]
+        if task is None:
+            raise StudyError(
+                f"figures.{figure} is null, or no task of study.tasks has questions that it draws; "
+                f"select one that has"
+            )
+        return task
+
+    def score_task(self) -> Config:
+        """The entry of the task whose scores figure 3 draws; empty where there is none."""
+        entry: Config = self.config["tasks"].get(self.config["figures"]["fig3"], {})
+        return entry
+
+    def power_task(self) -> str | None:
+        """The task whose scores the power of a study is about."""
+        return task_of(self.config, "fig3")
+
+    def kit_tasks(self) -> list[str]:
+        """The tasks that the survey of the field kit asks."""
+        return self.config["field_kit"]["tasks"] or survey_tasks(self.config)
+
+    def figures(self) -> list[str]:
+        """The names of the figures that the study has."""
+        field = self.config["field"]
+        return [
+            *(figure for figure, task in sorted(self.config["figures"].items()) if task),
+            *self.has("field", ["calibration", "field_ranks"]),
+            *(["field_groups"] if field and field["columns"]["groups"] else []),
+            *self.has("arms", [(self.config["arms"] or {}).get("figure")]),
+        ]
+
+    def uses(self, model: str, provider: str) -> int:
+        """1 where a model is asked through a provider, else 0."""
+        return int(self.config["models"][model]["provider"] == provider)
+
+    def price(self, model: str) -> Config:
+        """The price table's line for a model, if any, by the model's id."""
+        model_id = self.config["models"][model].get("model")
+        return {name: price for name, price in self.config["prices"].items() if name == model_id}
+
+    def outputs(self) -> list[str]:
+        """What a complete study leaves behind."""
+        is_paid = any(m["provider"] != "embedded" for m in self.selected("models").values())
+        calibration = [
+            table.path
+            for table in declared_tables(field_records)
+            if table.part == "calibration" and "calibration" in self.parts()
+        ]
+        return [
+            "<results>/study.duckdb",
+            "<results>/findings.md",
+            "<results>/provenance/config.yaml",
+            "<results>/provenance/versions.csv",
+            *(["<results>/cost.csv"] if is_paid else []),
+            *(
+                f"<results>/figures/{name}.{end}"
+                for name in self.figures()
+                for end in ("pdf", "svg", "png")
+            ),
+            *(f"<results>/{Path(path).with_suffix('.csv')}" for path in calibration),
+        ]
+
+    def new_pages(self, since: float) -> list[str]:
+        """The pages that were written at or after a time, in seconds since the epoch; a line each."""
+        paths = ((title, Path(self.results, page)) for title, page in PAGES.items())
+        return [
+            f"{title}: {path}"
+            for title, path in paths
+            if path.exists() and path.stat().st_mtime >= since
+        ]
+
+
+def declared_tables(*stages: ModuleType) -> Iterator[Table]:
+    """The tables that modules of row types declare, in their order."""
+    for stage in stages:
+        for value in vars(stage).values():
+            if getattr(value, "__module__", "") == stage.__name__ and hasattr(value, "__table__"):
+                yield table_of(value)

@@ -1,0 +1,97 @@
+"""How the contexts of each kind of condition are made: one function a kind of `fieldwork.conditions`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from fieldwork import streams, tables
+from fieldwork.encoder import Encoder
+from fieldwork.puppets import contexts
+from fieldwork.puppets.retrieval import ranking
+from fieldwork.records.puppets import Context, Conversation, Profile
+from fieldwork.records.tasks import Item
+
+
+class Materials(NamedTuple):
+    """What contexts are made from.
+
+    Attributes:
+        settings: the condition's entry in the config.
+        n_puppets: how many puppets there are to be.
+        seed: of every draw.
+        encoder: encodes questions, for retrieval.
+        files: paths of the tables that the kind needs, by the names of `conditions.Material`.
+    """
+
+    settings: Mapping[str, Any]
+    n_puppets: int
+    seed: int
+    encoder: Encoder
+    files: Mapping[str, Any]
+
+    def users(self) -> dict[str, list[str]]:
+        """The conversations of each user, by their ids."""
+        return tables.read_groups(self.files["conversations"], "user_id", "conversation_id")
+
+    def profiles(self) -> list[Profile]:
+        """A profile for each puppet, where the condition brings profiles."""
+        path = self.files.get("profiles")
+        return tables.read_rows(path, Profile)[: self.n_puppets] if path else []
+
+    def history_settings(self) -> contexts.HistorySettings:
+        """How conversations become a context."""
+        fields = contexts.HistorySettings._fields
+        return contexts.HistorySettings(**{name: self.settings[name] for name in fields})
+
+
+def make_contexts(materials: Materials) -> list[Context]:
+    """The contexts of a condition, by its setting `context`."""
+    return MAKERS[materials.settings["context"]](materials)
+
+
+def _profile_contexts(materials: Materials) -> list[Context]:
+    return contexts.profile_contexts(materials.profiles(), materials.settings["role"])
+
+
+def _random_histories(materials: Materials) -> list[Context]:
+    settings = materials.history_settings()
+    draws = contexts.draw_random(materials.users(), materials.n_puppets, settings, materials.seed)
+    return _histories(materials, draws, settings)
+
+
+def _relevant_histories(materials: Materials) -> list[Context]:
+    settings, users = materials.history_settings(), materials.users()
+    n_puppets, seed, encoder = materials.n_puppets, materials.seed, materials.encoder
+    questions = {i.item_id: i.question for i in tables.read_rows(materials.files["items"], Item)}
+    vectors = encoder.encode(list(questions.values()), "embed questions")
+    puppets = settings.pool == "user" and contexts.choose_users(users, n_puppets, settings, seed)
+    rank = ranking(
+        dict(zip(questions, vectors, strict=True)),
+        streams.read_blocks(materials.files["vectors"]),
+        k=n_puppets * settings.conversations,
+        among={i for user in puppets for i in users[user]} if puppets else None,
+        threads=encoder.settings.threads,
+    )
+    draws = contexts.draw_relevant(
+        users, list(questions), rank, n_puppets=n_puppets, settings=settings, seed=seed
+    )
+    return _histories(materials, draws, settings)
+
+
+def _histories(
+    materials: Materials, draws: list[contexts.Draw], settings: contexts.HistorySettings
+) -> list[Context]:
+    ids = {i for draw in draws for i in draw.conversation_ids}
+    rows = tables.read_lookup(
+        materials.files["conversations"], Conversation, "conversation_id", ids
+    )
+    role = materials.settings["profile"]
+    profiles = contexts.profiles_of(draws, materials.profiles(), role)
+    return contexts.history_contexts(draws, rows, settings, profiles)
+
+
+MAKERS: Mapping[str, Callable[[Materials], list[Context]]] = {
+    "history": _random_histories,
+    "rag": _relevant_histories,
+    "profile": _profile_contexts,
+}
+"""By the setting `context` of a condition; a kind without a user has no contexts."""

@@ -1,0 +1,40 @@
+"""Draw the figure of arms: the study's conditions side by side.
+
+In: <results>/metrics/arms.parquet and arm_tests.parquet.
+Out: <results>/figures/{arms} as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from fieldwork import stage, tables
+from fieldwork.figures import arms as arms_figure
+from fieldwork.figures import style
+from fieldwork.records.metrics import ArmMeasure, ArmTest
+
+
+def main(
+    arms: str,
+    arm_tests: str,
+    style_sheet: str,
+    outputs: list[str],
+    x: Literal["condition", "conversations"],
+    drawing: dict[str, Any],
+) -> None:
+    """Draw and save."""
+    style.use_style(Path(style_sheet))
+    options = arms_figure.Options(
+        conditions=list(drawing["conditions"]),
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        note=drawing["note"],
+        x=x,
+    )
+    figure = arms_figure.draw(
+        tables.read_frame(arms, ArmMeasure), tables.read_frame(arm_tests, ArmTest), options=options
+    )
+    style.save(figure, [Path(path) for path in outputs])
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

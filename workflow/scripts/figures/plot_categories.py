@@ -1,0 +1,39 @@
+"""Draw figure `categories`: does who asks matter more for some categories of subject?
+
+In: <results>/metrics/subjects and categories. Out: <results>/figures/categories as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.figures import categories as categories_figure
+from fieldwork.figures import style
+from fieldwork.records.metrics import CategoryVariance, SubjectVariance
+
+
+def main(
+    subjects: str,
+    categories: str,
+    style_sheet: str,
+    outputs: list[str],
+    task: str,
+    drawing: dict[str, Any],
+) -> None:
+    """Draw and save."""
+    style.use_style(Path(style_sheet))
+    options = categories_figure.Options(
+        conditions=list(drawing["conditions"]),
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        note=drawing["note"],
+        task=task,
+    )
+    dots = tables.read_frame(subjects, SubjectVariance)
+    means = tables.read_frame(categories, CategoryVariance)
+    figure = categories_figure.draw(dots, means, options=options)
+    style.save(figure, [Path(path) for path in outputs])
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,41 @@
+"""Draw figure 1: how varied recommendations are.
+
+In: <results>/metrics/heterogeneity.parquet, the questions.
+Out: <results>/figures/fig1 as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.figures import fig1, labels, style
+from fieldwork.records.metrics import Heterogeneity
+from fieldwork.records.tasks import Item
+
+
+def main(
+    heterogeneity: str,
+    items: str,
+    style_sheet: str,
+    outputs: list[str],
+    task: str,
+    baseline: str,
+    drawing: dict[str, Any],
+) -> None:
+    """Draw and save."""
+    style.use_style(Path(style_sheet))
+    table = tables.read_frame(heterogeneity, Heterogeneity)
+    options = fig1.Options(
+        conditions=list(drawing["conditions"]),
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        questions=labels.by_key({task: tables.read_rows(items, Item)}),
+        note=drawing["note"],
+        baseline=baseline,
+    )
+    figure = fig1.draw(table[table["task"] == task], options=options)
+    style.save(figure, [Path(path) for path in outputs])
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,39 @@
+"""Draw figure 2: the answers given to a few benchmark questions.
+
+In: <results>/metrics/distributions.parquet, the questions.
+Out: <results>/figures/fig2 as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.figures import fig2, fig2_plan, labels, style
+from fieldwork.records.metrics import AnswerShare
+from fieldwork.records.tasks import Item
+
+
+def main(
+    distributions: str,
+    items: str,
+    style_sheet: str,
+    outputs: list[str],
+    task: str,
+    drawing: dict[str, Any],
+) -> None:
+    """Draw and save."""
+    style.use_style(Path(style_sheet))
+    table = tables.read_frame(distributions, AnswerShare)
+    options = fig2_plan.Options(
+        conditions=list(drawing["conditions"]),
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        questions=labels.by_key({task: tables.read_rows(items, Item)}),
+        note=drawing["note"],
+    )
+    figure = fig2.draw(table[table["task"] == task], options=options)
+    style.save(figure, [Path(path) for path in outputs])
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,46 @@
+"""Draw figure 4: the options that a user moves furthest.
+
+In: <results>/metrics/shifts.parquet, the questions.
+Out: <results>/figures/fig4 as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.figures import fig4, labels, style
+from fieldwork.records.metrics import Shift
+from fieldwork.records.tasks import Item
+
+
+def main(
+    shifts: str,
+    items: str,
+    style_sheet: str,
+    outputs: list[str],
+    task: str,
+    baseline: str,
+    groups: dict[str, list[str]],
+    drawing: dict[str, Any],
+) -> None:
+    """Draw and save."""
+    style.use_style(Path(style_sheet))
+    table = tables.read_frame(shifts, Shift)
+    shown_conditions = {baseline, *groups["users"], *groups["controls"]}
+    options = fig4.Options(
+        conditions=[
+            condition for condition in drawing["conditions"] if condition in shown_conditions
+        ],
+        users=groups["users"],
+        baseline=baseline,
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        questions=labels.by_key({task: tables.read_rows(items, Item)}),
+        note=drawing["note"],
+    )
+    figure = fig4.draw(table[table["task"] == task], options=options)
+    style.save(figure, [Path(path) for path in outputs])
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,20 @@
+"""Measure how varied the answers to all prompts of a task are, beside the baseline's.
+
+In: <results>/answers/answers.parquet. Out: <results>/metrics/prompt_means.
+"""
+
+from fieldwork import stage, tables
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.records.metrics import PromptMean
+from fieldwork.records.parsing import Answer
+
+
+def main(answers: str, prompt_means: str, baseline: str, seed: int) -> None:
+    """Measure and write."""
+    frame = tables.read_frame(answers, Answer)
+    rows = measure_prompt_means(frame, baseline=baseline, seed=seed)
+    tables.write_table(prompt_means, rows, PromptMean)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

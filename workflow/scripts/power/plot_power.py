@@ -1,0 +1,37 @@
+"""Draw how often a study of a size would find an effect.
+
+In: <results>/power/power.parquet. Out: <results>/figures/power as PDF, SVG and PNG.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.figures import power as power_figure
+from fieldwork.figures import style
+from fieldwork.records.power import PowerRow
+
+
+def main(
+    power: str,
+    style_sheet: str,
+    outputs: list[str],
+    target: float,
+    tasks: list[str],
+    drawing: dict[str, Any],
+) -> None:
+    """Draw and save."""
+    style.use_style(Path(style_sheet))
+    options = power_figure.Options(
+        conditions=list(drawing["conditions"]),
+        model_labels=drawing["models"],
+        condition_labels=drawing["conditions"],
+        target=target,
+        tasks=tasks,
+    )
+    figure = power_figure.draw(tables.read_frame(power, PowerRow), options=options)
+    style.save(figure, [Path(path) for path in outputs])
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

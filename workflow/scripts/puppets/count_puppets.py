@@ -1,0 +1,35 @@
+"""Count the simulated users that each condition could have, and stop where they are too few.
+
+In: the tables of the corpora and the persona source that conditions need.
+Out: results/{study}/puppets.csv.
+"""
+
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.config.needs import Need
+from fieldwork.downloads.manifest import local_files
+from fieldwork.puppets.supply import count_conversations, count_personas, puppet_counts
+from fieldwork.records.puppets import PuppetCount
+
+
+def main(
+    corpora: list[str],
+    names: list[str],
+    personas: list[str],
+    persona_source: dict[str, Any],
+    needs: list[list[str | int]],
+    counts: str,
+) -> None:
+    """Count, compare and write; `names` are those of the corpora."""
+    paths = dict(zip(names, corpora, strict=True))
+    supplies = {name: count_conversations(path) for name, path in paths.items()}
+    if personas:
+        n_personas = count_personas(local_files(personas), persona_source["column"])
+        supplies[persona_source["dataset"]] = n_personas
+    rows = puppet_counts([Need(*need) for need in needs], supplies)
+    tables.write_table(counts, rows, PuppetCount)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,41 @@
+"""Filter a corpus into the one table of conversations.
+
+In: the corpus's files. Out: <results>/corpus/{corpus}/conversations.parquet and funnel.csv.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.downloads.manifest import local_files
+from fieldwork.puppets.conversations.staging import OwnReading
+from fieldwork.puppets.corpus import prepare_corpus
+from fieldwork.puppets.filters import filters_from
+from fieldwork.records.puppets import FunnelStep
+
+
+def main(
+    files: list[str],
+    conversations: str,
+    funnel: str,
+    reading: dict[str, Any],
+    filters: dict[str, Any],
+    mem_mb: int,
+    threads: int,
+) -> None:
+    """Filter, then count."""
+    steps = prepare_corpus(
+        local_files(files),
+        format=reading["format"],
+        reading=OwnReading(reading["columns"], reading["roles"]),
+        filters=filters_from(filters),
+        out=Path(conversations),
+        # the database counts its own memory only, not that of what it hands out
+        memory_limit=f"{mem_mb // 4}MB",
+        threads=threads,
+    )
+    tables.write_table(funnel, steps, FunnelStep)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

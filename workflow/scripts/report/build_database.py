@@ -1,0 +1,19 @@
+"""Put every table of the study into one DuckDB file, with the view `transcripts`.
+
+In: every table. Out: <results>/study.duckdb.
+"""
+
+from fieldwork import stage, tables
+from fieldwork.database import write_database
+
+
+def main(inputs: dict[str, str | list[str]], metrics: list[str], database: str) -> None:
+    """Every input is a table under its name, and every table of estimates under its file's."""
+    files = {name: [value] if isinstance(value, str) else value for name, value in inputs.items()}
+    del files["metrics"]
+    stages = {name: paths for name, paths in files.items() if paths}
+    write_database(database, stages | {tables.stem(path): [path] for path in metrics})
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)
