@@ -11,7 +11,7 @@ rule field_kit:
 
 rule make_field_kit:
     input:
-        items=[f"<results>/tasks/{task}.parquet" for task in study.kit_tasks()],
+        questions=[f"<results>/tasks/{task}.parquet" for task in study.kit_tasks()],
         power="<results>/power/power.parquet",
         advice="<results>/power/advice.csv",
         page=study.shipped("resources/field_kit/page.html"),
@@ -65,7 +65,7 @@ rule download_field:
 rule import_field:
     input:
         files=field_files(config),
-        items=study.task_tables(),
+        questions=study.task_tables(),
         deletions=ancient(study.deletions()),
     output:
         answers="<results>/field/answers.parquet",
@@ -116,7 +116,7 @@ rule forget:
 rule parse_field:
     input:
         field_answers="<results>/field/answers.parquet",
-        items=study.task_tables(),
+        questions=study.task_tables(),
     output:
         answers="<results>/answers/field.parquet",
     log:
@@ -134,7 +134,7 @@ rule measure_groups:
     input:
         answers=ANSWERS,
         participants="<results>/field/participants.parquet",
-        items=study.task_tables(),
+        questions=study.task_tables(),
     output:
         **metric_tables("groups", "group_differences"),
     log:
@@ -153,7 +153,7 @@ rule measure_groups:
 rule measure_agreement:
     input:
         answers=ANSWERS,
-        items=study.task_tables(),
+        questions=study.task_tables(),
     output:
         **metric_tables("rank_agreement", "item_agreement"),
     log:
@@ -173,7 +173,7 @@ rule plot_field_ranks:
     input:
         item_agreement="<results>/metrics/item_agreement.parquet",
         rank_agreement="<results>/metrics/rank_agreement.parquet",
-        items=study.task_tables(),
+        questions=study.task_tables(),
         style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
         **figure_files("field_ranks", "prompts ranked by the field and by each condition"),
@@ -230,7 +230,7 @@ rule plot_field_groups:
     input:
         groups="<results>/metrics/groups.parquet",
         group_differences="<results>/metrics/group_differences.parquet",
-        items=study.task_tables(),
+        questions=study.task_tables(),
         style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
         **figure_files("field_groups", "how varied the answers of groups of participants are"),

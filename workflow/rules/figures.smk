@@ -21,7 +21,7 @@ rule copy_figure:
 rule plot_fig1:
     input:
         heterogeneity="<results>/metrics/heterogeneity.parquet",
-        items=figure_items("fig1"),
+        questions=figure_items("fig1"),
         style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
         **figure_files("fig1", "1: heterogeneity of recommendations"),
@@ -41,7 +41,7 @@ rule plot_fig1:
 rule plot_fig2:
     input:
         distributions="<results>/metrics/distributions.parquet",
-        items=figure_items("fig2"),
+        questions=figure_items("fig2"),
         style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
         **figure_files("fig2", "2: answers to benchmark questions"),
@@ -102,7 +102,7 @@ rule plot_arms:
 rule plot_fig4:
     input:
         shifts="<results>/metrics/shifts.parquet",
-        items=figure_items("fig4"),
+        questions=figure_items("fig4"),
         style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
         **figure_files("fig4", "4: options that a user moves"),
@@ -123,7 +123,7 @@ rule plot_fig4:
 rule plot_fig5:
     input:
         rarefaction="<results>/metrics/rarefaction.parquet",
-        items=figure_items("fig5"),
+        questions=figure_items("fig5"),
         style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
         **figure_files("fig5", "5: distinct options among so many answers"),

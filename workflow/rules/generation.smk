@@ -37,7 +37,7 @@ rule plan_study:
 
 rule plan_requests:
     input:
-        items="<results>/tasks/{task}.parquet",
+        questions="<results>/tasks/{task}.parquet",
         contexts=lambda wildcards: study.contexts(wildcards.condition),
     output:
         requests="<results>/requests/{task}/{condition}.parquet",
@@ -57,7 +57,7 @@ rule plan_requests:
 rule generate_responses:
     input:
         requests="<results>/requests/{task}/{condition}.parquet",
-        items="<results>/tasks/{task}.parquet",
+        questions="<results>/tasks/{task}.parquet",
         contexts=lambda wildcards: study.contexts(wildcards.condition),
         puppets=ancient(study.puppet_counts()),
     output:
@@ -103,7 +103,7 @@ rule recover_ledgers:
 rule reconcile_costs:
     input:
         responses=study.tables("responses"),
-        items=study.task_tables(),
+        questions=study.task_tables(),
         requests=study.request_tables(),
         contexts=study.context_tables(),
     output:

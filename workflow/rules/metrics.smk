@@ -20,7 +20,7 @@ rule measure_heterogeneity:
 rule measure_distributions:
     input:
         answers=ANSWERS,
-        items=study.task_tables(),
+        questions=study.task_tables(),
     output:
         **metric_tables("distributions", "novelty"),
     log:
@@ -41,7 +41,7 @@ rule measure_distributions:
 rule measure_accuracy:
     input:
         answers=ANSWERS,
-        items=study.task_tables(),
+        questions=study.task_tables(),
     output:
         **metric_tables("accuracy_runs", "accuracy"),
     log:
@@ -76,7 +76,7 @@ rule measure_comparisons:
 rule measure_categories:
     input:
         answers=ANSWERS,
-        items=study.task_tables(),
+        questions=study.task_tables(),
         subject_categories=study.shipped(config["metrics"]["categories"]),
     output:
         **metric_tables("subjects", "categories"),

@@ -4,7 +4,7 @@
 rule parse_answers:
     input:
         responses="<results>/responses/{model}/{task}/{condition}.parquet",
-        items="<results>/tasks/{task}.parquet",
+        questions="<results>/tasks/{task}.parquet",
     output:
         answers="<results>/answers/parsed/{model}/{task}/{condition}.parquet",
     log:

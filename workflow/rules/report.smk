@@ -8,7 +8,7 @@ rule build_database:
             f"<results>/corpus/{corpus}/conversations.parquet" for corpus in study.corpora()
         ],
         profiles=study.profiles(),
-        items=study.task_tables(),
+        questions=study.task_tables(),
         contexts=study.context_tables(),
         requests=study.request_tables(),
         responses=study.tables("responses"),

@@ -5,7 +5,7 @@ rule prepare_task:
     input:
         files=lambda wildcards: study.item_files(wildcards.task),
     output:
-        items="<results>/tasks/{task}.parquet",
+        questions="<results>/tasks/{task}.parquet",
     log:
         "<logs>/prepare_task/{task}.log",
     conda:

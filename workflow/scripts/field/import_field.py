@@ -22,7 +22,7 @@ from fieldwork.records.field import Attrition, FieldAnswer, Participant, Quality
 
 def main(
     files: list[str],
-    items: list[str],
+    questions: list[str],
     deletions: list[str],
     tasks: list[str],
     field: dict[str, Any],
@@ -39,11 +39,11 @@ def main(
         labels: what each model of the study is called.
         deletions: the record of those who were forgotten, if there is one.
     """
-    questions = tables.read_questions(items, tasks)
+    items = tables.read_questions(questions, tasks)
     readable = [path for path in local_files(files) if path.suffix.lower() in sources.READABLE]
     if not readable:
         raise StudyError(f"{files[0]}: no file of a kind that is read; correct field.osf.files")
-    column_map = columns.Map(field, [Prompt(*key) for key in questions], list(labels))
+    column_map = columns.Map(field, [Prompt(*key) for key in items], list(labels))
     raw = columns.read_field([sources.read_sheet(path) for path in readable], column_map)
     logging.getLogger("fieldwork.import_field").info(
         "%d file(s), %d answers read; %d rows left out by field.models or field.skip_prompts",
@@ -56,7 +56,7 @@ def main(
     kept = importing.keep(raw, key)
     excluded = checks.default_excluded() if field["exclude"] is None else field["exclude"]
     rows = checks.check_answers(
-        kept.answers, questions, excluded=excluded, is_refusal=is_refusal, labels=labels
+        kept.answers, items, excluded=excluded, is_refusal=is_refusal, labels=labels
     )
     tables.write_table(answers, rows, FieldAnswer)
     tables.write_table(participants, kept.participants, Participant)

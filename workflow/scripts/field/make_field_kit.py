@@ -17,7 +17,7 @@ from fieldwork.records.power import PowerAdvice, PowerRow
 
 def main(
     inputs: dict[str, str],
-    items: list[str],
+    questions: list[str],
     tasks: list[str],
     settings: dict[str, Any],
     labels: dict[str, str],
@@ -25,8 +25,8 @@ def main(
     outputs: dict[str, str],
 ) -> None:
     """Put the survey together and write it in every form."""
-    questions = tables.read_tasks(items, tasks)
-    survey = survey_of(name, questions, settings, labels)
+    items = tables.read_tasks(questions, tasks)
+    survey = survey_of(name, items, settings, labels)
     words = templates.read_words(inputs["texts"], inputs["shipped_texts"])
     consent = texts.read_text(inputs["consent"])
     page = web_page.Template(
@@ -50,7 +50,7 @@ def main(
         "size": size.render(
             advice,
             tables.read_rows(inputs["power"], PowerRow),
-            {task: len(rows) for task, rows in questions.items()},
+            {task: len(rows) for task, rows in items.items()},
             survey.repeats,
         ),
     }

@@ -12,7 +12,7 @@ from fieldwork.records.parsing import Answer
 
 def main(
     answers: str,
-    items: list[str],
+    questions: list[str],
     tasks: list[str],
     rank_agreement: str,
     item_agreement: str,
@@ -20,10 +20,10 @@ def main(
     seed: int,
 ) -> None:
     """Measure and write."""
-    frame, questions = tables.read_frame(answers, Answer), tables.read_items(items, tasks)
-    ranks = measure_rank_agreement(frame, questions, n_permutations=permutations, seed=seed)
+    frame, items = tables.read_frame(answers, Answer), tables.read_items(questions, tasks)
+    ranks = measure_rank_agreement(frame, items, n_permutations=permutations, seed=seed)
     tables.write_table(rank_agreement, ranks, RankAgreement)
-    rows = measure_item_agreement(frame, questions, n_permutations=permutations, seed=seed)
+    rows = measure_item_agreement(frame, items, n_permutations=permutations, seed=seed)
     tables.write_table(item_agreement, rows, ItemAgreement)
 
 

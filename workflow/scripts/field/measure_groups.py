@@ -14,7 +14,7 @@ from fieldwork.records.parsing import Answer
 def main(
     answers: str,
     participants: str,
-    items: list[str],
+    questions: list[str],
     tasks: list[str],
     groups: str,
     group_differences: str,
@@ -23,12 +23,12 @@ def main(
 ) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
-    questions = tables.read_items(items, tasks)
+    items = tables.read_items(questions, tasks)
     members = tables.read_frame(participants, Participant)
-    rows = measure_groups(frame, questions, members, seed=seed)
+    rows = measure_groups(frame, items, members, seed=seed)
     tables.write_table(groups, rows, GroupEstimate)
     differences = measure_group_differences(
-        frame, questions, members, n_permutations=permutations, seed=seed
+        frame, items, members, n_permutations=permutations, seed=seed
     )
     tables.write_table(group_differences, differences, GroupDifference)
 

@@ -12,13 +12,13 @@ from fieldwork.records.field import FieldAnswer
 from fieldwork.records.parsing import Answer
 
 
-def main(field_answers: str, items: list[str], tasks: list[str], answers: str) -> None:
+def main(field_answers: str, questions: list[str], tasks: list[str], answers: str) -> None:
     """Parse and write."""
-    questions = tables.read_questions(items, tasks)
+    items = tables.read_questions(questions, tasks)
     rows: list[Answer] = []
     for answer in tables.read_rows(field_answers, FieldAnswer):
         if answer.excluded_for is None:
-            item = questions[answer.task, answer.item_id]
+            item = items[answer.task, answer.item_id]
             # a question pasted before its answer has options of its own to be read
             text = without_prompt(answer.text, item.prompt) if answer.text else answer.text
             rows.append(parse_field_answer(dataclasses.replace(answer, text=text), item))

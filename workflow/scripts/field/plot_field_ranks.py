@@ -15,7 +15,7 @@ from fieldwork.records.field import ItemAgreement, RankAgreement
 def main(
     item_agreement: str,
     rank_agreement: str,
-    items: list[str],
+    questions: list[str],
     tasks: list[str],
     style_sheet: str,
     outputs: list[str],
@@ -27,7 +27,7 @@ def main(
         conditions=list(drawing["conditions"]),
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
-        questions=labels.by_key(tables.read_tasks(items, tasks)),
+        questions=labels.by_key(tables.read_tasks(questions, tasks)),
         note=drawing["note"],
     )
     figure = field_ranks.draw(

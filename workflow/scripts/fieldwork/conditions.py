@@ -8,7 +8,7 @@ it imports no scientific package.
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-Material = Literal["conversations", "vectors", "items", "profiles"]
+Material = Literal["conversations", "vectors", "questions", "profiles"]
 
 ContextUnit = Literal["puppet", "puppet and item"]
 
@@ -46,7 +46,7 @@ KINDS: Mapping[str, Kind] = {
     "none": Kind(frozenset()),
     "history": Kind(frozenset({"conversations"}), may_have_profile=True),
     "rag": Kind(
-        frozenset({"conversations", "vectors", "items"}),
+        frozenset({"conversations", "vectors", "questions"}),
         context_for="puppet and item",
         may_have_profile=True,
     ),

@@ -15,7 +15,7 @@ from fieldwork.records.tasks import Item
 
 def main(
     heterogeneity: str,
-    items: str,
+    questions: str,
     style_sheet: str,
     outputs: list[str],
     task: str,
@@ -29,7 +29,7 @@ def main(
         conditions=list(drawing["conditions"]),
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
-        questions=labels.by_key({task: tables.read_rows(items, Item)}),
+        questions=labels.by_key({task: tables.read_rows(questions, Item)}),
         note=drawing["note"],
         baseline=baseline,
     )

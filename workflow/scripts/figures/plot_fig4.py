@@ -15,7 +15,7 @@ from fieldwork.records.tasks import Item
 
 def main(
     shifts: str,
-    items: str,
+    questions: str,
     style_sheet: str,
     outputs: list[str],
     task: str,
@@ -35,7 +35,7 @@ def main(
         baseline=baseline,
         model_labels=drawing["models"],
         condition_labels=drawing["conditions"],
-        questions=labels.by_key({task: tables.read_rows(items, Item)}),
+        questions=labels.by_key({task: tables.read_rows(questions, Item)}),
         note=drawing["note"],
     )
     figure = fig4.draw(table[table["task"] == task], options=options)

@@ -22,7 +22,7 @@ from fieldwork.records.tasks import Item
 
 def main(
     requests: str,
-    items: str,
+    questions: str,
     contexts: list[str],
     responses: str,
     model: str,
@@ -47,7 +47,7 @@ def main(
     ) as sender:
         rows = generate(
             tables.read_rows(requests, Request),
-            {item.item_id: item for item in tables.read_rows(items, Item)},
+            {item.item_id: item for item in tables.read_rows(questions, Item)},
             {c.context_id: c for path in contexts for c in tables.read_rows(path, Context)},
             sender=sender,
             arm=Arm(model, task, condition, temperature, max_tokens, seed),

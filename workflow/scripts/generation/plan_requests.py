@@ -11,10 +11,10 @@ from fieldwork.records.tasks import Item
 
 
 def main(
-    items: str, contexts: list[str], requests: str, runs: int, replicates: int, first: int
+    questions: str, contexts: list[str], requests: str, runs: int, replicates: int, first: int
 ) -> None:
     """Plan and write."""
-    item_ids = [item.item_id for item in tables.read_rows(items, Item)]
+    item_ids = [item.item_id for item in tables.read_rows(questions, Item)]
     if contexts:
         columns = tables.read_columns(contexts[0], Context, ContextRef._fields)
         rows = plan_requests(item_ids, [ContextRef(*row) for row in columns], replicates)

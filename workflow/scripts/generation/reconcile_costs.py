@@ -17,7 +17,7 @@ from fieldwork.records.generation import CostRow, Response
 
 def main(
     responses: list[str],
-    items: list[str],
+    questions: list[str],
     requests: list[str],
     contexts: list[str],
     cost: str,
@@ -28,7 +28,7 @@ def main(
     plan: dict[str, Any],
 ) -> None:
     """Add up and write."""
-    files = {*items, *requests, *contexts}
+    files = {*questions, *requests, *contexts}
     study = Study(tasks, conditions, plan, folder=str(Path(cost).parent), files=files)
     prompts = {(t, c): read_prompts(study, t, c) for t in tasks for c in conditions}
     planned = {}

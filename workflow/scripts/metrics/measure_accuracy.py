@@ -10,10 +10,10 @@ from fieldwork.records.parsing import Answer
 
 
 def main(
-    answers: str, items: list[str], tasks: list[str], accuracy_runs: str, accuracy: str
+    answers: str, questions: list[str], tasks: list[str], accuracy_runs: str, accuracy: str
 ) -> None:
     """Measure and write."""
-    runs = measure_runs(tables.read_frame(answers, Answer), tables.read_items(items, tasks))
+    runs = measure_runs(tables.read_frame(answers, Answer), tables.read_items(questions, tasks))
     tables.write_table(accuracy_runs, runs, RunAccuracy)
     tables.write_table(accuracy, measure_accuracy(runs), Accuracy)
 

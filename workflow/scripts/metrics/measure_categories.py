@@ -15,7 +15,7 @@ from fieldwork.records.parsing import Answer
 
 def main(
     answers: str,
-    items: list[str],
+    questions: list[str],
     tasks: list[str],
     subject_categories: str,
     subjects: str,
@@ -27,7 +27,7 @@ def main(
     columns = (read_texts([Path(subject_categories)], name) for name in ("subject", "category"))
     rows = measure_subjects(
         tables.read_frame(answers, Answer),
-        tables.read_items(items, tasks),
+        tables.read_items(questions, tasks),
         dict(zip(*columns, strict=True)),
     )
     tables.write_table(subjects, rows, SubjectVariance)

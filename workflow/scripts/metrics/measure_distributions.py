@@ -12,7 +12,7 @@ from fieldwork.records.parsing import Answer
 
 def main(
     answers: str,
-    items: list[str],
+    questions: list[str],
     tasks: list[str],
     distributions: str,
     novelty: str,
@@ -23,7 +23,7 @@ def main(
 ) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
-    shares = measure_distributions(frame, tables.read_items(items, tasks))
+    shares = measure_distributions(frame, tables.read_items(questions, tasks))
     tables.write_table(distributions, shares, AnswerShare)
     new_answers = measure_novelty(
         frame, baseline=baseline, control=control, n_permutations=permutations, seed=seed

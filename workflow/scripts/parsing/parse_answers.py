@@ -12,9 +12,9 @@ from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 
 
-def main(responses: str, items: str, answers: str) -> None:
+def main(responses: str, questions: str, answers: str) -> None:
     """Parse and write."""
-    by_id = {item.item_id: item for item in tables.read_rows(items, Item)}
+    by_id = {item.item_id: item for item in tables.read_rows(questions, Item)}
     for item in by_id.values():
         if item.kind == "list":
             length = expected_length(item) or "an unknown number of"

@@ -11,6 +11,8 @@ def main(inputs: dict[str, str | list[str]], metrics: list[str], database: str) 
     """Every input is a table under its name, and every table of estimates under its file's."""
     files = {name: [value] if isinstance(value, str) else value for name, value in inputs.items()}
     del files["metrics"]
+    # Snakemake keeps the name `items` for itself
+    files["items"] = files.pop("questions")
     stages = {name: paths for name, paths in files.items() if paths}
     write_database(database, stages | {tables.stem(path): [path] for path in metrics})
 

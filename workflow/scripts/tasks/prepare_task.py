@@ -1,4 +1,4 @@
-"""Read a task's questions from their sources.
+"""Read a task's items from their sources.
 
 In: the sources' files. Out: <results>/tasks/{task}.parquet.
 """
@@ -12,7 +12,7 @@ from fieldwork.tasks.item_checks import require_distinct
 from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
 
 
-def main(sources: list[dict[str, Any]], items: str) -> None:
+def main(sources: list[dict[str, Any]], questions: str) -> None:
     """Read every source and write one table."""
     rows: list[Item] = []
     for source in sources:
@@ -30,7 +30,7 @@ def main(sources: list[dict[str, Any]], items: str) -> None:
         candidates = read_candidates(source["candidates"]) if source["candidates"] else {}
         rows += load_items(local_files(source["files"]), options, candidates)
     require_distinct(rows)
-    tables.write_table(items, rows, Item)
+    tables.write_table(questions, rows, Item)
 
 
 if __name__ == "__main__":

@@ -236,7 +236,7 @@ class Study(NamedTuple):
                 f"<results>/embeddings/{corpus}/shards/{number}-of-{shards}.parquet"
                 for number in range(1, shards + 1)
             ],
-            "items": "<results>/tasks/{task}.parquet",
+            "questions": "<results>/tasks/{task}.parquet",
             "profiles": PROFILES,
         }
         materials = materials_of(entry)

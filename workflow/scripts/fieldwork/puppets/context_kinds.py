@@ -61,7 +61,9 @@ def _random_histories(materials: Materials) -> list[Context]:
 def _relevant_histories(materials: Materials) -> list[Context]:
     settings, users = materials.history_settings(), materials.users()
     n_puppets, seed, encoder = materials.n_puppets, materials.seed, materials.encoder
-    questions = {i.item_id: i.question for i in tables.read_rows(materials.files["items"], Item)}
+    questions = {
+        i.item_id: i.question for i in tables.read_rows(materials.files["questions"], Item)
+    }
     vectors = encoder.encode(list(questions.values()), "embed questions")
     puppets = settings.pool == "user" and contexts.choose_users(users, n_puppets, settings, seed)
     rank = ranking(
