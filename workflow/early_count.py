@@ -1,7 +1,7 @@
-"""Counts the simulated users that small files give, while a config is read: common.smk starts it.
+"""Counts the simulated users that small files give, while a config is read.
 
-In: JSON on standard input, `needs`, and `corpora` and `personas` by their names. A process of its own,
-so that Snakemake, which may run for days, holds no scientific package. Ends with 1 and a sentence where
+Started by `fieldwork.config.plan_inputs`. In: JSON on standard input, `needs`, and `corpora` and
+`personas` by their names. Ends with 1 and a sentence where
 there are too few, and with 2 where it cannot count: then the job that reads the files says why.
 """
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from browser.conftest import Written, render_survey
-from field.synthetic import AGE_BANDS, GROUPS, MODEL_IN_FILE, SyntheticField, make_field
+from field_data.synthetic import AGE_BANDS, GROUPS, MODEL_IN_FILE, SyntheticField, make_field
 from fieldwork import tables
 from fieldwork.field.kit.survey import page_map
 from workflow.conftest import TINY, Checkout, copy_project, rows_of

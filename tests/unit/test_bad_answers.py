@@ -15,28 +15,25 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-import measure_accuracy
-import measure_categories
-import measure_comparisons
-import measure_distributions
-import measure_heterogeneity
-import measure_prompt_means
-import measure_ranks
-import measure_rarefaction
-import measure_score_comparisons
-import measure_shifts
-import measure_variance
-import plot_categories
-import plot_fig1
-import plot_fig2
-import plot_fig3
-import plot_fig4
-import plot_fig5
-import write_findings
 from fieldwork import tables
 from fieldwork.figures import style
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item, ItemKind
+from figures import plot_categories, plot_fig1, plot_fig2, plot_fig3, plot_fig4, plot_fig5
+from metrics import (
+    measure_accuracy,
+    measure_categories,
+    measure_comparisons,
+    measure_distributions,
+    measure_heterogeneity,
+    measure_prompt_means,
+    measure_ranks,
+    measure_rarefaction,
+    measure_score_comparisons,
+    measure_shifts,
+    measure_variance,
+)
+from report import write_findings
 
 ROOT = Path(__file__).resolve().parents[2]
 SHEET = str(ROOT / "resources" / "figures.mplstyle")
@@ -137,8 +134,8 @@ class Run:
     def path(self, name: str) -> str:
         return str(self.folder / f"{name}.parquet")
 
-    def outputs(self, *names: str) -> list[str]:
-        return [str(self.folder / f"{name}{end}") for name in names for end in (".parquet", ".csv")]
+    def outputs(self, *names: str) -> dict[str, str]:
+        return {name: self.path(name) for name in names}
 
     def write_items(self) -> None:
         choices = [
@@ -149,33 +146,29 @@ class Run:
         tables.write_rows(self.path("lists"), lists, Item, "item_id")
 
     def measure(self) -> None:
-        items, tasks = [self.path("letters"), self.path("lists")], ["letters", "lists"]
-        measure_heterogeneity.main(self.answers, *self.outputs("heterogeneity", "item_shares"), 1)
+        out, draws = self.outputs, {"permutations": 99, "seed": 1}
+        compared = {"baseline": "offline", **draws}
+        asked = {
+            "questions": [self.path("letters"), self.path("lists")],
+            "tasks": ["letters", "lists"],
+        }
+        rows, runs = self.answers, self.path("accuracy_runs")
+        measure_heterogeneity.main(rows, **out("heterogeneity", "item_shares"), seed=1)
         measure_distributions.main(
-            self.answers,
-            items,
-            tasks,
-            *self.outputs("distributions", "novelty"),
-            "offline",
-            None,
-            99,
-            1,
+            rows, **asked, **out("distributions", "novelty"), control=None, **compared
         )
-        measure_accuracy.main(
-            self.answers, items, tasks, *self.outputs("accuracy_runs", "accuracy")
-        )
-        runs = self.path("accuracy_runs")
-        measure_score_comparisons.main(runs, *self.outputs("score_comparisons"), "offline", 99, 1)
-        tables_of = self.outputs("ranks", "order_changes")
-        measure_ranks.main(runs, {"letters": BOARD}, *tables_of, "offline", {})
+        measure_accuracy.main(rows, **asked, **out("accuracy_runs", "accuracy"))
+        measure_score_comparisons.main(runs, **out("score_comparisons"), **compared)
+        places = out("ranks", "order_changes")
+        measure_ranks.main(runs, [BOARD], ["letters"], **places, baseline="offline", names={})
         measure_categories.main(
-            self.answers, items, tasks, SUBJECTS, *self.outputs("subjects", "categories"), 99, 1
+            rows, **asked, subject_categories=SUBJECTS, **out("subjects", "categories"), **draws
         )
-        measure_comparisons.main(self.answers, *self.outputs("comparisons"), "offline", 99, 1)
-        measure_variance.main(self.answers, *self.outputs("variance"), "offline", 99, 1)
-        measure_shifts.main(self.answers, *self.outputs("shifts"), "offline")
-        measure_rarefaction.main(self.answers, *self.outputs("rarefaction"))
-        measure_prompt_means.main(self.answers, *self.outputs("prompt_means"), "offline", 1)
+        measure_comparisons.main(rows, **out("comparisons"), **compared)
+        measure_variance.main(rows, **out("variance"), **compared)
+        measure_shifts.main(rows, **out("shifts"), baseline="offline")
+        measure_rarefaction.main(rows, **out("rarefaction"))
+        measure_prompt_means.main(rows, **out("prompt_means"), baseline="offline", seed=1)
 
     def draw(self) -> None:
         drawing = {"models": {"m": "Model"}, "conditions": CONDITIONS, "note": None}
@@ -212,11 +205,15 @@ class Run:
             "controls": [],
             "notes": [],
         }
-        inputs = {"answers": self.answers, **{n: self.path(n) for n in (*names, *more)}}
-        # tables that a study without real users does not have
-        inputs |= {"rank_agreement": "", "calibration": "", "responses": []}
         written = self.folder / "findings.md"
-        write_findings.main(inputs, str(written), ["fig1"], about)
+        write_findings.main(
+            answers=self.answers,
+            responses=[],
+            metrics=[self.path(name) for name in (*names, *more)],
+            findings=str(written),
+            figures=["fig1"],
+            study=about,
+        )
         return written.read_text(encoding="utf-8")
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-import measure_agreement
-import measure_groups
+from field import measure_agreement, measure_groups
 from fieldwork import tables
 from fieldwork.figures import field_groups, field_ranks
 from fieldwork.figures.style import save, use_style
@@ -85,18 +84,19 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
     people = groups_of(20, names) if names else []
     tables.write_rows(paths["participants"], people, Participant, order_by="participant_id")
     tables.write_rows(paths["items"], ITEMS, Item, order_by="item_id")
-    out = {
-        f"{name}{suffix}": str(tmp_path / f"{name}{suffix}.{'csv' if suffix else 'parquet'}")
-        for name in ("groups", "differences", "ranks", "near")
-        for suffix in ("", "_csv")
+    groups = {name: str(tmp_path / f"{name}.parquet") for name in ("groups", "group_differences")}
+    agreement = {
+        name: str(tmp_path / f"{name}.parquet") for name in ("rank_agreement", "item_agreement")
     }
-    measure_groups.main(paths, [paths["items"]], ["t"], out, permutations=49, seed=1)
-    measure_agreement.main(paths["answers"], [paths["items"]], ["t"], out, permutations=49, seed=1)
+    asked = {"questions": [paths["items"]], "tasks": ["t"], "permutations": 49, "seed": 1}
+    measure_groups.main(paths["answers"], paths["participants"], **groups, **asked)
+    measure_agreement.main(paths["answers"], **agreement, **asked)
+    out = groups | agreement
     rows = [
         *tables.read_rows(out["groups"], GroupEstimate),
-        *tables.read_rows(out["differences"], GroupDifference),
-        *tables.read_rows(out["ranks"], RankAgreement),
-        *tables.read_rows(out["near"], ItemAgreement),
+        *tables.read_rows(out["group_differences"], GroupDifference),
+        *tables.read_rows(out["rank_agreement"], RankAgreement),
+        *tables.read_rows(out["item_agreement"], ItemAgreement),
     ]
     for row in rows:
         told = dataclasses.asdict(row)
@@ -109,11 +109,11 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
         use_style(ROOT / "resources" / "figures.mplstyle")
         figures = [
             field_groups.draw(
-                tables.read_frame(out["groups"]), tables.read_frame(out["differences"]),
+                tables.read_frame(out["groups"]), tables.read_frame(out["group_differences"]),
                 options=field_groups.Options(conditions=[]),
             ),
             field_ranks.draw(
-                tables.read_frame(out["near"]), tables.read_frame(out["ranks"]),
+                tables.read_frame(out["item_agreement"]), tables.read_frame(out["rank_agreement"]),
                 options=field_ranks.Options(conditions=["offline", "rag"]),
             ),
         ]  # fmt: skip

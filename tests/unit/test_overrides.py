@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import canonicalise_answers
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.records.parsing import Answer
+from parsing import canonicalise_answers
 
 WRITTEN = ["=HYPERLINK(A1)", "-ism", "'+1", "plain"]
 
@@ -27,11 +27,11 @@ def parsed(tmp_path: Path) -> str:
 def merged(parsed: str, folder: Path, overrides: str = "") -> list[str]:
     canonicalise_answers.main(
         parsed=[parsed],
-        field="",
-        aliases="",
-        overrides=overrides,
+        field=[],
+        aliases=[],
+        overrides=[overrides] if overrides else [],
         answers=str(folder / "answers.parquet"),
-        items=str(folder / "items.csv"),
+        merges=str(folder / "items.csv"),
         near_duplicates=100,
     )
     (answer,) = tables.read_rows(folder / "answers.parquet", Answer)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from field.synthetic import MODEL_IN_FILE, SyntheticField, make_field
+from field_data.synthetic import MODEL_IN_FILE, SyntheticField, make_field
 from workflow.conftest import TINY, Checkout, copy_project, rows_of
 
 pytestmark = pytest.mark.workflow

@@ -15,7 +15,7 @@ import duckdb
 import psutil
 import pytest
 
-from field.synthetic import SyntheticField, make_field
+from field_data.synthetic import SyntheticField, make_field
 from fieldwork.field.deletion import computed
 from workflow.conftest import TINY, Checkout, copy_project, planned_rules, rows_of
 from workflow.test_field import field_setting, write_survey

@@ -1,10 +1,8 @@
 # Shared by the files beside this one: the checked config as a `study` (fieldwork/config/study.py has its
 # look-ups), and the few that need a wildcard or Snakemake itself. Nothing scientific is imported here.
 
-import json
 import os
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -19,19 +17,16 @@ HOME = Path(workflow.basedir)
 SCRIPTS = HOME / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 # scripts lie in folders below the library
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    dict.fromkeys([str(SCRIPTS), *filter(None, [os.environ.get("PYTHONPATH")])])
-)
+os.environ["PYTHONPATH"] = f"{SCRIPTS}{os.pathsep}{os.environ.get('PYTHONPATH', SCRIPTS)}"
 
+from fieldwork.config import plan_inputs
 from fieldwork.config.field import field_files
 from fieldwork.config.layers import lay_over
 from fieldwork.config.settings import check_config, check_own_name
-from fieldwork.config.study import ANSWERS, PROFILES, Study, declared_tables
+from fieldwork.config.study import ANSWERS, PROFILES, Study, report_entry
 from fieldwork.config.study_files import check_files
 from fieldwork.errors import StudyError
 from fieldwork.provenance import code_version, digest
-from fieldwork.records import field as field_records
-from fieldwork.records import metrics as metric_records
 from fieldwork.run_record import lock_state, record_run
 
 # a study folder made with --directory may have a config of its own; without one the shipped one holds
@@ -104,23 +99,17 @@ def figure_items(figure):
 
 def metric_tables(*names):
     """Outputs of a rule that measures: each table as Parquet, and its CSV twin in the report."""
-    categories = {"Metrics": metric_records, "Field": field_records}
-    return {
-        key: path
-        for name in names
-        for category, records in categories.items()
-        for row_type in vars(records).values()
-        if getattr(getattr(row_type, "__table__", None), "path", "") == f"metrics/{name}.parquet"
-        for key, path in {
-            name: f"<results>/metrics/{name}.parquet",
-            f"{name}_csv": report(
-                f"<results>/metrics/{name}.csv",
-                caption=f"../report/{name}.rst",
-                category=category,
-                labels={"table": row_type.__doc__.rstrip(".")},
-            ),
-        }.items()
-    }
+    outputs = {}
+    for name in names:
+        title, category = report_entry(name)
+        outputs[name] = f"<results>/metrics/{name}.parquet"
+        outputs[f"{name}_csv"] = report(
+            f"<results>/metrics/{name}.csv",
+            caption=f"../report/{name}.rst",
+            category=category,
+            labels={"table": title},
+        )
+    return outputs
 
 
 def figure_files(name, title, caption=None):
@@ -137,29 +126,12 @@ def figure_files(name, title, caption=None):
     }
 
 
-def gpus():
-    """How many GPUs a cluster is asked for by a job that encodes the corpus or looks through it."""
-    return int(str(config["embedding"]["device"]).startswith("cuda"))
-
-
-def check_puppets():
-    """Refuse a study that needs more puppets than there are, where its files are counted in a second."""
-    sources = study.small_sources()
-    if not sources["corpora"] and not sources["personas"]:
-        return
-    count = subprocess.run(
-        [sys.executable, HOME / "workflow" / "early_count.py"],
-        input=json.dumps(sources),
-        capture_output=True,
-        text=True,
-    )
-    if count.returncode == 1:
-        raise WorkflowError(count.stderr.strip())
-
-
 # jobs read the config as well, and what they would count was counted before they began
 if workflow.is_main_process:
-    check_puppets()
+    try:
+        plan_inputs.require_puppets(study)
+    except StudyError as error:
+        raise WorkflowError(str(error))
 
 
 onstart:
@@ -170,13 +142,16 @@ onsuccess:
     print("", *study.new_pages(PARSED_AT), sep="\n", file=sys.stderr)
 
 
+NAME = "[A-Za-z0-9][A-Za-z0-9_.-]*"
+
+
 wildcard_constraints:
-    model="[A-Za-z0-9][A-Za-z0-9_.-]*",
-    task="[A-Za-z0-9][A-Za-z0-9_.-]*",
-    condition="[A-Za-z0-9][A-Za-z0-9_.-]*",
-    corpus="[A-Za-z0-9][A-Za-z0-9_.-]*",
+    model=NAME,
+    task=NAME,
+    condition=NAME,
+    corpus=NAME,
+    dataset=NAME,
     # the one name that the config gives; without one a name that no file has
     arms=re.escape((config["arms"] or {"figure": "-"})["figure"]),
-    dataset="[A-Za-z0-9][A-Za-z0-9_.-]*",
     figure="[A-Za-z0-9][A-Za-z0-9_-]*",
     suffix="pdf|svg|png",

@@ -11,7 +11,7 @@ rule plan:
 
 rule plan_study:
     input:
-        study.plan_tables(),
+        plan_inputs.plan_tables(study),
     output:
         csv="<results>/plan.csv",
         page="<results>/plan.html",
@@ -28,8 +28,8 @@ rule plan_study:
         prices=config["prices"],
         plan=config["plan"],
         budget_usd=config["generation"]["budget_usd"],
-        answered=lambda wildcards: study.answer_time_stamps(),
-        ledgers=lambda wildcards: study.ledger_time_stamps(),
+        answered=lambda wildcards: plan_inputs.answer_time_stamps(study),
+        ledgers=lambda wildcards: plan_inputs.ledger_time_stamps(study),
         seed=config["study"]["seed"],
     script:
         "../scripts/generation/plan_study.py"

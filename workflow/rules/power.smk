@@ -13,7 +13,7 @@ rule power:
 
 rule plan_power:
     input:
-        study.plan_tables(),
+        plan_inputs.plan_tables(study),
     output:
         power="<results>/power/power.parquet",
         power_csv="<results>/power/power.csv",
@@ -32,7 +32,7 @@ rule plan_power:
         prices=config["prices"],
         plan=config["plan"],
         # tokens that a pilot's answers took, as for the plan
-        answered=lambda wildcards: study.answer_time_stamps(),
+        answered=lambda wildcards: plan_inputs.answer_time_stamps(study),
         baseline=study.baseline,
         permutations=config["metrics"]["permutations"],
         score_task=study.power_task(),

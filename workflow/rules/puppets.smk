@@ -95,7 +95,7 @@ rule embed_corpus:
     threads: config["embedding"]["threads"]
     resources:
         runtime=1440,
-        gpu=gpus(),
+        gpu=study.gpus(),
     params:
         code=code("puppets/embed_corpus"),
         embedding=config["embedding"],
@@ -136,7 +136,7 @@ rule build_contexts:
     threads: config["embedding"]["threads"]
     resources:
         runtime=120,
-        gpu=lambda wildcards: gpus() * study.is_retrieved(wildcards.condition),
+        gpu=lambda wildcards: study.gpus(wildcards.condition),
     params:
         code=code("puppets/build_contexts"),
         settings=lambda wildcards: study.condition(wildcards.condition),

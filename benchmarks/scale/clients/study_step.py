@@ -16,35 +16,29 @@ from typing import Any
 
 import yaml
 
-import build_database
-import canonicalise_answers
-import generate_responses
-import measure_accuracy
-import measure_categories
-import measure_comparisons
-import measure_distributions
-import measure_heterogeneity
-import measure_prompt_means
-import measure_ranks
-import measure_rarefaction
-import measure_score_comparisons
-import measure_shifts
-import measure_variance
-import parse_answers
-import plan_requests
-import plot_fig1
-import plot_fig2
-import plot_fig3
-import plot_fig4
-import plot_fig5
-import prepare_task
-import write_findings
 from fieldwork import tables
-from fieldwork.generation.rows import Arm
 from fieldwork.puppets.contexts import context_id, estimate_tokens
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Context, Conversation
+from figures import plot_fig1, plot_fig2, plot_fig3, plot_fig4, plot_fig5
+from generation import generate_responses, plan_requests
+from metrics import (
+    measure_accuracy,
+    measure_categories,
+    measure_comparisons,
+    measure_distributions,
+    measure_heterogeneity,
+    measure_prompt_means,
+    measure_ranks,
+    measure_rarefaction,
+    measure_score_comparisons,
+    measure_shifts,
+    measure_variance,
+)
+from parsing import canonicalise_answers, parse_answers
+from report import build_database, write_findings
+from tasks import prepare_task
 
 ROOT = Path(__file__).resolve().parents[3]
 MODEL = "embedded"
@@ -112,17 +106,22 @@ class Study:
 
     def generate_responses(self) -> None:
         """Ask, or find in the ledger."""
+        generate_responses.LEDGERS = self._folder / "ledger"
+        # of all scales together: a text is encoded once
+        generate_responses.ANSWER_VECTORS = self._folder.parent / "vectors.sqlite"
         for task, condition in self._arms():
             generate_responses.main(
                 requests=self._table("requests", task, condition),
-                items=self._items(task),
+                questions=self._items(task),
                 contexts=self._contexts(task, condition),
                 responses=self._table("responses", task, condition),
-                ledgers=str(self._folder / "ledger"),
-                # of all scales together: a text is encoded once
-                store=str(self._folder.parent / "vectors.sqlite"),
-                arm=Arm(MODEL, task, condition, 1.0, 512, SEED),
-                model=self._model,
+                model=MODEL,
+                task=task,
+                condition=condition,
+                settings=self._model,
+                temperature=1.0,
+                max_tokens=512,
+                seed=SEED,
                 generation={"attempts": 5, "budget_usd": None, "max_unreadable": 1.0},
                 prices={},
             )
@@ -137,11 +136,11 @@ class Study:
         """Merge spellings over all answers."""
         canonicalise_answers.main(
             parsed=[self._table("parsed", *arm) for arm in self._arms()],
-            field="",
-            aliases=str(ROOT / "resources/tasks/aliases.csv"),
-            overrides="",
+            field=[],
+            aliases=[str(ROOT / "resources/tasks/aliases.csv")],
+            overrides=[],
             answers=self._path("answers.parquet"),
-            items=self._path("items.csv"),
+            merges=self._path("items.csv"),
             near_duplicates=92,
         )
 
@@ -177,7 +176,7 @@ class Study:
         answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
         measure_distributions.main(
             answers=answers,
-            items=items,
+            questions=items,
             tasks=list(TASKS),
             baseline="offline",
             control=None,
@@ -188,38 +187,38 @@ class Study:
 
     def measure_accuracy(self) -> None:
         """Scores of runs."""
-        paths = self._metric("runs") | self._metric("accuracy")
+        paths = self._metric("accuracy_runs") | self._metric("accuracy")
         answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
-        measure_accuracy.main(answers=answers, items=items, tasks=list(TASKS), **paths)
+        measure_accuracy.main(answers=answers, questions=items, tasks=list(TASKS), **paths)
 
     def measure_scores(self) -> None:
         """Scores beside the baseline's, places on the leaderboard, categories of subjects."""
-        runs, seeded = self._path("runs.pq"), {"permutations": PERMUTATIONS, "seed": SEED}
+        runs, draws = self._path("accuracy_runs.pq"), {"permutations": PERMUTATIONS, "seed": SEED}
         measure_score_comparisons.main(
-            runs, *self._metric("score_comparisons").values(), "offline", **seeded
+            runs, baseline="offline", **self._metric("score_comparisons"), **draws
         )
-        tables_of = (*self._metric("ranks").values(), *self._metric("orders").values())
-        measure_ranks.main(runs, {"mmlu_lite": BOARD}, *tables_of, "offline", {})
+        places = self._metric("ranks") | self._metric("order_changes")
+        measure_ranks.main(runs, [BOARD], ["mmlu_lite"], baseline="offline", names={}, **places)
         measure_categories.main(
             answers=self._path("answers.parquet"),
-            items=[self._items(task) for task in TASKS],
+            questions=[self._items(task) for task in TASKS],
             tasks=list(TASKS),
-            categories_of=str(ROOT / "resources/categories.csv"),
+            subject_categories=str(ROOT / "resources/categories.csv"),
             **self._metric("subjects") | self._metric("categories"),
-            **seeded,
+            **draws,
         )
 
     def measure_shifts(self) -> None:
         """Of every option."""
         answers = self._path("answers.parquet")
-        measure_shifts.main(answers, *self._metric("shifts").values(), "offline")
+        measure_shifts.main(answers, baseline="offline", **self._metric("shifts"))
 
     def measure_rarefaction(self) -> None:
         """Curves, and means over prompts."""
         answers = self._path("answers.parquet")
-        measure_rarefaction.main(answers, *self._metric("rarefaction").values())
+        measure_rarefaction.main(answers, **self._metric("rarefaction"))
         measure_prompt_means.main(
-            answers, *self._metric("prompt_means").values(), baseline="offline", seed=SEED
+            answers, baseline="offline", seed=SEED, **self._metric("prompt_means")
         )
 
     def plot_figures(self) -> None:
@@ -236,7 +235,7 @@ class Study:
         )
         plot_fig2.main(distributions, lettered, sheet, [self._path("2.pdf")], letters, DRAWING)
         plot_fig3.main(
-            self._path("runs.pq"),
+            self._path("accuracy_runs.pq"),
             self._path("accuracy.pq"),
             self._path("ranks.pq"),
             [BOARD],
@@ -254,20 +253,22 @@ class Study:
         )
         plot_fig5.main(curves, listed, sheet, [self._path("5.pdf")], lists, DRAWING)
         self._findings(arms)
-        inputs = {"answers": [self._path("answers.parquet")]}
+        inputs = {"answers": self._path("answers.parquet"), "questions": [], "metrics": []}
         build_database.main(inputs, [heterogeneity], self._path("study.duckdb"))
 
     def _findings(self, arms: Mapping[str, list[str]]) -> None:
         names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy", "novelty")
         more = ("score_comparisons", "ranks", "categories")
-        inputs: dict[str, Any] = {name: self._path(f"{name}.pq") for name in (*names, *more)}
-        # no field
-        inputs |= {"rank_agreement": [], "calibration": []}
-        inputs["responses"] = [self._table("responses", *arm) for arm in self._arms()]
-        shown = {"models": DRAWING["models"], "conditions": DRAWING["conditions"], "notes": []}
-        study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **shown, **arms}
-        answers = {"answers": self._path("answers.parquet")}
-        write_findings.main(answers | inputs, self._path("findings.md"), [], study)
+        labels = {"models": DRAWING["models"], "conditions": DRAWING["conditions"], "notes": []}
+        study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **labels, **arms}
+        write_findings.main(
+            answers=self._path("answers.parquet"),
+            responses=[self._table("responses", *arm) for arm in self._arms()],
+            metrics=[self._path(f"{name}.pq") for name in (*names, *more)],
+            findings=self._path("findings.md"),
+            figures=[],
+            study=study,
+        )
 
     def _arms(self) -> list[tuple[str, str]]:
         return [(task, condition) for task in TASKS for condition in CONDITIONS]
@@ -298,11 +299,11 @@ class Study:
     def _table(self, stage: str, task: str, condition: str) -> str:
         return self._path(f"{stage}/{task}/{condition}.parquet")
 
-    def _contexts(self, task: str, condition: str) -> str:
-        return self._table("contexts", task, condition) if condition == "history" else ""
+    def _contexts(self, task: str, condition: str) -> list[str]:
+        return [self._table("contexts", task, condition)] if condition == "history" else []
 
     def _metric(self, name: str) -> dict[str, str]:
-        return {name: self._path(f"{name}.pq"), f"{name}_csv": self._path(f"{name}.csv")}
+        return {name: self._path(f"{name}.pq")}
 
 
 def main() -> None:

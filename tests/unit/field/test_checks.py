@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from field.synthetic import load_prompts, make_field
+from field_data.synthetic import load_prompts, make_field
 from fieldwork.errors import StudyError
 from fieldwork.field.checks import ANY, CHECKS, check_answers, default_excluded, quality
 from fieldwork.field.other_models import speakers

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import download_field
+from field import download_field
 from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.field.osf import OsfFile, download

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from field.synthetic import make_field
+from field_data.synthetic import make_field
 from fieldwork.errors import StudyError
 from fieldwork.field.privacy import mask, pseudonym, read_key
 from fieldwork.parsing.lists import parse_list

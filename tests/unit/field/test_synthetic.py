@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from field.synthetic import GROUPS, HERE, MARK, load_prompts, make_field, write_files
+from field_data.synthetic import GROUPS, HERE, MARK, load_prompts, make_field, write_files
 
 FIELD = make_field()
 READ = {"keep_default_na": False}

@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import embed_corpus
-import split_corpus
 from fieldwork import encoder, streams, tables
 from fieldwork.encoder import EncoderSettings, Vectors
 from fieldwork.records.puppets import Conversation, Message
+from puppets import embed_corpus, split_corpus
 
 EMBEDDING = {"model": "all-MiniLM-L6-v2", "batch_size": 1, "device": None, "precision": "fp32"}
 
@@ -40,7 +39,7 @@ class Study:
         split_corpus.main(str(corpus), [str(path) for path in texts], "user_turns")
         shards = [self.folder / f"{i}-of-{n_shards}.parquet" for i in range(n_shards)]
         for text, shard in zip(texts, shards, strict=True):
-            embed_corpus.main(str(text), str(shard), str(self.folder / "store"), EMBEDDING, 1)
+            embed_corpus.main(str(text), str(shard), "sample", EMBEDDING, 1)
         return shards
 
 
@@ -52,6 +51,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
         return made
 
     monkeypatch.setattr(encoder, "_load", load)
+    monkeypatch.chdir(tmp_path)
     return made
 
 

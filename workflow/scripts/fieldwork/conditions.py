@@ -19,12 +19,10 @@ class Kind(NamedTuple):
     Attributes:
         materials: the tables that its contexts are made from; none where the model sees no user.
         context_for: whether a context serves all items of its puppet, or one.
-        may_have_profile: whether the condition's setting `profile` may put one before its conversations.
     """
 
     materials: frozenset[Material]
     context_for: ContextUnit = "puppet"
-    may_have_profile: bool = False
 
     @property
     def has_user(self) -> bool:
@@ -44,11 +42,10 @@ class Kind(NamedTuple):
 
 KINDS: Mapping[str, Kind] = {
     "none": Kind(frozenset()),
-    "history": Kind(frozenset({"conversations"}), may_have_profile=True),
+    "history": Kind(frozenset({"conversations"})),
     "rag": Kind(
         frozenset({"conversations", "vectors", "questions"}),
         context_for="puppet and item",
-        may_have_profile=True,
     ),
     "profile": Kind(frozenset({"profiles"})),
 }
@@ -65,6 +62,12 @@ def materials_of(condition: Mapping[str, Any]) -> frozenset[Material]:
     kind = kind_of(condition)
     profile: frozenset[Material] = frozenset({"profiles"})
     return kind.materials | (profile if condition.get("profile") else frozenset())
+
+
+def counts_conversations(condition: Mapping[str, Any]) -> bool:
+    """Whether an entry of `conditions` has a number of conversations; without a user it is 0."""
+    kind = kind_of(condition)
+    return kind.has_conversations or not kind.has_user
 
 
 def has_user(condition: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork.records import field, generation, metrics, parsing, power, puppets, tasks
-from fieldwork.records.columns import table_of
+from fieldwork.records.columns import row_types_of, table_of
 
 STAGES = {
     "Puppets": puppets,
@@ -26,15 +26,6 @@ STAGES = {
     "How large a study must be": power,
 }
 """The headings of the dictionary, each with the module whose row types stand under it."""
-
-
-def row_types_of(stage: types.ModuleType) -> list[type[Any]]:
-    """The row types that a module declares and that are tables of their own, in its order."""
-    return [
-        value
-        for value in vars(stage).values()
-        if hasattr(value, "__table__") and value.__module__ == stage.__name__
-    ]
 
 
 def render() -> str:

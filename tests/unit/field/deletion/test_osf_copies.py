@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import download_field
+from field import download_field
 from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
 from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError

@@ -6,6 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections.abc import Iterator
 from typing import Any
 
+from fieldwork.conditions import counts_conversations
 from fieldwork.config.names import FIGURES
 
 Config = dict[str, Any]
@@ -53,5 +54,5 @@ def broken_arms(config: Config) -> Iterator[str]:
         if name not in config["study"]["conditions"]:
             selected = ", ".join(config["study"]["conditions"])
             yield f"arms.conditions: {name!r} is not among study.conditions ({selected})"
-        elif arms["x"] == "conversations" and config["conditions"][name]["context"] == "profile":
+        elif arms["x"] == "conversations" and not counts_conversations(config["conditions"][name]):
             yield f"arms.conditions: {name!r} has no number of conversations; leave it out"

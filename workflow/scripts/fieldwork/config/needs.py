@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from fieldwork.conditions import kind_of, materials_of
 from fieldwork.config.settings import Config, filters_of
 
 Unit = Literal["users", "conversations", "personas"]
@@ -52,10 +53,10 @@ def needs_of(config: Config) -> list[Need]:
 
 def _needs_of(config: Config, condition: str, task: str, runs: int) -> Iterator[Need]:
     entry = config["conditions"][condition]
-    if entry["context"] == "profile" or entry.get("profile"):
+    if "profiles" in materials_of(entry):
         source = config["profiles"]["personas"]["dataset"]
         yield Need(condition, source, "personas", 1, runs, task, "")
-    if "pool" not in entry:
+    if not kind_of(entry).has_conversations:
         return
     corpus, drawn = entry["corpus"], entry["out_of"] or entry["conversations"]
     filters = _said(filters_of(config, corpus))

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from fieldwork.conditions import counts_conversations, has_user, kind_of
 from fieldwork.config.drawing import broken_arms, broken_baseline, broken_labels
 from fieldwork.config.field import broken_field
 from fieldwork.config.figures import broken_figures, figure_tasks
@@ -147,10 +148,10 @@ def _broken_control(setting: str, condition: Config, config: Config) -> Iterator
     if twin not in config["conditions"]:
         yield from _missing(setting, twin, "conditions", config)
         return
-    asked = config["conditions"][twin]
-    if asked["context"] != "none" or asked.get("after"):
+    original = config["conditions"][twin]
+    if has_user(original) or original.get("after"):
         yield f"{setting}: name a condition with context: none that follows no other, not {twin!r}"
-    elif asked["temperature"] != condition["temperature"]:
+    elif original["temperature"] != condition["temperature"]:
         yield f"{setting}: give both the same temperature, as {twin!r} is to be asked again"
 
 
@@ -164,7 +165,7 @@ def _broken_draws(config: Config) -> Iterator[str]:
                 f"conditions.{name}.out_of: {out_of} are drawn, but a puppet is to bring "
                 f"{condition['conversations']}; raise it, or lower conversations"
             )
-        if condition["context"] == "rag" and condition["pool"] == "corpus":
+        if kind_of(condition).is_retrieved and condition["pool"] == "corpus":
             yield (
                 f"conditions.{name}.out_of: what is retrieved from the pool corpus is not drawn; "
                 f"remove it, or say pool: user"
@@ -217,7 +218,7 @@ def arms_of(config: Config) -> list[str]:
     chosen: list[str] = arms["conditions"] or config["study"]["conditions"]
     if arms["x"] == "condition":
         return chosen
-    return [name for name in chosen if config["conditions"][name]["context"] != "profile"]
+    return [name for name in chosen if counts_conversations(config["conditions"][name])]
 
 
 def _broken_calibration(config: Config) -> Iterator[str]:

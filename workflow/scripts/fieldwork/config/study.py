@@ -4,7 +4,7 @@ Paths under `<results>` are those of the study's own folder; Snakemake puts its 
 Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
@@ -12,13 +12,12 @@ from typing import Any, Literal, NamedTuple
 from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.field import DELETIONS_FILE
 from fieldwork.config.figures import ranked_tasks, survey_tasks, task_of
-from fieldwork.config.needs import Need, are_small, needs_of
+from fieldwork.config.needs import Need, needs_of
 from fieldwork.config.settings import (
     Config,
     arms_of,
     calibrated_of,
     controls_of,
-    corpus_of,
     filters_of,
     reading_of,
     study_corpora,
@@ -27,7 +26,7 @@ from fieldwork.config.study_files import location_of, source_files
 from fieldwork.errors import StudyError
 from fieldwork.records import field as field_records
 from fieldwork.records import metrics as metric_records
-from fieldwork.records.columns import Part, Table, table_of
+from fieldwork.records.columns import Part, Table, row_types_of, table_of
 from fieldwork.records.field import FIELD
 
 Registry = Literal["models", "conditions", "tasks"]
@@ -43,6 +42,13 @@ PAGES = {
     "Field kit": "field_kit/README.md",
 }
 """What a reader opens, by title."""
+
+
+class ReportEntry(NamedTuple):
+    """A table's title in the report, and the heading that it stands under."""
+
+    title: str
+    category: str
 
 
 class Study(NamedTuple):
@@ -247,99 +253,10 @@ class Study(NamedTuple):
         has_contexts = has_user(self.condition(condition))
         return ["<results>/contexts/{task}/{condition}.parquet"] if has_contexts else []
 
-    def is_retrieved(self, condition: str) -> bool:
-        """Whether a condition's conversations are found by encoding the questions."""
-        return kind_of(self.condition(condition)).is_retrieved
-
     def first_replicate(self, task: str, condition: str) -> int:
         """Number of a condition's first rerun: after those of the condition that it follows, if any."""
         runs: int = self.config["tasks"][task]["runs"]
         return runs if self.condition(condition).get("after") else 0
-
-    # ---- counting before anything is asked ----------------------------------------------------------
-
-    def small_sources(self) -> dict[str, Any]:
-        """What `early_count.py` counts: the puppets' sources that are counted in about a second."""
-        needs = self.needs()
-        names = [
-            name
-            for name in dict.fromkeys(need.source for need in needs)
-            if self.location(name)["path"] is not None and are_small(self.source(name))
-        ]
-        column = self.config["profiles"]["personas"]["column"]
-        return {
-            "needs": needs,
-            "corpora": {
-                name: {
-                    "files": self.source(name),
-                    "reading": self.reading(name),
-                    "filters": self.filters(name),
-                }
-                for name in names
-                if name in self.config["corpora"]
-            },
-            "personas": {
-                name: {"files": self.source(name), "column": column}
-                for name in names
-                if name not in self.config["corpora"]
-            },
-        }
-
-    def can_count(self, task: str, condition: str | None = None) -> bool:
-        """Whether the plan counts a task, or its contexts under a condition, from tables."""
-        mode = self.config["plan"]["tables"]
-        if mode != "auto":
-            return bool(mode == "build")
-        if condition is None:
-            return all(
-                self.is_here(part["dataset"]) for part in self.config["tasks"][task]["sources"]
-            )
-        if "profiles" in materials_of(self.condition(condition)):
-            parts = [self.config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
-            if not all(self.is_here(part) for part in parts):
-                return False
-        corpus = corpus_of(self.config, condition)
-        if corpus is None or self.location(corpus)["path"] is not None:
-            return True
-        # a downloaded corpus takes hours to filter and embed: its contexts count once they are made
-        contexts = Path(f"{self.results}/contexts/{task}/{condition}.parquet")
-        return self.is_here(corpus) and contexts.exists()
-
-    def plan_tables(self) -> list[str]:
-        """The tables that a plan is counted from: those on this machine, or made from what is."""
-        tasks = [task for task in self.tasks if self.can_count(task)]
-        arms = [(t, c) for t in tasks for c in self.selected("conditions") if self.can_count(t, c)]
-        return [
-            *(f"<results>/tasks/{task}.parquet" for task in tasks),
-            *(f"<results>/requests/{task}/{condition}.parquet" for task, condition in arms),
-            *(
-                f"<results>/contexts/{task}/{condition}.parquet"
-                for task, condition in arms
-                if has_user(self.condition(condition))
-            ),
-        ]
-
-    def time_stamps(self, paths: Sequence[str]) -> dict[str, int]:
-        """The files among `paths` that are there, and when they were written, in nanoseconds.
-
-        A rule has them as a param, not as inputs: planning must never have questions asked.
-        """
-        files = [Path(path.replace("<results>", self.results)) for path in paths]
-        return {str(file): file.stat().st_mtime_ns for file in files if file.exists()}
-
-    def answer_time_stamps(self) -> dict[str, int]:
-        """When the tables of responses were written, as far as they are there."""
-        return self.time_stamps(self.tables("responses"))
-
-    def ledger_time_stamps(self) -> dict[str, int]:
-        """When the ledgers were written; their newest answers are in a second file until a job ends."""
-        return self.time_stamps(
-            [
-                f"resources/ledger/{model}.sqlite{part}"
-                for model in self.selected("models")
-                for part in ("", "-wal")
-            ]
-        )
 
     # ---- metrics -----------------------------------------------------------------------------------
 
@@ -459,6 +376,11 @@ class Study(NamedTuple):
         """1 where a model is asked through a provider, else 0."""
         return int(self.config["models"][model]["provider"] == provider)
 
+    def gpus(self, condition: str | None = None) -> int:
+        """GPUs of a job that encodes the corpus, or the questions of a condition: 0 or 1."""
+        is_encoded = condition is None or kind_of(self.condition(condition)).is_retrieved
+        return int(is_encoded and str(self.config["embedding"]["device"]).startswith("cuda"))
+
     def price(self, model: str) -> Config:
         """The price table's line for a model, if any, by the model's id."""
         model_id = self.config["models"][model].get("model")
@@ -498,7 +420,19 @@ class Study(NamedTuple):
 
 def declared_tables(*stages: ModuleType) -> Iterator[Table]:
     """The tables that modules of row types declare, in their order."""
-    for stage in stages:
-        for value in vars(stage).values():
-            if getattr(value, "__module__", "") == stage.__name__ and hasattr(value, "__table__"):
-                yield table_of(value)
+    return (table_of(row_type) for stage in stages for row_type in row_types_of(stage))
+
+
+def report_entry(table: str) -> ReportEntry:
+    """How the report names a table of estimates: by what a row is, beside others of its stage.
+
+    Raises:
+        KeyError: no row type declares the table.
+    """
+    stages = {"Metrics": metric_records, "Field": field_records}
+    entries = {
+        table_of(row_type).name: ReportEntry((row_type.__doc__ or "").rstrip("."), category)
+        for category, stage in stages.items()
+        for row_type in row_types_of(stage)
+    }
+    return entries[table]

@@ -8,6 +8,7 @@ rules derive the files of a table from its path, and `docs/data.md` is generated
 from collections.abc import Callable
 from dataclasses import MISSING, field
 from pathlib import PurePosixPath
+from types import ModuleType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 RowType = TypeVar("RowType")
@@ -57,6 +58,15 @@ def table_of(row_type: type[Any]) -> Table:
     """
     declaration: Table = row_type.__table__
     return declaration
+
+
+def row_types_of(stage: ModuleType) -> list[type[Any]]:
+    """The row types that a module declares as tables, in its order."""
+    return [
+        value
+        for value in vars(stage).values()
+        if hasattr(value, "__table__") and value.__module__ == stage.__name__
+    ]
 
 
 def column(meaning: str, default: Any = MISSING) -> Any:

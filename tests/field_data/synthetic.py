@@ -1,6 +1,6 @@
 """A synthetic field: forty participants who never lived, for tests of the import and all behind it.
 
-`python tests/field/synthetic.py` writes wide.csv, long.csv and wide.xlsx beside this file. Groups
+`python tests/field_data/synthetic.py` writes wide.csv, long.csv and wide.xlsx beside this file. Groups
 prefer different options; personal data and junk of every check are planted, and counted in what
 `make_field` returns. Every name, address and number is made up: names end in or begin with
 `Planted`, addresses are under example.com, .net and .org, numbers are from ranges kept for fiction.
@@ -26,7 +26,7 @@ AGE_BANDS = ("18-34", "35-54", "55 and over")
 N_PARTICIPANTS = 40
 MODEL_IN_FILE = "Demonstration model"
 """What the file calls the model: `models: {Demonstration model: embedded}`."""
-MARK = "SYNTHETIC, see tests/field/README.md"
+MARK = "SYNTHETIC, see tests/field_data/README.md"
 CHOICE_ITEMS = ("sample_medicine-000", "sample_medicine-001", "ethics-00", "ethics-01")
 
 Prompt = tuple[str, str]

@@ -1,0 +1,130 @@
+"""What is known of a study before anything is asked: sources to count, and tables to plan from.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fieldwork.conditions import has_user, materials_of
+from fieldwork.config.needs import are_small
+from fieldwork.config.settings import corpus_of
+from fieldwork.config.study import Study
+from fieldwork.errors import StudyError
+
+
+def require_puppets(study: Study) -> None:
+    """Refuse a study that needs more puppets than there are, where its files are counted in a second.
+
+    Files are counted in a process of their own, so that Snakemake, which may run for days, holds no
+    scientific package.
+
+    Raises:
+        StudyError: a file cannot be read, or there are too few puppets.
+    """
+    sources = small_sources(study)
+    if not sources["corpora"] and not sources["personas"]:
+        return
+    count = subprocess.run(
+        [sys.executable, study.home / "workflow" / "early_count.py"],
+        input=json.dumps(sources),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if count.returncode == 1:
+        raise StudyError(count.stderr.strip())
+
+
+def small_sources(study: Study) -> dict[str, Any]:
+    """What `early_count.py` counts: the puppets' sources that are counted in about a second."""
+    needs = study.needs()
+    names = [
+        name
+        for name in dict.fromkeys(need.source for need in needs)
+        if study.location(name)["path"] is not None and are_small(study.source(name))
+    ]
+    column = study.config["profiles"]["personas"]["column"]
+    return {
+        "needs": needs,
+        "corpora": {
+            name: {
+                "files": study.source(name),
+                "reading": study.reading(name),
+                "filters": study.filters(name),
+            }
+            for name in names
+            if name in study.config["corpora"]
+        },
+        "personas": {
+            name: {"files": study.source(name), "column": column}
+            for name in names
+            if name not in study.config["corpora"]
+        },
+    }
+
+
+def _can_count(study: Study, task: str, condition: str | None = None) -> bool:
+    """Whether the plan counts a task, or its contexts under a condition, from tables."""
+    mode = study.config["plan"]["tables"]
+    if mode != "auto":
+        return bool(mode == "build")
+    if condition is None:
+        return all(
+            study.is_here(part["dataset"]) for part in study.config["tasks"][task]["sources"]
+        )
+    if "profiles" in materials_of(study.condition(condition)):
+        parts = [study.config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
+        if not all(study.is_here(part) for part in parts):
+            return False
+    corpus = corpus_of(study.config, condition)
+    if corpus is None or study.location(corpus)["path"] is not None:
+        return True
+    # a downloaded corpus takes hours to filter and embed: its contexts count once they are made
+    contexts = Path(f"{study.results}/contexts/{task}/{condition}.parquet")
+    return study.is_here(corpus) and contexts.exists()
+
+
+def plan_tables(study: Study) -> list[str]:
+    """The tables that a plan is counted from: those on this machine, or made from what is."""
+    tasks = [task for task in study.tasks if _can_count(study, task)]
+    arms = [(t, c) for t in tasks for c in study.selected("conditions") if _can_count(study, t, c)]
+    return [
+        *(f"<results>/tasks/{task}.parquet" for task in tasks),
+        *(f"<results>/requests/{task}/{condition}.parquet" for task, condition in arms),
+        *(
+            f"<results>/contexts/{task}/{condition}.parquet"
+            for task, condition in arms
+            if has_user(study.condition(condition))
+        ),
+    ]
+
+
+def _time_stamps(study: Study, paths: Sequence[str]) -> dict[str, int]:
+    """The files among `paths` that are there, and when they were written, in nanoseconds.
+
+    A rule has them as a param, not as inputs: planning must never have questions asked.
+    """
+    files = [Path(path.replace("<results>", study.results)) for path in paths]
+    return {str(file): file.stat().st_mtime_ns for file in files if file.exists()}
+
+
+def answer_time_stamps(study: Study) -> dict[str, int]:
+    """When the tables of responses were written, as far as they are there."""
+    return _time_stamps(study, study.tables("responses"))
+
+
+def ledger_time_stamps(study: Study) -> dict[str, int]:
+    """When the ledgers were written; their newest answers are in a second file until a job ends."""
+    return _time_stamps(
+        study,
+        [
+            f"resources/ledger/{model}.sqlite{part}"
+            for model in study.selected("models")
+            for part in ("", "-wal")
+        ],
+    )
