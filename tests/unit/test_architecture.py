@@ -31,6 +31,7 @@ FLOORS: dict[str, set[str]] = {
     "files": {"errors", "streams", "tables"},
     "downloads": {"errors", "files", "tables"},
     "statistics": {"errors", "records"},
+    "token_estimate": set(),
 }
 """Every module or package of the ground floor, and those below it that it may import."""
 

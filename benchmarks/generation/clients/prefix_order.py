@@ -34,6 +34,7 @@ from fieldwork.generation.sending import open_sender
 from fieldwork.records.generation import PlanRow, Request
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
+from fieldwork.token_estimate import message_tokens
 
 Mode = Literal["ordered", "unordered", "paced"]
 
@@ -41,7 +42,6 @@ PUPPETS = 10
 SUBJECTS = 5
 SHOTS_BYTES = 2_000
 CONTEXT_BYTES = 16_000
-MESSAGE_TOKENS = 4
 PER_MINUTE = 15
 # an answer takes the server two or three tokens of four bytes; the config assumes as much
 ANSWER_TOKENS = 2.0
@@ -81,7 +81,7 @@ def _item(number: int) -> Item:
 
 def _context(number: int) -> Context:
     said = [Message("user", context(number, CONTEXT_BYTES)), Message("assistant", "ok")]
-    tokens = sum(-(-len(message.content) // 4) + MESSAGE_TOKENS for message in said)
+    tokens = sum(message_tokens(message.content) for message in said)
     return Context(f"c{number}", f"p{number}", None, [], said, tokens, 0)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.generation.planning.loads import DEFAULT_TOKENS_PER_BYTE, learn
+from fieldwork.generation.planning.loads import learn
 from fieldwork.generation.planning.page import Facts, render, warnings_of
 from fieldwork.generation.planning.rows import plan_rows
 from fieldwork.generation.planning.tables import Study, read_arms, read_learnt, read_prompts
@@ -16,6 +16,7 @@ from fieldwork.generation.pricing import Price
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
+from fieldwork.token_estimate import TOKENS_PER_BYTE
 
 FOLDER = "results/s"
 ASSUMED: dict[str, Any] = {
@@ -131,7 +132,7 @@ def test_groups_from_tables_leave_out_what_is_answered(written: set[str]) -> Non
             assert learnt.tokens_per_byte == pytest.approx(0.5)
             assert learnt.output_tokens == {"t": 9.0}
         else:
-            assert learnt.tokens_per_byte == DEFAULT_TOKENS_PER_BYTE
+            assert learnt.tokens_per_byte == TOKENS_PER_BYTE
 
 
 def test_without_contexts_the_items_count_and_the_page_says_what_is_assumed(

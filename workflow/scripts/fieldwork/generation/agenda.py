@@ -19,9 +19,9 @@ from fieldwork.generation.limits import Hold
 from fieldwork.generation.providers.base import Provider, Sampling, Wire
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
+from fieldwork.token_estimate import BYTES_PER_TOKEN
 
 PREFIX_BYTES_HELD = 64 * 1024 * 1024
-BYTES_PER_TOKEN = 4
 MINUTE_S = 60.0
 # calls arrive a little after they are sent, and not all equally late
 MINUTE_MARGIN = 0.02

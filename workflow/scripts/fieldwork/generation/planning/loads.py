@@ -13,14 +13,19 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from fieldwork.token_estimate import (
+    BYTES_PER_TOKEN,
+    TOKENS_PER_BYTE,
+    TOKENS_PER_MESSAGE,
+    message_tokens,
+    utf8_size,
+)
+
 Dispatch = Literal["live", "flex", "batch"]
 
 CACHE_MIN_TOKENS = 1024
 CACHE_STEP = 128
 WAVE = 15
-TOKENS_A_MESSAGE = 4
-BYTES_A_TOKEN = 4
-DEFAULT_TOKENS_PER_BYTE = 1 / BYTES_A_TOKEN
 MINUTE_S = 60.0
 
 
@@ -113,11 +118,6 @@ class Duration(NamedTuple):
     limited_by: str
 
 
-def question_tokens(prompt: str) -> int:
-    """Estimated tokens of a prompt as one chat message."""
-    return -(-len(prompt.encode("utf-8", "replace")) // BYTES_A_TOKEN) + TOKENS_A_MESSAGE
-
-
 def questions_of(prompts: Sequence[str]) -> tuple[Question, ...]:
     """Prompts sent after the same context, in this order.
 
@@ -130,7 +130,7 @@ def questions_of(prompts: Sequence[str]) -> tuple[Question, ...]:
         if position == 1 or position % WAVE == 0:
             finished.add(wave)
             wave = []
-        tokens = question_tokens(prompt)
+        tokens = message_tokens(prompt)
         made.append(
             Question(tokens, earlier.common(prompt, tokens), finished.common(prompt, tokens))
         )
@@ -158,7 +158,7 @@ class _Sent:
         if prompt in beside:
             return tokens
         common = max((_common_bytes(prompt, other) for other in beside), default=None)
-        return 0 if common is None else TOKENS_A_MESSAGE + common // BYTES_A_TOKEN
+        return 0 if common is None else TOKENS_PER_MESSAGE + common // BYTES_PER_TOKEN
 
 
 def _common_bytes(one: str, other: str) -> int:
@@ -169,7 +169,7 @@ def _common_bytes(one: str, other: str) -> int:
             low = middle
         else:
             high = middle - 1
-    return len(one[:low].encode("utf-8", "replace"))
+    return utf8_size(one[:low])
 
 
 def load_of(
@@ -185,7 +185,7 @@ def load_of(
         tokens_per_byte: scales the estimates, which count a quarter of a token a byte.
         min_tokens: shortest beginning that counts as `repeated`.
     """
-    scale = tokens_per_byte * BYTES_A_TOKEN
+    scale = tokens_per_byte * BYTES_PER_TOKEN
     totals = Load()
     for group in groups:
         one = _group_load(group, cache, scale, min_tokens)
@@ -309,6 +309,6 @@ def learn(
         output_tokens: billed output tokens of the answers, by task.
     """
     total = sum(estimated)
-    rate = sum(billed) / total / BYTES_A_TOKEN if total and sum(billed) else None
+    rate = sum(billed) / total / BYTES_PER_TOKEN if total and sum(billed) else None
     means = {task: sum(values) / len(values) for task, values in output_tokens.items() if values}
-    return Learnt(rate or DEFAULT_TOKENS_PER_BYTE, means)
+    return Learnt(rate or TOKENS_PER_BYTE, means)

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from fieldwork.generation.planning.loads import DEFAULT_TOKENS_PER_BYTE, Learnt
+from fieldwork.generation.planning.loads import Learnt
 from fieldwork.records.generation import PlanRow
+from fieldwork.token_estimate import TOKENS_PER_BYTE
 
 
 class Facts(NamedTuple):
@@ -79,7 +80,7 @@ def assumptions_of(
             f"plan.tables to build to count from the real tables (this downloads them)."
         )
     for model, known in learnt.items():
-        if known.tokens_per_byte != DEFAULT_TOKENS_PER_BYTE or known.output_tokens:
+        if known.tokens_per_byte != TOKENS_PER_BYTE or known.output_tokens:
             found.append(
                 f"{model}: {known.tokens_per_byte:.4f} tokens a byte and the length of answers are "
                 f"learnt from its answers so far: billed input tokens over estimated ones, and the mean "

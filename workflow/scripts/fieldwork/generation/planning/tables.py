@@ -13,7 +13,6 @@ from fieldwork.generation.planning.loads import (
     Learnt,
     Question,
     learn,
-    question_tokens,
     questions_of,
 )
 from fieldwork.generation.planning.rows import Arm
@@ -21,6 +20,7 @@ from fieldwork.generation.requests import require_bearable
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context
 from fieldwork.records.tasks import Item
+from fieldwork.token_estimate import message_tokens
 
 
 class Study(NamedTuple):
@@ -187,7 +187,7 @@ def read_learnt(study: Study, model: str, prompts: Mapping[tuple[str, str], Prom
         path = study.table("responses", model, task, condition)
         if path not in study.responses:
             continue
-        questions = {item: question_tokens(text) for item, text in known.texts.items()}
+        questions = {item: message_tokens(text) for item, text in known.texts.items()}
         for item, context, n_input, n_output in tables.read_columns(path, Response, columns):
             if n_input is not None and item in questions and context in known.contexts:
                 estimated.append(questions[item] + known.contexts[context])

@@ -18,13 +18,13 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.http import Answer
 from fieldwork.generation.providers.jsontext import dumps, loads
+from fieldwork.token_estimate import BYTES_PER_TOKEN
 
 logger = logging.getLogger(__name__)
 
 Call = Callable[[str, str, bytes | None], Awaitable[Answer]]
 """(method, path under the interface's version, body) → a reply of status 200; raises otherwise."""
 
-BYTES_PER_TOKEN = 4
 _NAME = re.compile(r"(?:[\w-]+/)*cachedContents/[\w-]+")
 
 
