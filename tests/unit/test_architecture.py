@@ -19,6 +19,7 @@ FLOORS: dict[str, set[str]] = {
     "provenance": set(),
     "run_record": set(),
     "progress": set(),
+    "retries": set(),
     "stage": {"errors", "masking"},
     "config": {"errors", "masking", "records"},
     "tables": {"errors", "files", "records"},
