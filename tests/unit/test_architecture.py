@@ -23,6 +23,7 @@ FLOORS: dict[str, set[str]] = {
     "stage": {"arguments", "errors", "masking"},
     "conditions": set(),
     "config": {"conditions", "errors", "masking", "records"},
+    "retries": set(),
     "tables": {"errors", "files", "records"},
     "streams": {"errors", "records", "tables"},
     "database": {"errors", "tables"},

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.generation import calling
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, Group
 from fieldwork.generation.engine import Settled, settle
@@ -34,6 +33,7 @@ from fieldwork.generation.providers.base import (
 from fieldwork.generation.sender import Sender
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
+from fieldwork.retries import FIRST_WAIT_S, LONGEST_WAIT_S
 from servers.chat import Chat, serve_chat
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
@@ -261,7 +261,7 @@ def test_a_transient_fault_is_tried_again_after_growing_waits(
     provider = Scripted(lambda _, send: TransientError("busy") if send < 12 else 0.0)
     assert not ask(asks("a"), provider, ledger, attempts=12).failures
     assert len(provider.sends) == 12
-    bounds = [min(calling.FIRST_WAIT_S * 2**i, calling.LONGEST_WAIT_S) for i in range(11)]
+    bounds = [min(FIRST_WAIT_S * 2**i, LONGEST_WAIT_S) for i in range(11)]
     assert all(nap <= bound for nap, bound in zip(naps, bounds, strict=True))
     assert max(naps) > 4 * bounds[0], "the waits must grow"
     assert len(set(naps)) == len(naps), "and differ, or all workers come back at once"

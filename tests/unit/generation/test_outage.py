@@ -11,12 +11,12 @@ from test_engine import Fate, Scripted, ask, asks, numbered, sender_of
 from fieldwork.errors import StudyError
 from fieldwork.generation import outage
 from fieldwork.generation.agenda import Group
-from fieldwork.generation.calling import LONGEST_WAIT_S
 from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.outage import FIRST_REQUESTS, THROTTLED_S, Outage
 from fieldwork.generation.providers.base import RejectedError, Reply, TransientError
+from fieldwork.retries import LONGEST_WAIT_S
 
 MANY = 400
 

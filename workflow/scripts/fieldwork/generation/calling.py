@@ -1,4 +1,4 @@
-"""One call until it is answered or given up: money, limits, the wire, and the one layer of retries."""
+"""One call until it is answered or given up: its budget, its turn, its sends and its retries."""
 
 import asyncio
 import random
@@ -11,11 +11,7 @@ from fieldwork.generation.outage import Outage
 from fieldwork.generation.providers.base import Exchange, RejectedError, Reply, TransientError
 from fieldwork.generation.sender import Sender
 from fieldwork.generation.waiting import Waits
-
-FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 60.0
-# a server that asks for more has a daily limit: the next run asks again, this one must not sleep
-LONGEST_ASKED_WAIT_S = 600.0
+from fieldwork.retries import FIRST_WAIT_S, RetryPolicy
 
 
 class Arrival(NamedTuple):
@@ -35,7 +31,7 @@ class Caller:
 
     def __init__(self, sender: Sender, agenda: Agenda, outage: Outage, waits: Waits) -> None:
         self._sender, self._agenda, self._outage, self._waits = sender, agenda, outage, waits
-        self._jitter = random.Random(0)
+        self._retries = RetryPolicy(sender.attempts, first_s=FIRST_WAIT_S, jitter=random.Random(0))
         self._n_reserved, self._freed = 0, asyncio.Event()
         self.sending: set[asyncio.Task[None] | None] = set()
 
@@ -59,7 +55,7 @@ class Caller:
         return arrival
 
     async def _send(self, call: Call) -> Arrival:
-        wait, waited_s, sends = FIRST_WAIT_S, 0.0, 0
+        waited_s, sends = 0.0, 0
         while True:
             sends += 1
             try:
@@ -67,9 +63,9 @@ class Caller:
                 return Arrival(exchange, reply, sends)
             except TransientError as error:
                 server_s = error.retry_after_s
-                if server_s is not None and server_s > LONGEST_ASKED_WAIT_S:
+                if server_s is not None and self._retries.is_too_long(server_s):
                     raise self._come_back(error, server_s) from error
-                has_attempts = sends < self._sender.attempts
+                has_attempts = self._retries.has_attempts(sends)
                 if not self._outage.may_try_again(
                     error, has_attempts=has_attempts, waited_s=waited_s
                 ):
@@ -78,14 +74,13 @@ class Caller:
                 self.sending.discard(asyncio.current_task())
                 if self._agenda.stopped:
                     raise
-                own_s = wait * self._jitter.random()
+                own_s = self._retries.own_wait_s(sends)
                 # what asks for no wait time and again is given some
                 pause_s = own_s if server_s is None else server_s
                 pause_s = pause_s if has_attempts else max(pause_s, own_s)
                 with self._waits.nap(pause_s, str(error)):
                     await asyncio.sleep(pause_s)
                 waited_s += pause_s
-                wait = min(2 * wait, LONGEST_WAIT_S)
 
     def _come_back(self, error: TransientError, asked_s: float) -> StudyError:
         """Every other call would be told the same, and be held up for it first."""

@@ -18,10 +18,9 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import TransientError
+from fieldwork.retries import LONGEST_ASKED_WAIT_S
 
 FIRST_WINDOW = 4
-# what asks for more has a daily limit: the engine gives up on that call rather than sleep for hours
-LONGEST_HOLD_S = 600.0
 # a configured budget saves up a second's worth for the moments when nothing was ready to be sent
 BURST_S = 1.0
 # no call waits longer for what headers were understood to say: the server itself can refuse it
@@ -149,7 +148,7 @@ class Limits:
             if is_fresh:
                 self._shrink()
             if error.throttled:
-                self._hold(error, headers)
+                self._hold(error)
         if self._waiters:
             self._let_in()
 
@@ -164,10 +163,10 @@ class Limits:
         self._slow_start = self._was_full = False
         self._successes, self._stale = 0, self._in_flight
 
-    def _hold(self, error: TransientError, headers: Mapping[str, str]) -> None:
-        asked = error.retry_after_s if error.retry_after_s is not None else _retry_after_s(headers)
-        if asked is not None and asked > 0:
-            until = self._clock() + min(asked, LONGEST_HOLD_S)
+    def _hold(self, error: TransientError) -> None:
+        wait_s = error.retry_after_s
+        if wait_s is not None and wait_s > 0:
+            until = self._clock() + min(wait_s, LONGEST_ASKED_WAIT_S)
             self._held_until = max(self._held_until, until)
 
     def _learn(self, headers: Mapping[str, str]) -> None:
@@ -348,13 +347,6 @@ def duration_s(text: str) -> float | None:
     if not _DURATION.fullmatch(text):
         return _number(text)
     return math.fsum(float(number) * _UNIT_S[unit] for number, unit in _UNITS.findall(text))
-
-
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    return duration_s(headers.get("retry-after", ""))
 
 
 def _number(text: str) -> float | None:

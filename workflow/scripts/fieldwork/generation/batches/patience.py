@@ -12,13 +12,12 @@ from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.journal import Run
 from fieldwork.generation.providers.base import TransientError
 from fieldwork.progress import Progress
+from fieldwork.retries import FIRST_WAIT_S, RetryPolicy
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 60.0
 # with a server that only fails, from the first failure of a step on
 PATIENCE_S = 600.0
 LONGEST_WAIT_FOR_ROOM_S = 3600.0
@@ -49,8 +48,8 @@ class Failures:
     """Failures in passing of one step: said, waited after, and counted until they are too many."""
 
     def __init__(self, what: str, endpoint: str, attempts: int, clock: Clock) -> None:
-        self._what, self._endpoint, self._attempts, self._clock = what, endpoint, attempts, clock
-        self._jitter = random.Random(0)
+        self._what, self._endpoint, self._clock = what, endpoint, clock
+        self._retries = RetryPolicy(attempts, first_s=FIRST_WAIT_S, jitter=random.Random(0))
         self._n, self._since = 0, 0.0
 
     def wait_after(self, error: TransientError) -> None:
@@ -61,11 +60,9 @@ class Failures:
         """
         now = self._clock.now()
         self._since = self._since if self._n else now
-        longest = min(FIRST_WAIT_S * 2**self._n, LONGEST_WAIT_S)
         self._n += 1
-        asked = error.retry_after_s
-        wait = asked if asked is not None else longest * self._jitter.random()
-        if self._n >= self._attempts or now + wait > self._since + PATIENCE_S:
+        wait = self._retries.wait_s(self._n, error.retry_after_s)
+        if not self._retries.has_attempts(self._n) or now + wait > self._since + PATIENCE_S:
             raise StudyError(
                 f"{self._endpoint}: {self._what} failed {self._n} times, at last with: {error}; check "
                 f"that the server is up and that models.*.base_url names it, and run again: what was "
@@ -77,7 +74,7 @@ class Failures:
             error,
             wait,
             self._n + 1,
-            self._attempts,
+            self._retries.attempts,
         )
         self._clock.sleep(wait)
 

@@ -3,8 +3,8 @@
 Every step is written to the journal before it is taken, and the batch carries the run's id. A run whose
 fate is unknown is looked for in the provider's list, for as long as that list may lag, before its batch
 is made again: nothing is submitted twice. Jobs of one model may share a journal: they take turns with
-each step, and wait for each other's batches instead of asking again. There is one layer of retries, and
-it is here.
+each step, and wait for each other's batches instead of asking again. Steps that fail in passing are tried
+again here, and nowhere below.
 """
 
 import logging

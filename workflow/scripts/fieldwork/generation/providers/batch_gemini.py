@@ -31,13 +31,12 @@ from fieldwork.generation.providers.gemini import GEMINI_URL, GeminiSettings
 from fieldwork.generation.providers.gemini_errors import gemini_error
 from fieldwork.generation.providers.http import Answer
 from fieldwork.generation.providers.jsontext import as_received, as_text, dumps, mended
+from fieldwork.retries import UNPROCESSED_STATUSES
 
 ENDED = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
 
 _PAGE = 100
 _MIME = "application/jsonl"
-# the server turned the call away before it did anything
-_NOT_TAKEN = frozenset({425, 429})
 # HTTP's status for Google's error codes (google.rpc.Code) that result rows carry
 _HTTP_STATUS = {
     1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429,
@@ -170,7 +169,7 @@ class GeminiBatches:
         answer = Answer(int(error.code or 0), raw, headers, datetime.now(UTC), 0.0)
         explained = gemini_error(answer, raw, self._settings.base_url or GEMINI_URL)
         if isinstance(explained, TransientError):
-            explained.maybe_billed = answer.status not in _NOT_TAKEN
+            explained.maybe_billed = answer.status not in UNPROCESSED_STATUSES
         return explained
 
     def _id_of(self, value: object) -> str | None:

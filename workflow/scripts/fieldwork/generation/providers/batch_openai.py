@@ -25,17 +25,20 @@ from fieldwork.generation.providers.batch_base import (
     batch_mask,
     in_a_line,
 )
-from fieldwork.generation.providers.http import THROTTLED_STATUSES, TRANSIENT_STATUSES, Answer
 from fieldwork.generation.providers.jsontext import as_received, as_text, dumps, mended
 from fieldwork.generation.providers.openai import OpenAISettings
+from fieldwork.retries import (
+    THROTTLED_STATUSES,
+    TRANSIENT_STATUSES,
+    UNPROCESSED_STATUSES,
+    retry_after_s,
+)
 
 RUN = "fieldwork_run"
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 
 _EMPTY_ACCOUNT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _NO_ROOM = "token_limit_exceeded"
-# the server turned the call away before it did anything
-_NOT_TAKEN = frozenset({425, 429})
 _PAGE = 100
 
 Path_ = Literal["/v1/chat/completions"]
@@ -182,12 +185,11 @@ class OpenAIBatches:
             )
         if status in TRANSIENT_STATUSES:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
-            wait = Answer(status, b"", headers, datetime.now(UTC), 0.0).retry_after_s()
             return TransientError(
                 said,
-                wait,
+                retry_after_s(headers),
                 throttled=status in THROTTLED_STATUSES,
-                maybe_billed=status not in _NOT_TAKEN,
+                maybe_billed=status not in UNPROCESSED_STATUSES,
             )
         return RejectedError(said)
 

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError
-from fieldwork.generation.providers.http import TRANSIENT_STATUSES, Answer
+from fieldwork.generation.providers.http import Answer
 from fieldwork.generation.providers.jsontext import loads, well_formed
+from fieldwork.retries import TRANSIENT_STATUSES
 
 _BAD_KEY = frozenset({"API_KEY_INVALID", "API_KEY_SERVICE_BLOCKED", "API_KEY_EXPIRED"})
 
@@ -62,7 +63,7 @@ def gemini_error(answer: Answer, raw: bytes, endpoint: str) -> Exception:
     if way_out is not None:
         return StudyError(f"{endpoint}: {said}; {way_out}")
     if status in TRANSIENT_STATUSES:
-        return answer.passing(said, read.retry_after_s)
+        return answer.transient_error(said, read.retry_after_s)
     if "token count" in read.message and "exceeds" in read.message:
         said += "; the prompt is longer than the model reads: lower conditions.*.token_budget"
     return RejectedError(said)

@@ -5,12 +5,10 @@ proxy password is in any error or reply; every call ends within its time limit, 
 drip in.
 """
 
-import math
 import ssl
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -21,11 +19,8 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Exchange, TransientError
 from fieldwork.generation.providers.jsontext import well_formed
 from fieldwork.masking import Mask, address_secrets, header_secrets
+from fieldwork.retries import GATEWAY_TIMEOUT_STATUSES, THROTTLED_STATUSES, retry_after_s
 
-TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 499, *range(500, 600)} - {501, 505})
-THROTTLED_STATUSES = frozenset({429, 503, 529})
-# a gateway gave up on a server that may have gone on to answer
-LOST_STATUSES = frozenset({504, 524})
 CONNECT_S = 30.0
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -72,21 +67,17 @@ class Answer(NamedTuple):
         named = request_id or headers.get("x-request-id") or headers.get("apim-request-id")
         return Exchange(self.raw, self.started_at, self.latency_s, named, headers)
 
-    def retry_after_s(self) -> float | None:
-        """Seconds the server asks to wait: `retry-after-ms`, else `Retry-After`; None without."""
-        milliseconds = _finite(self.headers.get("retry-after-ms", ""))
-        if milliseconds is not None:
-            return max(milliseconds / 1000, 0.0)
-        return _seconds(self.headers.get("retry-after", ""), self.started_at)
+    def transient_error(self, message: str, wait_s: float | None = None) -> TransientError:
+        """The error for a status of `TRANSIENT_STATUSES`.
 
-    def passing(self, said: str, retry_after_s: float | None = None) -> TransientError:
-        """The error for a status of `TRANSIENT_STATUSES`."""
-        wait = retry_after_s if retry_after_s is not None else self.retry_after_s()
+        Args:
+            wait_s: the wait that the body asks for; None looks for one in the headers.
+        """
         return TransientError(
-            said,
-            wait,
+            message,
+            wait_s if wait_s is not None else retry_after_s(self.headers, self.started_at),
             throttled=self.status in THROTTLED_STATUSES,
-            maybe_billed=self.status in LOST_STATUSES,
+            maybe_billed=self.status in GATEWAY_TIMEOUT_STATUSES,
         )
 
 
@@ -261,24 +252,3 @@ def _kept(headers: Mapping[str, str]) -> dict[str, str]:
     lowered = {name.lower(): value for name, value in headers.items()}
     # bytes that are no UTF-8 come as lone surrogates, which the ledger cannot hold
     return {n: well_formed(lowered[n]) for n in lowered if n.startswith(_KEPT_HEADERS)}
-
-
-def _finite(number: str) -> float | None:
-    try:
-        value = float(number)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
-def _seconds(retry_after: str, now: datetime) -> float | None:
-    """Retry-After, seconds or an HTTP date (RFC 9110, 10.2.3); None where it is neither."""
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            date = parsedate_to_datetime(retry_after).replace(tzinfo=UTC)
-        except (ValueError, OverflowError):
-            return None
-        seconds = (date - now).total_seconds()
-    return max(seconds, 0.0) if math.isfinite(seconds) else None

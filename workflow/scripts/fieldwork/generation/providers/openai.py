@@ -22,7 +22,7 @@ from fieldwork.generation.providers.base import (
     Usage,
     defects_of,
 )
-from fieldwork.generation.providers.http import TRANSIENT_STATUSES, Answer, Http, HttpSettings
+from fieldwork.generation.providers.http import Answer, Http, HttpSettings
 from fieldwork.generation.providers.jsontext import (
     as_count,
     as_map,
@@ -36,6 +36,7 @@ from fieldwork.generation.providers.snapshots import is_one_of
 from fieldwork.records.generation import Outcome
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
+from fieldwork.retries import TRANSIENT_STATUSES
 
 _EMPTY_ACCOUNT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})
@@ -174,7 +175,7 @@ class OpenAI:
                 f"{self.endpoint}: {said}; check models.*.model and models.*.base_url"
             )
         if status in TRANSIENT_STATUSES:
-            return answer.passing(said)
+            return answer.transient_error(said)
         if codes & _TOO_LONG or b"maximum context length" in raw:
             said += "; the prompt is longer than the model reads: lower conditions.*.token_budget"
         return RejectedError(said)

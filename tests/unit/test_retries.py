@@ -1,0 +1,82 @@
+"""Waits between tries, the reading of Retry-After, and what a status says about another try."""
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fieldwork import retries
+from fieldwork.retries import RetryPolicy, retry_after_s
+
+NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
+
+
+def test_waits_double_up_to_the_longest() -> None:
+    policy = RetryPolicy(9, first_s=0.5, longest_s=10.0)
+    assert [policy.own_wait_s(n) for n in range(1, 8)] == [0.5, 1, 2, 4, 8, 10, 10]
+    assert policy.own_wait_s(100_000) == 10.0
+
+
+def test_jitter_waits_a_part() -> None:
+    jittered = RetryPolicy(9, jitter=random.Random(0))
+    waits = [jittered.own_wait_s(5) for _ in range(50)]
+    assert len(set(waits)) == 50
+    assert all(0 <= wait <= RetryPolicy(9).own_wait_s(5) for wait in waits)
+
+
+@pytest.mark.parametrize(("asked_s", "expected"), [(None, 2.0), (0.0, 0.0), (90.0, 90.0)])
+def test_a_wait_that_the_server_asks_for_goes_first(asked_s: float | None, expected: float) -> None:
+    assert RetryPolicy(5).wait_s(3, asked_s) == expected
+
+
+def test_attempts_and_the_longest_wait_that_is_granted() -> None:
+    policy = RetryPolicy(3, longest_asked_s=120.0)
+    assert [policy.has_attempts(n) for n in (1, 2, 3)] == [True, True, False]
+    assert [policy.is_too_long(wait_s) for wait_s in (119.0, 120.0, 120.5)] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": " 1.5 "}, 1.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "Mon, 04 May 2026 03:02:31 GMT"}, 30.0),
+        ({"retry-after": "Mon, 04 May 2026 03:02:31"}, 30.0),
+        ({"retry-after": "Mon, 04 May 2020 03:02:31 GMT"}, 0.0),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after-ms": "-250"}, 0.0),
+        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
+        ({"retry-after-ms": "nan", "retry-after": "inf"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": ""}, None),
+        ({}, None),
+    ],
+)
+def test_retry_after_is_seconds_milliseconds_or_a_date(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    assert retry_after_s(headers, NOW) == seconds
+
+
+def test_a_date_counts_from_this_moment_where_no_other_is_known() -> None:
+    assert retry_after_s({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}) > 1e9  # type: ignore[operator]
+
+
+@given(st.text(alphabet=st.characters(codec="latin-1")))
+def test_no_header_breaks_the_reading(text: str) -> None:
+    for name in ("retry-after", "retry-after-ms"):
+        seconds = retry_after_s({name: text}, NOW)
+        assert seconds is None or seconds >= 0
+
+
+def test_every_status_of_a_kind_is_worth_another_try() -> None:
+    kinds = (
+        retries.THROTTLED_STATUSES,
+        retries.UNPROCESSED_STATUSES,
+        retries.GATEWAY_TIMEOUT_STATUSES,
+    )
+    assert all(kind <= retries.TRANSIENT_STATUSES for kind in kinds)
+    assert not {200, 400, 401, 403, 404, 422, 501} & retries.TRANSIENT_STATUSES
