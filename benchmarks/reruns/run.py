@@ -18,16 +18,16 @@ import extracts
 import noise
 import numpy as np
 import plot
-import report
 from extracts import Asked, Scores
-from report import Row
 from scipy.stats import chi2
 
+import report
 from fieldwork.files.leaderboards import rank_models
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.ranks import measure_ranks
-from fieldwork.metrics.resampling import student_quantile, wilson_interval
 from fieldwork.records.metrics import RunAccuracy
+from fieldwork.statistics.intervals import student_quantile, wilson_interval
+from report import Row
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[2] / "shared" / "data"

@@ -12,8 +12,8 @@ from fieldwork.metrics.agreement import ordering
 from fieldwork.metrics.agreement.items import change_chances, entropy_gap
 from fieldwork.metrics.agreement.ordering import agree, order_test
 from fieldwork.metrics.agreement.values import Sample, reliability, value_of
-from fieldwork.metrics.permutation import holm
-from fieldwork.metrics.resampling import generator
+from fieldwork.statistics.families import holm
+from fieldwork.statistics.seeds import generator
 
 PART = "agreement"
 CORRELATIONS = (0.0, 0.4, 0.8, 0.95)

@@ -17,8 +17,9 @@ from populations import (
     puppet_shares,
 )
 
-from fieldwork.metrics.comparisons import jensen_shannon_bits, measure_comparisons, total_variation
+from fieldwork.metrics.comparisons import measure_comparisons, total_variation
 from fieldwork.records.metrics import Comparison
+from fieldwork.statistics.entropy import jensen_shannon_bits
 
 PART = "distance"
 PERMUTATIONS = 199

@@ -10,8 +10,8 @@ from populations import Ints, Zipf, draw_lists, list_table, named
 from scipy.stats import t as student
 
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, top5_share
-from fieldwork.metrics.richness import plug_in_bits
 from fieldwork.records.metrics import Heterogeneity
+from fieldwork.statistics.entropy import plug_in_bits
 
 PART = "heterogeneity"
 SOURCES = (Zipf(60, 1.0), Zipf(60, 1.5), Zipf(200, 1.0), Zipf(30, 2.0), Zipf(30, 0.5))

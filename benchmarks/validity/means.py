@@ -11,7 +11,7 @@ from populations import Floats, Ints, Zipf, draw_lists, list_table, named
 
 from fieldwork.metrics.heterogeneity import top5_share
 from fieldwork.metrics.prompt_means import measure_prompt_means
-from fieldwork.metrics.richness import plug_in_bits
+from fieldwork.statistics.entropy import plug_in_bits
 
 PART = "mean"
 ITEMS, OPTIONS = 9, 60

@@ -11,8 +11,8 @@ from scipy.stats import binom
 
 from fieldwork.metrics.accuracy import measure_accuracy
 from fieldwork.metrics.novelty import measure_novelty
-from fieldwork.metrics.resampling import wilson_interval
 from fieldwork.records.metrics import RunAccuracy
+from fieldwork.statistics.intervals import wilson_interval
 
 BASELINE_RUNS = 10
 ITEMS = 150

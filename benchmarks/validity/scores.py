@@ -14,12 +14,12 @@ from scipy.stats import f as snedecor
 from fieldwork.files.leaderboards import Leaderboard, read_leaderboard
 from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.novelty import Sides, excess_interval, excess_of_splits
-from fieldwork.metrics.permutation import split_chance, unit_splits
 from fieldwork.metrics.ranks import measure_ranks, others_of, place_of
 from fieldwork.metrics.ranks import share_of_pairs as differing
-from fieldwork.metrics.resampling import student_quantile
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.records.metrics import RunAccuracy
+from fieldwork.statistics.intervals import student_quantile
+from fieldwork.statistics.permutation import p_value_of_first, unit_splits
 
 PART = "scores"
 UNITS, ITEMS, PERMUTATIONS = 10, 514, 199
@@ -219,7 +219,7 @@ def _novelty(habit: float, sets: int, seed: int) -> Iterator[Outcome]:
         estimates=[_excess(sides) for sides in drawn],
         intervals=[i or (None, None) for i in intervals],
         p_values=[
-            split_chance(excess_of_splits(sides, first))
+            p_value_of_first(excess_of_splits(sides, first))
             for sides, first in zip(drawn, splits, strict=True)
         ],
     )  # fmt: skip

@@ -10,10 +10,11 @@ from populations import Floats, Zipf, draw_lists, list_table
 from runs import replace_coverage
 from scipy.stats import binom
 
-from fieldwork.metrics.fisher import Margins, p_of_tables
-from fieldwork.metrics.permutation import holm
-from fieldwork.metrics.shifts import Pair, measure_shifts, newcombe_interval
+from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.records.metrics import Shift
+from fieldwork.statistics.families import holm
+from fieldwork.statistics.fisher import Margins, p_of_tables
+from fieldwork.statistics.intervals import ShareCount, newcombe_interval
 
 PART = "shift"
 SIZES = ((10, 10), (40, 40), (100, 100), (40, 400))
@@ -33,7 +34,10 @@ def jobs() -> Iterator[Job]:
 
 def _counted_out(n: int, m: int, _sets: int, _seed: int) -> Iterator[Outcome]:
     """All tables of two counts with their probabilities: no error of simulation."""
-    intervals = [[newcombe_interval(Pair(a, n, b, m)) for b in range(m + 1)] for a in range(n + 1)]
+    intervals = [
+        [newcombe_interval(ShareCount(a, n), [ShareCount(b, m)]) for b in range(m + 1)]
+        for a in range(n + 1)
+    ]
     low, high = (
         np.array([[getattr(cell, end) for cell in row] for row in intervals])
         for end in ("low", "high")

@@ -1,12 +1,9 @@
-"""Who is lost, by prompt and group, and the exact test behind it."""
+"""Who is lost, by prompt and group."""
 
-import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from fieldwork.field import attrition as module
-from fieldwork.field.attrition import attrition, p_of_loss
-from fieldwork.metrics.permutation import holm
+from fieldwork.field.attrition import measure_attrition
 from fieldwork.records.field import Attrition, FieldAnswer, Participant
 
 
@@ -43,7 +40,7 @@ def members(variable: str = "group", **groups: str) -> list[Participant]:
 def rows(
     answers: list[FieldAnswer], people: list[Participant]
 ) -> dict[tuple[str, str | None], Attrition]:
-    found = attrition(answers, people, holm=holm, seed=1)
+    found = measure_attrition(answers, people, seed=1)
     return {(row.item_id, row.group): row for row in found}
 
 
@@ -67,7 +64,7 @@ def test_participants_count_once_and_in_their_groups() -> None:
 def test_models_and_variables_are_kept_apart() -> None:
     people = members(one="a", two="b") + members("age", old="a", young="b")
     answers = [answer("a"), answer("b"), answer("a", model="n")]
-    found = attrition(answers, people, holm=holm, seed=1)
+    found = measure_attrition(answers, people, seed=1)
     asked = {(row.model, row.variable, row.group): row.n_participants for row in found}
     assert asked["m", None, None] == 2
     assert asked["n", "group", "one"] == 1
@@ -106,42 +103,4 @@ def test_p_values_are_corrected_over_the_prompts_of_a_model() -> None:
 
 
 def test_an_empty_field_has_no_rows() -> None:
-    assert attrition([], members(one="a"), holm=holm, seed=1) == []
-
-
-# ---- the exact test -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("lost", "sizes"),
-    [((3, 0), (10, 10)), ((1, 5), (9, 30)), ((0, 1), (4, 3)), ((20, 9), (50, 40))],
-)
-def test_two_groups_are_fisher_s_test(lost: tuple[int, int], sizes: tuple[int, int]) -> None:
-    table = [lost, (sizes[0] - lost[0], sizes[1] - lost[1])]
-    found = p_of_loss(np.array(lost), np.array(sizes), random=np.random.default_rng(1))
-    assert found == pytest.approx(fisher_exact(table).pvalue)
-
-
-def test_three_groups_by_hand() -> None:
-    """Two of two lost in one of three groups of two: 3 of the 15 ways, the others 12 of 15."""
-    random = np.random.default_rng(1)
-    assert p_of_loss(np.array([2, 0, 0]), np.array([2, 2, 2]), random=random) == pytest.approx(0.2)
-    assert p_of_loss(np.array([1, 1, 0]), np.array([2, 2, 2]), random=random) == pytest.approx(1.0)
-
-
-def test_drawn_tables_agree_with_counted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    lost, sizes = np.array([6, 1, 2, 0]), np.array([10, 10, 12, 9])
-    exact = p_of_loss(lost, sizes, random=np.random.default_rng(1))
-    monkeypatch.setattr(module, "MAX_TABLES", 0)
-    drawn = p_of_loss(lost, sizes, random=np.random.default_rng(1))
-    assert drawn == pytest.approx(exact, abs=0.005)
-    assert drawn != exact
-
-
-def test_the_test_holds_its_level() -> None:
-    """Where groups lose alike, no more than 5 % of p-values are at or below .05."""
-    random = np.random.default_rng(7)
-    sizes = np.array([10, 10, 10, 10])
-    found = [p_of_loss(random.binomial(sizes, 0.15), sizes, random=random) for _ in range(1_000)]
-    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
-    assert np.mean(np.array(found) <= 0.05) > 0.005
+    assert measure_attrition([], members(one="a"), seed=1) == []

@@ -15,9 +15,9 @@ from fieldwork.metrics.novelty import (
     excess_of_splits,
     measure_novelty,
 )
-from fieldwork.metrics.permutation import split_chance, unit_splits
 from fieldwork.records.metrics import Novelty
 from fieldwork.records.parsing import Answer
+from fieldwork.statistics.permutation import p_value_of_first, unit_splits
 from unit.metrics.metric_frames import answer_frame, chosen
 
 
@@ -236,6 +236,6 @@ def test_interval_and_test_keep_their_promise() -> None:
         interval = excess_interval(sides)
         held += interval is None or interval.low <= 0 <= interval.high
         splits = unit_splits(10, 10, n_permutations=99, random=random)
-        hits += split_chance(excess_of_splits(sides, splits.first)) <= 0.05
+        hits += p_value_of_first(excess_of_splits(sides, splits.first)) <= 0.05
     assert held / sets > 0.92
     assert hits / sets < 0.09

@@ -16,12 +16,12 @@ from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.metrics.rarefaction import measure_rarefaction
-from fieldwork.metrics.resampling import wilson_interval
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import VarianceShare
 from fieldwork.records.parsing import Answer
+from fieldwork.statistics.intervals import wilson_interval
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 OPTIONS = [f"o{k:02}" for k in range(12)]

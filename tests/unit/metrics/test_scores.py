@@ -10,9 +10,9 @@ from scipy.stats import f_oneway, ttest_ind
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import READERS, count_runs, measure_accuracy
-from fieldwork.metrics.permutation import holm
 from fieldwork.metrics.scores import measure_score_comparisons, share_between, welch_interval
 from fieldwork.records.metrics import RunAccuracy, ScoreComparison
+from fieldwork.statistics.families import holm
 
 Scores = Sequence[float]
 

@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from fieldwork.metrics.fisher import Margins, fisher_p
-from fieldwork.metrics.shifts import Pair, measure_shifts, newcombe_interval
+from fieldwork.metrics.shifts import measure_shifts
 from fieldwork.records.metrics import Shift
 from fieldwork.records.parsing import Answer
+from fieldwork.statistics.fisher import Margins, fisher_p
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 
@@ -28,26 +28,6 @@ def puppets(*responses: list[str] | None, **where: str) -> list[Answer]:
         dataclasses.replace(answer, puppet_id=f"p{k}", replicate=0)
         for k, answer in enumerate(listed(*responses, **where))
     ]
-
-
-@pytest.mark.parametrize(
-    ("pair", "low", "high"),
-    [
-        # Newcombe 1998, Statistics in Medicine 17:873-890, table II, method 10
-        ((56, 70, 48, 80), 0.0524, 0.3339),
-        ((9, 10, 3, 10), 0.1705, 0.8090),
-        ((6, 7, 2, 7), 0.0582, 0.8062),
-        ((5, 56, 0, 29), -0.0381, 0.1926),
-        ((0, 10, 0, 20), -0.1611, 0.2775),
-        ((0, 10, 0, 10), -0.2775, 0.2775),
-        ((10, 10, 0, 20), 0.6791, 1.0),
-        ((10, 10, 0, 10), 0.6075, 1.0),
-    ],
-)
-def test_published_intervals(pair, low: float, high: float) -> None:
-    assert newcombe_interval(Pair(*pair)) == pytest.approx((low, high), abs=5e-5)
-    mirrored = newcombe_interval(Pair(*pair[2:], *pair[:2]))
-    assert mirrored == pytest.approx((-high, -low), abs=5e-5)
 
 
 def test_shares_shift_and_test_of_an_option() -> None:

@@ -12,10 +12,9 @@ from fieldwork import stage, tables
 from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.field import checks, columns, importing, privacy, sources
-from fieldwork.field.attrition import attrition as measure_attrition
+from fieldwork.field.attrition import measure_attrition
 from fieldwork.field.deletion.record import refuse_return
 from fieldwork.field.raw_answers import Prompt
-from fieldwork.metrics.permutation import holm
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.records.field import Attrition, FieldAnswer, Participant, QualityCheck
 
@@ -61,7 +60,7 @@ def main(
     tables.write_table(answers, rows, FieldAnswer)
     tables.write_table(participants, kept.participants, Participant)
     tables.write_table(quality, checks.quality(rows, excluded=excluded), QualityCheck)
-    losses = measure_attrition(rows, kept.participants, holm=holm, seed=seed)
+    losses = measure_attrition(rows, kept.participants, seed=seed)
     tables.write_table(attrition, losses, Attrition)
 
 

@@ -8,7 +8,7 @@ import pytest
 from calibration_answers import ARMS, letter, settings, study
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.calibration.noise import gain_interval, sign_flips
+from fieldwork.metrics.calibration.noise import gain_interval
 from fieldwork.metrics.calibration.reuse import calibrated_shares, given_weights
 from fieldwork.metrics.calibration.rows import CALIBRATED
 from fieldwork.metrics.calibration.table import Calibrations, measure_calibration
@@ -257,15 +257,6 @@ def test_puppet_weights_need_their_puppets(there: int, fits: bool) -> None:
     assert all((s.share is not None) == fits for s in shares)
     if not fits:
         assert "29 of the 30 puppets that other.parquet weighs" in (own.reason or "")
-
-
-@pytest.mark.parametrize(
-    ("differences", "p"),
-    [([1.0] * 6, 2 / 64), ([1.0, -1.0], 1.0), ([3.0, 2.0, 1.0], 0.25), ([1.0] * 20, 1 / 100)],
-)
-def test_sign_flips(differences: list[float], p: float) -> None:
-    tested = sign_flips(np.array(differences), n_permutations=99, random=np.random.default_rng(1))
-    assert tested.p_value == pytest.approx(p)
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["people shared", "people of each prompt"])

@@ -29,9 +29,9 @@ from fieldwork.metrics.groups.table import MIN_ANSWERS, measure_groups, read_blo
 from fieldwork.metrics.groups.tests import measure_group_differences
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
 from fieldwork.metrics.prompt_means import measure_prompt_means
-from fieldwork.metrics.shifts import Pair, newcombe_interval
 from fieldwork.records.field import GroupDifference, GroupEstimate
 from fieldwork.records.parsing import Answer
+from fieldwork.statistics.intervals import ShareCount, newcombe_interval
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 OPTIONS = [f"o{k:02}" for k in range(30)]
@@ -278,7 +278,7 @@ def test_a_group_that_nothing_moves_has_no_interval(still: str, nothing: float) 
 
 def test_of_two_shares_the_interval_is_newcombes() -> None:
     found = contrast_of_shares({"x": (7, 9), "y": (3, 12)}, "x")
-    assert found.interval == newcombe_interval(Pair(7, 9, 3, 12))
+    assert found.interval == newcombe_interval(ShareCount(7, 9), [ShareCount(3, 12)])
     three = contrast_of_shares({"x": (7, 9), "y": (3, 12), "z": (3, 12)}, "x")
     assert (three.value, three.other) == (found.value, found.other)
     assert three.interval is not None

@@ -10,7 +10,6 @@ from scipy.stats import binom, f, fisher_exact, nct
 from scipy.stats import t as student
 
 from fieldwork.metrics.comparisons import option_distance
-from fieldwork.metrics.permutation import permutation_test
 from fieldwork.metrics.power import simulation
 from fieldwork.metrics.power.dealing import chance_as_alike
 from fieldwork.metrics.power.simulation import (
@@ -25,8 +24,9 @@ from fieldwork.metrics.power.simulation import (
     two_answer_p_values,
     who_p_values,
 )
-from fieldwork.metrics.resampling import generator
 from fieldwork.metrics.variance import measure_variance
+from fieldwork.statistics.permutation import permutation_test
+from fieldwork.statistics.seeds import generator
 from unit.metrics.metric_frames import answer_frame, chosen
 
 

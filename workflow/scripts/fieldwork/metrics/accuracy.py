@@ -25,9 +25,9 @@ from fieldwork.metrics.distributions import (
     read_questions,
     text_or_none,
 )
-from fieldwork.metrics.resampling import Interval, student_quantile
 from fieldwork.records.metrics import Accuracy, RunAccuracy
 from fieldwork.records.parsing import REFUSALS
+from fieldwork.statistics.intervals import Interval, student_quantile
 
 NOTHING = 1e-12
 """Spreads below this are rounding."""

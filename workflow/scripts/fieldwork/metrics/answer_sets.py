@@ -1,13 +1,12 @@
-"""Answers of both kinds in one form: the set of options an answer gives.
+"""Answers of both kinds in one form: the set of options that an answer gives.
 
-Owns the reading of an answers table for metrics that do not care whether a question asks for a list or
-a letter. A choice answer is the set of its one letter, or of `unknown` where there is none; a list
-answer without a readable option is counted and left out, as in `heterogeneity`. Responses that
-failed are no data. Promises an order that does not depend on the order of the rows.
+Owns how an answers table is read by metrics for which lists and letters are alike. A choice answer is
+the set of its one letter, or of `unknown` where it has none. A list answer without a readable option is
+counted and left out. Responses that failed are no data. Promises an order that does not depend on the
+order of the rows.
 """
 
-from collections.abc import Mapping
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +14,22 @@ import pandas as pd
 
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import ItemKind
+from fieldwork.statistics.arrays import Counts
+from fieldwork.statistics.equal_n import smallest_sizes
+from fieldwork.statistics.first_answers import first_answers
 
 Options = tuple[str, ...]
 
 _COLUMNS = ("model", "task", "condition", "item_id", "kind", "puppet_id", "replicate")
+
+
+class ItemName(NamedTuple):
+    """An item as one model answers it, under all conditions."""
+
+    model: str
+    task: str
+    kind: ItemKind
+    item_id: str
 
 
 class Arm(NamedTuple):
@@ -29,9 +40,13 @@ class Arm(NamedTuple):
     kind: ItemKind
     condition: str
 
+    def item(self, item_id: str) -> ItemName:
+        """An item of the arm, under whatever condition."""
+        return ItemName(self.model, self.task, self.kind, item_id)
 
-class Given(NamedTuple):
-    """One answer; `puppet` is empty where nobody asked."""
+
+class AnswerSet(NamedTuple):
+    """The options of one answer; `puppet` is empty where the model is asked without a user."""
 
     puppet: str
     replicate: int
@@ -39,64 +54,92 @@ class Given(NamedTuple):
 
 
 class ItemAnswers(NamedTuple):
-    """The answers to an item that say something, in order, and how many do not."""
+    """The answers to an item in order of puppet and replicate, and how many cannot be read."""
 
-    given: list[Given]
+    answers: list[AnswerSet]
     n_unread: int
+
+    def first_answers(self) -> list[AnswerSet]:
+        """The first answer of each puppet, or all answers without a user, in order."""
+        return first_answers(self.answers, lambda answer: answer.puppet)
+
+    def independent(self) -> list[Options]:
+        """The options of the first answers, in alphabetical order."""
+        return sorted(answer.options for answer in self.first_answers())
+
+    @property
+    def unit(self) -> str:
+        """The unit of resampling: `puppet`, or `response` where no answer has a user."""
+        return "puppet" if any(answer.puppet for answer in self.answers) else "response"
 
 
 def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]:
     """Answers by arm and item, both in alphabetical order, an item's by puppet and replicate.
 
-    An item of which nothing arrived is there without answers. An unreadable choice answer is among
-    `given` and counted in `n_unread` too.
+    An item of which nothing arrived is there without answers. A choice answer that cannot be read is
+    among the answers and counted in `n_unread` too.
     """
     if answers.empty:
         return {}
-    found: dict[Arm, dict[str, list[Given]]] = {}
-    unread: dict[tuple[Arm, str], int] = {}
+    arms: dict[Arm, dict[str, list[AnswerSet]]] = {}
+    n_unread: dict[tuple[Arm, str], int] = {}
     rows = answers[[*_COLUMNS, "outcome", "letter", "items"]].itertuples(index=False, name=None)
-    for model, task, condition, item, kind, puppet, replicate, outcome, letter, options in rows:
+    for model, task, condition, item, kind, puppet, replicate, outcome, letter, items in rows:
         arm = Arm(model, task, kind, condition)
-        given = found.setdefault(arm, {}).setdefault(item, [])
+        answer_sets = arms.setdefault(arm, {}).setdefault(item, [])
         if outcome == "failed":
             continue
-        read = _listed(options) if kind == "list" else _chosen(letter)
-        if not read:
-            unread[arm, item] = unread.get((arm, item), 0) + 1
-        if read or kind == "choice":
+        options = answer_options(kind, items, letter)
+        if not options:
+            n_unread[arm, item] = n_unread.get((arm, item), 0) + 1
+        if options or kind == "choice":
             who = puppet if isinstance(puppet, str) else ""
-            given.append(Given(who, int(replicate), read or (UNKNOWN,)))
+            answer_sets.append(AnswerSet(who, int(replicate), options or (UNKNOWN,)))
     return {
-        arm: {i: ItemAnswers(sorted(items[i]), unread.get((arm, i), 0)) for i in sorted(items)}
-        for arm, items in sorted(found.items())
+        arm: {i: ItemAnswers(sorted(items[i]), n_unread.get((arm, i), 0)) for i in sorted(items)}
+        for arm, items in sorted(arms.items())
     }
 
 
-def _listed(value: Any) -> Options:
-    """Distinct options in alphabetical order; NULL comes out of pandas as None or NaN."""
-    if not isinstance(value, (np.ndarray, list, tuple)):
+def read_list_answers(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]:
+    """`read_answer_sets` of the list items alone."""
+    return {arm: items for arm, items in read_answer_sets(answers).items() if arm.kind == "list"}
+
+
+def answer_options(kind: str, items: Any, letter: Any) -> Options:
+    """Distinct options of an answer in alphabetical order, none where it cannot be read.
+
+    NULL comes out of pandas as None or NaN.
+    """
+    if kind == "choice":
+        return (letter,) if isinstance(letter, str) else ()
+    if not isinstance(items, (np.ndarray, list, tuple)):
         return ()
-    return tuple(sorted({str(option) for option in value}))
+    return tuple(sorted({str(option) for option in items}))
 
 
-def _chosen(value: Any) -> Options:
-    return (value,) if isinstance(value, str) else ()
+def equal_sizes(arms: Mapping[Arm, Mapping[str, ItemAnswers]]) -> dict[ItemName, int]:
+    """The fewest independent answers to each item among the conditions that have any."""
+    return smallest_sizes(
+        (arm.item(item), len(answers.first_answers()))
+        for arm, items in arms.items()
+        for item, answers in items.items()
+    )
 
 
-def independent(answers: ItemAnswers) -> list[Options]:
-    """The first answer of each puppet, or all answers where nobody asks."""
-    chosen: list[Options] = []
-    for puppet, given in groupby(answers.given, key=lambda answer: answer.puppet):
-        options = [answer.options for answer in given]
-        chosen += options[:1] if puppet else options
-    return sorted(chosen)
+def indicator_of(answers: Sequence[Options]) -> Counts:
+    """Which answer names which option: shape (answers, options), options in alphabetical order."""
+    columns = {name: k for k, name in enumerate(sorted({n for names in answers for n in names}))}
+    indicator = np.zeros((len(answers), len(columns)), dtype=np.int64)
+    for row, names in enumerate(answers):
+        indicator[row, [columns[name] for name in names]] = 1
+    return indicator
 
 
-def says_nothing(items: Mapping[str, ItemAnswers]) -> bool:
-    """Whether not one answer could be read."""
-    return all(
-        answer.options == (UNKNOWN,) for answers in items.values() for answer in answers.given
+def has_readable_answer(items: Mapping[str, ItemAnswers]) -> bool:
+    """Whether one answer at least can be read."""
+    return any(
+        answer.options != (UNKNOWN,) for answers in items.values() for answer in answers.answers
     )
 
 

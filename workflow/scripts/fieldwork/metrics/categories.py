@@ -17,9 +17,12 @@ from fieldwork.errors import StudyError
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.metrics.components import lay_out, split
 from fieldwork.metrics.distributions import read_questions
-from fieldwork.metrics.permutation import holm, split_chance
-from fieldwork.metrics.resampling import Floats, Interval, generator, student_quantile
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.families import holm
+from fieldwork.statistics.intervals import Interval, student_quantile
+from fieldwork.statistics.permutation import p_value_of_first
+from fieldwork.statistics.seeds import generator
 
 UNIT = "subject"
 MIN_SUBJECTS = 3
@@ -138,7 +141,7 @@ def _test(
         random = generator(seed, "categories", *arm)
         drawn = random.permuted(np.tile(ranks, (n_permutations, 1)), axis=1)
         dealt = np.vstack([ranks, drawn])
-    return split_chance(_rank_spread(dealt, sizes))
+    return p_value_of_first(_rank_spread(dealt, sizes))
 
 
 def _rank_spread(ranks: Floats, sizes: Sequence[int]) -> Floats:

@@ -1,49 +1,63 @@
 """How far the answers under a condition are from the baseline's, item by item.
 
-Owns Jensen-Shannon divergence and total variation distance at equal n, what chance alone makes of
-them, and the permutation tests, corrected over the items of a task. Independent answers only: of a
-puppet that answers an item several times, the first counts, so that what is permuted is what was drawn.
+Owns Jensen-Shannon divergence and total variation distance at equal n, their value by chance alone,
+and the permutation tests, corrected over the items of a task. A puppet's first answer to an item
+counts, so that the answers that are exchanged are independent.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fieldwork.errors import StudyError
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, Options, independent, read_answer_sets
-from fieldwork.metrics.permutation import Statistic, Tested, holm, permutation_test
-from fieldwork.metrics.resampling import Counts, Floats, generator
+from fieldwork.metrics.answer_sets import (
+    Arm,
+    ItemAnswers,
+    ItemName,
+    Options,
+    equal_sizes,
+    indicator_of,
+    read_answer_sets,
+)
 from fieldwork.records.metrics import Comparison
+from fieldwork.statistics.arrays import Counts, Floats
+from fieldwork.statistics.entropy import jensen_shannon_bits
+from fieldwork.statistics.equal_n import subsampled_tables
+from fieldwork.statistics.families import correct_rows
+from fieldwork.statistics.permutation import (
+    PermutationTest,
+    Statistic,
+    permutation_test,
+    require_permutations,
+)
+from fieldwork.statistics.seeds import generator
 
 METRICS = ("js_bits", "total_variation")
-N_SUBSAMPLES = 200
 
 
-class _Plan(NamedTuple):
+class _ComparisonSettings(NamedTuple):
     baseline: str
     n_permutations: int
     seed: int
     metrics: Sequence[str]
 
 
-class _Sides(NamedTuple):
+class _Samples(NamedTuple):
     """Two samples over kinds of answers: how often each kind, and which options it names.
 
-    `first` and `second` have shape (kinds,), `names` (kinds, options) with 0 and 1.
+    `own` and `baseline` have shape (kinds,), `names` (kinds, options) with 0 and 1.
     """
 
-    first: Counts
-    second: Counts
+    own: Counts
+    baseline: Counts
     names: Counts
 
 
 class _Distance(NamedTuple):
     value: float
     expected_same: float
-    tested: Tested
+    test: PermutationTest
 
 
 def measure_comparisons(
@@ -54,7 +68,7 @@ def measure_comparisons(
     seed: int,
     metrics: Sequence[str] = METRICS,
 ) -> list[Comparison]:
-    """Two metrics, or those of them asked for, for each cell of every condition but the baseline.
+    """The `metrics` of each item under every condition but the baseline.
 
     Distances are at the smallest number of independent answers among all conditions of the item
     that have any; p-values use all of them. In order of model, task, condition, item and metric.
@@ -62,20 +76,15 @@ def measure_comparisons(
     Raises:
         StudyError: no permutations.
     """
-    if n_permutations < 1:
-        raise StudyError(
-            f"metrics.permutations is {n_permutations}: a test needs at least 1; raise it"
-        )
-    plan = _Plan(baseline, n_permutations, seed, metrics)
+    require_permutations(n_permutations)
+    settings = _ComparisonSettings(baseline, n_permutations, seed, metrics)
     arms = read_answer_sets(answers)
+    sizes = equal_sizes(arms)
     rows: list[Comparison] = []
     for arm, items in arms.items():
         if arm.condition != baseline:
-            siblings = [
-                arms[a] for a in arms if a._replace(condition="") == arm._replace(condition="")
-            ]
             offline = arms.get(arm._replace(condition=baseline), {})
-            rows += _measure_arm(arm, items, offline, siblings, plan)
+            rows += _measure_arm(arm, items, offline, sizes, settings)
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.item_id, r.metric))
 
 
@@ -83,87 +92,103 @@ def _measure_arm(
     arm: Arm,
     items: Mapping[str, ItemAnswers],
     offline: Mapping[str, ItemAnswers],
-    siblings: Sequence[Mapping[str, ItemAnswers]],
-    plan: _Plan,
+    sizes: Mapping[ItemName, int],
+    settings: _ComparisonSettings,
 ) -> list[Comparison]:
     empty = ItemAnswers([], 0)
-    rows: list[Comparison] = []
-    for item in items:
-        sizes = [len(independent(s[item])) for s in siblings if item in s and s[item].given]
-        n_equal = min(sizes, default=0)
-        rows += _compare(arm, item, (items[item], offline.get(item, empty)), n_equal, plan)
-    return _corrected(rows)
+    rows = [
+        row
+        for item, answers in items.items()
+        for row in _compare(
+            arm,
+            item,
+            answers,
+            offline.get(item, empty),
+            n_equal=sizes.get(arm.item(item), 0),
+            settings=settings,
+        )
+    ]
+    # the items of an arm are one family, for each metric by itself
+    return correct_rows(rows, lambda row: row.metric)
 
 
 def _compare(
-    arm: Arm, item: str, answers: tuple[ItemAnswers, ItemAnswers], n_equal: int, plan: _Plan
+    arm: Arm,
+    item: str,
+    answers: ItemAnswers,
+    offline: ItemAnswers,
+    *,
+    n_equal: int,
+    settings: _ComparisonSettings,
 ) -> Iterator[Comparison]:
-    here, there = (independent(side) for side in answers)
-    missing = _why_none(here, there, item, plan.baseline)
-    for metric in plan.metrics:
-        found = None
-        if missing is None:
+    own, base = answers.independent(), offline.independent()
+    reason = _no_distance(own, base, item, settings.baseline)
+    for metric in settings.metrics:
+        distance = None
+        if reason is None:
             names = (arm.model, arm.task, arm.condition, item)
-            found = _distance(_sides(here, there), metric, n_equal, names, plan)
+            distance = _distance(_samples(own, base), metric, n_equal, names, settings)
         yield Comparison(
             model=arm.model,
             task=arm.task,
             condition=arm.condition,
-            baseline=plan.baseline,
+            baseline=settings.baseline,
             item_id=item,
             metric=metric,
-            distance=found.value if found else None,
-            expected_same=found.expected_same if found else None,
-            excess=found.value - found.expected_same if found else None,
-            p_value=found.tested.p_value if found else None,
+            distance=distance.value if distance else None,
+            expected_same=distance.expected_same if distance else None,
+            excess=distance.value - distance.expected_same if distance else None,
+            p_value=distance.test.p_value if distance else None,
             p_holm=None,
-            n_permutations=found.tested.n_permutations if found else None,
-            n_units=len(here),
-            n_units_baseline=len(there),
+            n_permutations=distance.test.n_permutations if distance else None,
+            n_units=len(own),
+            n_units_baseline=len(base),
             n_equal=n_equal,
-            n_unread=answers[0].n_unread,
-            n_unread_baseline=answers[1].n_unread,
-            unit="puppet" if any(a.puppet for a in answers[0].given) else "response",
-            reason=missing,
+            n_unread=answers.n_unread,
+            n_unread_baseline=offline.n_unread,
+            unit=answers.unit,
+            reason=reason,
         )
 
 
-def _why_none(
-    here: Sequence[Options], there: Sequence[Options], item: str, baseline: str
+def _no_distance(
+    own: Sequence[Options], base: Sequence[Options], item: str, baseline: str
 ) -> str | None:
-    if not here:
+    if not own:
         return f"no answer to {item} can be read"
-    if not there:
+    if not base:
         return f"no answer to {item} can be read under the baseline condition {baseline}"
     return None
 
 
-def _sides(here: Sequence[Options], there: Sequence[Options]) -> _Sides:
-    kinds = sorted({*here, *there})
-    options = sorted({option for kind in kinds for option in kind})
+def _samples(own: Sequence[Options], base: Sequence[Options]) -> _Samples:
+    kinds = sorted({*own, *base})
     place = {kind: number for number, kind in enumerate(kinds)}
-    names = np.array([[option in kind for option in options] for kind in kinds], dtype=np.int64)
-    first, second = (
-        np.bincount([place[kind] for kind in side], minlength=len(kinds)) for side in (here, there)
+    own_counts, base_counts = (
+        np.bincount([place[kind] for kind in side], minlength=len(kinds)) for side in (own, base)
     )
-    return _Sides(first, second, names)
+    return _Samples(own_counts, base_counts, indicator_of(kinds))
 
 
 def _distance(
-    sides: _Sides, metric: str, n_equal: int, names: Sequence[str], plan: _Plan
+    samples: _Samples,
+    metric: str,
+    n_equal: int,
+    names: Sequence[str],
+    settings: _ComparisonSettings,
 ) -> _Distance:
-    statistic = option_distance(metric, sides.names)
-    value, expected = _at_equal_n(
-        sides, statistic, n_equal, generator(plan.seed, "subsample", metric, *names)
+    statistic = option_distance(metric, samples.names)
+    value, expected_same = _at_equal_n(
+        samples, statistic, n_equal, generator(settings.seed, "subsample", metric, *names)
     )
-    tested = permutation_test(
-        sides.first,
-        sides.second,
+    test = permutation_test(
+        samples.own,
+        samples.baseline,
         statistic,
-        n_permutations=plan.n_permutations,
-        random=generator(plan.seed, "permute", metric, *names),
+        n_permutations=settings.n_permutations,
+        random=generator(settings.seed, "permute", metric, *names),
     )
-    return _Distance(value, expected, tested)
+    return _Distance(value, expected_same, test)
 
 
 def option_distance(metric: str, names: Counts) -> Statistic:
@@ -181,19 +206,6 @@ def _shares(counts: Counts) -> Floats:
     return shares
 
 
-def jensen_shannon_bits(first: Floats, second: Floats) -> Floats:
-    """H((p + q) / 2) - (H(p) + H(q)) / 2 in bits, 0 to 1, along the last axis: Lin 1991."""
-    middle = (first + second) / 2
-    bits = _entropy(middle) - (_entropy(first) + _entropy(second)) / 2
-    clipped: Floats = np.clip(bits, 0.0, 1.0)
-    return clipped
-
-
-def _entropy(shares: Floats) -> Floats:
-    entropy: Floats = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=-1)
-    return entropy
-
-
 def total_variation(first: Floats, second: Floats) -> Floats:
     """Half the sum of absolute differences of shares, 0 to 1, along the last axis."""
     distance: Floats = np.abs(first - second).sum(axis=-1) / 2
@@ -201,32 +213,17 @@ def total_variation(first: Floats, second: Floats) -> Floats:
 
 
 def _at_equal_n(
-    sides: _Sides, statistic: Statistic, n_equal: int, random: np.random.Generator
+    samples: _Samples, statistic: Statistic, n_equal: int, random: np.random.Generator
 ) -> tuple[float, float]:
-    """Mean distance of subsamples of `n_equal` answers, and of the same answers dealt out anew."""
-    first, second = (_subsamples(side, n_equal, random) for side in (sides.first, sides.second))
-    pooled = first + second
+    """Mean distance of subsamples of `n_equal` answers, and of the same answers dealt at random."""
+    own, base = (
+        subsampled_tables(sample, n_equal, random) for sample in (samples.own, samples.baseline)
+    )
+    pooled = own + base
     if (pooled == pooled[0]).all():
-        dealt = _subsamples(pooled[0], n_equal, random)
+        half = subsampled_tables(pooled[0], n_equal, random)
     else:
-        dealt = np.concatenate([_subsamples(row, n_equal, random, n_samples=1) for row in pooled])
-    return float(statistic(first, second).mean()), float(statistic(dealt, pooled - dealt).mean())
-
-
-def _subsamples(
-    side: Counts, size: int, random: np.random.Generator, *, n_samples: int = N_SUBSAMPLES
-) -> Counts:
-    if size == side.sum():
-        return np.repeat(side[None, :], n_samples, axis=0)
-    return random.multivariate_hypergeometric(side, size, size=n_samples, method="marginals")
-
-
-def _corrected(rows: Sequence[Comparison]) -> list[Comparison]:
-    """Holm's correction over the items of an arm, for each metric by itself."""
-    done: list[Comparison] = []
-    for metric in METRICS:
-        tested = [row for row in rows if row.metric == metric and row.p_value is not None]
-        corrected = holm([row.p_value for row in tested if row.p_value is not None])
-        done += [replace(row, p_holm=p) for row, p in zip(tested, corrected, strict=True)]
-        done += [row for row in rows if row.metric == metric and row.p_value is None]
-    return done
+        half = np.concatenate(
+            [subsampled_tables(row, n_equal, random, n_subsamples=1) for row in pooled]
+        )
+    return float(statistic(own, base).mean()), float(statistic(half, pooled - half).mean())

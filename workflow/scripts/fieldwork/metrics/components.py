@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fieldwork.metrics.answer_sets import ItemAnswers
-from fieldwork.metrics.resampling import Floats, Indices
+from fieldwork.statistics.arrays import Floats, Indices
 
 
 class Components(NamedTuple):
@@ -23,14 +23,14 @@ class Components(NamedTuple):
     between: float
 
 
-class Spread(NamedTuple):
+class ComponentArrays(NamedTuple):
     """The same, of several samples or of several items."""
 
     rerun: Floats
     between: Floats
 
 
-class Layout(NamedTuple):
+class AnswerLayout(NamedTuple):
     """Answers as flat arrays, ordered by item and puppet.
 
     A slot is a place for the count of one option in one cell; a cell's slots are adjacent.
@@ -66,17 +66,17 @@ class Layout(NamedTuple):
         return self.puppets != [""]
 
 
-def lay_out(items: Mapping[str, ItemAnswers]) -> Layout:
+def lay_out(items: Mapping[str, ItemAnswers]) -> AnswerLayout:
     """Put answers into arrays; items without an answer are left out."""
-    names = [name for name, answers in items.items() if answers.given]
+    names = [name for name, answers in items.items() if answers.answers]
     places = [_places(items[name]) for name in names]
     options = _numbered(option for place in places for option in place)
-    puppets = _numbered(a.puppet for name in names for a in items[name].given)
+    puppets = _numbered(a.puppet for name in names for a in items[name].answers)
     cells: list[tuple[int, int, int]] = []
     entries: list[tuple[int, int]] = []
     lengths: list[int] = []
     for number, name in enumerate(names):
-        for puppet, group in groupby(items[name].given, key=lambda answer: answer.puppet):
+        for puppet, group in groupby(items[name].answers, key=lambda answer: answer.puppet):
             answers = list(group)
             cells.append((number, puppets[puppet], len(answers)))
             for answer in answers:
@@ -86,7 +86,7 @@ def lay_out(items: Mapping[str, ItemAnswers]) -> Layout:
     widths = np.array([len(places[item]) for item in table[:, 0]], dtype=np.int64)
     slots = [options[option] for item in table[:, 0] for option in places[item]]
     entry = np.array(entries, dtype=np.int64).reshape(-1, 2)
-    return Layout(
+    return AnswerLayout(
         items=names,
         puppets=list(puppets),
         cell_item=table[:, 0],
@@ -104,7 +104,7 @@ def lay_out(items: Mapping[str, ItemAnswers]) -> Layout:
 
 
 def _places(answers: ItemAnswers) -> dict[str, int]:
-    return _numbered(option for answer in answers.given for option in answer.options)
+    return _numbered(option for answer in answers.answers for option in answer.options)
 
 
 def _numbered(names: Iterable[str]) -> dict[str, int]:
@@ -123,7 +123,7 @@ class _Cells(NamedTuple):
     means: Floats
 
 
-def _cells(layout: Layout) -> _Cells:
+def _cells(layout: AnswerLayout) -> _Cells:
     counts = _slot_counts(layout, layout.answer_cell)
     means = counts / layout.cell_n[layout.slot_cell]
     # one number for each item and option
@@ -135,12 +135,12 @@ def _cells(layout: Layout) -> _Cells:
     return _Cells(length, square, cross, means)
 
 
-def _slot_counts(layout: Layout, answer_cell: Indices) -> Floats:
+def _slot_counts(layout: AnswerLayout, answer_cell: Indices) -> Floats:
     slots = layout.cell_slot[answer_cell[layout.entry_answer]] + layout.entry_place
     return np.bincount(slots, minlength=len(layout.slot_cell)).astype(np.float64)
 
 
-def _within(layout: Layout, cells: _Cells) -> Floats:
+def _within(layout: AnswerLayout, cells: _Cells) -> Floats:
     """Mean over the pairs of answers of a cell; NaN for a cell of one."""
     n = np.where(layout.cell_n > 1, layout.cell_n, np.nan)
     within: Floats = n / (n - 1) * (cells.length - cells.square)
@@ -158,7 +158,7 @@ class _Items(NamedTuple):
     within: Floats
 
 
-def _items(layout: Layout, cells: _Cells) -> _Items:
+def _items(layout: AnswerLayout, cells: _Cells) -> _Items:
     within = _within(layout, cells)
     repeated = layout.cell_n > 1
 
@@ -187,16 +187,16 @@ def _ratio(above: Floats, below: Floats) -> Floats:
     return quotient
 
 
-def split_items(layout: Layout) -> Spread:
+def split_items(layout: AnswerLayout) -> ComponentArrays:
     """Components of each item."""
     if not layout.items:
-        return Spread(np.empty(0), np.empty(0))
+        return ComponentArrays(np.empty(0), np.empty(0))
     sums = _items(layout, _cells(layout))
     between = _between(sums.n, sums.length, sums.cross - sums.square)
-    return Spread(_ratio(sums.within, sums.n_repeated), between)
+    return ComponentArrays(_ratio(sums.within, sums.n_repeated), between)
 
 
-def split(layout: Layout) -> Components:
+def split(layout: AnswerLayout) -> Components:
     """Means over the items that have both components.
 
     Without such an item, `between` alone where there are two puppets, else `rerun` alone.
@@ -215,7 +215,7 @@ def _mean(values: Floats) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-def leave_one_out(layout: Layout) -> Spread:
+def leave_one_out(layout: AnswerLayout) -> ComponentArrays:
     """`split` without each puppet in turn, over the items that have both components.
 
     NaN where an item is left without one.
@@ -231,7 +231,7 @@ def leave_one_out(layout: Layout) -> Spread:
     pairs = sums.cross[at] - 2 * cells.cross + cells.square - (sums.square[at] - cells.square)
     between = _between(sums.n[at] - 1, sums.length[at] - cells.length, pairs)
     used = both[at]
-    return Spread(
+    return ComponentArrays(
         *(
             mean + _by_puppet(layout, np.where(used, moved - whole[at], 0.0)) / both.sum()
             for mean, moved, whole in zip(split(layout), (rerun, between), found, strict=True)
@@ -239,7 +239,7 @@ def leave_one_out(layout: Layout) -> Spread:
     )
 
 
-def _by_puppet(layout: Layout, values: Floats) -> Floats:
+def _by_puppet(layout: AnswerLayout, values: Floats) -> Floats:
     return _sum_by(layout.cell_puppet, values, layout.n_puppets)
 
 
@@ -247,7 +247,7 @@ def _sum_by(groups: Indices, values: Floats, n_groups: int) -> Floats:
     return np.bincount(groups, weights=values, minlength=n_groups).astype(np.float64)
 
 
-def prompt_variance(layout: Layout) -> float:
+def prompt_variance(layout: AnswerLayout) -> float:
     """Half the mean squared distance of two items' mean answers, unbiased; NaN for one item.
 
     Products of mean vectors are taken over pairs of different puppets, as one puppet's answers to
@@ -271,7 +271,7 @@ def prompt_variance(layout: Layout) -> float:
     return same_item - products / chances if chances > 0 else float("nan")
 
 
-def _off_diagonal(layout: Layout, spread: Floats, outer: Indices, inner: Indices) -> float:
+def _off_diagonal(layout: AnswerLayout, spread: Floats, outer: Indices, inner: Indices) -> float:
     """Sum of products of vectors over pairs with equal `outer` and different `inner` group."""
 
     def squares(groups: Indices) -> float:
@@ -281,7 +281,9 @@ def _off_diagonal(layout: Layout, spread: Floats, outer: Indices, inner: Indices
     return squares(outer) - squares(inner)
 
 
-def permuted_rerun(layout: Layout, *, n_permutations: int, random: np.random.Generator) -> Floats:
+def permuted_rerun(
+    layout: AnswerLayout, *, n_permutations: int, random: np.random.Generator
+) -> Floats:
     """The rerun component with the answers to each item dealt to its puppets at random.
 
     If nobody's answers differ from anybody's, all deals are equally likely.

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.resampling import wilson_interval
 from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.parsing import UNKNOWN
+from fieldwork.statistics.intervals import wilson_interval
 
 
 class Question(NamedTuple):

@@ -17,16 +17,13 @@ from numpy.typing import NDArray
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.distributions import choice_answers, text_or_none
-from fieldwork.metrics.permutation import holm, split_chance, unit_splits
-from fieldwork.metrics.resampling import (
-    Floats,
-    Interval,
-    generator,
-    rarefaction_table,
-    student_quantile,
-    wilson_interval,
-)
 from fieldwork.records.metrics import Novelty
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.families import holm
+from fieldwork.statistics.intervals import Interval, student_quantile, wilson_interval
+from fieldwork.statistics.permutation import p_value_of_first, unit_splits
+from fieldwork.statistics.richness import rarefaction_table
+from fieldwork.statistics.seeds import generator
 
 _Givers = dict[str, set[str]]
 """Who gave each letter; empty text where nobody asks."""
@@ -203,7 +200,7 @@ def _beside_control(arm: _Arm, arms: Mapping[_Arm, _Answers], plan: _Plan) -> Ma
         "excess": here - there,
         "excess_low": interval.low if interval else None,
         "excess_high": interval.high if interval else None,
-        "p_value": split_chance(excess_of_splits(sides, splits.first)),
+        "p_value": p_value_of_first(excess_of_splits(sides, splits.first)),
         "n_permutations": splits.n_drawn,
     }
 

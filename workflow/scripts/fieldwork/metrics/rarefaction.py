@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import Arm, ItemAnswers, Options, independent, read_answer_sets
-from fieldwork.metrics.resampling import Floats
+from fieldwork.metrics.answer_sets import Arm, ItemAnswers, Options, read_answer_sets
 from fieldwork.records.metrics import Rarefaction
+from fieldwork.statistics.arrays import Floats
 
 
 class _Curve(NamedTuple):
@@ -64,7 +64,7 @@ def rarefaction_curve(responses: Sequence[Options]) -> Floats:
 
 
 def _curve(answers: ItemAnswers) -> _Curve:
-    chosen = independent(answers)
+    chosen = answers.independent()
     values = rarefaction_curve(chosen) if chosen else np.zeros(0)
     return _Curve(values, answers.n_unread)
 

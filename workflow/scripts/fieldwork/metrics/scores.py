@@ -23,9 +23,12 @@ from fieldwork.metrics.accuracy import (
     runs_by_arm,
     unit_of,
 )
-from fieldwork.metrics.permutation import Splits, holm, split_chance, unit_splits
-from fieldwork.metrics.resampling import Floats, Interval, generator, student_quantile
 from fieldwork.records.metrics import RunAccuracy, ScoreComparison
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.families import holm
+from fieldwork.statistics.intervals import Interval, student_quantile
+from fieldwork.statistics.permutation import UnitSplits, p_value_of_first, unit_splits
+from fieldwork.statistics.seeds import generator
 
 MIN_UNITS = 2
 
@@ -172,13 +175,13 @@ def _test(
     )
     centred = [np.array(side) - np.median(side) for side in (here, there)]
     return _Tested(
-        difference=split_chance(welch_statistic(np.array([*here, *there]), splits)),
-        spread=split_chance(_mean_difference(np.abs(np.concatenate(centred)), splits)),
+        difference=p_value_of_first(welch_statistic(np.array([*here, *there]), splits)),
+        spread=p_value_of_first(_mean_difference(np.abs(np.concatenate(centred)), splits)),
         n_drawn=splits.n_drawn,
     )
 
 
-def welch_statistic(scores: Floats, splits: Splits) -> Floats:
+def welch_statistic(scores: Floats, splits: UnitSplits) -> Floats:
     """|difference of means| / its standard error, of each split: shape (splits,)."""
     first, second = splits.first, ~splits.first
     centred = scores - scores.mean()
@@ -196,7 +199,7 @@ def welch_statistic(scores: Floats, splits: Splits) -> Floats:
     return statistic
 
 
-def _mean_difference(values: Floats, splits: Splits) -> Floats:
+def _mean_difference(values: Floats, splits: UnitSplits) -> Floats:
     first, second = splits.first, ~splits.first
     difference: Floats = (first @ values) / first.sum(axis=1) - (second @ values) / second.sum(
         axis=1

@@ -14,16 +14,18 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from fieldwork.errors import StudyError
 from fieldwork.metrics.agreement.ordering import agree, ranks
 from fieldwork.metrics.agreement.ranks import Board, read_boards
 from fieldwork.metrics.agreement.values import Sample, Value, by_unit
+from fieldwork.metrics.answer_sets import indicator_of
 from fieldwork.metrics.comparisons import measure_comparisons
-from fieldwork.metrics.heterogeneity import indicator_of
-from fieldwork.metrics.permutation import holm
-from fieldwork.metrics.resampling import Floats, Interval, generator, student_quantile
 from fieldwork.records.field import FIELD, ItemAgreement
 from fieldwork.records.metrics import Comparison
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.families import holm
+from fieldwork.statistics.intervals import Interval, student_interval, welch_freedom
+from fieldwork.statistics.permutation import random_p_value, require_permutations
+from fieldwork.statistics.seeds import generator
 
 N_DEALS = 200
 """Deals behind the tau-b to expect of options where both sides answer alike."""
@@ -51,10 +53,7 @@ def measure_item_agreement(
     Raises:
         StudyError: no permutations, or an answer's item is not in `items`.
     """
-    if n_permutations < 1:
-        raise StudyError(
-            f"metrics.permutations is {n_permutations}: a test needs at least 1; raise it"
-        )
+    require_permutations(n_permutations)
     boards = read_boards(answers, items)
     if not boards:
         return []
@@ -103,21 +102,19 @@ def _measure(board: Board, far: dict[_Key, Comparison], seed: int) -> list[ItemA
     return [*rows, *(_row(board, item, far, reason=why) for item, why in board.few.items())]
 
 
-def entropy_gap(own: Value, other: Value, *, confidence: float = 0.95) -> Interval | None:
+def entropy_gap(own: Value, other: Value) -> Interval | None:
     """Interval of own - other: jackknife errors of both, Student's t with Welch's degrees of freedom.
 
     None where leaving out an answer of one side never changes its value.
     """
-    parts = [
-        ((len(v.moved) - 1) / len(v.moved) * float((v.moved**2).sum()), len(v.moved) - 1)
-        for v in (own, other)
+    freedoms = [len(v.moved) - 1 for v in (own, other)]
+    variances = [
+        n / (n + 1) * float((v.moved**2).sum()) for n, v in zip(freedoms, (own, other), strict=True)
     ]
-    if any(variance <= _NOTHING**2 for variance, _ in parts):
+    if min(variances) <= _NOTHING**2:
         return None
-    total = math.fsum(variance for variance, _ in parts)
-    freedom = total**2 / math.fsum(variance**2 / n for variance, n in parts)
-    half = student_quantile(freedom, confidence) * math.sqrt(total)
-    return Interval(own.value - other.value - half, own.value - other.value + half)
+    error, freedom = math.sqrt(math.fsum(variances)), welch_freedom(variances, freedoms)
+    return student_interval(own.value - other.value, error, freedom)
 
 
 def change_chances(
@@ -147,7 +144,7 @@ def change_chances(
         drawn.append(_rank_rows(_in_order(level, share, common)[None, :] + noise))
     change = np.abs(drawn[1] - drawn[0])
     hits = (change >= np.abs(observed) - _NOTHING).sum(axis=0)
-    return [float(h + 1) / (N_DRAWS + 1) for h in hits]
+    return [random_p_value(int(n), N_DRAWS) for n in hits]
 
 
 def _signal(level: Floats, moves: Floats) -> float:

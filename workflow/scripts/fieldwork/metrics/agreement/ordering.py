@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from fieldwork.metrics.resampling import Floats, Indices, Interval
+from fieldwork.statistics.arrays import Floats, Indices
+from fieldwork.statistics.intervals import Interval, percentile_interval
+from fieldwork.statistics.permutation import TIE, random_p_value
 
 MAX_COUNTED = 9
 """Things of which all orders are counted out: 9! = 362,880."""
 MIN_BOOTSTRAP = 9
 """Fewer things have no interval: docs/methods.md says what the bootstrap does with them."""
 N_BOOTSTRAP = 1999
-
-_TIE = 1e-9
 
 Values = Sequence[float] | Floats
 
@@ -128,7 +128,8 @@ def order_test(
         return OrderTest(hit, most, 0)
     orders = np.argsort(random.random((n_permutations, n)), axis=1, kind="stable")
     hits = int((np.abs(_sums(x, y, orders)) >= observed).sum())
-    return OrderTest((hits + 1) / (n_permutations + 1), 1 / (n_permutations + 1), n_permutations)
+    p_value, p_least = (random_p_value(n, n_permutations) for n in (hits, 0))
+    return OrderTest(p_value, p_least, n_permutations)
 
 
 def all_orders(n: int) -> Indices:
@@ -162,32 +163,24 @@ def bootstrap(
     second: Values,
     *,
     random: np.random.Generator,
-    confidence: float = 0.95,
 ) -> Reach:
     """Percentile bootstrap over the things ranked, from `MIN_BOOTSTRAP` on."""
     if len(first) < MIN_BOOTSTRAP:
         return Reach(None, None)
-    return percentiles(first, second, random=random, confidence=confidence)
+    return percentiles(first, second, random=random)
 
 
-def percentiles(
-    first: Values, second: Values, *, random: np.random.Generator, confidence: float = 0.95
-) -> Reach:
-    """Percentile bootstrap over the things ranked (Efron 1979), of any number of them.
+def percentiles(first: Values, second: Values, *, random: np.random.Generator) -> Reach:
+    """Percentile bootstrap over the things ranked, of any number of them.
 
-    No interval of width zero: where all samples have one order, nothing shows the uncertainty. Nor
-    one where more samples than lie beyond an end have no order, as those left are the lucky ones.
+    No interval of width zero: where all samples have one order, nothing shows the uncertainty.
     """
     x, y = (_settled(side) for side in (first, second))
     drawn = random.integers(0, len(x), size=(N_BOOTSTRAP, len(x)))
-    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-    found: list[Interval | None] = []
-    for values in (_rho(x[drawn], y[drawn]), _taus(x, y, drawn)):
-        known = values[np.isfinite(values)]
-        enough = len(known) >= len(values) * ends[1]
-        low, high = np.quantile(known, ends) if enough else (0.0, 0.0)
-        found.append(Interval(float(low), float(high)) if high - low > _TIE else None)
-    return Reach(*found)
+    intervals = (
+        percentile_interval(values) for values in (_rho(x[drawn], y[drawn]), _taus(x, y, drawn))
+    )
+    return Reach(*(i if i and i.high - i.low > TIE else None for i in intervals))
 
 
 def _taus(x: Floats, y: Floats, drawn: Indices) -> Floats:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fieldwork.errors import StudyError
 from fieldwork.metrics.agreement.ordering import MIN_BOOTSTRAP, agree, bootstrap, order_test
 from fieldwork.metrics.agreement.values import (
     Reliability,
@@ -23,10 +22,11 @@ from fieldwork.metrics.agreement.values import (
 )
 from fieldwork.metrics.answer_sets import Arm, read_answer_sets
 from fieldwork.metrics.distributions import QuestionKey, find_question, read_questions
-from fieldwork.metrics.permutation import holm
-from fieldwork.metrics.resampling import generator
 from fieldwork.records.field import FIELD, RankAgreement
 from fieldwork.records.tasks import ItemKind
+from fieldwork.statistics.families import correct_rows
+from fieldwork.statistics.permutation import require_permutations
+from fieldwork.statistics.seeds import generator
 
 MIN_ANSWERS = 5
 """Answers to an item that a side needs to be ranked."""
@@ -134,10 +134,7 @@ def measure_rank_agreement(
     Raises:
         StudyError: no permutations, or an answer's item is not in `items`.
     """
-    if n_permutations < 1:
-        raise StudyError(
-            f"metrics.permutations is {n_permutations}: a test needs at least 1; raise it"
-        )
+    require_permutations(n_permutations)
     boards = read_boards(answers, items)
     reliable: dict[tuple[str, ...], Reliability] = {}
     rows = [
@@ -147,7 +144,7 @@ def measure_rank_agreement(
     ]
     rows += _over_models(boards, n_permutations, seed)
     return sorted(
-        _corrected(rows),
+        correct_rows(rows, lambda r: (r.model, r.task, r.kind, r.measure)),
         key=lambda r: (r.model is None, r.model or "", r.task, r.kind, r.measure, r.predictor),
     )
 
@@ -292,17 +289,3 @@ def _only(board: Board, items: set[str]) -> Board:
 
 def _mean(values: Sequence[Value]) -> float:
     return sum(value.value for value in values) / len(values)
-
-
-def _corrected(rows: Sequence[RankAgreement]) -> list[RankAgreement]:
-    """Holm's correction over the predictors of a model, task, kind and measure."""
-    families: dict[tuple[str | None, ...], list[RankAgreement]] = {}
-    for row in rows:
-        families.setdefault((row.model, row.task, row.kind, row.measure), []).append(row)
-    done: list[RankAgreement] = []
-    for family in families.values():
-        tested = [row for row in family if row.p_value is not None]
-        held = holm([row.p_value for row in tested if row.p_value is not None])
-        done += [replace(row, p_holm=p) for row, p in zip(tested, held, strict=True)]
-        done += [row for row in family if row.p_value is None]
-    return done

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fieldwork.metrics.agreement.ordering import mean_rho
-from fieldwork.metrics.answer_sets import ItemAnswers, Options
-from fieldwork.metrics.heterogeneity import indicator_of, influences, subsamples
-from fieldwork.metrics.resampling import Floats, generator, sampled_counts
-from fieldwork.metrics.richness import plug_in_bits
+from fieldwork.metrics.answer_sets import ItemAnswers, Options, indicator_of
+from fieldwork.metrics.heterogeneity import influences
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.entropy import plug_in_bits
+from fieldwork.statistics.equal_n import random_orders, sampled_counts
+from fieldwork.statistics.seeds import generator
 
 N_SPLITS = 200
 MIN_HALF = 2
@@ -47,14 +49,8 @@ class Value(NamedTuple):
 
 def read_sample(answers: ItemAnswers, gold: str | None) -> Sample:
     """The first answer of each puppet, or all where nobody asks, in an order of their own."""
-    seen: set[str] = set()
-    chosen: list[tuple[str, Options]] = []
-    for given in answers.given:
-        if not given.puppet or given.puppet not in seen:
-            chosen.append((given.puppet, given.options))
-            seen.add(given.puppet)
-    chosen.sort()
-    return Sample([options for _, options in chosen], [puppet for puppet, _ in chosen], gold)
+    firsts = sorted((answer.puppet, answer.options) for answer in answers.first_answers())
+    return Sample([options for _, options in firsts], [puppet for puppet, _ in firsts], gold)
 
 
 def value_of(sample: Sample, measure: str, n_equal: int, random: np.random.Generator) -> Value:
@@ -68,7 +64,7 @@ def value_of(sample: Sample, measure: str, n_equal: int, random: np.random.Gener
         marks = sample.marks()
         return Value(float(marks.mean()), (marks.mean() - marks) / max(1, n - 1), sample.puppets)
     indicator = indicator_of(sample.options)
-    orders = subsamples(n, n_equal, random)
+    orders = random_orders(n, n_equal, random)
     totals = sampled_counts(orders[:, :n_equal], indicator)
     if measure == "top_share":
         return Value(float(totals.max(axis=1).mean()) / n_equal, np.zeros(n), sample.puppets)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from fieldwork.metrics.arms.tests import ArmOfStudy
-from fieldwork.metrics.resampling import Interval
 from fieldwork.records.metrics import ArmMeasure
 from fieldwork.records.tasks import ItemKind
+from fieldwork.statistics.intervals import Interval
 
 LEVEL = 0.05
 MEASURES_OF: Mapping[ItemKind, tuple[str, ...]] = {

@@ -7,23 +7,20 @@ metrics define: `share_who` and `var_answers` as in `variance`, `em_strict` as i
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fieldwork.errors import StudyError
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.metrics.arms.values import MEASURES, Cells, arm_values, cells_of
-from fieldwork.metrics.permutation import holm
-from fieldwork.metrics.resampling import Floats, generator
 from fieldwork.records.metrics import ArmTest
 from fieldwork.records.tasks import ItemKind
-
-_TIE = 1e-9
-"""Equal values come out of sums in another order; closer than this is a tie."""
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.families import correct_rows
+from fieldwork.statistics.permutation import TIE, random_p_value, require_permutations
+from fieldwork.statistics.seeds import generator
 
 
 class ArmOfStudy(NamedTuple):
@@ -70,17 +67,15 @@ def measure_arm_tests(
     Raises:
         StudyError: no permutations.
     """
-    if n_permutations < 1:
-        raise StudyError(
-            f"metrics.permutations is {n_permutations}: a test needs at least 1; raise it"
-        )
+    require_permutations(n_permutations)
     plan = _Plan(arms, baseline, n_permutations, seed)
     given = read_answer_sets(answers)
     scores = _scores(runs)
     rows: list[ArmTest] = []
     for name in sorted({_Name(arm.model, arm.task, arm.kind) for arm in given}):
         asked = [a for a in arms if _puppets(given.get(Arm(*name, a.condition), {}))]
-        rows += _corrected(list(_tests(name, given, scores, asked, plan, trend=trend)))
+        tests = list(_tests(name, given, scores, asked, plan, trend=trend))
+        rows += correct_rows(tests, lambda row: row.measure)
     return rows
 
 
@@ -98,7 +93,7 @@ def _scores(runs: pd.DataFrame) -> dict[tuple[str, str, str, str], float]:
 
 
 def _puppets(items: Mapping[str, ItemAnswers]) -> list[str]:
-    return sorted({a.puppet for answers in items.values() for a in answers.given} - {""})
+    return sorted({a.puppet for answers in items.values() for a in answers.answers} - {""})
 
 
 def _tests(
@@ -209,8 +204,8 @@ def dealt_between(sizes: Sequence[int], n: int, random: np.random.Generator) -> 
 def _two_sided(values: Floats) -> float:
     """(hits + 1) / (permutations + 1); the first value is the observed one."""
     # a permutation without a value counts against the effect
-    missed = np.abs(values[1:]) < abs(float(values[0])) - _TIE
-    return (int((~missed).sum()) + 1) / len(values)
+    missed = np.abs(values[1:]) < abs(float(values[0])) - TIE
+    return random_p_value(int((~missed).sum()), len(values) - 1)
 
 
 def _why_none(measure: str, cells: Cells, weights: Floats) -> str:
@@ -227,14 +222,3 @@ def _why_none(measure: str, cells: Cells, weights: Floats) -> str:
     if measure == "share_who" and not cells.n_repeated:
         return "no puppet answers an item twice (replicates: 2 under conditions in the config)"
     return "all answers to an item are the same: there is no variance to share out"
-
-
-def _corrected(rows: Sequence[ArmTest]) -> list[ArmTest]:
-    """Holm's correction over the pairs of a model, task and kind, for each measure by itself."""
-    done: list[ArmTest] = []
-    for measure in MEASURES:
-        of = [row for row in rows if row.measure == measure]
-        tested = [row.p_value for row in of if row.p_value is not None]
-        corrected = iter(holm(tested))
-        done += [row if row.p_value is None else replace(row, p_holm=next(corrected)) for row in of]
-    return done

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.answer_sets import Given, ItemAnswers
-from fieldwork.metrics.resampling import Floats
+from fieldwork.metrics.answer_sets import AnswerSet, ItemAnswers
+from fieldwork.statistics.arrays import Floats
 
 MEASURES = ("share_who", "var_answers", "from_baseline", "em_strict")
 
@@ -82,7 +82,7 @@ def cells_of(
         offline: answers of the baseline.
         scores: of each arm, by puppet.
     """
-    shared = [name for name in arms[0] if all(name in arm and arm[name].given for arm in arms)]
+    shared = [name for name in arms[0] if all(name in arm and arm[name].answers for arm in arms)]
     items = []
     for name in shared:
         options = _options([*(arm[name] for arm in arms), offline.get(name)])
@@ -92,7 +92,7 @@ def cells_of(
             for cell in _item_cells(arm[name], asked, options)
         ]
         base = offline.get(name)
-        items.append(_stacked(cells, _cell(base.given if base else [], options)))
+        items.append(_stacked(cells, _cell(base.answers if base else [], options)))
     known = [of.get(p, math.nan) for of, asked in zip(scores, puppets, strict=True) for p in asked]
     return Cells(
         n_puppets=[len(asked) for asked in puppets],
@@ -102,18 +102,18 @@ def cells_of(
 
 
 def _options(answers: Iterable[ItemAnswers | None]) -> dict[str, int]:
-    named = {o for of in answers if of is not None for a in of.given for o in a.options}
+    named = {o for of in answers if of is not None for a in of.answers for o in a.options}
     return {option: place for place, option in enumerate(sorted(named))}
 
 
 def _item_cells(
     answers: ItemAnswers, puppets: Sequence[str], options: Mapping[str, int]
 ) -> list[_Cell]:
-    by_puppet = {p: list(of) for p, of in groupby(answers.given, key=lambda a: a.puppet)}
+    by_puppet = {p: list(of) for p, of in groupby(answers.answers, key=lambda a: a.puppet)}
     return [_cell(by_puppet.get(puppet, []), options) for puppet in puppets]
 
 
-def _cell(given: Sequence[Given], options: Mapping[str, int]) -> _Cell:
+def _cell(given: Sequence[AnswerSet], options: Mapping[str, int]) -> _Cell:
     n = len(given)
     means = np.zeros(len(options))
     for answer in given:

@@ -20,7 +20,8 @@ from fieldwork.metrics.calibration.noise import (
 )
 from fieldwork.metrics.calibration.sets import GROUPS, Puppets
 from fieldwork.metrics.calibration.weights import Fit, Part, choose_penalty, fit_weights
-from fieldwork.metrics.resampling import Floats, generator
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.seeds import generator
 
 Folds = list[list[int]]
 

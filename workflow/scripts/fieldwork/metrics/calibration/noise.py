@@ -1,22 +1,22 @@
-"""Chance in a calibration: draws of equal size from all that is compared, intervals, and sign flips.
+"""Chance in a calibration: draws of equal size from all that is compared, and intervals.
 
 Owns the samples by which arms, mixtures and the field itself are set beside the field, the variance of a
-mean over prompts and people, and the paired test. All comparators of a prompt are brought to `n_equal`
+mean over prompts and people. All comparators of a prompt are brought to `n_equal`
 answers by the same random orders, so that a mixture of many answers is not nearer for being of many.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from fieldwork.metrics.calibration.sets import GROUPS, Prompt, Side, mention_shares
 from fieldwork.metrics.calibration.weights import effective_number
-from fieldwork.metrics.comparisons import jensen_shannon_bits
-from fieldwork.metrics.permutation import MAX_TABLES, Tested
-from fieldwork.metrics.resampling import Counts, Floats, Interval, generator, student_quantile
+from fieldwork.statistics.arrays import Counts, Floats
+from fieldwork.statistics.entropy import jensen_shannon_bits
+from fieldwork.statistics.intervals import Interval, student_interval
+from fieldwork.statistics.seeds import generator
 
 N_DRAWS = 100
 _TIE = 1e-9
@@ -219,20 +219,5 @@ def gain_interval(differences: Floats, left_out: Floats) -> Gain:
     single = float(np.trace(covariance)) / n
     between = (n * n * of_people - n * single) / (n * (n - 1))
     of_prompts = (float(differences.var(ddof=1)) - (single - between)) / n
-    half = student_quantile(min(n, g) - 1) * math.sqrt(of_people + max(0.0, of_prompts))
-    return Gain(mean, Interval(mean - half, mean + half))
-
-
-def sign_flips(differences: Floats, *, n_permutations: int, random: np.random.Generator) -> Tested:
-    """Two-sided test that differences are as likely of either sign (Fisher 1935).
-
-    Counted out where there are at most `MAX_TABLES` ways, else drawn, the observed one among them.
-    """
-    n = len(differences)
-    observed = abs(float(differences.sum()))
-    if 2**n <= MAX_TABLES:
-        signs = np.array(list(product((-1.0, 1.0), repeat=n)))
-        return Tested(float((np.abs(signs @ differences) >= observed - 1e-12).mean()), 0)
-    signs = random.choice((-1.0, 1.0), size=(n_permutations, n))
-    hits = int((np.abs(signs @ differences) >= observed - 1e-12).sum())
-    return Tested((hits + 1) / (n_permutations + 1), n_permutations)
+    error = math.sqrt(of_people + max(0.0, of_prompts))
+    return Gain(mean, student_interval(mean, error, min(n, g) - 1))

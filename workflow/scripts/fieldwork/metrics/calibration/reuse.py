@@ -15,14 +15,13 @@ from fieldwork.metrics.answer_sets import ItemAnswers, Options
 from fieldwork.metrics.calibration.rows import CALIBRATED, Scheme
 from fieldwork.metrics.calibration.sets import (
     Answered,
-    first_answers,
     puppet_answers,
     read_answered,
     shares_of,
 )
 from fieldwork.metrics.calibration.table import Given, Settings, lost_puppets
-from fieldwork.metrics.resampling import Floats
 from fieldwork.records.field import FIELD, CalibratedShare, Calibration, CalibrationWeight
+from fieldwork.statistics.arrays import Floats
 
 Key = tuple[str, str]
 
@@ -117,9 +116,9 @@ def _item_shares(
     scheme: Scheme, key: Key, answered: Answered, usable: Usable, conditions: Sequence[str]
 ) -> Iterator[CalibratedShare]:
     empty = ItemAnswers([], 0)
-    given = {c: first_answers(answered.get(c, {}).get(key, empty)) for c in (*conditions, FIELD)}
+    given = {c: answered.get(c, {}).get(key, empty).first_answers() for c in (*conditions, FIELD)}
     every = {
-        c: answered.get(c, {}).get(key, empty).given if c == scheme.puppets_of else given[c]
+        c: answered.get(c, {}).get(key, empty).answers if c == scheme.puppets_of else given[c]
         for c in given
     }
     options = tuple(sorted({o for c in every.values() for g in c for o in g.options}))
@@ -159,7 +158,7 @@ def _mixed(
             return None, f"no answer of the puppets of {scheme.puppets_of} can be read"
         return weights @ rows, usable.caution
     empty = ItemAnswers([], 0)
-    parts = [shares_of(first_answers(answered.get(c, {}).get(key, empty)), options) for c in names]
+    parts = [shares_of(answered.get(c, {}).get(key, empty).first_answers(), options) for c in names]
     for name, part in zip(names, parts, strict=True):
         if part is None:
             return None, f"no answer under {name} can be read"

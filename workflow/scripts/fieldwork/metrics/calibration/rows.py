@@ -14,8 +14,8 @@ from fieldwork.metrics.calibration.judging import FITTED, ITSELF, Calibrated, Co
 from fieldwork.metrics.calibration.noise import Gain, gain_interval
 from fieldwork.metrics.calibration.sets import Prompt, Prompts
 from fieldwork.metrics.calibration.weights import effective_number
-from fieldwork.metrics.resampling import Floats
 from fieldwork.records.field import Calibration, CalibrationItem, CalibrationWeight
+from fieldwork.statistics.arrays import Floats
 
 CALIBRATED, NO_BETTER, CANNOT = "calibrated", "no better", "cannot support"
 LEVEL = 0.05

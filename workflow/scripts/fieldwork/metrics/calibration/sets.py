@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.answer_sets import Given, ItemAnswers, Options, read_answer_sets
+from fieldwork.metrics.answer_sets import AnswerSet, ItemAnswers, Options, read_answer_sets
 from fieldwork.metrics.calibration.weights import Part
-from fieldwork.metrics.resampling import Floats
 from fieldwork.records.field import FIELD
+from fieldwork.statistics.arrays import Floats
 
 GROUPS = 10
 """Groups of participants and of puppets that are left out in turn for an interval."""
@@ -103,12 +103,13 @@ def usable_prompts(
     to the fewest.
     """
     field = answered.get(FIELD, {})
-    with_answers = [key for key in sorted(field) if first_answers(field[key])]
-    keys = [k for k in with_answers if len(first_answers(field[k])) >= minimum_answers]
+    with_answers = [key for key in sorted(field) if field[key].answers]
+    keys = [k for k in with_answers if len(field[k].first_answers()) >= minimum_answers]
     left_out: dict[str, str] = {}
     for condition in conditions:
         counts = [
-            len(first_answers(answered.get(condition, {}).get(k, ItemAnswers([], 0)))) for k in keys
+            len(answered.get(condition, {}).get(k, ItemAnswers([], 0)).first_answers())
+            for k in keys
         ]
         if counts and min(counts) < math.ceil(minimum_answers / 2):
             worst = keys[int(np.argmin(counts))]
@@ -122,7 +123,7 @@ def usable_prompts(
 
 
 def _prompt(answered: Answered, key: tuple[str, str], conditions: Sequence[str]) -> Prompt:
-    given = {c: first_answers(answered[c][key]) for c in (FIELD, *conditions)}
+    given = {c: answered[c][key].first_answers() for c in (FIELD, *conditions)}
     options = tuple(sorted({o for answers in given.values() for a in answers for o in a.options}))
     sides = {c: _side(answers, options) for c, answers in given.items()}
     field = sides.pop(FIELD)
@@ -132,28 +133,17 @@ def _prompt(answered: Answered, key: tuple[str, str], conditions: Sequence[str])
     return Prompt(*key, options, field, sides, n_equal)
 
 
-def first_answers(answers: ItemAnswers) -> list[Given]:
-    """The first answer of each puppet, or all answers where nobody asks, in order."""
-    seen: set[str] = set()
-    chosen = []
-    for given in answers.given:
-        if not given.puppet or given.puppet not in seen:
-            chosen.append(given)
-            seen.add(given.puppet)
-    return chosen
-
-
-def _side(answers: Sequence[Given], options: Options) -> Side:
+def _side(answers: Sequence[AnswerSet], options: Options) -> Side:
     return Side(tuple(given.puppet for given in answers), _named(answers, options))
 
 
-def _named(answers: Sequence[Given], options: Options) -> Floats:
+def _named(answers: Sequence[AnswerSet], options: Options) -> Floats:
     return np.array(
         [[option in given.options for option in options] for given in answers], dtype=np.float64
     ).reshape(len(answers), len(options))
 
 
-def shares_of(answers: Sequence[Given], options: Options) -> Floats | None:
+def shares_of(answers: Sequence[AnswerSet], options: Options) -> Floats | None:
     """Share of mentions of each option, None without an answer."""
     return _side(answers, options).shares() if answers else None
 
@@ -161,7 +151,7 @@ def shares_of(answers: Sequence[Given], options: Options) -> Floats | None:
 def puppets_in(answered: Answered, condition: str) -> set[str]:
     """The puppets that answer anything under a condition."""
     items = answered.get(condition, {}).values()
-    return {given.puppet for of in items for given in of.given if given.puppet}
+    return {given.puppet for of in items for given in of.answers if given.puppet}
 
 
 def puppet_answers(
@@ -184,11 +174,11 @@ def puppet_answers(
     return Puppets(condition, tuple(found), every)
 
 
-def _given(of: Mapping[tuple[str, str], ItemAnswers], key: tuple[str, str]) -> list[Given]:
-    return of[key].given if key in of else []
+def _given(of: Mapping[tuple[str, str], ItemAnswers], key: tuple[str, str]) -> list[AnswerSet]:
+    return of[key].answers if key in of else []
 
 
-def _by_puppet(given: Sequence[Given], names: Sequence[str], options: Options) -> Floats:
+def _by_puppet(given: Sequence[AnswerSet], names: Sequence[str], options: Options) -> Floats:
     shares = np.zeros((len(names), len(options)))
     place = {name: number for number, name in enumerate(names)}
     rows = np.array([place[g.puppet] for g in given], dtype=np.int64)

@@ -21,7 +21,7 @@ from fieldwork.metrics.calibration.judging import (
     judge_given,
     make_folds,
 )
-from fieldwork.metrics.calibration.noise import Question, prepare, sign_flips
+from fieldwork.metrics.calibration.noise import Question, prepare
 from fieldwork.metrics.calibration.rows import (
     Case,
     Scheme,
@@ -39,9 +39,10 @@ from fieldwork.metrics.calibration.sets import (
     read_answered,
     usable_prompts,
 )
-from fieldwork.metrics.permutation import holm
-from fieldwork.metrics.resampling import generator
 from fieldwork.records.field import Calibration, CalibrationItem, CalibrationWeight
+from fieldwork.statistics.families import holm_by_family
+from fieldwork.statistics.permutation import sign_flips
+from fieldwork.statistics.seeds import generator
 
 ORDERS = {
     "calibration": "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST",
@@ -102,7 +103,7 @@ def measure_calibration(
         if given:
             schemes = [scheme for scheme in schemes if scheme in given.weights]
         cases = [_case(s, of, usable, questions, settings, given) for s in schemes]
-        corrected = _corrected(cases)
+        corrected = holm_by_family([case.p_value for case in cases])
         for case, p_holm in zip(cases, corrected, strict=True):
             rows = rows_of(
                 case,
@@ -226,9 +227,3 @@ def _best(found: Calibrated) -> Comparator:
         if name not in (FITTED, ITSELF)
     }
     return min(means, key=lambda name: (means[name], name.kind, name.arm or ""))
-
-
-def _corrected(cases: Sequence[Case]) -> list[float | None]:
-    tested = [case.p_value for case in cases if case.p_value is not None]
-    corrected = iter(holm(tested))
-    return [None if case.p_value is None else next(corrected) for case in cases]

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.comparisons import jensen_shannon_bits
-from fieldwork.metrics.resampling import Floats
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.entropy import jensen_shannon_bits, relative_entropy_bits
 
 TOLERANCE = 1e-5
 """Bits that a fit may be from its optimum."""
@@ -137,12 +137,7 @@ def _stacked(parts: Sequence[Part]) -> _Stack:
 def _value(stack: _Stack, weights: Floats) -> float:
     mixed = weights @ stack.members
     middle = (mixed + stack.field) / 2
-    return float(_cross(mixed, middle) + _cross(stack.field, middle)) / 2
-
-
-def _cross(shares: Floats, middle: Floats) -> float:
-    named = shares > 0
-    return float((shares[named] * np.log2(shares[named] / middle[named])).sum())
+    return (relative_entropy_bits(mixed, middle) + relative_entropy_bits(stack.field, middle)) / 2
 
 
 def _gradient(stack: _Stack, weights: Floats) -> Floats:

@@ -10,7 +10,13 @@ from typing import NamedTuple
 
 from fieldwork.metrics.groups.table import Block, as_lists, enough
 from fieldwork.metrics.prompt_means import METRICS, Means, mean_over, measure_prompts
-from fieldwork.metrics.resampling import Interval, student_quantile, wilson_interval
+from fieldwork.statistics.intervals import (
+    Interval,
+    ShareCount,
+    newcombe_interval,
+    student_interval,
+    welch_freedom,
+)
 
 _NOTHING = 1e-9
 """Errors below this are rounding."""
@@ -44,10 +50,9 @@ def contrast(of_groups: Mapping[str, Estimate], group: str) -> Compared:
     beside = math.fsum(one.variance for one in parts[1:])
     if min(own.variance, beside) <= _NOTHING**2 or any(one.freedom < 1 for one in parts):
         return Compared(own.value, value, None)
-    variance = own.variance + beside
-    freedom = variance**2 / math.fsum(one.variance**2 / one.freedom for one in parts)
-    half = student_quantile(freedom) * math.sqrt(variance)
-    return Compared(own.value, value, Interval(own.value - value - half, own.value - value + half))
+    freedom = welch_freedom([one.variance for one in parts], [one.freedom for one in parts])
+    error = math.sqrt(own.variance + beside)
+    return Compared(own.value, value, student_interval(own.value - value, error, freedom))
 
 
 def contrast_of_shares(counts: Mapping[str, tuple[int, int]], group: str) -> Compared:
@@ -56,19 +61,10 @@ def contrast_of_shares(counts: Mapping[str, tuple[int, int]], group: str) -> Com
     Args:
         counts: marked answers and all answers by group, at least one of these.
     """
-    share = {name: marked / n for name, (marked, n) in counts.items()}
-    held = {name: wilson_interval(*given) for name, given in counts.items()}
-    others = [name for name in counts if name != group]
-    value = math.fsum(share[name] for name in others) / len(others)
-    up = [share[group] - held[group].low]
-    up += [(held[name].high - share[name]) / len(others) for name in others]
-    down = [held[group].high - share[group]]
-    down += [(share[name] - held[name].low) / len(others) for name in others]
-    difference = share[group] - value
-    interval = Interval(
-        max(-1.0, difference - math.hypot(*up)), min(1.0, difference + math.hypot(*down))
-    )
-    return Compared(share[group], value, interval)
+    own = ShareCount(*counts[group])
+    others = [ShareCount(*count) for name, count in counts.items() if name != group]
+    value = math.fsum(other.share for other in others) / len(others)
+    return Compared(own.share, value, newcombe_interval(own, others))
 
 
 def varied_estimates(

@@ -11,20 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from fieldwork.metrics.answer_sets import indicator_of
 from fieldwork.metrics.groups.table import Block
-from fieldwork.metrics.heterogeneity import TOP, indicator_of, top5_share
-from fieldwork.metrics.resampling import Counts, Floats, Indices
-from fieldwork.metrics.richness import plug_in_bits
+from fieldwork.metrics.heterogeneity import TOP, top5_share
 from fieldwork.records.parsing import UNKNOWN
+from fieldwork.statistics.arrays import Counts, Flags, Floats, Indices
+from fieldwork.statistics.entropy import entropy_bits, k_log_k, plug_in_bits
 
 N_ORDERS = 10
 """Subsamples of a larger group behind the statistic of a shuffle."""
 
 _NOTHING = 1e-9
-
-Flags = NDArray[np.bool_]
 
 
 class Shuffles(NamedTuple):
@@ -86,8 +84,7 @@ def divergence_between(prompt: Prompt, labels: Indices, n_groups: int) -> Floats
         inner[some] += weight[some] * plug_in_bits(counts[some])
         total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
         pooled += weight[:, None] * counts / total
-    bits = -(pooled * np.log2(np.where(pooled > 0, pooled, 1.0))).sum(axis=1)
-    divergence: Floats = np.maximum(bits - inner, 0.0)
+    divergence: Floats = np.maximum(entropy_bits(pooled) - inner, 0.0)
     return divergence
 
 
@@ -173,10 +170,9 @@ def _left_out(prompt: Prompt, member: Flags, metric: str) -> Floats:
     mentions = counts.sum(axis=1, keepdims=True) - indicator.sum(axis=1)[None, :]
     rest = np.where(mentions > 0, mentions, 1.0)
     if metric == "entropy_bits":
-        k = np.arange(int(counts.max()) + 1, dtype=np.float64)
-        k_log_k = k * np.log2(np.maximum(k, 1.0))
-        lost = k_log_k[counts] - k_log_k[np.maximum(counts - 1, 0)]
-        left = k_log_k[counts].sum(axis=1, keepdims=True) - lost @ indicator.T
+        products = k_log_k(int(counts.max()))
+        lost = products[counts] - products[np.maximum(counts - 1, 0)]
+        left = products[counts].sum(axis=1, keepdims=True) - lost @ indicator.T
         values = np.log2(rest) - left / rest
     else:
         order = np.argsort(-counts, axis=1, kind="stable")[:, :TOP]

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
+from fieldwork.metrics.answer_sets import answer_options
 from fieldwork.metrics.distributions import (
     QuestionKey,
     find_question,
@@ -22,10 +23,10 @@ from fieldwork.metrics.distributions import (
 )
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
 from fieldwork.metrics.prompt_means import measure_prompt_means
-from fieldwork.metrics.resampling import Interval, student_quantile, wilson_interval
 from fieldwork.records.field import FIELD, GroupEstimate
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import ItemKind
+from fieldwork.statistics.intervals import Interval, student_quantile, wilson_interval
 
 MIN_ANSWERS = 5
 MEAN_METRICS = ("entropy_bits", "one_minus_top5_share")
@@ -86,7 +87,7 @@ def _check_groups(participants: pd.DataFrame) -> None:
 def _first_answers(asked: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """One row a participant and item: the first answer, of lists the first that can be read."""
     given = zip(asked["kind"], asked["items"], asked["letter"], strict=True)
-    options = pd.Series([_options(*one) for one in given], index=asked.index, dtype=object)
+    options = pd.Series([answer_options(*one) for one in given], index=asked.index, dtype=object)
     told = asked.assign(options=options, is_unread=[not one for one in options])
     order = ["model", "task", "kind", "item_id", "puppet_id"]
     told = told.assign(later=told["is_unread"] & (told["kind"] == "list"))
@@ -100,15 +101,6 @@ def _first_answers(asked: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         gold = find_question(questions, QuestionKey(task, item)).gold if kind == "choice" else None
         correct.append(float(given_options == (gold,)) if gold else None)
     return told.assign(is_correct=pd.Series(correct, dtype="float64"))
-
-
-def _options(kind: str, items: Any, letter: Any) -> tuple[str, ...]:
-    """The options an answer gives, none where it cannot be read."""
-    if kind == "choice":
-        return (letter,) if isinstance(letter, str) else ()
-    if not isinstance(items, (np.ndarray, list, tuple)):
-        return ()
-    return tuple(sorted({str(option) for option in items}))
 
 
 def as_lists(block: Block, group: pd.Series) -> pd.DataFrame:

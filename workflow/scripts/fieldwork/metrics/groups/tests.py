@@ -7,6 +7,7 @@ the other groups' values.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -14,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.errors import StudyError
 from fieldwork.metrics.groups.contrasts import (
     Compared,
     Estimate,
@@ -43,9 +43,12 @@ from fieldwork.metrics.groups.table import (
     read_blocks,
     too_few,
 )
-from fieldwork.metrics.permutation import holm
-from fieldwork.metrics.resampling import Floats, Indices, Interval, generator
 from fieldwork.records.field import GroupDifference
+from fieldwork.statistics.arrays import Floats, Indices
+from fieldwork.statistics.families import correct_rows
+from fieldwork.statistics.intervals import Interval
+from fieldwork.statistics.permutation import p_value_of_first, require_permutations
+from fieldwork.statistics.seeds import generator
 
 VARIED = ("entropy_bits", "one_minus_top5_share")
 MARKS = {"share_correct": "is_correct", "share_unread": "is_unread"}
@@ -54,8 +57,6 @@ NO_INTERVAL = "no interval: leaving out a participant never changes the value"
 NO_DIVERGENCE_INTERVAL = "no interval: a divergence near zero is bounded by it"
 
 LEVEL = 0.05
-
-_TIE = 1e-9
 
 
 class _Plan(NamedTuple):
@@ -100,10 +101,7 @@ def measure_group_differences(
     Raises:
         StudyError: no permutations; a participant in two groups; an item that is not in `items`.
     """
-    if n_permutations < 1:
-        raise StudyError(
-            f"metrics.permutations is {n_permutations}: a test needs at least 1; raise it"
-        )
+    require_permutations(n_permutations)
     plan = _Plan(n_permutations, seed)
     rows: list[GroupDifference] = []
     for block in read_blocks(answers, items, participants):
@@ -172,7 +170,7 @@ def _all_at_once(
     expected = float(values[1:].mean())
     return _row(
         block, item, (None, None), OMNIBUS, value=float(values[0]), value_versus=expected,
-        difference=float(values[0]) - expected, p_value=float((values >= values[0] - _TIE).mean()),
+        difference=float(values[0]) - expected, p_value=p_value_of_first(values),
         n_permutations=len(values) - 1, n_items=n_items, n_group=n, reason=NO_DIVERGENCE_INTERVAL,
     )  # fmt: skip
 
@@ -264,7 +262,7 @@ def _tested(
         block, item, sides, metric, value=compared.value, value_versus=compared.other,
         difference=compared.value - compared.other, ci_low=held.low if held else None,
         ci_high=held.high if held else None,
-        p_value=float((np.abs(known) >= abs(known[0]) - _TIE).mean()),
+        p_value=p_value_of_first(np.abs(known)),
         n_permutations=len(known) - 1, n_items=n_items, n_group=n[0], n_versus=n[1],
         reason=None if held else NO_INTERVAL,
     )  # fmt: skip
@@ -325,20 +323,18 @@ def _mean_of_marked(
 
 def corrected(rows: Sequence[GroupDifference]) -> list[GroupDifference]:
     """Holm's correction: of items over groups and items, of means over groups."""
-    families: dict[tuple[str, bool], list[GroupDifference]] = {}
-    for row in rows:
-        families.setdefault((row.metric, row.item_id is None), []).append(row)
-    done: list[GroupDifference] = []
-    for family in families.values():
-        tested = [row for row in family if row.p_value is not None]
-        held = holm([row.p_value for row in tested if row.p_value is not None])
-        size = len(tested)
-        done += [
-            replace(row, p_holm=p, n_family=size, reason=_also(row.reason, _too_many(row, size)))
-            for row, p in zip(tested, held, strict=True)
-        ]
-        done += [replace(row, n_family=size) for row in family if row.p_value is None]
-    return done
+    n_tests = Counter(_family(row) for row in rows if row.p_value is not None)
+    sized = [replace(row, n_family=n_tests[_family(row)]) for row in correct_rows(rows, _family)]
+    return [
+        row
+        if row.p_value is None
+        else replace(row, reason=_also(row.reason, _too_many(row, row.n_family)))
+        for row in sized
+    ]
+
+
+def _family(row: GroupDifference) -> tuple[str, bool]:
+    return row.metric, row.item_id is None
 
 
 def _also(said: str | None, more: str | None) -> str | None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import next_fast_len
 
-from fieldwork.metrics.resampling import Counts, Floats
+from fieldwork.statistics.arrays import Counts, Floats
 
 _WIDTH = 4.0
 """Standard deviations that one expansion serves on each side: beyond, its digits run out."""

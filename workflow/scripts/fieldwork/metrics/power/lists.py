@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.resampling import Counts, Floats
+from fieldwork.statistics.arrays import Counts, Floats
 
 DEALS = 199
 """Random deals of a test; the study's own test, with more of them, finds a little more."""

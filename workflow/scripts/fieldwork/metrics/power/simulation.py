@@ -15,23 +15,18 @@ from typing import NamedTuple
 import numpy as np
 
 from fieldwork.metrics.comparisons import option_distance
-from fieldwork.metrics.permutation import MAX_TABLES, all_tables, holm, table_chances
 from fieldwork.metrics.power.dealing import chance_as_alike, differing_pairs
 from fieldwork.metrics.power.lists import Lists, list_p_values, taste_of
-from fieldwork.metrics.resampling import (
-    Counts,
-    Floats,
-    generator,
-    subsample_indices,
-    wilson_interval,
-)
 from fieldwork.records.power import Design
+from fieldwork.statistics.arrays import Counts, Floats
+from fieldwork.statistics.equal_n import subsample_indices
+from fieldwork.statistics.families import holm
+from fieldwork.statistics.intervals import wilson_interval
+from fieldwork.statistics.permutation import MAX_TABLES, TIE, all_tables, table_chances
+from fieldwork.statistics.seeds import generator
 
 SATURATED = 0.995
 """Once a size reaches this power, larger ones are not simulated."""
-
-_TIE = 1e-9
-"""Equal statistics come out of sums in another order; closer than this is a tie."""
 
 _ANSWERS_AT_ONCE = 2_000_000
 _BLOCKS = 10
@@ -228,7 +223,7 @@ def two_answer_p_values(n: int) -> Floats:
         distance = statistic(tables, pooled - tables)
         order = np.argsort(distance, kind="stable")
         beyond = np.cumsum(table_chances(tables, pooled)[order][::-1])[::-1]
-        first = np.searchsorted(distance[order], distance - _TIE)
+        first = np.searchsorted(distance[order], distance - TIE)
         chances[tables[:, 0], total - tables[:, 0]] = np.minimum(beyond[first], 1.0)
     return chances
 
@@ -304,6 +299,6 @@ def mean_difference_p_values(
     np.put_along_axis(chosen, dealt.T, 1.0, axis=0)
     # of centred scores, one side's sum says how far apart the means are
     observed = np.abs(pooled[:, :n].sum(axis=1, keepdims=True))
-    hits = (np.abs(pooled @ chosen) >= observed * (1 - _TIE)).sum(axis=1)
+    hits = (np.abs(pooled @ chosen) >= observed * (1 - TIE)).sum(axis=1)
     p_values: Floats = hits / len(dealt) if counted_out else (hits + 1) / (n_permutations + 1)
     return p_values

@@ -1,46 +1,25 @@
-"""Richness and entropies against printed values of R packages, closed forms, and plain formulas."""
+"""Entropies against printed values of R packages, closed forms, and plain formulas."""
 
 import math
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import jensenshannon
+from scipy.stats import entropy
 
-from fieldwork.metrics.resampling import Counts
-from fieldwork.metrics.richness import chao2, chao_shen_bits, miller_madow_bits, plug_in_bits
-
-MANY = 10**12
-"""Responses without number: Chao2 is then Chao1."""
+from fieldwork.statistics.arrays import Counts
+from fieldwork.statistics.entropy import (
+    chao_shen_bits,
+    entropy_bits,
+    jensen_shannon_bits,
+    miller_madow_bits,
+    plug_in_bits,
+    relative_entropy_bits,
+)
 
 
 def counts(*values: int) -> Counts:
     return np.array([values], dtype=np.int64)
-
-
-def with_rare(named: int, once: int, twice: int) -> Counts:
-    return counts(*[1] * once, *[2] * twice, *[3] * (named - once - twice))
-
-
-@pytest.mark.parametrize(
-    ("named", "once", "twice", "expected"),
-    # estimateR(BCI[1:2, ]) in the documentation of R's vegan; f1 and f2 are those its S.chao1 implies
-    [(93, 31, 18, 117.473684), (84, 31, 13, 117.214286)],
-)
-def test_chao_is_vegans(named: int, once: int, twice: int, expected: float) -> None:
-    assert chao2(with_rare(named, once, twice), MANY)[0] == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("named", "once", "twice", "units", "expected"),
-    [
-        (10, 0, 0, 5, 10.0),
-        (10, 1, 0, 5, 10.0),
-        (10, 4, 0, 5, 10 + 4 / 5 * 4 * 3 / 2),
-        (10, 4, 2, 5, 10 + 4 / 5 * 4 * 3 / 6),
-        (5, 5, 0, 1, 5.0),
-    ],
-)
-def test_chao2(named: int, once: int, twice: int, units: int, expected: float) -> None:
-    assert chao2(with_rare(named, once, twice), units)[0] == pytest.approx(expected)
 
 
 def test_miller_madow_adds_its_term() -> None:
@@ -98,3 +77,33 @@ def test_corrections_take_most_of_the_bias_away() -> None:
     assert 0.25 < plain < 0.45
     assert abs(corrected) < plain / 2
     assert abs(shen) < plain / 4
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "bits"),
+    [
+        ((1.0, 0.0), (0.0, 1.0), 1.0),
+        ((0.5, 0.5), (0.5, 0.5), 0.0),
+        # H(1/4, 3/4) - H(1/2, 1/2) / 2
+        ((0.0, 1.0), (0.5, 0.5), 0.8112781244591328 - 0.5),
+    ],
+)
+def test_divergence_in_closed_form(p: tuple[float, ...], q: tuple[float, ...], bits: float) -> None:
+    assert jensen_shannon_bits(np.array([p]), np.array([q]))[0] == pytest.approx(bits)
+
+
+def test_divergence_is_scipys_distance_squared() -> None:
+    p, q = np.random.default_rng(0).dirichlet([1] * 6, size=2)
+    expected = jensenshannon(p, q, base=2) ** 2
+    assert jensen_shannon_bits(p[None], q[None])[0] == pytest.approx(expected)
+
+
+def test_entropies_of_shares_are_scipys() -> None:
+    p, q = np.random.default_rng(4).dirichlet([1] * 5, size=2)
+    assert entropy_bits(p) == pytest.approx(entropy(p, base=2))
+    assert relative_entropy_bits(p, q) == pytest.approx(entropy(p, q, base=2))
+
+
+def test_counts_and_shares_have_one_entropy() -> None:
+    table = counts(4, 0, 2, 1)
+    assert plug_in_bits(table)[0] == pytest.approx(entropy_bits(table / 7)[0])

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact, hypergeom
 
-from fieldwork.metrics.fisher import Margins, fisher_p, holm_of_discrete, p_of_tables
-from fieldwork.metrics.permutation import holm
+from fieldwork.statistics import fisher
+from fieldwork.statistics.families import holm
+from fieldwork.statistics.fisher import (
+    Margins,
+    fisher_p,
+    fisher_p_of_groups,
+    holm_of_discrete,
+    p_of_tables,
+)
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 8), (10, 10), (12, 40)])
@@ -59,7 +66,9 @@ def test_each_hypothesis_costs_what_it_could_come_out_at(named, margins, expecte
 def test_it_is_never_larger_than_holms_and_keeps_the_order() -> None:
     random = np.random.default_rng(3)
     margins = [Margins(int(k), 40, 30) for k in random.integers(1, 60, size=80)]
-    p_values = [fisher_p(int(random.hypergeometric(m.named, 70 - m.named, 40)), m) for m in margins]
+    p_values = [
+        fisher_p(int(random.hypergeometric(m.n_named, 70 - m.n_named, 40)), m) for m in margins
+    ]
     corrected = holm_of_discrete(p_values, margins)
     pairs = list(zip(p_values, corrected, holm(p_values), strict=True))
     assert all(p <= q * (1 + 1e-6) <= plain * (1 + 2e-6) for p, q, plain in pairs)
@@ -67,3 +76,47 @@ def test_it_is_never_larger_than_holms_and_keeps_the_order() -> None:
     shuffled = random.permutation(len(margins))
     again = holm_of_discrete([p_values[k] for k in shuffled], [margins[k] for k in shuffled])
     assert again == [corrected[k] for k in shuffled]
+
+
+# ---- several groups ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lost", "sizes"),
+    [((3, 0), (10, 10)), ((1, 5), (9, 30)), ((0, 1), (4, 3)), ((20, 9), (50, 40))],
+)
+def test_two_groups_are_fisher_s_test(lost: tuple[int, int], sizes: tuple[int, int]) -> None:
+    table = [lost, (sizes[0] - lost[0], sizes[1] - lost[1])]
+    found = fisher_p_of_groups(np.array(lost), np.array(sizes), random=np.random.default_rng(1))
+    assert found == pytest.approx(fisher_exact(table).pvalue)
+
+
+def test_three_groups_by_hand() -> None:
+    """Two of two lost in one of three groups of two: 3 of the 15 ways, the others 12 of 15."""
+    random = np.random.default_rng(1)
+    assert fisher_p_of_groups(
+        np.array([2, 0, 0]), np.array([2, 2, 2]), random=random
+    ) == pytest.approx(0.2)
+    assert fisher_p_of_groups(
+        np.array([1, 1, 0]), np.array([2, 2, 2]), random=random
+    ) == pytest.approx(1.0)
+
+
+def test_drawn_tables_agree_with_counted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost, sizes = np.array([6, 1, 2, 0]), np.array([10, 10, 12, 9])
+    exact = fisher_p_of_groups(lost, sizes, random=np.random.default_rng(1))
+    monkeypatch.setattr(fisher, "MAX_GROUP_TABLES", 0)
+    drawn = fisher_p_of_groups(lost, sizes, random=np.random.default_rng(1))
+    assert drawn == pytest.approx(exact, abs=0.005)
+    assert drawn != exact
+
+
+def test_the_test_holds_its_level() -> None:
+    """Where groups lose alike, no more than 5 % of p-values are at or below .05."""
+    random = np.random.default_rng(7)
+    sizes = np.array([10, 10, 10, 10])
+    found = [
+        fisher_p_of_groups(random.binomial(sizes, 0.15), sizes, random=random) for _ in range(1_000)
+    ]
+    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
+    assert np.mean(np.array(found) <= 0.05) > 0.005

@@ -1,4 +1,4 @@
-"""The test against enumeration of all permutations and Fisher's, Holm against worked examples."""
+"""The tests against enumeration of all permutations, and Fisher's."""
 
 import itertools
 import math
@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact, multivariate_hypergeom
 
-from fieldwork.metrics import permutation
-from fieldwork.metrics.permutation import (
+from fieldwork.errors import StudyError
+from fieldwork.statistics import permutation
+from fieldwork.statistics.arrays import Counts, Floats
+from fieldwork.statistics.permutation import (
     all_tables,
     count_tables,
-    holm,
     permutation_test,
+    require_permutations,
+    sign_flips,
     table_chances,
 )
-from fieldwork.metrics.resampling import Counts, Floats
 
 
 def array(*values: int) -> Counts:
@@ -89,15 +91,24 @@ def test_a_random_p_value_is_never_zero(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ([], []),
-        ([0.04], [0.04]),
-        # by hand: 4 * .005, 3 * .01, then the running maximum of 2 * .03 and .04
-        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
-        ([0.9, 0.8], [1.0, 1.0]),
-        ([0.02, 0.02], [0.04, 0.04]),
-    ],
+    ("differences", "p"),
+    [([1.0] * 6, 2 / 64), ([1.0, -1.0], 1.0), ([3.0, 2.0, 1.0], 0.25), ([1.0] * 20, 1 / 100)],
 )
-def test_holm(given: list[float], expected: list[float]) -> None:
-    assert holm(given) == pytest.approx(expected)
+def test_sign_flips(differences: list[float], p: float) -> None:
+    tested = sign_flips(np.array(differences), n_permutations=99, random=np.random.default_rng(1))
+    assert tested.p_value == pytest.approx(p)
+
+
+def test_too_many_signs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    differences = np.array([3.0, 1.0, -0.5, 2.0, 0.25, 1.5])
+    draw = {"n_permutations": 4999, "random": np.random.default_rng(1)}
+    exact = sign_flips(differences, **draw)
+    monkeypatch.setattr(permutation, "MAX_TABLES", 1)
+    drawn = sign_flips(differences, **draw)
+    assert (exact.n_permutations, drawn.n_permutations) == (0, 4999)
+    assert drawn.p_value == pytest.approx(exact.p_value, abs=4 * math.sqrt(0.25 / 4999))
+
+
+def test_no_permutations_are_refused() -> None:
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0: a test needs at least 1"):
+        require_permutations(0)

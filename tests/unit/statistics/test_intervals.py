@@ -1,0 +1,125 @@
+"""Intervals against scipy, printed tables and each other."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, bootstrap, ttest_ind
+
+from fieldwork.statistics.intervals import (
+    Interval,
+    ShareCount,
+    jackknife_variance,
+    newcombe_interval,
+    percentile_interval,
+    student_interval,
+    student_quantile,
+    welch_freedom,
+    wilson_interval,
+)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize(
+    ("successes", "trials"), [(0, 1), (1, 1), (0, 7), (7, 7), (3, 10), (118, 514), (1, 100_000)]
+)
+def test_wilson_is_scipys(successes: int, trials: int, confidence: float) -> None:
+    expected = binomtest(successes, trials).proportion_ci(confidence, method="wilson")
+    found = wilson_interval(successes, trials, confidence=confidence)
+    assert found == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("trials", range(1, 60))
+def test_wilson_ends_are_exact(trials: int) -> None:
+    assert wilson_interval(0, trials).low == 0.0
+    assert wilson_interval(trials, trials).high == 1.0
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 0), (2, 1), (-1, 3)])
+def test_wilson_refuses_what_is_no_share(successes: int, trials: int) -> None:
+    with pytest.raises(ValueError, match="have no interval"):
+        wilson_interval(successes, trials)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "confidence", "expected"),
+    # two-sided critical values as any printed table has them
+    [(1, 0.95, 12.706), (9, 0.95, 2.262), (9, 0.99, 3.250), (99, 0.95, 1.984)],
+)
+def test_student_quantile_is_the_tables(freedom: int, confidence: float, expected: float) -> None:
+    assert student_quantile(freedom, confidence) == pytest.approx(expected, abs=5e-4)
+
+
+def test_one_unit_has_no_quantile() -> None:
+    assert math.isnan(student_quantile(0))
+
+
+def test_welch_is_scipys() -> None:
+    own, other = np.array([0.1, 0.4, 0.35, 0.8]), np.array([0.2, 0.25, 0.3, 0.2, 0.1, 0.15])
+    variances = [float(side.var(ddof=1)) / len(side) for side in (own, other)]
+    reference = ttest_ind(own, other, equal_var=False)
+    freedom = welch_freedom(variances, [len(own) - 1, len(other) - 1])
+    assert freedom == pytest.approx(reference.df)
+    difference = float(own.mean() - other.mean())
+    interval = student_interval(difference, math.sqrt(sum(variances)), freedom)
+    assert interval == pytest.approx(tuple(reference.confidence_interval(0.95)))
+
+
+def test_equal_variances_add_their_degrees_of_freedom() -> None:
+    assert welch_freedom([2.0, 2.0, 2.0], [4.0, 4.0, 4.0]) == pytest.approx(12.0)
+    assert welch_freedom([2.0], [7.0]) == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize(
+    ("pair", "low", "high"),
+    [
+        # Newcombe 1998, Statistics in Medicine 17:873-890, table II, method 10
+        ((56, 70, 48, 80), 0.0524, 0.3339),
+        ((9, 10, 3, 10), 0.1705, 0.8090),
+        ((6, 7, 2, 7), 0.0582, 0.8062),
+        ((5, 56, 0, 29), -0.0381, 0.1926),
+        ((0, 10, 0, 20), -0.1611, 0.2775),
+        ((0, 10, 0, 10), -0.2775, 0.2775),
+        ((10, 10, 0, 20), 0.6791, 1.0),
+        ((10, 10, 0, 10), 0.6075, 1.0),
+    ],
+)
+def test_published_intervals(pair, low: float, high: float) -> None:
+    own, other = ShareCount(*pair[:2]), ShareCount(*pair[2:])
+    assert newcombe_interval(own, [other]) == pytest.approx((low, high), abs=5e-5)
+    mirrored = newcombe_interval(other, [own])
+    assert mirrored == pytest.approx((-high, -low), abs=5e-5)
+
+
+def test_several_others_are_their_mean() -> None:
+    own, other = ShareCount(30, 40), ShareCount(10, 40)
+    alone = newcombe_interval(own, [other])
+    several = newcombe_interval(own, [other, other])
+    # of the same difference, as more answers stand behind the others
+    assert alone.low < several.low < 0.5 < several.high < alone.high
+
+
+def test_an_extreme_difference_stays_between_minus_one_and_one() -> None:
+    interval = newcombe_interval(ShareCount(5, 5), [ShareCount(0, 5)])
+    assert interval.high == 1.0
+    assert 0 < interval.low < 1
+
+
+def test_the_jackknife_of_a_mean_is_its_variance() -> None:
+    values = np.array([1.0, 4.0, 2.0, 8.0])
+    left_out = (values.sum() - values) / 3
+    assert jackknife_variance(left_out) == pytest.approx(values.var(ddof=1) / 4)
+
+
+def test_percentiles_are_scipys_bootstrap() -> None:
+    values = np.random.default_rng(1).normal(size=40)
+    reference = bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(2))
+    interval = percentile_interval(reference.bootstrap_distribution)
+    assert interval == pytest.approx(tuple(reference.confidence_interval))
+
+
+@pytest.mark.parametrize(("n_missing", "has_interval"), [(0, True), (2, True), (3, False)])
+def test_samples_without_a_value_are_no_lucky_ones(n_missing: int, has_interval: bool) -> None:
+    values = np.arange(100.0)
+    values[:n_missing] = np.nan
+    assert isinstance(percentile_interval(values), Interval) == has_interval

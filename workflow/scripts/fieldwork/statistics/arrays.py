@@ -1,0 +1,9 @@
+"""Names of the array types that the statistics take and give."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]

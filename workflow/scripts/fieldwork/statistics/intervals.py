@@ -1,0 +1,119 @@
+"""Intervals of shares, means and their differences.
+
+Promises that equal arguments give equal bits.
+"""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import t as student
+
+from fieldwork.statistics.arrays import Floats
+
+CONFIDENCE = 0.95
+"""Confidence of every interval in a study's tables."""
+
+
+class Interval(NamedTuple):
+    """A two-sided interval, `low <= high`."""
+
+    low: float
+    high: float
+
+
+class ShareCount(NamedTuple):
+    """How many answers give an option, and how many there are."""
+
+    n_named: int
+    n_answers: int
+
+    @property
+    def share(self) -> float:
+        """Share of the answers that give the option."""
+        return self.n_named / self.n_answers
+
+
+def wilson_interval(successes: float, trials: int, *, confidence: float = CONFIDENCE) -> Interval:
+    """Interval of a share (Wilson 1927, without continuity correction).
+
+    `successes` need not be whole: a share of clustered answers, times the number of clusters.
+
+    Raises:
+        ValueError: there are no trials, or more successes than trials.
+    """
+    if not 0 <= successes <= trials or trials == 0:
+        raise ValueError(f"{successes} successes in {trials} trials have no interval")
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    share = successes / trials
+    scale = 1 + z * z / trials
+    centre = (share + z * z / (2 * trials)) / scale
+    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / scale
+    # at the ends the formula gives 0 and 1 up to rounding; a share outside [0, 1] would be wrong
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == trials else centre + half
+    return Interval(low, high)
+
+
+def newcombe_interval(count: ShareCount, other_counts: Sequence[ShareCount]) -> Interval:
+    """Interval of a share less the mean of other shares, from Wilson's interval of each.
+
+    With one other share it is method 10 of Newcombe 1998; with several MOVER (Zou and Donner 2008).
+
+    Raises:
+        ValueError: one of them has no answers.
+    """
+    low, high = wilson_interval(*count)
+    n = len(other_counts)
+    difference = count.share - math.fsum(other.share for other in other_counts) / n
+    down, up = [count.share - low], [high - count.share]
+    for other in other_counts:
+        other_low, other_high = wilson_interval(*other)
+        down.append((other_high - other.share) / n)
+        up.append((other.share - other_low) / n)
+    return Interval(
+        max(-1.0, difference - math.hypot(*down)), min(1.0, difference + math.hypot(*up))
+    )
+
+
+def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
+    """Half width of a two-sided interval in standard errors; NaN without a degree of freedom."""
+    return float(student.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else math.nan
+
+
+def student_interval(centre: float, error: float, freedom: float) -> Interval:
+    """Student's t around a value with this standard error."""
+    half = student_quantile(freedom) * error
+    return Interval(centre - half, centre + half)
+
+
+def welch_freedom(variances: Sequence[float], freedoms: Sequence[float]) -> float:
+    """Degrees of freedom of a sum of independent variances (Satterthwaite 1946; of two Welch 1947)."""
+    total = variances[0] + math.fsum(variances[1:])
+    parts = zip(variances, freedoms, strict=True)
+    return total**2 / math.fsum(variance**2 / freedom for variance, freedom in parts)
+
+
+def jackknife_variance(values: Floats) -> Floats:
+    """Variance of an estimate from its values without each unit, along the first axis.
+
+    (n - 1) / n times the sum of squares around their mean (Quenouille 1956, Tukey 1958).
+    """
+    n = len(values)
+    variance: Floats = (n - 1) / n * ((values - values.mean(axis=0)) ** 2).sum(axis=0)
+    return variance
+
+
+def percentile_interval(values: Floats) -> Interval | None:
+    """Interval between two quantiles of bootstrap values (Efron 1979); NaN is a sample without a value.
+
+    None where more samples than lie beyond an end have no value: those left are the lucky ones.
+    """
+    ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+    finite = values[np.isfinite(values)]
+    if len(finite) < len(values) * ends[1]:
+        return None
+    low, high = np.quantile(finite, ends)
+    return Interval(float(low), float(high))

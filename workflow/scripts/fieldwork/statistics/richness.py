@@ -1,0 +1,53 @@
+"""How many options there are: expected among fewer answers, and estimated beyond those named."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from fieldwork.statistics.arrays import Counts, Floats
+
+
+def rarefaction_table(population: int, size: int) -> Floats:
+    """Chance that an option named by k of `population` answers is among `size` of them.
+
+    1 - C(N - k, m) / C(N, m) for k = 0..N, shape (N + 1,); the ratio is built up as a product, so
+    that m = N gives exactly 0 and 1. Hurlbert 1971; sample-based: Colwell et al. 2004.
+    """
+    k = np.arange(population, dtype=np.float64)
+    factors = np.maximum(population - k - size, 0.0) / (population - k)
+    return 1.0 - np.concatenate([np.ones(1), np.cumprod(factors)])
+
+
+def rarefaction_curve(counts: Iterable[int], population: int) -> Floats:
+    """Expected distinct options among m of `population` answers, m = 1..N, shape (N,).
+
+    S(m) = sum over options of 1 - C(N - k, m) / C(N, m), with k answers naming the option:
+    Hurlbert 1971; sample-based: Colwell, Mao and Chang 2004.
+
+    Args:
+        counts: by how many answers each option is named.
+    """
+    k, n_options = np.unique(np.array(list(counts), dtype=np.int64), return_counts=True)
+    # chance that none of the first m answers names an option that k name, built up over m
+    m = np.arange(population, dtype=np.float64)
+    factors = np.maximum(population - k[:, None] - m, 0.0) / (population - m)
+    curve: Floats = (n_options[:, None] * (1.0 - np.cumprod(factors, axis=1))).sum(axis=0)
+    return curve
+
+
+def chao2(counts: Counts, units: int) -> Floats:
+    """Number of options there are, named or not: Chao 1987, bias-corrected.
+
+    S + (m - 1)/m * Q1 (Q1 - 1) / (2 (Q2 + 1)), with S options named, Q1 and Q2 of them by one and
+    by two of the m = `units` answers. A lower bound in expectation. For large m it is the
+    bias-corrected Chao1 (Chao 1984) of the same counts.
+
+    Args:
+        counts: answers that name each option, shape (samples, options), zeros allowed.
+    """
+    n_named = (counts > 0).sum(axis=1)
+    n_once = (counts == 1).sum(axis=1)
+    n_twice = (counts == 2).sum(axis=1)
+    n_missed: Floats = (units - 1) / units * n_once * (n_once - 1) / (2 * (n_twice + 1))
+    richness: Floats = n_named + n_missed
+    return richness
