@@ -1,0 +1,74 @@
+"""Every argument of a script's `main` has one source in its rule, and every output has an argument."""
+
+import importlib
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workflow.conftest import REPOSITORY, clean_environment
+
+pytestmark = pytest.mark.workflow
+
+SCRIPTS = REPOSITORY / "workflow" / "scripts"
+
+# in a process of its own, as it changes the path and the environment
+LIST_RULES = """
+import json, sys
+from pathlib import Path
+from snakemake.api import ResourceSettings, SnakemakeApi
+with SnakemakeApi() as api:
+    workflow = api.workflow(resource_settings=ResourceSettings(), snakefile=Path("Snakefile"))._workflow
+    kinds = ("input", "output", "params", "resources")
+    rules = {
+        rule.name: {kind: [name for name, _ in getattr(rule, kind)._allitems() if name] for kind in kinds[:3]}
+        | {"resources": [*rule.resources], "wildcards": [*rule.wildcard_names], "script": rule.script}
+        for rule in workflow.rules
+    }
+print(json.dumps(rules))
+"""
+
+
+@pytest.fixture(scope="module")
+def rules() -> dict[str, dict[str, Any]]:
+    listing = subprocess.run(
+        [sys.executable, "-c", LIST_RULES],
+        cwd=REPOSITORY,
+        env=clean_environment({}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    listed: dict[str, dict[str, Any]] = json.loads(listing.stdout.splitlines()[-1])
+    return {name: rule for name, rule in listed.items() if rule["script"]}
+
+
+def scripts() -> list[Path]:
+    return sorted(path for path in SCRIPTS.glob("*/*.py") if path.parent.name != "fieldwork")
+
+
+def test_every_script_has_its_rule(rules: dict[str, dict[str, Any]]) -> None:
+    assert set(rules) == {path.stem for path in scripts()}
+
+
+@pytest.mark.parametrize("script", scripts(), ids=lambda path: path.stem)
+def test_arguments_have_one_source(script: Path, rules: dict[str, dict[str, Any]]) -> None:
+    rule = rules[script.stem]
+    main = importlib.import_module(f"{script.parent.name}.{script.stem}").main
+    arguments = set(inspect.signature(main).parameters)
+    for name in arguments - {"inputs", "outputs", "threads", "config"}:
+        homes = [
+            kind
+            for kind in ("input", "output", "params", "resources", "wildcards")
+            if name in rule[kind]
+        ]
+        assert len(homes) == 1, f"{name}: {homes}"
+    if "outputs" not in arguments:
+        twins = {f"{name}_csv" for name in rule["output"]}
+        assert set(rule["output"]) - twins <= arguments
+    # a param that no argument takes is there for the sake of reruns
+    assert set(rule["params"]) - arguments <= {"code", "digest"}
