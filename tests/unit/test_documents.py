@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fieldwork import dictionary, records
+from fieldwork import dictionary
+from fieldwork.records.columns import table_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCUMENTS = (
@@ -85,13 +86,13 @@ METHODS = "docs/methods.md"
 
 
 def tables() -> list[str]:
-    """Tables of `metrics/` and `power/`, from the row types that name them."""
-    documented = " ".join(
-        row_type.__doc__ or ""
-        for stage in (records.metrics, records.field, records.power)
+    """Tables of `metrics/` and `power/`, from the row types that declare them."""
+    declared = [
+        table_of(row_type)
+        for stage in dictionary.STAGES.values()
         for row_type in dictionary.row_types_of(stage)
-    )
-    return re.findall(r"`(?:metrics|power)/(\w+)(?:\.csv)?`", documented)
+    ]
+    return [table.name for table in declared if re.match("(metrics|power)/", table.path)]
 
 
 def section(name: str) -> list[str]:
