@@ -23,6 +23,12 @@ PARTS = (
     "**When it is NULL.**",
     "**How it was checked.**",
 )
+PLAIN = [
+    f"docs/{name}.md"
+    for name in ("cluster", "field", "methods", "models", "own_data", "parsing", "studies")
+]
+"""Documents whose sentences are held to a length."""
+
 MOST_WORDS = 7_000
 LONGEST_SENTENCE = 40
 MEAN_SENTENCE = 20
@@ -131,11 +137,10 @@ def sentences(paragraph: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.?!])\**\)?\s+", text) if words(part)]
 
 
-def sentences_of_methods() -> list[str]:
-    start = lines_of(METHODS).index("## Shared rules")
+def sentences_of(document: str) -> list[str]:
     return [
         sentence
-        for paragraph in prose(list(lines_of(METHODS)[start:]))
+        for paragraph in prose(list(lines_of(document)))
         for sentence in sentences(paragraph)
     ]
 
@@ -167,13 +172,14 @@ def test_methods_are_short() -> None:
     assert words("\n".join(lines_of(METHODS))) <= MOST_WORDS
 
 
-def test_no_sentence_is_long() -> None:
-    long = [one for one in sentences_of_methods() if words(one) > LONGEST_SENTENCE]
-    assert long == []
+@pytest.mark.parametrize("document", PLAIN)
+def test_no_sentence_is_long(document: str) -> None:
+    assert [s for s in sentences_of(document) if words(s) > LONGEST_SENTENCE] == []
 
 
-def test_sentences_are_short_on_average() -> None:
-    assert statistics.mean(map(words, sentences_of_methods())) <= MEAN_SENTENCE
+@pytest.mark.parametrize("document", PLAIN)
+def test_sentences_are_short_on_average(document: str) -> None:
+    assert statistics.mean(map(words, sentences_of(document))) <= MEAN_SENTENCE
 
 
 def test_every_source_is_in_the_references() -> None:
