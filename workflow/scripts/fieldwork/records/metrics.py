@@ -1,4 +1,4 @@
-"""Rows of the tables of estimates, in the order of docs/methods.md."""
+"""Rows of the tables of estimates; docs/methods.md has their formulas."""
 
 from dataclasses import dataclass
 

@@ -25,7 +25,7 @@ class Conversation:
     language: str | None = column("language as the corpus labels it")
     model: str | None = column("model that answered, NULL where the corpus has none")
     n_user_turns: int = column("messages with role `user`")
-    n_tokens: int = column("estimated tokens of all messages (docs/methods.md)")
+    n_tokens: int = column("estimated tokens of all messages (docs/models.md)")
     messages: list[Message] = column("the conversation in order")
 
 

@@ -2,7 +2,7 @@
 
 Requests that follow one context form a group, in the order in which the engine sends them: the first
 writes the provider's prefix cache, the others read it. Everything here is arithmetic over token
-estimates (UTF-8 bytes / 4 and 4 a message, docs/methods.md), scaled by what earlier answers showed.
+estimates (UTF-8 bytes / 4 and 4 a message, docs/models.md), scaled by what earlier answers showed.
 
 The rules of the cache are OpenAI's as documented in 2024 to 2026: exact prefixes, a shortest length, hits
 in steps of 128 tokens, a time to live, and about 15 requests a minute for one prefix and key.

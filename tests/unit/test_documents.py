@@ -1,0 +1,212 @@
+"""What docs/ and README.md promise: links that lead somewhere, and methods, complete and short."""
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from fieldwork import dictionary
+from fieldwork.records.columns import table_of
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DOCUMENTS = (
+    "README.md",
+    *sorted(f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md")),
+)
+PARTS = (
+    "**In one sentence.**",
+    "**Formula and source.**",
+    "**When it is NULL.**",
+    "**How it was checked.**",
+)
+PLAIN = [
+    f"docs/{name}.md"
+    for name in ("cluster", "field", "methods", "models", "own_data", "parsing", "studies")
+]
+"""Documents whose sentences are held to a length."""
+
+MOST_WORDS = 7_000
+LONGEST_SENTENCE = 40
+MEAN_SENTENCE = 20
+
+
+@cache
+def lines_of(document: str) -> tuple[str, ...]:
+    """Lines of a document that are not code."""
+    text = (REPOSITORY / document).read_text(encoding="utf-8")
+    return tuple(re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE).splitlines())
+
+
+def headings(document: str) -> list[str]:
+    return [line for line in lines_of(document) if re.match(r"#{1,6} ", line)]
+
+
+@cache
+def anchors(document: str) -> frozenset[str]:
+    """Anchors that GitHub gives to the headings: a repeated one gets a number."""
+    seen: Counter[str] = Counter()
+    names = set()
+    for heading in headings(document):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading.lstrip("#").strip())
+        anchor = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+        names.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
+        seen[anchor] += 1
+    return frozenset(names)
+
+
+def links(document: str) -> list[str]:
+    """Targets of links and pictures that are files or headings of this repository."""
+    text = re.sub(r"`[^`\n]*`", "", "\n".join(lines_of(document)))
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    return [target for target in targets if not re.match(r"[a-z]+:", target)]
+
+
+def broken(document: str) -> Iterator[str]:
+    for target in links(document):
+        path, _, anchor = target.partition("#")
+        file = (REPOSITORY / document).parent / path if path else REPOSITORY / document
+        if not file.exists():
+            yield f"{target}: there is no such file"
+        elif anchor and file.suffix == ".md":
+            name = file.resolve().relative_to(REPOSITORY).as_posix()
+            if anchor not in anchors(name):
+                yield f"{target}: there is no such heading"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_link_leads_somewhere(document: str) -> None:
+    assert [*broken(document)] == []
+
+
+def test_links_are_looked_for_where_they_are() -> None:
+    assert sum(len(links(document)) for document in DOCUMENTS) > 100
+
+
+# ---- methods -----------------------------------------------------------------------------------------
+
+METHODS = "docs/methods.md"
+
+
+def tables() -> list[str]:
+    """Tables of `metrics/` and `power/`, from the row types that declare them."""
+    declared = [
+        table_of(row_type)
+        for stage in dictionary.STAGES.values()
+        for row_type in dictionary.row_types_of(stage)
+    ]
+    return [table.name for table in declared if re.match("(metrics|power)/", table.path)]
+
+
+def section(name: str) -> list[str]:
+    """Lines under a heading of `methods.md`, up to the next one."""
+    lines = list(lines_of(METHODS))
+    start = lines.index(f"### {name}") + 1
+    ends = [k for k in range(start, len(lines)) if lines[k].startswith("#")]
+    return lines[start : min(ends, default=len(lines))]
+
+
+def prose(lines: Iterator[str] | list[str]) -> Iterator[str]:
+    """Paragraphs, entries of lists and cells of tables, each on one line; no headings."""
+    paragraph = ""
+    for line in [*lines, ""]:
+        starts = re.match(r"\s*(?:[-*]|\d+\.) ", line)
+        if starts or not line.strip() or line.startswith(("#", "|")):
+            if paragraph:
+                yield paragraph
+            paragraph = ""
+        if line.startswith("|"):
+            yield from filter(None, (cell.strip() for cell in re.split(r"(?<!\\)\|", line)))
+        elif not line.startswith("#"):
+            paragraph = f"{paragraph} {line.strip()}".strip()
+    if paragraph:
+        yield paragraph
+
+
+def words(text: str) -> int:
+    """Words, numbers and symbols of formulas; marks of tables and operators by themselves are none."""
+    return sum(bool(re.search(r"\w", word)) for word in text.split())
+
+
+def sentences(paragraph: str) -> list[str]:
+    """A sentence ends at `.`, `?` or `!` before a space; abbreviations do not end one."""
+    text = re.sub(r"\b(et al|ch|e\.g|i\.e)\.", r"\1", paragraph)
+    return [part for part in re.split(r"(?<=[.?!])\**\)?\s+", text) if words(part)]
+
+
+def sentences_of(document: str) -> list[str]:
+    return [
+        sentence
+        for paragraph in prose(list(lines_of(document)))
+        for sentence in sentences(paragraph)
+    ]
+
+
+def test_there_are_tables() -> None:
+    assert len(tables()) == len(set(tables())) > 25
+
+
+@pytest.mark.parametrize("name", tables())
+def test_each_table_has_its_four_parts(name: str) -> None:
+    text = "\n".join(section(name))
+    assert re.findall(r"^\*\*[^*]+\.\*\*", text, re.MULTILINE) == list(PARTS)
+    parts = re.split("|".join(map(re.escape, PARTS)), text)[1:]
+    assert all(words(part) for part in parts)
+
+
+@pytest.mark.parametrize("name", tables())
+def test_one_sentence_is_one(name: str) -> None:
+    text = " ".join(section(name)).partition(PARTS[0])[2].partition(PARTS[1])[0]
+    assert len(sentences(text)) == 1
+
+
+def test_contents_list_every_section() -> None:
+    listed = set(re.findall(r"\(#([\w-]+)\)", "\n".join(lines_of(METHODS))))
+    assert anchors(METHODS) - {"methods", "contents"} <= listed
+
+
+def test_methods_are_short() -> None:
+    assert words("\n".join(lines_of(METHODS))) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("document", PLAIN)
+def test_no_sentence_is_long(document: str) -> None:
+    assert [s for s in sentences_of(document) if words(s) > LONGEST_SENTENCE] == []
+
+
+@pytest.mark.parametrize("document", PLAIN)
+def test_sentences_are_short_on_average(document: str) -> None:
+    assert statistics.mean(map(words, sentences_of(document))) <= MEAN_SENTENCE
+
+
+def test_every_source_is_in_the_references() -> None:
+    text = " ".join(lines_of(METHODS))
+    cited = set(re.findall(r"([A-Z][\w-]+)(?: et al\.)?,? \(?((?:19|20)\d\d)\b", text))
+    references = lines_of("docs/references.md")
+    missing = {
+        (name, year)
+        for name, year in cited
+        if not any(re.search(rf"\b{name}\b.* {year},", line) for line in references)
+    }
+    assert len(cited) > 40
+    assert missing == set()
+
+
+def test_every_reference_is_cited() -> None:
+    documents = [document for document in DOCUMENTS if document != "docs/references.md"]
+    text = " ".join(line for document in documents for line in lines_of(document))
+    text = text.replace("et al.", "et al")
+    entries = [
+        entry
+        for line in lines_of("docs/references.md")
+        if (entry := re.match(r"- ([A-Z][\w-]+).*? ((?:19|20)\d\d),", line))
+    ]
+    assert len(entries) > 40
+    assert [
+        entry.groups()
+        for entry in entries
+        if not re.search(rf"\b{entry[1]}\b[^.;]*?\b{entry[2]}", text)
+    ] == []
