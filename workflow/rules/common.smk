@@ -152,6 +152,6 @@ wildcard_constraints:
     corpus=NAME,
     dataset=NAME,
     # the one name that the config gives; without one a name that no file has
-    arms=re.escape((config["arms"] or {"figure": "-"})["figure"]),
+    arms_figure=re.escape((config["arms"] or {"figure": "-"})["figure"]),
     figure="[A-Za-z0-9][A-Za-z0-9_-]*",
     suffix="pdf|svg|png",

@@ -86,9 +86,9 @@ rule plot_arms:
         arm_tests="<results>/metrics/arm_tests.parquet",
         style_sheet=study.shipped("resources/figures.mplstyle"),
     output:
-        **figure_files("{arms}", "conditions side by side", "arms_figure"),
+        **figure_files("{arms_figure}", "conditions side by side", "arms_figure"),
     log:
-        "<logs>/plot_arms/{arms}.log",
+        "<logs>/plot_arms/{arms_figure}.log",
     conda:
         "../envs/fieldwork.yaml"
     params:
