@@ -23,9 +23,9 @@ from pathlib import Path
 from snakemake.api import ResourceSettings, SnakemakeApi
 with SnakemakeApi() as api:
     workflow = api.workflow(resource_settings=ResourceSettings(), snakefile=Path("Snakefile"))._workflow
-    kinds = ("input", "output", "params", "resources")
+    named = lambda files: [name for name, _ in files._allitems() if name]
     rules = {
-        rule.name: {kind: [name for name, _ in getattr(rule, kind)._allitems() if name] for kind in kinds[:3]}
+        rule.name: {kind: named(getattr(rule, kind)) for kind in ("input", "output", "params")}
         | {"resources": [*rule.resources], "wildcards": [*rule.wildcard_names], "script": rule.script}
         for rule in workflow.rules
     }

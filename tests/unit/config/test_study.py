@@ -1,0 +1,158 @@
+"""What a study's rules read off its config: files, tables, figures, and what is left behind."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork.config.plan_inputs import plan_tables, small_sources
+from fieldwork.config.settings import check_config
+from fieldwork.config.study import Study, report_entry
+from fieldwork.errors import StudyError
+
+HOME = Path(__file__).resolve().parents[3]
+
+
+def study(*files: str, **changes: dict[str, Any]) -> Study:
+    """The quickstart, or it with a shipped study laid over, or with changed settings."""
+    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    for layer in [yaml.safe_load((HOME / file).read_text("utf-8")) for file in files] + [changes]:
+        for section, entries in layer.items():
+            if isinstance(config.get(section), dict) and isinstance(entries, dict):
+                for name, entry in entries.items():
+                    old = config[section].get(name)
+                    both = isinstance(old, dict) and isinstance(entry, dict)
+                    config[section][name] = {**old, **entry} if both else entry
+            else:
+                config[section] = entries
+    check_config(config, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")
+    return Study(config, HOME)
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HOME)
+
+
+def test_a_shipped_file_is_the_study_folders_own_where_it_has_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert study().shipped("resources/categories.csv") == str(HOME / "resources/categories.csv")
+    (tmp_path / "resources").mkdir()
+    (tmp_path / "resources/categories.csv").touch()
+    assert study().shipped("resources/categories.csv") == "resources/categories.csv"
+    assert study().optional_file(None) == []
+
+
+def test_context_inputs_are_what_the_kind_of_condition_needs() -> None:
+    quickstart = study(embedding={"shards": 2})
+    corpus = "<results>/corpus/sample/conversations.parquet"
+    assert quickstart.context_inputs("history") == {"conversations": corpus}
+    assert quickstart.context_inputs("profile") == {
+        "profiles": "<results>/personas/profiles.parquet"
+    }
+    assert quickstart.context_inputs("rag") == {
+        "conversations": corpus,
+        "vectors": [f"<results>/embeddings/sample/shards/{shard}-of-2.parquet" for shard in (1, 2)],
+        "questions": "<results>/tasks/{task}.parquet",
+    }
+    assert quickstart.context_inputs("offline") == {}
+
+
+def test_contexts_are_those_of_conditions_with_a_user() -> None:
+    quickstart = study(study={"tasks": ["probe"]})
+    names = [Path(path).stem for path in quickstart.context_tables()]
+    assert names == ["history", "rag", "profile"]
+    assert quickstart.contexts("offline") == []
+    assert quickstart.contexts("rag") == ["<results>/contexts/{task}/{condition}.parquet"]
+
+
+def test_a_control_numbers_its_reruns_after_those_that_it_repeats() -> None:
+    quickstart = study()
+    assert quickstart.first_replicate("probe", "offline") == 0
+    runs = quickstart.config["tasks"]["probe"]["runs"]
+    assert quickstart.first_replicate("probe", "offline_again") == runs
+    assert quickstart.control() == "offline_again"
+
+
+def test_metric_tables_are_those_that_the_study_has() -> None:
+    names = {Path(path).stem for path in study().metric_tables()}
+    assert {"variance", "ranks", "prompt_means"} <= names
+    assert not names & {"arms", "arm_tests", "groups", "calibration", "field"}
+    with_arms = study("studies/history_length.yaml")
+    assert {"arms", "arm_tests"} == {Path(p).stem for p in with_arms.metric_tables()} - names
+
+
+def test_a_table_is_in_the_report_under_the_heading_of_its_stage() -> None:
+    assert report_entry("variance").category == "Metrics"
+    assert report_entry("group_differences").category == "Field"
+    with pytest.raises(KeyError):
+        report_entry("no_such_table")
+
+
+def test_every_table_of_estimates_has_a_caption() -> None:
+    captions = {path.stem for path in (HOME / "workflow/report").glob("*.rst")}
+    tables = {Path(path).stem for path in study("studies/history_length.yaml").metric_tables()}
+    assert tables <= captions
+
+
+def test_a_figure_that_is_not_drawn_says_so() -> None:
+    assert study().figure_task("fig1") == "recommendations"
+    without = study(figures={"fig1": None})
+    assert "fig1" not in without.figures()
+    with pytest.raises(StudyError, match=r"figures\.fig1 is null"):
+        without.figure_task("fig1")
+
+
+def test_outputs_are_files_of_the_study_and_a_bill_where_calls_are_paid() -> None:
+    free = study().outputs()
+    assert all(path.startswith("<results>/") for path in free)
+    assert "<results>/figures/fig3.pdf" in free
+    assert "<results>/cost.csv" not in free
+    assert "<results>/cost.csv" in study(study={"models": ["gpt-6-luna"]}).outputs()
+
+
+def test_the_figure_of_arms_is_named_by_the_study() -> None:
+    arms = study("studies/history_length.yaml")
+    assert arms.figures()[-1] == "history_length"
+    assert arms.arms()[:2] == [("offline", 0), ("history_1", 1)]
+    assert len(arms.arm_contexts()) == 6 * 2
+
+
+def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
+    summary = study().summary()
+    assert summary["users"] == ["history", "rag", "profile"]
+    assert summary["controls"] == ["offline_again"]
+    assert [*summary["conditions"]] == study().config["study"]["conditions"]
+
+
+def test_gpus_are_asked_for_by_jobs_that_encode() -> None:
+    on_gpu = study(embedding={"device": "cuda"})
+    assert (on_gpu.gpus(), on_gpu.gpus("rag"), on_gpu.gpus("history")) == (1, 1, 0)
+    assert study().gpus() == 0
+
+
+def test_small_sources_are_counted_with_their_reading_and_filters() -> None:
+    sources = small_sources(study())
+    assert set(sources["corpora"]) == {"sample"}
+    assert set(sources["personas"]) == {"sample_personas"}
+    assert sources["corpora"]["sample"]["filters"]["min_user_turns"] == 5
+
+
+def test_a_plan_counts_from_tables_only_what_is_here() -> None:
+    here = plan_tables(study(study={"tasks": ["probe"]}))
+    assert "<results>/tasks/probe.parquet" in here
+    assert "<results>/contexts/probe/rag.parquet" in here
+    assert plan_tables(study(plan={"tables": "assume"})) == []
+
+
+def test_pages_are_those_of_this_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "results/quickstart/findings.md"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    written = page.stat().st_mtime
+    assert study().new_pages(written) == ["Findings: results/quickstart/findings.md"]
+    assert study().new_pages(written + 1) == []

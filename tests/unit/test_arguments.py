@@ -1,0 +1,101 @@
+"""Arguments of a script come from its rule by name; what is ambiguous or missing is refused."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from snakemake.iocontainers import (
+    InputFiles,
+    Namedlist,
+    OutputFiles,
+    Params,
+    ResourceList,
+    Wildcards,
+)
+
+from fieldwork.arguments import arguments_of
+
+
+def job(**parts: dict[str, Any]) -> SimpleNamespace:
+    """What Snakemake gives a script, of Snakemake's own types."""
+    types = {
+        "input": InputFiles,
+        "output": OutputFiles,
+        "params": Params,
+        "wildcards": Wildcards,
+        "resources": ResourceList,
+    }
+    values = {
+        kind: made(fromdict={k: _named(v) for k, v in parts.get(kind, {}).items()})
+        for kind, made in types.items()
+    }
+    return SimpleNamespace(**values, threads=2, config={"study": {"name": "s"}})
+
+
+def _named(value: Any) -> Any:
+    return Namedlist(value) if isinstance(value, list) else value
+
+
+def test_each_argument_is_found_by_its_name() -> None:
+    def main(answers: str, variance: str, seed: int, model: str, mem_mb: int, threads: int) -> None:
+        pass
+
+    found = arguments_of(
+        main,
+        job(
+            input={"answers": "a.parquet", "not_needed": "b"},
+            output={"variance": "v.parquet", "variance_csv": "v.csv"},
+            params={"seed": 3, "code": "abc"},
+            wildcards={"model": "m"},
+            resources={"mem_mb": 4096},
+        ),
+    )
+    assert found == {
+        "answers": "a.parquet",
+        "variance": "v.parquet",
+        "seed": 3,
+        "model": "m",
+        "mem_mb": 4096,
+        "threads": 2,
+    }
+
+
+def test_a_list_argument_gets_a_list_of_files_also_of_one_and_of_none() -> None:
+    def main(one: list[str], several: list[str], nothing: list[str]) -> None:
+        pass
+
+    files = {"one": "a", "several": ["b", "c"], "nothing": []}
+    found = arguments_of(main, job(input=files))
+    assert found == {"one": ["a"], "several": ["b", "c"], "nothing": []}
+    assert all(type(value) is list for value in found.values())
+
+
+def test_inputs_and_outputs_stand_for_all_files() -> None:
+    def by_name(inputs: dict[str, Any], outputs: dict[str, str]) -> None:
+        pass
+
+    def in_order(outputs: list[str]) -> None:
+        pass
+
+    made = job(input={"a": "1", "b": ["2", "3"]}, output={"pdf": "x.pdf", "svg": "x.svg"})
+    assert arguments_of(by_name, made) == {
+        "inputs": {"a": "1", "b": ["2", "3"]},
+        "outputs": {"pdf": "x.pdf", "svg": "x.svg"},
+    }
+    assert arguments_of(in_order, made) == {"outputs": ["x.pdf", "x.svg"]}
+
+
+@pytest.mark.parametrize(
+    ("parts", "home"),
+    [
+        ({}, "nothing"),
+        ({"input": {"table": "a"}, "output": {"table": "b"}}, "input and output"),
+        ({"params": {"table": 1}, "wildcards": {"table": "b"}}, "params and wildcards"),
+    ],
+)
+def test_an_argument_without_one_source_is_refused(parts: dict[str, Any], home: str) -> None:
+    def main(table: str) -> None:
+        pass
+
+    with pytest.raises(TypeError, match=f"'table' of main is {home} of the rule"):
+        arguments_of(main, job(**parts))

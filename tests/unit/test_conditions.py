@@ -1,0 +1,54 @@
+"""The table of kinds agrees with the schema, with what makes contexts, and with the shipped config."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork.conditions import KINDS, counts_conversations, has_user, kind_of, materials_of
+from fieldwork.puppets.context_kinds import MAKERS
+
+HOME = Path(__file__).resolve().parents[2]
+
+
+def schema() -> dict[str, Any]:
+    text = (HOME / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = yaml.safe_load(text)
+    return loaded
+
+
+def test_the_schema_knows_the_same_kinds() -> None:
+    conditions = schema()["properties"]["conditions"]["additionalProperties"]
+    assert set(conditions["properties"]["context"]["enum"]) == set(KINDS)
+
+
+def test_every_kind_with_a_user_has_something_that_makes_its_contexts() -> None:
+    assert set(MAKERS) == {name for name, kind in KINDS.items() if kind.has_user}
+
+
+@pytest.mark.parametrize(
+    ("condition", "materials"),
+    [
+        ({"context": "none"}, set()),
+        ({"context": "history", "profile": None}, {"conversations"}),
+        ({"context": "history", "profile": "system"}, {"conversations", "profiles"}),
+        ({"context": "rag", "profile": None}, {"conversations", "vectors", "questions"}),
+        ({"context": "profile", "role": "system"}, {"profiles"}),
+    ],
+    ids=str,
+)
+def test_what_contexts_are_made_from(condition: dict[str, Any], materials: set[str]) -> None:
+    assert materials_of(condition) == materials
+    assert has_user(condition) == bool(materials)
+
+
+def test_only_retrieval_makes_a_context_for_each_question() -> None:
+    by_unit = {name for name, kind in KINDS.items() if kind.context_for == "puppet and item"}
+    assert by_unit == {"rag"} == {name for name, kind in KINDS.items() if kind.is_retrieved}
+
+
+def test_a_profile_alone_has_no_number_of_conversations() -> None:
+    without = {name for name in KINDS if not counts_conversations({"context": name})}
+    assert without == {"profile"}
+    assert kind_of({"context": "history"}).has_conversations
