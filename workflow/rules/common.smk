@@ -59,7 +59,7 @@ report: "../report/study.rst"
 try:
     check_config(config, HOME / "workflow" / "schemas" / "config.schema.yaml", layers.places)
     check_own_name(workflow.config_settings.overwrite_config, workflow.overwrite_configfiles)
-    check_files(config, study.shipped, layers.places)
+    check_files(config, study.resolve, layers.places)
 except StudyError as error:
     raise WorkflowError(str(error))
 

@@ -14,14 +14,14 @@ rule make_field_kit:
         questions=[f"<results>/tasks/{task}.parquet" for task in study.kit_tasks()],
         power="<results>/power/power.parquet",
         advice="<results>/power/advice.csv",
-        page=study.shipped("resources/field_kit/page.html"),
-        style=study.shipped("resources/field_kit/page.css"),
-        script=study.shipped("resources/field_kit/page.js"),
+        page=study.resolve("resources/field_kit/page.html"),
+        style=study.resolve("resources/field_kit/page.css"),
+        script=study.resolve("resources/field_kit/page.js"),
         shipped_texts=str(HOME / "resources/field_kit/texts_en.yaml"),
-        texts=study.shipped(config["field_kit"]["texts"]),
-        consent=study.shipped(config["field_kit"]["consent"]),
-        information_template=study.shipped("resources/field_kit/information.md"),
-        readme_template=study.shipped("resources/field_kit/kit_readme.md"),
+        texts=study.resolve(config["field_kit"]["texts"]),
+        consent=study.resolve(config["field_kit"]["consent"]),
+        information_template=study.resolve("resources/field_kit/information.md"),
+        readme_template=study.resolve("resources/field_kit/kit_readme.md"),
     output:
         survey="<results>/field_kit/survey.html",
         qualtrics="<results>/field_kit/survey_qualtrics.txt",
@@ -174,7 +174,7 @@ rule plot_field_ranks:
         item_agreement="<results>/metrics/item_agreement.parquet",
         rank_agreement="<results>/metrics/rank_agreement.parquet",
         questions=study.task_tables(),
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("field_ranks", "prompts ranked by the field and by each condition"),
     log:
@@ -212,7 +212,7 @@ rule measure_calibration:
 rule plot_calibration:
     input:
         calibration="<results>/metrics/calibration.parquet",
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("calibration", "calibration to the field", "calibration_figure"),
     log:
@@ -231,7 +231,7 @@ rule plot_field_groups:
         groups="<results>/metrics/groups.parquet",
         group_differences="<results>/metrics/group_differences.parquet",
         questions=study.task_tables(),
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("field_groups", "how varied the answers of groups of participants are"),
     log:

@@ -22,7 +22,7 @@ rule plot_fig1:
     input:
         heterogeneity="<results>/metrics/heterogeneity.parquet",
         questions=figure_items("fig1"),
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("fig1", "1: heterogeneity of recommendations"),
     log:
@@ -42,7 +42,7 @@ rule plot_fig2:
     input:
         distributions="<results>/metrics/distributions.parquet",
         questions=figure_items("fig2"),
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("fig2", "2: answers to benchmark questions"),
     log:
@@ -63,7 +63,7 @@ rule plot_fig3:
         accuracy="<results>/metrics/accuracy.parquet",
         ranks="<results>/metrics/ranks.parquet",
         leaderboard=study.optional_file(study.score_task().get("leaderboard")),
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("fig3", "3: benchmark scores over users"),
     log:
@@ -84,7 +84,7 @@ rule plot_arms:
     input:
         arms="<results>/metrics/arms.parquet",
         arm_tests="<results>/metrics/arm_tests.parquet",
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("{arms_figure}", "conditions side by side", "arms_figure"),
     log:
@@ -103,7 +103,7 @@ rule plot_fig4:
     input:
         shifts="<results>/metrics/shifts.parquet",
         questions=figure_items("fig4"),
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("fig4", "4: options that a user moves"),
     log:
@@ -124,7 +124,7 @@ rule plot_fig5:
     input:
         rarefaction="<results>/metrics/rarefaction.parquet",
         questions=figure_items("fig5"),
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("fig5", "5: distinct options among so many answers"),
     log:
@@ -143,7 +143,7 @@ rule plot_categories:
     input:
         subjects="<results>/metrics/subjects.parquet",
         categories="<results>/metrics/categories.parquet",
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("categories", "who asks, by category of subject", "categories_figure"),
     log:

@@ -22,9 +22,9 @@ rule plan_study:
     params:
         code=code("generation/plan_study"),
         name=study.name,
-        tasks=study.selected("tasks"),
-        conditions=study.selected("conditions"),
-        models=study.selected("models"),
+        tasks=study.entries("tasks"),
+        conditions=study.entries("conditions"),
+        models=study.entries("models"),
         prices=config["prices"],
         plan=config["plan"],
         budget_usd=config["generation"]["budget_usd"],
@@ -116,9 +116,9 @@ rule reconcile_costs:
         mem_mb=8192,
     params:
         code=code("generation/reconcile_costs"),
-        tasks=study.selected("tasks"),
-        conditions=study.selected("conditions"),
-        models=study.selected("models"),
+        tasks=study.entries("tasks"),
+        conditions=study.entries("conditions"),
+        models=study.entries("models"),
         prices=config["prices"],
         plan=config["plan"],
     script:

@@ -77,7 +77,7 @@ rule measure_categories:
     input:
         answers=ANSWERS,
         questions=study.task_tables(),
-        subject_categories=study.shipped(config["metrics"]["categories"]),
+        subject_categories=study.resolve(config["metrics"]["categories"]),
     output:
         **metric_tables("subjects", "categories"),
     log:

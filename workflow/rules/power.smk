@@ -26,9 +26,9 @@ rule plan_power:
     params:
         code=code("power/plan_power"),
         settings=config["power"],
-        tasks=study.selected("tasks"),
+        tasks=study.entries("tasks"),
         conditions=study.conditions_and_baseline(),
-        models=study.selected("models"),
+        models=study.entries("models"),
         prices=config["prices"],
         plan=config["plan"],
         # tokens that a pilot's answers took, as for the plan
@@ -46,7 +46,7 @@ rule plan_power:
 rule plot_power:
     input:
         power="<results>/power/power.parquet",
-        style_sheet=study.shipped("resources/figures.mplstyle"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         pdf="<results>/figures/power.pdf",
         svg="<results>/figures/power.svg",

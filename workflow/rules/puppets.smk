@@ -107,7 +107,7 @@ rule build_profiles:
     input:
         personas=study.source(config["profiles"]["personas"]["dataset"]),
         sentences=study.source(config["profiles"]["sentences"]["dataset"]),
-        template=study.shipped(config["profiles"]["template"]),
+        template=study.resolve(config["profiles"]["template"]),
     output:
         profiles=PROFILES,
     log:

@@ -55,7 +55,7 @@ rule write_findings:
 # after the findings, so that it never says more of a study than its results show
 rule record_provenance:
     input:
-        requirements=study.shipped("requirements.txt"),
+        requirements=study.resolve("requirements.txt"),
         findings=ancient("<results>/findings.md"),
         database=ancient("<results>/study.duckdb"),
     output:

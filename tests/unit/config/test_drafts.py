@@ -61,7 +61,7 @@ def test_every_draft_is_a_study_that_its_files_are_enough_for(draft: StudyDraft)
     assert figure_tasks(config)["fig4"] in config["study"]["tasks"]
     for need in needs_of(config):
         there = {"mine": 25, "my_personas": 30}.get(need.source, 57)
-        assert need.needed <= there
+        assert need.n_needed <= there
 
 
 def test_what_the_files_say_is_in_the_study() -> None:

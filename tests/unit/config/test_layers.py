@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fieldwork.config.layers import check_command_line, lay_over, placed
+from fieldwork.config.layers import check_command_line, lay_over, with_place
 from fieldwork.config.settings import check_config
 
 HOME = Path(__file__).resolve().parents[3]
@@ -108,7 +108,7 @@ def test_a_problem_names_the_file_and_line_of_its_setting(
         ("unknown key 'stduy'; known here: study", f"{study} + {HOME}/config.yaml"),
         ("no setting at all", f"{study} + {HOME}/config.yaml"),
     ):
-        assert placed(problem, layers.places) == f"{place}: {problem}"
+        assert with_place(problem, layers.places) == f"{place}: {problem}"
 
 
 def test_places_are_told_from_the_folder_of_the_study(

@@ -36,7 +36,7 @@ def test_the_task_with_the_most_runs_counts_and_only_selected_ones_do() -> None:
     (need,) = needs(
         study=study, tasks={"mmlu_lite": {"runs": 90}, "recommendations": {"runs": 500}}
     )
-    assert (need.needed, need.task) == (90, "mmlu_lite")
+    assert (need.n_needed, need.task) == (90, "mmlu_lite")
 
 
 def test_users_need_as_many_conversations_as_are_drawn_of_them() -> None:
@@ -45,13 +45,13 @@ def test_users_need_as_many_conversations_as_are_drawn_of_them() -> None:
         return needs(study={"conditions": ["c"]}, conditions={"c": condition})
 
     (need,) = of(conversations=5)
-    assert (need.unit, need.at_least, need.needed) == ("users", 5, 40)
+    assert (need.unit, need.at_least, need.n_needed) == ("users", 5, 40)
     (need,) = of(conversations=5, out_of=8)
-    assert (need.unit, need.at_least, need.needed) == ("users", 8, 40)
+    assert (need.unit, need.at_least, need.n_needed) == ("users", 8, 40)
     (need,) = of(conversations=5, pool="corpus")
-    assert (need.unit, need.at_least, need.needed) == ("conversations", 1, 200)
+    assert (need.unit, need.at_least, need.n_needed) == ("conversations", 1, 200)
     (need,) = of(conversations=5, out_of=8, pool="corpus")
-    assert (need.unit, need.needed) == ("conversations", 8)
+    assert (need.unit, need.n_needed) == ("conversations", 8)
     personas, users = of(profile="system")
     assert (personas.unit, personas.source, users.unit) == ("personas", "sample_personas", "users")
 

@@ -39,10 +39,10 @@ def test_a_shipped_file_is_the_study_folders_own_where_it_has_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert study().shipped("resources/categories.csv") == str(HOME / "resources/categories.csv")
+    assert study().resolve("resources/categories.csv") == str(HOME / "resources/categories.csv")
     (tmp_path / "resources").mkdir()
     (tmp_path / "resources/categories.csv").touch()
-    assert study().shipped("resources/categories.csv") == "resources/categories.csv"
+    assert study().resolve("resources/categories.csv") == "resources/categories.csv"
     assert study().optional_file(None) == []
 
 

@@ -59,8 +59,10 @@ def test_personas_are_counted_as_they_are_drawn(tmp_path: Path) -> None:
 def test_a_count_says_what_there_is_and_what_is_needed() -> None:
     needs = [
         USERS,
-        USERS._replace(condition="pool", unit="conversations", at_least=1, needed=12),
-        USERS._replace(condition="profile", source="people", unit="personas", at_least=1, needed=2),
+        USERS._replace(condition="pool", unit="conversations", at_least=1, n_needed=12),
+        USERS._replace(
+            condition="profile", source="people", unit="personas", at_least=1, n_needed=2
+        ),
     ]
     assert puppet_counts(needs, {"mine": [5, 6, 1, 5], "people": [1, 1]}) == [
         PuppetCount("history_5", "mine", "users", 5, 3, 3),
@@ -88,7 +90,7 @@ def test_a_count_says_what_there_is_and_what_is_needed() -> None:
             "name a larger corpus",
         ),
         (
-            USERS._replace(unit="conversations", at_least=1, needed=12),
+            USERS._replace(unit="conversations", at_least=1, n_needed=12),
             [5, 6],
             "conditions.history_5 needs 12 conversations (tasks.trivia.runs), but corpora.mine has 11 "
             "after its filters (min_user_turns: 5); lower tasks.trivia.runs or "

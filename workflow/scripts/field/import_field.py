@@ -52,15 +52,15 @@ def main(
     )
     key = privacy.read_key(Path(field["key_file"]))
     refuse_return(raw, key, deletions)
-    kept = importing.keep(raw, key)
-    excluded = checks.default_excluded() if field["exclude"] is None else field["exclude"]
+    kept_field = importing.keep(raw, key)
+    excluding_checks = checks.default_excluded() if field["exclude"] is None else field["exclude"]
     rows = checks.check_answers(
-        kept.answers, items, excluded=excluded, is_refusal=is_refusal, labels=labels
+        kept_field.answers, items, excluded=excluding_checks, is_refusal=is_refusal, labels=labels
     )
     tables.write_table(answers, rows, FieldAnswer)
-    tables.write_table(participants, kept.participants, Participant)
-    tables.write_table(quality, checks.quality(rows, excluded=excluded), QualityCheck)
-    losses = measure_attrition(rows, kept.participants, seed=seed)
+    tables.write_table(participants, kept_field.participants, Participant)
+    tables.write_table(quality, checks.quality(rows, excluded=excluding_checks), QualityCheck)
+    losses = measure_attrition(rows, kept_field.participants, seed=seed)
     tables.write_table(attrition, losses, Attrition)
 
 

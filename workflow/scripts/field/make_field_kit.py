@@ -40,7 +40,7 @@ def main(
     ids = qualtrics.question_ids(survey)
     by_page = page_map(survey, "resources/field/page")
     by_qualtrics = qualtrics_map(survey, "resources/field/qualtrics", ids)
-    written = {
+    texts_of_files = {
         "survey": web_page.render(survey, page, words, consent),
         "qualtrics": qualtrics.render(survey, words, consent),
         "page_map": documents.column_map(name, by_page, documents.PAGE_MAP),
@@ -54,7 +54,7 @@ def main(
             survey.repeats,
         ),
     }
-    for output, text in written.items():
+    for output, text in texts_of_files.items():
         with tables.atomic_path(outputs[output]) as partial:
             partial.write_text(text, encoding="utf-8")
     columns = [*PowerAdvice.__dataclass_fields__]

@@ -45,16 +45,16 @@ def main(
     )
     prompts = {(t, c): read_prompts(study, t, c) for t in tasks for c in conditions}
     rows: list[PlanRow] = []
-    learnt: dict[str, Learnt] = {}
+    lessons: dict[str, Learnt] = {}
     for model, entry in models.items():
-        learnt[model] = read_learnt(study, model, prompts)
+        lessons[model] = read_learnt(study, model, prompts)
         price = price_of(prices, entry.get("model", ""))
         answers = answered_by_ledger(study, model, entry, prompts)
         for arm in read_arms(study, model, prompts, answers):
-            tokens = learnt[model].output_tokens.get(arm.task)
+            tokens = lessons[model].output_tokens.get(arm.task)
             measured_arm = arm if tokens is None else arm._replace(output_tokens=tokens)
-            rows += plan_rows(measured_arm, entry, price, learnt[model], plan["latency_s"])
-    facts = Facts(name, budget_usd, warnings_of(models, rows), assumptions_of(plan, learnt, rows))
+            rows += plan_rows(measured_arm, entry, price, lessons[model], plan["latency_s"])
+    facts = Facts(name, budget_usd, warnings_of(models, rows), assumptions_of(plan, lessons, rows))
     tables.write_table(csv, rows, PlanRow)
     with tables.atomic_path(page) as partial:
         partial.write_text(render(rows, facts), encoding="utf-8")

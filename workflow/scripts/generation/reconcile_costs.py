@@ -31,21 +31,21 @@ def main(
     files = {*questions, *requests, *contexts}
     study = Study(tasks, conditions, plan, folder=str(Path(cost).parent), files=files)
     prompts = {(t, c): read_prompts(study, t, c) for t in tasks for c in conditions}
-    planned = {}
+    planned_usd = {}
     for model, entry in models.items():
         price = price_of(prices, entry.get("model", ""))
         for arm in read_arms(study, model, prompts, {}):
             # what was known before the first answer: nothing learnt
             for row in plan_rows(arm, entry, price, learn([], [], {}), plan["latency_s"]):
                 if row.is_chosen:
-                    planned[model, arm.task, arm.condition] = row.cost_expected_usd
-    billed = (
+                    planned_usd[model, arm.task, arm.condition] = row.cost_expected_usd
+    bills = (
         Billed(*row)
         for path in responses
         for row in tables.read_columns(path, Response, Billed._fields)
     )
     storing = {name for name, entry in models.items() if entry.get("explicit_cache")}
-    tables.write_table(cost, cost_rows(billed, planned, storing), CostRow)
+    tables.write_table(cost, cost_rows(bills, planned_usd, storing), CostRow)
 
 
 if __name__ == "__main__":

@@ -49,8 +49,8 @@ class CorpusDraft:
     @property
     def min_user_turns(self) -> int:
         """The strictest filter that leaves enough users, else the one that leaves all."""
-        wanted = min(ENOUGH_USERS, max(self.users.values()))
-        return max(turns for turns, n in self.users.items() if n >= wanted)
+        fewest_users = min(ENOUGH_USERS, max(self.users.values()))
+        return max(turns for turns, n in self.users.items() if n >= fewest_users)
 
     @property
     def n_users(self) -> int:
@@ -79,9 +79,9 @@ class StudyDraft:
     @property
     def runs(self) -> int:
         """Puppets of a condition, and reruns offline."""
-        there = [self.corpus.n_users] if self.corpus else []
-        there += [self.personas.n_personas] if self.personas else []
-        return min([MOST_PUPPETS, *there])
+        supplies = [self.corpus.n_users] if self.corpus else []
+        supplies += [self.personas.n_personas] if self.personas else []
+        return min([MOST_PUPPETS, *supplies])
 
     @property
     def needs_chat_model(self) -> bool:
@@ -141,10 +141,10 @@ def _section(comments: Sequence[str], **content: Any) -> str:
     lines = "".join(f"# {comment}\n" for comment in comments)
     if not content:
         return lines
-    dumped: str = yaml.safe_dump(
+    yaml_text: str = yaml.safe_dump(
         content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
     )
-    return lines + dumped
+    return lines + yaml_text
 
 
 def _about_models(draft: StudyDraft) -> list[str]:
@@ -184,8 +184,8 @@ def _task(task: TaskDraft, runs: int) -> dict[str, Any]:
 
 
 def _about_corpus(corpus: CorpusDraft) -> list[str]:
-    left = ", ".join(f"{m}: {n}" for m, n in corpus.users.items())
-    return [f"Users that are left at each `min_user_turns`: {left}."]
+    users_by_turns = ", ".join(f"{m}: {n}" for m, n in corpus.users.items())
+    return [f"Users that are left at each `min_user_turns`: {users_by_turns}."]
 
 
 def _corpus(corpus: CorpusDraft) -> dict[str, Any]:

@@ -20,24 +20,26 @@ def broken_labels(config: Config) -> Iterator[str]:
 
 def _alike(registry: str, config: Config) -> Iterator[str]:
     """Selected entries that a reader could not tell apart."""
-    seen = {"field": "real users' answers"} if registry == "conditions" and config["field"] else {}
+    owners = (
+        {"field": "real users' answers"} if registry == "conditions" and config["field"] else {}
+    )
     for name in config["study"][registry]:
         label = config[registry][name]["label"]
         key = " ".join(label.split()).casefold()
-        if key in seen:
+        if key in owners:
             yield (
-                f"{registry}.{name}.label: {label!r} is the label of {seen[key]} as well, and no figure "
-                f"could tell them apart; give each its own"
+                f"{registry}.{name}.label: {label!r} is the label of {owners[key]} as well; give each its "
+                f"own, or no figure can tell them apart"
             )
-        seen[key] = f"{registry}.{name}"
+        owners[key] = f"{registry}.{name}"
 
 
 def broken_baseline(config: Config) -> Iterator[str]:
     """A baseline that is not asked: every comparison with it would be empty."""
-    baseline, selected = config["metrics"]["baseline"], config["study"]["conditions"]
-    if baseline not in selected and len(selected) > 1:
+    baseline, conditions = config["metrics"]["baseline"], config["study"]["conditions"]
+    if baseline not in conditions and len(conditions) > 1:
         yield (
-            f"metrics.baseline: {baseline!r} is not in study.conditions ({', '.join(selected)}), so "
+            f"metrics.baseline: {baseline!r} is not in study.conditions ({', '.join(conditions)}), so "
             f"nothing can be compared with it; select it there, or name one of these"
         )
 
@@ -52,7 +54,7 @@ def broken_arms(config: Config) -> Iterator[str]:
         yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
     for name in arms["conditions"] or ():
         if name not in config["study"]["conditions"]:
-            selected = ", ".join(config["study"]["conditions"])
-            yield f"arms.conditions: {name!r} is not among study.conditions ({selected})"
+            conditions = ", ".join(config["study"]["conditions"])
+            yield f"arms.conditions: {name!r} is not among study.conditions ({conditions})"
         elif arms["x"] == "conversations" and not counts_conversations(config["conditions"][name]):
             yield f"arms.conditions: {name!r} has no number of conversations; leave it out"

@@ -27,8 +27,8 @@ def broken_field(config: Config) -> Iterator[str]:
     if field is None:
         return
     if (field["path"] is None) == (field["osf"] is None):
-        both = "both are given" if field["path"] is not None else "neither is given"
-        yield f"field: {both}; give path for files on this machine, or osf for a project to fetch"
+        problem = "both are given" if field["path"] is not None else "neither is given"
+        yield f"field: {problem}; give path for files on this machine, or osf for a project to fetch"
         return
     if Path(field["key_file"]).parts[:1] == ("results",):
         yield (
@@ -59,18 +59,18 @@ def field_files(config: Config) -> list[str]:
     path = field["path"]
     is_folder = Path(path).is_dir()
     pattern = f"{glob.escape(path)}/**/*" if is_folder else path
-    listed = sorted(glob.glob(pattern, recursive=True))
+    paths = sorted(glob.glob(pattern, recursive=True))
     # spreadsheet programs leave a lock beside an open file
-    there = [f for f in listed if Path(f).is_file() and not _is_of_others(f)]
-    there = [path] if not there and Path(path).is_file() else there
-    if not there:
+    files = [f for f in paths if Path(f).is_file() and not _is_of_others(f)]
+    files = [path] if not files and Path(path).is_file() else files
+    if not files:
         raise StudyError(f"field.path: nothing at {path}; correct the path, or give osf")
-    readable = [file for file in there if Path(file).suffix.lower() in READABLE]
+    readable = [file for file in files if Path(file).suffix.lower() in READABLE]
     if readable:
         return readable
-    others = ", ".join(Path(file).name for file in there[:5])
+    names = ", ".join(Path(file).name for file in files[:5])
     raise StudyError(
-        f"field.path: {path} holds nothing that is read ({others}); export the answers as "
+        f"field.path: {path} holds nothing that is read ({names}); export the answers as "
         f"{', '.join(READABLE)}"
     )
 
@@ -103,12 +103,12 @@ def _broken_layout(field: Config) -> Iterator[str]:
 def _broken_participant(field: Config) -> Iterator[str]:
     """Other columns are kept as the file says them, so none may be the one that says who answered."""
     columns = field["columns"]
-    others = {f"field.columns.{role}": columns[role] for role in ("platform", "model", "prompt")}
-    others |= {f"field.columns.{role}": columns[role] for role in ("answer", "position")}
-    others |= {f"field.columns.groups.{name}": c for name, c in columns["groups"].items()}
+    roles = ("platform", "model", "prompt", "answer", "position")
+    named_columns = {f"field.columns.{role}": columns[role] for role in roles}
+    named_columns |= {f"field.columns.groups.{name}": c for name, c in columns["groups"].items()}
     if field["layout"] == "wide":
-        others |= {f"field.prompts.{name}": c for name, c in field["prompts"].items()}
-    for setting, column in others.items():
+        named_columns |= {f"field.prompts.{name}": c for name, c in field["prompts"].items()}
+    for setting, column in named_columns.items():
         if column is not None and column.strip() == columns["participant"].strip():
             yield (
                 f"{setting}: {column!r} is field.columns.participant, which nothing else may be: ids "
@@ -117,40 +117,40 @@ def _broken_participant(field: Config) -> Iterator[str]:
 
 
 def _broken_models(field: Config, config: Config) -> Iterator[str]:
-    asked = config["study"]["models"]
+    models = config["study"]["models"]
     for value, name in field["models"].items():
-        if name is not None and name not in asked:
+        if name is not None and name not in models:
             yield (
                 f"field.models: {value!r} is {name!r}, which is not among study.models "
-                f"({', '.join(asked)}); select it there, or write null to leave such rows out"
+                f"({', '.join(models)}); select it there, or write null to leave such rows out"
             )
     if (
-        len(asked) > 1
+        len(models) > 1
         and field["columns"]["model"] is None
         and field["columns"]["platform"] is None
     ):
         yield (
-            f"field.columns.model: the study asks {len(asked)} models, so name the column that says "
+            f"field.columns.model: the study asks {len(models)} models, so name the column that says "
             f"which one answered"
         )
 
 
 def _broken_prompt(name: str, config: Config) -> Iterator[str]:
     """Only what is known before the tasks are made: their names, and items that they list."""
-    selected = config["study"]["tasks"]
+    tasks = config["study"]["tasks"]
     task, _, item_id = name.rpartition("/") if name.count("/") == 1 else ("", "", name)
-    if task and task not in selected:
-        yield f"field.prompts: {name!r} names no task of study.tasks ({', '.join(selected)})"
+    if task and task not in tasks:
+        yield f"field.prompts: {name!r} names no task of study.tasks ({', '.join(tasks)})"
         return
-    known = [_listed_items(config["tasks"][t]) for t in ([task] if task else selected)]
-    if None in known:
+    items_by_task = [_listed_items(config["tasks"][t]) for t in ([task] if task else tasks)]
+    if None in items_by_task:
         return
-    items = sorted({item for listed in known for item in listed or ()})
+    items = sorted({item for names in items_by_task for item in names or ()})
     if item_id not in items:
         yield f"field.prompts: {name!r} is no item of the study's tasks ({', '.join(items)})"
 
 
 def _listed_items(task: Config) -> list[str] | None:
     """The items of a task, where its sources list them."""
-    listed = [source.get("item_ids") for source in task["sources"]]
-    return [item for items in listed for item in items] if all(listed) else None
+    item_ids = [source.get("item_ids") for source in task["sources"]]
+    return [item for items in item_ids for item in items] if all(item_ids) else None

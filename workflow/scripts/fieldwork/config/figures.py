@@ -81,9 +81,9 @@ def survey_tasks(config: Config) -> list[str]:
 
     A whole benchmark is asked only where there is nothing else.
     """
-    both = [task for task in (task_of(config, "fig1"), task_of(config, "fig2")) if task]
-    few = [task for task in both if not is_whole_benchmark(config["tasks"][task])]
-    return [*dict.fromkeys(few or both)]
+    tasks = [task for task in (task_of(config, "fig1"), task_of(config, "fig2")) if task]
+    short_tasks = [task for task in tasks if not is_whole_benchmark(config["tasks"][task])]
+    return [*dict.fromkeys(short_tasks or tasks)]
 
 
 def ranked_tasks(config: Config) -> dict[str, str]:
@@ -118,12 +118,12 @@ def broken_figures(config: Config) -> Iterator[str]:
 def _broken_figure(figure: str, task: str, config: Config) -> Iterator[str]:
     instead = "null" if figure == "categories" else f"{AUTO}, or null"
     if task not in config["tasks"]:
-        known = ", ".join(sorted(config["tasks"]))
-        yield f"figures.{figure}: {task!r} is not in tasks (there are {known})"
+        names = ", ".join(sorted(config["tasks"]))
+        yield f"figures.{figure}: {task!r} is not in tasks (there are {names})"
     elif task not in config["study"]["tasks"]:
-        selected = ", ".join(config["study"]["tasks"])
+        names = ", ".join(config["study"]["tasks"])
         yield (
-            f"figures.{figure}: {task!r} is not in study.tasks ({selected}); select it there, name one "
+            f"figures.{figure}: {task!r} is not in study.tasks ({names}); select it there, name one "
             f"of these, or write {instead}"
         )
     elif not kinds_of(config["tasks"][task]) & SUITABLE[figure]:

@@ -39,7 +39,7 @@ class Places(NamedTuple):
         return self.by_setting.get(setting, self.files)
 
 
-def placed(problem: str, source: str | Places) -> str:
+def with_place(problem: str, source: str | Places) -> str:
     """A problem, which begins with its setting, after the place of that setting.
 
     Args:
@@ -78,11 +78,11 @@ def lay_over(files: Sequence[str | Path], command_line: Mapping[str, Any]) -> La
     for file in files:
         name = _short(file)
         layer = read_yaml(name)
-        settings = _merged(settings, layer.settings)
+        settings = _merge(settings, layer.settings)
         # the lowest file is shipped: a setting of it that does not fit has to be said in the one above
         place = " + ".join(names) if name == names[-1] else name
         places |= {setting: f"{place}, line {line}" for setting, line in layer.lines.items()}
-    settings = _merged(settings, command_line)
+    settings = _merge(settings, command_line)
     places |= dict.fromkeys(_settings_in(command_line), "--config")
     return Layers(settings, Places(places, " + ".join(names)))
 
@@ -90,26 +90,26 @@ def lay_over(files: Sequence[str | Path], command_line: Mapping[str, Any]) -> La
 def _short(file: str | Path) -> str:
     """A file's path from the folder of the study, where it lies in it."""
     path = Path(file)
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    folder = Path.cwd()
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any], *way: str) -> Config:
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any], *keys: str) -> Config:
     """`above` over `below`; `way` are the keys that lead there."""
-    merged = dict(below)
+    layer = dict(below)
     for key, value in above.items():
         if not isinstance(value, Mapping):
-            merged[key] = value
+            layer[key] = value
             continue
-        base = merged.get(key)
+        base = layer.get(key)
         base = base if isinstance(base, Mapping) else {}
-        if len(way) == 1:
-            base = _kept(way[0], base, value)
-        merged[key] = _merged(base, value, *way, key)
-    return merged
+        if len(keys) == 1:
+            base = _base_of(keys[0], base, value)
+        layer[key] = _merge(base, value, *keys, key)
+    return layer
 
 
-def _kept(registry: str, base: Mapping[str, Any], entry: Mapping[str, Any]) -> Mapping[str, Any]:
+def _base_of(registry: str, base: Mapping[str, Any], entry: Mapping[str, Any]) -> Mapping[str, Any]:
     """What an entry takes over from the one below it."""
     kind = KINDS.get(registry, "")
     if kind in entry and entry[kind] != base.get(kind):
@@ -119,12 +119,12 @@ def _kept(registry: str, base: Mapping[str, Any], entry: Mapping[str, Any]) -> M
     return base
 
 
-def _settings_in(layer: Mapping[str, Any], where: str = "") -> list[str]:
+def _settings_in(layer: Mapping[str, Any], prefix: str = "") -> list[str]:
     names = []
     for key, value in layer.items():
-        names.append(f"{where}{key}")
+        names.append(f"{prefix}{key}")
         if isinstance(value, Mapping):
-            names += _settings_in(value, f"{where}{key}.")
+            names += _settings_in(value, f"{prefix}{key}.")
     return names
 
 

@@ -17,7 +17,7 @@ FIGURES = ("power", "calibration", "field_groups", "field_ranks", "categories")
 _DEVICES = frozenset(
     ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)))
 )
-_TAKEN: Mapping[str, Mapping[str, str]] = {
+_RESERVED_NAMES: Mapping[str, Mapping[str, str]] = {
     "models": {"budget": "resources/ledger/budget.sqlite holds what all models have spent"},
     "conditions": {"field": "it is the condition of real users' answers"},
     "corpora": {"osf": "resources/downloads/osf holds what was fetched from OSF"},
@@ -34,9 +34,9 @@ def broken_names(config: Config) -> Iterator[str]:
     for registry in ("models", "conditions", "tasks", "corpora", "datasets"):
         for name in config[registry]:
             setting = f"{registry}.{name}"
-            taken = _TAKEN.get(registry, {}).get(name.lower())
-            if taken:
-                yield f"{setting}: {taken}; choose another name"
+            reason = _RESERVED_NAMES.get(registry, {}).get(name.lower())
+            if reason:
+                yield f"{setting}: {reason}; choose another name"
             if registry == "models" and name.lower().endswith(".batches"):
                 yield (
                     f"{setting}: the file of this name is where the batches of "
@@ -56,11 +56,11 @@ def _unusable(setting: str, name: str) -> Iterator[str]:
 
 
 def _alike(registry: str, names: list[str]) -> Iterator[str]:
-    seen: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.lower(), name)
-        if other != name:
+        first = spellings.setdefault(name.lower(), name)
+        if first != name:
             yield (
-                f"{registry}.{name}: {other!r} is the same name on macOS and Windows, where capitals do "
+                f"{registry}.{name}: {first!r} is the same name on macOS and Windows, where capitals do "
                 f"not count in the names of files; choose another name"
             )

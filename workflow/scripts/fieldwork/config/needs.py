@@ -15,7 +15,7 @@ Unit = Literal["users", "conversations", "personas"]
 
 SMALL = 8_000_000
 """Bytes of files that are counted in about a second, compressed ones by what is in them."""
-_COMPRESSED = {".xlsx": 10, ".gz": 5, ".zip": 5}
+_EXPANSION = {".xlsx": 10, ".gz": 5, ".zip": 5}
 
 
 class Need(NamedTuple):
@@ -26,7 +26,7 @@ class Need(NamedTuple):
         source: the entry of `corpora` or `datasets`.
         unit: what is counted there.
         at_least: conversations a user must have to count, or 1.
-        needed: how many of the unit, for the task with the most runs.
+        n_needed: how many of the unit, for the task with the most runs.
         task: that task.
         filters: the filters of the corpus that are on, as a person would write them.
     """
@@ -35,7 +35,7 @@ class Need(NamedTuple):
     source: str
     unit: Unit
     at_least: int
-    needed: int
+    n_needed: int
     task: str
     filters: str
 
@@ -58,28 +58,28 @@ def _needs_of(config: Config, condition: str, task: str, runs: int) -> Iterator[
         yield Need(condition, source, "personas", 1, runs, task, "")
     if not kind_of(entry).has_conversations:
         return
-    corpus, drawn = entry["corpus"], entry["out_of"] or entry["conversations"]
-    filters = _said(filters_of(config, corpus))
+    corpus, n_conversations = entry["corpus"], entry["out_of"] or entry["conversations"]
+    filters = _filter_text(filters_of(config, corpus))
     if entry["pool"] == "user":
-        yield Need(condition, corpus, "users", drawn, runs, task, filters)
+        yield Need(condition, corpus, "users", n_conversations, runs, task, filters)
     else:
         # with out_of each puppet draws from all conversations; else no two puppets share one
-        needed = drawn if entry["out_of"] else drawn * runs
-        yield Need(condition, corpus, "conversations", 1, needed, task, filters)
+        n_needed = n_conversations if entry["out_of"] else n_conversations * runs
+        yield Need(condition, corpus, "conversations", 1, n_needed, task, filters)
 
 
-def _said(filters: Config) -> str:
-    on = [
+def _filter_text(filters: Config) -> str:
+    settings = [
         f"{name}: {', '.join(value) if isinstance(value, list) else str(value).lower()}"
         for name, value in filters.items()
         if value not in (None, False, [])
     ]
-    return ", ".join(on)
+    return ", ".join(settings)
 
 
 def are_small(files: Sequence[str]) -> bool:
     """Whether files are counted so quickly that it can be done whenever a config is read."""
     sizes = (
-        Path(file).stat().st_size * _COMPRESSED.get(Path(file).suffix.lower(), 1) for file in files
+        Path(file).stat().st_size * _EXPANSION.get(Path(file).suffix.lower(), 1) for file in files
     )
     return sum(sizes) <= SMALL

@@ -92,7 +92,7 @@ def _can_count(study: Study, task: str, condition: str | None = None) -> bool:
 def plan_tables(study: Study) -> list[str]:
     """The tables that a plan is counted from: those on this machine, or made from what is."""
     tasks = [task for task in study.tasks if _can_count(study, task)]
-    arms = [(t, c) for t in tasks for c in study.selected("conditions") if _can_count(study, t, c)]
+    arms = [(t, c) for t in tasks for c in study.entries("conditions") if _can_count(study, t, c)]
     return [
         *(f"<results>/tasks/{task}.parquet" for task in tasks),
         *(f"<results>/requests/{task}/{condition}.parquet" for task, condition in arms),
@@ -124,7 +124,7 @@ def ledger_time_stamps(study: Study) -> dict[str, int]:
         study,
         [
             f"resources/ledger/{model}.sqlite{part}"
-            for model in study.selected("models")
+            for model in study.entries("models")
             for part in ("", "-wal")
         ],
     )

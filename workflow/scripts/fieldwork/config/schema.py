@@ -16,7 +16,9 @@ from jsonschema.exceptions import ValidationError
 
 Config = dict[str, Any]
 
-UNREPEATED = frozenset({"api_key_env", "token_env", "base_url", "proxy", "headers", "headers_env"})
+SECRET_SETTINGS = frozenset(
+    {"api_key_env", "token_env", "base_url", "proxy", "headers", "headers_env"}
+)
 """Settings whose values no message repeats: a secret may have been pasted there."""
 
 
@@ -64,10 +66,10 @@ def _filling_validator() -> Any:
         # an alternative of a oneOf that does not hold must leave the instance alone
         if isinstance(instance, dict) and not problems and _belongs(instance, properties):
             for name, rule in properties.items():
-                resolved = _resolved(validator, rule)
-                if "default" in resolved:
+                property_rule = _resolve(validator, rule)
+                if "default" in property_rule:
                     # a copy, or all places would share one list
-                    instance.setdefault(name, copy.deepcopy(resolved["default"]))
+                    instance.setdefault(name, copy.deepcopy(property_rule["default"]))
             problems = list(check_properties(validator, properties, instance, schema))
         yield from problems
 
@@ -81,11 +83,11 @@ def _filling_validator() -> Any:
 
 def _of_another_kind(instance: Any, properties: Mapping[str, Any]) -> Mapping[str, Any]:
     """The properties whose one allowed value the instance does not have."""
-    given = instance if isinstance(instance, dict) else {}
+    entry = instance if isinstance(instance, dict) else {}
     return {
         name: rule
         for name, rule in properties.items()
-        if "const" in rule and name in given and given[name] != rule["const"]
+        if "const" in rule and name in entry and entry[name] != rule["const"]
     }
 
 
@@ -93,7 +95,7 @@ def _belongs(instance: Mapping[str, Any], properties: Mapping[str, Any]) -> bool
     return set(instance) <= set(properties)
 
 
-def _resolved(validator: Any, rule: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolve(validator: Any, rule: Mapping[str, Any]) -> Mapping[str, Any]:
     if "$ref" in rule:
         target: Mapping[str, Any] = validator._resolver.lookup(rule["$ref"]).contents
         return {**target, **rule}
@@ -104,9 +106,11 @@ def _plainest(errors: Iterable[ValidationError]) -> ValidationError | None:
     """The error a user should see first: of alternatives, those of the one that was meant."""
     first = min(errors, key=_reading_order, default=None)
     while first is not None and first.context:
-        chosen = min(first.context, key=_wrongness)
-        meant = [e for e in first.context if e.schema_path[0] == chosen.schema_path[0]]
-        first = min(meant, key=lambda error: len(error.absolute_path))
+        likeliest = min(first.context, key=_wrongness)
+        errors_of_alternative = [
+            e for e in first.context if e.schema_path[0] == likeliest.schema_path[0]
+        ]
+        first = min(errors_of_alternative, key=lambda error: len(error.absolute_path))
     return first
 
 
@@ -127,24 +131,24 @@ def _wrongness(error: ValidationError) -> tuple[bool, int]:
 
 
 def _sentence(error: ValidationError, rules: Config) -> str:
-    where = ".".join(str(part) for part in error.absolute_path)
+    setting = ".".join(str(part) for part in error.absolute_path)
     if error.validator in ("additionalProperties", "unevaluatedProperties"):
         rule: Config = error.schema if isinstance(error.schema, dict) else {}
-        shared = rules["$defs"].get(rule.get("$ref", "").removeprefix("#/$defs/"), {})
-        known = {*rule.get("properties", {}), *shared.get("properties", {})}
+        definition = rules["$defs"].get(rule.get("$ref", "").removeprefix("#/$defs/"), {})
+        names = {*rule.get("properties", {}), *definition.get("properties", {})}
         instance: Config = error.instance if isinstance(error.instance, dict) else {}
-        unknown = sorted(str(key) for key in instance if key not in known)
-        place = f"{where}: " if where else ""
-        allowed = f"; known here: {', '.join(sorted(known))}" if known else ""
-        return f"{place}unknown key {unknown[0]!r}{allowed}"
-    described = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
-    hint = f" ({described.rstrip('.')})" if described else ""
+        unknown_keys = sorted(str(key) for key in instance if key not in names)
+        place = f"{setting}: " if setting else ""
+        names_text = f"; known here: {', '.join(sorted(names))}" if names else ""
+        return f"{place}unknown key {unknown_keys[0]!r}{names_text}"
+    description = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+    hint = f" ({description.rstrip('.')})" if description else ""
     is_name = "propertyNames" in error.absolute_schema_path
-    if not is_name and UNREPEATED & {str(part) for part in error.absolute_path}:
-        return f"{where}: the value does not fit{hint}"
+    if not is_name and SECRET_SETTINGS & {str(part) for part in error.absolute_path}:
+        return f"{setting}: the value does not fit{hint}"
     if error.validator == "pattern":
-        return f"{where}: {error.instance!r} does not fit{hint}"
-    return f"{where or 'the config'}: {_plain(error)}{hint}"
+        return f"{setting}: {error.instance!r} does not fit{hint}"
+    return f"{setting or 'the config'}: {_plain(error)}{hint}"
 
 
 _TYPES = {

@@ -13,7 +13,7 @@ from fieldwork.conditions import counts_conversations, has_user, kind_of
 from fieldwork.config.drawing import broken_arms, broken_baseline, broken_labels
 from fieldwork.config.field import broken_field
 from fieldwork.config.figures import broken_figures, figure_tasks
-from fieldwork.config.layers import Places, placed
+from fieldwork.config.layers import Places, with_place
 from fieldwork.config.models import broken_models
 from fieldwork.config.names import broken_names
 from fieldwork.config.schema import fill
@@ -40,7 +40,7 @@ def check_config(config: Config, schema: Path, source: str | Places) -> None:
     problem = next(secrets_in(config), None) or fill(config, schema)
     problem = problem or next(_problems(config), None)
     if problem is not None:
-        raise StudyError(placed(problem, source))
+        raise StudyError(with_place(problem, source))
     for condition in config["conditions"].values():
         if "corpus" in condition:
             condition["corpus"] = condition["corpus"] or config["study"]["corpus"]
@@ -84,20 +84,20 @@ def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
     study = overlay.get("study") or {}
     if not files or "name" in study:
         return
-    listed = " + ".join(file.name for file in files)
+    names = " + ".join(file.name for file in files)
     raise StudyError(
-        f"{listed}: study.name is missing, so the results would replace those of another study; add "
+        f"{names}: study.name is missing, so the results would replace those of another study; add "
         f"study: {{name: {files[0].stem}}}"
     )
 
 
-def _not_finite(value: Any, where: str = "") -> Iterator[str]:
+def _not_finite(value: Any, setting: str = "") -> Iterator[str]:
     # .nan and .inf are numbers to YAML, and a schema's minimum lets them pass
     if isinstance(value, float) and not math.isfinite(value):
-        yield f"{where}: {value} is no finite number"
+        yield f"{setting}: {value} is no finite number"
     pairs = value.items() if isinstance(value, dict) else ()
     for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
-        yield from _not_finite(inner, f"{where}.{key}" if where else str(key))
+        yield from _not_finite(inner, f"{setting}.{key}" if setting else str(key))
 
 
 def _broken_references(config: Config) -> Iterator[str]:
@@ -111,18 +111,18 @@ def _broken_references(config: Config) -> Iterator[str]:
         yield from _missing(f"profiles.{part}.dataset", dataset, "datasets", config)
     for task in study["tasks"]:
         for number, source in enumerate(config["tasks"].get(task, {}).get("sources", [])):
-            where = f"tasks.{task}.sources.{number}.dataset"
-            yield from _missing(where, source["dataset"], "datasets", config)
+            setting = f"tasks.{task}.sources.{number}.dataset"
+            yield from _missing(setting, source["dataset"], "datasets", config)
     for name, condition in config["conditions"].items():
         if condition.get("corpus"):
-            where = f"conditions.{name}.corpus"
-            yield from _missing(where, condition["corpus"], "corpora", config)
+            setting = f"conditions.{name}.corpus"
+            yield from _missing(setting, condition["corpus"], "corpora", config)
         if condition.get("after"):
             yield from _broken_control(f"conditions.{name}.after", condition, config)
     yield from _missing("metrics.baseline", config["metrics"]["baseline"], "conditions", config)
-    both = sorted(set(config["corpora"]) & set(config["datasets"]))
-    if both:
-        yield f"{both[0]!r} is in corpora and in datasets; downloads need distinct names"
+    names_in_both = sorted(set(config["corpora"]) & set(config["datasets"]))
+    if names_in_both:
+        yield f"{names_in_both[0]!r} is in corpora and in datasets; downloads need distinct names"
 
 
 def _too_many_requests(config: Config) -> Iterator[str]:
@@ -215,10 +215,10 @@ def arms_of(config: Config) -> list[str]:
     arms = config["arms"]
     if arms is None:
         return []
-    chosen: list[str] = arms["conditions"] or config["study"]["conditions"]
+    names: list[str] = arms["conditions"] or config["study"]["conditions"]
     if arms["x"] == "condition":
-        return chosen
-    return [name for name in chosen if counts_conversations(config["conditions"][name])]
+        return names
+    return [name for name in names if counts_conversations(config["conditions"][name])]
 
 
 def _broken_calibration(config: Config) -> Iterator[str]:
@@ -226,8 +226,8 @@ def _broken_calibration(config: Config) -> Iterator[str]:
     for setting in ("tasks", "conditions"):
         for name in calibration[setting] or ():
             if name not in config["study"][setting]:
-                chosen = ", ".join(config["study"][setting])
-                yield f"calibration.{setting}: {name!r} is not in study.{setting} ({chosen})"
+                names = ", ".join(config["study"][setting])
+                yield f"calibration.{setting}: {name!r} is not in study.{setting} ({names})"
     weights = calibration["weights"]
     if weights and not Path(weights).is_file():
         yield (
@@ -238,12 +238,12 @@ def _broken_calibration(config: Config) -> Iterator[str]:
 
 def calibrated_of(config: Config) -> list[str]:
     """The conditions that calibration weighs: not those that only ask the baseline again."""
-    chosen: list[str] = config["calibration"]["conditions"] or [
+    names: list[str] = config["calibration"]["conditions"] or [
         name
         for name in config["study"]["conditions"]
         if not config["conditions"][name].get("after")
     ]
-    return chosen
+    return names
 
 
 def corpus_of(config: Config, condition: str) -> str | None:
@@ -254,8 +254,8 @@ def corpus_of(config: Config, condition: str) -> str | None:
 
 def study_corpora(config: Config) -> list[str]:
     """The corpora that the selected conditions need, in alphabetical order."""
-    found = {corpus_of(config, condition) for condition in config["study"]["conditions"]}
-    return sorted(name for name in found if name is not None)
+    corpora = {corpus_of(config, condition) for condition in config["study"]["conditions"]}
+    return sorted(name for name in corpora if name is not None)
 
 
 def filters_of(config: Config, corpus: str) -> Config:
@@ -272,14 +272,14 @@ def reading_of(config: Config, corpus: str) -> Config:
 
 def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator[str]:
     if name not in config[registry]:
-        known = ", ".join(sorted(config[registry]))
-        yield f"{setting}: {name!r} is not in {registry} (there are {known})"
+        names = ", ".join(sorted(config[registry]))
+        yield f"{setting}: {name!r} is not in {registry} (there are {names})"
 
 
 def _short_lists(config: Config) -> Iterator[str]:
-    named, options = (config["power"]["lists"][key] for key in ("named", "options"))
-    if named >= options:
+    list_length, options = (config["power"]["lists"][key] for key in ("named", "options"))
+    if list_length >= options:
         yield (
-            f"power.lists.named: a list of {named} leaves none of {options} options out; make "
+            f"power.lists.named: a list of {list_length} leaves none of {options} options out; make "
             f"power.lists.options larger"
         )

@@ -86,13 +86,13 @@ class Study(NamedTuple):
         baseline: str = self.config["metrics"]["baseline"]
         return baseline
 
-    def selected(self, registry: Registry) -> dict[str, Config]:
+    def entries(self, registry: Registry) -> dict[str, Config]:
         """The entries of a registry that the study selects."""
         return {name: self.config[registry][name] for name in self.config["study"][registry]}
 
     def conditions_and_baseline(self) -> dict[str, Config]:
         """The selected conditions, and the one that they are compared with."""
-        return {self.baseline: self.config["conditions"][self.baseline]} | self.selected(
+        return {self.baseline: self.config["conditions"][self.baseline]} | self.entries(
             "conditions"
         )
 
@@ -114,7 +114,7 @@ class Study(NamedTuple):
 
     # ---- files from outside ------------------------------------------------------------------------
 
-    def shipped(self, path: str) -> str:
+    def resolve(self, path: str) -> str:
         """A file that comes with the workflow, unless the study folder has its own of the same name."""
         return path if Path(path).is_absolute() or Path(path).exists() else str(self.home / path)
 
@@ -124,7 +124,7 @@ class Study(NamedTuple):
         Raises:
             StudyError: there is nothing at the path.
         """
-        return source_files(self.config, name, self.shipped)
+        return source_files(self.config, name, self.resolve)
 
     def location(self, name: str) -> Config:
         """Where an entry of `corpora` or `datasets` is."""
@@ -137,7 +137,7 @@ class Study(NamedTuple):
 
     def optional_file(self, path: str | None) -> list[str]:
         """A file that comes with the workflow or lies in the study folder, where the config names one."""
-        return [] if path is None else [self.shipped(path)]
+        return [] if path is None else [self.resolve(path)]
 
     def item_sources(self, task: str) -> list[Config]:
         """The sources of a task's items, with the files that each is read from."""
@@ -145,7 +145,7 @@ class Study(NamedTuple):
             {
                 **part,
                 "files": self.source(part["dataset"]),
-                "candidates": self.shipped(part["candidates"]) if part["candidates"] else None,
+                "candidates": self.resolve(part["candidates"]) if part["candidates"] else None,
             }
             for part in self.config["tasks"][task]["sources"]
         ]
@@ -158,11 +158,11 @@ class Study(NamedTuple):
 
     def leaderboards(self) -> dict[str, str]:
         """The file of the leaderboard of each task that has places on one."""
-        return {task: self.shipped(path) for task, path in ranked_tasks(self.config).items()}
+        return {task: self.resolve(path) for task, path in ranked_tasks(self.config).items()}
 
     def leaderboard_names(self) -> dict[str, str | None]:
         """What the selected models are called on leaderboards."""
-        return {name: m.get("leaderboard_name") for name, m in self.selected("models").items()}
+        return {name: m.get("leaderboard_name") for name, m in self.entries("models").items()}
 
     def deletions(self) -> list[str]:
         """The record of participants who were forgotten, where there are any."""
@@ -176,7 +176,7 @@ class Study(NamedTuple):
 
     def context_tables(self, conditions: Iterable[str] | None = None) -> list[str]:
         """The contexts of every task under the given conditions, or the selected ones, that have any."""
-        names = self.selected("conditions") if conditions is None else conditions
+        names = self.entries("conditions") if conditions is None else conditions
         return [
             f"<results>/contexts/{task}/{name}.parquet"
             for task in self.tasks
@@ -189,16 +189,16 @@ class Study(NamedTuple):
         return [
             f"<results>/requests/{task}/{name}.parquet"
             for task in self.tasks
-            for name in self.selected("conditions")
+            for name in self.entries("conditions")
         ]
 
     def tables(self, stage: Literal["responses", "answers/parsed"]) -> list[str]:
         """The tables of a stage, one for every model, task and condition."""
         return [
             f"<results>/{stage}/{model}/{task}/{name}.parquet"
-            for model in self.selected("models")
+            for model in self.entries("models")
             for task in self.tasks
-            for name in self.selected("conditions")
+            for name in self.entries("conditions")
         ]
 
     def corpora(self) -> list[str]:
@@ -219,7 +219,7 @@ class Study(NamedTuple):
 
     def profiles(self) -> list[str]:
         """The table of profiles, where a selected condition needs it."""
-        is_needed = any("profiles" in materials_of(c) for c in self.selected("conditions").values())
+        is_needed = any("profiles" in materials_of(c) for c in self.entries("conditions").values())
         return [PROFILES] if is_needed else []
 
     def personas(self) -> list[str]:
@@ -290,8 +290,8 @@ class Study(NamedTuple):
 
     def calibration(self) -> Config:
         """What calibration needs to know of the study."""
-        chosen = {k: v for k, v in self.config["calibration"].items() if k != "weights"}
-        return chosen | {
+        settings = {k: v for k, v in self.config["calibration"].items() if k != "weights"}
+        return settings | {
             "models": self.config["study"]["models"],
             "tasks": self.config["calibration"]["tasks"] or self.tasks,
             "conditions": calibrated_of(self.config),
@@ -303,8 +303,8 @@ class Study(NamedTuple):
 
     def drawing(self) -> Config:
         """What every figure needs to know: names, order and the notes of the models shown."""
-        models = self.selected("models")
-        labels = {name: entry["label"] for name, entry in self.selected("conditions").items()}
+        models = self.entries("models")
+        labels = {name: entry["label"] for name, entry in self.entries("conditions").items()}
         notes = dict.fromkeys(m["note"] for m in models.values() if m["note"])
         return {
             "models": {name: model["label"] for name, model in models.items()},
@@ -314,7 +314,7 @@ class Study(NamedTuple):
 
     def users_and_controls(self) -> dict[str, list[str]]:
         """Conditions that bring a user, real ones included, and those that ask the baseline again."""
-        users = [name for name, entry in self.selected("conditions").items() if has_user(entry)]
+        users = [name for name, entry in self.entries("conditions").items() if has_user(entry)]
         return {
             "users": [*users, *([FIELD] if self.config["field"] else [])],
             "controls": controls_of(self.config),
@@ -322,7 +322,7 @@ class Study(NamedTuple):
 
     def summary(self) -> Config:
         """What the findings need to know of the study beside its tables."""
-        tasks = self.selected("tasks").values()
+        tasks = self.entries("tasks").values()
         notes = [task["leaderboard_note"] for task in tasks if task["leaderboard"]]
         drawing = self.drawing()
         return {
@@ -388,7 +388,7 @@ class Study(NamedTuple):
 
     def outputs(self) -> list[str]:
         """What a complete study leaves behind."""
-        is_paid = any(m["provider"] != "embedded" for m in self.selected("models").values())
+        is_paid = any(m["provider"] != "embedded" for m in self.entries("models").values())
         calibration = [
             table.path
             for table in declared_tables(field_records)

@@ -7,12 +7,12 @@ import glob
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from fieldwork.config.layers import Places, placed
+from fieldwork.config.layers import Places, with_place
 from fieldwork.config.settings import Config, study_corpora
 from fieldwork.errors import StudyError
 
 
-def check_files(config: Config, shipped: Callable[[str], str], source: str | Places) -> None:
+def check_files(config: Config, find_shipped: Callable[[str], str], source: str | Places) -> None:
     """Refuse a study whose settings name a file that is not there.
 
     Snakemake alone would run on without it wherever the results of an earlier run are there.
@@ -25,23 +25,23 @@ def check_files(config: Config, shipped: Callable[[str], str], source: str | Pla
     Raises:
         StudyError: naming the study file, the setting and the path.
     """
-    for problem in _missing_files(config, shipped):
-        raise StudyError(placed(problem, source))
+    for problem in _missing_files(config, find_shipped):
+        raise StudyError(with_place(problem, source))
 
 
-def _missing_files(config: Config, shipped: Callable[[str], str]) -> Iterator[str]:
+def _missing_files(config: Config, find_shipped: Callable[[str], str]) -> Iterator[str]:
     """Settings that name a file that is not there, a sentence each."""
     datasets = [config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
     for task in config["study"]["tasks"]:
         datasets += [part["dataset"] for part in config["tasks"][task]["sources"]]
     for name in [*study_corpora(config), *datasets]:
         try:
-            source_files(config, name, shipped)
+            source_files(config, name, find_shipped)
         except StudyError as error:
             yield str(error)
     for setting, path in _single_files(config):
         # a person's own corrections never come with the workflow
-        place = path if setting == "parsing.overrides" else shipped(path)
+        place = path if setting == "parsing.overrides" else find_shipped(path)
         if not Path(place).is_file():
             yield f"{setting}: no file at {path}; correct the path"
 
@@ -69,7 +69,7 @@ def location_of(config: Config, name: str) -> Config:
     return {key: entry.get(key) for key in ("path", "repo", "revision", "files")}
 
 
-def source_files(config: Config, name: str, shipped: Callable[[str], str]) -> list[str]:
+def source_files(config: Config, name: str, find_shipped: Callable[[str], str]) -> list[str]:
     """The files an entry of `corpora` or `datasets` is read from.
 
     Those at its `path`, a folder meaning all files in it; or, for a download, its manifest.
@@ -84,7 +84,7 @@ def source_files(config: Config, name: str, shipped: Callable[[str], str]) -> li
     if path is None:
         return [f"resources/downloads/{name}/manifest.json"]
     # a glob never exists as it is written, so the study's own folder is looked through first
-    for place in (path, shipped(path)):
+    for place in (path, find_shipped(path)):
         files = _files_at(place)
         if files:
             return files

@@ -23,9 +23,9 @@ _RUN = re.compile(r"<(?:/?script|!--)", re.IGNORECASE)
 
 def secrets_in(config: Config) -> Iterator[str]:
     """Settings that hold a key, a sentence each; the key is not in it."""
-    known = [secret for secret in environment_secrets() if len(secret) >= SHORTEST_SECRET]
+    secrets = [one for one in environment_secrets() if len(one) >= SHORTEST_SECRET]
     for setting, text in _texts(config):
-        if has_key_form(text) or any(secret in text for secret in known):
+        if has_key_form(text) or any(one in text for one in secrets):
             yield (
                 f"{without_keys(setting)}: a key or a password stands here, and a config is published "
                 f"with the results; take it out, set it in the environment, and name that variable in "
@@ -43,12 +43,12 @@ def markup_in(config: Config) -> Iterator[str]:
             )
 
 
-def _texts(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+def _texts(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
-        yield where, value
+        yield prefix, value
     pairs = value.items() if isinstance(value, dict) else ()
     for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
-        setting = f"{where}.{key}" if where else str(key)
+        setting = f"{prefix}.{key}" if prefix else str(key)
         if isinstance(key, str):
             yield setting, key
         yield from _texts(inner, setting)

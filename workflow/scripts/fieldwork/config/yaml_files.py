@@ -99,20 +99,20 @@ def _require_sound(node: Any, path: str | Path) -> None:
         _require_keys(mapping, path)
 
 
-def _size(node: Any, path: str | Path, known: dict[int, int]) -> int:
+def _size(node: Any, path: str | Path, sizes: dict[int, int]) -> int:
     """Nodes below a node, each repeat of an anchor counted."""
-    if id(node) in known:
-        if not known[id(node)]:
+    if id(node) in sizes:
+        if not sizes[id(node)]:
             raise StudyError(f"{path}, line {_line(node)}: an anchor (&) holds itself; remove it")
-        return known[id(node)]
-    known[id(node)] = 0
-    size = 1 + sum(_size(inner, path, known) for inner in _children(node))
+        return sizes[id(node)]
+    sizes[id(node)] = 0
+    size = 1 + sum(_size(inner, path, sizes) for inner in _children(node))
     if size > MOST_NODES:
         raise StudyError(
             f"{path}, line {_line(node)}: anchors (&, *) repeat each other into more than "
             f"{MOST_NODES:,} settings; write them out"
         )
-    known[id(node)] = size
+    sizes[id(node)] = size
     return size
 
 
@@ -124,15 +124,15 @@ def _children(node: Any) -> Iterator[Any]:
             yield from pair
 
 
-def _mappings(node: Any, seen: set[int]) -> Iterator[Any]:
+def _mappings(node: Any, ids: set[int]) -> Iterator[Any]:
     """Every mapping once."""
-    if id(node) in seen:
+    if id(node) in ids:
         return
-    seen.add(id(node))
+    ids.add(id(node))
     if isinstance(node, yaml.MappingNode):
         yield node
     for inner in _children(node):
-        yield from _mappings(inner, seen)
+        yield from _mappings(inner, ids)
 
 
 def _require_keys(mapping: Any, path: str | Path) -> None:
@@ -174,20 +174,20 @@ def _line(node: Any) -> int:
     return int(node.start_mark.line) + 1
 
 
-def _lines(node: Any, where: str = "") -> Iterator[tuple[str, int]]:
+def _lines(node: Any, prefix: str = "") -> Iterator[tuple[str, int]]:
     """Settings and their lines; those taken over from an anchor have the anchor's."""
     if isinstance(node, yaml.SequenceNode):
         for number, inner in enumerate(node.value):
-            yield f"{where}{number}", _line(inner)
-            yield from _lines(inner, f"{where}{number}.")
+            yield f"{prefix}{number}", _line(inner)
+            yield from _lines(inner, f"{prefix}{number}.")
     elif isinstance(node, yaml.MappingNode):
         pairs = sorted(node.value, key=lambda pair: pair[0].tag != "tag:yaml.org,2002:merge")
         for key, inner in pairs:
             if key.tag == "tag:yaml.org,2002:merge":
-                yield from _lines(inner, where)
+                yield from _lines(inner, prefix)
                 continue
-            yield f"{where}{key.value}", _line(key)
-            yield from _lines(inner, f"{where}{key.value}.")
+            yield f"{prefix}{key.value}", _line(key)
+            yield from _lines(inner, f"{prefix}{key.value}.")
 
 
 # ---- mistakes of form ----------------------------------------------------------------------------
@@ -268,11 +268,11 @@ _MISTAKES = (
 
 
 def _sentence(path: str | Path, text: str, error: yaml.MarkedYAMLError) -> str:
-    said = f"{error.context or ''}|{error.problem or ''}"
-    if "mapping values are not allowed" in said and error.problem_mark is not None:
+    complaint = f"{error.context or ''}|{error.problem or ''}"
+    if "mapping values are not allowed" in complaint and error.problem_mark is not None:
         return _second_value(path, text, error.problem_mark)
     for mistake in _MISTAKES:
-        if re.search(mistake.form, said):
+        if re.search(mistake.form, complaint):
             mark = (error.context_mark if mistake.at_start else None) or error.problem_mark
             return f"{path}{_place(mark)}: {mistake.sentence}"
     return f"{path}{_place(error.problem_mark)}: not valid YAML ({error.problem}); correct the line"

@@ -96,11 +96,11 @@ def puppet_counts(
         if supply is None:
             continue
         available = _available(need, supply)
-        if available < need.needed:
+        if available < need.n_needed:
             raise _too_few(need, available)
         counts.append(
             PuppetCount(
-                need.condition, need.source, need.unit, need.at_least, available, need.needed
+                need.condition, need.source, need.unit, need.at_least, available, need.n_needed
             )
         )
     return counts
@@ -117,7 +117,7 @@ def _too_few(need: Need, available: int) -> StudyError:
     fewer = f"set {runs} to {available} or less" if available else "give others"
     if need.unit == "personas":
         return StudyError(
-            f"conditions.{need.condition} needs {need.needed} personas ({runs}), but datasets."
+            f"conditions.{need.condition} needs {need.n_needed} personas ({runs}), but datasets."
             f"{need.source} has {available} different ones; {fewer}, or give more personas"
         )
     each = f" with {need.at_least} conversations or more" if need.at_least > 1 else ""
@@ -127,7 +127,7 @@ def _too_few(need: Need, available: int) -> StudyError:
         "conversations": f"lower {runs} or {shorter},",
     }
     return StudyError(
-        f"conditions.{need.condition} needs {need.needed} {need.unit}{each} ({runs}), but corpora."
+        f"conditions.{need.condition} needs {need.n_needed} {need.unit}{each} ({runs}), but corpora."
         f"{need.source} has {available} after its filters ({need.filters}); {lower[need.unit]} loosen "
         f"the filters, or name a larger corpus"
     )
