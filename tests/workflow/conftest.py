@@ -24,8 +24,6 @@ NOT_COPIED = (
     "results",
     ".snakemake",
     "logs",
-    "ledger",
-    "downloads",
     ".*_cache",
     "*.egg-info",
 )
@@ -110,8 +108,9 @@ def rows_of(checkout: Checkout, sql: str) -> list[tuple[Any, ...]]:
 def copy_project(to: Path) -> Checkout:
     """The project's files as they are now, without anything computed."""
     shutil.copytree(REPOSITORY, to, ignore=shutil.ignore_patterns(*NOT_COPIED))
-    # a developer's own field data; the library's wing has the same name
-    shutil.rmtree(to / "resources" / "field", ignore_errors=True)
+    # a developer's own; the library has folders of the same names
+    for folder in ("downloads", "field", "ledger"):
+        shutil.rmtree(to / "resources" / folder, ignore_errors=True)
     return Checkout(to, to)
 
 
