@@ -1,0 +1,97 @@
+"""How a finding is laid out: a section is a heading, what it asks, and one table in Markdown.
+
+Promises that a long table keeps the rows that show a difference and counts the others in its last row.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fieldwork.metrics.findings.verdicts import FindingVerdict
+
+LONGEST = 30
+"""Rows of a table above which only those that show a difference are kept."""
+
+_METHODS = "../../docs/methods.md"
+
+
+class Finding(NamedTuple):
+    """A row of a table: its cells, and the verdict that stands last.
+
+    Attributes:
+        is_reference: what others are compared with, kept in a long table too.
+    """
+
+    cells: tuple[str, ...]
+    verdict: FindingVerdict
+    is_reference: bool = False
+
+
+class FindingsSection(NamedTuple):
+    """One question of the page.
+
+    Attributes:
+        question: what is asked, and how to read the table, in one or two sentences.
+        columns: headings of the table; the last is the verdict's.
+        findings: rows of the table, in order.
+        tables: names of the metric tables the numbers come from.
+        method: heading in docs/methods.md.
+        absence: what is said where there are no rows.
+        omitted: verdicts of rows the table leaves out.
+    """
+
+    title: str
+    question: str
+    columns: tuple[str, ...]
+    findings: Sequence[Finding]
+    tables: Sequence[str]
+    method: str
+    absence: str
+    omitted: Sequence[FindingVerdict] = ()
+
+
+def section_lines(section: FindingsSection) -> list[str]:
+    """The section as lines of Markdown."""
+    lines = [f"## {section.title}", ""]
+    if not section.findings:
+        return [*lines, section.absence, ""]
+    sources = [f"[metrics/{name}.csv](metrics/{name}.csv)" for name in section.tables]
+    sources.append(f"[method]({_METHODS}#{anchor(section.method)})")
+    return [*lines, f"{section.question} ({', '.join(sources)})", "", *_table(section), ""]
+
+
+def anchor(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _table(section: FindingsSection) -> list[str]:
+    findings, omitted = list(section.findings), list(section.omitted)
+    if len(findings) > LONGEST:
+        short = [row for row in findings if row.verdict.is_shown or row.is_reference]
+        omitted += [row.verdict for row in findings if row not in short]
+        findings = short
+    rows = [section.columns, *((*row.cells, row.verdict.text) for row in findings)]
+    if omitted:
+        blank = [""] * (len(section.columns) - 2)
+        rows.append((f"{len(omitted):,} more", *blank, _omission(omitted, section.tables[-1])))
+    widths = [max(len(row[k]) for row in rows) for k in range(len(section.columns))]
+    lines = [_row(row, widths) for row in rows]
+    return [lines[0], "|".join(["", *("-" * max(width, 3) for width in widths), ""]), *lines[1:]]
+
+
+def _omission(omitted: Sequence[FindingVerdict], table: str) -> str:
+    n_shown = sum(verdict.is_shown for verdict in omitted)
+    n_untested = sum(not verdict.is_tested for verdict in omitted)
+    counts = [
+        (n_shown, "differ"),
+        (len(omitted) - n_shown - n_untested, "not shown"),
+        (n_untested, "without a test"),
+    ]
+    return ", ".join(f"{n:,} {text}" for n, text in counts if n) + f": metrics/{table}.csv"
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    # cells are padded for those who read the page as text
+    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+    return f"|{'|'.join([*padded[:-1], cells[-1]])}|"
