@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
     StudyOutline,
+    arm_columns,
     groups,
     row_cells,
     study_rows,
-    where_columns,
 )
 from fieldwork.metrics.findings.verdicts import (
     FindingVerdict,
@@ -18,7 +18,13 @@ from fieldwork.metrics.findings.verdicts import (
     shift_verdict,
     variance_verdict,
 )
-from fieldwork.metrics.findings.wording import interval_cell, literal, number_cell, p_cell, signed
+from fieldwork.metrics.findings.wording import (
+    interval_cell,
+    literal,
+    number_cell,
+    p_cell,
+    signed_number,
+)
 from fieldwork.records.metrics import Comparison, PromptMean, Shift, VarianceShare
 from fieldwork.records.parsing import UNKNOWN
 
@@ -48,7 +54,7 @@ def who_asks(rows: Sequence[VarianceShare], outline: StudyOutline) -> FindingsSe
         "Who asks",
         "How much of the variance of answers to one prompt lies between users? "
         "The rest comes with asking again.",
-        (*where_columns(outline), "Share, %", "p", "Users", "Prompts", "Answers", "Verdict"),
+        (*arm_columns(outline), "Share, %", "p", "Users", "Prompts", "Answers", "Verdict"),
         findings,
         ["variance"],
         "Who asks: the share of variance between users",
@@ -59,15 +65,15 @@ def who_asks(rows: Sequence[VarianceShare], outline: StudyOutline) -> FindingsSe
 def distance(rows: Sequence[Comparison], outline: StudyOutline) -> FindingsSection:
     """On how many prompts answers differ from the baseline's."""
     bits = [row for row in rows if row.metric == "js_bits"]
-    compared = study_rows(bits, outline, [*outline.users, *outline.controls])
-    arms = groups(compared, lambda row: (row.model, row.task, row.condition))
+    comparisons = study_rows(bits, outline, [*outline.users, *outline.controls])
+    arms = groups(comparisons, lambda row: (row.model, row.task, row.condition))
     baseline = outline.label(outline.baseline)
     return FindingsSection(
         f"Distance from {baseline}",
-        "On how many prompts do answers differ? The furthest is named: bits (0 to 1) beyond chance.",
+        "On how many prompts do answers differ? The clearest is named, in bits (0 to 1) beyond chance.",
         (
-            *where_columns(outline),
-            *("Prompts that differ", "Furthest", "Bits", "p", "n", "Verdict"),
+            *arm_columns(outline),
+            *("Prompts that differ", "Clearest", "Bits", "p", "n", "Verdict"),
         ),
         [_distance_finding(arm, outline) for arm in arms],
         ["comparisons"],
@@ -81,14 +87,14 @@ def _distance_finding(arm: Sequence[Comparison], outline: StudyOutline) -> Findi
     cells, verdict = row_cells(arm[0], outline), prompts_verdict(verdicts)
     if not verdict.is_tested:
         return Finding((*cells, *["–"] * 5), verdict)
-    row = _furthest(arm)
+    row = _clearest(arm)
     n_tested = sum(verdict.is_tested for verdict in verdicts)
     count = f"{sum(verdict.is_shown for verdict in verdicts)}/{n_tested}"
     if n_tested < len(arm):
         count += f", {len(arm) - n_tested} untested"
     numbers = (
         literal(row.item_id),
-        signed(row.excess or 0.0, 3),
+        signed_number(row.excess or 0.0, 3),
         p_cell(row.p_holm),
         _sizes(row.n_units, row.n_units_baseline),
     )
@@ -99,26 +105,26 @@ def _sizes(n: int, n_baseline: int) -> str:
     return str(n) if n == n_baseline else f"{n}, baseline {n_baseline}"
 
 
-def _furthest(arm: Sequence[Comparison]) -> Comparison:
+def _clearest(arm: Sequence[Comparison]) -> Comparison:
     """The furthest prompt of those that differ; where none does, the nearest to a difference."""
     differing = [row for row in arm if comparison_verdict(row).is_shown]
     if differing:
         return max(differing, key=lambda row: row.excess or 0.0)
-    tested = [row for row in arm if comparison_verdict(row).is_tested]
-    return min(tested, key=lambda row: (row.p_holm or 0.0, -(row.excess or 0.0)))
+    tests = [row for row in arm if comparison_verdict(row).is_tested]
+    return min(tests, key=lambda row: (row.p_holm or 0.0, -(row.excess or 0.0)))
 
 
 def options_moved(rows: Sequence[Shift], outline: StudyOutline) -> FindingsSection:
     """The options whose share a user moves furthest."""
     findings: list[Finding] = []
-    omitted: list[FindingVerdict] = []
+    other_verdicts: list[FindingVerdict] = []
     shifts = [row for row in study_rows(rows, outline, outline.users) if row.shift is not None]
     for family in groups(shifts, lambda row: (row.model, row.task)):
-        ordered = by_shift(family)
-        moved = [row for row in ordered if shift_verdict(row).is_shown][:TOP_SHIFTS]
-        listed = moved or ordered[:1]
-        findings += [_shift_finding(row, outline) for row in listed]
-        omitted += [shift_verdict(row) for row in ordered if row not in listed]
+        family_shifts = by_shift(family)
+        movers = [row for row in family_shifts if shift_verdict(row).is_shown][:TOP_SHIFTS]
+        table_rows = movers or family_shifts[:1]
+        findings += [_shift_finding(row, outline) for row in table_rows]
+        other_verdicts += [shift_verdict(row) for row in family_shifts if row not in table_rows]
     baseline = outline.label(outline.baseline)
     return FindingsSection(
         "Options that moved",
@@ -126,7 +132,7 @@ def options_moved(rows: Sequence[Shift], outline: StudyOutline) -> FindingsSecti
         "the furthest. Chance helped the largest: expect less when you ask again. Intervals are of one "
         "option alone.",
         (
-            *where_columns(outline),
+            *arm_columns(outline),
             *("Option (prompt)", f"{baseline}, %", "With user, %", "Points", "p", "Tests"),
             "Verdict",
         ),
@@ -134,7 +140,7 @@ def options_moved(rows: Sequence[Shift], outline: StudyOutline) -> FindingsSecti
         ["shifts"],
         "Shifts of single options",
         "No option has a share both with and without a user.",
-        omitted,
+        other_verdicts,
     )
 
 
@@ -175,7 +181,7 @@ def heterogeneity(rows: Sequence[PromptMean], outline: StudyOutline) -> Findings
         "Do answers vary more with a user? Mean entropy of prompts, in bits at equal n: higher is more "
         "varied.",
         (
-            *where_columns(outline),
+            *arm_columns(outline),
             *("Entropy", "n", "Users or reruns", "Difference", "Prompts higher", "p", "Verdict"),
         ),
         [_entropy_finding(row, outline) for row in study_rows(entropy, outline, conditions)],

@@ -11,13 +11,13 @@ from fieldwork.metrics.findings.verdicts import calibration_verdict
 from fieldwork.metrics.findings.wording import interval_cell, number_cell, p_cell
 from fieldwork.records.field import Calibration
 
-_CALIBRATED = "calibrated"
+_MIXTURE = "calibrated"
 
 
 def calibration(rows: Sequence[Calibration], outline: StudyOutline) -> FindingsSection:
     """Whether weights over conditions or puppets come closer to the field on prompts held out."""
     models, conditions = list(outline.models), [None, *outline.conditions]
-    mixtures = [row for row in rows if row.comparator == _CALIBRATED and row.model in models]
+    mixtures = [row for row in rows if row.comparator == _MIXTURE and row.model in models]
     mixtures.sort(
         key=lambda row: (
             models.index(row.model),

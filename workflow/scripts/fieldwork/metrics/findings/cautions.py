@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fieldwork.metrics.findings.evidence import FindingsTables
-from fieldwork.metrics.findings.outline import ConditionRow, StudyOutline, study_rows, where
+from fieldwork.metrics.findings.outline import ConditionRow, StudyOutline, arm_name, study_rows
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.scores import reading
 from fieldwork.metrics.findings.verdicts import (
@@ -14,7 +14,7 @@ from fieldwork.metrics.findings.verdicts import (
     shift_verdict,
     spread_verdict,
 )
-from fieldwork.metrics.findings.wording import counted, listed, percent
+from fieldwork.metrics.findings.wording import count_phrase, join_words, percent
 from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import VarianceShare
 
@@ -68,7 +68,7 @@ def control_verdicts(
         *(("spread of scores", row, spread_verdict(row)) for row in score_rows),
     ]
     return [
-        (f"{measure}: {where(row, outline)}", verdict)
+        (f"{measure}: {arm_name(row, outline)}", verdict)
         for measure, row, verdict in tests
         if verdict.is_tested
     ]
@@ -80,20 +80,20 @@ def _control_warning(tables: FindingsTables, outline: StudyOutline) -> Iterator[
     if names:
         yield (
             f"Asking {outline.label(outline.baseline)} again, where only chance or a changed model can "
-            f"differ, shows a difference in {len(names):,} of {counted(len(verdicts), 'test')} "
+            f"differ, shows a difference in {len(names):,} of {count_phrase(len(verdicts), 'test')} "
             f"({_first([*dict.fromkeys(names)])}): doubt differences of this kind and size"
         )
 
 
 def _first(names: Sequence[str]) -> str:
-    more = [f"{len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else []
-    return listed([*names[:MOST_NAMES], *more])
+    rest = [f"{len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else []
+    return join_words([*names[:MOST_NAMES], *rest])
 
 
 def _loss_warnings(replies: Sequence[ReplyCounts], outline: StudyOutline) -> list[str]:
     return [
-        f"{where(row, outline)}: of {counted(row.n, 'answer')} {listed(parts)}, so its numbers say "
-        "more about how it was asked than about the model"
+        f"{arm_name(row, outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}, so its "
+        "numbers say more about how it was asked than about the model"
         for row in study_rows(replies, outline, list(outline.conditions))
         if (parts := [*_large_losses(row)])
     ]
@@ -115,15 +115,15 @@ def _large_losses(row: ReplyCounts) -> Iterator[str]:
 def limits(
     tables: FindingsTables,
     replies: Sequence[ReplyCounts],
-    unnamed: Sequence[UnnamedReplies],
+    unnamed_replies: Sequence[UnnamedReplies],
     outline: StudyOutline,
 ) -> list[str]:
     """What the study cannot say, and what is missing from it, a sentence each."""
     sentences = [*outline.notes, *_losses(replies, outline)]
     sentences += [
-        f"{outline.models.get(model, model)}: {n_unnamed:,} of {counted(n, 'answer')} came without the "
-        "name of the model, so another model's answers would not be noticed (responses)"
-        for model, n, n_unnamed in unnamed
+        f"{outline.models.get(model, model)}: {n_unnamed:,} of {count_phrase(n, 'answer')} came without "
+        "the name of the model, so another model's answers would not be noticed (responses)"
+        for model, n, n_unnamed in unnamed_replies
     ]
     sentences += _single_answers(tables.variance, outline)
     if not outline.controls:
@@ -144,7 +144,7 @@ def _losses(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Iterator[s
     n = sum(row.n for row in replies)
     n_lost = sum(row.n_failed + row.n_unread for row in replies)
     yield (
-        f"Of {counted(n, 'answer')}, {n_lost:,} failed or cannot be read (answers)"
+        f"Of {count_phrase(n, 'answer')}, {n_lost:,} failed or cannot be read (answers)"
         if n
         else "No answers have arrived (answers)"
     )
@@ -154,7 +154,7 @@ def _losses(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Iterator[s
         if (parts := [*_arm_losses(row)])
     ]
     for row, parts in arms[:MOST_ARMS]:
-        yield f"{where(row, outline)}: of {counted(row.n, 'answer')} {listed(parts)}"
+        yield f"{arm_name(row, outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}"
     if len(arms) > MOST_ARMS:
         yield f"{len(arms) - MOST_ARMS} more conditions lost answers (answers)"
     if any(row.n_refused for row, _ in arms):
@@ -174,19 +174,21 @@ def _arm_losses(row: ReplyCounts) -> Iterator[str]:
 
 def _single_answers(rows: Sequence[VarianceShare], outline: StudyOutline) -> Iterator[str]:
     """Conditions whose users answer once, so that who asks cannot be told from asking again."""
-    once = [
+    single_answers = [
         row
         for row in study_rows(rows, outline, outline.users)
         if row.n_puppets and not row.n_repeated
     ]
-    if any(row.condition == FIELD for row in once):
+    if any(row.condition == FIELD for row in single_answers):
         yield (
             "No participant answers a prompt twice, so who asks cannot be told from asking again in "
             "the field"
         )
-    names = dict.fromkeys(outline.label(row.condition) for row in once if row.condition != FIELD)
+    names = dict.fromkeys(
+        outline.label(row.condition) for row in single_answers if row.condition != FIELD
+    )
     if names:
         yield (
-            f"{listed([*names])}: puppets were asked once, so who asks cannot be told from asking "
+            f"{join_words([*names])}: puppets were asked once, so who asks cannot be told from asking "
             "again; set `replicates: 2`"
         )

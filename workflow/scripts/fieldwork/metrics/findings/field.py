@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
     StudyOutline,
+    arm_cells,
+    arm_columns,
     groups,
     ordered_rows,
-    where_cells,
-    where_columns,
 )
 from fieldwork.metrics.findings.verdicts import (
     LEVEL,
@@ -23,15 +23,15 @@ from fieldwork.metrics.findings.verdicts import (
     prompts_verdict,
 )
 from fieldwork.metrics.findings.wording import (
-    counted,
+    count_phrase,
     interval_cell,
-    listed,
+    join_words,
     literal,
     number_cell,
+    number_text,
     p_cell,
     percent,
-    plain,
-    signed,
+    signed_number,
 )
 from fieldwork.records.field import GroupDifference, ItemAgreement, RankAgreement
 
@@ -74,12 +74,12 @@ def groups_of_users(rows: Sequence[GroupDifference], outline: StudyOutline) -> F
         for metric in groups(means, lambda row: (row.metric, str(row.group is None))):
             findings += [_difference_finding(row, outline) for row in _telling(metric)]
         findings += _prompt_findings(family, outline)
-    tested = [row for row in study if group_verdict(row).is_tested]
-    n_shown = sum(group_verdict(row).is_shown for row in tested)
-    n_families = len({_family(row) for row in tested})
+    tests = [row for row in study if group_verdict(row).is_tested]
+    n_shown = sum(group_verdict(row).is_shown for row in tests)
+    n_families = len({_family(row) for row in tests})
     return FindingsSection(
         f"Groups of real users: {', '.join(sorted({literal(row.variable) for row in study}))}",
-        f"Do groups of participants answer differently? {n_shown} of {counted(len(tested), 'test')} "
+        f"Do groups of participants answer differently? {n_shown} of {count_phrase(len(tests), 'test')} "
         f"show a difference; chance alone would make some in up to {LEVEL * n_families:.2g} of "
         f"{n_families} families of tests. Where nothing is shown, the nearest is listed.",
         (
@@ -108,18 +108,18 @@ def _family(row: GroupDifference) -> tuple[str | bool, ...]:
 
 
 def _model_columns(outline: StudyOutline) -> tuple[str, ...]:
-    return where_columns(outline)[:-1]
+    return arm_columns(outline)[:-1]
 
 
 def _model_cells(row: GroupDifference, outline: StudyOutline) -> tuple[str, ...]:
-    return (*where_cells(outline, row.task, row.model, "")[:-1], literal(row.variable))
+    return (*arm_cells(outline, row.task, row.model, "")[:-1], literal(row.variable))
 
 
 def _telling(rows: Sequence[GroupDifference]) -> Sequence[GroupDifference]:
     """The differences that are shown; without one the nearest to it, or the first untested."""
-    tested = [row for row in rows if group_verdict(row).is_tested]
-    shown = [row for row in tested if group_verdict(row).is_shown]
-    return shown or [min(tested, key=lambda row: row.p_value or 0.0) if tested else rows[0]]
+    tests = [row for row in rows if group_verdict(row).is_tested]
+    differences = [row for row in tests if group_verdict(row).is_shown]
+    return differences or [min(tests, key=lambda row: row.p_value or 0.0) if tests else rows[0]]
 
 
 def _difference_finding(row: GroupDifference, outline: StudyOutline) -> Finding:
@@ -144,7 +144,7 @@ def _amount(row: GroupDifference) -> str:
     if row.difference is None:
         return "–"
     if row.group is None:
-        return f"{plain(row.value or 0.0, 3)}, by chance {plain(row.value_versus or 0.0, 3)}"
+        return f"{number_text(row.value or 0.0, 3)}, by chance {number_text(row.value_versus or 0.0, 3)}"
     digits, scale = (2, 1) if row.metric == "entropy_bits" else (0, 100)
     return interval_cell(
         row.difference, row.ci_low, row.ci_high, digits=digits, scale=scale, is_difference=True
@@ -153,14 +153,14 @@ def _amount(row: GroupDifference) -> str:
 
 def _prompt_findings(family: Sequence[GroupDifference], outline: StudyOutline) -> list[Finding]:
     """One row a metric that differs on some prompts: how many tests of single prompts show it."""
-    tested = [row for row in family if row.item_id is not None and group_verdict(row).is_tested]
+    tests = [row for row in family if row.item_id is not None and group_verdict(row).is_tested]
     findings = []
-    for rows in groups(tested, lambda row: (row.metric,)):
-        shown = [row for row in rows if group_verdict(row).is_shown]
-        if shown:
-            names = ", ".join(dict.fromkeys(_prompt_name(row) for row in shown))
+    for rows in groups(tests, lambda row: (row.metric,)):
+        differences = [row for row in rows if group_verdict(row).is_shown]
+        if differences:
+            names = ", ".join(dict.fromkeys(_prompt_name(row) for row in differences))
             cells = ("by prompt", _MEASURES[rows[0].metric].partition(",")[0], names)
-            verdict = FindingVerdict(f"{len(shown)} differ", True, True)
+            verdict = FindingVerdict(f"{len(differences)} differ", True, True)
             numbers = ("–", "1", "–", str(len(rows)))
             findings.append(Finding((*_model_cells(rows[0], outline), *cells, *numbers), verdict))
     return findings
@@ -185,7 +185,7 @@ def predictors(rows: Sequence[RankAgreement], outline: StudyOutline) -> Findings
         "Does a condition rank prompts, or models, as real users do? tau-b and rho are 1 for the same "
         "order, −1 for the opposite one; the ceiling is the rho to expect of one true order.",
         (
-            *where_columns(outline),
+            *arm_columns(outline),
             *("Ranked", "tau-b", "p", "Pairs turned", "rho", "Ceiling", "Verdict"),
         ),
         [_order_finding(row, outline) for row in study_orders(rows, outline)],
@@ -196,14 +196,14 @@ def predictors(rows: Sequence[RankAgreement], outline: StudyOutline) -> Findings
 
 
 def _order_finding(row: RankAgreement, outline: StudyOutline) -> Finding:
-    ranked = f"{counted(row.n_ranked, row.over.removesuffix('s'))} by {_ORDERS[row.measure]}"
+    ranking = f"{count_phrase(row.n_ranked, row.over.removesuffix('s'))} by {_ORDERS[row.measure]}"
     cells = (
-        *where_cells(outline, row.task, row.model, row.predictor),
-        ranked,
+        *arm_cells(outline, row.task, row.model, row.predictor),
+        ranking,
         interval_cell(row.tau_b, row.tau_low, row.tau_high, digits=2, is_difference=True),
         p_cell(row.p_holm),
         "–" if row.n_discordant is None else f"{row.n_discordant}/{row.n_pairs}",
-        "–" if row.rho is None else signed(row.rho, 2),
+        "–" if row.rho is None else signed_number(row.rho, 2),
         _ceiling(row),
     )
     return Finding(cells, order_verdict(row))
@@ -212,7 +212,7 @@ def _order_finding(row: RankAgreement, outline: StudyOutline) -> Finding:
 def _ceiling(row: RankAgreement) -> str:
     if row.over != "items" or row.rho is None:
         return "–"
-    return "unknown: too few answers" if row.ceiling is None else plain(row.ceiling, 2)
+    return "unknown: too few answers" if row.ceiling is None else number_text(row.ceiling, 2)
 
 
 # ---- how near the answers are ------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def near_the_field(rows: Sequence[ItemAgreement], outline: StudyOutline) -> Find
         "On how many prompts do answers differ from real users'? The furthest is named with its "
         "Jensen-Shannon distance (0 to 1) and that of chance alone.",
         (
-            *where_columns(outline),
+            *arm_columns(outline),
             *("Prompts that differ", "Furthest", "Distance", "Chance", "Change place"),
             *("Same commonest answer", "Verdict"),
         ),
@@ -246,28 +246,28 @@ def near_the_field(rows: Sequence[ItemAgreement], outline: StudyOutline) -> Find
 
 
 def _agreement_finding(arm: Sequence[ItemAgreement], outline: StudyOutline) -> Finding:
-    place = where_cells(outline, arm[0].task, arm[0].model, arm[0].predictor)
-    tested = [row for row in arm if agreement_verdict(row).is_tested]
+    place = arm_cells(outline, arm[0].task, arm[0].model, arm[0].predictor)
+    tests = [row for row in arm if agreement_verdict(row).is_tested]
     verdict = prompts_verdict([agreement_verdict(row) for row in arm])
-    if not tested:
+    if not tests:
         return Finding((*place, *["–"] * 6), verdict)
-    n_differing = sum(agreement_verdict(row).is_shown for row in tested)
-    furthest = max(tested, key=lambda row: row.js_distance or 0.0)
-    n_same = sum(bool(row.is_same_top) for row in tested)
+    n_differing = sum(agreement_verdict(row).is_shown for row in tests)
+    furthest = max(tests, key=lambda row: row.js_distance or 0.0)
+    n_same = sum(bool(row.is_same_top) for row in tests)
     cells = (
-        f"{n_differing}/{len(tested)}",
+        f"{n_differing}/{len(tests)}",
         literal(furthest.item_id),
         number_cell(furthest.js_distance, 2),
         number_cell(furthest.js_expected_same, 2),
-        _moves(tested),
-        f"{n_same} ({percent(n_same / len(tested))})",
+        _moves(tests),
+        f"{n_same} ({percent(n_same / len(tests))})",
     )
     return Finding((*place, *cells), verdict)
 
 
 def _moves(rows: Sequence[ItemAgreement]) -> str:
-    ranked = [row for row in rows if row.p_rank_holm is not None]
-    if not ranked:
+    rank_tests = [row for row in rows if row.p_rank_holm is not None]
+    if not rank_tests:
         return "–"
-    names = [literal(row.item_id) for row in ranked if moves_rank(row)]
-    return f"{len(names)}/{len(ranked)}" + (f": {listed(names)}" if names else "")
+    names = [literal(row.item_id) for row in rank_tests if moves_rank(row)]
+    return f"{len(names)}/{len(rank_tests)}" + (f": {join_words(names)}" if names else "")

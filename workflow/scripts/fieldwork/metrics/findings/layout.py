@@ -37,7 +37,7 @@ class FindingsSection(NamedTuple):
         tables: names of the metric tables the numbers come from.
         method: heading in docs/methods.md.
         absence: what is said where there are no rows.
-        omitted: verdicts of rows the table leaves out.
+        other_verdicts: verdicts of rows the table leaves out.
     """
 
     title: str
@@ -47,7 +47,7 @@ class FindingsSection(NamedTuple):
     tables: Sequence[str]
     method: str
     absence: str
-    omitted: Sequence[FindingVerdict] = ()
+    other_verdicts: Sequence[FindingVerdict] = ()
 
 
 def section_lines(section: FindingsSection) -> list[str]:
@@ -66,26 +66,30 @@ def anchor(heading: str) -> str:
 
 
 def _table(section: FindingsSection) -> list[str]:
-    findings, omitted = list(section.findings), list(section.omitted)
+    findings, other_verdicts = list(section.findings), list(section.other_verdicts)
     if len(findings) > LONGEST:
         short = [row for row in findings if row.verdict.is_shown or row.is_reference]
-        omitted += [row.verdict for row in findings if row not in short]
+        other_verdicts += [row.verdict for row in findings if row not in short]
         findings = short
     rows = [section.columns, *((*row.cells, row.verdict.text) for row in findings)]
-    if omitted:
+    # a backslash at the end would escape the bar behind it
+    rows = [tuple(f"{cell} " if cell.endswith("\\") else cell for cell in row) for row in rows]
+    if other_verdicts:
         blank = [""] * (len(section.columns) - 2)
-        rows.append((f"{len(omitted):,} more", *blank, _omission(omitted, section.tables[-1])))
+        rows.append(
+            (f"{len(other_verdicts):,} more", *blank, _omission(other_verdicts, section.tables[-1]))
+        )
     widths = [max(len(row[k]) for row in rows) for k in range(len(section.columns))]
     lines = [_row(row, widths) for row in rows]
     return [lines[0], "|".join(["", *("-" * max(width, 3) for width in widths), ""]), *lines[1:]]
 
 
-def _omission(omitted: Sequence[FindingVerdict], table: str) -> str:
-    n_shown = sum(verdict.is_shown for verdict in omitted)
-    n_untested = sum(not verdict.is_tested for verdict in omitted)
+def _omission(other_verdicts: Sequence[FindingVerdict], table: str) -> str:
+    n_shown = sum(verdict.is_shown for verdict in other_verdicts)
+    n_untested = sum(not verdict.is_tested for verdict in other_verdicts)
     counts = [
         (n_shown, "differ"),
-        (len(omitted) - n_shown - n_untested, "not shown"),
+        (len(other_verdicts) - n_shown - n_untested, "not shown"),
         (n_untested, "without a test"),
     ]
     return ", ".join(f"{n:,} {text}" for n, text in counts if n) + f": metrics/{table}.csv"
@@ -93,5 +97,5 @@ def _omission(omitted: Sequence[FindingVerdict], table: str) -> str:
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     # cells are padded for those who read the page as text
-    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
-    return f"|{'|'.join([*padded[:-1], cells[-1]])}|"
+    columns = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+    return f"|{'|'.join([*columns[:-1], cells[-1]])}|"

@@ -93,25 +93,25 @@ def ordered_rows(
     return [row for place in sorted(places) for row in places[place]]
 
 
-def where_columns(outline: StudyOutline) -> tuple[str, ...]:
+def arm_columns(outline: StudyOutline) -> tuple[str, ...]:
     """Headings of the columns that say which arm a row is about; one model goes without saying."""
     return ("Task", "Model", "Condition") if len(outline.models) > 1 else ("Task", "Condition")
 
 
-def where_cells(
+def arm_cells(
     outline: StudyOutline, task: str, model: str | None, condition: str
 ) -> tuple[str, ...]:
-    """The cells under `where_columns`; a model of None stands for all."""
+    """The cells under `arm_columns`; a model of None stands for all."""
     name = [outline.models[model] if model else "all"] if len(outline.models) > 1 else []
     return (literal(task), *name, outline.label(condition))
 
 
 def row_cells(row: ConditionRow, outline: StudyOutline) -> tuple[str, ...]:
-    """The cells under `where_columns` of a row."""
-    return where_cells(outline, row.task, row.model, row.condition)
+    """The cells under `arm_columns` of a row."""
+    return arm_cells(outline, row.task, row.model, row.condition)
 
 
-def where(row: ConditionRow, outline: StudyOutline) -> str:
+def arm_name(row: ConditionRow, outline: StudyOutline) -> str:
     """Condition, task and, of several models, the model of a row, in a sentence."""
     model = [outline.models[row.model]] if len(outline.models) > 1 else []
     return ", ".join([outline.label(row.condition), literal(row.task), *model])

@@ -22,7 +22,7 @@ _HOW_TO_READ = (
 def findings_page(
     tables: FindingsTables,
     replies: Sequence[ReplyCounts],
-    unnamed: Sequence[UnnamedReplies],
+    unnamed_replies: Sequence[UnnamedReplies],
     study: StudyOutline,
     figures: Sequence[str],
 ) -> str:
@@ -30,7 +30,7 @@ def findings_page(
 
     Args:
         replies: what came back under each condition.
-        unnamed: models whose replies do not name them.
+        unnamed_replies: models whose replies do not name them.
         figures: names of the study's figures.
     """
     outline = markdown_outline(study)
@@ -44,7 +44,7 @@ def findings_page(
     for section in sections(tables, outline):
         lines += section_lines(section)
     lines += ["## What this cannot say", ""]
-    lines += [f"- {_sentence(text)}" for text in limits(tables, replies, unnamed, outline)]
+    lines += [f"- {_sentence(text)}" for text in limits(tables, replies, unnamed_replies, outline)]
     lines.append("")
     if figures:
         lines += [f"Figures: {', '.join(f'figures/{name}.pdf' for name in figures)}", ""]

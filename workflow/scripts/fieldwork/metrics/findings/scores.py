@@ -6,24 +6,24 @@ from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
     ConditionRow,
     StudyOutline,
+    arm_columns,
     groups,
     row_cells,
     study_rows,
-    where_columns,
 )
 from fieldwork.metrics.findings.verdicts import (
     FindingVerdict,
     category_verdict,
+    missing_test,
     novelty_verdict,
     run_verdict,
-    untested,
 )
 from fieldwork.metrics.findings.wording import (
     interval_cell,
     literal,
     number_cell,
+    number_text,
     p_cell,
-    plain,
 )
 from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import Accuracy, CategoryVariance, Novelty, Rank, ScoreComparison
@@ -40,9 +40,9 @@ def scores(
     rows: Sequence[Accuracy], comparisons: Sequence[ScoreComparison], outline: StudyOutline
 ) -> FindingsSection:
     """Scores of whole runs, and whether users score or spread otherwise than reruns do."""
-    counted = [row for row in rows if row.metric == reading(row.condition)]
+    accuracies = [row for row in rows if row.metric == reading(row.condition)]
     pairs = {_arm(row): row for row in comparisons if row.metric == reading(row.condition)}
-    arms = study_rows(counted, outline, list(outline.conditions))
+    arms = study_rows(accuracies, outline, list(outline.conditions))
     question = (
         "Do users change the mean score (%), or do their scores spread wider than reruns? A run is all "
         "questions, asked by one user or rerun."
@@ -53,7 +53,7 @@ def scores(
         "Scores",
         question,
         (
-            *where_columns(outline),
+            *arm_columns(outline),
             *("Mean score", "SD", "Runs×questions", "Points", "p", "p of spread"),
             "Verdict",
         ),
@@ -80,7 +80,7 @@ def _score_finding(
         *_comparison_cells(comparison),
     )
     if row.mean is None:
-        verdict = untested(row.reason)
+        verdict = missing_test(row.reason)
     elif comparison is None:
         verdict = FindingVerdict("baseline" if is_baseline else "no test")
     else:
@@ -124,7 +124,7 @@ def places(rows: Sequence[Rank], outline: StudyOutline) -> FindingsSection:
         "Which places would runs take, and how often do two runs differ in place? Places have no test of "
         "their own: see the spread of scores.",
         (
-            *where_columns(outline),
+            *arm_columns(outline),
             *("Places", "Models", "Leaderboard", "Runs", "Two runs differ, %"),
             *("Same user again, %", "Verdict"),
         ),
@@ -151,7 +151,7 @@ def _place_finding(row: Rank, outline: StudyOutline) -> Finding:
         _whole_percent(row.p_change),
         _whole_percent(row.p_change_rerun),
     )
-    verdict = FindingVerdict("no test") if has_place else untested(row.reason)
+    verdict = FindingVerdict("no test") if has_place else missing_test(row.reason)
     is_baseline = row.condition == outline.baseline
     return Finding((*row_cells(row, outline), *cells), verdict, is_baseline)
 
@@ -166,10 +166,10 @@ def novelty(rows: Sequence[Novelty], outline: StudyOutline) -> FindingsSection:
     arms = study_rows(rows, outline, [*outline.users, *outline.controls])
     return FindingsSection(
         "Novelty",
-        f"How many questions get an answer never seen in {baseline}? Fresh reruns bring new ones too: as "
-        "many stand beside users.",
+        f"How many questions get an answer never seen in {baseline}, from users and from as many fresh "
+        "reruns?",
         (
-            *where_columns(outline),
+            *arm_columns(outline),
             *("Share, %", "Questions", "n", "Users, %", "Reruns, %", "Points", "p", "Verdict"),
         ),
         [_novelty_finding(row, outline) for row in arms],
@@ -203,7 +203,7 @@ def categories(rows: Sequence[CategoryVariance], outline: StudyOutline) -> Findi
     return FindingsSection(
         "Categories of subjects",
         "Does it matter more for some subjects who asks? Variance between users (number of subjects).",
-        (*where_columns(outline), "Variance by category", "p", "Verdict"),
+        (*arm_columns(outline), "Variance by category", "p", "Verdict"),
         [_category_finding(arm, outline) for arm in arms],
         ["categories"],
         "Who asks, by subject and category",
@@ -216,7 +216,8 @@ def _category_finding(arm: Sequence[CategoryVariance], outline: StudyOutline) ->
         ((row.var_who, row) for row in arm if row.var_who is not None), key=lambda pair: -pair[0]
     )
     names = [
-        f"{literal(row.category)} {plain(value, 3)} ({row.n_subjects})" for value, row in estimates
+        f"{literal(row.category)} {number_text(value, 3)} ({row.n_subjects})"
+        for value, row in estimates
     ]
     cells = (", ".join(names) or "–", p_cell(arm[0].p_holm))
     return Finding((*row_cells(arm[0], outline), *cells), category_verdict(arm))

@@ -10,7 +10,7 @@ from fieldwork.metrics.findings.answers import by_shift, option_name
 from fieldwork.metrics.findings.cautions import control_verdicts
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import study_agreements, study_orders
-from fieldwork.metrics.findings.outline import StudyOutline, study_rows, where
+from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
 from fieldwork.metrics.findings.scores import reading
 from fieldwork.metrics.findings.verdicts import (
     agreement_verdict,
@@ -21,7 +21,7 @@ from fieldwork.metrics.findings.verdicts import (
     spread_verdict,
     variance_verdict,
 )
-from fieldwork.metrics.findings.wording import counted, listed, percent, points
+from fieldwork.metrics.findings.wording import count_phrase, join_words, percent, points
 from fieldwork.records.metrics import Comparison, Rank, ScoreComparison, Shift
 
 NAMED_OPTIONS = 3
@@ -61,7 +61,7 @@ def _out_of(n: int, total: int) -> str:
 def answers_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
     """Whether answers change with a simulated user, and how much it matters who asks."""
     if not outline.simulated_users:
-        return "no condition simulates a user, so nothing shows whether answers change with one"
+        return "no condition simulates a user, so nothing shows whether answers differ with one"
     return f"{_change(tables, outline)}; {_share_of_users(tables, outline)}"
 
 
@@ -69,15 +69,15 @@ def _change(tables: FindingsTables, outline: StudyOutline) -> str:
     rows = _user_comparisons(tables, outline, outline.simulated_users)
     n_changed = sum(comparison_verdict(row).is_shown for row in rows)
     if not rows:
-        return "whether they change with a user cannot be tested"
+        return "whether they differ with a user cannot be tested"
     if not n_changed:
         return (
-            f"no change with a user is shown in {counted(len(rows), 'comparison')} of one prompt with "
-            "and without a user"
+            f"no difference is shown in {count_phrase(len(rows), 'comparison')} of one prompt with and "
+            "without a user"
         )
     return (
-        f"{_out_of(n_changed, len(rows))} comparisons of one prompt with and without a user show a "
-        "change"
+        f"{_out_of(n_changed, len(rows))} comparisons of one prompt with and without a user show "
+        "different answers"
     )
 
 
@@ -87,15 +87,17 @@ def _share_of_users(tables: FindingsTables, outline: StudyOutline) -> str:
         for row in study_rows(tables.variance, outline, outline.simulated_users)
         if variance_verdict(row).is_tested
     ]
-    shown = [row for row in rows if variance_verdict(row).is_shown]
+    differences = [row for row in rows if variance_verdict(row).is_shown]
     if not rows:
         return "whether different users get different answers cannot be tested"
-    if not shown:
-        return f"that different users get different answers is not shown in {counted(len(rows), 'case')}"
-    most = max(shown, key=lambda row: row.share_who or 0.0)
+    if not differences:
+        n_cases = count_phrase(len(rows), "case")
+        return f"that different users get different answers is not shown in {n_cases}"
+    largest = max(differences, key=lambda row: row.share_who or 0.0)
     return (
-        f"who asks explains up to {percent(most.share_who or 0.0)} of how answers to one prompt vary "
-        f"({where(most, outline)}; shown in {_out_of(len(shown), len(rows))} cases)"
+        f"up to {percent(largest.share_who or 0.0)} of the variation between answers to one prompt comes "
+        f"from who asks ({arm_name(largest, outline)}; shown in "
+        f"{_out_of(len(differences), len(rows))} cases)"
     )
 
 
@@ -111,26 +113,27 @@ def options_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
         for row in study_rows(tables.shifts, outline, outline.simulated_users)
         if shift_verdict(row).is_tested
     ]
-    moved = [row for row in by_shift(rows) if shift_verdict(row).is_shown]
+    movers = [row for row in by_shift(rows) if shift_verdict(row).is_shown]
     if not rows:
         return "no option can be compared with and without a user"
-    if not moved:
-        return f"none is shown to become rarer or more common, in {counted(len(rows), 'test')}"
-    names = {(row.model, row.task, row.item_id, row.answer): row for row in reversed(moved)}
-    furthest = [row for row in moved if row in names.values()][:NAMED_OPTIONS]
+    if not movers:
+        return f"none is shown to become rarer or more common, in {count_phrase(len(rows), 'test')}"
+    names = {(row.model, row.task, row.item_id, row.answer): row for row in reversed(movers)}
+    furthest = [row for row in movers if row in names.values()][:NAMED_OPTIONS]
     return (
-        f"in {_out_of(len(moved), len(rows))} tests an option's share of answers changed, most of all: "
-        f"{listed([_option_shift(row, outline) for row in furthest])}"
+        f"in {_out_of(len(movers), len(rows))} tests an option's share of answers changed, most of all: "
+        f"{join_words([_option_shift(row, outline) for row in furthest])}"
     )
 
 
 def _option_shift(row: Shift, outline: StudyOutline) -> str:
-    before, after = (percent(share or 0.0, digits=1) for share in (row.baseline_share, row.share))
-    direction = "rose" if (row.shift or 0.0) > 0 else "fell"
-    return (
-        f"{option_name(row)} {direction} from {before} to {after} with "
-        f"{outline.label(row.condition)}"
+    baseline_share, user_share = (
+        percent(share or 0.0, digits=1) for share in (row.baseline_share, row.share)
     )
+    direction = "rose" if (row.shift or 0.0) > 0 else "fell"
+    option = f"answer {option_name(row)}" if row.kind == "choice" else option_name(row)
+    label = outline.label(row.condition)
+    return f"{option} {direction} from {baseline_share} to {user_share} with {label}"
 
 
 # ---- scores ------------------------------------------------------------------------------------------
@@ -152,17 +155,18 @@ def _user_scores(tables: FindingsTables, outline: StudyOutline) -> list[ScoreCom
 
 def _score_change(tables: FindingsTables, outline: StudyOutline) -> str:
     rows = [row for row in _user_scores(tables, outline) if score_verdict(row).is_tested]
-    moved = [row for row in rows if score_verdict(row).is_shown]
+    movers = [row for row in rows if score_verdict(row).is_shown]
     baseline = outline.label(outline.baseline)
     if not rows:
         return f"none with a user can be compared with {baseline}"
-    if not moved:
-        return f"no change with a user is shown in {counted(len(rows), 'comparison')}"
-    furthest = max(moved, key=lambda row: abs(row.difference or 0.0))
+    if not movers:
+        n_comparisons = count_phrase(len(rows), "comparison")
+        return f"no change of the mean score with a user is shown in {n_comparisons}"
+    furthest = max(movers, key=lambda row: abs(row.difference or 0.0))
     return (
-        f"with a user the mean score changed in {_out_of(len(moved), len(rows))} comparisons, most "
-        f"by {points(furthest.difference or 0.0, digits=1)} to "
-        f"{percent(furthest.mean or 0.0, digits=1)} ({where(furthest, outline)})"
+        f"with a user the mean score changed in {_out_of(len(movers), len(rows))} comparisons, most "
+        f"by {points(furthest.difference or 0.0, digits=1)}, to "
+        f"{percent(furthest.mean or 0.0, digits=1)} ({arm_name(furthest, outline)})"
     )
 
 
@@ -175,12 +179,12 @@ def _places(ranks: Sequence[Rank], outline: StudyOutline) -> str:
     ]
     if not rows:
         return "the study gives no places on a leaderboard"
-    most, row = max(rows, key=lambda pair: pair[0])
-    again = row.p_change_baseline
-    reruns = "" if again is None else f", two reruns without a user in {percent(again)}"
+    p_change, row = max(rows, key=lambda pair: pair[0])
+    p_rerun = row.p_change_baseline
+    reruns = "" if p_rerun is None else f", two reruns without a user in {percent(p_rerun)}"
     return (
-        f"two users put the model on different places of the leaderboard in up to {percent(most)} of "
-        f"pairs{reruns} (no test)"
+        f"two users put the model on different places of the leaderboard in up to {percent(p_change)} of "
+        f"pairs{reruns} ({arm_name(row, outline)}; no test)"
     )
 
 
@@ -205,12 +209,13 @@ def _control(tables: FindingsTables, outline: StudyOutline) -> str:
         for name, verdict in control_verdicts(tables, outline)
         if not name.startswith("answers:")
     )
-    other = f", but {counted(n_other, 'difference')} in other tests (see the warning)"
+    other = f", but {count_phrase(n_other, 'difference')} in other tests (see the warning)"
     if not rows:
         return f"asking again without a user gave no answers to compare{other if n_other else ''}"
     n_changed = sum(comparison_verdict(row).is_shown for row in rows)
     return (
-        f"asking again without a user shows a change in {_out_of(n_changed, len(rows))} such comparisons"
+        f"asking again without a user shows different answers in {_out_of(n_changed, len(rows))} "
+        f"comparisons"
         f"{other if n_other else ''}"
     )
 
@@ -233,18 +238,18 @@ def field_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
     if not outline.has_field:
         return ""
     verdicts = [agreement_verdict(row) for row in study_agreements(tables.item_agreement, outline)]
-    tested = [verdict for verdict in verdicts if verdict.is_tested]
-    if not tested:
+    tests = [verdict for verdict in verdicts if verdict.is_tested]
+    if not tests:
         return "no answers can be compared with theirs"
-    n_differing = sum(verdict.is_shown for verdict in tested)
-    near = (
-        f"their answers differ from the model's in {_out_of(n_differing, len(tested))} comparisons of "
+    n_differing = sum(verdict.is_shown for verdict in tests)
+    distance = (
+        f"their answers differ from the model's in {_out_of(n_differing, len(tests))} comparisons of "
         "one prompt"
         if n_differing
-        else f"no difference from their answers is shown in {counted(len(tested), 'comparison')} of one "
-        "prompt"
+        else f"no difference from their answers is shown in {count_phrase(len(tests), 'comparison')} of "
+        "one prompt"
     )
-    return f"{near}; {_order(tables, outline)}"
+    return f"{distance}; {_order(tables, outline)}"
 
 
 def _order(tables: FindingsTables, outline: StudyOutline) -> str:
@@ -257,15 +262,13 @@ def _order(tables: FindingsTables, outline: StudyOutline) -> str:
     if not orders:
         return "whether a condition ranks prompts as they do cannot be tested"
     if not n_same:
-        return (
-            f"no condition is shown to rank prompts as they do, in {counted(len(orders), 'test')}"
-        )
+        return f"no condition is shown to rank prompts as they do, in {count_phrase(len(orders), 'test')}"
     return f"a condition ranks prompts as they do in {_out_of(n_same, len(orders))} tests"
 
 
 def limits_sentence(outline: StudyOutline) -> str:
     """What the study as a whole cannot say."""
-    others = "other prompts, other models or another corpus"
+    other_material = "other prompts, other models or another corpus"
     if outline.has_field:
-        return f"the study says nothing of people who did not take part, nor of {others}"
-    return f"the study has no answers of real users, and says nothing of {others}"
+        return f"the study says nothing of people who did not take part, nor of {other_material}"
+    return f"the study has no answers of real users, and says nothing of {other_material}"

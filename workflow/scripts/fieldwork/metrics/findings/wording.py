@@ -10,14 +10,14 @@ from collections.abc import Sequence
 # Markdown's signs, a table's bar and HTML's; an underscore within a word is none
 _SIGNS = re.compile(r"[\\`*\[\]|]|~~|(?<![^\W_])_+|_+(?![^\W_])|^[#>+=-]")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
-_NUMBERED = re.compile(r"^(\d+)(?=[.)])")
+_ORDINAL = re.compile(r"^(\d+)(?=[.)])")
 
 
 def literal(text: str) -> str:
     """A label, an option or a name as a page of Markdown shows it just as it is, in one line."""
     plain = _ENTITY.sub("&amp;", " ".join(text.split())).replace("<", "&lt;")
     plain = _SIGNS.sub(lambda sign: "".join(f"\\{letter}" for letter in sign[0]), plain)
-    return _NUMBERED.sub(r"\1\\", plain)
+    return _ORDINAL.sub(r"\1\\", plain)
 
 
 def p_cell(p: float | None) -> str:
@@ -29,21 +29,21 @@ def p_cell(p: float | None) -> str:
 
 def percent(share: float, *, digits: int = 0) -> str:
     """`12 %`; a negative share has a minus sign."""
-    return f"{plain(100 * share, digits)} %"
+    return f"{number_text(100 * share, digits)} %"
 
 
 def points(shift: float, *, digits: int = 0) -> str:
     """A difference of two shares: `+28 points`."""
-    return f"{signed(100 * shift, digits)} points"
+    return f"{signed_number(100 * shift, digits)} points"
 
 
-def signed(value: float, digits: int) -> str:
+def signed_number(value: float, digits: int) -> str:
     """A difference, with its sign."""
-    text = plain(value, digits)
+    text = number_text(value, digits)
     return text if text.startswith("−") or not float(text) else f"+{text}"
 
 
-def plain(value: float, digits: int) -> str:
+def number_text(value: float, digits: int) -> str:
     """A number whose minus is a minus sign, and whose 0 has none."""
     text = f"{value:.{digits}f}"
     return text.removeprefix("-") if not float(text) else text.replace("-", "−")
@@ -51,7 +51,7 @@ def plain(value: float, digits: int) -> str:
 
 def number_cell(value: float | None, digits: int) -> str:
     """A number, or a dash where there is none."""
-    return "–" if value is None else plain(value, digits)
+    return "–" if value is None else number_text(value, digits)
 
 
 def interval_cell(
@@ -66,18 +66,22 @@ def interval_cell(
     """An estimate and its interval: `16 (12…20)`, `16 (none)`; a dash without an estimate."""
     if value is None:
         return "–"
-    text = signed(scale * value, digits) if is_difference else plain(scale * value, digits)
+    text = (
+        signed_number(scale * value, digits)
+        if is_difference
+        else number_text(scale * value, digits)
+    )
     if low is None or high is None:
         return f"{text} (none)"
-    return f"{text} ({plain(scale * low, digits)}…{plain(scale * high, digits)})"
+    return f"{text} ({number_text(scale * low, digits)}…{number_text(scale * high, digits)})"
 
 
-def counted(n: int, noun: str) -> str:
+def count_phrase(n: int, noun: str) -> str:
     """`1 prompt`, `9 prompts`, `1,440 answers`."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     if len(words) < 2:
         return "".join(words)
