@@ -52,8 +52,7 @@ def who_asks(rows: Sequence[VarianceShare], outline: StudyOutline) -> FindingsSe
     ]
     return FindingsSection(
         "Who asks",
-        "How much of the variance of answers to one prompt lies between users? "
-        "The rest comes with asking again.",
+        "How much of the variance of answers to one prompt lies between users, and not between repeats?",
         (*arm_columns(outline), "Share, %", "p", "Users", "Prompts", "Answers", "Verdict"),
         findings,
         ["variance"],

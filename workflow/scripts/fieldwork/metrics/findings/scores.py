@@ -44,7 +44,7 @@ def scores(
     pairs = {_arm(row): row for row in comparisons if row.metric == reading(row.condition)}
     arms = study_rows(accuracies, outline, list(outline.conditions))
     question = (
-        "Do users change the mean score (%), or do their scores spread wider than reruns? A run is all "
+        "Do users change the mean score (%), or spread scores wider than reruns do? One run is all "
         "questions, asked by one user or rerun."
     )
     if any(row.condition == FIELD for row in arms):
