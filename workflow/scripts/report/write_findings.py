@@ -25,7 +25,9 @@ def main(
 ) -> None:
     """Write the findings; a study without real users lacks their tables."""
     paths = {tables.stem(path): path for path in metrics}
-    rows = {name: tables.read_rows(paths[name], ROW_TYPES[name]) for name in ROW_TYPES if name in paths}
+    rows = {
+        name: tables.read_rows(paths[name], ROW_TYPES[name]) for name in ROW_TYPES if name in paths
+    }
     replies = (tables.read_columns(path, Response, ("model", "defects")) for path in responses)
     page = findings_page(
         FindingsTables(**rows),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fieldwork.records.columns import table_of
 from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.records.metrics import (
     Accuracy,
@@ -36,18 +37,21 @@ class FindingsTables(NamedTuple):
 
 
 ROW_TYPES: Mapping[str, type[Any]] = {
-    "variance": VarianceShare,
-    "comparisons": Comparison,
-    "shifts": Shift,
-    "prompt_means": PromptMean,
-    "accuracy": Accuracy,
-    "score_comparisons": ScoreComparison,
-    "ranks": Rank,
-    "novelty": Novelty,
-    "categories": CategoryVariance,
-    "group_differences": GroupDifference,
-    "rank_agreement": RankAgreement,
-    "item_agreement": ItemAgreement,
-    "calibration": Calibration,
+    table_of(row_type).name: row_type
+    for row_type in (
+        VarianceShare,
+        Comparison,
+        Shift,
+        PromptMean,
+        Accuracy,
+        ScoreComparison,
+        Rank,
+        Novelty,
+        CategoryVariance,
+        GroupDifference,
+        RankAgreement,
+        ItemAgreement,
+        Calibration,
+    )
 }
 """Row type of each table."""
