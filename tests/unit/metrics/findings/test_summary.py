@@ -121,6 +121,12 @@ def test_answers(tables, outline: StudyOutline, sentence: str) -> None:
             "57.5 % to 17.5 % with History, answer B (frost) rose from 57.5 % to 17.5 % with RAG and o1 "
             "(cars) rose from 57.5 % to 17.5 % with RAG",
         ),
+        (
+            [shift_row(0.01, kind="choice", answer="unknown")],
+            OUTLINE,
+            "in 1 of 1 tests an option's share of answers changed, most of all: no readable letter "
+            "(cars) fell from 57.5 % to 17.5 % with RAG",
+        ),
         ([shift_row(0.05)], OUTLINE, "none is shown to become rarer or more common, in 1 test"),
         ([], OUTLINE, "no option can be compared with and without a user"),
         ([shift_row(0.01, **AGAIN)], OUTLINE, "no option can be compared with and without a user"),

@@ -56,7 +56,6 @@ def who_asks(rows: Sequence[VarianceShare], outline: StudyOutline) -> FindingsSe
         (*arm_columns(outline), "Share, %", "p", "Users", "Prompts", "Answers", "Verdict"),
         findings,
         ["variance"],
-        "Who asks: the share of variance between users",
         "No condition of this study has a user.",
     )
 
@@ -76,7 +75,6 @@ def distance(rows: Sequence[Comparison], outline: StudyOutline) -> FindingsSecti
         ),
         [_distance_finding(arm, outline) for arm in arms],
         ["comparisons"],
-        "Distance from the baseline",
         f"No condition has answers to compare with {baseline}.",
     )
 
@@ -137,7 +135,6 @@ def options_moved(rows: Sequence[Shift], outline: StudyOutline) -> FindingsSecti
         ),
         findings,
         ["shifts"],
-        "Shifts of single options",
         "No option has a share both with and without a user.",
         other_verdicts,
     )
@@ -185,7 +182,6 @@ def heterogeneity(rows: Sequence[PromptMean], outline: StudyOutline) -> Findings
         ),
         [_entropy_finding(row, outline) for row in study_rows(entropy, outline, conditions)],
         ["prompt_means"],
-        "Heterogeneity of a whole task",
         LISTS,
     )
 

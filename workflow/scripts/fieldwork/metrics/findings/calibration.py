@@ -37,7 +37,6 @@ def calibration(rows: Sequence[Calibration], outline: StudyOutline) -> FindingsS
         ),
         [_mixture_finding(row, best_arm(row, rows), outline) for row in mixtures],
         ["calibration"],
-        "Calibration",
         "Nothing was calibrated.",
     )
 

@@ -89,7 +89,6 @@ def groups_of_users(rows: Sequence[GroupDifference], outline: StudyOutline) -> F
         ),
         findings,
         ["group_differences"],
-        "Groups",
         "No participants of this study belong to groups.",
     )
 
@@ -190,7 +189,6 @@ def predictors(rows: Sequence[RankAgreement], outline: StudyOutline) -> Findings
         ),
         [_order_finding(row, outline) for row in study_orders(rows, outline)],
         ["rank_agreement"],
-        "Does offline predict the field?",
         "Nothing can be ranked beside the field.",
     )
 
@@ -240,7 +238,6 @@ def near_the_field(rows: Sequence[ItemAgreement], outline: StudyOutline) -> Find
         ),
         [_agreement_finding(arm, outline) for arm in arms],
         ["item_agreement"],
-        "Does offline predict the field?",
         "No answers can be compared with real users'.",
     )
 

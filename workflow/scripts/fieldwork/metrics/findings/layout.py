@@ -3,7 +3,6 @@
 Promises that a long table keeps the rows that show a difference and counts the others in its last row.
 """
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,8 +10,6 @@ from fieldwork.metrics.findings.verdicts import FindingVerdict
 
 LONGEST = 30
 """Rows of a table above which only those that show a difference are kept."""
-
-_METHODS = "../../docs/methods.md"
 
 
 class Finding(NamedTuple):
@@ -34,8 +31,8 @@ class FindingsSection(NamedTuple):
         question: what is asked, and how to read the table, in one or two sentences.
         columns: headings of the table; the last is the verdict's.
         findings: rows of the table, in order.
-        tables: names of the metric tables the numbers come from.
-        method: heading in docs/methods.md.
+        tables: names of the metric tables the numbers come from, the one with the verdict last. Their
+            names are headings in docs/methods.md.
         absence: what is said where there are no rows.
         other_verdicts: verdicts of rows the table leaves out.
     """
@@ -45,7 +42,6 @@ class FindingsSection(NamedTuple):
     columns: tuple[str, ...]
     findings: Sequence[Finding]
     tables: Sequence[str]
-    method: str
     absence: str
     other_verdicts: Sequence[FindingVerdict] = ()
 
@@ -56,13 +52,8 @@ def section_lines(section: FindingsSection) -> list[str]:
     if not section.findings:
         return [*lines, section.absence, ""]
     sources = [f"[metrics/{name}.csv](metrics/{name}.csv)" for name in section.tables]
-    sources.append(f"[method]({_METHODS}#{anchor(section.method)})")
+    sources.append(f"[method](../../docs/methods.md#{section.tables[-1]})")
     return [*lines, f"{section.question} ({', '.join(sources)})", "", *_table(section), ""]
-
-
-def anchor(heading: str) -> str:
-    """The anchor that GitHub gives a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def _table(section: FindingsSection) -> list[str]:
@@ -81,7 +72,7 @@ def _table(section: FindingsSection) -> list[str]:
         )
     widths = [max(len(row[k]) for row in rows) for k in range(len(section.columns))]
     lines = [_row(row, widths) for row in rows]
-    return [lines[0], "|".join(["", *("-" * max(width, 3) for width in widths), ""]), *lines[1:]]
+    return [lines[0], f"|{'---|' * len(widths)}", *lines[1:]]
 
 
 def _omission(other_verdicts: Sequence[FindingVerdict], table: str) -> str:

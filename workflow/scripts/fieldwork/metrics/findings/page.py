@@ -14,7 +14,7 @@ from fieldwork.metrics.findings.summary import in_short
 from fieldwork.metrics.findings.verdicts import LEVEL, NOT_SHOWN
 
 _HOW_TO_READ = (
-    f"In tables, parentheses hold 95 % intervals, and p is corrected after Holm. A verdict claims a "
+    f"In tables, (a…b) is a 95 % interval, and p is corrected after Holm. A verdict claims a "
     f"difference where p < {LEVEL:g}; *{NOT_SHOWN}* does not mean that there is none."
 )
 

@@ -59,7 +59,6 @@ def scores(
         ),
         [_score_finding(row, pairs, outline) for row in arms],
         ["accuracy", "score_comparisons"],
-        "Scores beside the baseline's",
         "No task of this study has scores.",
     )
 
@@ -133,7 +132,6 @@ def places(rows: Sequence[Rank], outline: StudyOutline) -> FindingsSection:
             for row in study_rows(read, outline, list(outline.conditions))
         ],
         ["ranks"],
-        "Places on a leaderboard",
         "No runs have a place on a leaderboard.",
     )
 
@@ -174,7 +172,6 @@ def novelty(rows: Sequence[Novelty], outline: StudyOutline) -> FindingsSection:
         ),
         [_novelty_finding(row, outline) for row in arms],
         ["novelty"],
-        "Novelty",
         f"No questions are answered both with a user and in {baseline}.",
     )
 
@@ -206,7 +203,6 @@ def categories(rows: Sequence[CategoryVariance], outline: StudyOutline) -> Findi
         (*arm_columns(outline), "Variance by category", "p", "Verdict"),
         [_category_finding(arm, outline) for arm in arms],
         ["categories"],
-        "Who asks, by subject and category",
         "No task with users has categories of subjects.",
     )
 

@@ -23,6 +23,7 @@ from fieldwork.metrics.findings.verdicts import (
 )
 from fieldwork.metrics.findings.wording import count_phrase, join_words, percent, points
 from fieldwork.records.metrics import Comparison, Rank, ScoreComparison, Shift
+from fieldwork.records.parsing import UNKNOWN
 
 NAMED_OPTIONS = 3
 """Options that the summary names."""
@@ -118,11 +119,13 @@ def options_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
         return "no option can be compared with and without a user"
     if not movers:
         return f"none is shown to become rarer or more common, in {count_phrase(len(rows), 'test')}"
-    names = {(row.model, row.task, row.item_id, row.answer): row for row in reversed(movers)}
-    furthest = [row for row in movers if row in names.values()][:NAMED_OPTIONS]
+    furthest: dict[tuple[str | None, ...], Shift] = {}
+    for row in movers:
+        furthest.setdefault((row.model, row.task, row.item_id, row.answer), row)
+    shifts = [_option_shift(row, outline) for row in furthest.values()][:NAMED_OPTIONS]
     return (
         f"in {_out_of(len(movers), len(rows))} tests an option's share of answers changed, most of all: "
-        f"{join_words([_option_shift(row, outline) for row in furthest])}"
+        f"{join_words(shifts)}"
     )
 
 
@@ -131,7 +134,8 @@ def _option_shift(row: Shift, outline: StudyOutline) -> str:
         percent(share or 0.0, digits=1) for share in (row.baseline_share, row.share)
     )
     direction = "rose" if (row.shift or 0.0) > 0 else "fell"
-    option = f"answer {option_name(row)}" if row.kind == "choice" else option_name(row)
+    is_letter = row.kind == "choice" and row.answer != UNKNOWN
+    option = f"answer {option_name(row)}" if is_letter else option_name(row)
     label = outline.label(row.condition)
     return f"{option} {direction} from {baseline_share} to {user_share} with {label}"
 
