@@ -89,10 +89,10 @@ def test_answers_that_cannot_be_read_are_no_result(checkout: Checkout, chat: Cha
     assert accepted.returncode == 0, accepted.stderr[-3000:]
     assert n_asked(chat) == N
     text = (checkout.root / FINDINGS).read_text()
-    caution = f"**Caution: Offline (T = 1), probe: of {N} answers {N} (100 %) cannot be read."
-    assert text.splitlines()[2].startswith(caution)
-    assert "mean 0.0 %" not in text
-    assert f"no score, because none of {N} answers can be read" in text
+    warning = f"**Warning:** Offline (T = 1), probe: of {N} answers {N} (100 %) cannot be read, so"
+    assert text.splitlines()[2].startswith(warning)
+    assert "|0.0 (" not in text
+    assert f"|no test: none of {N} answers can be read|" in text
     again = checkout.snakemake(FINDINGS, *study(checkout, chat))
     assert again.returncode != 0, "a study that was accepted is refused again by the old setting"
     assert n_asked(chat) == N

@@ -1,1 +1,1 @@
-"""The page of findings: a module a part, and how a number is said."""
+"""The page of findings: a summary in plain words, then one table a question, then the study's limits."""

@@ -1,214 +1,203 @@
-"""What is claimed from the tables of answers: sentences with number, interval, n and test.
-
-Owns one function a section. A difference is claimed only where its test, corrected by Holm, has p
-below `LEVEL`; otherwise that none is shown, with the same numbers; and where there is no estimate,
-the table's own reason. Promises that every sentence names the table it can be checked in.
-"""
+"""The sections about answers: who asks, how far answers move, which options, how varied they are."""
 
 from collections.abc import Sequence
 
-from fieldwork.metrics.findings.page import (
-    Section,
-    Study,
-    alarm,
-    cases,
+from fieldwork.metrics.findings.layout import Finding, FindingsSection
+from fieldwork.metrics.findings.outline import (
+    StudyOutline,
+    arm_columns,
     groups,
-    is_shown,
-    told,
-    where,
+    row_cells,
+    study_rows,
 )
-from fieldwork.metrics.findings.phrases import (
-    counted,
-    interval,
+from fieldwork.metrics.findings.verdicts import (
+    FindingVerdict,
+    comparison_verdict,
+    entropy_verdict,
+    prompts_verdict,
+    shift_verdict,
+    variance_verdict,
+)
+from fieldwork.metrics.findings.wording import (
+    interval_cell,
     literal,
-    p_text,
-    percent,
-    percent_interval,
-    points,
-    points_interval,
-    signed,
-    unit_of,
+    number_cell,
+    p_cell,
+    signed_number,
 )
 from fieldwork.records.metrics import Comparison, PromptMean, Shift, VarianceShare
+from fieldwork.records.parsing import UNKNOWN
 
 TOP_SHIFTS = 5
+"""Options that moved which are listed for each task and model."""
+
+LISTS = "No condition answers prompts that ask for a list."
 
 
-def who_asks(rows: Sequence[VarianceShare], study: Study) -> Section:
+def who_asks(rows: Sequence[VarianceShare], outline: StudyOutline) -> FindingsSection:
     """The share of the variance of answers that lies between users."""
-    own = told(rows, study, study.users)
-    lines = [f"{where(r, study)}: {_who(r)} [variance]" for r in own]
-    shown = [r for r in own if is_shown(r.p_holm) and r.share_who is not None]
-    if not own:
-        head = "No condition of this study has a user."
-    elif shown:
-        most = max(shown, key=lambda r: r.share_who or 0.0)
-        head = (
-            f"Who asks accounts for up to {percent(most.share_who or 0.0)} of the variance of answers "
-            f"to one prompt ({percent_interval(most.ci_low, most.ci_high)}; {where(most, study)}), "
-            f"and is shown to matter in {len(shown)} of {cases(own)} [variance]."
+    findings = [
+        Finding(
+            (
+                *row_cells(row, outline),
+                interval_cell(row.share_who, row.ci_low, row.ci_high, digits=0, scale=100),
+                p_cell(row.p_holm),
+                str(row.n_puppets),
+                str(row.n_items),
+                f"{row.n_responses:,}",
+            ),
+            variance_verdict(row),
         )
-    else:
-        head = f"That it matters who asks is not shown in any of {cases(own)} [variance]."
-    return Section("Who asks", head, lines)
-
-
-def _who(row: VarianceShare) -> str:
-    if row.share_who is None or row.p_holm is None:
-        return f"no share, because {row.reason}"
-    n = (
-        f"{percent_interval(row.ci_low, row.ci_high)}, {p_text(row.p_holm)}; "
-        f"{counted(row.n_puppets, unit_of(row.condition, 'puppet'))}, {counted(row.n_items, 'prompt')}, "
-        f"{counted(row.n_responses, 'answer')}"
+        for row in study_rows(rows, outline, outline.users)
+    ]
+    return FindingsSection(
+        "Who asks",
+        "How much of the variance of answers to one prompt lies between users, and not between repeats?",
+        (*arm_columns(outline), "Share, %", "p", "Users", "Prompts", "Answers", "Verdict"),
+        findings,
+        ["variance"],
+        "No condition of this study has a user.",
     )
-    if is_shown(row.p_holm):
-        return f"{percent(row.share_who)} of the variance lies between users ({n})"
-    return f"no difference between users shown: {percent(row.share_who)} of the variance ({n})"
 
 
-def distance(rows: Sequence[Comparison], study: Study) -> Section:
+def distance(rows: Sequence[Comparison], outline: StudyOutline) -> FindingsSection:
     """On how many prompts answers differ from the baseline's."""
-    own = told([r for r in rows if r.metric == "js_bits"], study, [*study.users, *study.controls])
-    arms = list(groups(own, lambda r: (r.model, r.task, r.condition)))
-    lines = [f"{where(arm[0], study)}: {_far(arm)} [comparisons]" for arm in arms]
-    with_user = [arm for arm in arms if arm[0].condition in study.users]
-    counts = [_differing(arm) for arm in with_user]
-    before = study.label(study.baseline)
-    if not with_user:
-        head = "No condition with a user has answers to compare."
-    elif not sum(map(len, counts)):
-        head = f"No answers with a user are shown to differ from {before} [comparisons]."
-    else:
-        most = max(range(len(counts)), key=lambda k: len(counts[k]) / len(with_user[k]))
-        arm = with_user[most]
-        head = (
-            f"With a user, answers differ from {before} on up to {len(counts[most])} of "
-            f"{counted(len(arm), 'prompt')} ({where(arm[0], study)}), and on "
-            f"{sum(map(len, counts))} of {sum(map(len, with_user))} pairs of prompt and condition "
-            "[comparisons]."
-        )
-    return Section(f"Distance from {before}", head + alarm(own, study), lines)
+    bits = [row for row in rows if row.metric == "js_bits"]
+    comparisons = study_rows(bits, outline, [*outline.users, *outline.controls])
+    arms = groups(comparisons, lambda row: (row.model, row.task, row.condition))
+    baseline = outline.label(outline.baseline)
+    return FindingsSection(
+        f"Distance from {baseline}",
+        "On how many prompts do answers differ? The clearest is named, in bits (0 to 1) beyond chance.",
+        (
+            *arm_columns(outline),
+            *("Prompts that differ", "Clearest", "Bits", "p", "n", "Verdict"),
+        ),
+        [_distance_finding(arm, outline) for arm in arms],
+        ["comparisons"],
+        f"No condition has answers to compare with {baseline}.",
+    )
 
 
-def _differing(arm: Sequence[Comparison]) -> list[Comparison]:
-    return [row for row in arm if is_shown(row.p_holm)]
+def _distance_finding(arm: Sequence[Comparison], outline: StudyOutline) -> Finding:
+    verdicts = [comparison_verdict(row) for row in arm]
+    cells, verdict = row_cells(arm[0], outline), prompts_verdict(verdicts)
+    if not verdict.is_tested:
+        return Finding((*cells, *["–"] * 5), verdict)
+    row = _clearest(arm)
+    n_tested = sum(verdict.is_tested for verdict in verdicts)
+    count = f"{sum(verdict.is_shown for verdict in verdicts)}/{n_tested}"
+    if n_tested < len(arm):
+        count += f", {len(arm) - n_tested} untested"
+    numbers = (
+        literal(row.item_id),
+        signed_number(row.excess or 0.0, 3),
+        p_cell(row.p_holm),
+        _sizes(row.n_units, row.n_units_baseline),
+    )
+    return Finding((*cells, count, *numbers), verdict)
 
 
-def _far(arm: Sequence[Comparison]) -> str:
-    tested = [row for row in arm if row.excess is not None and row.p_holm is not None]
-    if not tested:
-        return f"no distance, because {arm[0].reason}"
-    without = len(arm) - len(tested)
-    rest = f"; {counted(without, 'prompt')} without a distance" if without else ""
-    prompts, differing = counted(len(tested), "prompt"), _differing(tested)
+def _sizes(n: int, n_baseline: int) -> str:
+    return str(n) if n == n_baseline else f"{n}, baseline {n_baseline}"
+
+
+def _clearest(arm: Sequence[Comparison]) -> Comparison:
+    """The furthest prompt of those that differ; where none does, the nearest to a difference."""
+    differing = [row for row in arm if comparison_verdict(row).is_shown]
     if differing:
-        furthest = max(differing, key=lambda r: r.excess or 0.0)
-        return f"answers to {len(differing)} of {prompts} differ, furthest {_apart(furthest)}{rest}"
-    nearest = min(tested, key=lambda r: (r.p_holm or 0.0, -(r.excess or 0.0)))
-    return f"no difference shown on any of {prompts} (nearest to one {_apart(nearest)}){rest}"
+        return max(differing, key=lambda row: row.excess or 0.0)
+    tests = [row for row in arm if comparison_verdict(row).is_tested]
+    return min(tests, key=lambda row: (row.p_holm or 0.0, -(row.excess or 0.0)))
 
 
-def _apart(row: Comparison) -> str:
-    return (
-        f"{literal(row.item_id)}: {signed(row.excess or 0.0, digits=3)} bits beyond chance, "
-        f"{p_text(row.p_holm or 0.0)}, n = {row.n_units} and {row.n_units_baseline}"
-    )
-
-
-def options_moved(rows: Sequence[Shift], study: Study) -> Section:
+def options_moved(rows: Sequence[Shift], outline: StudyOutline) -> FindingsSection:
     """The options whose share a user moves furthest."""
-    own = [r for r in told(rows, study, study.users) if r.shift is not None]
-    lines: list[str] = []
-    for group in groups(own, lambda r: (r.model, r.task)):
-        furthest = sorted(group, key=lambda r: (-abs(r.shift or 0.0), r.item_id, r.answer or ""))
-        lines += [f"{where(r, study)}: {_moved(r)} [shifts]" for r in furthest[:TOP_SHIFTS]]
-    moved = [r for r in own if is_shown(r.p_holm)]
-    if not own:
-        return Section("Options that moved", "No option has a shift with a user.", lines)
-    largest = max(moved or own, key=lambda r: abs(r.shift or 0.0))
-    if moved:
-        head = (
-            f"With a user, {len(moved)} of {len(own):,} shares of options moved, the furthest "
-            f"{_moved(largest)} ({where(largest, study)}) [shifts]."
-        )
-    else:
-        head = (
-            f"With a user, none of {len(own):,} shares of options is shown to move; the largest "
-            f"shift is of {_shares(largest)} ({where(largest, study)}) [shifts]."
-        )
-    caution = (
-        f"The {TOP_SHIFTS} furthest of each task are told here. Of many shifts the largest are those "
-        "that chance helped: expect them smaller when asked again. Intervals are of one option alone"
-    )
-    head += alarm(told(rows, study, study.controls), study)
-    return Section("Options that moved", head, [*lines, f"{caution} [shifts]"] if lines else lines)
-
-
-def _moved(row: Shift) -> str:
-    test = (
-        f"{points(row.shift or 0.0)}, {points_interval(row.ci_low, row.ci_high)}, "
-        f"{p_text(row.p_holm or 0.0)} among {row.n_family} options"
-    )
-    told_as = _shares(row)
-    return (
-        f"{told_as}: {test}" if is_shown(row.p_holm) else f"no difference shown, {told_as}: {test}"
+    findings: list[Finding] = []
+    other_verdicts: list[FindingVerdict] = []
+    shifts = [row for row in study_rows(rows, outline, outline.users) if row.shift is not None]
+    for family in groups(shifts, lambda row: (row.model, row.task)):
+        family_shifts = by_shift(family)
+        movers = [row for row in family_shifts if shift_verdict(row).is_shown][:TOP_SHIFTS]
+        table_rows = movers or family_shifts[:1]
+        findings += [_shift_finding(row, outline) for row in table_rows]
+        other_verdicts += [shift_verdict(row) for row in family_shifts if row not in table_rows]
+    baseline = outline.label(outline.baseline)
+    return FindingsSection(
+        "Options that moved",
+        f"Which options do users move? Listed: the {TOP_SHIFTS} furthest that moved in a task, or else "
+        "the furthest. Chance helped the largest: expect less when you ask again. Intervals are of one "
+        "option alone.",
+        (
+            *arm_columns(outline),
+            *("Option (prompt)", f"{baseline}, %", "With user, %", "Points", "p", "Tests"),
+            "Verdict",
+        ),
+        findings,
+        ["shifts"],
+        "No option has a share both with and without a user.",
+        other_verdicts,
     )
 
 
-def _shares(row: Shift) -> str:
-    return (
-        f"{literal(row.answer or '')} ({literal(row.item_id)}) "
-        f"from {row.n_named_baseline} of {row.n_baseline} answers "
-        f"({percent(row.baseline_share or 0.0, digits=1)}) to {row.n_named} of {row.n_answers} "
-        f"({percent(row.share or 0.0, digits=1)})"
+def by_shift(rows: Sequence[Shift]) -> list[Shift]:
+    """Shifts, the largest first."""
+    return sorted(rows, key=lambda row: (-abs(row.shift or 0.0), row.item_id, row.answer or ""))
+
+
+def option_name(row: Shift) -> str:
+    """An option with its prompt: `Tesla (cars)`."""
+    is_unread = row.kind == "choice" and row.answer == UNKNOWN
+    name = "no readable letter" if is_unread else literal(row.answer or "")
+    return f"{name} ({literal(row.item_id)})"
+
+
+def _shift_finding(row: Shift, outline: StudyOutline) -> Finding:
+    cells = (
+        option_name(row),
+        _share(row.baseline_share, row.n_named_baseline, row.n_baseline),
+        _share(row.share, row.n_named, row.n_answers),
+        interval_cell(row.shift, row.ci_low, row.ci_high, digits=0, scale=100, is_difference=True),
+        p_cell(row.p_holm),
+        str(row.n_family),
     )
+    return Finding((*row_cells(row, outline), *cells), shift_verdict(row))
 
 
-def heterogeneity(rows: Sequence[PromptMean], study: Study) -> Section:
+def _share(share: float | None, n_named: int, n: int) -> str:
+    return f"{number_cell(None if share is None else 100 * share, 1)} ({n_named}/{n})"
+
+
+def heterogeneity(rows: Sequence[PromptMean], outline: StudyOutline) -> FindingsSection:
     """Entropy as a mean over prompts, and whether it is the baseline's."""
-    entropy = [r for r in rows if r.metric == "entropy_bits"]
-    own = told(entropy, study, [study.baseline, *study.users, *study.controls])
-    lines = [f"{where(r, study)}: {_entropy(r, study)} [prompt_means]" for r in own]
-    compared = [r for r in own if r.condition in study.users]
-    higher = [r for r in compared if is_shown(r.p_holm) and (r.difference or 0.0) > 0]
-    lower = [r for r in compared if is_shown(r.p_holm) and (r.difference or 0.0) < 0]
-    before = study.label(study.baseline)
-    if not compared:
-        head = "No condition with a user answers prompts that ask for a list."
-    elif not higher and not lower:
-        head = (
-            f"With a user, answers are not shown to vary more or less than {before} [prompt_means]."
-        )
-    else:
-        most = max([*higher, *lower], key=lambda r: abs(r.difference or 0.0))
-        head = (
-            f"With a user, answers vary more than {before} in {len(higher)} and less in {len(lower)} "
-            f"of {cases(compared)}; the largest difference of entropy is "
-            f"{signed(most.difference or 0.0, digits=2)} bits "
-            f"({interval(most.difference_low, most.difference_high)}; {where(most, study)}) "
-            "[prompt_means]."
-        )
-    return Section("Heterogeneity", head + alarm(own, study), lines)
+    conditions = [outline.baseline, *outline.users, *outline.controls]
+    entropy = [row for row in rows if row.metric == "entropy_bits"]
+    return FindingsSection(
+        "Heterogeneity",
+        "Do answers vary more with a user? Mean entropy of prompts, in bits at equal n: higher is more "
+        "varied.",
+        (
+            *arm_columns(outline),
+            *("Entropy", "n", "Users or reruns", "Difference", "Prompts higher", "p", "Verdict"),
+        ),
+        [_entropy_finding(row, outline) for row in study_rows(entropy, outline, conditions)],
+        ["prompt_means"],
+        LISTS,
+    )
 
 
-def _entropy(row: PromptMean, study: Study) -> str:
-    if row.mean is None:
-        return f"no mean, because {row.reason}"
-    value = (
-        f"entropy {row.mean:.2f} bits, mean over {counted(row.n_items, 'prompt')} at n = "
-        f"{row.n_equal} ({interval(row.ci_low, row.ci_high)}; "
-        f"{counted(row.n_units, unit_of(row.condition, row.unit))})"
+def _entropy_finding(row: PromptMean, outline: StudyOutline) -> Finding:
+    is_baseline = row.condition == outline.baseline
+    cells = (
+        interval_cell(row.mean, row.ci_low, row.ci_high, digits=2),
+        str(row.n_equal),
+        str(row.n_units),
+        interval_cell(
+            row.difference, row.difference_low, row.difference_high, digits=2, is_difference=True
+        ),
+        f"{'–' if row.n_higher is None or is_baseline else row.n_higher}/{row.n_items}",
+        p_cell(None if is_baseline else row.p_holm),
     )
-    if row.condition == study.baseline:
-        return value
-    if row.difference is None or row.p_holm is None:
-        return f"{value}; {row.reason}"
-    n = (
-        f"{signed(row.difference, digits=2)} bits, "
-        f"{interval(row.difference_low, row.difference_high)}, {p_text(row.p_holm)}; higher on "
-        f"{row.n_higher} of {counted(row.n_items, 'prompt')}"
-    )
-    if not is_shown(row.p_holm):
-        return f"{value}, no difference from {study.label(study.baseline)} shown ({n})"
-    way = "more" if row.difference > 0 else "less"
-    return f"{value}, {way} than {study.label(study.baseline)} ({n})"
+    is_reference = is_baseline and row.mean is not None
+    verdict = FindingVerdict("baseline") if is_reference else entropy_verdict(row)
+    return Finding((*row_cells(row, outline), *cells), verdict, is_reference)

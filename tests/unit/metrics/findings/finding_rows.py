@@ -1,0 +1,173 @@
+"""A study of one model, and rows of its tables for the page of findings."""
+
+import dataclasses
+from typing import Any
+
+from fieldwork.metrics.findings.layout import FindingsSection
+from fieldwork.metrics.findings.outline import StudyOutline
+from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
+from fieldwork.records.metrics import (
+    Accuracy,
+    CategoryVariance,
+    Comparison,
+    Novelty,
+    PromptMean,
+    Rank,
+    ScoreComparison,
+    Shift,
+    VarianceShare,
+)
+
+OUTLINE = StudyOutline(
+    name="s",
+    models={"m": "Model"},
+    tasks=["rec", "mmlu"],
+    conditions={"offline": "T1", "again": "T1 again", "rag": "RAG", "history": "History"},
+    baseline="offline",
+    users=["rag", "history"],
+    controls=["again"],
+    notes=["Not a chat model"],
+)
+
+FIELD_OUTLINE = OUTLINE._replace(
+    conditions={**OUTLINE.conditions, "field": "Field"}, users=["rag", "history", "field"]
+)
+
+
+def cells(section: FindingsSection) -> list[tuple[str, ...]]:
+    """The rows of a section's table, with the verdict last."""
+    return [(*finding.cells, finding.verdict.text) for finding in section.findings]
+
+
+def filled(row_type: type[Any], **values: Any) -> Any:
+    """A row of any table; what is not given is NULL, 0 or an empty text, as its type allows."""
+    defaults = {"str": "", "int": 0, "float": 0.0}
+    hints = {field.name: str(field.type) for field in dataclasses.fields(row_type)}
+    where = {"model": "m", "task": "rec", "condition": "rag"}
+    missing = {
+        name: None if "None" in hint else defaults.get(hint.partition("'")[2].rstrip("'>"), "")
+        for name, hint in hints.items()
+    }
+    where = {name: value for name, value in where.items() if name in hints}
+    return row_type(**{**missing, **where, **values})
+
+
+def variance_row(p: float | None, **values: Any) -> VarianceShare:
+    share = {"share_who": 0.16, "ci_low": -0.124, "ci_high": 0.2, "p_value": p, "p_holm": p}
+    counts = {"n_puppets": 40, "n_items": 9, "n_responses": 1720, "n_repeated": 360}
+    row: VarianceShare = filled(VarianceShare, **{**share, **counts, **values})
+    return row
+
+
+def comparison_row(p: float | None, item: str = "i", **values: Any) -> Comparison:
+    test = {"excess": 0.03, "p_value": p, "p_holm": p} if p is not None else {}
+    counts = {"item_id": item, "metric": "js_bits", "n_units": 40, "n_units_baseline": 30}
+    row: Comparison = filled(Comparison, **{**counts, **test, **values})
+    return row
+
+
+def shift_row(p: float, shift: float = -0.4, **values: Any) -> Shift:
+    counts = {"n_named_baseline": 23, "n_baseline": 40, "n_named": 7, "n_answers": 40}
+    shares = {"baseline_share": 0.575, "share": 0.175, "ci_low": -0.57, "ci_high": -0.19}
+    names = {"item_id": "cars", "answer": "Tesla", "kind": "list", "n_family": 194}
+    test = {"shift": shift, "p_value": p, "p_holm": p}
+    row: Shift = filled(Shift, **{**names, **test, **counts, **shares, **values})
+    return row
+
+
+def entropy_row(p: float | None, difference: float | None = 0.2, **values: Any) -> PromptMean:
+    mean = {"metric": "entropy_bits", "mean": 3.5, "ci_low": 3.4, "ci_high": 3.6, "unit": "puppet"}
+    test = {"difference": difference, "difference_low": 0.1, "difference_high": 0.3, "p_holm": p}
+    counts = {"n_items": 9, "n_equal": 38, "n_units": 40, "n_higher": 8}
+    row: PromptMean = filled(PromptMean, **{**mean, **test, **counts, **values})
+    return row
+
+
+def accuracy_row(**values: Any) -> Accuracy:
+    mean = {"mean": 0.5, "minimum": 0.4, "maximum": 0.6, "ci_low": 0.45, "ci_high": 0.55}
+    names = {"task": "mmlu", "metric": "em_strict", "n_runs": 10, "n_items": 514, "unit": "puppet"}
+    row: Accuracy = filled(Accuracy, **{**names, **mean, **values})
+    return row
+
+
+def score_row(p: float | None, p_spread: float | None = 0.5, **values: Any) -> ScoreComparison:
+    test = {"difference": -0.021, "ci_low": -0.03, "ci_high": -0.01, "p_holm": p, "mean": 0.479}
+    spread = {"sd": 0.02, "sd_baseline": 0.011, "p_spread_holm": p_spread}
+    names = {"task": "mmlu", "metric": "em_strict"}
+    row: ScoreComparison = filled(ScoreComparison, **{**names, **test, **spread, **values})
+    return row
+
+
+def rank_row(**values: Any) -> Rank:
+    place = {"rank_best": 35, "rank_worst": 52, "p_change": 0.9, "p_change_baseline": 0.6}
+    names = {"task": "mmlu", "metric": "em_strict", "n_models": 90, "n_units": 10, "unit": "puppet"}
+    row: Rank = filled(
+        Rank, **{**names, **place, "p_change_rerun": 0.7, "leaderboard": "Board", **values}
+    )
+    return row
+
+
+def novelty_row(p: float | None, **values: Any) -> Novelty:
+    share = {"share": 0.23, "ci_low": 0.2, "ci_high": 0.3, "n_items": 514, "task": "mmlu"}
+    equal = {"n_equal": 10, "share_equal": 0.23, "control_share": 0.1, "p_holm": p}
+    excess = {"excess": 0.13, "excess_low": 0.08, "excess_high": 0.2}
+    row: Novelty = filled(Novelty, **{**share, **equal, **excess, **values})
+    return row
+
+
+def category_row(p: float | None, name: str = "STEM", value: float = 0.02) -> CategoryVariance:
+    row: CategoryVariance = filled(
+        CategoryVariance, task="mmlu", category=name, var_who=value, p_holm=p, n_subjects=18
+    )
+    return row
+
+
+def group_row(**values: Any) -> GroupDifference:
+    estimate: dict[str, Any] = {
+        "model": "m", "task": "rec", "item_id": None, "kind": "list", "variable": "gender",
+        "group": "man", "versus": "woman", "metric": "entropy_bits", "value": 3.5,
+        "value_versus": 3.0, "difference": 0.5, "ci_low": 0.2, "ci_high": 0.8, "p_value": 0.01,
+        "p_holm": 0.02, "n_family": 1, "n_permutations": 1999, "n_items": 9, "n_group": 20,
+        "n_versus": 21, "reason": None,
+    }  # fmt: skip
+    return GroupDifference(**(estimate | values))
+
+
+def order_row(**values: Any) -> RankAgreement:
+    estimate: dict[str, Any] = {
+        "model": "m", "task": "rec", "kind": "list", "over": "items", "predictor": "rag",
+        "measure": "entropy_bits", "rho": 0.9, "rho_low": 0.5, "rho_high": 1.0, "tau_b": 0.8,
+        "tau_low": 0.4, "tau_high": 1.0, "p_value": 0.001, "p_holm": 0.002, "p_least": 0.00001,
+        "n_permutations": 0, "n_discordant": 3, "n_tied": 0, "n_pairs": 36, "n_ranked": 9,
+        "n_left_out": 0, "n_equal": 20, "reliability_field": 0.9, "reliability_predictor": 0.9,
+        "ceiling": 0.9, "reason": None,
+    }  # fmt: skip
+    return RankAgreement(**(estimate | values))
+
+
+def agreement_row(**values: Any) -> ItemAgreement:
+    estimate: dict[str, Any] = dict.fromkeys(ItemAgreement.__dataclass_fields__)
+    estimate |= {
+        "model": "m", "task": "rec", "item_id": "books", "kind": "list", "predictor": "rag",
+        "js_distance": 0.4, "js_expected_same": 0.1, "p_value": 0.01, "p_holm": 0.01,
+        "n_equal_js": 20, "is_same_top": True, "ranked_by": "entropy_bits", "rank_change": 2.0,
+        "p_rank_holm": 0.01, "n_ranked": 9, "n_field": 20, "n_predictor": 40,
+    }  # fmt: skip
+    return ItemAgreement(**(estimate | values))
+
+
+def calibration_row(comparator: str, **values: Any) -> Calibration:
+    blank = dict.fromkeys((field.name for field in dataclasses.fields(Calibration)), None)
+    names = {"model": "m", "tasks": "rec", "level": "conditions", "is_best": False, "n_equal": 18}
+    numbers = {"n_prompts": 9, "n_field": 40, "comparator": comparator}
+    return Calibration(**{**blank, **names, **numbers, **values})
+
+
+def calibration_rows(verdict: str, reason: str | None = None, **values: Any) -> list[Calibration]:
+    best = {"gain_bits": 0.02, "ci_low": 0.01, "ci_high": 0.03, "p_holm": 0.004, "js_bits": 0.05}
+    bits = {"verdict": verdict, "reason": reason, "js_bits": 0.03, "in_sample_bits": 0.028}
+    return [
+        calibration_row("calibrated", **bits, **values),
+        calibration_row("arm", arm="rag", is_best=True, **best, **values),
+        calibration_row("arm", arm="offline", js_bits=0.09, **values),
+    ]

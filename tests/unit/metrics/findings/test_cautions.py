@@ -1,0 +1,224 @@
+"""What makes findings doubtful is said: above the page where it is grave, at its end where it limits."""
+
+import dataclasses
+
+import pytest
+
+from fieldwork.metrics.findings import cautions
+from fieldwork.metrics.findings.cautions import limits, warnings
+from fieldwork.metrics.findings.evidence import FindingsTables
+from fieldwork.metrics.findings.outline import StudyOutline
+from fieldwork.metrics.findings.replies import (
+    ReplyCounts,
+    UnnamedReplies,
+    count_answers,
+    count_unnamed,
+)
+from unit.metrics.findings.finding_rows import (
+    FIELD_OUTLINE,
+    OUTLINE,
+    comparison_row,
+    entropy_row,
+    score_row,
+    shift_row,
+    variance_row,
+)
+from unit.metrics.metric_frames import answer_frame, chosen, listed
+
+NOTHING = FindingsTables()
+
+
+def test_what_came_back_is_counted() -> None:
+    answers = listed(["a"], None) + chosen(["A", None], condition="d")
+    answers += [
+        dataclasses.replace(a, outcome="failed") for a in listed(None, condition="d", item_id="j")
+    ]
+    assert count_answers(answer_frame(answers)) == [
+        ReplyCounts("m", "t", "c", 2, 0, 0, n_refused=1),
+        ReplyCounts("m", "t", "d", 3, 1, 0, n_refused=1),
+    ]
+    assert count_answers(answer_frame([])) == []
+
+
+def test_what_is_worth_nothing_is_counted_apart() -> None:
+    answers = chosen(["A", "B", "A", "A", None])
+    changes: list[dict[str, object]] = [
+        {"outcome": "truncated"},
+        {"outcome": "truncated", "letter": None, "reason": "no letter found"},
+        {"outcome": "empty", "letter": None, "reason": "empty"},
+        {"outcome": "filtered", "letter": None, "reason": "filtered by the provider"},
+        {},
+    ]
+    rows = [dataclasses.replace(a, **c) for a, c in zip(answers, changes, strict=True)]
+    assert count_answers(answer_frame(rows)) == [
+        ReplyCounts("m", "t", "c", 5, 0, 2, n_refused=2, n_truncated=2, n_empty=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "loss"),
+    [
+        ({"n_unread": 90}, "90 (100 %) cannot be read"),
+        ({"n_unread": 19}, "19 (21 %) cannot be read"),
+        ({"n_unread": 18}, None),
+        (
+            {"n_unread": 0, "n_truncated": 90},
+            r"90 (100 %) are cut off at the longest answer allowed (max\_tokens)",
+        ),
+        (
+            {"n_unread": 30, "n_empty": 31},
+            "30 (33 %) cannot be read and 31 (34 %) are empty",
+        ),
+        ({"n_unread": 0, "n_refused": 90}, None),
+    ],
+)
+def test_an_arm_that_is_worth_little_is_a_warning(counts: dict[str, int], loss: str | None) -> None:
+    replies = ReplyCounts("m", "rec", "rag", 90, 0, 0)._replace(**counts)
+    assert warnings(NOTHING, [replies, ReplyCounts("m", "rec", "offline", 90, 0, 0)], OUTLINE) == (
+        []
+        if loss is None
+        else [
+            f"RAG, rec: of 90 answers {loss}, so its numbers say more about how it was asked than "
+            "about the model"
+        ]
+    )
+
+
+AGAIN = {"condition": "again"}
+
+
+@pytest.mark.parametrize(
+    ("tables", "differences"),
+    [
+        ({"comparisons": [comparison_row(0.01, **AGAIN)]}, "1 of 1 test (answers: T1 again, rec)"),
+        ({"shifts": [shift_row(0.01, **AGAIN)]}, "1 of 1 test (options: T1 again, rec)"),
+        (
+            {"prompt_means": [entropy_row(0.01, **AGAIN)], "shifts": [shift_row(0.2, **AGAIN)]},
+            "1 of 2 tests (heterogeneity: T1 again, rec)",
+        ),
+        (
+            {"score_comparisons": [score_row(0.01, 0.02, **AGAIN)]},
+            "2 of 2 tests (scores: T1 again, mmlu and spread of scores: T1 again, mmlu)",
+        ),
+        (
+            {"comparisons": [comparison_row(0.01, item, **AGAIN) for item in "ab"]},
+            "2 of 2 tests (answers: T1 again, rec)",
+        ),
+        ({"comparisons": [comparison_row(0.05, **AGAIN), comparison_row(0.001)]}, None),
+        ({"comparisons": [comparison_row(0.01, metric="total_variation", **AGAIN)]}, None),
+        ({"prompt_means": [entropy_row(0.01, metric="one_minus_top5_share", **AGAIN)]}, None),
+        ({"score_comparisons": [score_row(0.01, metric="em_flexible", **AGAIN)]}, None),
+    ],
+)
+def test_a_control_that_differs_is_a_warning(tables, differences: str | None) -> None:
+    evidence = FindingsTables(**tables)
+    if differences is None:
+        assert warnings(evidence, [], OUTLINE) == []
+        return
+    (warning,) = warnings(evidence, [], OUTLINE)
+    assert warning == (
+        "Asking T1 again, where only chance or a changed model can differ, shows a difference in "
+        f"{differences}: doubt differences of this kind and size"
+    )
+    assert warnings(evidence, [], OUTLINE._replace(controls=[])) == []
+
+
+def test_a_warning_names_a_few_of_many() -> None:
+    tasks = [f"t{k}" for k in range(9)]
+    rows = [comparison_row(0.01, task=task, **AGAIN) for task in tasks]
+    (warning,) = warnings(FindingsTables(comparisons=rows), [], OUTLINE._replace(tasks=tasks))
+    assert "in 9 of 9 tests (answers: T1 again, t0, " in warning
+    assert warning.count("answers:") == cautions.MOST_NAMES
+    assert "and 4 more)" in warning
+
+
+@pytest.mark.parametrize(
+    ("replies", "variance", "outline", "sentence"),
+    [
+        (
+            [ReplyCounts("m", "rec", "rag", 90, 2, 3)],
+            [],
+            OUTLINE,
+            "RAG, rec: of 90 answers 2 failed and 3 cannot be read",
+        ),
+        (
+            [ReplyCounts("m", "rec", "rag", 90, 0, 3, n_refused=1, n_truncated=2)],
+            [],
+            OUTLINE,
+            "RAG, rec: of 90 answers 3 cannot be read, 1 is a refusal and 2 are cut off",
+        ),
+        (
+            [ReplyCounts("m", "rec", "rag", 90, 2, 3)],
+            [],
+            OUTLINE,
+            "Of 90 answers, 5 failed or cannot be read (answers)",
+        ),
+        (
+            [ReplyCounts("m", "rec", "rag", 90, 0, 0, n_refused=1)],
+            [],
+            OUTLINE,
+            cautions.REFUSALS_ARE_READ,
+        ),
+        ([], [], OUTLINE, "No answers have arrived (answers)"),
+        ([], [], OUTLINE, "Not a chat model"),
+        (
+            [],
+            [variance_row(None, n_repeated=0)],
+            OUTLINE,
+            "RAG: puppets were asked once, so who asks cannot be told from asking again; set "
+            "`replicates: 2`",
+        ),
+        (
+            [],
+            [variance_row(None, n_repeated=0, condition="field")],
+            FIELD_OUTLINE,
+            "No participant answers a prompt twice, so who asks cannot be told from asking again in "
+            "the field",
+        ),
+        (
+            [],
+            [],
+            OUTLINE._replace(controls=[]),
+            "No condition asks the baseline again (setting `after`), so nothing shows which numbers "
+            "chance alone gives",
+        ),
+        ([], [], OUTLINE, "No answers of real users: nothing says how near puppets are to them"),
+        (
+            [],
+            [],
+            OUTLINE,
+            "p-values are corrected within families of tests, not over the page: "
+            "expect some false alarms",
+        ),
+    ],
+)
+def test_limits_say_what_is_missing(
+    replies, variance, outline: StudyOutline, sentence: str
+) -> None:
+    assert sentence in limits(FindingsTables(variance=variance), replies, [], outline)
+
+
+def test_limits_do_not_say_what_is_not_missing() -> None:
+    tables = FindingsTables(variance=[variance_row(0.1)])
+    sentences = limits(tables, [ReplyCounts("m", "rec", "rag", 9, 0, 0)], [], FIELD_OUTLINE)
+    assert [sentence.partition(" ")[0] for sentence in sentences] == [
+        "Not", "Of", "p-values", "Intervals",
+    ]  # fmt: skip
+
+
+def test_of_many_arms_that_lost_answers_the_others_are_counted() -> None:
+    tasks = [f"t{k}" for k in range(cautions.MOST_ARMS + 4)]
+    replies = [ReplyCounts("m", task, "rag", 9, 1, 0) for task in tasks]
+    sentences = limits(NOTHING, replies, [], OUTLINE._replace(tasks=tasks))
+    assert sum("1 failed" in sentence for sentence in sentences) == cautions.MOST_ARMS
+    assert "4 more conditions lost answers (answers)" in sentences
+
+
+def test_answers_that_could_be_another_models_are_counted() -> None:
+    unnamed = count_unnamed([("m", []), ("m", ["usage", "model"]), ("n", ["encoding"])])
+    assert unnamed == [UnnamedReplies("m", 2, 1)]
+    (sentence,) = [s for s in limits(NOTHING, [], unnamed, OUTLINE) if "(responses)" in s]
+    assert sentence == (
+        "Model: 1 of 2 answers came without the name of the model, so another model's answers would "
+        "not be noticed (responses)"
+    )

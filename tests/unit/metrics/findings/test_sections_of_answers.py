@@ -1,0 +1,170 @@
+"""Sections about answers claim what a test shows and nothing else, with every number of the table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from fieldwork.metrics.findings import answers
+from unit.metrics.findings.finding_rows import (
+    OUTLINE,
+    cells,
+    comparison_row,
+    entropy_row,
+    shift_row,
+    variance_row,
+)
+
+
+@pytest.mark.parametrize(
+    ("section", "rows", "row"),
+    [
+        (
+            answers.who_asks,
+            [variance_row(0.002)],
+            ("16 (−12…20)", "0.002", "40", "9", "1,720", "differs"),
+        ),
+        (
+            answers.distance,
+            [
+                comparison_row(0.01),
+                comparison_row(0.02, "j", excess=0.05),
+                comparison_row(0.6, "k"),
+                comparison_row(None, "l", reason="no answer can be read"),
+            ],
+            ("2/3, 1 untested", "j", "+0.050", "0.020", "40, baseline 30", "differs"),
+        ),
+        (
+            answers.options_moved,
+            [shift_row(0.012)],
+            (
+                *("Tesla (cars)", "57.5 (23/40)", "17.5 (7/40)", "−40 (−57…−19)", "0.012", "194"),
+                "rarer",
+            ),
+        ),
+        (
+            answers.options_moved,
+            [shift_row(0.0004, 0.4, kind="choice", answer="unknown")],
+            (
+                *("no readable letter (cars)", "57.5 (23/40)", "17.5 (7/40)", "+40 (−57…−19)"),
+                *("<0.001", "194", "more common"),
+            ),
+        ),
+        (
+            answers.heterogeneity,
+            [entropy_row(0.0001)],
+            (
+                *("3.50 (3.40…3.60)", "38", "40", "+0.20 (0.10…0.30)", "8/9", "<0.001"),
+                "more varied",
+            ),
+        ),
+        (
+            answers.heterogeneity,
+            [entropy_row(0.01, -0.2)],
+            (
+                *("3.50 (3.40…3.60)", "38", "40", "−0.20 (0.10…0.30)", "8/9", "0.010"),
+                "less varied",
+            ),
+        ),
+        (
+            answers.heterogeneity,
+            [entropy_row(None, None, condition="offline", reason="itself", n_higher=None)],
+            ("3.50 (3.40…3.60)", "38", "40", "–", "–/9", "–", "baseline"),
+        ),
+    ],
+)  # fmt: skip
+def test_a_claim_has_its_number_interval_n_and_test(section, rows, row: tuple[str, ...]) -> None:
+    (found,) = cells(section(rows, OUTLINE))
+    assert found[2:] == row
+    assert len(found) == len(section(rows, OUTLINE).columns)
+
+
+@pytest.mark.parametrize(
+    ("section", "rows", "verdict"),
+    [
+        (answers.who_asks, [variance_row(0.05)], "not shown"),
+        (
+            answers.who_asks,
+            [variance_row(None, share_who=None, reason="no puppet answers twice")],
+            "no test: no puppet answers twice",
+        ),
+        (answers.distance, [comparison_row(0.05), comparison_row(0.9, "j")], "not shown"),
+        (
+            answers.distance,
+            [comparison_row(None, reason="no answer to i can be read")],
+            "no test: no answer to i can be read",
+        ),
+        (answers.options_moved, [shift_row(0.05)], "not shown"),
+        (answers.heterogeneity, [entropy_row(0.05)], "not shown"),
+        (
+            answers.heterogeneity,
+            [entropy_row(None, reason="no interval and no test: leaving out changes nothing")],
+            "no test: leaving out changes nothing",
+        ),
+        (
+            answers.heterogeneity,
+            [entropy_row(None, None, mean=None, condition="offline", reason="nothing is read")],
+            "no test: nothing is read",
+        ),
+    ],
+)
+def test_what_no_test_shows_is_a_row_with_its_reason(
+    section, rows: Sequence[Any], verdict: str
+) -> None:
+    (found,) = cells(section(rows, OUTLINE))
+    assert found[-1] == verdict
+
+
+def test_where_no_prompt_differs_the_clearest_is_named() -> None:
+    rows = [comparison_row(0.9, "far", excess=0.2), comparison_row(0.3, "near", excess=0.1)]
+    ((*_, count, name, bits, p, _, verdict),) = cells(answers.distance(rows, OUTLINE))
+    assert (count, name, bits, p, verdict) == ("0/2", "near", "+0.100", "0.30", "not shown")
+
+
+@pytest.mark.parametrize(
+    "section", [answers.who_asks, answers.distance, answers.options_moved, answers.heterogeneity]
+)
+def test_an_empty_table_says_that_there_is_nothing(section) -> None:
+    empty = section([], OUTLINE)
+    assert list(empty.findings) == []
+    assert empty.absence.startswith("No ")
+
+
+def test_only_the_furthest_options_are_listed_and_the_others_counted() -> None:
+    moved = [shift_row(0.01, k / 100, answer=f"o{k}") for k in range(1, 8)]
+    section = answers.options_moved([*moved, shift_row(0.5, 0.9, answer="o9")], OUTLINE)
+    assert [row[2].split()[0] for row in cells(section)] == ["o7", "o6", "o5", "o4", "o3"]
+    assert [verdict.text for verdict in section.other_verdicts] == [
+        "not shown",
+        "more common",
+        "more common",
+    ]
+    assert "expect less when you ask again" in section.question
+
+
+def test_without_an_option_that_moved_the_furthest_of_each_task_is_listed() -> None:
+    rows = [shift_row(0.5, k / 10, answer=f"o{k}", task=t) for k in (1, 2) for t in ("mmlu", "rec")]
+    section = answers.options_moved(rows, OUTLINE)
+    assert [(row[0], row[2], row[-1]) for row in cells(section)] == [
+        ("rec", "o2 (cars)", "not shown"),
+        ("mmlu", "o2 (cars)", "not shown"),
+    ]
+    assert len(section.other_verdicts) == 2
+
+
+def test_rows_stand_by_task_model_and_condition() -> None:
+    outline = OUTLINE._replace(models={"z": "Zed", "m": "Model"})
+    rows = [
+        variance_row(0.5, condition=condition, task=task, model=model)
+        for condition in ("history", "rag", "x")
+        for model in ("m", "z", "other")
+        for task in ("mmlu", "rec", "x")
+    ]
+    section = answers.who_asks(rows, outline)
+    assert section.columns[:3] == ("Task", "Model", "Condition")
+    assert [row[:3] for row in cells(section)] == [
+        (task, model, condition)
+        for task in ("rec", "mmlu")
+        for model in ("Zed", "Model")
+        for condition in ("RAG", "History")
+    ]

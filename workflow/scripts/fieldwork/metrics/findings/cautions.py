@@ -1,0 +1,194 @@
+"""What makes the findings doubtful: warnings above the page, and limits at its end."""
+
+from collections.abc import Iterator, Sequence
+
+from fieldwork.metrics.findings.evidence import FindingsTables
+from fieldwork.metrics.findings.outline import ConditionRow, StudyOutline, arm_name, study_rows
+from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
+from fieldwork.metrics.findings.scores import reading
+from fieldwork.metrics.findings.verdicts import (
+    FindingVerdict,
+    comparison_verdict,
+    entropy_verdict,
+    score_verdict,
+    shift_verdict,
+    spread_verdict,
+)
+from fieldwork.metrics.findings.wording import count_phrase, join_words, percent
+from fieldwork.records.field import FIELD
+from fieldwork.records.metrics import VarianceShare
+
+MANY = 0.2
+"""Share of an arm's answers above which a warning says that they are worth nothing."""
+
+MOST_NAMES = 5
+"""Differences of controls that a warning names."""
+
+MOST_ARMS = 30
+"""Arms of which lost answers are listed one by one."""
+
+REFUSALS_ARE_READ = (
+    "Refusals are recognised by their words: rules find 99 % of those in surveys and 86 % of those in "
+    "chats; of what they count as a refusal, none in surveys and 22 % in chats is something else "
+    "([docs/parsing.md](../../docs/parsing.md#refusals-1))"
+)
+"""Recall and precision of the parser's refusals, measured on real answers."""
+
+
+# ---- warnings ----------------------------------------------------------------------------------------
+
+
+def warnings(
+    tables: FindingsTables, replies: Sequence[ReplyCounts], outline: StudyOutline
+) -> list[str]:
+    """What must be read before any number, a sentence each; often none."""
+    return [*_control_warning(tables, outline), *_loss_warnings(replies, outline)]
+
+
+def control_verdicts(
+    tables: FindingsTables, outline: StudyOutline
+) -> list[tuple[str, FindingVerdict]]:
+    """Every test of a negative control against the baseline: what is tested, and the verdict."""
+    controls = outline.controls
+    bits = [row for row in tables.comparisons if row.metric == "js_bits"]
+    entropy = [row for row in tables.prompt_means if row.metric == "entropy_bits"]
+    scores = [row for row in tables.score_comparisons if row.metric == reading(row.condition)]
+    score_rows = study_rows(scores, outline, controls)
+    tests: list[tuple[str, ConditionRow, FindingVerdict]] = [
+        *(("answers", row, comparison_verdict(row)) for row in study_rows(bits, outline, controls)),
+        *(
+            ("options", row, shift_verdict(row))
+            for row in study_rows(tables.shifts, outline, controls)
+        ),
+        *(
+            ("heterogeneity", row, entropy_verdict(row))
+            for row in study_rows(entropy, outline, controls)
+        ),
+        *(("scores", row, score_verdict(row)) for row in score_rows),
+        *(("spread of scores", row, spread_verdict(row)) for row in score_rows),
+    ]
+    return [
+        (f"{measure}: {arm_name(row, outline)}", verdict)
+        for measure, row, verdict in tests
+        if verdict.is_tested
+    ]
+
+
+def _control_warning(tables: FindingsTables, outline: StudyOutline) -> Iterator[str]:
+    verdicts = control_verdicts(tables, outline)
+    names = [name for name, verdict in verdicts if verdict.is_shown]
+    if names:
+        yield (
+            f"Asking {outline.label(outline.baseline)} again, where only chance or a changed model can "
+            f"differ, shows a difference in {len(names):,} of {count_phrase(len(verdicts), 'test')} "
+            f"({_first([*dict.fromkeys(names)])}): doubt differences of this kind and size"
+        )
+
+
+def _first(names: Sequence[str]) -> str:
+    rest = [f"{len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else []
+    return join_words([*names[:MOST_NAMES], *rest])
+
+
+def _loss_warnings(replies: Sequence[ReplyCounts], outline: StudyOutline) -> list[str]:
+    return [
+        f"{arm_name(row, outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}, so its "
+        "numbers say more about how it was asked than about the model"
+        for row in study_rows(replies, outline, list(outline.conditions))
+        if (parts := [*_large_losses(row)])
+    ]
+
+
+def _large_losses(row: ReplyCounts) -> Iterator[str]:
+    for n, loss in (
+        (row.n_unread, "cannot be read"),
+        (row.n_truncated, "are cut off at the longest answer allowed (max\\_tokens)"),
+        (row.n_empty, "are empty"),
+    ):
+        if n > MANY * row.n:
+            yield f"{n:,} ({percent(n / row.n)}) {loss}"
+
+
+# ---- limits ------------------------------------------------------------------------------------------
+
+
+def limits(
+    tables: FindingsTables,
+    replies: Sequence[ReplyCounts],
+    unnamed_replies: Sequence[UnnamedReplies],
+    outline: StudyOutline,
+) -> list[str]:
+    """What the study cannot say, and what is missing from it, a sentence each."""
+    sentences = [*outline.notes, *_losses(replies, outline)]
+    sentences += [
+        f"{outline.models.get(model, model)}: {n_unnamed:,} of {count_phrase(n, 'answer')} came without "
+        "the name of the model, so another model's answers would not be noticed (responses)"
+        for model, n, n_unnamed in unnamed_replies
+    ]
+    sentences += _single_answers(tables.variance, outline)
+    if not outline.controls:
+        sentences.append(
+            "No condition asks the baseline again (setting `after`), so nothing shows which numbers "
+            "chance alone gives"
+        )
+    if not outline.has_field:
+        sentences.append("No answers of real users: nothing says how near puppets are to them")
+    return [
+        *sentences,
+        "p-values are corrected within families of tests, not over the page: expect some false alarms",
+        "Intervals cover the draw of answers and puppets, not the choice of prompts or corpus",
+    ]
+
+
+def _losses(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Iterator[str]:
+    n = sum(row.n for row in replies)
+    n_lost = sum(row.n_failed + row.n_unread for row in replies)
+    yield (
+        f"Of {count_phrase(n, 'answer')}, {n_lost:,} failed or cannot be read (answers)"
+        if n
+        else "No answers have arrived (answers)"
+    )
+    arms = [
+        (row, parts)
+        for row in study_rows(replies, outline, list(outline.conditions))
+        if (parts := [*_arm_losses(row)])
+    ]
+    for row, parts in arms[:MOST_ARMS]:
+        yield f"{arm_name(row, outline)}: of {count_phrase(row.n, 'answer')} {join_words(parts)}"
+    if len(arms) > MOST_ARMS:
+        yield f"{len(arms) - MOST_ARMS} more conditions lost answers (answers)"
+    if any(row.n_refused for row, _ in arms):
+        yield REFUSALS_ARE_READ
+
+
+def _arm_losses(row: ReplyCounts) -> Iterator[str]:
+    for n, loss in (
+        (row.n_failed, "failed"),
+        (row.n_unread, "cannot be read"),
+        (row.n_refused, "is a refusal" if row.n_refused == 1 else "are refusals"),
+        (row.n_truncated, "is cut off" if row.n_truncated == 1 else "are cut off"),
+    ):
+        if n:
+            yield f"{n:,} {loss}"
+
+
+def _single_answers(rows: Sequence[VarianceShare], outline: StudyOutline) -> Iterator[str]:
+    """Conditions whose users answer once, so that who asks cannot be told from asking again."""
+    single_answers = [
+        row
+        for row in study_rows(rows, outline, outline.users)
+        if row.n_puppets and not row.n_repeated
+    ]
+    if any(row.condition == FIELD for row in single_answers):
+        yield (
+            "No participant answers a prompt twice, so who asks cannot be told from asking again in "
+            "the field"
+        )
+    names = dict.fromkeys(
+        outline.label(row.condition) for row in single_answers if row.condition != FIELD
+    )
+    if names:
+        yield (
+            f"{join_words([*names])}: puppets were asked once, so who asks cannot be told from asking "
+            "again; set `replicates: 2`"
+        )

@@ -1,0 +1,57 @@
+"""The tables that the page of findings is written from, by name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fieldwork.records.columns import table_of
+from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
+from fieldwork.records.metrics import (
+    Accuracy,
+    CategoryVariance,
+    Comparison,
+    Novelty,
+    PromptMean,
+    Rank,
+    ScoreComparison,
+    Shift,
+    VarianceShare,
+)
+
+
+class FindingsTables(NamedTuple):
+    """Rows of the metric tables; a study without real users lacks the last four."""
+
+    variance: Sequence[VarianceShare] = ()
+    comparisons: Sequence[Comparison] = ()
+    shifts: Sequence[Shift] = ()
+    prompt_means: Sequence[PromptMean] = ()
+    accuracy: Sequence[Accuracy] = ()
+    score_comparisons: Sequence[ScoreComparison] = ()
+    ranks: Sequence[Rank] = ()
+    novelty: Sequence[Novelty] = ()
+    categories: Sequence[CategoryVariance] = ()
+    group_differences: Sequence[GroupDifference] = ()
+    rank_agreement: Sequence[RankAgreement] = ()
+    item_agreement: Sequence[ItemAgreement] = ()
+    calibration: Sequence[Calibration] = ()
+
+
+ROW_TYPES: Mapping[str, type[Any]] = {
+    table_of(row_type).name: row_type
+    for row_type in (
+        VarianceShare,
+        Comparison,
+        Shift,
+        PromptMean,
+        Accuracy,
+        ScoreComparison,
+        Rank,
+        Novelty,
+        CategoryVariance,
+        GroupDifference,
+        RankAgreement,
+        ItemAgreement,
+        Calibration,
+    )
+}
+"""Row type of each table."""

@@ -1,0 +1,125 @@
+"""What the page needs to know of a study beside its tables: names, labels and their order."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+from fieldwork.metrics.findings.wording import literal
+from fieldwork.records.field import FIELD
+
+
+class StudyOutline(NamedTuple):
+    """Names, labels and roles of a study.
+
+    Attributes:
+        models: names → labels, in the order of the page.
+        conditions: names → labels, in the order of the page.
+        users: conditions that bring a user, real ones included.
+        controls: conditions that ask the baseline again: negative controls.
+        notes: cautions that the config states about its models and tasks.
+    """
+
+    name: str
+    models: Mapping[str, str]
+    tasks: Sequence[str]
+    conditions: Mapping[str, str]
+    baseline: str
+    users: Sequence[str]
+    controls: Sequence[str]
+    notes: Sequence[str]
+
+    def label(self, condition: str) -> str:
+        """Printed name of a condition."""
+        return self.conditions.get(condition, condition)
+
+    @property
+    def simulated_users(self) -> list[str]:
+        """Conditions with a user, without real participants."""
+        return [condition for condition in self.users if condition != FIELD]
+
+    @property
+    def has_field(self) -> bool:
+        """Whether real users took part."""
+        return FIELD in self.conditions
+
+
+def markdown_outline(outline: StudyOutline) -> StudyOutline:
+    """The outline with labels and notes escaped, so that Markdown shows them as they are."""
+    return outline._replace(
+        models={name: literal(label) for name, label in outline.models.items()},
+        conditions={name: literal(label) for name, label in outline.conditions.items()},
+        notes=[literal(note) for note in outline.notes],
+    )
+
+
+class ConditionRow(Protocol):
+    """What rows of all tables of estimates have."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def condition(self) -> str: ...
+
+
+R = TypeVar("R", bound=ConditionRow)
+T = TypeVar("T")
+
+
+def study_rows(rows: Iterable[R], outline: StudyOutline, conditions: Sequence[str]) -> list[R]:
+    """Rows of the study's models and tasks under `conditions`, by task, model and condition."""
+    return ordered_rows(
+        (row for row in rows if row.condition in conditions),
+        outline,
+        lambda row: (row.task, row.model, row.condition),
+    )
+
+
+def ordered_rows(
+    rows: Iterable[T], outline: StudyOutline, key: Callable[[T], tuple[str, str | None, str]]
+) -> list[T]:
+    """Rows whose task, model and condition (`key`) are in the study, in its order.
+
+    A model of None belongs to all models and stands first.
+    """
+    tasks, conditions = list(outline.tasks), list(outline.conditions)
+    models = [None, *outline.models]
+    places: dict[tuple[int, int, int], list[T]] = {}
+    for row in rows:
+        task, model, condition = key(row)
+        if task in tasks and model in models and condition in conditions:
+            place = (tasks.index(task), models.index(model), conditions.index(condition))
+            places.setdefault(place, []).append(row)
+    return [row for place in sorted(places) for row in places[place]]
+
+
+def arm_columns(outline: StudyOutline) -> tuple[str, ...]:
+    """Headings of the columns that say which arm a row is about; one model goes without saying."""
+    return ("Task", "Model", "Condition") if len(outline.models) > 1 else ("Task", "Condition")
+
+
+def arm_cells(
+    outline: StudyOutline, task: str, model: str | None, condition: str
+) -> tuple[str, ...]:
+    """The cells under `arm_columns`; a model of None stands for all."""
+    name = [outline.models[model] if model else "all"] if len(outline.models) > 1 else []
+    return (literal(task), *name, outline.label(condition))
+
+
+def row_cells(row: ConditionRow, outline: StudyOutline) -> tuple[str, ...]:
+    """The cells under `arm_columns` of a row."""
+    return arm_cells(outline, row.task, row.model, row.condition)
+
+
+def arm_name(row: ConditionRow, outline: StudyOutline) -> str:
+    """Condition, task and, of several models, the model of a row, in a sentence."""
+    model = [outline.models[row.model]] if len(outline.models) > 1 else []
+    return ", ".join([outline.label(row.condition), literal(row.task), *model])
+
+
+def groups(rows: Iterable[T], key: Callable[[T], tuple[str | None, ...]]) -> list[list[T]]:
+    """Rows with equal keys together, in the order the keys come."""
+    members: dict[tuple[str | None, ...], list[T]] = {}
+    for row in rows:
+        members.setdefault(key(row), []).append(row)
+    return list(members.values())

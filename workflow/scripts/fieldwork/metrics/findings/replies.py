@@ -1,0 +1,79 @@
+"""What came back: answers that failed, cannot be read or do not name their model."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from fieldwork.records.parsing import REFUSALS
+
+
+class ReplyCounts(NamedTuple):
+    """What came back under a condition: answers, and how many of them have nothing to count.
+
+    Attributes:
+        n_unread: that no reader can make anything of; the empty ones are among them.
+        n_refused: by the model, or by a filter of its provider.
+        n_truncated: cut off at the longest answer allowed, readable or not.
+    """
+
+    model: str
+    task: str
+    condition: str
+    n: int
+    n_failed: int
+    n_unread: int
+    n_refused: int = 0
+    n_truncated: int = 0
+    n_empty: int = 0
+
+
+class UnnamedReplies(NamedTuple):
+    """Replies of a model, and how many of them do not say which model answered."""
+
+    model: str
+    n: int
+    n_unnamed: int
+
+
+def count_answers(answers: pd.DataFrame) -> list[ReplyCounts]:
+    """One row for each model, task and condition, in this order; empty input gives none."""
+    if answers.empty:
+        return []
+    outcome, reason = answers["outcome"], answers["reason"]
+    failed_calls = outcome == "failed"
+    refusals = reason.isin(REFUSALS) & ~failed_calls
+    flags = {
+        "failed": failed_calls,
+        "unread": reason.notna() & ~failed_calls & ~refusals,
+        "refused": refusals,
+        "truncated": outcome == "truncated",
+        "empty": outcome == "empty",
+    }
+    arms = answers.assign(**flags).groupby(["model", "task", "condition"], sort=True)[[*flags]]
+    return [
+        ReplyCounts(str(model), str(task), str(condition), int(n), *map(int, counts))
+        for (model, task, condition), n, counts in zip(
+            arms.size().index,
+            arms.size(),
+            arms.sum().itertuples(index=False, name=None),
+            strict=True,
+        )
+    ]
+
+
+def count_unnamed(replies: Iterable[tuple[str, Sequence[str]]]) -> list[UnnamedReplies]:
+    """One row for each model of which a reply does not name the model, in alphabetical order.
+
+    Args:
+        replies: model and defects of each response.
+    """
+    n: Counter[str] = Counter()
+    n_unnamed: Counter[str] = Counter()
+    for model, defects in replies:
+        n[model] += 1
+        n_unnamed[model] += "model" in defects
+    return [
+        UnnamedReplies(model, n[model], n_unnamed[model]) for model in sorted(n) if n_unnamed[model]
+    ]

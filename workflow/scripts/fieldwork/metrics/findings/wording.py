@@ -1,0 +1,88 @@
+"""How the findings write a number: shares, points, intervals, p-values, counts.
+
+Promises that a value too small for the digits printed is not said to be nothing: a p-value never
+reads 0, and a minus is a minus sign.
+"""
+
+import re
+from collections.abc import Sequence
+
+# Markdown's signs, a table's bar and HTML's; an underscore within a word is none
+_SIGNS = re.compile(r"[\\`*\[\]|]|~~|(?<![^\W_])_+|_+(?![^\W_])|^[#>+=-]")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_ORDINAL = re.compile(r"^(\d+)(?=[.)])")
+
+
+def literal(text: str) -> str:
+    """A label, an option or a name as a page of Markdown shows it just as it is, in one line."""
+    plain = _ENTITY.sub("&amp;", " ".join(text.split())).replace("<", "&lt;")
+    plain = _SIGNS.sub(lambda sign: "".join(f"\\{letter}" for letter in sign[0]), plain)
+    return _ORDINAL.sub(r"\1\\", plain)
+
+
+def p_cell(p: float | None) -> str:
+    """`0.012`, `<0.001`, or a dash where there is no test."""
+    if p is None:
+        return "–"
+    return "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def percent(share: float, *, digits: int = 0) -> str:
+    """`12 %`; a negative share has a minus sign."""
+    return f"{number_text(100 * share, digits)} %"
+
+
+def points(shift: float, *, digits: int = 0) -> str:
+    """A difference of two shares: `+28 points`."""
+    return f"{signed_number(100 * shift, digits)} points"
+
+
+def signed_number(value: float, digits: int) -> str:
+    """A difference, with its sign."""
+    text = number_text(value, digits)
+    return text if text.startswith("−") or not float(text) else f"+{text}"
+
+
+def number_text(value: float, digits: int) -> str:
+    """A number whose minus is a minus sign, and whose 0 has none."""
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if not float(text) else text.replace("-", "−")
+
+
+def number_cell(value: float | None, digits: int) -> str:
+    """A number, or a dash where there is none."""
+    return "–" if value is None else number_text(value, digits)
+
+
+def interval_cell(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    *,
+    digits: int,
+    scale: float = 1,
+    is_difference: bool = False,
+) -> str:
+    """An estimate and its interval: `16 (12…20)`, `16 (none)`; a dash without an estimate."""
+    if value is None:
+        return "–"
+    text = (
+        signed_number(scale * value, digits)
+        if is_difference
+        else number_text(scale * value, digits)
+    )
+    if low is None or high is None:
+        return f"{text} (none)"
+    return f"{text} ({number_text(scale * low, digits)}…{number_text(scale * high, digits)})"
+
+
+def count_phrase(n: int, noun: str) -> str:
+    """`1 prompt`, `9 prompts`, `1,440 answers`."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
