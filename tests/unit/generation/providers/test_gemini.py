@@ -125,9 +125,9 @@ def test_half_an_emoji() -> None:
                 "thoughtsTokenCount": 7,
                 "totalTokenCount": 112,
             },
-            Usage(input=100, cached=64, output=12, reasoning=7),
+            Usage(input=100, cache_read=64, output=12, reasoning=7),
         ),
-        ({"promptTokenCount": 9}, Usage(input=9, cached=0, output=0, reasoning=0)),
+        ({"promptTokenCount": 9}, Usage(input=9, cache_read=0, output=0, reasoning=0)),
         ({}, Usage()),
         (None, Usage()),
     ],
@@ -226,7 +226,7 @@ def test_errors_that_may_pass(
     recorder.replies = [said]
     with pytest.raises(TransientError, match=f"^HTTP {said.status}: ") as caught:
         send(make(recorder.url))
-    assert (caught.value.retry_after_s, caught.value.throttled) == (wait, throttled)
+    assert (caught.value.retry_after_s, caught.value.is_throttled) == (wait, throttled)
 
 
 @pytest.mark.parametrize(
