@@ -175,7 +175,9 @@ class OpenAIBatches:
     def _status_error(self, error: openai.APIStatusError) -> Exception:
         status, server = error.status_code, self._settings.base_url
         message = f"HTTP {status}: {self._short_line(_message(error))}"
-        if status == 402 or {error.code, error.type} & _EMPTY_ACCOUNT:
+        # a server may send anything for a code
+        codes = {code for code in (error.code, error.type) if isinstance(code, str)}
+        if status == 402 or codes & _EMPTY_ACCOUNT:
             return StudyError(f"{server}: {message}; add credit to the account, then run again")
         if status in (401, 403):
             return StudyError(

@@ -14,6 +14,7 @@ from fieldwork.generation.batches.patience import Clock
 from fieldwork.generation.ledger import ledger_key
 from fieldwork.generation.providers.base import RejectedError, Wire
 from fieldwork.generation.providers.batch_base import BatchRow, BatchStatus
+from fieldwork.generation.providers.jsontext import load_leniently
 from fieldwork.records.tasks import Item
 
 Lines = list[dict[str, Any]]
@@ -145,7 +146,7 @@ class Service:
         into.write(raw[half:])
 
     def row(self, line: bytes) -> BatchRow:
-        entry = json.loads(line.decode("utf-8", "replace"))
+        entry = load_leniently(line).value
         try:
             custom_id, status, body = str(entry["id"]), int(entry["status"]), entry["body"]
         except (KeyError, TypeError) as error:
