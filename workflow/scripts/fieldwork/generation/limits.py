@@ -173,11 +173,11 @@ class Limits:
     def _learn(self, headers: Mapping[str, str]) -> None:
         if self._requests.is_configured and self._tokens.is_configured:
             return
-        now = self._clock()
-        if now - self._learnt_at >= LEARN_EVERY_S:
-            self._learnt_at = now
-            self._requests.learn(headers, now, self._in_flight, self._n_ended)
-            self._tokens.learn(headers, now, self._in_flight, self._n_ended)
+        time_s = self._clock()
+        if time_s - self._learnt_at >= LEARN_EVERY_S:
+            self._learnt_at = time_s
+            self._requests.learn(headers, time_s, self._in_flight, self._n_ended)
+            self._tokens.learn(headers, time_s, self._in_flight, self._n_ended)
 
     def _is_open(self, tokens: int) -> bool:
         """Whether a call may be sent without a wait."""
@@ -187,8 +187,8 @@ class Limits:
 
     def _obstacle(self, tokens: int) -> Hold:
         """What keeps a call of `tokens` tokens from being sent next."""
-        now = self._clock()
-        pause_s = self._pause_until - now
+        time_s = self._clock()
+        pause_s = self._pause_until - time_s
         if pause_s > NO_WAIT_S:
             return Hold(pause_s, "the server asked for it")
         self._pause_until = 0.0
@@ -197,7 +197,7 @@ class Limits:
             calls = "1 call" if self._window == 1 else f"{self._window} calls"
             reason = f"the server takes only {calls} at once" if is_narrow else None
             return Hold(math.inf, reason)
-        requests_s, tokens_s = self._requests.wait_s(1, now), self._tokens.wait_s(tokens, now)
+        requests_s, tokens_s = self._requests.wait_s(1, time_s), self._tokens.wait_s(tokens, time_s)
         kind = "requests" if requests_s > tokens_s else "tokens"
         return Hold(max(requests_s, tokens_s), f"the limit of {kind} per minute is reached")
 
@@ -250,12 +250,12 @@ class Limits:
 class _Bucket:
     """An allowance that refills evenly (a token bucket); unlimited until a limit is known."""
 
-    def __init__(self, kind: str, now: float) -> None:
+    def __init__(self, kind: str, time_s: float) -> None:
         self._names = tuple(
             f"x-ratelimit-{field}-{kind}" for field in ("limit", "remaining", "reset")
         )
         self._capacity = self._level = self._per_s = math.inf
-        self._filled_at = now
+        self._filled_at = time_s
         # moving average of the amount that a call takes
         self._mean_amount = 1.0
         # number of the call that ends the round, and the least that the round's replies said was left
@@ -268,11 +268,11 @@ class _Bucket:
         self._per_s = (per_minute + 1.0 - self._capacity) / 60
         self.is_configured = self.is_set = True
 
-    def wait_s(self, amount: float, now: float) -> float:
+    def wait_s(self, amount: float, time_s: float) -> float:
         """Seconds until `amount` may be taken. More than the capacity waits for a full bucket."""
         if not self.is_set:
             return 0.0
-        self._fill(now)
+        self._fill(time_s)
         return max(0.0, min(amount, self._capacity) - self._level) / self._per_s
 
     def take(self, amount: float) -> None:
@@ -284,7 +284,9 @@ class _Bucket:
         """Undo a `take`."""
         self._level = min(self._level + amount, self._capacity)
 
-    def learn(self, headers: Mapping[str, str], now: float, n_in_flight: int, n_ended: int) -> None:
+    def learn(
+        self, headers: Mapping[str, str], time_s: float, n_in_flight: int, n_ended: int
+    ) -> None:
         """Follow the server's own bucket: what is left in it, and how long until it is full.
 
         Its limit may be one for a minute or for a day. Only the refill says which.
@@ -295,7 +297,7 @@ class _Bucket:
         limit = _number(headers[limit_name])
         if limit is None or limit <= 0:
             return
-        self._fill(now)
+        self._fill(time_s)
         remaining = _number(headers.get(remaining_name, ""))
         full_in_s = duration_s(headers.get(reset_name, ""))
         if limit != self._capacity:
@@ -321,15 +323,15 @@ class _Bucket:
             self._round_minimum, self._round_end = math.inf, n_ended + n_in_flight
         self._level = min(self._level, remaining)
 
-    def _fill(self, now: float) -> None:
+    def _fill(self, time_s: float) -> None:
         if self.is_set:
-            gain = (now - self._filled_at) * self._per_s
+            gain = (time_s - self._filled_at) * self._per_s
             self._level = min(self._capacity, self._level + gain)
-        self._filled_at = now
+        self._filled_at = time_s
 
 
-def _bucket(kind: str, per_minute: float | None, now: float) -> _Bucket:
-    bucket = _Bucket(kind, now)
+def _bucket(kind: str, per_minute: float | None, time_s: float) -> _Bucket:
+    bucket = _Bucket(kind, time_s)
     if per_minute is not None:
         bucket.configure(_positive(f"{kind}_per_minute", per_minute))
     return bucket

@@ -42,7 +42,7 @@ def groups_of(
     arm: GenerationArm,
 ) -> Iterator[ContextGroup]:
     """The requests as `generate` sends them: those after one context together."""
-    return _groups(_numbered(requests), items, contexts, arm)
+    return _groups(_number_draws(requests), items, contexts, arm)
 
 
 class _NumberedRequest(NamedTuple):
@@ -94,11 +94,11 @@ def generate(
         items, contexts, _announcing_sender(sender, arm, len(requests)), arm, rules
     )
     legibility = job.legibility()
-    numbered = _numbered(requests)
-    with _without_garbage_collection():
+    numbered_requests = _number_draws(requests)
+    with _rare_garbage_collection():
         for _ in range(2):
             damaged_requests: list[_NumberedRequest] = []
-            for response in _responses(numbered, damaged_requests, job):
+            for response in _responses(numbered_requests, damaged_requests, job):
                 if legibility is not None:
                     legibility.count(response, items[response.item_id])
                 yield response
@@ -106,18 +106,19 @@ def generate(
                 if legibility is not None:
                     legibility.conclude()
                 return
-            numbered = damaged_requests
+            numbered_requests = damaged_requests
     raise StudyError(
-        f"resources/ledger/{arm.model}.sqlite: {len(numbered)} answers were damaged when they were "
+        f"resources/ledger/{arm.model}.sqlite: {len(numbered_requests)} answers were damaged when they were "
         f"read back, and damaged again after the requests were repeated; check the disk, then run again"
     )
 
 
 @contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Collect garbage seldom, and not among the objects of now: that takes a fifth of a job's time.
+def _rare_garbage_collection() -> Iterator[None]:
+    """Collect garbage seldom: searching for it takes a fifth of a job's time.
 
-    The objects of now stay until the end, and rows and calls, of which many come and go, form no cycles.
+    The objects that exist now stay until the end, so they are not searched at all. Rows and calls come and
+    go in great numbers, but form no cycles.
     """
     thresholds = gc.get_threshold()
     gc.freeze()
@@ -142,18 +143,18 @@ def _announcing_sender(sender: Sender, arm: GenerationArm, n: int) -> Sender:
 
 
 def _responses(
-    numbered: Sequence[_NumberedRequest],
+    numbered_requests: Sequence[_NumberedRequest],
     damaged_requests: list[_NumberedRequest],
     job: _GenerationJob,
 ) -> Iterator[Response]:
     """Have all requests answered, then read; requests with a damaged answer go to `damaged_requests`."""
-    tally = _settle(numbered, job)
+    tally = _settle(numbered_requests, job)
     if tally.failures:
         raise StudyError(_failure_message(tally, job.arm))
-    for start in range(0, len(numbered), ROWS_AT_ONCE):
+    for start in range(0, len(numbered_requests), ROWS_AT_ONCE):
         keys = tally.keys[start : start + ROWS_AT_ONCE]
         entries = {entry.key: entry for entry in job.sender.ledger.entries(keys)}
-        for one, key in zip(numbered[start : start + ROWS_AT_ONCE], keys, strict=True):
+        for one, key in zip(numbered_requests[start : start + ROWS_AT_ONCE], keys, strict=True):
             if key in entries:
                 entry = entries[key]
                 reply = job.sender.provider.read(entry.raw)
@@ -162,15 +163,17 @@ def _responses(
                 damaged_requests.append(one)
 
 
-def _settle(numbered: Sequence[_NumberedRequest], job: _GenerationJob) -> AnswerTally:
+def _settle(numbered_requests: Sequence[_NumberedRequest], job: _GenerationJob) -> AnswerTally:
     sender, legibility = job.sender, job.legibility()
-    groups = _groups(numbered, job.items, job.contexts, job.arm)
+    groups = _groups(numbered_requests, job.items, job.contexts, job.arm)
     label = f"{job.arm.model}, {job.arm.task}, {job.arm.condition}"
     if sender.batches is None:
-        return settle(groups, sender, total=len(numbered), legibility=legibility, label=label)
+        return settle(
+            groups, sender, total=len(numbered_requests), legibility=legibility, label=label
+        )
     dispatch, recall = sender.batches, None if legibility is None else legibility.recall
     agenda = Agenda(groups, sender.provider, sender.ledger, cache=None, recall=recall)
-    with Progress(label, len(numbered), "answers") as progress, closing(dispatch.client):
+    with Progress(label, len(numbered_requests), "answers") as progress, closing(dispatch.client):
         failures = settle_batches(
             _after_preflight(agenda.all_calls(), sender),
             client=dispatch.client,
@@ -214,33 +217,33 @@ async def _preflight(sender: Sender) -> None:
         await sender.provider.close()
 
 
-def _numbered(requests: Sequence[Request]) -> list[_NumberedRequest]:
+def _number_draws(requests: Sequence[Request]) -> list[_NumberedRequest]:
     """The requests, each numbered as its replicate, or with the next free number.
 
     A number is taken where two puppets have equal contexts. They must not share an answer, or one draw
     would count twice.
     """
     taken_draws: set[tuple[str, str | None, int]] = set()
-    numbered = []
+    numbered_requests = []
     for request in requests:
         draw = request.replicate
         while (ask := (request.item_id, request.context_id, draw)) in taken_draws:
             draw += 1
         taken_draws.add(ask)
-        numbered.append(_NumberedRequest(request, draw))
-    return numbered
+        numbered_requests.append(_NumberedRequest(request, draw))
+    return numbered_requests
 
 
 def _groups(
-    numbered: Sequence[_NumberedRequest],
+    numbered_requests: Sequence[_NumberedRequest],
     items: Mapping[str, Item],
     contexts: Mapping[str, Context],
     arm: GenerationArm,
 ) -> Iterator[ContextGroup]:
-    samplings = {draw: _sampling(arm, draw) for draw in {one.draw for one in numbered}}
+    samplings = {draw: _sampling(arm, draw) for draw in {one.draw for one in numbered_requests}}
     asks = (
         (request.context_id, Ask(items[request.item_id], samplings[draw], draw))
-        for request, draw in numbered
+        for request, draw in numbered_requests
     )
     for context_id, members in groupby(asks, key=lambda member: member[0]):
         context = contexts[context_id].messages if context_id is not None else []

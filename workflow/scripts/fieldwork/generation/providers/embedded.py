@@ -102,11 +102,11 @@ class EmbeddedModel:
         head, _, tail = body.rpartition(b"\n")
         call = json.loads(_START + tail)
         scores = self._scores(call, head)
-        choices = _choose(scores, call, head)
+        indices = _choose(scores, call, head)
         reply: dict[str, Any] = {
-            "chosen": choices,
+            "chosen": indices,
             "scores": [round(float(score), 5) for score in scores],
-            "text": _as_text([call["choices"][i] for i in choices], choices, call["kind"]),
+            "text": _as_text([call["choices"][i] for i in indices], indices, call["kind"]),
         }
         return Exchange(json.dumps(reply).encode())
 
@@ -198,7 +198,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, sort_keys=True)
 
 
-def _as_text(answers: Sequence[str], chosen: Sequence[int], kind: str) -> str:
+def _as_text(answers: Sequence[str], indices: Sequence[int], kind: str) -> str:
     if kind == "choice":
-        return ascii_uppercase[chosen[0]]
+        return ascii_uppercase[indices[0]]
     return "\n".join(f"{rank}. {answer}" for rank, answer in enumerate(answers, start=1))
