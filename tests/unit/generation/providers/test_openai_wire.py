@@ -166,7 +166,7 @@ def test_no_temperature_is_sent_where_there_is_none() -> None:
 )
 @pytest.mark.parametrize("cache_breakpoint", [False, True])
 def test_text_that_utf8_cannot_carry_is_mended_in_the_context_and_in_the_prompt(
-    written: str, load_leniently: str, cache_breakpoint: bool
+    written: str, mended: str, cache_breakpoint: bool
 ) -> None:
     context = [Message("user", written), Message("assistant", "fine 😀"), Message("user", written)]
     provider = make_openai(cache_breakpoint=cache_breakpoint)
@@ -174,10 +174,10 @@ def test_text_that_utf8_cannot_carry_is_mended_in_the_context_and_in_the_prompt(
     contents = [m["content"] for m in json.loads(body)["messages"]]
     last = contents[2] if isinstance(contents[2], str) else contents[2][0]["text"]
     assert [contents[0], contents[1], last, contents[3]] == [
-        load_leniently,
+        mended,
         "fine 😀",
-        load_leniently,
-        load_leniently,
+        mended,
+        mended,
     ]
     assert context[0].content == written, "the caller's message stays as it is"
 

@@ -108,8 +108,9 @@ def generate(
                 return
             numbered_requests = damaged_requests
     raise StudyError(
-        f"resources/ledger/{arm.model}.sqlite: {len(numbered_requests)} answers were damaged when they were "
-        f"read back, and damaged again after the requests were repeated; check the disk, then run again"
+        f"resources/ledger/{arm.model}.sqlite: {len(numbered_requests)} answers were damaged when "
+        f"they were read back, and damaged again after the requests were repeated; check the disk, then "
+        f"run again"
     )
 
 
@@ -117,8 +118,8 @@ def generate(
 def _rare_garbage_collection() -> Iterator[None]:
     """Collect garbage seldom: searching for it takes a fifth of a job's time.
 
-    The objects that exist now stay until the end, so they are not searched at all. Rows and calls come and
-    go in great numbers, but form no cycles.
+    The objects that exist now stay until the end, so they are not searched at all. Rows and calls come
+    and go in great numbers, but form no cycles.
     """
     thresholds = gc.get_threshold()
     gc.freeze()
