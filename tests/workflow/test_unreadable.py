@@ -109,7 +109,7 @@ def test_what_answers_lack_is_said_and_marked(
     for phrase in (
         "answers are cut off",
         "replies do not name the model",
-        "do not tell their tokens",
+        "do not state their tokens",
     ):
         assert re.search(rf"WARNING: gpt, probe, offline: 5 of 12 \w* ?{phrase}", finished.stderr)
     rows = duckdb.sql(

@@ -81,12 +81,17 @@ def key_of(text: str, draw: int = 0) -> bytes:
     return ledger_key(digest, provider.endpoint, draw, context_digest=context_digest)
 
 
-def held(path: Path) -> list[str]:
-    """Every reply on disk, as another process would find it."""
+def replies_on_disk(path: Path) -> list[bytes]:
+    """Every reply, as another process would find it."""
     with closing(sqlite3.connect(path)) as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM answers")]
     with open_ledger(path) as ledger:
-        return sorted(text_of(entry.raw) for entry in ledger.entries(keys))
+        return [entry.raw for entry in ledger.entries(keys)]
+
+
+def held(path: Path) -> list[str]:
+    """The text of every answer on disk."""
+    return sorted(map(text_of, replies_on_disk(path)))
 
 
 # --- what is asked -------------------------------------------------------------------------------
@@ -407,14 +412,14 @@ def test_a_run_that_is_ended_loses_at_most_the_calls_in_flight(
         run.send_signal(ending)
         run.communicate(timeout=60)
         assert run.returncode != 0
-        n_answered, n_held = chat.n_answered, len(held(path))
+        n_answered, n_held = chat.n_answered, len(replies_on_disk(path))
         assert n_answered < N_ASKED
         assert n_answered - 4 <= n_held <= n_answered
         chat.requests.clear()
         again = another_run(path, chat)
         assert again.communicate(timeout=60)[0].strip() == str(N_ASKED - n_held)
         assert len(chat.requests) == len(set(chat.questions())) == N_ASKED - n_held
-    assert len(held(path)) == N_ASKED
+    assert len(replies_on_disk(path)) == N_ASKED
 
 
 @pytest.mark.usefixtures("_interruptible")

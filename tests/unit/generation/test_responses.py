@@ -258,7 +258,7 @@ def test_failures_are_counted_in_one_sentence_and_the_rest_is_safe(
     assert said.startswith(
         "3 of 5 requests to gpt (mmlu, history) have no answer, 2 of them because of: HTTP 503: down;"
     )
-    assert "the other 2 are safe in resources/ledger/gpt.sqlite" in said
+    assert "the other 2 answers are safe in resources/ledger/gpt.sqlite" in said
     assert "\n" not in said
     chat.requests.clear()
     assert len(ask(chat, ledger, *requests)) == 5

@@ -114,7 +114,7 @@ def test_the_bill_knows_each_familys_discount(server: Chat) -> None:
     hit = 1024 + 23 * 128
     n = 2 * 4009
     four, five = server.bill.lines["gpt-4o", "live"], server.bill.lines["gpt-5", "live"]
-    assert (four.input, four.cache_read, four.output, four.reasoning) == (n, hit, 4, 0)
+    assert (four.input, four.cached, four.output, four.reasoning) == (n, hit, 4, 0)
     assert four.usd == pytest.approx(((n - hit) * 2 + hit * 1 + 4 * 8) / 1e6)
     assert (five.output, five.reasoning) == (18, 14)
     assert five.usd == pytest.approx(((n - hit) * 1 + hit * 0.1 + 18 * 10) / 1e6)

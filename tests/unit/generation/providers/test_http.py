@@ -131,7 +131,7 @@ def test_a_proxy_that_is_none_is_said_at_once(proxy: str) -> None:
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_proxy_that_wants_a_password(scheme: str) -> None:
     refusal = b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n"
-    way_out = r"the proxy wants.*models\.\*\.proxy"
+    way_out = r"the proxy asks for.*models\.\*\.proxy"
     with (
         behaving(lambda connection: connection.sendall(refusal)) as proxy,
         pytest.raises(StudyError, match=way_out) as caught,
@@ -154,7 +154,7 @@ def test_the_proxys_password_is_not_told() -> None:
     "address", ["http://", "http://host:port/v1", "http:///v1", "ftp://host", "host/v1", ""]
 )
 def test_an_address_that_is_none_is_said_at_once(address: str) -> None:
-    with pytest.raises(StudyError, match=r"no address; check models\.\*\.base_url"):
+    with pytest.raises(StudyError, match=r"is not a valid URL; check models\.\*\.base_url"):
         Http(HttpSettings(), address)
 
 

@@ -306,7 +306,7 @@ def test_a_prompt_beyond_the_window_is_told_so(
     recorder: Recorder, error: dict[str, Any], status: int
 ) -> None:
     recorder.replies = [Said({"error": error}, status)]
-    with pytest.raises(RejectedError, match=r"longer than the model reads.*token_budget"):
+    with pytest.raises(RejectedError, match=r"too long for the model.*token_budget"):
         send(make_openai(recorder.url))
 
 

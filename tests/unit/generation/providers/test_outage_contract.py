@@ -195,8 +195,14 @@ def cheaper(_: str) -> Fault:
 
 STOPPING: dict[str, tuple[Callable[[str], Fault], str]] = {
     "a wait of a day": (tomorrow, r"asks to wait for 24\.0 hours"),
-    "a redirect": (elsewhere, r"/elsewhere, which are not followed as they carry a key"),
-    "another model": (cheaper, r"an answer came from cheaper-1, which is not the model asked for"),
+    "a redirect": (
+        elsewhere,
+        r"redirects calls to /elsewhere; redirects are not followed, because calls carry a key",
+    ),
+    "another model": (
+        cheaper,
+        r"an answer came from cheaper-1, which is not the model in the config",
+    ),
 }
 
 
@@ -308,7 +314,7 @@ def test_a_batch_service_that_sends_pages_is_named_with_a_way_out(
     with pytest.raises(StudyError) as caught:
         ask_by_batch(api, service, tmp_path)
     said = str(caught.value)
-    assert "no reply of the batch interface, but perhaps a page of HTML" in said
+    assert "the reply is not of the batch interface, but perhaps a page of HTML" in said
     assert "check that the server is up and that models.*.base_url names it" in said
     assert "attribute" not in said
     assert "KeyError" not in said

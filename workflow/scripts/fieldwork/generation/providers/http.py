@@ -165,7 +165,9 @@ class Http:
         """What a user, or the policy of retries, can make of an error of the HTTP library."""
         cause = self._mask.line(f"{type(error).__name__} {error}")
         if isinstance(error, aiohttp.InvalidURL | UnicodeError):
-            return StudyError(f"{self._mask.line(url)} is not a valid URL; check models.*.base_url")
+            return StudyError(
+                f"{self._mask.line(url)!r} is not a valid URL; check models.*.base_url"
+            )
         if isinstance(error, aiohttp.ClientConnectorCertificateError):
             return StudyError(
                 f"{self._mask.line(url)}: the server's certificate is not trusted ({cause}); set "
@@ -204,7 +206,7 @@ def _check_address(address: str) -> None:
         parts = urlsplit(address)
         is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        raise StudyError(f"{address} is not a valid URL; check models.*.base_url") from None
+        raise StudyError(f"{address!r} is not a valid URL; check models.*.base_url") from None
     if parts.username or parts.password:
         raise StudyError(
             f"models.*.base_url for {parts.hostname} holds a name or a password, which would be stored "
@@ -212,7 +214,7 @@ def _check_address(address: str) -> None:
             f"to its name"
         )
     if not is_valid:
-        raise StudyError(f"{address} is not a valid URL; check models.*.base_url")
+        raise StudyError(f"{address!r} is not a valid URL; check models.*.base_url")
 
 
 def _check_proxy(proxy: str | None) -> None:
