@@ -91,10 +91,8 @@ def test_the_next_try_is_told_with_its_reason() -> None:
 
 
 def test_what_holds_calls_up_is_told() -> None:
-    holds = [
-        Hold(40.2, "the server asked for it"),
-        Hold(math.inf, "the server takes only 2 calls at once"),
-    ]
+    narrow = Hold(math.inf, "the server takes only 2 calls at once")
+    holds = [Hold(40.2, "the server asked for it"), narrow]
     assert re.fullmatch(
         rf"waiting 40 s, until {TIME}, because the server asked for it; "
         r"waiting because the server takes only 2 calls at once",
