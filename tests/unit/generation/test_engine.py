@@ -27,7 +27,7 @@ from fieldwork.generation.providers.base import RejectedError, Sampling, Transie
 from fieldwork.generation.sender import Sender
 from fieldwork.records.tasks import Item
 from fieldwork.retries import FIRST_WAIT_S, LONGEST_WAIT_S
-from servers.chat import Chat, serve_chat
+from servers.provider import Chat, serve_chat
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 

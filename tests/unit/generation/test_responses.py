@@ -23,7 +23,7 @@ from fieldwork.generation.sender import Sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
-from servers.chat import Chat, Fault, http_error, serve_chat
+from servers.provider import Chat, Fault, http_error, serve_chat
 
 ARM = GenerationArm("gpt", "mmlu", "history", temperature=0.7, max_tokens=9, seed=3)
 ITEMS = {name: Item(name, "choice", name, f"prompt {name}", [], None, None, "") for name in "abc"}

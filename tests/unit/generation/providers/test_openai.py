@@ -18,7 +18,7 @@ from fieldwork.generation.providers.base import (
     Usage,
 )
 from fieldwork.generation.providers.openai import OpenAI
-from servers.chat import Chat, Fault, http_error, no_credit, serve_chat
+from servers.provider import Chat, Fault, http_error, no_credit, serve_chat
 
 
 @pytest.fixture

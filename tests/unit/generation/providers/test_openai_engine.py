@@ -18,7 +18,7 @@ from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.generation.sender import Sender
 from fieldwork.records.puppets import Message
-from servers.chat import Fault, http_error, no_credit, serve_chat
+from servers.provider import Fault, http_error, no_credit, serve_chat
 
 
 def ask(
