@@ -207,7 +207,7 @@ class OpenAI:
             raise TransientError(message, maybe_billed=True) from error
 
     def _defect(self, body: object, raw: bytes, error: Exception) -> str:
-        """What is wrong with a reply; where possible without ids, so that equal failures are counted as one."""
+        """What is wrong with a reply; where possible without ids, so that equal failures count as one."""
         error_body = _error_in(body, raw)
         if isinstance(error, _ContentError) and not error_body.is_there:
             return str(error)
