@@ -1,4 +1,4 @@
-"""The server's clock, which may run fast or be moved on, so that an hour need not be waited for."""
+"""The server's clock, which may run fast or be moved on, so that no test waits for an hour."""
 
 import time
 

@@ -55,7 +55,7 @@ class FastProtocol(asyncio.BufferedProtocol):
         self._left = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio: a client has come."""
+        """asyncio: a client has connected."""
         if isinstance(transport, asyncio.Transport):
             self._transport = transport
 
@@ -64,7 +64,7 @@ class FastProtocol(asyncio.BufferedProtocol):
         return self._counters.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """asyncio: `nbytes` have come."""
+        """asyncio: `nbytes` have arrived."""
         start = 0
         if self._left:
             start = min(self._left, nbytes)

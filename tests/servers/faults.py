@@ -1,4 +1,4 @@
-"""Everything that can go wrong with a call, to be handed to the server that is to do it."""
+"""Everything that can go wrong with a call: `Fault` tells the server what to do, and to which calls."""
 
 import json
 import random
@@ -13,18 +13,18 @@ FOREVER = 10**9
 class Fault:
     """Something that goes wrong with the next `times` calls of a `step` whose question holds `text`.
 
-    Faults without a `status` of 400 and more or a `body` leave the answer made and billed.
+    Without a `body` or a `status` of 400 and above, the answer is made and billed all the same.
 
     Attributes:
         status, headers, body: the reply, instead of the sound one.
         cut: the connection closes in the middle of the body.
-        wait_s: real seconds that pass first.
+        wait_s: real seconds before the reply.
         choice, message, reply: changed fields of a sound reply: of its choice (candidate), of that
             choice's message (content), and of the whole.
         drop: names of the whole reply's fields that are left out.
-        times, text: which calls meet it.
-        skip: so many calls that it would fit go well first.
-        probability, seed: it meets a fitting call by chance.
+        times, text: which calls it happens to.
+        skip: so many of these calls go well first.
+        probability, seed: it happens to each of these calls by chance.
         step: answer, row (of a batch), models, files.upload, files.get, files.list, files.content,
             files.delete, batches.create, batches.get, batches.list, batches.cancel, batches.delete,
             caches, or any.
@@ -63,11 +63,11 @@ class Fault:
 
     @property
     def replaces(self) -> bool:
-        """Whether there is a reply of its own."""
+        """Whether the fault has a reply of its own."""
         return self.status != 200 or self.body is not None
 
     def meets(self, step: str, question: str) -> bool:
-        """Whether this call gets it; counts the call."""
+        """Whether it happens to this call; counts the call."""
         if self.times <= 0 or self.step not in (step, "any") or self.text not in question:
             return False
         if self.skip > 0:
@@ -103,7 +103,7 @@ def openai_error(message: str, code: str | None = None, kind: str | None = None)
 
 
 def no_credit(*, times: int = 1) -> Fault:
-    """What OpenAI says when the account is empty."""
+    """OpenAI's error for an empty account."""
     return http_error(
         429, message="You exceeded your current quota", code="insufficient_quota", times=times
     )
@@ -136,12 +136,12 @@ def google_error(status: int, message: str, *, retry_s: float | None = None) -> 
 
 
 def prompt_blocked(reason: str, **more: Any) -> Fault:
-    """Gemini answers nothing, for what the prompt holds."""
+    """Gemini gives no answer because of the prompt."""
     return Fault(reply={"promptFeedback": {"blockReason": reason}}, drop=("candidates",), **more)
 
 
 def stopped(reason: str, **more: Any) -> Fault:
-    """Gemini stops, for what it was about to say."""
+    """Gemini stops because of what it was about to write."""
     return Fault(choice={"finishReason": reason, "content": {}}, **more)
 
 

@@ -1,4 +1,4 @@
-"""The state of a running server, and the way of an answer that both of its APIs share."""
+"""The state of a running server, and the making of answers, which both of its APIs share."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -191,7 +191,7 @@ class Chat:
         return self._throttles[model]
 
     def new_name(self, prefix: str) -> str:
-        """A name that was not given before."""
+        """A name that is not used yet."""
         self._n_names += 1
         return f"{prefix}{self._n_names:06d}"
 
@@ -207,7 +207,7 @@ class Chat:
         return self.credit_usd is not None and self.bill.usd >= self.credit_usd
 
     async def run(self, call: Call, unique: str, wait_s: float) -> Done | Denial:
-        """Let a live call in, answer it, bill it."""
+        """Admit a live call, answer it and bill it."""
         throttle = self.throttle(call.model)
         denial = throttle.admit(call.prompt.n_tokens + call.held + call.most_output)
         if denial is not None:

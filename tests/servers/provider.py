@@ -1,4 +1,4 @@
-"""A loopback server that speaks OpenAI's and Gemini's API, files and batches included, and its bad days.
+"""A loopback server with the APIs of OpenAI and Gemini, files and batches included, and with faults.
 
     with serve_provider(specs=[ModelSpec("gpt-x", family="5.6")], speed=60) as server:
         settings = OpenAISettings(base_url=server.base_url, ...)

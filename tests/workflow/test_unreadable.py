@@ -109,7 +109,7 @@ def test_what_answers_lack_is_said_and_marked(
     for phrase in (
         "answers are cut off",
         "replies do not name the model",
-        "do not tell their tokens",
+        "do not state their tokens",
     ):
         assert re.search(rf"WARNING: gpt, probe, offline: 5 of 12 \w* ?{phrase}", finished.stderr)
     rows = duckdb.sql(
@@ -146,7 +146,7 @@ def test_a_terminal_has_a_live_line_and_the_path_of_the_log(
     arguments = (RESPONSES, "--quiet", "all", *study(checkout, chat, runs=6))
     lines = on_a_terminal(checkout.command(*arguments), checkout.root)
     log = "logs/unreadable/generate_responses/gpt/probe/offline.log"
-    assert f"INFO: asking gpt (probe, offline); 24 answers in all; the log is {log}" in lines
+    assert f"INFO: asking gpt (probe, offline) for 24 answers in all; the log is {log}" in lines
     live = r"gpt, probe, offline: \d+/24, \S+ answers/s, \d\d:\d\d left, 0 unreadable, \$0\.00"
     assert [line for line in lines if re.match(live, line)]
     written = (checkout.root / log).read_text()

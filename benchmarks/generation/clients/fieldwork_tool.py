@@ -6,7 +6,7 @@ from typing import Any
 
 from workload import MAX_TOKENS, MODEL, TEMPERATURE, Job, Stopwatch, blocks, question, read_job
 
-from fieldwork.generation.agenda import Ask, Group
+from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.engine import settle
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.responses import BLANK_GROUP
@@ -31,15 +31,15 @@ def model_entry(job: Job) -> dict[str, Any]:
     }
 
 
-def groups(job: Job) -> Iterator[Group]:
+def groups(job: Job) -> Iterator[ContextGroup]:
     """The job's requests; blank ones in the pieces that the workflow makes of them."""
     for number, (text, numbers) in enumerate(blocks(job)):
         if text is not None:
             said = [Message("user", text), Message("assistant", "ok")]
-            yield Group(str(number), said, [_ask(n) for n in numbers])
+            yield ContextGroup(str(number), said, [_ask(n) for n in numbers])
             continue
         for first in range(0, len(numbers), BLANK_GROUP):
-            yield Group(None, [], [_ask(n) for n in numbers[first : first + BLANK_GROUP]])
+            yield ContextGroup(None, [], [_ask(n) for n in numbers[first : first + BLANK_GROUP]])
 
 
 def _ask(number: int) -> Ask:

@@ -19,7 +19,7 @@ from fieldwork_tool import model_entry
 from workload import MAX_TOKENS, MODEL, QUESTIONS, Job, context, read_job, write_result
 
 from fieldwork.generation import agenda
-from fieldwork.generation.agenda import Ask, Group
+from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.engine import settle
 from fieldwork.generation.planning.loads import learn, load_of
 from fieldwork.generation.planning.rows import Arm as PlannedArm
@@ -28,7 +28,7 @@ from fieldwork.generation.planning.tables import Asked, Prompts, groups_of
 from fieldwork.generation.pricing import price_of
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.responses import generate
-from fieldwork.generation.rows import Arm
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sender import Sender
 from fieldwork.generation.sending import open_sender
 from fieldwork.records.generation import PlanRow, Request
@@ -130,7 +130,7 @@ def _entry(job: Job | None, **other: Any) -> dict[str, Any]:
 
 def send_ordered(asked: Study, sender: Sender) -> None:
     """As a job of the workflow."""
-    arm = Arm(MODEL, "task", "history", 1.0, MAX_TOKENS, 0)
+    arm = GenerationArm(MODEL, "task", "history", 1.0, MAX_TOKENS, 0)
     deque(generate(asked.requests, asked.items, asked.contexts, sender=sender, arm=arm), maxlen=0)
 
 
@@ -142,11 +142,11 @@ def send_shuffled(asked: Study, sender: Sender) -> None:
         raise SystemExit(f"not answered: {settled.failures}")
 
 
-def _alone(asked: Study, requests: list[Request]) -> Iterator[Group]:
+def _alone(asked: Study, requests: list[Request]) -> Iterator[ContextGroup]:
     for request in requests:
         said = asked.contexts[request.context_id or ""].messages
         ask = Ask(asked.items[request.item_id], Sampling(1.0, MAX_TOKENS, 0), 0)
-        yield Group(None, said, [ask])
+        yield ContextGroup(None, said, [ask])
 
 
 def send(asked: Study, job: Job, mode: Mode, speed: float) -> None:

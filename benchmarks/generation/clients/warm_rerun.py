@@ -15,7 +15,7 @@ from workload import MAX_TOKENS, MODEL, Job, context, question, read_job, write_
 from fieldwork import tables
 from fieldwork.generation.providers import http, openai
 from fieldwork.generation.responses import generate
-from fieldwork.generation.rows import Arm
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sending import open_sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
@@ -83,7 +83,7 @@ def settle(job: Job, inputs: Inputs) -> str:
         folder=folder,
         vector_store=folder / "unused",
     ) as sender:
-        arm = Arm(MODEL, "task", "history", 1.0, MAX_TOKENS, 0)
+        arm = GenerationArm(MODEL, "task", "history", 1.0, MAX_TOKENS, 0)
         rows = generate(inputs.requests, inputs.items, inputs.contexts, sender=sender, arm=arm)
         tables.write_rows(folder / "responses.parquet", rows, Response, order_by=ORDER)
         return sender.account.note()

@@ -13,7 +13,7 @@ from typing import Any
 
 from fieldwork import tables
 from fieldwork.generation.responses import generate
-from fieldwork.generation.rows import Arm
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sending import open_sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
@@ -113,7 +113,7 @@ class Study:
         return (path for path in self.folder.rglob("*") if path.is_file())
 
 
-ARM = Arm("m", "probe", "history", temperature=1.0, max_tokens=16, seed=3)
+ARM = GenerationArm("m", "probe", "history", temperature=1.0, max_tokens=16, seed=3)
 
 
 def lasting(table: Table) -> Table:

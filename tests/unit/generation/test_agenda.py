@@ -2,16 +2,18 @@
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scripted_provider import ScriptedProvider, reply_bytes
 
 from fieldwork.errors import StudyError
 from fieldwork.generation import agenda as module
-from fieldwork.generation.agenda import Agenda, Ask, Call, Group, PrefixCache
+from fieldwork.generation.agenda import Agenda, Ask, Call, ContextGroup, PrefixCache
 from fieldwork.generation.ledger import Entry, Ledger, ledger_key, open_ledger
-from fieldwork.generation.providers.base import Exchange, ModelInfo, Reply, Sampling
+from fieldwork.generation.providers.base import Sampling
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
@@ -19,52 +21,14 @@ LONG = "word " * 2_000
 CACHE = PrefixCache(min_tokens=1024, requests_per_minute=None)
 
 
-class Plain:
-    """A provider of readable bytes that counts how often a context is serialised."""
-
-    endpoint = "plain"
-    concurrency = 8
-    timeout_s = None
-    sends_temperature = True
-
-    def __init__(self) -> None:
-        self.n_prefixes = 0
-        self.accepted = {"asked"}
-
-    def prefix(self, context: Sequence[Message]) -> bytes:
-        self.n_prefixes += 1
-        return b"{" + "".join(m.content for m in context).encode()
-
-    def question(self, item: Item, sampling: Sampling) -> bytes:
-        return f"|{item.prompt}|{sampling.seed}".encode()
-
-    def delivery(self, context_id: str | None) -> bytes:
-        return f",key={context_id}".encode()
-
-    async def send(self, body: bytes) -> Exchange:
-        return Exchange(body)
-
-    def read(self, raw: bytes) -> Reply:
-        return Reply(text="", outcome="ok", returned_model=raw.decode())
-
-    def is_asked_for(self, returned_model: str) -> bool:
-        return returned_model in self.accepted
-
-    async def models(self) -> list[ModelInfo] | None:
-        return None
-
-    async def close(self) -> None:
-        pass
-
-
 def ask(name: str, draw: int = 0) -> Ask:
     item = Item(name, "choice", name, name, ["x", "y"], None, None, "test")
     return Ask(item, Sampling(1.0, 5, draw), draw)
 
 
-def group(context: str | None, *names: str, text: str = LONG) -> Group:
+def group(context: str | None, *names: str, text: str = LONG) -> ContextGroup:
     messages = [Message("user", f"{context} {text}")] if context else []
-    return Group(context, messages, [ask(name) for name in names])
+    return ContextGroup(context, messages, [ask(name) for name in names])
 
 
 @pytest.fixture
@@ -74,8 +38,8 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def name_of(call: Call) -> str:
-    context = call.wire.delivery.decode().removeprefix(",key=")
-    return f"{context}:{call.wire.question.decode().split('|')[1]}"
+    body = json.loads(call.wire.body())
+    return f"{body['cache_key']}:{body['question']}"
 
 
 async def drain(agenda: Agenda, n_workers: int = 4, seconds: float = 0.01) -> list[tuple[str, str]]:
@@ -85,19 +49,19 @@ async def drain(agenda: Agenda, n_workers: int = 4, seconds: float = 0.01) -> li
     async def work() -> None:
         while (call := await agenda.next()) is not None:
             log.append(("start", name_of(call)))
-            agenda.sent(call)
+            agenda.note_sent(call)
             await asyncio.sleep(seconds)
             log.append(("end", name_of(call)))
-            agenda.done(call)
+            agenda.note_end(call)
 
     await asyncio.wait_for(asyncio.gather(*(work() for _ in range(n_workers))), timeout=60)
     return log
 
 
 def run(
-    groups: list[Group], ledger: Ledger, cache: PrefixCache | None = CACHE
+    groups: list[ContextGroup], ledger: Ledger, cache: PrefixCache | None = CACHE
 ) -> list[tuple[str, str]]:
-    return asyncio.run(drain(Agenda(iter(groups), Plain(), ledger, cache)))
+    return asyncio.run(drain(Agenda(iter(groups), ScriptedProvider(), ledger, cache)))
 
 
 def test_every_question_is_handed_out_once(ledger: Ledger) -> None:
@@ -126,7 +90,7 @@ def test_the_first_question_after_a_context_is_answered_before_the_rest_begin(
     ],
 )
 def test_without_a_cache_to_warm_all_go_at_once(
-    ledger: Ledger, cache: PrefixCache | None, made: Group
+    ledger: Ledger, cache: PrefixCache | None, made: ContextGroup
 ) -> None:
     log = run([made], ledger, cache)
     assert [what for what, _ in log] == ["start"] * 4 + ["end"] * 4
@@ -140,16 +104,19 @@ def test_a_prefix_is_asked_no_faster_than_its_cache_bears(
 
     async def scenario() -> None:
         agenda = Agenda(
-            iter([group(c, *"1234567") for c in "ab"]), Plain(), ledger, PrefixCache(1024, 3)
+            iter([group(c, *"1234567") for c in "ab"]),
+            ScriptedProvider(),
+            ledger,
+            PrefixCache(1024, 3),
         )
         loop = asyncio.get_running_loop()
 
         async def work() -> None:
             while (call := await agenda.next()) is not None:
                 times[name_of(call)[0]].append(loop.time())
-                agenda.sent(call)
+                agenda.note_sent(call)
                 await asyncio.sleep(0.01)
-                agenda.done(call)
+                agenda.note_end(call)
 
         await asyncio.wait_for(asyncio.gather(*(work() for _ in range(4))), timeout=60)
 
@@ -163,7 +130,7 @@ def test_a_prefix_is_asked_no_faster_than_its_cache_bears(
 
 
 def test_a_context_is_serialised_and_hashed_once(ledger: Ledger) -> None:
-    provider = Plain()
+    provider = ScriptedProvider()
     made = [group("a", *map(str, range(50))), group("b", *map(str, range(50)))]
     agenda = Agenda(iter(made), provider, ledger, CACHE)
     asyncio.run(drain(agenda, seconds=0.0))
@@ -171,21 +138,22 @@ def test_a_context_is_serialised_and_hashed_once(ledger: Ledger) -> None:
 
 
 def test_keys_are_those_of_the_joined_body_without_delivery(ledger: Ledger) -> None:
-    agenda = Agenda(iter([group("a", "1", "2")]), Plain(), ledger, CACHE)
+    agenda = Agenda(iter([group("a", "1", "2")]), ScriptedProvider(), ledger, CACHE)
     asyncio.run(drain(agenda, seconds=0.0))
-    bodies = [f"{{a {LONG}|{n}|0}}".encode() for n in "12"]
-    context = hashlib.sha256(f"{{a {LONG}".encode()).digest()
+    prefix = json.dumps({"context": [f"a {LONG}"]})[:-1].encode() + b",\n"
+    bodies = [prefix + f'"question":"{n}","seed":0}}'.encode() for n in "12"]
+    context = hashlib.sha256(prefix).digest()
     assert agenda.keys == [
-        ledger_key(hashlib.sha256(body).digest(), "plain", 0, context_digest=context)
+        ledger_key(hashlib.sha256(body).digest(), "scripted", 0, context_digest=context)
         for body in bodies
     ]
 
 
 def test_what_the_ledger_knows_is_not_handed_out(ledger: Ledger) -> None:
-    first = Agenda(iter([group("a", *"123")]), Plain(), ledger, CACHE)
+    first = Agenda(iter([group("a", *"123")]), ScriptedProvider(), ledger, CACHE)
     asyncio.run(drain(first, seconds=0.0))
-    ledger.store([Entry(first.keys[1], "plain", 0, b"x", None, None, 1)])
-    second = Agenda(iter([group("a", *"123")]), Plain(), ledger, CACHE)
+    ledger.store([Entry(first.keys[1], "scripted", 0, b"x", None, None, 1)])
+    second = Agenda(iter([group("a", *"123")]), ScriptedProvider(), ledger, CACHE)
     started = [name for what, name in asyncio.run(drain(second)) if what == "start"]
     assert sorted(started) == ["a:1", "a:3"]
     assert second.keys == first.keys
@@ -193,7 +161,9 @@ def test_what_the_ledger_knows_is_not_handed_out(ledger: Ledger) -> None:
 
 
 def test_equal_requests_are_handed_out_once(ledger: Ledger) -> None:
-    agenda = Agenda(iter([group("a", "1", "1"), group("a", "1")]), Plain(), ledger, CACHE)
+    agenda = Agenda(
+        iter([group("a", "1", "1"), group("a", "1")]), ScriptedProvider(), ledger, CACHE
+    )
     started = [name for what, name in asyncio.run(drain(agenda)) if what == "start"]
     assert started == ["a:1"]
     assert len(agenda.keys) == 3
@@ -202,8 +172,8 @@ def test_equal_requests_are_handed_out_once(ledger: Ledger) -> None:
 def test_contexts_held_stay_within_the_bound(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PREFIX_BYTES_HELD", 25_000)
-    provider = Plain()
+    monkeypatch.setattr(module, "MAX_PREFIX_BYTES", 25_000)
+    provider = ScriptedProvider()
     held: list[int] = []
 
     async def scenario() -> None:
@@ -216,7 +186,7 @@ def test_contexts_held_stay_within_the_bound(
                 await asyncio.sleep(0.002)
                 context = name_of(call).split(":")[0]
                 finished[context] = finished.get(context, 0) + 1
-                agenda.done(call)
+                agenda.note_end(call)
 
         await asyncio.wait_for(asyncio.gather(*(work() for _ in range(16))), timeout=60)
 
@@ -227,27 +197,29 @@ def test_contexts_held_stay_within_the_bound(
 
 
 def test_an_answer_of_another_model_stops_until_it_is_accepted(ledger: Ledger) -> None:
-    provider = Plain()
+    provider = ScriptedProvider()
     probe = Agenda(iter([group("a", "1")]), provider, ledger, CACHE)
     asyncio.run(drain(probe, seconds=0.0))
-    ledger.quarantine([Entry(probe.keys[0], "plain", 0, b"cheaper", None, None, 1)])
+    ledger.quarantine(
+        [Entry(probe.keys[0], "scripted", 0, reply_bytes("x", "cheaper"), None, None, 1)]
+    )
     with pytest.raises(StudyError, match=r"cheaper.*accept_models"):
         asyncio.run(drain(Agenda(iter([group("a", "1")]), provider, ledger, CACHE)))
-    provider.accepted.add("cheaper")
+    provider.accepted_models.add("cheaper")
     accepted = Agenda(iter([group("a", "1")]), provider, ledger, CACHE)
     assert asyncio.run(drain(accepted)) == []
-    assert [entry.raw for entry in ledger.entries(accepted.keys)] == [b"cheaper"]
+    assert [entry.raw for entry in ledger.entries(accepted.keys)] == [reply_bytes("x", "cheaper")]
 
 
 def test_a_worker_that_is_cancelled_while_idle_takes_no_call_with_it(ledger: Ledger) -> None:
     async def scenario() -> list[str]:
-        agenda = Agenda(iter([group("a", *"123")]), Plain(), ledger, CACHE)
+        agenda = Agenda(iter([group("a", *"123")]), ScriptedProvider(), ledger, CACHE)
         first = await agenda.next()
         assert first is not None
         idle = [asyncio.create_task(agenda.next()) for _ in range(2)]
         await asyncio.sleep(0)
         idle[0].cancel()
-        agenda.done(first)
+        agenda.note_end(first)
         second = await idle[1]
         third = await agenda.next()
         assert second is not None

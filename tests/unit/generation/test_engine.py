@@ -15,85 +15,21 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from scripted_provider import ScriptedProvider, reply_bytes, text_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.agenda import Ask, Group
-from fieldwork.generation.engine import Settled, settle
+from fieldwork.generation.agenda import Ask, ContextGroup
+from fieldwork.generation.engine import AnswerTally, settle
 from fieldwork.generation.ledger import Entry, Ledger, ledger_key, open_ledger
 from fieldwork.generation.limits import Limits
-from fieldwork.generation.providers.base import (
-    Exchange,
-    ModelInfo,
-    RejectedError,
-    Reply,
-    Sampling,
-    TransientError,
-)
+from fieldwork.generation.providers.base import RejectedError, Sampling, TransientError
 from fieldwork.generation.sender import Sender
-from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 from fieldwork.retries import FIRST_WAIT_S, LONGEST_WAIT_S
-from servers.chat import Chat, serve_chat
+from servers.provider import Chat, serve_chat
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
-
-Fate = Callable[[str, int], float | Exception]
-"""What happens to the n-th send of a body: seconds it takes, or an error."""
-
-
-def at_once(body: str, send: int) -> float:  # noqa: ARG001
-    return 0.0
-
-
-class Scripted:
-    """A provider whose calls go as `fate` says; every answer is a new one."""
-
-    endpoint = "scripted"
-    timeout_s = None
-    sends_temperature = True
-
-    def __init__(self, fate: Fate = at_once, concurrency: int = 4) -> None:
-        self.fate, self.concurrency = fate, concurrency
-        self.sends: list[str] = []
-        self.answering = "asked for"
-        self.n_under_way = self.most_under_way = self.n_closed = 0
-
-    def prefix(self, context: Sequence[Message]) -> bytes:  # noqa: ARG002
-        return b"{"
-
-    def question(self, item: Item, sampling: Sampling) -> bytes:  # noqa: ARG002
-        return item.prompt.encode()
-
-    def delivery(self, context_id: str | None) -> bytes:  # noqa: ARG002
-        return b""
-
-    async def send(self, body: bytes) -> Exchange:
-        text = body.decode()[1:-1]
-        self.sends.append(text)
-        number = len(self.sends)
-        self.n_under_way += 1
-        self.most_under_way = max(self.most_under_way, self.n_under_way)
-        try:
-            fate = self.fate(text, self.sends.count(text))
-            await asyncio.sleep(0.0 if isinstance(fate, Exception) else fate)
-        finally:
-            self.n_under_way -= 1
-        if isinstance(fate, Exception):
-            raise fate
-        return Exchange(f"{text} #{number}".encode(), None, 0.5)
-
-    def read(self, raw: bytes) -> Reply:
-        return Reply(raw.decode(), "ok", returned_model=self.answering)
-
-    def is_asked_for(self, returned_model: str) -> bool:
-        return returned_model == "asked for"
-
-    async def models(self) -> list[ModelInfo] | None:
-        return None
-
-    async def close(self) -> None:
-        self.n_closed += 1
 
 
 @pytest.fixture
@@ -120,12 +56,14 @@ def numbered(n: int) -> list[Ask]:
     return asks(*(f"q{i}" for i in range(n)))
 
 
-def ask(wanted: Sequence[Ask], provider: Scripted, ledger: Ledger, attempts: int = 3) -> Settled:
+def ask(
+    wanted: Sequence[Ask], provider: ScriptedProvider, ledger: Ledger, attempts: int = 3
+) -> AnswerTally:
     sender = sender_of(provider, ledger, attempts)
-    return settle([Group(None, [], wanted)], sender, total=len(wanted))
+    return settle([ContextGroup(None, [], wanted)], sender, total=len(wanted))
 
 
-def sender_of(provider: Scripted, ledger: Ledger, attempts: int) -> Sender:
+def sender_of(provider: ScriptedProvider, ledger: Ledger, attempts: int) -> Sender:
     return Sender(
         provider=provider,
         ledger=ledger,
@@ -136,31 +74,39 @@ def sender_of(provider: Scripted, ledger: Ledger, attempts: int) -> Sender:
 
 
 def key_of(text: str, draw: int = 0) -> bytes:
-    body, context = (hashlib.sha256(part).digest() for part in (b"{%s}" % text.encode(), b"{"))
-    return ledger_key(body, "scripted", draw, context_digest=context)
+    provider, request = ScriptedProvider(), ask_of(text, draw)
+    prefix = provider.prefix([])
+    body = prefix + provider.question(request.item, request.sampling) + b"}"
+    digest, context_digest = hashlib.sha256(body).digest(), hashlib.sha256(prefix).digest()
+    return ledger_key(digest, provider.endpoint, draw, context_digest=context_digest)
 
 
-def held(path: Path) -> list[str]:
-    """Every reply on disk, as another process would find it."""
+def replies_on_disk(path: Path) -> list[bytes]:
+    """Every reply, as another process would find it."""
     with closing(sqlite3.connect(path)) as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM answers")]
     with open_ledger(path) as ledger:
-        return sorted(e.raw.decode() for e in ledger.entries(keys))
+        return [entry.raw for entry in ledger.entries(keys)]
+
+
+def held(path: Path) -> list[str]:
+    """The text of every answer on disk."""
+    return sorted(map(text_of, replies_on_disk(path)))
 
 
 # --- what is asked -------------------------------------------------------------------------------
 
 
 def test_keys_come_back_in_the_order_of_the_asks(ledger: Ledger) -> None:
-    settled = ask(asks("b", "a", "b"), Scripted(), ledger)
+    settled = ask(asks("b", "a", "b"), ScriptedProvider(), ledger)
     assert settled.keys == [key_of(text) for text in ("b", "a", "b")]
 
 
 def test_an_entry_holds_what_the_call_gave(ledger: Ledger) -> None:
-    provider = Scripted(lambda _, send: TransientError("busy", 0.0) if send == 1 else 0.0)
+    provider = ScriptedProvider(lambda _, send: TransientError("busy", 0.0) if send == 1 else 0.0)
     settled = ask([ask_of("q", 7)], provider, ledger)
     (entry,) = ledger.entries(settled.keys)
-    assert entry == Entry(settled.keys[0], "scripted", 7, b"q #2", None, 0.5, 2)
+    assert entry == Entry(settled.keys[0], "scripted", 7, reply_bytes("q #2"), None, 0.5, 2)
 
 
 @pytest.mark.parametrize(
@@ -176,8 +122,8 @@ def test_an_entry_holds_what_the_call_gave(ledger: Ledger) -> None:
 def test_what_is_known_is_not_asked_again(
     ledger: Ledger, first: list[Ask], second: list[Ask], sent_by_second: list[str]
 ) -> None:
-    ask(first, Scripted(), ledger)
-    provider = Scripted()
+    ask(first, ScriptedProvider(), ledger)
+    provider = ScriptedProvider()
     settled = ask(second, provider, ledger)
     assert provider.sends == sent_by_second
     assert settled.n_asked == len(sent_by_second)
@@ -185,27 +131,27 @@ def test_what_is_known_is_not_asked_again(
 
 
 def test_equal_requests_are_asked_once(ledger: Ledger) -> None:
-    provider = Scripted()
+    provider = ScriptedProvider()
     settled = ask(asks("a", "b", "a", "a"), provider, ledger)
     assert Counter(provider.sends) == {"a": 1, "b": 1}
     assert settled.n_asked == 2
 
 
 def test_replicates_of_one_prompt_get_answers_of_their_own(ledger: Ledger) -> None:
-    settled = ask(asks("a", replicates=3), Scripted(), ledger)
+    settled = ask(asks("a", replicates=3), ScriptedProvider(), ledger)
     assert len({entry.raw for entry in ledger.entries(settled.keys)}) == 3
 
 
 def test_another_endpoint_is_asked_anew(ledger: Ledger) -> None:
-    ask(asks("a"), Scripted(), ledger)
-    elsewhere = Scripted()
+    ask(asks("a"), ScriptedProvider(), ledger)
+    elsewhere = ScriptedProvider()
     elsewhere.endpoint = "elsewhere"
     assert ask(asks("a"), elsewhere, ledger).n_asked == 1
 
 
 def test_no_more_calls_are_under_way_than_allowed(ledger: Ledger) -> None:
     # longer than a commit on a busy disk
-    provider = Scripted(lambda *_: 0.05, concurrency=5)
+    provider = ScriptedProvider(lambda *_: 0.05, concurrency=5)
     ask(numbered(40), provider, ledger)
     assert provider.most_under_way == 5
 
@@ -213,15 +159,17 @@ def test_no_more_calls_are_under_way_than_allowed(ledger: Ledger) -> None:
 def test_an_answer_of_another_model_stops_the_run_and_is_kept_apart(
     ledger: Ledger, path: Path
 ) -> None:
-    provider = Scripted(concurrency=1)
-    provider.answering = "something cheaper"
+    provider = ScriptedProvider(concurrency=1)
+    provider.answering_model = "something cheaper"
     with pytest.raises(StudyError, match=r"something cheaper.*accept_models"):
         ask(numbered(5), provider, ledger)
     assert (len(provider.sends), held(path)) == (1, [])
-    assert [entry.raw for entry in ledger.quarantined([key_of("q0")])] == [b"q0 #1"]
-    again = Scripted()
-    again.answering = "something cheaper"
-    with pytest.raises(StudyError, match="kept apart"):
+    assert [entry.raw for entry in ledger.quarantined([key_of("q0")])] == [
+        reply_bytes("q0 #1", "something cheaper")
+    ]
+    again = ScriptedProvider()
+    again.answering_model = "something cheaper"
+    with pytest.raises(StudyError, match="in quarantine"):
         ask(numbered(5), again, ledger)
     assert again.sends == []
 
@@ -235,9 +183,9 @@ def test_the_model_is_looked_up_once_and_only_when_something_is_to_be_asked(
         looks.append(estimate_s)
         await asyncio.sleep(0.01)
 
-    sender = sender_of(Scripted(), ledger, attempts=1)._replace(preflight=look)
+    sender = sender_of(ScriptedProvider(), ledger, attempts=1)._replace(preflight=look)
     for _ in range(2):
-        settle([Group(None, [], numbered(20))], sender, total=20)
+        settle([ContextGroup(None, [], numbered(20))], sender, total=20)
     assert len(looks) == 1
 
 
@@ -245,10 +193,10 @@ def test_a_model_that_is_gone_is_not_asked(ledger: Ledger) -> None:
     async def look(estimate_s: float) -> None:
         raise StudyError(f"gone within {estimate_s:g} s")
 
-    provider = Scripted()
+    provider = ScriptedProvider()
     sender = sender_of(provider, ledger, attempts=1)._replace(preflight=look)
     with pytest.raises(StudyError, match="gone within"):
-        settle([Group(None, [], numbered(20))], sender, total=20)
+        settle([ContextGroup(None, [], numbered(20))], sender, total=20)
     assert provider.sends == []
 
 
@@ -258,7 +206,7 @@ def test_a_model_that_is_gone_is_not_asked(ledger: Ledger) -> None:
 def test_a_transient_fault_is_tried_again_after_growing_waits(
     ledger: Ledger, naps: list[float]
 ) -> None:
-    provider = Scripted(lambda _, send: TransientError("busy") if send < 12 else 0.0)
+    provider = ScriptedProvider(lambda _, send: TransientError("busy") if send < 12 else 0.0)
     assert not ask(asks("a"), provider, ledger, attempts=12).failures
     assert len(provider.sends) == 12
     bounds = [min(FIRST_WAIT_S * 2**i, LONGEST_WAIT_S) for i in range(11)]
@@ -269,7 +217,7 @@ def test_a_transient_fault_is_tried_again_after_growing_waits(
 
 @pytest.mark.parametrize("asked", [0.25, 7.0, 600.0])
 def test_the_server_says_how_long_to_wait(ledger: Ledger, naps: list[float], asked: float) -> None:
-    provider = Scripted(lambda _, send: TransientError("busy", asked) if send == 1 else 0.0)
+    provider = ScriptedProvider(lambda _, send: TransientError("busy", asked) if send == 1 else 0.0)
     assert ask(asks("a"), provider, ledger).n_asked == 1
     assert naps == [asked]
 
@@ -277,8 +225,8 @@ def test_the_server_says_how_long_to_wait(ledger: Ledger, naps: list[float], ask
 def test_a_wait_of_hours_stops_the_run_and_is_left_to_the_next(
     ledger: Ledger, path: Path, naps: list[float]
 ) -> None:
-    tomorrow = TransientError("come back tomorrow", 86_400.0, throttled=True)
-    provider = Scripted(lambda body, _: tomorrow if body > "q2" else 0.0, concurrency=2)
+    tomorrow = TransientError("come back tomorrow", 86_400.0, is_throttled=True)
+    provider = ScriptedProvider(lambda body, _: tomorrow if body > "q2" else 0.0, concurrency=2)
     with pytest.raises(StudyError, match=r"come back tomorrow; .* 24\.0 hours"):
         ask(numbered(9), provider, ledger)
     assert len(provider.sends) <= 5
@@ -289,7 +237,7 @@ def test_a_wait_of_hours_stops_the_run_and_is_left_to_the_next(
 @pytest.mark.parametrize("attempts", [1, 3])
 @pytest.mark.usefixtures("naps")
 def test_a_call_that_keeps_failing_is_given_up(ledger: Ledger, attempts: int) -> None:
-    provider = Scripted(lambda *_: TransientError("HTTP 503: down"))
+    provider = ScriptedProvider(lambda *_: TransientError("HTTP 503: down"))
     settled = ask(asks("a"), provider, ledger, attempts)
     assert len(provider.sends) == attempts
     assert settled.failures == {"HTTP 503: down": 1}
@@ -303,12 +251,12 @@ def test_failures_are_counted_and_not_stored_and_the_rest_is(ledger: Ledger, pat
         "c": RejectedError("too long"),
         "d": RejectedError("too long"),
     }
-    provider = Scripted(lambda body, _: fates.get(body, 0.0))
+    provider = ScriptedProvider(lambda body, _: fates.get(body, 0.0))
     settled = ask(asks("a", "b", "c", "d", "e"), provider, ledger)
     assert settled.failures == {"busy": 1, "too long": 2}
     assert Counter(provider.sends) == {"a": 1, "b": 3, "c": 1, "d": 1, "e": 1}
     assert [reply[0] for reply in held(path)] == ["a", "e"]
-    again = Scripted()
+    again = ScriptedProvider()
     assert not ask(asks("a", "b", "c", "d", "e"), again, ledger).failures
     assert sorted(again.sends) == ["b", "c", "d"]
 
@@ -317,7 +265,7 @@ def test_an_error_of_the_study_stops_at_once_and_keeps_what_arrived(
     ledger: Ledger, path: Path
 ) -> None:
     fates: dict[str, float | Exception] = {"q4": 0.3, "q5": StudyError("no credit")}
-    provider = Scripted(lambda body, _: fates.get(body, 0.001), concurrency=3)
+    provider = ScriptedProvider(lambda body, _: fates.get(body, 0.001), concurrency=3)
     with pytest.raises(StudyError, match="no credit"):
         ask(numbered(500), provider, ledger)
     assert len(provider.sends) < 450
@@ -328,7 +276,7 @@ def test_an_error_of_the_study_stops_at_once_and_keeps_what_arrived(
 
 
 def test_a_bug_is_not_swallowed(ledger: Ledger) -> None:
-    provider = Scripted(lambda body, _: ZeroDivisionError() if body == "q3" else 0.0)
+    provider = ScriptedProvider(lambda body, _: ZeroDivisionError() if body == "q3" else 0.0)
     with pytest.raises(ZeroDivisionError):
         ask(numbered(10), provider, ledger)
     assert provider.n_closed == 1
@@ -348,7 +296,7 @@ def test_a_disk_that_refuses_stops_the_run(
         store(entries)
 
     monkeypatch.setattr(ledger, "store", refuse)
-    provider = Scripted(lambda *_: 0.001, concurrency=3)
+    provider = ScriptedProvider(lambda *_: 0.001, concurrency=3)
     with pytest.raises(StudyError, match="the disk is full"):
         ask(numbered(2_000), provider, ledger)
     assert len(provider.sends) < 1_800
@@ -361,7 +309,7 @@ def test_no_call_is_begun_before_the_last_answer_is_on_disk(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A crash may lose the calls in flight and no more, however slow the disk is."""
-    provider = Scripted(concurrency=4)
+    provider = ScriptedProvider(concurrency=4)
     store, n_stored, most_at_risk = ledger.store, 0, 0
 
     def slow(entries: list[Entry]) -> None:
@@ -387,7 +335,7 @@ def test_answers_that_wait_for_a_commit_share_the_next(
         store(entries)
 
     monkeypatch.setattr(ledger, "store", noting)
-    ask(numbered(320), Scripted(concurrency=32), ledger)
+    ask(numbered(320), ScriptedProvider(concurrency=32), ledger)
     assert sum(sizes) == 320
     assert len(sizes) <= 40
 
@@ -407,14 +355,14 @@ RUN = """
 import sys
 from pathlib import Path
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.agenda import Ask, Group
+from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.engine import settle
 from fieldwork.generation.sender import Sender
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.providers.registry import make_provider
-from fieldwork.records import Item
+from fieldwork.records.tasks import Item
 
 def run(path, url, n):
     entry = {"provider": "openai", "model": "loopback", "base_url": url, "api_key_env": None,
@@ -428,7 +376,7 @@ def run(path, url, n):
             Limits(ceiling=4, requests_per_minute=None, tokens_per_minute=None),
             Account(None, "live", 5), attempts=2,
         )
-        print(settle([Group(None, [], asks)], sender, total=n).n_asked)
+        print(settle([ContextGroup(None, [], asks)], sender, total=n).n_asked)
 
 run(sys.argv[1], sys.argv[2], int(sys.argv[3]))
 """
@@ -464,14 +412,14 @@ def test_a_run_that_is_ended_loses_at_most_the_calls_in_flight(
         run.send_signal(ending)
         run.communicate(timeout=60)
         assert run.returncode != 0
-        n_answered, n_held = chat.n_answered, len(held(path))
+        n_answered, n_held = chat.n_answered, len(replies_on_disk(path))
         assert n_answered < N_ASKED
         assert n_answered - 4 <= n_held <= n_answered
         chat.requests.clear()
         again = another_run(path, chat)
         assert again.communicate(timeout=60)[0].strip() == str(N_ASKED - n_held)
         assert len(chat.requests) == len(set(chat.questions())) == N_ASKED - n_held
-    assert len(held(path)) == N_ASKED
+    assert len(replies_on_disk(path)) == N_ASKED
 
 
 @pytest.mark.usefixtures("_interruptible")
@@ -493,7 +441,7 @@ def test_control_c_puts_on_disk_what_had_arrived(
 
     monkeypatch.setattr(ledger, "store", slow)
     delays = {"q0": 0.0, "q1": 0.02}
-    provider = Scripted(lambda body, _: delays.get(body, 30.0), concurrency=3)
+    provider = ScriptedProvider(lambda body, _: delays.get(body, 30.0), concurrency=3)
     interrupter = threading.Thread(target=interrupt)
     interrupter.start()
     with pytest.raises(KeyboardInterrupt):

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.legibility import ENOUGH, Rules
+from fieldwork.generation.legibility import ENOUGH_ANSWERS, LegibilityRules
 from fieldwork.generation.responses import generate
-from fieldwork.generation.rows import Arm
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sending import open_sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
@@ -18,7 +18,7 @@ from fieldwork.records.tasks import Item
 from servers.provider import FOREVER, Chat, Fault, ModelSpec, serve_provider
 
 KEY = "sk-legibility-0123456789"
-ARM = Arm("m", "quiz", "history", temperature=1.0, max_tokens=16, seed=3)
+ARM = GenerationArm("m", "quiz", "history", temperature=1.0, max_tokens=16, seed=3)
 CONCURRENCY = 8
 ITEMS = {
     f"i{n:03}": Item(f"i{n:03}", "choice", "q", f"q{n:03}", [], None, None, "") for n in range(300)
@@ -68,7 +68,12 @@ class Job:
             vector_store=self.folder / "unused",
         ) as sender:
             rows = generate(
-                requests, ITEMS, {"c": CONTEXT}, sender=sender, arm=ARM, rules=Rules(unread, most)
+                requests,
+                ITEMS,
+                {"c": CONTEXT},
+                sender=sender,
+                arm=ARM,
+                rules=LegibilityRules(unread, most),
             )
             return list(rows)
 
@@ -114,12 +119,12 @@ def test_a_study_of_which_nothing_can_be_read_stops_after_a_hundred_answers(
     text = str(caught.value)
     assert text.startswith("m, quiz, history: 10")
     assert "answers cannot be read" in text
-    assert "more than the 20% that generation.max_unreadable allows" in text
+    assert "but generation.max_unreadable allows only 20%" in text
     assert text.count("“Well, that depends") == 3
     assert "tasks.quiz.max_tokens (16)" in text
     assert text.isprintable()
     assert max(map(len, text.split("; "))) < 300
-    assert ENOUGH <= job.n_asked() <= ENOUGH + CONCURRENCY
+    assert ENOUGH_ANSWERS <= job.n_asked() <= ENOUGH_ANSWERS + CONCURRENCY
 
 
 def test_what_is_shown_of_answers_holds_no_key(
@@ -217,8 +222,8 @@ DEFECTS: dict[str, tuple[dict[str, Any], str]] = {
     "cut off": ({"choice": {"finish_reason": "length"}}, "3 of 60 answers are cut off"),
     "empty": ({"message": {"content": None}}, "3 of 60 answers are empty"),
     "no model": ({"reply": {"model": ""}}, "3 of 60 replies do not name the model"),
-    "no usage": ({"reply": {"usage": [1]}}, "3 of 60 replies do not tell their tokens"),
-    "bytes": ({"raw_text": b"B\xff"}, "3 of 60 replies hold bytes that are no text"),
+    "no usage": ({"reply": {"usage": [1]}}, "3 of 60 replies do not state their tokens"),
+    "bytes": ({"raw_text": b"B\xff"}, "3 of 60 replies hold bytes that are not UTF-8"),
     "secret": ({"reply": {"echo": f"Bearer {KEY}"}}, "3 of 60 replies repeat a key"),
 }
 

@@ -62,8 +62,8 @@ def made(
     )
 
 
-def throttled(retry_after_s: float | None = None) -> TransientError:
-    return TransientError("429", retry_after_s, throttled=True)
+def throttled_error(retry_after_s: float | None = None) -> TransientError:
+    return TransientError("429", retry_after_s, is_throttled=True)
 
 
 def timed_out(*, is_shown: bool) -> TransientError:
@@ -132,8 +132,8 @@ def test_no_more_are_under_way_than_the_window(ceiling: int, first: int) -> None
 @pytest.mark.parametrize(
     ("error", "n_failing", "factor"),
     [
-        (throttled(), None, 0.5),
-        (throttled(), 1, 0.5),
+        (throttled_error(), None, 0.5),
+        (throttled_error(), 1, 0.5),
         (timed_out(is_shown=True), None, 0.5),
         (timed_out(is_shown=False), None, 0.5),
         (TransientError("500"), None, 1.0),
@@ -161,7 +161,7 @@ def test_the_window_never_closes() -> None:
     async def story() -> int:
         limits = made()
         for _ in range(10):
-            await round_of(limits, throttled())
+            await round_of(limits, throttled_error())
         return limits.window
 
     assert play(story()) == 1
@@ -172,7 +172,7 @@ def test_after_a_refusal_the_window_grows_by_one_a_round() -> None:
         limits = made()
         for _ in range(12):
             await round_of(limits)
-        await round_of(limits, throttled(), n_failing=1)
+        await round_of(limits, throttled_error(), n_failing=1)
         windows = []
         for _ in range(4):
             windows.append(limits.window)
@@ -207,12 +207,12 @@ def test_a_release_too_many_is_a_mistake() -> None:
 @pytest.mark.parametrize(
     ("error", "headers", "expected"),
     [
-        (throttled(7.0), {}, 7.0),
-        (throttled(7.0), {"retry-after": "3"}, 7.0),
-        (throttled(7200.0), {}, LONGEST_ASKED_WAIT_S),
-        (throttled(math.nan), {}, 0.0),
-        (throttled(-4.0), {}, 0.0),
-        (throttled(), {}, 0.0),
+        (throttled_error(7.0), {}, 7.0),
+        (throttled_error(7.0), {"retry-after": "3"}, 7.0),
+        (throttled_error(7200.0), {}, LONGEST_ASKED_WAIT_S),
+        (throttled_error(math.nan), {}, 0.0),
+        (throttled_error(-4.0), {}, 0.0),
+        (throttled_error(), {}, 0.0),
         (TransientError("500", 9.0), {"retry-after": "9"}, 0.0),
         (None, {"retry-after": "9"}, 0.0),
     ],
@@ -236,7 +236,7 @@ def test_the_longest_hold_counts() -> None:
         for _ in range(3):
             await limits.acquire(1)
         for asked in (2.0, 30.0, 5.0):
-            limits.release(error=throttled(asked), headers={})
+            limits.release(error=throttled_error(asked), headers={})
         await limits.acquire(1)
         return now()
 
@@ -464,7 +464,7 @@ def test_cancelled_waiters_take_nothing_and_let_others_go(limit: str) -> None:
         )
         await limits.acquire(1)
         if limit == "hold":
-            limits.release(error=throttled(5.0), headers={})
+            limits.release(error=throttled_error(5.0), headers={})
             await asyncio.sleep(0)
         waiting = [asyncio.create_task(limits.acquire(1)) for _ in range(5)]
         await settle_down()
@@ -525,10 +525,10 @@ def test_a_shorter_wait_is_noticed_before_the_longer_one_ends(
     [
         ({}, None, None),
         ({"ceiling": 1}, None, None),
-        ({"requests": 1.0}, None, "the requests of this minute are used up"),
-        ({"tokens_per_minute": 1.0}, None, "the tokens of this minute are used up"),
-        ({}, throttled(9.2), "the server asked to"),
-        ({}, throttled(), "the server bears 2 calls at once"),
+        ({"requests": 1.0}, None, "the limit of requests per minute is reached"),
+        ({"tokens_per_minute": 1.0}, None, "the limit of tokens per minute is reached"),
+        ({}, throttled_error(9.2), "the server asked for it"),
+        ({}, throttled_error(), "the server takes only 2 calls at once"),
     ],
 )
 def test_it_says_what_it_waits_for(
@@ -596,7 +596,7 @@ def test_the_window_settles_near_what_the_server_bears(capacity: int) -> None:
     async def serve(crowd: Crowd) -> Mapping[str, str]:
         if crowd.n_under_way > capacity:
             await asyncio.sleep(0.01)
-            raise throttled()
+            raise throttled_error()
         await asyncio.sleep(0.5 + crowd.dice.random())
         return {}
 
@@ -624,7 +624,7 @@ def test_a_server_that_tells_its_limits_need_not_refuse(unit: str) -> None:
         Bucket.left = min(limit, Bucket.left + (now() - Bucket.at) * limit / 60)
         Bucket.at = now()
         if Bucket.left < cost:
-            raise throttled()
+            raise throttled_error()
         Bucket.left -= cost
         headers = told(unit, limit, int(Bucket.left), f"{(limit - Bucket.left) / limit * 60:.3f}s")
         await asyncio.sleep(0.5 + crowd.dice.random())

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from test_engine import Fate, Scripted, ask, asks, numbered, sender_of
+from scripted_provider import Fate, ScriptedProvider
+from test_engine import ask, asks, numbered, sender_of
 
 from fieldwork.errors import StudyError
 from fieldwork.generation import outage
-from fieldwork.generation.agenda import Group
+from fieldwork.generation.agenda import ContextGroup
 from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.outage import FIRST_REQUESTS, THROTTLED_S, Outage
-from fieldwork.generation.providers.base import RejectedError, Reply, TransientError
+from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.retries import LONGEST_WAIT_S
 
 MANY = 400
@@ -41,13 +42,6 @@ def timed_out() -> TransientError:
     return error
 
 
-class Garbled(Scripted):
-    """A server whose replies none can read."""
-
-    def read(self, raw: bytes) -> Reply:  # noqa: ARG002
-        raise TransientError("no chat completion: <html>", maybe_billed=True)
-
-
 WRONG: dict[str, tuple[Fate, int, str]] = {
     "rejected": (lambda *_: RejectedError("HTTP 400: no"), 5, r"5 calls: HTTP 400: no.*objects to"),
     "failed": (
@@ -69,7 +63,7 @@ def test_a_server_that_is_wrong_for_everybody_is_left_after_a_few_calls(
     name: str, ledger: Ledger
 ) -> None:
     fate, most, sentence = WRONG[name]
-    provider = Scripted(fate, concurrency=16)
+    provider = ScriptedProvider(fate, concurrency=16)
     with pytest.raises(StudyError, match=f"scripted: no request is answered.*{sentence}"):
         ask(numbered(MANY), provider, ledger)
     assert 5 <= len(provider.sends) <= most
@@ -81,8 +75,9 @@ def test_a_server_that_is_wrong_for_everybody_is_left_after_a_few_calls(
 def test_replies_that_cannot_be_read_are_paid_for_a_few_times(
     attempts: int, ledger: Ledger
 ) -> None:
-    provider = Garbled(concurrency=16)
-    with pytest.raises(StudyError, match=r"<html>\), so .* may be billed; .*models\.\*\.provider"):
+    provider = ScriptedProvider(concurrency=16)
+    provider.make_reply = lambda *_: b"<html>"
+    with pytest.raises(StudyError, match=r"<html>.\), so .* may be billed; .*models\.\*\.provider"):
         ask(numbered(MANY), provider, ledger, attempts)
     assert len(provider.sends) == FIRST_REQUESTS * attempts
 
@@ -91,8 +86,9 @@ def test_replies_that_cannot_be_read_are_paid_for_a_few_times(
 def test_a_server_that_throttles_everybody_is_waited_for_and_then_left(
     retry_after_s: float | None, ledger: Ledger, naps: list[float]
 ) -> None:
-    provider = Scripted(
-        lambda *_: TransientError("HTTP 429: slow", retry_after_s, throttled=True), concurrency=16
+    provider = ScriptedProvider(
+        lambda *_: TransientError("HTTP 429: slow", retry_after_s, is_throttled=True),
+        concurrency=16,
     )
     clock = Clock()
 
@@ -105,7 +101,7 @@ def test_a_server_that_throttles_everybody_is_waited_for_and_then_left(
     )
     sender = sender_of(provider, ledger, attempts=3)._replace(limits=limits)
     with pytest.raises(StudyError, match=r"HTTP 429: slow.*requests_per_minute"):
-        settle([Group(None, [], numbered(MANY))], sender, total=MANY)
+        settle([ContextGroup(None, [], numbered(MANY))], sender, total=MANY)
     # every request waits by itself, and the first that has waited enough ends them all
     longest = THROTTLED_S + max(retry_after_s or 0.0, LONGEST_WAIT_S)
     assert THROTTLED_S <= sum(naps) <= FIRST_REQUESTS * longest
@@ -116,15 +112,15 @@ def test_a_minutes_quota_that_is_used_up_is_waited_for(ledger: Ledger, naps: lis
     """As when another job has used it: the server lets calls in again, and all of them are made."""
 
     def fate(_body: str, _send: int) -> float | Exception:
-        return TransientError("HTTP 429", throttled=True) if sum(naps) < 60 else 0.0
+        return TransientError("HTTP 429", is_throttled=True) if sum(naps) < 60 else 0.0
 
-    provider = Scripted(fate, concurrency=16)
+    provider = ScriptedProvider(fate, concurrency=16)
     assert ask(numbered(40), provider, ledger, attempts=1).n_asked == 40
 
 
 @pytest.mark.usefixtures("naps")
 def test_before_the_first_answer_only_a_few_requests_are_out(ledger: Ledger) -> None:
-    provider = Scripted(lambda body, _: 0.2 if body in first else 0.0, concurrency=16)
+    provider = ScriptedProvider(lambda body, _: 0.2 if body in first else 0.0, concurrency=16)
     first = {f"q{i}" for i in range(FIRST_REQUESTS)}
     assert ask(numbered(60), provider, ledger).n_asked == 60
     assert set(provider.sends[:FIRST_REQUESTS]) == first
@@ -134,7 +130,7 @@ def test_before_the_first_answer_only_a_few_requests_are_out(ledger: Ledger) -> 
 @pytest.mark.usefixtures("naps")
 def test_one_answer_and_failures_are_the_requests_own(ledger: Ledger) -> None:
     """A burst among answers is asked through, and what fails is counted, as the next run asks it."""
-    provider = Scripted(
+    provider = ScriptedProvider(
         lambda body, _: 0.0 if body in ("q0", "q300") else TransientError("HTTP 500"), concurrency=4
     )
     settled = ask(numbered(MANY), provider, ledger)
@@ -145,20 +141,20 @@ def test_one_answer_and_failures_are_the_requests_own(ledger: Ledger) -> None:
 @pytest.mark.usefixtures("naps")
 def test_the_last_of_the_first_may_be_the_one_that_is_answered(ledger: Ledger) -> None:
     refused = {f"q{i}" for i in range(FIRST_REQUESTS - 1)}
-    provider = Scripted(lambda body, _: RejectedError("no") if body in refused else 0.0)
+    provider = ScriptedProvider(lambda body, _: RejectedError("no") if body in refused else 0.0)
     assert ask(numbered(30), provider, ledger).n_asked == 30 - len(refused)
 
 
 @pytest.mark.usefixtures("naps")
 def test_fewer_requests_than_that_are_counted_as_failures(ledger: Ledger) -> None:
-    settled = ask(asks("a", "b"), Scripted(lambda *_: RejectedError("no")), ledger)
+    settled = ask(asks("a", "b"), ScriptedProvider(lambda *_: RejectedError("no")), ledger)
     assert settled.failures == {"no": 2}
 
 
 @pytest.mark.usefixtures("naps")
 def test_ids_in_messages_do_not_hide_that_all_fail_alike(ledger: Ledger) -> None:
     numbers = iter(range(10_000))
-    provider = Scripted(lambda *_: TransientError(f"HTTP 500: request {next(numbers)}"))
+    provider = ScriptedProvider(lambda *_: TransientError(f"HTTP 500: request {next(numbers)}"))
     with pytest.raises(StudyError, match=r"\(15 calls: HTTP 500: request 0\)"):
         ask(numbered(MANY), provider, ledger)
 
@@ -168,7 +164,7 @@ def test_ids_in_messages_do_not_hide_that_all_fail_alike(ledger: Ledger) -> None
 
 def failing(state: Outage, n: int, error: Callable[[], TransientError]) -> None:
     for _ in range(n):
-        state.note_failure(error(), unreadable=False)
+        state.note_failure(error(), is_unreadable=False)
 
 
 def test_a_server_that_falls_silent_is_left_after_half_an_hour() -> None:
@@ -178,7 +174,7 @@ def test_a_server_that_falls_silent_is_left_after_half_an_hour() -> None:
     clock.now = outage.LONGEST_SILENCE_S - 1
     failing(state, 1000, timed_out)
     clock.now += 2
-    with pytest.raises(StudyError, match=r"no answer has come for 30 minutes.*1001 calls"):
+    with pytest.raises(StudyError, match=r"no answer arrived for 30 minutes.*1001 calls"):
         failing(state, 1, timed_out)
 
 

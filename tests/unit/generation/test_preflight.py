@@ -4,13 +4,14 @@ import asyncio
 import logging
 import re
 from datetime import date
-from typing import Any, cast
+from typing import Any
 
 import pytest
+from scripted_provider import ScriptedProvider
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.preflight import check_model
-from fieldwork.generation.providers.base import ModelInfo, Provider, TransientError
+from fieldwork.generation.providers.base import ModelInfo, TransientError
 
 TODAY = date(2026, 11, 20)
 OFFERED = [
@@ -19,18 +20,6 @@ OFFERED = [
     ModelInfo("llama3.1:latest"),
 ]
 DAY = 86_400.0
-
-
-class Listing:
-    """A provider that knows its models, and nothing else."""
-
-    def __init__(self, found: list[ModelInfo] | Exception | None) -> None:
-        self._found = found
-
-    async def models(self) -> list[ModelInfo] | None:
-        if isinstance(self._found, Exception):
-            raise self._found
-        return self._found
 
 
 def check(
@@ -43,7 +32,7 @@ def check(
 ) -> None:
     asyncio.run(
         check_model(
-            cast(Provider, Listing(found)),
+            ScriptedProvider(listing=found),
             {"api_key_env": "OPENAI_API_KEY", **entry},
             model_id=model_id,
             estimate_s=days * DAY,
@@ -75,15 +64,15 @@ def test_what_may_run(arguments: dict[str, Any], caplog: pytest.LogCaptureFixtur
     ("arguments", "message"),
     [
         ({"model_id": "gpt-4o-minni"}, "does not offer 'gpt-4o-minni'.*such as gpt-4o-mini-2024"),
-        ({"model_id": "x", "successors": ["y", "z"]}, "does not offer 'x'.*successors are y, z"),
+        ({"model_id": "x", "successors": ["y", "z"]}, "does not offer 'x'.*to a successor: y, z"),
         ({"found": []}, "does not offer"),
-        ({"today": date(2027, 1, 14)}, "is shut down since 2027-01-14"),
-        ({"days": 55}, "is shut down on 2027-01-14, and this run may take until 2027-01-14"),
-        ({"shutdown": "2026-11-20"}, "is shut down since 2026-11-20"),
-        ({"shutdown": "2026-11-21"}, "is shut down on 2026-11-21"),
-        ({"found": None, "shutdown": "2026-06-01", "successors": ["s"]}, "successors are s"),
+        ({"today": date(2027, 1, 14)}, "was shut down on 2027-01-14"),
+        ({"days": 55}, "will be shut down on 2027-01-14, and this run may take until 2027-01-14"),
+        ({"shutdown": "2026-11-20"}, "was shut down on 2026-11-20"),
+        ({"shutdown": "2026-11-21"}, "will be shut down on 2026-11-21"),
+        ({"found": None, "shutdown": "2026-06-01", "successors": ["s"]}, "to a successor: s"),
         # gone is gone, allowed or not
-        ({"shutdown": "2026-06-01", "allow_shutdown": True}, "is shut down since 2026-06-01"),
+        ({"shutdown": "2026-06-01", "allow_shutdown": True}, "was shut down on 2026-06-01"),
     ],
 )
 def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:

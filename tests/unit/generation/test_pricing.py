@@ -36,16 +36,16 @@ def entry(**changes: Any) -> dict[str, Any]:
         (Usage(input=1_000_000, output=0), MINI, "live", 0.15),
         (Usage(input=0, output=1_000_000), MINI, "live", 0.60),
         # 1,000 × 0.15 + 10 × 0.60 = 156 millionths
-        (Usage(input=1000, cached=0, output=10), MINI, "live", 0.000156),
+        (Usage(input=1000, cache_read=0, output=10), MINI, "live", 0.000156),
         # 2,048 cached of 3,000: 952 × 0.15 + 2,048 × 0.075 + 5 × 0.60 = 299.4
-        (Usage(input=3000, cached=2048, output=5), MINI, "live", 0.0002994),
+        (Usage(input=3000, cache_read=2048, output=5), MINI, "live", 0.0002994),
         # the same in a batch
-        (Usage(input=3000, cached=2048, output=5), MINI, "batch", 0.0001497),
+        (Usage(input=3000, cache_read=2048, output=5), MINI, "batch", 0.0001497),
         # first call after a context, 90,000 written and 60 beside it:
         # 60 × 1.25 + 90,000 × 1.5625 + 20 × 10 = 140,900
-        (Usage(input=90_060, cached=0, cache_write=90_000, output=20), LARGE, "live", 0.1409),
+        (Usage(input=90_060, cache_read=0, cache_write=90_000, output=20), LARGE, "live", 0.1409),
         # and the next: 60 × 1.25 + 90,000 × 0.125 + 20 × 10 = 11,525
-        (Usage(input=90_060, cached=90_000, output=20), LARGE, "live", 0.011525),
+        (Usage(input=90_060, cache_read=90_000, output=20), LARGE, "live", 0.011525),
         # reasoning is part of the output already: 100 × 1.25 + 800 × 10 = 8,125
         (Usage(input=100, output=800, reasoning=780), LARGE, "flex", 0.0040625),
         # Gemini, 300 tokens of thought and 12 of answer: 1,000 × 0.30 + 312 × 2.50 = 1,080
@@ -53,8 +53,8 @@ def entry(**changes: Any) -> dict[str, Any]:
         (Usage(input=1000, output=312, reasoning=300), FLASH, "flex", 0.000864),
         (Usage(input=0, output=0), LARGE, "live", 0.0),
         # more cached than there was cannot be: all of the input was
-        (Usage(input=1000, cached=1200, output=0), MINI, "live", 0.000075),
-        (Usage(input=1000, cached=600, cache_write=600, output=0), LARGE, "live", 0.0007),
+        (Usage(input=1000, cache_read=1200, output=0), MINI, "live", 0.000075),
+        (Usage(input=1000, cache_read=600, cache_write=600, output=0), LARGE, "live", 0.0007),
     ],
 )
 def test_bills(usage: Usage, price: Price, tier: Tier, expected: float) -> None:
@@ -69,7 +69,7 @@ def test_bills(usage: Usage, price: Price, tier: Tier, expected: float) -> None:
         Usage(output=10),
         Usage(input=-1, output=5),
         Usage(input=5, output=-1),
-        Usage(input=5, cached=-1, output=5),
+        Usage(input=5, cache_read=-1, output=5),
         Usage(input=5, cache_write=-1, output=5),
     ],
 )

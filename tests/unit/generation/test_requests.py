@@ -61,6 +61,6 @@ def test_a_second_arm_is_numbered_on_after_the_first() -> None:
 
 def test_more_requests_than_a_study_may_ask_are_refused_before_they_are_made() -> None:
     with pytest.raises(
-        StudyError, match=r"tasks\.\*\.runs: 60,000,000 requests of one task and cond"
+        StudyError, match=r"tasks\.\*\.runs: one task and condition has 60,000,000 requests"
     ):
         plan_requests([f"q{n}" for n in range(60)], [BLANK], 1_000_000)

@@ -18,14 +18,14 @@ from fieldwork.generation.ledger import Entry, Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
-from fieldwork.generation.rows import Arm
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sender import Sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
-from servers.chat import Chat, Fault, http_error, serve_chat
+from servers.provider import Chat, Fault, http_error, serve_chat
 
-ARM = Arm("gpt", "mmlu", "history", temperature=0.7, max_tokens=9, seed=3)
+ARM = GenerationArm("gpt", "mmlu", "history", temperature=0.7, max_tokens=9, seed=3)
 ITEMS = {name: Item(name, "choice", name, f"prompt {name}", [], None, None, "") for name in "abc"}
 CONTEXTS = {
     f"c-{name}": Context(f"c-{name}", name, None, [], [Message("user", f"I am {name}")], 1, 0)
@@ -258,7 +258,7 @@ def test_failures_are_counted_in_one_sentence_and_the_rest_is_safe(
     assert said.startswith(
         "3 of 5 requests to gpt (mmlu, history) have no answer, 2 of them because of: HTTP 503: down;"
     )
-    assert "the other 2 are safe in resources/ledger/gpt.sqlite" in said
+    assert "the other 2 answers are safe in resources/ledger/gpt.sqlite" in said
     assert "\n" not in said
     chat.requests.clear()
     assert len(ask(chat, ledger, *requests)) == 5

@@ -323,7 +323,7 @@ def test_an_answer_of_another_model_is_paid_for_once(
     with pytest.raises(StudyError, match="cheaper"):
         bench.study(tmp_path, api).run()
     bench.chat.faults.clear()
-    with pytest.raises(StudyError, match="kept apart"):
+    with pytest.raises(StudyError, match="in quarantine"):
         bench.study(tmp_path, api).run()
     table = bench.study(tmp_path, api, accept_models=["cheaper"]).run()
     assert 1 <= sum(row["returned_model"] == "cheaper" for row in table) <= 2

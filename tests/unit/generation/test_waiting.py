@@ -10,18 +10,19 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from test_agenda import Plain, group
+from scripted_provider import ScriptedProvider
+from test_agenda import group
 from test_engine import numbered
 
 from fieldwork import progress
 from fieldwork.errors import StudyError
 from fieldwork.generation import engine, outage
-from fieldwork.generation.agenda import Agenda, Group, PrefixCache
+from fieldwork.generation.agenda import Agenda, ContextGroup, PrefixCache
 from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Hold
 from fieldwork.generation.sending import open_sender
-from fieldwork.generation.waiting import Waits
+from fieldwork.generation.waiting import CallWaits
 from servers.provider import FOREVER, Fault, http_error, serve_chat
 
 TIME = r"\d\d:\d\d:\d\d"
@@ -52,11 +53,11 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def test_calls_under_way_have_an_end_and_an_age() -> None:
     clock = Clock()
-    waits = Waits(120.0, clock)
+    waits = CallWaits(120.0, clock)
     assert waits.sentence([]) == ""
-    with waits.call():
+    with waits.call_under_way():
         clock.now = 60.0
-        with waits.call():
+        with waits.call_under_way():
             clock.now = 80.0
             text = waits.sentence([])
             assert re.fullmatch(
@@ -69,45 +70,49 @@ def test_calls_under_way_have_an_end_and_an_age() -> None:
 
 
 def test_a_local_model_has_no_time_limit() -> None:
-    waits = Waits(None, Clock())
-    with waits.call():
+    waits = CallWaits(None, Clock())
+    with waits.call_under_way():
         assert waits.sentence([]) == "1 call under way, the oldest for 0 s"
 
 
 def test_the_next_try_is_told_with_its_reason() -> None:
     clock = Clock()
-    waits = Waits(120.0, clock)
-    with waits.nap(90.0, "HTTP 500: oops"), waits.nap(40.0, f"HTTP 429: {'slow ' * 100}"):
+    waits = CallWaits(120.0, clock)
+    with (
+        waits.before_retry(90.0, "HTTP 500: oops"),
+        waits.before_retry(40.0, f"HTTP 429: {'slow ' * 100}"),
+    ):
         clock.now = 10.0
         text = waits.sentence([])
-    assert re.match(rf"waiting 30 s, until {TIME}, to try again: HTTP 429: slow", text)
+    assert re.match(rf"waiting 30 s, until {TIME}, before another try: HTTP 429: slow", text)
     assert seconds_to(text) == pytest.approx(30, abs=3)
     assert len(text) < 200
     assert waits.sentence([]) == ""
 
 
 def test_what_holds_calls_up_is_told() -> None:
-    holds = [Hold(40.2, "the server asked to"), Hold(math.inf, "the server bears 2 calls at once")]
+    narrow = Hold(math.inf, "the server takes only 2 calls at once")
+    holds = [Hold(40.2, "the server asked for it"), narrow]
     assert re.fullmatch(
-        rf"waiting 40 s, until {TIME}, because the server asked to; "
-        r"waiting because the server bears 2 calls at once",
-        Waits(120.0, Clock()).sentence(holds),
+        rf"waiting 40 s, until {TIME}, because the server asked for it; "
+        r"waiting because the server takes only 2 calls at once",
+        CallWaits(120.0, Clock()).sentence(holds),
     )
 
 
 def test_a_question_that_waits_for_its_prefix_is_a_hold(ledger: Ledger) -> None:
     async def story() -> tuple[Hold | None, Hold | None]:
         cache = PrefixCache(min_tokens=10, requests_per_minute=1)
-        agenda = Agenda(iter([group("a", *"123")]), Plain(), ledger, cache)
+        agenda = Agenda(iter([group("a", *"123")]), ScriptedProvider(), ledger, cache)
         first = await agenda.next()
         assert first is not None
-        agenda.sent(first)
+        agenda.note_sent(first)
         before = agenda.hold
-        agenda.done(first)
+        agenda.note_end(first)
         second = await agenda.next()
         assert second is not None
-        agenda.sent(second)
-        agenda.done(second)
+        agenda.note_sent(second)
+        agenda.note_end(second)
         return before, agenda.hold
 
     before, after = asyncio.run(story())
@@ -156,7 +161,7 @@ def lines_of(fault: Fault, folder: Path, caplog: pytest.LogCaptureFixture) -> li
         caplog.at_level(logging.INFO, "fieldwork.progress"),
         pytest.raises(StudyError),
     ):
-        settle([Group(None, [], numbered(50))], sender, total=50, label="gpt")
+        settle([ContextGroup(None, [], numbered(50))], sender, total=50, label="gpt")
     return [r.getMessage() for r in caplog.records if r.name == "fieldwork.progress"]
 
 
@@ -170,7 +175,7 @@ def test_the_log_speaks_while_a_server_hangs(
     under_way = rf"; 4 calls under way until {TIME} \(models\.\*\.timeout_s\), the oldest for \d s"
     assert any(re.search(under_way, line) for line in lines)
     # four are on the wire, the fifth waits to be let in, and three workers more for the first answer
-    assert any(line.endswith("; 3 more are sent after the first answer") for line in lines)
+    assert any(line.endswith("; 3 more requests wait for the first answer") for line in lines)
 
 
 @pytest.mark.usefixtures("_quick")
@@ -180,6 +185,6 @@ def test_the_log_speaks_while_a_server_asks_to_wait(
     slow = http_error(429, retry_after="0.6", message="slow down", times=FOREVER)
     lines = lines_of(slow, tmp_path, caplog)
     assert len(lines) > 5
-    next_try = rf"waiting [01] s, until {TIME}, to try again: HTTP 429: slow down"
+    next_try = rf"waiting [01] s, until {TIME}, before another try: HTTP 429: slow down"
     assert any(re.search(next_try, line) for line in lines)
-    assert any("because the server asked to" in line for line in lines)
+    assert any("because the server asked for it" in line for line in lines)

@@ -70,7 +70,7 @@ class RetryPolicy(NamedTuple):
         return self.own_wait_s(n_failures) if asked_s is None else asked_s
 
 
-def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+def retry_after_s(headers: Mapping[str, str], replied_at: datetime | None = None) -> float | None:
     """Seconds that a server asks to wait; None where it asks for nothing that can be read.
 
     `retry-after-ms` (OpenAI, Azure) counts before Retry-After, which holds seconds or an HTTP date
@@ -78,7 +78,7 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
 
     Args:
         headers: of the reply, names in lower case.
-        now: when the reply came, with its time zone; None for this moment.
+        replied_at: when the reply came, with its time zone; None for this moment.
     """
     milliseconds = _finite(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
@@ -90,7 +90,7 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
             date = parsedate_to_datetime(text).replace(tzinfo=UTC)
         except (ValueError, OverflowError):
             return None
-        seconds = (date - (now or datetime.now(UTC))).total_seconds()
+        seconds = (date - (replied_at or datetime.now(UTC))).total_seconds()
     return max(seconds, 0.0)
 
 

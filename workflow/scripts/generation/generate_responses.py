@@ -9,9 +9,9 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.encoder import ANSWER_VECTORS
 from fieldwork.generation.ledger import LEDGERS
-from fieldwork.generation.legibility import Rules
+from fieldwork.generation.legibility import LegibilityRules
 from fieldwork.generation.responses import generate
-from fieldwork.generation.rows import Arm
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sending import open_sender
 from fieldwork.parsing.answers import parse_response
 from fieldwork.records.generation import Request, Response
@@ -50,8 +50,8 @@ def main(
             {item.item_id: item for item in tables.read_rows(questions, Item)},
             {c.context_id: c for path in contexts for c in tables.read_rows(path, Context)},
             sender=sender,
-            arm=Arm(model, task, condition, temperature, max_tokens, seed),
-            rules=Rules(reason_unread, generation["max_unreadable"]),
+            arm=GenerationArm(model, task, condition, temperature, max_tokens, seed),
+            rules=LegibilityRules(reason_unread, generation["max_unreadable"]),
         )
         tables.write_table(responses, rows, Response)
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_service import Lines, Plain, Service, Ticking, make_calls, written
+from batch_service import Lines, Service, Ticking, batch_provider, make_calls, written
+from scripted_provider import MODEL, reply_bytes
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.agenda import Agenda, Ask, Call, Group
+from fieldwork.generation.agenda import Agenda, Ask, Call, ContextGroup
 from fieldwork.generation.batches import results as batch_results
 from fieldwork.generation.batches.files import BatchLimits, packed
 from fieldwork.generation.batches.journal import Journal, open_journal
@@ -61,7 +62,7 @@ class Desk:
             return settle_batches(
                 iter(calls),
                 client=self.service,
-                provider=Plain(),
+                provider=batch_provider(),
                 ledger=ledger,
                 journal_path=self.journal,
                 limits=limits,
@@ -87,10 +88,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
-EXPECTED = {
-    call.key: f'{{"text": "answer to {n}", "model": "asked"}}'.encode()
-    for n, call in enumerate(CALLS)
-}
+EXPECTED = {call.key: reply_bytes(f"answer to {n}") for n, call in enumerate(CALLS)}
 
 
 def once(calls: Sequence[Call] = CALLS) -> Counter[str]:
@@ -172,16 +170,20 @@ def test_an_agenda_gives_all_that_is_missing_and_not_what_is_known(desk: Desk) -
         return Ask(item, Sampling(1.0, 5, n), n)
 
     groups = [
-        Group(context, [Message("user", context)] * 2, [ask(n) for n in range(3)])
+        ContextGroup(context, [Message("user", context)] * 2, [ask(n) for n in range(3)])
         for context in ("a", "b", "c")
     ]
     with open_ledger(desk.ledger) as ledger:
-        calls = list(Agenda(iter(groups), Plain(), ledger, None).everything())
+        calls = list(Agenda(iter(groups), batch_provider(), ledger, None).all_calls())
         assert [call.draw for call in calls] == [0, 1, 2] * 3
-        assert [call.wire.delivery for call in calls] == [b"a"] * 3 + [b"b"] * 3 + [b"c"] * 3
-        ledger.store([Entry(calls[4].key, "plain", 1, b"{}", None, None, 1)])
-        agenda = Agenda(iter(groups), Plain(), ledger, None)
-        assert [c.key for c in agenda.everything()] == [c.key for c in calls if c != calls[4]]
+        assert [call.wire.delivery[-2:] for call in calls] == [
+            *[b'a"'] * 3,
+            *[b'b"'] * 3,
+            *[b'c"'] * 3,
+        ]
+        ledger.store([Entry(calls[4].key, "scripted", 1, b"{}", None, None, 1)])
+        agenda = Agenda(iter(groups), batch_provider(), ledger, None)
+        assert [c.key for c in agenda.all_calls()] == [c.key for c in calls if c != calls[4]]
         assert (len(agenda.keys), agenda.n_known) == (9, 1)
 
 
@@ -320,7 +322,7 @@ def test_a_run_that_waits_says_so(desk: Desk, caplog: pytest.LogCaptureFixture) 
     held, let_go = context.Event(), context.Event()
 
     def hold() -> None:
-        with open_journal(desk.journal, "plain") as journal, journal.lock():
+        with open_journal(desk.journal, "scripted") as journal, journal.lock():
             held.set()
             let_go.wait(10)
 
@@ -479,7 +481,7 @@ def test_a_creation_of_unknown_fate_is_looked_for_before_it_is_tried_again(
 
 
 def test_a_creation_turned_away_is_tried_again_later(desk: Desk) -> None:
-    desk.service.faults = {"create": passing(2, throttled=True)}
+    desk.service.faults = {"create": passing(2, is_throttled=True)}
     assert desk.settle() == Counter()
     assert desk.service.ran() == once()
 
@@ -528,7 +530,7 @@ def test_a_file_that_is_no_journal_is_refused(desk: Desk) -> None:
 
 
 def first_again(lines: Lines) -> Lines:
-    return [*lines, {**lines[0], "body": {"text": "another", "model": "asked"}}]
+    return [*lines, {**lines[0], "body": {"text": "another", "model": MODEL}}]
 
 
 def of_nobody(lines: Lines) -> Lines:
@@ -569,7 +571,7 @@ FAILING: list[tuple[Callable[[dict[str, Any]], dict[str, Any] | None], str]] = [
     (lambda row: error_row(row, 0, "batch_expired", "Too late"), "Too late"),
     (lambda row: {**row, "status": 502, "body": "<html>"}, "HTTP 502: <html>"),
     (lambda row: {**row, "body": "<html>"}, "unreadable reply"),
-    (lambda row: {**row, "body": {}}, "no answer in the reply"),
+    (lambda row: {**row, "body": {}}, "unreadable reply"),
     (lambda row: {**row, "status": 500}, "HTTP 500"),
     (lambda _: None, "ended as done and its results hold no row"),
 ]
@@ -603,7 +605,7 @@ def test_a_filter_s_error_is_an_outcome(desk: Desk) -> None:
 @pytest.mark.parametrize("state", ["expired", "cancelled"])
 def test_of_a_batch_that_ended_early_what_finished_is_kept(state: str, desk: Desk) -> None:
     desk.service.status_of = lambda _, status: (
-        status._replace(state=state) if status.ended else status
+        status._replace(state=state) if status.is_over else status
     )
     desk.service.spoil = lambda lines: lines[:1]
     failures = desk.settle()
@@ -614,7 +616,7 @@ def test_of_a_batch_that_ended_early_what_finished_is_kept(state: str, desk: Des
 
 
 def test_a_batch_that_failed_fails_its_requests(desk: Desk) -> None:
-    failed = BatchStatus("failed", ended=True, error="the batch failed: no such model")
+    failed = BatchStatus("failed", is_over=True, error="the batch failed: no such model")
     desk.service.status_of = lambda batch_id, status: failed if batch_id == "batch-000" else status
     assert desk.settle() == Counter({"the batch failed: no such model": 3})
     assert len(desk.answers()) == 4
@@ -668,7 +670,7 @@ def refuse(n: int) -> Callable[[str, BatchStatus], BatchStatus]:
     def status_of(batch_id: str, status: BatchStatus) -> BatchStatus:
         if batch_id in refused or (batch_id != "batch-000" and len(refused) < n):
             refused.add(batch_id)
-            return BatchStatus("failed", ended=True, error="token_limit_exceeded", no_room=True)
+            return BatchStatus("failed", is_over=True, error="token_limit_exceeded", no_room=True)
         return status
 
     return status_of
@@ -696,7 +698,7 @@ def test_a_kill_while_waiting_for_room_loses_nothing(desk: Desk) -> None:
 
 
 def test_where_there_is_never_room_the_requests_fail(desk: Desk) -> None:
-    no_room = BatchStatus("failed", ended=True, error="token_limit_exceeded", no_room=True)
+    no_room = BatchStatus("failed", is_over=True, error="token_limit_exceeded", no_room=True)
     desk.service.status_of = lambda *_: no_room
     assert desk.settle() == Counter({"token_limit_exceeded": 7})
     assert desk.service.ran() == Counter()
@@ -748,6 +750,6 @@ def test_what_was_not_answered_costs_nothing(desk: Desk) -> None:
 
 def test_an_answer_that_came_live_meanwhile_is_not_asked_for(desk: Desk) -> None:
     with open_ledger(desk.ledger) as ledger:
-        ledger.store([Entry(CALLS[0].key, "plain", 0, b'{"text": "live"}', None, None, 1)])
+        ledger.store([Entry(CALLS[0].key, "scripted", 0, b'{"text": "live"}', None, None, 1)])
     assert desk.settle() == Counter()
     assert desk.service.ran() == once(CALLS[1:])

@@ -17,7 +17,7 @@ from fieldwork.generation.planning.tables import Asked, Study, read_arms, read_p
 from fieldwork.generation.providers.base import Exchange
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
-from fieldwork.generation.rows import Arm
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sender import Sender
 from fieldwork.records.generation import Request
 from fieldwork.records.puppets import Context, Message
@@ -105,7 +105,7 @@ def answer(
 
     provider.send = send
     provider.concurrency = 1
-    arm = Arm("m", *ARM, temperature=1, max_tokens=5, seed=study.seed)
+    arm = GenerationArm("m", *ARM, temperature=1, max_tokens=5, seed=study.seed)
     with open_ledger(Path(LEDGER)) as ledger:
         limits = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
         sender = Sender(provider, ledger, limits, Account(None, "live", 5), attempts=1)

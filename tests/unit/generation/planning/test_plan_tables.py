@@ -89,7 +89,7 @@ def test_assumptions_that_no_study_can_ask_are_refused_before_they_are_counted(
     many = Study(
         {"t": {**TASK, "runs": 10**6}}, CONDITIONS, ASSUMED | {"items": 100}, FOLDER, set()
     )
-    with pytest.raises(StudyError, match="requests of one task and condition are more"):
+    with pytest.raises(StudyError, match="one task and condition has"):
         read_prompts(many, "t", condition)
 
 

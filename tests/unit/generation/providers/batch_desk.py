@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from fieldwork.generation.agenda import Call, _Open
+from fieldwork.generation.agenda import Call, OpenGroup
 from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.patience import Clock
 from fieldwork.generation.batches.settling import settle_batches
@@ -31,7 +31,7 @@ def make_calls(provider: Provider, n: int) -> list[Call]:
         question = provider.question(item, Sampling(1.0, 8, number))
         key = ledger_key((prefix + question).ljust(32)[:999], provider.endpoint, 0)
         wire = Wire(prefix, question, provider.delivery("c"))
-        calls.append(Call(key, 0, wire, _Open(0), item))
+        calls.append(Call(key, 0, wire, OpenGroup(0), item))
     return calls
 
 

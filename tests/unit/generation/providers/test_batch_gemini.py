@@ -169,7 +169,7 @@ def test_vertex_is_refused(chat: Chat) -> None:
 
 
 def test_a_file_of_certificates_that_is_none_is_told(chat: Chat, tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="ca_file names a PEM file"):
+    with pytest.raises(StudyError, match="ca_file to a PEM file"):
         GeminiBatches(settings_for(chat, ca_file=str(tmp_path / "none.pem")))
 
 

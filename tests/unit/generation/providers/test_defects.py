@@ -35,7 +35,7 @@ def body(api: str, *, text: str = "The answer is B.", **fields: Any) -> bytes:
     return json.dumps(reply).encode()
 
 
-def in_a_line(api: str, raw: bytes) -> bytes:
+def short_line(api: str, raw: bytes) -> bytes:
     """A reply as a line of a batch's results."""
     if api == "openai":
         return b'{"custom_id":"a","response":{"status_code":200,"body":' + raw + b"}}"
@@ -49,7 +49,7 @@ def by_batch(api: str, raw: bytes) -> Reply:
         if api == "openai"
         else GeminiBatches(GEMINI)
     )
-    row = client.row(in_a_line(api, raw))
+    row = client.row(short_line(api, raw))
     client.close()
     return provider(api).read(row.raw)
 
@@ -81,7 +81,7 @@ def test_bytes_that_are_no_utf8_cost_no_answer(api: str, read: Any, wrong: bytes
 def test_a_batch_keeps_such_bytes_as_they_came(api: str) -> None:
     raw = body(api, text="caf@").replace(b"@", b"\xe9")
     client = OpenAIBatches(make_openai().settings, lambda wire: wire)
-    row = (client if api == "openai" else GeminiBatches(GEMINI)).row(in_a_line(api, raw))
+    row = (client if api == "openai" else GeminiBatches(GEMINI)).row(short_line(api, raw))
     assert b"caf\xe9" in row.raw
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 from fieldwork.encoder import Encoder, EncoderSettings, Vectors
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Sampling, Usage, Wire
-from fieldwork.generation.providers.embedded import Embedded, EmbeddedSettings
+from fieldwork.generation.providers.embedded import EmbeddedModel, EmbeddedSettings
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item, ItemKind
 
@@ -45,8 +45,8 @@ class Compass(Encoder):
         return np.array([AXES[text] for text in texts], np.float32)
 
 
-def make(encoder: Encoder | None = None, **changes: Any) -> Embedded:
-    return Embedded(encoder or Compass(), SETTINGS._replace(**changes), "code")
+def make(encoder: Encoder | None = None, **changes: Any) -> EmbeddedModel:
+    return EmbeddedModel(encoder or Compass(), SETTINGS._replace(**changes), "code")
 
 
 def item(*choices: str, kind: ItemKind = "choice") -> Item:
@@ -57,14 +57,14 @@ FOUR = item("north", "east", "south", "west")
 
 
 def body_of(
-    provider: Embedded, asked: Item, context: Sequence[Message], sampling: Sampling
+    provider: EmbeddedModel, asked: Item, context: Sequence[Message], sampling: Sampling
 ) -> bytes:
     prefix, question = provider.prefix(context), provider.question(asked, sampling)
     return Wire(prefix, question, provider.delivery("c")).body()
 
 
 def raw(
-    provider: Embedded,
+    provider: EmbeddedModel,
     asked: Item = FOUR,
     context: Sequence[Message] = (),
     *,
@@ -79,7 +79,7 @@ def raw(
     return decoded
 
 
-def many(provider: Embedded, asked: Item, n: int, temperature: float) -> list[dict[str, Any]]:
+def many(provider: EmbeddedModel, asked: Item, n: int, temperature: float) -> list[dict[str, Any]]:
     return [raw(provider, asked, temperature=temperature, seed=seed) for seed in range(n)]
 
 
@@ -248,7 +248,7 @@ def test_the_settings_are_part_of_the_call() -> None:
 
 def test_the_endpoint_names_encoder_and_code() -> None:
     assert make().endpoint == "embedded:compass:code"
-    assert Embedded(Compass(), SETTINGS, "other").endpoint != make().endpoint
+    assert EmbeddedModel(Compass(), SETTINGS, "other").endpoint != make().endpoint
 
 
 def test_a_lone_surrogate_in_a_context_is_carried_through() -> None:

@@ -125,9 +125,9 @@ def test_half_an_emoji() -> None:
                 "thoughtsTokenCount": 7,
                 "totalTokenCount": 112,
             },
-            Usage(input=100, cached=64, output=12, reasoning=7),
+            Usage(input=100, cache_read=64, output=12, reasoning=7),
         ),
-        ({"promptTokenCount": 9}, Usage(input=9, cached=0, output=0, reasoning=0)),
+        ({"promptTokenCount": 9}, Usage(input=9, cache_read=0, output=0, reasoning=0)),
         ({}, Usage()),
         (None, Usage()),
     ],
@@ -148,7 +148,7 @@ def test_the_version_is_the_returned_model(recorder: Recorder) -> None:
     read = provider.read(exchange.raw)
     assert (read.returned_model, read.fingerprint) == ("gemini-x-001", "gemini-x-001")
     assert read.service_tier == "ON_DEMAND"
-    assert exchange.request_id == "r1"
+    assert (exchange.request_id, read.request_id) == (None, "r1")
     assert exchange.headers == {"x-ratelimit-remaining": "3"}
     assert exchange.started_at is not None
     assert provider.is_asked_for("gemini-x-001")
@@ -226,7 +226,7 @@ def test_errors_that_may_pass(
     recorder.replies = [said]
     with pytest.raises(TransientError, match=f"^HTTP {said.status}: ") as caught:
         send(make(recorder.url))
-    assert (caught.value.retry_after_s, caught.value.throttled) == (wait, throttled)
+    assert (caught.value.retry_after_s, caught.value.is_throttled) == (wait, throttled)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,10 @@ def test_errors_that_may_pass(
         ),
         (error(401, "UNAUTHENTICATED"), "models.*.api_key_env"),
         (error(403, "PERMISSION_DENIED"), "models.*.api_key_env"),
-        (error(404, "NOT_FOUND", f"no model for {KEY}"), "models.*.model: it may be retired"),
+        (
+            error(404, "NOT_FOUND", f"no model for {KEY}"),
+            "models.*.model: the model may be retired",
+        ),
         (error(400, "FAILED_PRECONDITION", "not in your country"), "enable billing"),
         (error(402, "X"), "add credit"),
     ],
@@ -272,7 +275,7 @@ def test_what_only_the_user_can_mend_is_a_study_error(
                 "The input token count (9) exceeds the maximum number of tokens allowed (8).",
             ),
             "HTTP 400: The input token count (9) exceeds the maximum number of tokens allowed (8).; "
-            "the prompt is longer than the model reads: lower conditions.*.token_budget",
+            "the prompt is too long for the model: lower conditions.*.token_budget",
         ),
         (error(400, "X", f"you sent {KEY}"), "HTTP 400: you sent ***masked***"),
     ],

@@ -12,7 +12,7 @@ from provider_cases import KEY, Recorder, Said, wire_of
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.gemini_caches import CacheSettings, ContextCaches
-from fieldwork.generation.providers.http import Answer
+from fieldwork.generation.providers.http import HttpReply
 from fieldwork.records.puppets import Message
 
 MODEL = "gemini-2.5-flash"
@@ -176,13 +176,13 @@ class Service:
         self.fails: Exception | None = None
         self.now = 0.0
 
-    async def call(self, method: str, path: str, body: bytes | None) -> Answer:  # noqa: ARG002
+    async def call(self, method: str, path: str, body: bytes | None) -> HttpReply:  # noqa: ARG002
         self.asked.append(f"{method} {path}")
         if self.fails is not None:
             fails, self.fails = self.fails, None
             raise fails
         name = f"cachedContents/n{len(self.asked)}"
-        return Answer(200, f'{{"name":"{name}"}}'.encode(), {}, None, 0.0)  # type: ignore[arg-type]
+        return HttpReply(200, f'{{"name":"{name}"}}'.encode(), {}, None, 0.0)  # type: ignore[arg-type]
 
     def caches(self, most: int = 2) -> ContextCaches:
         settings = CacheSettings("cachedContents", "models/x", 100, 0, most)

@@ -17,13 +17,13 @@ from provider_cases import KEY, Recorder, Said, record_calls
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import TransientError
-from fieldwork.generation.providers.http import Answer, Http, HttpSettings
+from fieldwork.generation.providers.http import Http, HttpReply, HttpSettings
 
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n12345678"
 
 
-def call(url: str, n: int = 1, method: str = "POST", **settings: Any) -> Answer:
-    async def session() -> Answer:
+def call(url: str, n: int = 1, method: str = "POST", **settings: Any) -> HttpReply:
+    async def session() -> HttpReply:
         http = Http(HttpSettings(**{"timeout_s": 5.0, **settings}), url)
         try:
             for _ in range(n - 1):
@@ -131,7 +131,7 @@ def test_a_proxy_that_is_none_is_said_at_once(proxy: str) -> None:
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_proxy_that_wants_a_password(scheme: str) -> None:
     refusal = b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n"
-    way_out = r"the proxy wants.*models\.\*\.proxy"
+    way_out = r"the proxy asks for.*models\.\*\.proxy"
     with (
         behaving(lambda connection: connection.sendall(refusal)) as proxy,
         pytest.raises(StudyError, match=way_out) as caught,
@@ -154,7 +154,7 @@ def test_the_proxys_password_is_not_told() -> None:
     "address", ["http://", "http://host:port/v1", "http:///v1", "ftp://host", "host/v1", ""]
 )
 def test_an_address_that_is_none_is_said_at_once(address: str) -> None:
-    with pytest.raises(StudyError, match=r"no address; check models\.\*\.base_url"):
+    with pytest.raises(StudyError, match=r"is not a valid URL; check models\.\*\.base_url"):
         Http(HttpSettings(), address)
 
 
@@ -281,7 +281,7 @@ def test_a_reply_that_is_not_whole_is_tried_again(reply: bytes) -> None:
         with pytest.raises(TransientError) as caught:
             call(url)
         assert caught.value.maybe_billed
-        assert not caught.value.throttled
+        assert not caught.value.is_throttled
 
 
 def test_a_name_of_the_call_that_is_no_utf8_can_be_stored() -> None:
@@ -309,5 +309,5 @@ def test_nobody_there_costs_nothing() -> None:
 )
 def test_secrets_are_scrubbed(settings: dict[str, Any]) -> None:
     http = Http(HttpSettings(**settings), "http://host")
-    assert KEY.encode() not in http.scrubbed(f"you sent {KEY} twice: {KEY}".encode())
-    assert http.scrubbed(b"nothing of it") == b"nothing of it"
+    assert KEY not in http.mask(f"you sent {KEY} twice: {KEY}")
+    assert http.mask("nothing of it") == "nothing of it"

@@ -18,7 +18,7 @@ from fieldwork.generation.providers.base import (
     Usage,
 )
 from fieldwork.generation.providers.openai import OpenAI
-from servers.chat import Chat, Fault, http_error, no_credit, serve_chat
+from servers.provider import Chat, Fault, http_error, no_credit, serve_chat
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ COUNTED = {
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [
-        (COUNTED, Usage(input=100, cached=64, cache_write=8, output=20, reasoning=12)),
+        (COUNTED, Usage(input=100, cache_read=64, cache_write=8, output=20, reasoning=12)),
         ({"prompt_tokens": 9, "completion_tokens": 1}, Usage(input=9, output=1)),
         (
             {"prompt_tokens": 9, "completion_tokens": 0, "prompt_tokens_details": None},
@@ -104,7 +104,7 @@ COUNTED = {
                 "completion_tokens": 1,
                 "prompt_tokens_details": {"cached_tokens": 0},
             },
-            Usage(input=9, cached=0, output=1),
+            Usage(input=9, cache_read=0, output=1),
         ),
         (None, Usage()),
     ],
@@ -186,7 +186,7 @@ def test_statuses_that_may_pass(chat: Chat, status: int) -> None:
     with pytest.raises(TransientError, match=f"^HTTP {status}: try again$") as caught:
         send(make_openai(chat.base_url))
     assert caught.value.retry_after_s is None
-    assert caught.value.throttled == (status in (429, 503, 529))
+    assert caught.value.is_throttled == (status in (429, 503, 529))
     assert caught.value.maybe_billed == (status == 504)
 
 
@@ -306,7 +306,7 @@ def test_a_prompt_beyond_the_window_is_told_so(
     recorder: Recorder, error: dict[str, Any], status: int
 ) -> None:
     recorder.replies = [Said({"error": error}, status)]
-    with pytest.raises(RejectedError, match=r"longer than the model reads.*token_budget"):
+    with pytest.raises(RejectedError, match=r"too long for the model.*token_budget"):
         send(make_openai(recorder.url))
 
 

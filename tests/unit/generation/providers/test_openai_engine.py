@@ -10,15 +10,15 @@ from provider_cases import item, make_openai
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.agenda import Ask, Group
-from fieldwork.generation.engine import Settled, settle
+from fieldwork.generation.agenda import Ask, ContextGroup
+from fieldwork.generation.engine import AnswerTally, settle
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.providers.openai import OpenAI
 from fieldwork.generation.sender import Sender
 from fieldwork.records.puppets import Message
-from servers.chat import Fault, http_error, no_credit, serve_chat
+from servers.provider import Fault, http_error, no_credit, serve_chat
 
 
 def ask(
@@ -28,7 +28,7 @@ def ask(
     *,
     attempts: int = 2,
     context: Sequence[Message] = (),
-) -> Settled:
+) -> AnswerTally:
     sender = Sender(
         provider=provider,
         ledger=ledger,
@@ -37,7 +37,7 @@ def ask(
         attempts=attempts,
     )
     asks = [Ask(item(f"q{i}"), Sampling(1.0, 16, 0), 0) for i in range(n)]
-    return settle([Group("c" if context else None, context, asks)], sender, total=n)
+    return settle([ContextGroup("c" if context else None, context, asks)], sender, total=n)
 
 
 FAULTS = {

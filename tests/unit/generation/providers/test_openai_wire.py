@@ -173,7 +173,12 @@ def test_text_that_utf8_cannot_carry_is_mended_in_the_context_and_in_the_prompt(
     body = provider.wire(wire_of(provider, context, prompt=written).body())
     contents = [m["content"] for m in json.loads(body)["messages"]]
     last = contents[2] if isinstance(contents[2], str) else contents[2][0]["text"]
-    assert [contents[0], contents[1], last, contents[3]] == [mended, "fine 😀", mended, mended]
+    assert [contents[0], contents[1], last, contents[3]] == [
+        mended,
+        "fine 😀",
+        mended,
+        mended,
+    ]
     assert context[0].content == written, "the caller's message stays as it is"
 
 

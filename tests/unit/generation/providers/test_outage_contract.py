@@ -12,7 +12,7 @@ from provider_cases import KEY, item, make_openai
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
-from fieldwork.generation.agenda import Ask, Group
+from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.patience import Clock
 from fieldwork.generation.batches.settling import settle_batches
@@ -23,7 +23,7 @@ from fieldwork.generation.providers.base import Provider, Sampling, TransientErr
 from fieldwork.generation.providers.batch_base import BatchClient
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
-from fieldwork.generation.providers.embedded import Embedded
+from fieldwork.generation.providers.embedded import EmbeddedModel
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.providers.vertex import VertexSettings
@@ -97,7 +97,7 @@ def ask(provider: Provider, ledger: Ledger, n: int = N) -> int:
         attempts=ATTEMPTS,
     )
     asks = [Ask(item(f"q{i}"), Sampling(1.0, 16, 0), 0) for i in range(n)]
-    return settle([Group(None, [], asks)], sender, total=n).failures.total()
+    return settle([ContextGroup(None, [], asks)], sender, total=n).failures.total()
 
 
 class Wrong(NamedTuple):
@@ -195,8 +195,14 @@ def cheaper(_: str) -> Fault:
 
 STOPPING: dict[str, tuple[Callable[[str], Fault], str]] = {
     "a wait of a day": (tomorrow, r"asks to wait for 24\.0 hours"),
-    "a redirect": (elsewhere, r"/elsewhere, which are not followed as they carry a key"),
-    "another model": (cheaper, r"an answer came from cheaper-1, which is not the model asked for"),
+    "a redirect": (
+        elsewhere,
+        r"redirects calls to /elsewhere; redirects are not followed, because",
+    ),
+    "another model": (
+        cheaper,
+        r"an answer came from cheaper-1, which is not the model in the config",
+    ),
 }
 
 
@@ -231,7 +237,7 @@ def test_what_stops_a_job_keeps_its_answers_and_is_met_by_calls_under_way(
 def test_every_provider_refuses_what_is_no_reply_of_its_own(chat: Chat, tmp_path: Path) -> None:
     entry = {"provider": "embedded", "encoder": "all-MiniLM-L6-v2"}
     embedded = make_provider({**entry, "sharpness": 1.0, "context_weight": 0.5}, tmp_path / "s")
-    assert isinstance(embedded, Embedded)
+    assert isinstance(embedded, EmbeddedModel)
     for provider in (embedded, *(make(chat) for make in PROVIDERS.values())):
         for raw in (PAGE, b"", b"[]", b"{}", b"null", b"7", b'"text"', b"\xff"):
             with pytest.raises(TransientError):
@@ -308,7 +314,7 @@ def test_a_batch_service_that_sends_pages_is_named_with_a_way_out(
     with pytest.raises(StudyError) as caught:
         ask_by_batch(api, service, tmp_path)
     said = str(caught.value)
-    assert "no reply of the batch interface, but perhaps a page of HTML" in said
+    assert "the reply is not of the batch interface, but perhaps a page of HTML" in said
     assert "check that the server is up and that models.*.base_url names it" in said
     assert "attribute" not in said
     assert "KeyError" not in said

@@ -38,7 +38,7 @@ REMOTE = {
 def test_an_embedded_model_needs_no_key_and_touches_no_file(tmp_path: Path) -> None:
     store = tmp_path / "embeddings" / "store.sqlite"
     provider = make_provider(EMBEDDED, store)
-    assert isinstance(provider, embedded.Embedded)
+    assert isinstance(provider, embedded.EmbeddedModel)
     version = code_version(Path(embedded.__file__))
     assert provider.endpoint == f"embedded:all-MiniLM-L6-v2:{version}"
     assert not store.parent.exists()

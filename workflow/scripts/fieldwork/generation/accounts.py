@@ -67,7 +67,7 @@ class Account:
 
     def _add(self, usage: Usage) -> float | None:
         self._input += usage.input or 0
-        self._cached += usage.cached or 0
+        self._cached += usage.cache_read or 0
         self._output += usage.output or 0
         usd = cost_usd(usage, self._price, self._tier) if self._price is not None else None
         self._usd += usd or 0.0

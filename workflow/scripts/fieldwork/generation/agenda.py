@@ -1,9 +1,9 @@
-"""What is sent when: groups of questions after one context, warmed one by one, within a bound of memory.
+"""Which call is sent when: groups of questions after one context, within a bound of memory.
 
-A context is serialised and hashed once, when its group is opened. Where the provider caches prompt
-prefixes, the first question after a context goes alone; the rest follow when it is answered, no faster
-than the cache bears. Groups are opened when there is nothing else to send, and only while the contexts
-held stay within a bound.
+A context is serialised and hashed once, when its group is open_group. Where the provider caches prompt
+prefixes, the first question after a context is sent alone. The rest follow when it is answered, no faster
+than the cache allows. A group is opened when nothing else is left to send, and only while the contexts in
+memory stay within a bound.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 from fieldwork.token_estimate import BYTES_PER_TOKEN
 
-PREFIX_BYTES_HELD = 64 * 1024 * 1024
+MAX_PREFIX_BYTES = 64 * 1024 * 1024
 MINUTE_S = 60.0
-# calls arrive a little after they are sent, and not all equally late
+# calls arrive a little after they are sent, some later than others
 MINUTE_MARGIN = 0.02
 
 
@@ -32,7 +32,7 @@ class PrefixCache(NamedTuple):
 
     Attributes:
         min_tokens: shorter prefixes are not cached.
-        requests_per_minute: requests a prefix bears before some miss the cache; None for no limit.
+        requests_per_minute: with more requests per prefix some miss the cache; None for no limit.
     """
 
     min_tokens: int
@@ -40,14 +40,14 @@ class PrefixCache(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """One request after a group's context; `draw` tells equal requests apart."""
+    """One request after a group's context. `draw` distinguishes equal requests."""
 
     item: Item
     sampling: Sampling
     draw: int
 
 
-class Group(NamedTuple):
+class ContextGroup(NamedTuple):
     """The requests that follow one context; `context_id` is None for blank calls."""
 
     context_id: str | None
@@ -56,10 +56,10 @@ class Group(NamedTuple):
 
 
 @dataclass(eq=False)
-class _Open:
-    """A group under way: what waits for its first answer, or for its turn at the cache.
+class OpenGroup:
+    """A group under way, with the calls that wait for its first answer or for their minute.
 
-    `pace` is how many requests a minute its prefix bears, None for all at once.
+    `pace` is the limit of requests a minute for its prefix, None for all at once.
     """
 
     n_bytes: int
@@ -76,7 +76,7 @@ class Call(NamedTuple):
     key: bytes
     draw: int
     wire: Wire
-    group: _Open
+    group: OpenGroup
     item: Item
 
     @property
@@ -85,77 +85,76 @@ class Call(NamedTuple):
         return (len(self.wire.prefix) + len(self.wire.question)) // BYTES_PER_TOKEN
 
 
-def rerouted(endpoint: str, returned_model: str) -> str:
-    """The sentence for an answer from another model."""
+def wrong_model_message(endpoint: str, returned_model: str) -> str:
+    """The message for an answer from another model."""
     return (
-        f"{endpoint}: an answer came from {returned_model}, which is not the model asked for; it is "
-        f"kept apart in the ledger and the run stops: set models.*.model to a model that exists, or "
-        f"list {returned_model} in models.*.accept_models"
+        f"{endpoint}: an answer came from {returned_model}, which is not the model in the config; the "
+        f"run stops, and the ledger keeps the answer in quarantine: set models.*.model to a model that "
+        f"exists, or add {returned_model} to models.*.accept_models"
     )
 
 
 Recall = Callable[[Mapping[bytes, Item]], None]
-"""Looks at answers of earlier runs: ledger key → item."""
+"""Takes answers of earlier runs: ledger key → item."""
 
 
 class Agenda:
     """Hands out calls to workers until every group is answered or given up.
 
     Args:
-        recall: called with the answers that a group has already, before the group's calls are handed
-            out.
+        recall: called with the answers that a group already has, before its calls are handed out.
 
     Attributes:
         keys: the ledger key of each request of the groups opened so far, in order.
-        n_known: how many of them had an answer before.
-        stopped: nothing more is handed out.
+        n_known: how many of them the ledger already answers.
+        is_stopped: no more calls are handed out.
     """
 
     def __init__(
         self,
-        groups: Iterator[Group],
+        groups: Iterator[ContextGroup],
         provider: Provider,
         ledger: Ledger,
         cache: PrefixCache | None,
         recall: Recall | None = None,
     ) -> None:
-        self._groups: Iterator[Group] | None = groups
+        self._groups: Iterator[ContextGroup] | None = groups
         self._provider, self._ledger, self._cache = provider, ledger, cache
         self._recall = recall
-        self._ready: deque[Call] = deque()
-        self._idle: deque[asyncio.Future[Call | None]] = deque()
-        self._seen: set[bytes] = set()
-        self._n_open = self._held = 0
-        # when groups go on that wait for their turn at the cache
-        self._turns: dict[_Open, float] = {}
+        self._ready_calls: deque[Call] = deque()
+        self._idle_workers: deque[asyncio.Future[Call | None]] = deque()
+        self._keys_handled: set[bytes] = set()
+        self._n_open = self._n_prefix_bytes = 0
+        # when the groups go on that wait for their next minute
+        self._turns: dict[OpenGroup, float] = {}
         self.keys: list[bytes] = []
         self.n_known = 0
-        self.stopped = False
+        self.is_stopped = False
 
     async def next(self) -> Call | None:
-        """The next call to make, as soon as there is one; None when there will be no more."""
+        """The next call to send, as soon as there is one; None once there are no more."""
         self._feed()
-        if self._ready:
-            return self._ready.popleft()
-        if self._finished():
+        if self._ready_calls:
+            return self._ready_calls.popleft()
+        if self._is_finished():
             return None
         turn: asyncio.Future[Call | None] = asyncio.get_running_loop().create_future()
-        self._idle.append(turn)
+        self._idle_workers.append(turn)
         return await turn
 
-    def everything(self) -> Iterator[Call]:
-        """Every call without an answer, one context in memory at a time; for batches."""
+    def all_calls(self) -> Iterator[Call]:
+        """Every call without an answer, for batches; one context is in memory at a time."""
         for group in self._groups or ():
             prefix = self._provider.prefix(group.context)
-            yield from self._missing(group, prefix, _Open(len(prefix)))
+            yield from self._missing(group, prefix, OpenGroup(len(prefix)))
 
     @staticmethod
-    def sent(call: Call) -> None:
-        """Say that a call leaves now: the provider counts its minutes from there, not from its turn."""
+    def note_sent(call: Call) -> None:
+        """Note that a call is sent now: the provider counts its minute from this moment."""
         call.group.sent_at = asyncio.get_running_loop().time()
 
-    def done(self, call: Call) -> None:
-        """Say that a call is answered, or given up."""
+    def note_end(self, call: Call) -> None:
+        """Note that a call is answered or given up."""
         group = call.group
         group.under_way -= 1
         if group.waiting and not group.under_way:
@@ -168,126 +167,134 @@ class Agenda:
                 self._follow(group)
         elif not group.under_way:
             self._n_open -= 1
-            self._held -= group.n_bytes
+            self._n_prefix_bytes -= group.n_bytes
         self._serve()
 
     @property
     def hold(self) -> Hold | None:
-        """Why no question is handed out, where that is the pace of the prefix cache."""
-        if self._ready or not self._turns:
+        """Why no call is handed out, where the pace of the prefix cache is the reason."""
+        if self._ready_calls or not self._turns:
             return None
         wait_s = min(self._turns.values()) - asyncio.get_running_loop().time()
-        return Hold(max(wait_s, 0.0), "a prefix bears no more questions a minute (prefix_cache)")
+        return Hold(
+            max(wait_s, 0.0), "prefix_cache.requests_per_minute allows no more questions yet"
+        )
 
     def stop(self) -> None:
-        """Hand out nothing more: what is under way is the last."""
-        self.stopped, self._groups = True, None
-        self._ready.clear()
+        """Hand out no more calls. Those under way are the last."""
+        self.is_stopped, self._groups = True, None
+        self._ready_calls.clear()
         self._serve()
 
-    def _finished(self) -> bool:
-        return self.stopped or (self._groups is None and not self._ready and not self._n_open)
+    def _is_finished(self) -> bool:
+        return self.is_stopped or (
+            self._groups is None and not self._ready_calls and not self._n_open
+        )
 
     def _serve(self) -> None:
-        """Give idle workers what is ready, or their leave."""
-        if self._idle:
+        """Give idle workers the calls that are ready, or tell them that there are no more."""
+        if self._idle_workers:
             self._feed()
-        while self._idle and (self._ready or self._finished()):
-            turn = self._idle.popleft()
+        while self._idle_workers and (self._ready_calls or self._is_finished()):
+            turn = self._idle_workers.popleft()
             if not turn.done():
-                turn.set_result(self._ready.popleft() if self._ready else None)
+                turn.set_result(self._ready_calls.popleft() if self._ready_calls else None)
 
     def _feed(self) -> None:
-        while not self._ready and self._groups is not None and self._held <= PREFIX_BYTES_HELD:
+        while (
+            not self._ready_calls
+            and self._groups is not None
+            and self._n_prefix_bytes <= MAX_PREFIX_BYTES
+        ):
             group = next(self._groups, None)
             if group is None:
                 self._groups = None
             else:
                 self._begin(group)
 
-    def _begin(self, group: Group) -> None:
+    def _begin(self, group: ContextGroup) -> None:
         prefix = self._provider.prefix(group.context)
-        opened = _Open(len(prefix))
-        calls = self._missing(group, prefix, opened)
+        open_group = OpenGroup(len(prefix))
+        calls = self._missing(group, prefix, open_group)
         if not calls:
             return
         self._n_open += 1
-        self._held += opened.n_bytes
-        opened.waiting.extend(calls)
+        self._n_prefix_bytes += open_group.n_bytes
+        open_group.waiting.extend(calls)
         if self._cache is None or not self._is_cached(group, prefix, self._cache):
-            self._release(opened, len(calls))
+            self._release(open_group, len(calls))
         else:
-            opened.pace = self._cache.requests_per_minute
-            # a cold cache: one goes ahead and the others wait for what it leaves behind
-            self._release(opened, 1)
+            open_group.pace = self._cache.requests_per_minute
+            # the first call fills the cache, and the others wait for it
+            self._release(open_group, 1)
 
     @staticmethod
-    def _is_cached(group: Group, prefix: bytes, cache: PrefixCache) -> bool:
+    def _is_cached(group: ContextGroup, prefix: bytes, cache: PrefixCache) -> bool:
         long_enough = len(prefix) >= cache.min_tokens * BYTES_PER_TOKEN
         return group.context_id is not None and long_enough
 
-    def _missing(self, group: Group, prefix: bytes, opened: _Open) -> list[Call]:
-        begun = hashlib.sha256(prefix)
-        place = begun.digest()
+    def _missing(self, group: ContextGroup, prefix: bytes, open_group: OpenGroup) -> list[Call]:
+        prefix_hash = hashlib.sha256(prefix)
+        context_digest = prefix_hash.digest()
         delivery = self._provider.delivery(group.context_id)
         calls: dict[bytes, tuple[Ask, bytes]] = {}
         for ask in group.asks:
             question = self._provider.question(ask.item, ask.sampling)
-            digest = begun.copy()
+            digest = prefix_hash.copy()
             digest.update(question + b"}")
             key = ledger_key(
-                digest.digest(), self._provider.endpoint, ask.draw, context_digest=place
+                digest.digest(), self._provider.endpoint, ask.draw, context_digest=context_digest
             )
             self.keys.append(key)
-            if key not in self._seen:
+            if key not in self._keys_handled:
                 calls[key] = (ask, question)
-        self._seen.update(calls)
-        known = self._ledger.known(list(calls))
-        known |= self._accept([key for key in calls if key not in known])
-        self.n_known += len(known)
+        self._keys_handled.update(calls)
+        answered_keys = self._ledger.known(list(calls))
+        answered_keys |= self._accept([key for key in calls if key not in answered_keys])
+        self.n_known += len(answered_keys)
         if self._recall is not None:
-            self._recall({key: calls[key][0].item for key in calls if key in known})
+            self._recall({key: calls[key][0].item for key in calls if key in answered_keys})
         return [
-            Call(key, ask.draw, Wire(prefix, question, delivery), opened, ask.item)
+            Call(key, ask.draw, Wire(prefix, question, delivery), open_group, ask.item)
             for key, (ask, question) in calls.items()
-            if key not in known
+            if key not in answered_keys
         ]
 
     def _accept(self, keys: list[bytes]) -> set[bytes]:
-        """Quarantined answers to `keys` whose model is by now one that was asked for.
+        """Accept the quarantined answers to `keys` whose model the config now accepts.
 
         Raises:
-            StudyError: one is still from another model: asking again would only pay again.
+            StudyError: one is still from another model; to ask again would only cost again.
         """
-        apart = self._ledger.quarantined(keys) if keys else []
-        for entry in apart:
-            returned = self._provider.read(entry.raw).returned_model
-            if returned and not self._provider.is_asked_for(returned):
-                raise StudyError(rerouted(self._provider.endpoint, returned))
-        if apart:
-            self._ledger.accept([entry.key for entry in apart])
-        return {entry.key for entry in apart}
+        entries = self._ledger.quarantined(keys) if keys else []
+        for entry in entries:
+            model = self._provider.read(entry.raw).returned_model
+            if model and not self._provider.is_asked_for(model):
+                raise StudyError(wrong_model_message(self._provider.endpoint, model))
+        if entries:
+            self._ledger.accept([entry.key for entry in entries])
+        return {entry.key for entry in entries}
 
-    def _follow(self, group: _Open) -> None:
-        """Let the next questions go after the first, as many as a minute bears."""
+    def _follow(self, group: OpenGroup) -> None:
+        """Release the questions after the first, as many as a minute allows."""
         self._turns.pop(group, None)
         if group.pace is None:
             self._release(group, len(group.waiting))
             return
-        # the one that went ahead counts in the first minute
+        # the first question counts in the first minute
         self._release(group, max(group.pace - (not group.is_warm), 1))
         group.is_warm = True
 
     @staticmethod
-    def _pause(group: _Open) -> float:
+    def _pause(group: OpenGroup) -> float:
         """Seconds until the next questions may follow."""
         if group.pace is None or not group.is_warm:
             return 0.0
         since = asyncio.get_running_loop().time() - group.sent_at
         return MINUTE_S * (1 + MINUTE_MARGIN) - since
 
-    def _release(self, group: _Open, at_most: int) -> None:
-        n = 0 if self.stopped else min(len(group.waiting), at_most)
+    def _release(self, group: OpenGroup, at_most: int) -> None:
+        n = 0 if self.is_stopped else min(len(group.waiting), at_most)
         group.under_way += n
-        self._ready.extend(group.waiting.popleft() for _ in range(n))
+        self._ready_calls.extend(group.waiting.popleft() for _ in range(n))
         self._serve()

@@ -1,8 +1,8 @@
-"""The loop of paid calls: look up, send what is missing, store, and only then count.
+"""The loop of paid calls: look up what the ledger holds, send the rest, and store the answers.
 
-An answer counts when the ledger has it on disk, and no further call is begun in its place before it
-does: a crash loses at most the calls in flight. Failures are never stored: they are counted by cause,
-and the next run asks exactly those again.
+An answer counts once it is on disk, and a worker sends no further call before that. So a crash loses at
+most the calls in flight. Failures are never stored: they are counted by cause, and the next run sends
+exactly those requests again.
 """
 
 import asyncio
@@ -12,31 +12,31 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.agenda import Agenda, Call, Group, rerouted
-from fieldwork.generation.calling import Arrival, Caller
+from fieldwork.generation.agenda import Agenda, Call, ContextGroup, wrong_model_message
+from fieldwork.generation.calling import Caller, ReadReply
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.legibility import Legibility
 from fieldwork.generation.outage import Outage
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.sender import Sender
-from fieldwork.generation.waiting import Waits
+from fieldwork.generation.waiting import CallWaits
 from fieldwork.progress import Progress
 
 logger = logging.getLogger(__name__)
 
-# of one call, for the estimate that is held against a model's last day
+# of one call, to estimate whether a run ends before the model is shut down
 ASSUMED_LATENCY_S = 2.0
-# between two looks at what is waited for
+# between two updates of the progress line
 TICK_S = 1.0
 
 
-class Settled(NamedTuple):
-    """What became of groups of requests.
+class AnswerTally(NamedTuple):
+    """How many requests were answered, and why others were not.
 
     Attributes:
         keys: the ledger key of each request, in the order of the groups and their asks.
-        n_asked: answers that were received now, not found in the ledger.
-        failures: message → count, of requests that have no answer.
+        n_asked: answers that arrived now and were not in the ledger before.
+        failures: message → number of requests without an answer.
     """
 
     keys: list[bytes]
@@ -45,48 +45,50 @@ class Settled(NamedTuple):
 
 
 def settle(
-    groups: Iterable[Group],
+    groups: Iterable[ContextGroup],
     sender: Sender,
     *,
     total: int,
     legibility: Legibility | None = None,
     label: str = "ask",
-) -> Settled:
-    """See to it that the ledger holds an answer to every request.
+) -> AnswerTally:
+    """Bring an answer to every request into the ledger.
 
     Args:
-        groups: taken one by one, as there is room for their contexts.
-        total: requests in all groups, for the progress shown.
-        legibility: looks at the answers, and stops the job where too few can be read.
-        label: what stands before the progress shown.
+        groups: taken one by one, while there is memory for their contexts.
+        total: requests in all groups, for the progress bar.
+        legibility: counts the answers that can be read, and stops the job where there are too few.
+        label: of the progress bar.
 
     Raises:
-        StudyError: nothing will be answered until the user changes something; what had arrived is
+        StudyError: nothing will be answered until the user changes something. The answers so far are
             stored.
     """
     recall = legibility.recall if legibility is not None else None
     agenda = Agenda(iter(groups), sender.provider, sender.ledger, sender.cache, recall)
-    loop = _Loop(sender, agenda, legibility)
+    loop = _EngineLoop(sender, agenda, legibility)
     asyncio.run(loop.run(total, label))
-    logger.info("%d requests, %d of them answered before", len(agenda.keys), agenda.n_known)
-    return Settled(agenda.keys, loop.n_stored, loop.failures)
+    logger.info(
+        "%d requests; the ledger already had %d of the answers", len(agenda.keys), agenda.n_known
+    )
+    return AnswerTally(agenda.keys, loop.n_stored, loop.failures)
 
 
-class _Batch:
-    """Answers that go to disk in one commit, and the event that they have."""
+class _CommitGroup:
+    """Answers that go to disk in one commit, and the event that they are there."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self.stored = asyncio.Event()
+        self.on_disk = asyncio.Event()
 
 
-class _Loop:
+class _EngineLoop:
     def __init__(self, sender: Sender, agenda: Agenda, legibility: Legibility | None) -> None:
         self._sender, self._agenda, self._legibility = sender, agenda, legibility
-        self._arrived, self._news, self._closing = _Batch(), asyncio.Event(), False
+        self._next_commit, self._news, self._closing = _CommitGroup(), asyncio.Event(), False
         self._n_known_shown = 0
         self._outage = Outage(sender.provider.endpoint)
-        self._waits = Waits(sender.provider.timeout_s)
+        self._waits = CallWaits(sender.provider.timeout_s)
         self._caller = Caller(sender, agenda, self._outage, self._waits)
         self._looking_back = asyncio.Lock()
         self._estimate_s = 0.0
@@ -110,15 +112,17 @@ class _Loop:
     async def _watch(
         self, workers: list["asyncio.Task[None]"], recorder: "asyncio.Task[None]"
     ) -> None:
-        """Wait for the workers; after a failure only for calls that are sent, and so may be billed."""
+        """Wait for the workers; after a failure only for those whose call is sent and may be billed."""
         failure: BaseException | None = None
-        unfinished = {recorder, *workers}
-        while unfinished - {recorder}:
-            done, unfinished = await asyncio.wait(unfinished, return_when=asyncio.FIRST_COMPLETED)
-            # the recorder only ends early when the disk refuses: then no answer can be kept
-            if recorder in done:
+        running_tasks = {recorder, *workers}
+        while running_tasks - {recorder}:
+            ended_tasks, running_tasks = await asyncio.wait(
+                running_tasks, return_when=asyncio.FIRST_COMPLETED
+            )
+            # the recorder ends early only where the disk refuses: then no answer can be kept
+            if recorder in ended_tasks:
                 recorder.result()
-            for task in done:
+            for task in ended_tasks:
                 if not task.cancelled() and task.exception() is not None and failure is None:
                     failure = task.exception()
                     self._agenda.stop()
@@ -148,10 +152,10 @@ class _Loop:
             except (TransientError, RejectedError) as error:
                 self.failures[str(error)] += 1
             finally:
-                self._agenda.done(call)
+                self._agenda.note_end(call)
 
     async def _check(self) -> None:
-        """Look before each call whether it is worth its price; before the first one at the model too."""
+        """Check before each call that it is worth its price; before the first call check the model."""
         if self._legibility is not None:
             async with self._looking_back:
                 for _ in self._legibility.look_back():
@@ -163,8 +167,8 @@ class _Loop:
             self._preflight = asyncio.ensure_future(self._sender.preflight(self._estimate_s))
         await asyncio.shield(self._preflight)
 
-    async def _keep(self, call: Call, arrival: Arrival) -> None:
-        exchange, reply, sends = arrival
+    async def _keep(self, call: Call, read_reply: ReadReply) -> None:
+        exchange, reply, sends = read_reply
         entry = Entry(
             key=call.key,
             endpoint=self._sender.provider.endpoint,
@@ -173,29 +177,31 @@ class _Loop:
             started_at=exchange.started_at,
             latency_s=exchange.latency_s,
             attempts=sends,
-            request_id=exchange.request_id,
+            request_id=reply.request_id or exchange.request_id,
             tier=self._sender.tier,
         )
         if reply.returned_model and not self._sender.provider.is_asked_for(reply.returned_model):
             self._sender.ledger.quarantine([entry])
-            raise StudyError(rerouted(self._sender.provider.endpoint, reply.returned_model))
-        batch = self._arrived
-        batch.entries.append(entry)
+            raise StudyError(
+                wrong_model_message(self._sender.provider.endpoint, reply.returned_model)
+            )
+        commit = self._next_commit
+        commit.entries.append(entry)
         self._news.set()
         if self._legibility is not None:
-            self._legibility.add(entry, call.item)
-        await batch.stored.wait()
+            self._legibility.add(entry, reply, call.item)
+        await commit.on_disk.wait()
 
     async def _record(self, progress: Progress) -> None:
-        while self._arrived.entries or not self._closing:
+        while self._next_commit.entries or not self._closing:
             await self._news.wait()
             self._news.clear()
-            batch, self._arrived = self._arrived, _Batch()
-            if batch.entries:
-                await asyncio.to_thread(self._sender.ledger.store, batch.entries)
-                self.n_stored += len(batch.entries)
-                self._show(progress, len(batch.entries))
-            batch.stored.set()
+            commit, self._next_commit = self._next_commit, _CommitGroup()
+            if commit.entries:
+                await asyncio.to_thread(self._sender.ledger.store, commit.entries)
+                self.n_stored += len(commit.entries)
+                self._show(progress, len(commit.entries))
+            commit.on_disk.set()
 
     def _show(self, progress: Progress, n_answered: int) -> None:
         n_known = self._agenda.n_known - self._n_known_shown
@@ -208,7 +214,7 @@ class _Loop:
         return ", ".join(filter(None, (unreadable, self._sender.account.note())))
 
     def _tick(self, progress: Progress) -> None:
-        """Once a second, until the end: time is shown to pass where nothing arrives."""
+        """Update the progress line once a second, even while no answer arrives."""
         if self._closing:
             return
         self._show(progress, 0)
@@ -216,10 +222,10 @@ class _Loop:
         asyncio.get_running_loop().call_later(TICK_S, self._tick, progress)
 
     def _waiting(self) -> str:
-        """What the job waits for, and until when."""
+        """What the job waits for and until when."""
         if self._preflight is not None and not self._preflight.done():
             return "waiting for the provider's list of models"
         holds = [self._sender.limits.hold, self._agenda.hold]
         waiting = self._waits.sentence(hold for hold in holds if hold is not None)
         n = self._outage.n_waiting
-        return waiting + (f"; {n} more are sent after the first answer" if n else "")
+        return waiting + (f"; {n} more requests wait for the first answer" if n else "")

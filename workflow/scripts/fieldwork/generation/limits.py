@@ -1,10 +1,10 @@
 """How fast calls may be sent: how many at once, and how many requests and tokens a minute.
 
-The number of calls at once is found out, as TCP finds its window (RFC 5681): it starts at 4 and doubles
-with every round of successes until the server first says that it is asked too much, and from then on
-grows by one a round and is halved by a refusal, at most once a round. What a minute may hold is
-configured or learnt from the `x-ratelimit-*` headers of replies. Who waits is let in first come, first
-served, one at a time as there is room; nothing polls.
+How many calls run at once is found as TCP finds its window (RFC 5681). The number starts at 4 and doubles
+with every round of successes until the server first throttles a call. From then on it grows by one a
+round, and a throttled call halves it, at most once a round. The limits of a minute come from the config
+or from the `x-ratelimit-*` headers of replies. Calls that wait are sent in the order in which they came,
+as soon as there is room; nothing polls.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ from fieldwork.generation.providers.base import TransientError
 from fieldwork.retries import LONGEST_ASKED_WAIT_S
 
 FIRST_WINDOW = 4
-# a configured budget saves up a second's worth for the moments when nothing was ready to be sent
+# a configured limit saves up one second's calls while nothing is ready to be sent
 BURST_S = 1.0
-# no call waits longer for what headers were understood to say: the server itself can refuse it
+# headers may be misread, so no call waits longer because of them: the server can throttle it itself
 LONGEST_LEARNT_WAIT_S = 60.0
-# between two readings of headers the levels are reckoned: reading takes longer than all the rest
+# reading headers takes longer than all the rest, so between two readings the levels are estimated
 LEARN_EVERY_S = 0.005
 # shorter waits are rounding
 NO_WAIT_S = 1e-6
@@ -35,17 +35,17 @@ _UNITS = re.compile(r"(\d+(?:\.\d+)?)(ms|us|µs|[dhms])")
 _DURATION = re.compile(f"(?:{_UNITS.pattern})+")
 
 
-class _Waiter(NamedTuple):
+class _WaitingCall(NamedTuple):
     tokens: int
-    admitted: "asyncio.Future[None]"
+    admission: "asyncio.Future[None]"
 
 
 class Hold(NamedTuple):
-    """Why the next call may not go yet.
+    """Why the next call may not be sent yet.
 
     Attributes:
-        wait_s: infinite where only a call's end can help.
-        reason: for people, after "because"; None where nothing but the ceiling is in the way.
+        wait_s: seconds to wait; infinite until a call ends.
+        reason: for people, after "because"; None where only the configured concurrency is in the way.
     """
 
     wait_s: float
@@ -53,17 +53,17 @@ class Hold(NamedTuple):
 
 
 class Limits:
-    """Lets calls in. Each `acquire` that returned is to be followed by one `release`.
+    """Admits calls. Each `acquire` that returned must be followed by one `release`.
 
     Args:
         ceiling: most calls at once.
-        requests_per_minute: None: as the server's headers say, if they do.
-        tokens_per_minute: None: as above. Input and the longest answer count, as providers count.
+        requests_per_minute: None takes the limit from the server's headers, if they hold one.
+        tokens_per_minute: None as above. Input and the longest answer count, as providers count them.
         clock: seconds that only go up.
-        sleep: waits so many of them.
+        sleep: waits so many of the clock's seconds.
 
     Raises:
-        StudyError: a limit is no positive number.
+        StudyError: a limit is not a positive number.
     """
 
     def __init__(
@@ -81,56 +81,57 @@ class Limits:
         self._tokens = _bucket("tokens", tokens_per_minute, clock())
         self._window = min(FIRST_WINDOW, self._ceiling)
         self._slow_start = True
-        # whether the window was ever in the way since it last changed: else it has proved nothing
+        # a window that was never full since it last changed has proved nothing
         self._was_full = False
         self._successes = 0
-        # ends of calls that are still counted to the round before the window was last halved
+        # calls under way when the window was last halved: their ends say nothing about the new one
         self._stale = 0
-        self._held_until = 0.0
+        self._pause_until = 0.0
         self._learnt_at = -math.inf
         self._in_flight = self._n_ended = 0
-        self._waiters: deque[_Waiter] = deque()
+        self._waiters: deque[_WaitingCall] = deque()
         self._alarm: asyncio.Task[None] | None = None
         self._alarm_due = math.inf
 
     @property
     def window(self) -> int:
-        """Calls that may now be under way at once."""
+        """Calls that may be under way at once now."""
         return self._window
 
     @property
     def hold(self) -> Hold | None:
-        """What holds calls up; None where nothing does but the ceiling."""
-        waiter = next((waiter for waiter in self._waiters if not waiter.admitted.done()), None)
+        """What keeps the next call waiting; None where nothing does but the ceiling."""
+        waiter = next((waiter for waiter in self._waiters if not waiter.admission.done()), None)
         hold = self._obstacle(waiter.tokens) if waiter else None
         return hold if hold and hold.reason else None
 
     async def acquire(self, tokens: int) -> None:
         """Wait until a call of about `tokens` tokens may be sent.
 
-        One that is cancelled while it waits has taken nothing.
+        A call that is cancelled while it waits takes nothing from the limits.
         """
         if not self._waiters and self._in_flight < self._window and self._is_open(tokens):
             self._begin(tokens)
             return
-        waiter = _Waiter(tokens, asyncio.get_running_loop().create_future())
+        waiter = _WaitingCall(tokens, asyncio.get_running_loop().create_future())
         self._waiters.append(waiter)
-        self._let_in()
+        self._admit_waiting()
         try:
-            await waiter.admitted
+            await waiter.admission
         except asyncio.CancelledError:
-            if not waiter.admitted.cancelled():  # let in and cancelled in the same turn of the loop
+            if (
+                not waiter.admission.cancelled()
+            ):  # admitted and cancelled in the same turn of the loop
                 self._take_back(tokens)
-            self._let_in()
+            self._admit_waiting()
             raise
 
     def release(self, *, error: TransientError | None, headers: Mapping[str, str]) -> None:
-        """A call is over.
+        """End a call.
 
         Args:
-            error: why it failed, None where the server answered, be it with a refusal of that one
-                call. Throttled ones slow everybody down, and so do those that were raised for a
-                `TimeoutError`.
+            error: why it failed; None where the server replied, even if it rejected the call. After
+                throttled calls and timeouts all calls slow down.
             headers: of the reply, names in lower case.
         """
         if self._in_flight == 0:
@@ -144,13 +145,13 @@ class Limits:
         if error is None:
             if is_fresh:
                 self._grow()
-        elif error.throttled or error.is_timeout:
+        elif error.is_throttled or error.is_timeout:
             if is_fresh:
                 self._shrink()
-            if error.throttled:
+            if error.is_throttled:
                 self._hold(error)
         if self._waiters:
-            self._let_in()
+            self._admit_waiting()
 
     def _grow(self) -> None:
         self._successes += 1
@@ -167,38 +168,38 @@ class Limits:
         wait_s = error.retry_after_s
         if wait_s is not None and wait_s > 0:
             until = self._clock() + min(wait_s, LONGEST_ASKED_WAIT_S)
-            self._held_until = max(self._held_until, until)
+            self._pause_until = max(self._pause_until, until)
 
     def _learn(self, headers: Mapping[str, str]) -> None:
         if self._requests.is_configured and self._tokens.is_configured:
             return
-        now = self._clock()
-        if now - self._learnt_at >= LEARN_EVERY_S:
-            self._learnt_at = now
-            self._requests.learn(headers, now, self._in_flight, self._n_ended)
-            self._tokens.learn(headers, now, self._in_flight, self._n_ended)
+        time_s = self._clock()
+        if time_s - self._learnt_at >= LEARN_EVERY_S:
+            self._learnt_at = time_s
+            self._requests.learn(headers, time_s, self._in_flight, self._n_ended)
+            self._tokens.learn(headers, time_s, self._in_flight, self._n_ended)
 
     def _is_open(self, tokens: int) -> bool:
-        """Whether time stands in no one's way."""
-        if not self._held_until and not self._requests.is_set and not self._tokens.is_set:
+        """Whether a call may be sent without a wait."""
+        if not self._pause_until and not self._requests.is_set and not self._tokens.is_set:
             return True
         return self._obstacle(tokens).wait_s <= NO_WAIT_S
 
     def _obstacle(self, tokens: int) -> Hold:
-        """What keeps a call of `tokens` from being the next to go."""
-        now = self._clock()
-        held = self._held_until - now
-        if held > NO_WAIT_S:
-            return Hold(held, "the server asked to")
-        self._held_until = 0.0
+        """What keeps a call of `tokens` tokens from being sent next."""
+        time_s = self._clock()
+        pause_s = self._pause_until - time_s
+        if pause_s > NO_WAIT_S:
+            return Hold(pause_s, "the server asked for it")
+        self._pause_until = 0.0
         if self._in_flight >= self._window:
             is_narrow = not self._slow_start and self._window < self._ceiling
             calls = "1 call" if self._window == 1 else f"{self._window} calls"
-            reason = f"the server bears {calls} at once" if is_narrow else None
+            reason = f"the server takes only {calls} at once" if is_narrow else None
             return Hold(math.inf, reason)
-        requests_s, tokens_s = self._requests.wait_s(1, now), self._tokens.wait_s(tokens, now)
+        requests_s, tokens_s = self._requests.wait_s(1, time_s), self._tokens.wait_s(tokens, time_s)
         kind = "requests" if requests_s > tokens_s else "tokens"
-        return Hold(max(requests_s, tokens_s), f"the {kind} of this minute are used up")
+        return Hold(max(requests_s, tokens_s), f"the limit of {kind} per minute is reached")
 
     def _begin(self, tokens: int) -> None:
         self._in_flight += 1
@@ -211,16 +212,16 @@ class Limits:
         self._requests.put_back(1)
         self._tokens.put_back(tokens)
 
-    def _let_in(self) -> None:
-        """Let in who may go, in order, and see to it that the next is looked at when it is time."""
+    def _admit_waiting(self) -> None:
+        """Admit the calls that may be sent, in order, and set the alarm for the next one."""
         while self._waiters:
             waiter = self._waiters[0]
-            if not waiter.admitted.done():
+            if not waiter.admission.done():
                 wait_s = self._obstacle(waiter.tokens).wait_s
                 if wait_s > NO_WAIT_S:
                     break
                 self._begin(waiter.tokens)
-                waiter.admitted.set_result(None)
+                waiter.admission.set_result(None)
             self._waiters.popleft()
         else:
             wait_s = math.inf
@@ -243,50 +244,52 @@ class Limits:
     async def _ring(self, wait_s: float) -> None:
         await self._sleep(wait_s)
         self._alarm = None
-        self._let_in()
+        self._admit_waiting()
 
 
 class _Bucket:
-    """An allowance that refills evenly; without limit until one is configured or learnt."""
+    """An allowance that refills evenly (a token bucket); unlimited until a limit is known."""
 
-    def __init__(self, kind: str, now: float) -> None:
+    def __init__(self, kind: str, time_s: float) -> None:
         self._names = tuple(
-            f"x-ratelimit-{fact}-{kind}" for fact in ("limit", "remaining", "reset")
+            f"x-ratelimit-{field}-{kind}" for field in ("limit", "remaining", "reset")
         )
         self._capacity = self._level = self._per_s = math.inf
-        self._filled_at = now
-        # moving average of what a call takes
-        self._usual = 1.0
-        # the end of a call that ends the round, and the least that its replies said was left
-        self._round_end, self._round_least = 0, math.inf
+        self._filled_at = time_s
+        # moving average of the amount that a call takes
+        self._mean_amount = 1.0
+        # number of the call that ends the round, and the least that the round's replies said was left
+        self._round_end, self._round_minimum = 0, math.inf
         self.is_configured = self.is_set = False
 
     def configure(self, per_minute: float) -> None:
-        """Allow `per_minute`; the burst is part of it, so that no minute of calls holds more."""
+        """Allow `per_minute`. The burst is part of it, so no minute holds more."""
         self._capacity = self._level = max(1.0, per_minute * BURST_S / 60)
         self._per_s = (per_minute + 1.0 - self._capacity) / 60
         self.is_configured = self.is_set = True
 
-    def wait_s(self, amount: float, now: float) -> float:
-        """Seconds until `amount` may be taken: what is over the capacity waits for a full bucket."""
+    def wait_s(self, amount: float, time_s: float) -> float:
+        """Seconds until `amount` may be taken. More than the capacity waits for a full bucket."""
         if not self.is_set:
             return 0.0
-        self._fill(now)
+        self._fill(time_s)
         return max(0.0, min(amount, self._capacity) - self._level) / self._per_s
 
     def take(self, amount: float) -> None:
-        """Take `amount`; more than there is makes the next ones wait the longer."""
+        """Take `amount`. If it is more than there is, the next calls wait longer."""
         self._level -= amount
-        self._usual += (amount - self._usual) / 16
+        self._mean_amount += (amount - self._mean_amount) / 16
 
     def put_back(self, amount: float) -> None:
         """Undo a `take`."""
         self._level = min(self._level + amount, self._capacity)
 
-    def learn(self, headers: Mapping[str, str], now: float, n_in_flight: int, n_ended: int) -> None:
+    def learn(
+        self, headers: Mapping[str, str], time_s: float, n_in_flight: int, n_ended: int
+    ) -> None:
         """Follow the server's own bucket: what is left in it, and how long until it is full.
 
-        It may be one for a minute or for a day: only its refill tells.
+        Its limit may be one for a minute or for a day. Only the refill says which.
         """
         limit_name, remaining_name, reset_name = self._names
         if self.is_configured or limit_name not in headers:
@@ -294,41 +297,41 @@ class _Bucket:
         limit = _number(headers[limit_name])
         if limit is None or limit <= 0:
             return
-        self._fill(now)
+        self._fill(time_s)
         remaining = _number(headers.get(remaining_name, ""))
         full_in_s = duration_s(headers.get(reset_name, ""))
         if limit != self._capacity:
             self._capacity, self._per_s = limit, limit / 60
         if remaining is not None and remaining < limit and full_in_s:
             self._per_s = (limit - remaining) / full_in_s
-        self._per_s = max(self._per_s, self._usual / LONGEST_LEARNT_WAIT_S)
+        self._per_s = max(self._per_s, self._mean_amount / LONGEST_LEARNT_WAIT_S)
         self._correct(limit if remaining is None else min(remaining, limit), n_in_flight, n_ended)
         self.is_set = True
 
     def _correct(self, remaining: float, n_in_flight: int, n_ended: int) -> None:
-        """Bring the level to what the server says is left.
+        """Set the level to what the server says is left.
 
-        It may or may not have counted the calls under way, so there is a least and a most. A reply
-        that was long under way tells of a fuller bucket: only what all replies of a round agree on
-        raises the level.
+        The server may or may not have counted the calls under way, so there is a lower and an upper
+        bound. An old reply tells of a fuller bucket. Therefore the level rises only to the least that
+        the replies of a round allow.
         """
-        least = max(0.0, remaining - n_in_flight * self._usual)
-        self._round_least = min(self._round_least, least)
+        lower_bound = max(0.0, remaining - n_in_flight * self._mean_amount)
+        self._round_minimum = min(self._round_minimum, lower_bound)
         if n_ended >= self._round_end:
-            known = self._level if self.is_set else 0.0
-            self._level = max(known, self._round_least)
-            self._round_least, self._round_end = math.inf, n_ended + n_in_flight
+            level = self._level if self.is_set else 0.0
+            self._level = max(level, self._round_minimum)
+            self._round_minimum, self._round_end = math.inf, n_ended + n_in_flight
         self._level = min(self._level, remaining)
 
-    def _fill(self, now: float) -> None:
+    def _fill(self, time_s: float) -> None:
         if self.is_set:
-            gain = (now - self._filled_at) * self._per_s
+            gain = (time_s - self._filled_at) * self._per_s
             self._level = min(self._capacity, self._level + gain)
-        self._filled_at = now
+        self._filled_at = time_s
 
 
-def _bucket(kind: str, per_minute: float | None, now: float) -> _Bucket:
-    bucket = _Bucket(kind, now)
+def _bucket(kind: str, per_minute: float | None, time_s: float) -> _Bucket:
+    bucket = _Bucket(kind, time_s)
     if per_minute is not None:
         bucket.configure(_positive(f"{kind}_per_minute", per_minute))
     return bucket
@@ -336,13 +339,13 @@ def _bucket(kind: str, per_minute: float | None, now: float) -> _Bucket:
 
 def _positive(setting: str, value: float) -> float:
     if not (math.isfinite(value) and value > 0):
-        raise StudyError(f"{setting}: {value} is no limit; give a number above zero")
+        raise StudyError(f"{setting}: {value} is not a valid limit; set a number above zero")
     return value
 
 
 @lru_cache(maxsize=4096)
 def duration_s(text: str) -> float | None:
-    """Seconds of a duration as headers write it (`6m0s`, `120ms`, `1.5`), None where it is none."""
+    """Seconds of a duration as headers write it (`6m0s`, `120ms`, `1.5`); None for anything else."""
     text = text.strip()
     if not _DURATION.fullmatch(text):
         return _number(text)

@@ -1,7 +1,7 @@
-"""What is checked before the first call of a job: the key, the model, and how long it will be there.
+"""Checks before the first call of a job: the key, the model, and the day on which it is shut down.
 
-One call lists the provider's models; nothing is asked and nothing is billed. A server without a list
-passes, as far as the config's own dates allow.
+One call lists the provider's models; it costs nothing. For a server without a list only the dates in the
+config count.
 """
 
 import logging
@@ -28,41 +28,41 @@ async def check_model(
     estimate_s: float,
     today: date,
 ) -> None:
-    """Refuse a run that cannot end well.
+    """Refuse a run whose model is not there, or not long enough.
 
     Args:
-        model_entry: entry of `models`, defaults filled in.
-        model_id: the id the provider knows.
-        estimate_s: seconds the run is expected to take.
+        model_entry: entry of `models`, with defaults.
+        model_id: the id that the provider knows.
+        estimate_s: seconds that the run may take.
 
     Raises:
-        StudyError: the key is missing or refused (from the provider), the model is unknown, retired,
-            or shut down before the run ends.
+        StudyError: the provider refuses the key, or the model is unknown, retired, or shut down
+            before the run ends.
     """
     refuse_shut_down(model_entry, model_id, None, estimate_s=estimate_s, today=today)
-    listed = await _listed(provider)
-    refuse_shut_down(model_entry, model_id, listed, estimate_s=estimate_s, today=today)
+    models = await _models_of(provider)
+    refuse_shut_down(model_entry, model_id, models, estimate_s=estimate_s, today=today)
     if (
-        listed is not None
+        models is not None
         and model_entry.get("api_key_env") is None
         and not _is_hosted(model_entry)
     ):
-        # llama.cpp answers under any name, and vLLM under those it was started with
-        if not is_listed(model_id, listed):
-            names = ", ".join(info.id for info in listed) or "nothing"
+        # llama.cpp answers under any name, and vLLM under the names it was started with
+        if not is_listed(model_id, models):
+            names = ", ".join(info.id for info in models) or "no model"
             logger.warning("the server does not list %r; it lists %s", model_id, names)
         return
-    refuse_unknown(model_entry, model_id, listed)
+    refuse_unknown(model_entry, model_id, models)
 
 
 def _is_hosted(model_entry: Mapping[str, Any]) -> bool:
     return model_entry.get("vertex") is not None
 
 
-async def _listed(provider: Provider) -> list[ModelInfo] | None:
+async def _models_of(provider: Provider) -> list[ModelInfo] | None:
     try:
         return await provider.models()
     except (TransientError, RejectedError) as error:
-        # the list is a courtesy: without it the first answer tells
-        logger.warning("the models of the provider cannot be listed: %s", error)
+        # without the list the first answer shows whether the model is there
+        logger.warning("the provider's models cannot be listed: %s", error)
         return None

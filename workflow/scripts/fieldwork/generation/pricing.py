@@ -84,9 +84,9 @@ def cost_usd(usage: Usage, price: Price, tier: Tier) -> float | None:
     """
     if usage.input is None or usage.output is None:
         return None
-    if min(usage.input, usage.output, usage.cached or 0, usage.cache_write or 0) < 0:
+    if min(usage.input, usage.output, usage.cache_read or 0, usage.cache_write or 0) < 0:
         return None
-    cached = min(usage.cached or 0, usage.input)
+    cached = min(usage.cache_read or 0, usage.input)
     written = min(usage.cache_write or 0, usage.input - cached)
     return _dollars(
         (usage.input - cached - written) * _billionths(price.input)

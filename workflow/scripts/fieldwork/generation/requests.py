@@ -1,4 +1,4 @@
-"""Who is asked what, and how often."""
+"""Which requests a study makes: every item after every context, so many times each."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,18 +7,18 @@ from fieldwork.errors import StudyError
 from fieldwork.records.generation import MOST_REQUESTS, Request
 
 
-def require_bearable(n_requests: int) -> None:
-    """StudyError where requests of one task and condition are more than a whole study may ask."""
+def check_request_count(n_requests: int) -> None:
+    """StudyError where one task and condition has more requests than a whole study may have."""
     if n_requests > MOST_REQUESTS:
         raise StudyError(
-            f"tasks.*.runs: {n_requests:,} requests of one task and condition are more than the "
-            f"{MOST_REQUESTS:,} that a study may ask; lower runs or conditions.*.replicates, or keep "
-            f"fewer items (tasks.*.sources.*.item_ids; plan.items where they are assumed)"
+            f"tasks.*.runs: one task and condition has {n_requests:,} requests, but a study may have at "
+            f"most {MOST_REQUESTS:,}; lower runs or conditions.*.replicates, or use fewer items "
+            f"(tasks.*.sources.*.item_ids; plan.items where the plan assumes their number)"
         )
 
 
 class ContextRef(NamedTuple):
-    """A context by name; all None is the blank context of an offline condition."""
+    """A context by its ids. All are None for the blank context of an offline condition."""
 
     context_id: str | None
     puppet_id: str | None
@@ -31,10 +31,10 @@ def plan_requests(
     """Every item after every context made for it, `replicates` times each, counted from `first`.
 
     Raises:
-        StudyError: there would be more than a study may ask.
+        StudyError: there would be more requests than a study may have.
     """
-    n_asks = sum(1 if context.item_id else len(item_ids) for context in contexts)
-    require_bearable(n_asks * replicates)
+    n_questions = sum(1 if context.item_id else len(item_ids) for context in contexts)
+    check_request_count(n_questions * replicates)
     return [
         Request(item_id, context.context_id, context.puppet_id, replicate)
         for context in contexts

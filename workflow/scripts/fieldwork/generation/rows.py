@@ -1,16 +1,17 @@
-"""From an answer in the ledger to a row of results/responses."""
+"""From an answer in the ledger to a row of the table of responses."""
 
 from typing import NamedTuple
 
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.pricing import cost_usd
+from fieldwork.generation.providers.base import Reply
 from fieldwork.generation.sender import Sender
 from fieldwork.masking import MASKED
 from fieldwork.records.generation import Request, Response
 
 
-class Arm(NamedTuple):
-    """One model under one condition on one task, and how it is sampled."""
+class GenerationArm(NamedTuple):
+    """One model under one condition on one task, with its settings of sampling."""
 
     model: str
     task: str
@@ -20,15 +21,16 @@ class Arm(NamedTuple):
     seed: int
 
 
-def response_of(request: Request, entry: Entry, sender: Sender, arm: Arm) -> Response:
+def response_of(
+    request: Request, entry: Entry, reply: Reply, sender: Sender, arm: GenerationArm
+) -> Response:
     """The row of a request and its answer.
 
-    Raises:
-        TransientError: the answer is none of the sender's provider.
+    Args:
+        reply: what the provider reads in `entry.raw`.
     """
-    reply, price = sender.provider.read(entry.raw), sender.price
-    usage = reply.usage
-    # in the order of the columns: by name it takes half as long again, and there are many rows
+    usage, price = reply.usage, sender.price
+    # in the order of the columns: passing them by name takes half as long again, for very many rows
     return Response(
         arm.model,
         arm.task,
@@ -44,7 +46,7 @@ def response_of(request: Request, entry: Entry, sender: Sender, arm: Arm) -> Res
         reply.returned_model,
         reply.fingerprint,
         usage.input,
-        usage.cached,
+        usage.cache_read,
         usage.cache_write,
         usage.output,
         usage.reasoning,

@@ -1,4 +1,4 @@
-"""What sending the requests of a job needs besides the requests."""
+"""Everything that sending the requests of a job needs, besides the requests."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,11 +14,11 @@ from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.batch_base import BatchClient
 
 
-class BatchDesk(NamedTuple):
-    """How batches are handed in and waited for.
+class BatchDispatch(NamedTuple):
+    """How batches are submitted and waited for.
 
     Attributes:
-        poll_s: seconds between looks at batches under way.
+        poll_s: seconds between two checks of the batches under way.
     """
 
     client: BatchClient
@@ -31,10 +31,10 @@ class Sender(NamedTuple):
     """Everything that sending needs besides the requests.
 
     Attributes:
-        attempts: sends a request may take before it counts as failed.
+        attempts: tries of a request before it counts as failed.
         cache: None where the provider has no prefix cache.
-        preflight: called once, with the seconds asking may take, before the first call is sent.
-        batches: where the tier is `batch`, who takes them.
+        preflight: called once, before the first call, with the seconds that the job may take.
+        batches: where batches go; None where the tier is not `batch`.
     """
 
     provider: Provider
@@ -46,4 +46,4 @@ class Sender(NamedTuple):
     tier: Tier = "live"
     price: Price | None = None
     preflight: Callable[[float], Awaitable[None]] | None = None
-    batches: BatchDesk | None = None
+    batches: BatchDispatch | None = None

@@ -1,4 +1,4 @@
-"""Everything that asking a model needs, put together from its entry in the config."""
+"""Builds all that sending requests to a model needs from the model's entry in the config."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -18,7 +18,7 @@ from fieldwork.generation.preflight import check_model
 from fieldwork.generation.pricing import Price, price_of
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.registry import make_batch_client, make_provider
-from fieldwork.generation.sender import BatchDesk, Sender
+from fieldwork.generation.sender import BatchDispatch, Sender
 
 
 @contextmanager
@@ -36,14 +36,15 @@ def open_sender(
 
     Args:
         name: entry of `models`.
-        model: that entry, defaults filled in.
+        model: that entry, with defaults.
         generation: the section `generation`.
         prices: the registry `prices`.
-        max_tokens: longest answer asked for.
-        folder: where ledgers and the budget are kept.
+        max_tokens: limit of tokens in an answer.
+        folder: where ledgers and the budget are.
 
     Raises:
-        StudyError: a key is missing, a price is none, or a budget is set that cannot be kept.
+        StudyError: a key is missing, a price is not valid, or spending against a budget cannot be
+            counted.
     """
     tier: Tier = model.get("dispatch", "live")
     price = price_of(prices, model["model"]) if "model" in model else None
@@ -55,7 +56,7 @@ def open_sender(
         if generation["budget_usd"] is not None and model["provider"] != "embedded":
             _require_countable(name, model, price)
         if price is not None:
-            # without a limit too: what is spent now counts when one is set later
+            # without a limit too, so that today's spending counts if one is set later
             budget = stack.enter_context(
                 open_budget(folder / "budget.sqlite", generation["budget_usd"], name)
             )
@@ -77,7 +78,7 @@ def open_sender(
             tier=tier,
             price=price,
             preflight=_preflight(model, provider),
-            batches=_batch_desk(model, provider, journal_path) if tier == "batch" else None,
+            batches=_batch_dispatch(model, provider, journal_path) if tier == "batch" else None,
         )
 
 
@@ -96,14 +97,16 @@ def _preflight(
     return check
 
 
-def _batch_desk(model: Mapping[str, Any], provider: Provider, journal_path: Path) -> BatchDesk:
-    rules = dict(model["batch"])
-    poll_s = rules.pop("poll_s")
-    return BatchDesk(make_batch_client(provider), journal_path, BatchLimits(**rules), poll_s)
+def _batch_dispatch(
+    model: Mapping[str, Any], provider: Provider, journal_path: Path
+) -> BatchDispatch:
+    settings = dict(model["batch"])
+    poll_s = settings.pop("poll_s")
+    return BatchDispatch(make_batch_client(provider), journal_path, BatchLimits(**settings), poll_s)
 
 
 def _awaits_batches(provider: Provider, journal_path: Path) -> bool:
-    """Whether batches are under way whose answers no ledger holds yet."""
+    """Whether batches are under way whose answers are not in the ledger yet."""
     if not journal_path.exists():
         return False
     with open_journal(journal_path, provider.endpoint) as journal:
@@ -114,14 +117,14 @@ def _require_countable(name: str, model: Mapping[str, Any], price: Price | None)
     if price is None:
         raise StudyError(
             f"generation.budget_usd is set, but prices has no entry {model.get('model')!r} for "
-            f"models.{name}: what it spends could not be counted; add the entry (zeros for a server "
-            f"of your own), or set budget_usd to null"
+            f"models.{name}, so its spending cannot be counted; add the entry (zeros for your own "
+            f"server), or set budget_usd to null"
         )
     if model.get("explicit_cache"):
         raise StudyError(
-            f"generation.budget_usd is set, but models.{name}.explicit_cache leaves contexts with the "
-            f"provider, and what their making and storage cost no answer tells: the limit could be "
-            f"passed; set explicit_cache to false, or budget_usd to null (snakemake plan estimates it)"
+            f"generation.budget_usd is set, but with models.{name}.explicit_cache the provider stores "
+            f"contexts, and no reply states what that costs, so spending could pass the limit; set "
+            f"explicit_cache to false, or set budget_usd to null (snakemake plan estimates the cost)"
         )
 
 

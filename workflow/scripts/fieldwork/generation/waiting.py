@@ -1,4 +1,4 @@
-"""What a job waits for and until when, in words, for the line that is shown while nothing arrives."""
+"""What a job waits for and until when: the text of the progress line while no answer arrives."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -11,16 +11,16 @@ from fieldwork.generation.limits import Hold
 LONGEST_REASON = 120
 
 
-class _Nap(NamedTuple):
+class _RetryWait(NamedTuple):
     until: float
     reason: str
 
 
-class Waits:
-    """The calls under way, and those that wait to be tried again.
+class CallWaits:
+    """The calls under way, and those that wait for another try.
 
     Args:
-        timeout_s: seconds a call may take; None where nothing ends it.
+        timeout_s: seconds a call may take; None where it has no limit.
         clock: seconds that only go up.
     """
 
@@ -29,11 +29,11 @@ class Waits:
     ) -> None:
         self._timeout_s, self._clock = timeout_s, clock
         self._calls: dict[int, float] = {}
-        self._naps: dict[int, _Nap] = {}
+        self._retry_waits: dict[int, _RetryWait] = {}
         self._number = 0
 
     @contextmanager
-    def call(self) -> Iterator[None]:
+    def call_under_way(self) -> Iterator[None]:
         """A call is under way until the block ends."""
         self._number += 1
         number = self._number
@@ -44,23 +44,23 @@ class Waits:
             del self._calls[number]
 
     @contextmanager
-    def nap(self, seconds: float, reason: str) -> Iterator[None]:
-        """A call is tried again after so many seconds, when the block ends."""
+    def before_retry(self, seconds: float, reason: str) -> Iterator[None]:
+        """A call waits so many seconds for its next try, until the block ends."""
         self._number += 1
         number = self._number
-        self._naps[number] = _Nap(self._clock() + seconds, reason)
+        self._retry_waits[number] = _RetryWait(self._clock() + seconds, reason)
         try:
             yield
         finally:
-            del self._naps[number]
+            del self._retry_waits[number]
 
     def sentence(self, holds: Iterable[Hold]) -> str:
-        """All that is waited for; empty where that is nothing.
+        """Everything that the job waits for; empty where it waits for nothing.
 
         Args:
-            holds: what holds up calls that are not sent yet.
+            holds: what keeps calls from being sent.
         """
-        parts = [self._calls_under_way(), self._next_try(), *map(self._held_up, holds)]
+        parts = [self._calls_under_way(), self._next_try(), *map(self._hold_text, holds)]
         return "; ".join(filter(None, parts))
 
     def _calls_under_way(self) -> str:
@@ -74,20 +74,20 @@ class Waits:
         return f"{text}, the oldest for {age_s:.0f} s"
 
     def _next_try(self) -> str:
-        if not self._naps:
+        if not self._retry_waits:
             return ""
-        first = min(self._naps.values())
+        first = min(self._retry_waits.values())
         wait_s = max(first.until - self._clock(), 0.0)
         reason = first.reason[:LONGEST_REASON]
-        return f"waiting {wait_s:.0f} s, until {_time_in(wait_s)}, to try again: {reason}"
+        return f"waiting {wait_s:.0f} s, until {_time_in(wait_s)}, before another try: {reason}"
 
     @staticmethod
-    def _held_up(hold: Hold) -> str:
+    def _hold_text(hold: Hold) -> str:
         if hold.wait_s == float("inf"):
             return f"waiting because {hold.reason}"
         return f"waiting {hold.wait_s:.0f} s, until {_time_in(hold.wait_s)}, because {hold.reason}"
 
 
 def _time_in(seconds: float) -> str:
-    """The time of day so many seconds from now."""
+    """The time of day in so many seconds."""
     return f"{datetime.now().astimezone() + timedelta(seconds=max(seconds, 0.0)):%H:%M:%S}"

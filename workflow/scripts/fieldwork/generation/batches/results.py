@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.agenda import rerouted
+from fieldwork.generation.agenda import wrong_model_message
 from fieldwork.generation.ledger import Entry, Ledger
 from fieldwork.generation.providers.base import Provider, Reply, TransientError, Usage
 from fieldwork.generation.providers.batch_base import BatchRow, BatchStatus
@@ -90,7 +90,7 @@ class _Reader:
         )
         returned = reply.returned_model
         if returned and not self._provider.is_asked_for(returned):
-            sentence = rerouted(self._provider.endpoint, returned)
+            sentence = wrong_model_message(self._provider.endpoint, returned)
             self._ledger.quarantine([entry])
             self._paid(key, reply.usage)
             self.results.causes[key] = sentence

@@ -295,7 +295,7 @@ class _Settlement:
                 said = status.error or status.state
                 self._journal.renew(run, f"fieldwork-{secrets.token_hex(12)}", said)
                 self._room.refused(said, self._clock.now())
-            elif status.ended:
+            elif status.is_over:
                 self._settle(run, status)
                 self._room.freed()
             else:

@@ -17,7 +17,7 @@ from fieldwork.generation.planning.tables import Asked, Study
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import groups_of
-from fieldwork.generation.rows import Arm
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.records.generation import Request
 from fieldwork.records.puppets import Context
 from fieldwork.records.tasks import Item
@@ -64,7 +64,7 @@ def _answered(
     items = tables.read_rows(study.table("tasks", task), Item)
     requests = tables.read_rows(study.table("requests", task, condition), Request)
     contexts = _Contexts(study.table("contexts", task, condition), requests)
-    arm = Arm(
+    arm = GenerationArm(
         model=model,
         task=task,
         condition=condition,
@@ -75,7 +75,7 @@ def _answered(
     groups = groups_of(requests, {item.item_id: item for item in items}, contexts, arm)
     known = _Known(ledger)
     agenda = Agenda(groups, provider, cast(Ledger, known), cache=None)
-    for _ in agenda.everything():
+    for _ in agenda.all_calls():
         pass
     return {
         Asked(request.item_id, request.context_id, request.puppet_id, request.replicate)

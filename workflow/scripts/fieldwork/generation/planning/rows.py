@@ -141,9 +141,9 @@ def load_costs(
         return Costs(None, None, None, None, f"no entry {model['model']!r} in prices")
     output, most = _output(load, arm), load.requests * arm.max_tokens
     plain = Usage(load.input, 0, 0, output, None)
-    expected = plain._replace(cached=load.cached, cache_write=load.written)
+    expected = plain._replace(cache_read=load.cached, cache_write=load.written)
     # with contexts left at the provider even the first question reads one
-    ideal = plain._replace(cached=max(load.repeated, load.cached))
+    ideal = plain._replace(cache_read=max(load.repeated, load.cached))
     storage = storage_usd(load.stored, load.token_seconds / HOUR_S, price)
     return Costs(
         no_cache=cost_usd(plain, price, dispatch),

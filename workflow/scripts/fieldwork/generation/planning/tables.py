@@ -16,7 +16,7 @@ from fieldwork.generation.planning.loads import (
     questions_of,
 )
 from fieldwork.generation.planning.rows import Arm
-from fieldwork.generation.requests import require_bearable
+from fieldwork.generation.requests import check_request_count
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context
 from fieldwork.records.tasks import Item
@@ -105,7 +105,7 @@ def _assumed_groups(
     questions = questions_of([texts[item] for item in sorted(texts)]) or _assumed_questions(
         study, task
     )
-    require_bearable(len(questions) * runs * asked.get("replicates", 1))
+    check_request_count(len(questions) * runs * asked.get("replicates", 1))
     if asked["context"] == "none":
         return [Group(0, tuple(_repeated(questions, runs)))]
     prefix = _assumed_context(study.assumed, asked)

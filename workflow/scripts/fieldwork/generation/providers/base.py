@@ -1,4 +1,8 @@
-"""What the engine asks of a provider: a call becomes wire bytes, wire bytes become a reply."""
+"""What the engine needs of a provider: it makes the bytes of a call, sends them, and reads the reply.
+
+`Provider` states the contract that each provider, and each fake of one in tests, is held to by
+tests/unit/generation/providers/test_provider_contract.py.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -14,7 +18,7 @@ class Sampling(NamedTuple):
 
     Attributes:
         temperature: None leaves it out of the call.
-        seed: differs between replicates; a provider without seeds ignores it.
+        seed: differs between replicates. A provider without seeds ignores it.
     """
 
     temperature: float | None
@@ -23,15 +27,15 @@ class Sampling(NamedTuple):
 
 
 class Wire(NamedTuple):
-    """A call's body, in the parts that a study repeats; `body` joins them.
+    """A call's body, in the parts that a study repeats. `body` joins them.
 
     Attributes:
-        prefix: from the opening brace to the end of the context: the very same object for every
-            question after one context.
+        prefix: from the opening brace to the end of the context. All questions after one context
+            share one object.
         question: the rest of what can change the answer, up to the closing brace.
-        delivery: fields that steer delivery only (cache key, service tier), each with a leading
-            comma. They are sent, but are no part of the ledger's key: paying less for the same
-            answer must not mean asking again.
+        delivery: fields that change only how the call is delivered (cache key, service tier), each
+            with a leading comma. They are sent, but the ledger's key leaves them out: who later pays
+            less for the same answer must not have to pay for it again.
     """
 
     prefix: bytes
@@ -44,12 +48,13 @@ class Wire(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """One call as it went over the wire. `started_at` and `latency_s` are None for a local model.
+    """A reply as it came over the wire, not yet read.
 
     Attributes:
         raw: the reply's body.
-        request_id: the provider's name for the call, None where it gives none.
-        headers: the reply's headers that tell limits, names in lower case.
+        started_at, latency_s: when the call was sent and how long it took; None for a local model.
+        request_id: the id that the reply's headers give the call; None where they give none.
+        headers: the reply's headers about limits, names in lower case.
     """
 
     raw: bytes
@@ -60,26 +65,30 @@ class Exchange(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """Tokens as the provider bills them; None where it does not say.
+    """Tokens as the provider bills them; None where the reply does not say.
 
     Attributes:
-        input: all of the prompt, cached and cache-written ones included.
-        output: all of the answer, reasoning included.
+        input: all of the prompt, including tokens read from a cache or written to one.
+        cache_read: tokens of the prompt that were read from a cache.
+        output: all of the answer, including reasoning.
     """
 
     input: int | None = None
-    cached: int | None = None
+    cache_read: int | None = None
     cache_write: int | None = None
     output: int | None = None
     reasoning: int | None = None
 
 
 class Reply(NamedTuple):
-    """A raw reply, read.
+    """What a reply says.
 
     Attributes:
-        returned_model: None where the reply names none.
-        defects: parts that are missing or could not be read as they came.
+        text: None where the reply holds no answer.
+        returned_model: the model that answered; None where the reply names none.
+        usage: the tokens that the reply states. A provider estimates none.
+        defects: what the reply lacks, and what could not be read as it came.
+        request_id: the id that the reply's body gives the call; None where it gives none.
     """
 
     text: str | None
@@ -90,6 +99,7 @@ class Reply(NamedTuple):
     service_tier: str | None = None
     usage: Usage = Usage()
     defects: tuple[Defect, ...] = ()
+    request_id: str | None = None
 
 
 def defects_of(
@@ -98,8 +108,8 @@ def defects_of(
     """The defects of a reply.
 
     Args:
-        is_whole: no byte of it had to be replaced.
-        has_usage: it tells its tokens.
+        is_whole: no byte of the reply had to be replaced.
+        has_usage: the reply states its tokens.
     """
     checks: dict[Defect, bool] = {
         "encoding": is_whole,
@@ -110,20 +120,20 @@ def defects_of(
 
 
 class ModelInfo(NamedTuple):
-    """A model the server offers; `shutdown` is None where it names no day."""
+    """A model that the server offers. `shutdown` is None where the server gives no date."""
 
     id: str
     shutdown: date | None = None
 
 
 class TransientError(Exception):
-    """The call failed in a way that another try may mend.
+    """The call failed, and another try may succeed.
 
     Attributes:
-        retry_after_s: how long the server asked to wait, None where it did not say.
-        throttled: the server said that it is asked too much; others slow down too.
-        maybe_billed: the call was sent and its reply lost (a timeout, a reset, an unreadable body):
-            the provider may have billed it.
+        retry_after_s: seconds that the server asks to wait; None where it does not say.
+        is_throttled: the server gets too many requests, so all calls should slow down.
+        maybe_billed: the call was sent and its reply was lost or cannot be read, so the provider may
+            have billed it.
     """
 
     def __init__(
@@ -131,33 +141,43 @@ class TransientError(Exception):
         message: str,
         retry_after_s: float | None = None,
         *,
-        throttled: bool = False,
+        is_throttled: bool = False,
         maybe_billed: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
-        self.throttled = throttled
+        self.is_throttled = is_throttled
         self.maybe_billed = maybe_billed
 
     @property
     def is_timeout(self) -> bool:
-        """Whether the call took as long as it may: raised for a `TimeoutError`."""
+        """Whether the call ran into its time limit: the error was raised for a `TimeoutError`."""
         # `from None` hides the context from tracebacks and leaves it in place
         return isinstance(self.__cause__ or self.__context__, TimeoutError)
 
 
 class RejectedError(Exception):
-    """The server refuses this one call and would refuse it again."""
+    """The server rejects this one call and would reject it again."""
 
 
 class Provider(Protocol):
-    """A model behind some interface.
+    """A model behind some interface: the contract of all providers.
+
+    - `send` sends a call once and returns what came, unread. It never tries again. No other errors than
+      those it declares leave it, whatever the server or the network does.
+    - `read` is the only reader of replies, and reads the same bytes the same way on any day. No other
+      errors than those it declares leave it, whatever the bytes are. They never ask for a wait and never
+      say that the server is throttled: only `send` can know.
+    - Nobody but the reply states tokens: `Usage` holds what it says, and None for the rest. Money and
+      tokens are added up by `Account` alone.
+    - `text` is None or without a word only where the outcome is not `ok`. A missing model, missing tokens
+      and replaced bytes are listed in `defects`; a local model has no such defects.
 
     Attributes:
         endpoint: names the service and the version of its interface; part of the ledger's key.
         concurrency: calls that may be under way at once.
-        timeout_s: seconds a call may take; None where nothing ends it.
-        sends_temperature: False where the model refuses one and it is left out of every call.
+        timeout_s: seconds a call may take; None where it has no limit.
+        sends_temperature: False where the model takes no temperature and calls leave it out.
     """
 
     endpoint: str
@@ -166,7 +186,7 @@ class Provider(Protocol):
     sends_temperature: bool
 
     def prefix(self, context: Sequence[Message]) -> bytes:
-        """`Wire.prefix` of a context; made once a context, however many questions follow."""
+        """`Wire.prefix` of a context. It is made once, however many questions follow."""
 
     def question(self, item: Item, sampling: Sampling) -> bytes:
         """`Wire.question` of an item."""
@@ -175,30 +195,34 @@ class Provider(Protocol):
         """`Wire.delivery` of the questions after a context."""
 
     async def send(self, body: bytes) -> Exchange:
-        """Send once; whether what came is an answer, `read` tells.
+        """Send a call once. Whether the reply is an answer is for `read` to say.
 
         Raises:
             TransientError: no reply came, or an error that may pass.
-            RejectedError: this call will not be answered.
-            StudyError: no call will be answered until the user changes something.
+            RejectedError: the server will not answer this call.
+            StudyError: the server will answer no call until the user changes something.
         """
 
     def read(self, raw: bytes) -> Reply:
-        """Read a raw reply; an answer is kept where only what stands beside it cannot be read.
+        """Read a reply. An answer counts even where something beside it cannot be read.
 
         Raises:
             TransientError: the bytes are no reply of this provider.
-            StudyError: no call will be answered until the user changes something.
+            StudyError: the server will answer no call until the user changes something.
         """
 
     def is_asked_for(self, returned_model: str) -> bool:
-        """Whether a reply from `returned_model` is one from the model that was asked for."""
+        """Whether a reply from `returned_model` comes from the model that the study names."""
 
-    def masked(self, text: str) -> str:
-        """A text of the server's without the secrets that calls carry."""
+    def mask(self, text: str) -> str:
+        """A text from the server, without the secrets that calls carry."""
 
     async def models(self) -> list[ModelInfo] | None:
-        """The models the server offers; None where it cannot tell."""
+        """The models that the server offers; None where it has no list.
+
+        Raises:
+            TransientError, RejectedError, StudyError: as for `send`.
+        """
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections. The next call opens them again."""

@@ -1,4 +1,4 @@
-"""What settlement asks of a provider's batch service: files up, batches made and found, results down."""
+"""What batches need of a provider's service: upload files, make and find batches, download results."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,10 +8,10 @@ from typing import BinaryIO, NamedTuple, Protocol
 from fieldwork.generation.providers.http import proxy_of_environment
 from fieldwork.masking import Mask, address_secrets, header_secrets
 
-NOT_OF_THE_SDK = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
-"""What the SDKs raise for a reply that they do not know: a page of HTML, or half a body."""
+SDK_PARSE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What the SDKs raise for a reply that they cannot read, such as a page of HTML or half a body."""
 
-NO_BATCH_REPLY = "no reply of the batch interface, but perhaps a page of HTML"
+NO_BATCH_REPLY = "the reply is not of the batch interface, but perhaps a page of HTML"
 
 
 class BatchStatus(NamedTuple):
@@ -19,15 +19,15 @@ class BatchStatus(NamedTuple):
 
     Attributes:
         state: in the provider's words.
-        ended: nothing more will come of it.
-        n_done: requests that it has finished, as far as the provider tells.
-        files: what the results are in, in the order of reading.
-        error: why it failed, None where it did not.
-        no_room: it failed, and nothing of it was run, because too much was enqueued already.
+        is_over: nothing more will come of it.
+        n_done: requests that it has finished, as far as the provider says.
+        files: the files with its results, in the order of reading.
+        error: why it failed; None where it did not.
+        no_room: it failed before anything ran, because too many tokens were enqueued already.
     """
 
     state: str
-    ended: bool
+    is_over: bool
     created_at: datetime | None = None
     n_done: int = 0
     files: tuple[str, ...] = ()
@@ -40,8 +40,8 @@ class BatchRow(NamedTuple):
 
     Attributes:
         status: as HTTP would say it; 0 for a request that was not run.
-        raw: the reply's body, or `{"error": {"message": …}}`. It is parsed and written anew, so its
-            blanks and escapes may differ from what the provider sent; secrets in it are masked.
+        raw: the reply's body, or `{"error": {"message": …}}`. It was parsed and written again, so its
+            blanks and escapes may differ from those that the provider sent. Secrets in it are masked.
     """
 
     custom_id: str
@@ -50,8 +50,8 @@ class BatchRow(NamedTuple):
     request_id: str | None = None
 
 
-class Secretive(Protocol):
-    """What the settings of both services have."""
+class SecretSettings(Protocol):
+    """The settings of both services that hold secrets."""
 
     @property
     def api_key(self) -> str | None: ...
@@ -63,38 +63,38 @@ class Secretive(Protocol):
     def proxy(self) -> str | None: ...
 
 
-def batch_mask(settings: Secretive, address: str) -> Mask:
-    """Knows every secret that a batch service is sent on the way to `address`."""
+def batch_mask(settings: SecretSettings, address: str) -> Mask:
+    """The mask of every secret that is sent to a batch service at `address`."""
     mask = Mask([settings.api_key or "", *settings.secrets, *header_secrets(settings.headers)])
     mask.learn(address_secrets(settings.proxy or proxy_of_environment(address)))
     return mask
 
 
-def in_a_line(text: str, mask: Mask) -> str:
-    """What an error says, in one short line without secrets."""
+def short_line(text: str, mask: Mask) -> str:
+    """An error's text as one short line without secrets."""
     return mask.line(text)[:300]
 
 
 class BatchClient(Protocol):
-    """A batch service. Its methods block, and send once: whoever calls them tries again.
+    """A batch service. Its methods block and send once: whoever calls them tries again.
 
-    All of them raise:
-        TransientError: worth another try; `maybe_billed` where the call may have taken effect.
-        RejectedError: this call would be refused again.
+    No other errors than these leave a method that sends, whatever the service does:
+        TransientError: another try may succeed; `maybe_billed` where the call may have taken effect.
+        RejectedError: the service would reject this call again.
         StudyError: no call will succeed until the user changes something.
     """
 
     def line(self, custom_id: str, body: bytes) -> bytes:
-        """A request as a line of an input file; `body` is joined in as it is, line breaks left out."""
+        """A request as a line of an input file: `body` as it is, without line breaks."""
 
     def upload(self, path: Path) -> str:
-        """Bring an input file to the server; its id there."""
+        """Upload an input file; its id on the server."""
 
     def create(self, file_id: str, run_id: str) -> str:
-        """Start a batch that carries `run_id`; its id."""
+        """Start a batch that carries `run_id`; the batch's id."""
 
     def find(self, run_id: str) -> str | None:
-        """The id of the batch that carries `run_id`, None where the listing shows none."""
+        """The id of the batch that carries `run_id`; None where the service lists none."""
 
     def status(self, batch_id: str) -> BatchStatus:
         """How a batch stands."""
@@ -103,10 +103,10 @@ class BatchClient(Protocol):
         """Write a file of results to the end of `into`."""
 
     def row(self, line: bytes) -> BatchRow:
-        """Read a line of results; ValueError where it is none."""
+        """Read a line of results; ValueError, and nothing else, where it is none."""
 
     def discard(self, file_id: str) -> None:
         """Delete an input file from the server."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""

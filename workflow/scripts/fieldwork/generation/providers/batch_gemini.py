@@ -1,9 +1,9 @@
-"""Gemini's batches on the Gemini API, through the official SDK and its files.
+"""Batches of the Gemini API through the official SDK and its files.
 
-A line of the input file holds the very bytes that a live call would send, but for line breaks: JSON
-allows them between its parts, JSONL does not. The SDK tries nothing twice, but for the pieces of an
-upload: it sends one up to three times where the server does not confirm it. Vertex AI takes batches
-from its own storage only, so they are refused here.
+A line of the input file holds the same bytes as a live call, without line breaks: JSON allows them
+between its parts, JSONL does not. The SDK tries nothing twice except the pieces of an upload. It sends a
+piece up to three times while the server does not confirm it. Vertex AI takes batches from its own storage
+only, so they are refused here.
 """
 
 import ssl
@@ -21,19 +21,19 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.batch_base import (
     NO_BATCH_REPLY,
-    NOT_OF_THE_SDK,
+    SDK_PARSE_ERRORS,
     BatchRow,
     BatchStatus,
     batch_mask,
-    in_a_line,
+    short_line,
 )
 from fieldwork.generation.providers.gemini import GEMINI_URL, GeminiSettings
-from fieldwork.generation.providers.gemini_errors import gemini_error
-from fieldwork.generation.providers.http import Answer
-from fieldwork.generation.providers.jsontext import as_received, as_text, dumps, mended
+from fieldwork.generation.providers.gemini_errors import gemini_error, google_error_in
+from fieldwork.generation.providers.http import HttpReply
+from fieldwork.generation.providers.jsontext import as_text, dumps, load_leniently, original_part
 from fieldwork.retries import UNPROCESSED_STATUSES
 
-ENDED = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
+END_STATES = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
 
 _PAGE = 100
 _MIME = "application/jsonl"
@@ -48,25 +48,25 @@ class GeminiBatches:
     """Batches of one model; a `BatchClient`.
 
     Raises:
-        StudyError: the model is on Vertex AI, or the file of certificates is none.
+        StudyError: the model is on Vertex AI, or the file of certificates cannot be read.
     """
 
     def __init__(self, settings: GeminiSettings) -> None:
         if settings.vertex is not None:
             raise StudyError(
-                "models.*.dispatch is batch, but Vertex AI takes batches from its own storage only; "
-                "set dispatch to live, or use the Gemini API"
+                "models.*.dispatch is batch, but Vertex AI takes batches from its own storage only; set "
+                "dispatch to live, or use the Gemini API"
             )
         self._settings = settings
         self._mask = batch_mask(settings, settings.base_url or GEMINI_URL)
-        self._opened: genai.Client | None = _client(settings)
+        self._sdk_client: genai.Client | None = _client(settings)
 
     @property
     def _client(self) -> genai.Client:
-        """Open; after `close` the next call opens another."""
-        if self._opened is None:
-            self._opened = _client(self._settings)
-        return self._opened
+        """The SDK's client. After `close` the next call opens another."""
+        if self._sdk_client is None:
+            self._sdk_client = _client(self._settings)
+        return self._sdk_client
 
     def line(self, custom_id: str, body: bytes) -> bytes:
         """A request as a line of an input file."""
@@ -74,129 +74,130 @@ class GeminiBatches:
         return b"".join((head, body.replace(b"\n", b""), b"}\n"))
 
     def upload(self, path: Path) -> str:
-        """The name of the input file; streamed, not read into memory."""
-        with path.open("rb") as handle, self._explained():
+        """Stream the input file; its name."""
+        with path.open("rb") as handle, self._translated_errors():
             # the SDK asks for an io.IOBase and reads it as a file
             file = self._client.files.upload(
                 file=cast(Any, handle), config=types.UploadFileConfig(mime_type=_MIME)
             )
-            return _named(file.name)
+            return _require_name(file.name)
 
     def create(self, file_id: str, run_id: str) -> str:
-        """Start a batch; the run's id is its display name."""
+        """Start a batch with the run's id as its display name."""
         config = types.CreateBatchJobConfig(display_name=run_id)
-        with self._explained(gone="File"):
+        with self._translated_errors(missing="File"):
             job = self._client.batches.create(
                 model=self._settings.model, src=file_id, config=config
             )
-            return _named(job.name)
+            return _require_name(job.name)
 
     def find(self, run_id: str) -> str | None:
         """The name of the batch whose display name is `run_id`."""
-        with self._explained():
+        with self._translated_errors():
             for job in self._client.batches.list(config=types.ListBatchJobsConfig(page_size=_PAGE)):
                 if job.display_name == run_id:
-                    return _named(job.name)
+                    return _require_name(job.name)
             return None
 
     def status(self, batch_id: str) -> BatchStatus:
-        """How a batch stands; the SDK does not pass on why one failed."""
-        with self._explained(gone=""):
+        """How a batch stands. The SDK does not say why one failed."""
+        with self._translated_errors(missing=""):
             status = _status(self._client.batches.get(name=batch_id))
-        return status._replace(error=status.error and self._scrubbed(status.error))
+        return status._replace(error=status.error and self._short_line(status.error))
 
     def download(self, file_id: str, into: BinaryIO) -> None:
         """Stream a file of results."""
-        with self._explained(gone=""):
+        with self._translated_errors(missing=""):
             self._client.files.download(file=file_id, destination=cast(Any, into))
 
     def row(self, line: bytes) -> BatchRow:
         """A line of a results file: a reply, or an error."""
         try:
-            entry, is_whole = mended(line)
+            entry, is_whole = load_leniently(line)
             key = entry["key"]
             if not isinstance(key, str):
-                raise ValueError("a key is a string")
+                raise ValueError("key is not a string")
             reply = entry.get("response")
             if reply is not None:
-                raw = dumps(reply) if is_whole else as_received(line, "response")
+                raw = dumps(reply) if is_whole else original_part(line, "response")
                 raw = self._mask.reply(raw)
                 return BatchRow(key, 200, raw, self._id_of(reply.get("responseId")))
             error = entry.get("error") or entry["status"]
             error = error.get("error", error)
             code = int(error.get("code") or 2)
-            return BatchRow(key, _HTTP_STATUS.get(code, code), self._told({"error": error}))
+            return BatchRow(key, _HTTP_STATUS.get(code, code), self._masked_json({"error": error}))
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"no row of results: {error}") from error
+            raise ValueError(f"not a row of results: {error}") from error
 
     def discard(self, file_id: str) -> None:
         """Delete an input file."""
-        with self._explained(gone=""):
+        with self._translated_errors(missing=""):
             self._client.files.delete(name=file_id)
 
     def close(self) -> None:
         """Close the connections."""
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+        if self._sdk_client is not None:
+            self._sdk_client.close()
+            self._sdk_client = None
 
     @contextmanager
-    def _explained(self, gone: str | None = None) -> Iterator[None]:
-        """Raise what settlement knows.
+    def _translated_errors(self, missing: str | None = None) -> Iterator[None]:
+        """Raise the errors that `BatchClient` declares.
 
         Args:
-            gone: 403 and 404 mean, where the message holds this, that what the call names is not there.
+            missing: where the message of a 403 or 404 holds this, the call names what is not there.
         """
         try:
             yield
         except errors.APIError as error:
-            is_gone = gone is not None and gone in str(error.message)
-            if error.code in (403, 404) and is_gone:
+            is_missing = missing is not None and missing in str(error.message)
+            if error.code in (403, 404) and is_missing:
                 raise RejectedError(
-                    f"HTTP {error.code}: {self._scrubbed(str(error.message))}"
+                    f"HTTP {error.code}: {self._short_line(str(error.message))}"
                 ) from None
             raise self._status_error(error) from None
         except httpx2.HTTPError as error:
-            said = self._scrubbed(f"{type(error).__name__} {error}")
-            raise TransientError(said, maybe_billed=True) from None
-        except NOT_OF_THE_SDK:
+            message = self._short_line(f"{type(error).__name__} {error}")
+            raise TransientError(message, maybe_billed=True) from None
+        except SDK_PARSE_ERRORS:
             raise TransientError(NO_BATCH_REPLY, maybe_billed=True) from None
 
     def _status_error(self, error: errors.APIError) -> Exception:
-        found = getattr(error.response, "headers", None) or {}
-        headers = {str(name).lower(): str(value) for name, value in found.items()}
-        raw = self._told(error.details)
-        answer = Answer(int(error.code or 0), raw, headers, datetime.now(UTC), 0.0)
-        explained = gemini_error(answer, raw, self._settings.base_url or GEMINI_URL)
-        if isinstance(explained, TransientError):
-            explained.maybe_billed = answer.status not in UNPROCESSED_STATUSES
-        return explained
+        raw_headers = getattr(error.response, "headers", None) or {}
+        headers = {str(name).lower(): str(value) for name, value in raw_headers.items()}
+        raw = dumps(error.details)
+        reply = HttpReply(int(error.code or 0), raw, headers, datetime.now(UTC), 0.0)
+        details = google_error_in(error.details, raw, self._mask.text)
+        exception = gemini_error(reply, details, self._settings.base_url or GEMINI_URL)
+        if isinstance(exception, TransientError):
+            exception.maybe_billed = reply.status not in UNPROCESSED_STATUSES
+        return exception
 
     def _id_of(self, value: object) -> str | None:
         name = as_text(value)
         return name and self._mask.text(name)
 
-    def _scrubbed(self, text: str) -> str:
-        return in_a_line(text, self._mask)
+    def _short_line(self, text: str) -> str:
+        return short_line(text, self._mask)
 
-    def _told(self, error: Any) -> bytes:
+    def _masked_json(self, error: Any) -> bytes:
         return self._mask.raw(dumps(error))
 
 
 def _client(settings: GeminiSettings) -> genai.Client:
     try:
-        trusted = ssl.create_default_context(cafile=settings.ca_file)
+        ssl_context = ssl.create_default_context(cafile=settings.ca_file)
     except OSError as error:
         raise StudyError(
-            f"{settings.ca_file}: no certificates can be read ({error}); models.*.ca_file names a PEM "
+            f"{settings.ca_file}: no certificate can be read ({error}); set models.*.ca_file to a PEM "
             f"file"
         ) from error
-    client_args: dict[str, Any] = {"verify": trusted, "follow_redirects": False}
+    client_args: dict[str, Any] = {"verify": ssl_context, "follow_redirects": False}
     if settings.proxy:
         client_args["proxy"] = settings.proxy
     return genai.Client(
         vertexai=False,
-        # servers without keys ignore it; the SDK insists on one
+        # the SDK insists on a key; servers without keys ignore it
         api_key=settings.api_key or "none",
         http_options=types.HttpOptions(
             base_url=(settings.base_url or GEMINI_URL).rstrip("/"),
@@ -208,24 +209,24 @@ def _client(settings: GeminiSettings) -> genai.Client:
     )
 
 
-def _named(name: str | None) -> str:
+def _require_name(name: str | None) -> str:
     if not name:
-        raise ValueError("a reply without a name")
+        raise ValueError("the reply holds no name")
     return name
 
 
 def _status(job: types.BatchJob) -> BatchStatus:
     if job.state is None:
-        raise ValueError("a batch without a state")
+        raise ValueError("the batch has no state")
     state = job.state.name.removeprefix("JOB_STATE_")
-    made = job.dest.file_name if job.dest else None
+    results_file = job.dest.file_name if job.dest else None
     stats = job.completion_stats
-    said = f"the batch failed: {job.error.message if job.error else 'the service says no more'}"
+    failure = f"the batch failed: {job.error.message if job.error else 'for no stated reason'}"
     return BatchStatus(
         state=state.lower(),
-        ended=state in ENDED,
+        is_over=state in END_STATES,
         created_at=job.create_time.astimezone(UTC) if job.create_time else None,
         n_done=(stats.successful_count or 0) + (stats.failed_count or 0) if stats else 0,
-        files=(made,) if made else (),
-        error=said if state == "FAILED" else None,
+        files=(results_file,) if results_file else (),
+        error=failure if state == "FAILED" else None,
     )

@@ -1,7 +1,7 @@
-"""OpenAI's batches, and Azure's, through the official SDK, which here never tries anything twice.
+"""Batches of OpenAI and Azure through the official SDK, which is set to try nothing twice.
 
-A line of the input file holds the very bytes that a live call would send, but for line breaks: JSON
-allows them between its parts, JSONL does not. Input files are streamed from disk, results to it.
+A line of the input file holds the same bytes as a live call, without line breaks: JSON allows them
+between its parts, JSONL does not. Input files are streamed from disk, and results are streamed to it.
 """
 
 import ssl
@@ -19,13 +19,13 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError, TransientError
 from fieldwork.generation.providers.batch_base import (
     NO_BATCH_REPLY,
-    NOT_OF_THE_SDK,
+    SDK_PARSE_ERRORS,
     BatchRow,
     BatchStatus,
     batch_mask,
-    in_a_line,
+    short_line,
 )
-from fieldwork.generation.providers.jsontext import as_received, as_text, dumps, mended
+from fieldwork.generation.providers.jsontext import as_text, dumps, load_leniently, original_part
 from fieldwork.generation.providers.openai import OpenAISettings
 from fieldwork.retries import (
     THROTTLED_STATUSES,
@@ -35,7 +35,7 @@ from fieldwork.retries import (
 )
 
 RUN = "fieldwork_run"
-ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+END_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
 
 _EMPTY_ACCOUNT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _NO_ROOM = "token_limit_exceeded"
@@ -48,10 +48,10 @@ class OpenAIBatches:
     """Batches of one model; a `BatchClient`.
 
     Args:
-        wire: what a live call would send for a body; `OpenAI.wire`.
+        wire: makes the bytes that a live call would send for a body; `OpenAI.wire`.
 
     Raises:
-        StudyError: the file of certificates is none.
+        StudyError: the file of certificates cannot be read.
     """
 
     def __init__(self, settings: OpenAISettings, wire: Callable[[bytes], bytes]) -> None:
@@ -60,14 +60,14 @@ class OpenAIBatches:
         # Azure's interface has no version in its paths
         self._url = "/chat/completions" if self._is_azure else "/v1/chat/completions"
         self._mask = batch_mask(settings, settings.base_url)
-        self._opened: openai.OpenAI | None = _client(settings)
+        self._sdk_client: openai.OpenAI | None = _client(settings)
 
     @property
     def _client(self) -> openai.OpenAI:
-        """Open; after `close` the next call opens another."""
-        if self._opened is None:
-            self._opened = _client(self._settings)
-        return self._opened
+        """The SDK's client. After `close` the next call opens another."""
+        if self._sdk_client is None:
+            self._sdk_client = _client(self._settings)
+        return self._sdk_client
 
     def line(self, custom_id: str, body: bytes) -> bytes:
         """A request as a line of an input file."""
@@ -75,14 +75,14 @@ class OpenAIBatches:
         return b"".join((head, b',"body":', self._wire(body).replace(b"\n", b""), b"}\n"))
 
     def upload(self, path: Path) -> str:
-        """The id of the input file; streamed, not read into memory."""
-        with path.open("rb") as handle, self._explained():
+        """Stream the input file; its id."""
+        with path.open("rb") as handle, self._translated_errors():
             file = (path.name, handle, "application/jsonl")
             return str(self._client.files.create(file=file, purpose="batch").id)
 
     def create(self, file_id: str, run_id: str) -> str:
-        """Start a batch; the run's id stands in its metadata."""
-        with self._explained():
+        """Start a batch with the run's id in its metadata."""
+        with self._translated_errors():
             if self._is_azure:
                 self._require_processed(file_id)
             return self._client.batches.create(
@@ -93,21 +93,21 @@ class OpenAIBatches:
             ).id
 
     def _require_processed(self, file_id: str) -> None:
-        """Azure takes a file some time after it was uploaded."""
+        """Azure can use a file only some time after its upload."""
         state = str(self._client.files.retrieve(file_id).status)
         if state in ("error", "failed", "deleted"):
             raise RejectedError(f"the file of requests is {state}")
         if state != "processed":
-            raise TransientError(f"the file of requests is {state} yet")
+            raise TransientError(f"the file of requests is not processed yet, but {state}")
 
     def find(self, run_id: str) -> str | None:
         """The id of the batch whose metadata hold `run_id`."""
-        with self._explained():
+        with self._translated_errors():
             page = self._client.batches.list(limit=_PAGE)
             while True:
                 if page.data is None:
-                    # taking this for an empty list would have a batch made twice
-                    raise ValueError("no list of batches")
+                    # taken for an empty list, it would cause a batch to be made twice
+                    raise ValueError("the reply holds no list of batches")
                 for batch in page.data:
                     if (batch.metadata or {}).get(RUN) == run_id:
                         return batch.id
@@ -117,14 +117,14 @@ class OpenAIBatches:
 
     def status(self, batch_id: str) -> BatchStatus:
         """How a batch stands."""
-        with self._explained():
+        with self._translated_errors():
             status = _status(self._client.batches.retrieve(batch_id))
-        return status._replace(error=status.error and self._scrubbed(status.error))
+        return status._replace(error=status.error and self._short_line(status.error))
 
     def download(self, file_id: str, into: BinaryIO) -> None:
         """Stream a file of results."""
         with (
-            self._explained(),
+            self._translated_errors(),
             self._client.files.with_streaming_response.content(file_id) as reply,
         ):
             for piece in reply.iter_bytes():
@@ -133,93 +133,98 @@ class OpenAIBatches:
     def row(self, line: bytes) -> BatchRow:
         """A line of an output or error file."""
         try:
-            entry, is_whole = mended(line)
+            entry, is_whole = load_leniently(line)
             custom_id, response = entry["custom_id"], entry["response"]
             if not isinstance(custom_id, str):
-                raise ValueError("a custom_id is a string")
+                raise ValueError("custom_id is not a string")
             if response is None:
-                return BatchRow(custom_id, 0, self._told({"error": entry["error"]}))
+                return BatchRow(custom_id, 0, self._masked_json({"error": entry["error"]}))
             status, body = int(response["status_code"]), response["body"]
-            raw = self._told(body)
+            raw = self._masked_json(body)
             if status == 200:
-                raw = dumps(body) if is_whole else as_received(line, "response", "body")
+                raw = dumps(body) if is_whole else original_part(line, "response", "body")
                 raw = self._mask.reply(raw)
             return BatchRow(custom_id, status, raw, self._id_of(response.get("request_id")))
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"no row of results: {error}") from error
+            raise ValueError(f"not a row of results: {error}") from error
 
     def discard(self, file_id: str) -> None:
         """Delete an input file."""
-        with self._explained():
+        with self._translated_errors():
             self._client.files.delete(file_id)
 
     def close(self) -> None:
         """Close the connections."""
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+        if self._sdk_client is not None:
+            self._sdk_client.close()
+            self._sdk_client = None
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except openai.APIStatusError as error:
             raise self._status_error(error) from None
         except (openai.OpenAIError, httpx2.HTTPError) as error:
             cause = error.__cause__ or error
-            said = self._scrubbed(f"{type(cause).__name__} {cause}")
-            raise TransientError(said, maybe_billed=True) from None
-        except NOT_OF_THE_SDK:
+            message = self._short_line(f"{type(cause).__name__} {cause}")
+            raise TransientError(message, maybe_billed=True) from None
+        except SDK_PARSE_ERRORS:
             raise TransientError(NO_BATCH_REPLY, maybe_billed=True) from None
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
-        status, where = error.status_code, self._settings.base_url
-        said = f"HTTP {status}: {self._scrubbed(_message(error))}"
-        if status == 402 or {error.code, error.type} & _EMPTY_ACCOUNT:
-            return StudyError(f"{where}: {said}; add credit to the account, then run again")
+        status, server = error.status_code, self._settings.base_url
+        message = f"HTTP {status}: {self._short_line(_message(error))}"
+        # a server may send anything for a code
+        codes = {code for code in (error.code, error.type) if isinstance(code, str)}
+        if status == 402 or codes & _EMPTY_ACCOUNT:
+            return StudyError(f"{server}: {message}; add credit to the account, then run again")
         if status in (401, 403):
-            return StudyError(f"{where}: {said}; check the key named in models.*.api_key_env")
+            return StudyError(
+                f"{server}: {message}; check the key in the environment variable that "
+                f"models.*.api_key_env names"
+            )
         if 300 <= status < 400:
             return StudyError(
-                f"{where}: {said}; the server sends calls elsewhere: check models.*.base_url"
+                f"{server}: {message}; the server redirects calls: check models.*.base_url"
             )
         if status in TRANSIENT_STATUSES:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
             return TransientError(
-                said,
+                message,
                 retry_after_s(headers),
-                throttled=status in THROTTLED_STATUSES,
+                is_throttled=status in THROTTLED_STATUSES,
                 maybe_billed=status not in UNPROCESSED_STATUSES,
             )
-        return RejectedError(said)
+        return RejectedError(message)
 
     def _id_of(self, value: object) -> str | None:
         name = as_text(value)
         return name and self._mask.text(name)
 
-    def _scrubbed(self, text: str) -> str:
-        return in_a_line(text, self._mask)
+    def _short_line(self, text: str) -> str:
+        return short_line(text, self._mask)
 
-    def _told(self, error: Any) -> bytes:
+    def _masked_json(self, error: Any) -> bytes:
         return self._mask.raw(dumps(error))
 
 
 def _client(settings: OpenAISettings) -> openai.OpenAI:
     try:
-        trusted = ssl.create_default_context(cafile=settings.ca_file)
+        ssl_context = ssl.create_default_context(cafile=settings.ca_file)
     except OSError as error:
         raise StudyError(
-            f"{settings.ca_file}: no certificates can be read ({error}); models.*.ca_file names a PEM "
+            f"{settings.ca_file}: no certificate can be read ({error}); set models.*.ca_file to a PEM "
             f"file"
         ) from error
-    shared: dict[str, Any] = {
-        # servers without keys ignore it; the SDK insists on one
+    options: dict[str, Any] = {
+        # the SDK insists on a key; servers without keys ignore it
         "api_key": settings.api_key or "none",
         "max_retries": 0,
         "timeout": settings.timeout_s,
         "default_headers": dict(settings.headers),
         "http_client": httpx2.Client(
-            verify=trusted,
+            verify=ssl_context,
             proxy=settings.proxy,
             timeout=settings.timeout_s,
             follow_redirects=False,
@@ -229,31 +234,31 @@ def _client(settings: OpenAISettings) -> openai.OpenAI:
     client: openai.OpenAI
     if settings.azure_version is not None:
         client = openai.AzureOpenAI(
-            azure_endpoint=base, api_version=settings.azure_version, **shared
+            azure_endpoint=base, api_version=settings.azure_version, **options
         )
     else:
-        client = openai.OpenAI(base_url=base, **shared)
-    # the environment may name others than live calls are made for
+        client = openai.OpenAI(base_url=base, **options)
+    # live calls name neither, and the SDK would take them from the environment
     client.organization = client.project = None
     return client
 
 
 def _status(batch: Batch) -> BatchStatus:
     errors = (batch.errors.data if batch.errors else None) or []
-    said = "; ".join(f"{error.code}: {error.message}" for error in errors[:3])
-    more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""
+    causes = "; ".join(f"{error.code}: {error.message}" for error in errors[:3])
+    rest = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""
     files = [name for name in (batch.output_file_id, batch.error_file_id) if name]
     counts = batch.request_counts
     has_failed = batch.status == "failed"
     if not isinstance(batch.status, str):
-        raise ValueError("a batch without a status")
+        raise ValueError("the batch has no status")
     return BatchStatus(
         state=batch.status,
-        ended=batch.status in ENDED,
+        is_over=batch.status in END_STATES,
         created_at=datetime.fromtimestamp(batch.created_at, UTC),
         n_done=counts.completed + counts.failed if counts else 0,
         files=tuple(files),
-        error=f"the batch failed: {said or 'for no stated reason'}{more}" if has_failed else None,
+        error=f"the batch failed: {causes or 'for no stated reason'}{rest}" if has_failed else None,
         no_room=has_failed and not files and any(error.code == _NO_ROOM for error in errors),
     )
 

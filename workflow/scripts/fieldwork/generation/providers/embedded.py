@@ -1,12 +1,12 @@
-"""A real, small model that runs anywhere: the sentence encoder picks among candidate answers.
+"""A small real model that runs on any machine: a sentence encoder chooses among candidate answers.
 
 score(answer) = cosine(v, answer), with v = normalise((1 - w) · question + w · context), where the
 context's vector is the mean of its messages' (the assistant's left out). Answers are sampled from
 softmax(sharpness · score / temperature), without replacement for lists; temperature 0 takes the best.
-It is an embedding baseline, not a chat model: nothing it says tells what a chat model would say.
+It is an embedding baseline and not a chat model: its answers do not predict those of a chat model.
 
-A context comes first in the body and ends with a line break, which stands nowhere else in it: `send`
-cuts there, and reads a context once, however many questions follow.
+A body begins with the context and a line break, and has no other line break. `send` cuts it there, and
+encodes a context once, however many questions follow.
 """
 
 import asyncio
@@ -50,15 +50,15 @@ class EmbeddedSettings(NamedTuple):
     context_weight: float
 
 
-class Embedded:
+class EmbeddedModel:
     """The provider `embedded`.
 
     Args:
-        code: version of this module's code, part of the endpoint: answers of another version of the
-            model are not this one's.
+        code: version of this module's code. It is part of the endpoint, because another version of the
+            code may give other answers.
     """
 
-    # not for speed, there is one processor at work: so many answers share a commit of the ledger
+    # calls do not run at the same time; so many answers share one commit to the ledger
     concurrency = 64
     timeout_s: float | None = None
     sends_temperature = True
@@ -72,15 +72,15 @@ class Embedded:
 
     def prefix(self, context: Sequence[Message]) -> bytes:
         """The context's messages; equal contexts give equal bytes."""
-        told = "".join(f"{_json([m.role, m.content])}, " for m in context)
-        return _START + told.encode() + b"\n"
+        messages = "".join(f"{_json([m.role, m.content])}, " for m in context)
+        return _START + messages.encode() + b"\n"
 
     def question(self, item: Item, sampling: Sampling) -> bytes:
         """The rest of the call; raises StudyError for a list item without candidate answers."""
         if not item.choices:
             raise StudyError(
-                f"item {item.item_id!r} has no candidate answers, and an embedded model can only "
-                f"choose among given ones; add them to the task's candidates file"
+                f"item {item.item_id!r} has no candidate answers, but an embedded model can only choose "
+                f"among candidates; add some to the task's candidates file"
             )
         call = {
             "kind": item.kind,
@@ -93,71 +93,74 @@ class Embedded:
         return f"{_json(['user', item.prompt])}], {_json(call)[1:-1]}".encode()
 
     def delivery(self, context_id: str | None) -> bytes:  # noqa: ARG002
-        """Nothing steers delivery."""
+        """Empty: there is no delivery."""
         return b""
 
     async def send(self, body: bytes) -> Exchange:
-        """Answer at once, on this machine."""
+        """Answer on this machine, at once."""
         await asyncio.sleep(0)
         head, _, tail = body.rpartition(b"\n")
         call = json.loads(_START + tail)
         scores = self._scores(call, head)
-        chosen = _choose(scores, call, head)
-        raw: dict[str, Any] = {"chosen": chosen, "scores": [round(float(s), 5) for s in scores]}
-        raw["text"] = _as_text([call["choices"][i] for i in chosen], chosen, call["kind"])
-        return Exchange(json.dumps(raw).encode())
+        indices = _choose(scores, call, head)
+        reply: dict[str, Any] = {
+            "chosen": indices,
+            "scores": [round(float(score), 5) for score in scores],
+            "text": _as_text([call["choices"][i] for i in indices], indices, call["kind"]),
+        }
+        return Exchange(json.dumps(reply).encode())
 
     def _scores(self, call: dict[str, Any], head: bytes) -> Scores:
         query = self._vector(call["question"])
-        read = self._context(head)
-        if read is not None:
+        context = self._context(head)
+        if context is not None:
             weight = self._settings.context_weight
-            query = (1 - weight) * query + weight * read
+            query = (1 - weight) * query + weight * context
         choices = np.stack([self._vector(choice) for choice in call["choices"]])
-        # five decimals: far below any difference that matters, far above what hardware can move
+        # differences between machines are far smaller than five decimals, those that matter far larger
         return np.round(choices @ _unit(query), 5)
 
     def _context(self, head: bytes) -> Scores | None:
-        """The vector of a body's context; None where there is nothing to read in it."""
+        """The vector of a body's context; None where no message holds text."""
         key = hashlib.sha256(head).digest()
         if key not in self._contexts:
             messages = json.loads(head.rstrip(b", ") + b"]}")["messages"]
             texts = _context_texts([Message(role, content) for role, content in messages])
-            read = [self._vector(text) for text in texts]
-            self._contexts[key] = _unit(np.mean(read, axis=0)) if read else None
+            vectors = [self._vector(text) for text in texts]
+            self._contexts[key] = _unit(np.mean(vectors, axis=0)) if vectors else None
         return self._contexts[key]
 
     def _vector(self, text: str) -> Scores:
         key = text_key(text)
-        known = self._vectors.get(key)
-        if known is None:
-            known = self._encoder.encode([text])[0].astype(np.float64)
-            # under the hash: the texts of all contexts can be gigabytes, and live elsewhere already
-            self._vectors[key] = known
-        return known
+        vector = self._vectors.get(key)
+        if vector is None:
+            vector = self._encoder.encode([text])[0].astype(np.float64)
+            # under a hash of the text: the texts of all contexts may take gigabytes
+            self._vectors[key] = vector
+        return vector
 
     def read(self, raw: bytes) -> Reply:
-        """The text; there is nothing else to read."""
+        """Read the text; there is nothing else in a reply."""
         try:
             text = str(json.loads(raw)["text"])
         except (ValueError, KeyError, TypeError) as error:
-            raise TransientError(f"no answer of the embedded model: {error}") from error
+            raise TransientError(f"not a reply of the embedded model: {error}") from error
         return Reply(text=text, outcome="ok", finish_reason="stop")
 
     def is_asked_for(self, returned_model: str) -> bool:  # noqa: ARG002
-        """Nobody else could answer."""
+        """True: no other model can answer."""
         return True
 
-    def masked(self, text: str) -> str:
-        """There are no secrets."""
+    def mask(self, text: str) -> str:
+        """The text itself: calls carry no secrets."""
         return text
 
     async def models(self) -> list[ModelInfo] | None:
-        """There is no server to ask."""
+        """None: there is no server."""
         return None
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection."""
 
 
 def _context_texts(context: Sequence[Message]) -> list[str]:
@@ -180,14 +183,14 @@ def _choose(scores: Scores, call: dict[str, Any], head: bytes) -> list[int]:
 
 
 def _seed_of(call: dict[str, Any], head: bytes) -> int:
-    """A hash of the whole call, as JSON with its keys in order: the draw must not move with the wire."""
+    """A hash of the whole call as JSON with sorted keys: the draw must not depend on the wire's form."""
     rest = dict(call)
-    (asked,) = rest.pop("messages")
-    before = _json({name: rest[name] for name in rest if name < "messages"})
-    after = _json({name: rest[name] for name in rest if name > "messages"})
-    digest = hashlib.sha256(f'{before[:-1]}, "messages": ['.encode())
+    (question,) = rest.pop("messages")
+    start = _json({name: rest[name] for name in rest if name < "messages"})
+    end = _json({name: rest[name] for name in rest if name > "messages"})
+    digest = hashlib.sha256(f'{start[:-1]}, "messages": ['.encode())
     digest.update(head[len(_START) :])
-    digest.update(f"{_json(asked)}], {after[1:]}".encode())
+    digest.update(f"{_json(question)}], {end[1:]}".encode())
     return int.from_bytes(digest.digest()[:16], "big")
 
 
@@ -195,7 +198,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, sort_keys=True)
 
 
-def _as_text(answers: Sequence[str], chosen: Sequence[int], kind: str) -> str:
+def _as_text(answers: Sequence[str], indices: Sequence[int], kind: str) -> str:
     if kind == "choice":
-        return ascii_uppercase[chosen[0]]
+        return ascii_uppercase[indices[0]]
     return "\n".join(f"{rank}. {answer}" for rank, answer in enumerate(answers, start=1))

@@ -1,9 +1,8 @@
 """Gemini's generateContent, on the Gemini API and on Vertex AI.
 
-A raw line break cannot stand inside JSON text, so one marks the seam between context and question. With
-explicit caches `send` cuts there: what stands before becomes the name of a cache, and the question
-follows it. The body that the ledger's key is made of stays whole, so an answer is the same one with and
-without a cache.
+JSON text holds no raw line break, so a line break marks where the context ends and the question begins.
+With explicit caches, `send` cuts the body there and sends the name of a cache in the context's place. The
+ledger's key covers the whole body, so an answer is found again with and without a cache.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,16 +20,20 @@ from fieldwork.generation.providers.base import (
     defects_of,
 )
 from fieldwork.generation.providers.gemini_caches import CacheSettings, ContextCaches
-from fieldwork.generation.providers.gemini_errors import gemini_error, refusal
+from fieldwork.generation.providers.gemini_errors import (
+    gemini_error,
+    google_error_in,
+    parse_google_error,
+)
 from fieldwork.generation.providers.gemini_outcomes import ACCOUNT_STOPPED, outcome_of
-from fieldwork.generation.providers.http import Answer, Http, HttpSettings
+from fieldwork.generation.providers.http import Http, HttpReply, HttpSettings
 from fieldwork.generation.providers.jsontext import (
     as_count,
     as_map,
     as_text,
     dumps,
+    load_leniently,
     loads,
-    mended,
     well_formed,
 )
 from fieldwork.generation.providers.snapshots import is_one_of
@@ -54,26 +57,26 @@ class GeminiSettings(NamedTuple):
 
     Attributes:
         model: its id.
-        base_url: host of the service; None for Google's own, by `vertex`.
+        base_url: host of the service; None for Google's own, which depends on `vertex`.
         api_version: version of the interface.
         api_key: None with Vertex AI.
         vertex: the project on Google Cloud; None for the Gemini API.
-        token_env: environment variable with a token for Vertex AI; None asks google-auth.
+        token_env: environment variable with a token for Vertex AI; None takes it from google-auth.
         send_temperature: False for models that refuse it.
         send_seed: pass the replicate's seed on, cut to 31 bits.
-        thinking_budget: tokens a model may think; None leaves it to the model.
+        thinking_budget: tokens of reasoning that a model may use; None leaves it to the model.
         safety: threshold for every harm category, or category → threshold; None leaves the defaults.
         timeout_s: seconds a call may take in all.
         concurrency: calls under way at once.
-        headers: further ones, sent with every call.
-        secrets: values among them that are never shown, besides those whose names say so.
-        proxy: address of a proxy; None asks the environment.
-        ca_file: certificates in PEM to trust besides the system's.
-        flex: ask for the cheaper, slower service tier.
-        explicit_cache: leave contexts with the server instead of sending them with every question.
-        cache_ttl_s: seconds such a cache lives unless renewed.
-        cache_min_tokens: contexts below, by estimate, are sent whole.
-        accept_models: returned versions that count as the model, besides itself and its snapshots.
+        headers: further headers, sent with every call.
+        secrets: values of headers to mask, besides those whose names say that they are secret.
+        proxy: address of a proxy; None takes it from the environment.
+        ca_file: PEM file of certificates to trust besides the system's.
+        flex: ask for the cheaper and slower service tier.
+        explicit_cache: store contexts with the server instead of sending them with every question.
+        cache_ttl_s: seconds that such a cache lives unless it is renewed.
+        cache_min_tokens: contexts with fewer tokens, by estimate, are sent whole.
+        accept_models: returned versions that count as the model, besides its own id and snapshots.
     """
 
     model: str
@@ -104,7 +107,7 @@ class Gemini:
 
     def __init__(self, settings: GeminiSettings) -> None:
         self.settings = settings
-        self._asked = (settings.model, *settings.accept_models)
+        self._accepted_models = (settings.model, *settings.accept_models)
         self.concurrency = settings.concurrency
         self.timeout_s: float | None = settings.timeout_s
         self.sends_temperature = settings.send_temperature
@@ -124,9 +127,9 @@ class Gemini:
                 ttl_s=max(1, round(settings.cache_ttl_s)),
                 min_tokens=settings.cache_min_tokens,
                 # each call under way may be about another context
-                most=settings.concurrency,
+                max_caches=settings.concurrency,
             ),
-            self._call,
+            self._request,
         )
 
     def prefix(self, context: Sequence[Message]) -> bytes:
@@ -142,7 +145,7 @@ class Gemini:
         return start + b"\n" if context else start
 
     def question(self, item: Item, sampling: Sampling) -> bytes:
-        """The item's prompt and all that steers sampling."""
+        """The item's prompt and all settings of sampling."""
         settings, config = self.settings, {"maxOutputTokens": sampling.max_tokens}
         options: dict[str, Any] = {"generationConfig": config, **self._options}
         if settings.send_temperature and sampling.temperature is not None:
@@ -155,20 +158,20 @@ class Gemini:
         return dumps(_content("user", item.prompt)) + b"]," + dumps(options)[1:-1]
 
     def delivery(self, context_id: str | None) -> bytes:  # noqa: ARG002
-        """The service tier; caches go by the context itself."""
+        """The service tier. Caches depend on the context alone."""
         return b',"serviceTier":"flex"' if self.settings.flex else b""
 
     async def send(self, body: bytes) -> Exchange:
-        """One POST, after one that makes or renews the context's cache where that is due."""
+        """Send one POST; before it, where due, one that makes or renews the context's cache."""
         headers = await self._token.headers() if self._token else None
         wire, cache = await self._wire(body)
-        answer = await self._http.call("POST", self.endpoint, wire, headers)
-        if answer.status != 200:
-            if cache is not None and answer.status in (403, 404):
+        reply = await self._http.call("POST", self.endpoint, wire, headers)
+        if reply.status != 200:
+            if cache is not None and reply.status in (403, 404):
                 self._caches.forget(cache)
                 raise TransientError("the server no longer has the cached context")
-            raise self._error(answer)
-        return answer.exchange(_request_id(answer.raw))
+            raise self._exception(reply)
+        return reply.exchange()
 
     async def _wire(self, body: bytes) -> tuple[bytes, str | None]:
         seam = body.rfind(b"\n") + 1 if self.settings.explicit_cache else 0
@@ -177,28 +180,30 @@ class Gemini:
             return body, None
         return b"".join((b'{"cachedContent":', dumps(name), b',"contents":[', body[seam:])), name
 
-    async def _call(self, method: str, path: str, body: bytes | None = None) -> Answer:
+    async def _request(self, method: str, path: str, body: bytes | None = None) -> HttpReply:
         headers = await self._token.headers() if self._token else None
-        answer = await self._http.call(method, f"{self._root}/{path}", body, headers)
-        if answer.status != 200:
-            raise self._error(answer)
-        return answer
+        reply = await self._http.call(method, f"{self._root}/{path}", body, headers)
+        if reply.status != 200:
+            raise self._exception(reply)
+        return reply
 
-    def _error(self, answer: Answer) -> Exception:
-        return gemini_error(answer, self._http.scrubbed(answer.raw), self.endpoint)
+    def _exception(self, reply: HttpReply) -> Exception:
+        error = parse_google_error(reply.raw, self._http.mask)
+        return gemini_error(reply, error, self.endpoint)
 
     def read(self, raw: bytes) -> Reply:
-        """Read a reply; the safety filters' verdicts are outcomes.
+        """Read a reply. What the safety filters say is its outcome.
 
         Raises:
             TransientError: the bytes are no reply of this interface.
-            StudyError: the account may generate nothing any more.
+            StudyError: the account may not generate anything any more.
         """
+        body: Any = None
         try:
-            body, is_whole = mended(raw)
+            body, is_whole = load_leniently(raw)
             reply = _reply(body, is_whole=is_whole)
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-            raise self._unread(raw) from error
+            raise self._unreadable(body, raw) from error
         if reply.finish_reason in ACCOUNT_STOPPED:
             raise StudyError(
                 f"{self.endpoint}: the account is limited or disabled ({reply.finish_reason}); see "
@@ -206,45 +211,47 @@ class Gemini:
             )
         return reply
 
-    def _unread(self, raw: bytes) -> TransientError:
-        said = refusal(self._http.scrubbed(raw)).message
-        return TransientError(f"no generated content: {said}", maybe_billed=True)
+    def _unreadable(self, body: object, raw: bytes) -> TransientError:
+        message = google_error_in(body, raw, self._http.mask).message
+        return TransientError(f"no generated content: {message}", maybe_billed=True)
 
     def is_asked_for(self, returned_model: str) -> bool:
         """The model, a numbered snapshot of it, or one of `accept_models`."""
-        return is_one_of(returned_model.rpartition("/")[2], self._asked)
+        return is_one_of(returned_model.rpartition("/")[2], self._accepted_models)
 
-    def masked(self, text: str) -> str:
-        """`text` without the key, and without what headers and the proxy's address hold of secrets."""
-        return self._http.scrubbed(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+    def mask(self, text: str) -> str:
+        """`text` without the key and the secrets in headers and in the proxy's address."""
+        return self._http.mask(text)
 
     async def models(self) -> list[ModelInfo] | None:
-        """The service's list, without shutdown dates, which it does not tell; None for Vertex AI.
+        """The service's list, which gives no shutdown dates; None for Vertex AI.
 
         Raises:
-            TransientError: worth another try.
+            TransientError: another try may succeed.
+            RejectedError: the service rejects the call.
             StudyError: the service refuses the key.
         """
         if self.settings.vertex is not None:
             return None
-        found: list[ModelInfo] = []
+        models: list[ModelInfo] = []
         page = ""
         while True:
             query = urlencode({"pageSize": 1000, **({"pageToken": page} if page else {})})
-            answer = await self._call("GET", f"models?{query}")
+            reply = await self._request("GET", f"models?{query}")
+            body: Any = None
             try:
-                listed = loads(answer.raw)
-                names = [str(entry["name"]) for entry in listed.get("models", [])]
-                following = listed.get("nextPageToken") or ""
+                body = loads(reply.raw)
+                names = [str(entry["name"]) for entry in body.get("models", [])]
+                next_page = body.get("nextPageToken") or ""
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise self._unread(answer.raw) from error
-            found += [ModelInfo(name.removeprefix("models/")) for name in names]
-            if not following or following == page:
-                return found
-            page = following
+                raise self._unreadable(body, reply.raw) from error
+            models += [ModelInfo(name.removeprefix("models/")) for name in names]
+            if not next_page or next_page == page:
+                return models
+            page = next_page
 
     async def close(self) -> None:
-        """Delete the caches, close the connections."""
+        """Delete the caches and close the connections."""
         try:
             await self._caches.close()
         finally:
@@ -269,8 +276,8 @@ def _options(settings: GeminiSettings) -> dict[str, Any]:
         safety = dict.fromkeys(HARM_CATEGORIES, safety)
     if not safety:
         return {}
-    listed = [{"category": name, "threshold": level} for name, level in safety.items()]
-    return {"safetySettings": listed}
+    thresholds = [{"category": name, "threshold": level} for name, level in safety.items()]
+    return {"safetySettings": thresholds}
 
 
 def _content(role: str, text: str) -> dict[str, Any]:
@@ -280,8 +287,8 @@ def _content(role: str, text: str) -> dict[str, Any]:
 def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
     version = as_text(body.get("modelVersion")) or None
     candidates = body.get("candidates") or []
-    blocked = as_map(body.get("promptFeedback")).get("blockReason")
-    if not candidates and not blocked:
+    block_reason = as_map(body.get("promptFeedback")).get("blockReason")
+    if not candidates and not block_reason:
         raise ValueError("neither an answer nor a reason why there is none")
     candidate = candidates[0] if candidates else {}
     text = _text(candidate.get("content") or {})
@@ -292,25 +299,18 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
     return Reply(
         text=text,
         outcome=outcome_of(finish, text) if candidates else "filtered",
-        finish_reason=finish if candidates else as_text(blocked),
+        finish_reason=finish if candidates else as_text(block_reason),
         returned_model=version,
         fingerprint=version,
         service_tier=as_text(metadata.get("serviceTier") or metadata.get("trafficType")),
         usage=usage,
         defects=defects_of(is_whole=is_whole, has_usage=has_usage, returned_model=version),
+        request_id=as_text(body.get("responseId")),
     )
 
 
-def _request_id(raw: bytes) -> str | None:
-    """The service's name for the call; None where there is none in what came."""
-    try:
-        return as_text(as_map(mended(raw).value).get("responseId"))
-    except ValueError:
-        return None
-
-
 def _text(content: Mapping[str, Any]) -> str | None:
-    """The answer's parts joined, thoughts left out; None where it has no part with text."""
+    """The parts of the answer joined, without thoughts; None where no part has text."""
     parts = [part for part in content.get("parts") or [] if not part.get("thought")]
     texts = [part["text"] for part in parts if "text" in part]
     return well_formed("".join(texts)) if texts else None
@@ -324,7 +324,7 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     answer = as_count(usage.get("candidatesTokenCount") or 0)
     return Usage(
         input=as_count(usage["promptTokenCount"]),
-        cached=as_count(usage.get("cachedContentTokenCount") or 0),
+        cache_read=as_count(usage.get("cachedContentTokenCount") or 0),
         output=None if answer is None or thoughts is None else answer + thoughts,
         reasoning=thoughts,
     )

@@ -1,26 +1,27 @@
-"""Google's error bodies (google.rpc.Status), read and sorted: wait, give this call up, or stop."""
+"""Google's error bodies (google.rpc.Status): what they say, and what follows for the call and the run."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError
-from fieldwork.generation.providers.http import Answer
-from fieldwork.generation.providers.jsontext import loads, well_formed
+from fieldwork.generation.providers.http import HttpReply
+from fieldwork.generation.providers.jsontext import as_map, loads, well_formed
 from fieldwork.retries import TRANSIENT_STATUSES
 
 _BAD_KEY = frozenset({"API_KEY_INVALID", "API_KEY_SERVICE_BLOCKED", "API_KEY_EXPIRED"})
 
 
-class Refusal(NamedTuple):
-    """An error body.
+class GoogleError(NamedTuple):
+    """What an error body says.
 
     Attributes:
+        message: its message, else the beginning of the body; one short line.
         status: Google's name for the error, such as RESOURCE_EXHAUSTED.
-        reasons: of the ErrorInfo details.
-        quota_ids: of the QuotaFailure details.
-        retry_after_s: of the RetryInfo detail.
+        reasons: those of the ErrorInfo details.
+        quota_ids: those of the QuotaFailure details.
+        retry_after_s: the wait in the RetryInfo detail; None without one.
     """
 
     message: str
@@ -30,15 +31,27 @@ class Refusal(NamedTuple):
     retry_after_s: float | None
 
 
-def refusal(raw: bytes) -> Refusal:
-    """Read an error body; of anything else the message is its beginning."""
-    error = _error_of(raw)
-    details = list(_details(error))
-    message = " ".join(well_formed(str(error.get("message") or "")).split())[:200]
-    start = " ".join(raw[:120].decode("utf-8", "replace").split())
+def parse_google_error(raw: bytes, mask: Callable[[str], str]) -> GoogleError:
+    """Read an error body; of anything else the message is its beginning.
+
+    Args:
+        mask: removes secrets from a message.
+    """
+    try:
+        body = loads(raw)
+    except ValueError:
+        body = None
+    return google_error_in(body, raw, mask)
+
+
+def google_error_in(body: object, raw: bytes, mask: Callable[[str], str]) -> GoogleError:
+    """The error in a body, parsed and as it came."""
+    error = _error_map(body)
+    details = list(_maps(error.get("details")))
+    message = " ".join(mask(well_formed(str(error.get("message") or ""))).split())[:200]
     waits = [_seconds(detail.get("retryDelay")) for detail in details]
-    return Refusal(
-        message=message or start or "an empty body",
+    return GoogleError(
+        message=message or _beginning(raw, mask) or "an empty body",
         status=str(error.get("status", "")),
         reasons=frozenset(str(detail["reason"]) for detail in details if "reason" in detail),
         quota_ids=tuple(
@@ -50,59 +63,56 @@ def refusal(raw: bytes) -> Refusal:
     )
 
 
-def gemini_error(answer: Answer, raw: bytes, endpoint: str) -> Exception:
-    """The error for a reply that is none.
+def gemini_error(reply: HttpReply, error: GoogleError, endpoint: str) -> Exception:
+    """The exception for a reply with an error.
 
     Args:
-        raw: its body, without secrets.
-        endpoint: names the service in what the user reads.
+        endpoint: names the service in messages.
     """
-    read, status = refusal(raw), answer.status
-    said = f"HTTP {status}: {read.message}"
-    way_out = _way_out(read, status)
+    status = reply.status
+    message = f"HTTP {status}: {error.message}"
+    way_out = _way_out(error, status)
     if way_out is not None:
-        return StudyError(f"{endpoint}: {said}; {way_out}")
+        return StudyError(f"{endpoint}: {message}; {way_out}")
     if status in TRANSIENT_STATUSES:
-        return answer.transient_error(said, read.retry_after_s)
-    if "token count" in read.message and "exceeds" in read.message:
-        said += "; the prompt is longer than the model reads: lower conditions.*.token_budget"
-    return RejectedError(said)
+        return reply.transient_error(message, error.retry_after_s)
+    if "token count" in error.message and "exceeds" in error.message:
+        message += "; the prompt is too long for the model: lower conditions.*.token_budget"
+    return RejectedError(message)
 
 
-def _way_out(read: Refusal, status: int) -> str | None:
-    """What the user can do about an error that every other call would meet as well."""
-    if read.reasons & _BAD_KEY or status in (401, 403):
+def _way_out(error: GoogleError, status: int) -> str | None:
+    """What the user can do about an error that every other call would meet too; None for others."""
+    if error.reasons & _BAD_KEY or status in (401, 403):
         return (
-            "check the key named in models.*.api_key_env, or for Vertex AI the token named in token_env "
-            "and the project in models.*.vertex"
+            "check the key in the environment variable that models.*.api_key_env names; on Vertex AI "
+            "check models.*.token_env and models.*.vertex"
         )
     if status == 404:
-        return "check models.*.model: it may be retired, or not offered under models.*.api_version"
+        return (
+            "check models.*.model: the model may be retired, or missing from models.*.api_version"
+        )
     if status == 402:
         return "add credit to the account, then run again"
-    if status == 400 and read.status == "FAILED_PRECONDITION":
+    if status == 400 and error.status == "FAILED_PRECONDITION":
+        return "the account may not use this model from this place; enable billing for its project"
+    daily_quotas = [quota for quota in error.quota_ids if "PerDay" in quota]
+    if status == 429 and daily_quotas:
         return (
-            "the account cannot use this model from here as it is; enable billing for its project"
+            f"the daily quota {daily_quotas[0]} is used up; run again tomorrow, or ask Google for a "
+            f"larger quota"
         )
-    daily = [quota for quota in read.quota_ids if "PerDay" in quota]
-    if status == 429 and daily:
-        return f"the day's quota {daily[0]} is used up; run again tomorrow, or ask for a larger one"
     return None
 
 
-def _error_of(raw: bytes) -> dict[str, Any]:
-    try:
-        body = loads(raw)
-    except ValueError:
-        return {}
+def _error_map(body: object) -> Mapping[str, Any]:
     # some errors come as the only entry of a list
     first = body[0] if isinstance(body, list) and body else body
-    error = first.get("error") if isinstance(first, dict) else None
-    return error if isinstance(error, dict) else {}
+    return as_map(as_map(first).get("error"))
 
 
-def _details(error: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    return _maps(error.get("details"))
+def _beginning(raw: bytes, mask: Callable[[str], str]) -> str:
+    return " ".join(mask(raw.decode("utf-8", "replace"))[:120].split())
 
 
 def _maps(entries: object) -> Iterator[dict[str, Any]]:

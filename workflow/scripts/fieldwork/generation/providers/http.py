@@ -1,8 +1,7 @@
-"""One HTTP session a provider: connections, proxy, certificates, time limits, and what went wrong.
+"""One HTTP session per provider: connections, proxy, certificates, time limits, and error messages.
 
-Promises: one send a call, never a second; no redirect is followed; no key, header that holds one, or
-proxy password is in any error or reply; every call ends within its time limit, however slowly bytes
-drip in.
+Promises: a call is sent once and never again. No redirect is followed. No error and no reply holds a key
+or a proxy's password. Every call ends within its time limit, however slowly bytes arrive.
 """
 
 import ssl
@@ -24,19 +23,19 @@ from fieldwork.retries import GATEWAY_TIMEOUT_STATUSES, THROTTLED_STATUSES, retr
 CONNECT_S = 30.0
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_KEPT_HEADERS = ("retry-after", "x-ratelimit", "ratelimit", "x-request-id", "apim-request-id")
+_HEADERS_TO_KEEP = ("retry-after", "x-ratelimit", "ratelimit", "x-request-id", "apim-request-id")
 
 
 class HttpSettings(NamedTuple):
     """How to reach a server.
 
     Attributes:
-        headers: sent with every call; those that hold keys included.
-        secrets: never shown, besides those in headers and in the proxy's address.
-        proxy: address of a proxy; None asks the environment (HTTPS_PROXY, NO_PROXY and so on).
-        ca_file: certificates in PEM to trust besides the system's.
+        headers: sent with every call, including those that hold keys.
+        secrets: further values to mask, besides those in headers and in the proxy's address.
+        proxy: address of a proxy; None takes it from the environment (HTTPS_PROXY, NO_PROXY and so on).
+        ca_file: PEM file of certificates to trust besides the system's.
         timeout_s: seconds a call may take in all.
-        connections: open at once.
+        connections: connections open at once.
     """
 
     headers: Mapping[str, str] = {}
@@ -47,12 +46,12 @@ class HttpSettings(NamedTuple):
     connections: int = 16
 
 
-class Answer(NamedTuple):
-    """A reply of whatever status.
+class HttpReply(NamedTuple):
+    """A reply of any status.
 
     Attributes:
-        raw: its body, with each secret of ours masked that the server repeats.
-        headers: those that tell limits, waits and the call's id; names in lower case.
+        raw: its body; secrets of ours that the server repeats are masked.
+        headers: those about limits, waits and the call's id; names in lower case.
     """
 
     status: int
@@ -61,11 +60,11 @@ class Answer(NamedTuple):
     started_at: datetime
     latency_s: float
 
-    def exchange(self, request_id: str | None = None) -> Exchange:
-        """The call as the ledger keeps it; the id is the header's where none is given."""
+    def exchange(self) -> Exchange:
+        """The reply as a provider returns it."""
         headers = self.headers
-        named = request_id or headers.get("x-request-id") or headers.get("apim-request-id")
-        return Exchange(self.raw, self.started_at, self.latency_s, named, headers)
+        request_id = headers.get("x-request-id") or headers.get("apim-request-id")
+        return Exchange(self.raw, self.started_at, self.latency_s, request_id, headers)
 
     def transient_error(self, message: str, wait_s: float | None = None) -> TransientError:
         """The error for a status of `TRANSIENT_STATUSES`.
@@ -76,19 +75,19 @@ class Answer(NamedTuple):
         return TransientError(
             message,
             wait_s if wait_s is not None else retry_after_s(self.headers, self.started_at),
-            throttled=self.status in THROTTLED_STATUSES,
+            is_throttled=self.status in THROTTLED_STATUSES,
             maybe_billed=self.status in GATEWAY_TIMEOUT_STATUSES,
         )
 
 
 class Http:
-    """A session, opened by the first call; after `close` the next call opens another.
+    """A session that the first call opens. After `close` the next call opens another.
 
     Args:
-        address: where all calls go; decides on the proxy.
+        address: where all calls go; it decides on the proxy.
 
     Raises:
-        StudyError: the address, the proxy or the file of certificates is none.
+        StudyError: the address, the proxy or the file of certificates is not valid.
     """
 
     def __init__(self, settings: HttpSettings, address: str) -> None:
@@ -107,11 +106,11 @@ class Http:
         url: str,
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """One call; any status but a redirect or a proxy's refusal is the caller's to judge.
+    ) -> HttpReply:
+        """Make one call. The caller judges every status but redirects and a proxy's refusal.
 
         Raises:
-            TransientError: no whole reply came.
+            TransientError: no complete reply came.
             StudyError: no reply will come until the user changes something.
         """
         self._mask.learn(header_secrets(headers or {}))
@@ -123,16 +122,19 @@ class Http:
             ) as response:
                 raw = await response.read()
         except (aiohttp.ClientError, OSError, UnicodeError) as error:
-            raise self._explained(error, url) from None
+            raise self._error(error, url) from None
         latency_s = round(time.monotonic() - clock, 4)
         if response.status in _REDIRECTS or response.status == 407:
-            raise self._turned_away(response, url)
-        kept = {name: self._mask.text(value) for name, value in _kept(response.headers).items()}
-        return Answer(response.status, self._mask.reply(raw), kept, started_at, latency_s)
+            raise self._redirect_error(response, url)
+        headers_to_keep = _headers_to_keep(response.headers)
+        masked_headers = {name: self._mask.text(value) for name, value in headers_to_keep.items()}
+        return HttpReply(
+            response.status, self._mask.reply(raw), masked_headers, started_at, latency_s
+        )
 
-    def scrubbed(self, raw: bytes) -> bytes:
-        """`raw` for a message, with every secret masked: some servers repeat the key they refuse."""
-        return self._mask.raw(raw)
+    def mask(self, text: str) -> str:
+        """`text` for a message, without secrets: some servers repeat the key that they refuse."""
+        return self._mask.text(text)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -159,35 +161,39 @@ class Http:
         )
         return self._session
 
-    def _explained(self, error: Exception, url: str) -> Exception:
-        said = self._mask.line(f"{type(error).__name__} {error}")
+    def _error(self, error: Exception, url: str) -> Exception:
+        """What a user, or the policy of retries, can make of an error of the HTTP library."""
+        cause = self._mask.line(f"{type(error).__name__} {error}")
         if isinstance(error, aiohttp.InvalidURL | UnicodeError):
-            return StudyError(f"{self._mask.line(url)}: no address; check models.*.base_url")
+            return StudyError(
+                f"{self._mask.line(url)!r} is not a valid URL; check models.*.base_url"
+            )
         if isinstance(error, aiohttp.ClientConnectorCertificateError):
             return StudyError(
-                f"{self._mask.line(url)}: the server's certificate is not trusted ({said}); name the "
-                f"file with its authority's certificate in models.*.ca_file"
+                f"{self._mask.line(url)}: the server's certificate is not trusted ({cause}); set "
+                f"models.*.ca_file to the file with its authority's certificate"
             )
         if isinstance(error, aiohttp.ClientHttpProxyError) and error.status == 407:
-            return StudyError(f"the proxy wants a name and a password ({said}); {_PROXY_WAY_OUT}")
+            return StudyError(
+                f"the proxy asks for a name and a password ({cause}); {_PROXY_WAY_OUT}"
+            )
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             limit_s = min(CONNECT_S, self._settings.timeout_s)
-            return TransientError(f"no connection within {limit_s:g} s: {said}")
+            return TransientError(f"no connection within {limit_s:g} s: {cause}")
         if isinstance(error, TimeoutError):
             limit = f"{self._settings.timeout_s:g} s (models.*.timeout_s)"
             return TransientError(f"no reply within {limit}", maybe_billed=True)
-        return TransientError(said, maybe_billed=not isinstance(error, _NEVER_SENT))
+        return TransientError(cause, maybe_billed=not isinstance(error, _NEVER_SENT))
 
-    def _turned_away(self, response: aiohttp.ClientResponse, url: str) -> StudyError:
-        where = self._mask.line(url)
+    def _redirect_error(self, response: aiohttp.ClientResponse, url: str) -> StudyError:
         if response.status == 407:
-            return StudyError(f"the proxy wants a name and a password; {_PROXY_WAY_OUT}")
+            return StudyError(f"the proxy asks for a name and a password; {_PROXY_WAY_OUT}")
         target = self._mask.line(response.headers.get("Location", "nowhere").partition("?")[0])[
             :200
         ]
         return StudyError(
-            f"{where}: HTTP {response.status}: the server sends calls on to {target}, which are not "
-            f"followed as they carry a key; check models.*.base_url"
+            f"{self._mask.line(url)}: HTTP {response.status}: the server redirects calls to {target}; "
+            f"redirects are not followed, because calls carry a key; check models.*.base_url"
         )
 
 
@@ -198,16 +204,17 @@ _PROXY_WAY_OUT = "check models.*.proxy, or HTTPS_PROXY in the environment"
 def _check_address(address: str) -> None:
     try:
         parts = urlsplit(address)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        raise StudyError(f"{address}: no address; check models.*.base_url") from None
+        raise StudyError(f"{address!r} is not a valid URL; check models.*.base_url") from None
     if parts.username or parts.password:
         raise StudyError(
-            f"models.*.base_url for {parts.hostname} holds a name or password, which would be stored "
-            f"with every answer; put the key into the environment and name it in api_key_env"
+            f"models.*.base_url for {parts.hostname} holds a name or a password, which would be stored "
+            f"with every answer; put the key into an environment variable and set models.*.api_key_env "
+            f"to its name"
         )
-    if not sound:
-        raise StudyError(f"{address}: no address; check models.*.base_url")
+    if not is_valid:
+        raise StudyError(f"{address!r} is not a valid URL; check models.*.base_url")
 
 
 def _check_proxy(proxy: str | None) -> None:
@@ -218,16 +225,16 @@ def _check_proxy(proxy: str | None) -> None:
     except ValueError:
         port = 0
     if port == 0:
-        raise StudyError(f"the proxy's port is none; {_PROXY_WAY_OUT}")
+        raise StudyError(f"invalid proxy port; {_PROXY_WAY_OUT}")
     if urlsplit(proxy).scheme not in ("http", "https"):
         raise StudyError(
-            f"a proxy must be an http or https address, not {urlsplit(proxy).scheme or 'a name'!r}; "
+            f"a proxy needs an http or https URL, not {urlsplit(proxy).scheme or 'a name'!r}; "
             f"{_PROXY_WAY_OUT}"
         )
 
 
 def proxy_of_environment(address: str) -> str | None:
-    """The proxy that HTTPS_PROXY, NO_PROXY and so on name for an address; None without one."""
+    """The proxy that the environment (HTTPS_PROXY, NO_PROXY and so on) sets for an address, if any."""
     parts = urlsplit(address)
     if proxy_bypass(parts.netloc):
         return None
@@ -243,12 +250,16 @@ def _ssl_context(ca_file: str | None) -> ssl.SSLContext | bool:
         context.load_verify_locations(cafile=ca_file)
     except OSError as error:
         raise StudyError(
-            f"{ca_file}: no certificates can be read ({error}); models.*.ca_file names a PEM file"
+            f"{ca_file}: no certificate can be read ({error}); set models.*.ca_file to a PEM file"
         ) from error
     return context
 
 
-def _kept(headers: Mapping[str, str]) -> dict[str, str]:
-    lowered = {name.lower(): value for name, value in headers.items()}
-    # bytes that are no UTF-8 come as lone surrogates, which the ledger cannot hold
-    return {n: well_formed(lowered[n]) for n in lowered if n.startswith(_KEPT_HEADERS)}
+def _headers_to_keep(headers: Mapping[str, str]) -> dict[str, str]:
+    lower_case = {name.lower(): value for name, value in headers.items()}
+    return {
+        # bytes that are not UTF-8 come as lone surrogates, which the ledger cannot hold
+        name: well_formed(value)
+        for name, value in lower_case.items()
+        if name.startswith(_HEADERS_TO_KEEP)
+    }

@@ -1,4 +1,4 @@
-"""JSON as the wire wants it: what UTF-8 cannot carry is mended, what strict readers refuse is read."""
+"""JSON of calls and replies: writes what UTF-8 can hold, and reads what strict readers refuse."""
 
 import json
 import re
@@ -9,64 +9,63 @@ import orjson
 
 MOST_TOKENS = 2**31
 
-# halves of pairs, which UTF-8 does not have and Python's reader lets pass
+# halves of surrogate pairs are not UTF-8, but Python's reader accepts them
 _SURROGATE_BYTES = re.compile(rb"\xed[\xa0-\xbf]")
-# lone ones that stand for no byte
+# lone surrogates that stand for no byte
 _OTHER_SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def dumps(value: Any) -> bytes:
-    """Compact JSON in UTF-8; never holds a line break, which is escaped inside strings."""
+    """Compact JSON in UTF-8. It holds no line break: inside strings they are escaped."""
     try:
         return orjson.dumps(value)
     except TypeError:
-        # a lone surrogate in someone's chat history, which UTF-8 cannot carry
-        return orjson.dumps(_mended(value))
+        # a lone surrogate in a chat history, which UTF-8 cannot hold
+        return orjson.dumps(_well_formed_json(value))
 
 
 def loads(raw: bytes) -> Any:
-    """Read JSON, halves of emoji included; raises ValueError for anything else."""
+    """Read JSON, even with half an emoji in it; ValueError for anything else."""
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        # a reply cut in the middle of an emoji holds half of one, which orjson refuses to read
+        # an answer cut in the middle of an emoji ends in half of it, which orjson refuses
         try:
             return json.loads(raw)
         except RecursionError:
             raise ValueError("nested too deeply") from None
 
 
-class Mended(NamedTuple):
-    """JSON that was read; `is_whole` is False where something had to be replaced for that."""
+class LenientJson(NamedTuple):
+    """A value read from JSON; `is_whole` is False where bytes had to be replaced to read it."""
 
     value: Any
     is_whole: bool
 
 
-def mended(raw: bytes) -> Mended:
-    """Read JSON in which bytes may be no UTF-8, which become U+FFFD, or control characters stand bare.
+def load_leniently(raw: bytes) -> LenientJson:
+    """Read JSON that may hold raw control characters, and bytes that are not UTF-8 (read as U+FFFD).
 
     Raises:
-        ValueError: it is no JSON even so.
+        ValueError: it is not JSON all the same.
     """
     try:
-        return Mended(orjson.loads(raw), is_whole=True)
+        return LenientJson(orjson.loads(raw), is_whole=True)
     except orjson.JSONDecodeError:
         pass
     try:
-        return Mended(loads(raw), is_whole=_SURROGATE_BYTES.search(raw) is None)
+        return LenientJson(loads(raw), is_whole=_SURROGATE_BYTES.search(raw) is None)
     except ValueError:
-        # what is no JSON at all fails once more
-        return Mended(_lax(raw.decode("utf-8", "replace")), is_whole=False)
+        return LenientJson(_lax(raw.decode("utf-8", "replace")), is_whole=False)
 
 
-def as_received(line: bytes, *names: str) -> bytes:
-    """A part of a line that `mended` had to mend, with the bytes that are no UTF-8 as they came.
+def original_part(line: bytes, *names: str) -> bytes:
+    """A part of a line that is not whole, with the bytes that are not UTF-8 as they came.
 
     Args:
         names: the keys that lead to the part.
     """
-    # such bytes travel as lone surrogates, and back
+    # Python reads such bytes as lone surrogates, and writes these as the same bytes
     part = _lax(line.decode("utf-8", "surrogateescape"))
     for name in names:
         part = part[name]
@@ -82,24 +81,24 @@ def _lax(text: str) -> Any:
 
 
 def well_formed(text: str) -> str:
-    """Surrogate pairs joined, lone ones replaced by U+FFFD."""
+    """The text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def as_text(value: object) -> str | None:
-    """A text of a reply, well formed; None for anything else: what a table holds must be storable."""
+    """A text of a reply, well formed so that tables can hold it; None for anything else."""
     return well_formed(value) if isinstance(value, str) else None
 
 
 def as_map(value: object) -> Mapping[str, Any]:
-    """An object of a reply; an empty one for anything else."""
+    """A JSON object of a reply; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def as_count(value: Any) -> int | None:
-    """A number of tokens; None where there is none, or one that no call can have."""
+    """A number of tokens; None for anything else, and for a number that no call can have."""
     if value is None:
         return None
     try:
@@ -109,9 +108,9 @@ def as_count(value: Any) -> int | None:
     return number if 0 <= number <= MOST_TOKENS else None
 
 
-def _mended(value: Any) -> Any:
+def _well_formed_json(value: Any) -> Any:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, dict):
-        return {key: _mended(inner) for key, inner in value.items()}
-    return [_mended(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _well_formed_json(inner) for key, inner in value.items()}
+    return [_well_formed_json(inner) for inner in value] if isinstance(value, list) else value

@@ -1,9 +1,10 @@
-"""Chat Completions, as OpenAI, Azure and every compatible server (vLLM, Ollama, llama.cpp) speak it.
+"""Chat Completions, the interface of OpenAI, Azure and compatible servers (vLLM, Ollama, llama.cpp).
 
-The body is joined from bytes that are made once a context and once a question. A raw line break cannot
-stand inside JSON text, so it marks seams: the content of a context's last message stands between two.
-There `wire` puts the cache breakpoint that newer OpenAI models want. It belongs to the delivery, like
-the cache key: the ledger's key is over the plain body, so that turning it on asks nothing again.
+A body is joined from bytes that are made once per context and once per question. JSON text holds no raw
+line break, so line breaks mark the content of a context's last message: one stands before it, one after.
+There `wire` adds the cache breakpoint that newer OpenAI models need. Like the cache key, the breakpoint
+concerns delivery only. The ledger's key covers the body without it, so nothing is asked again when a
+study starts to use breakpoints.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,14 +23,14 @@ from fieldwork.generation.providers.base import (
     Usage,
     defects_of,
 )
-from fieldwork.generation.providers.http import Answer, Http, HttpSettings
+from fieldwork.generation.providers.http import Http, HttpReply, HttpSettings
 from fieldwork.generation.providers.jsontext import (
     as_count,
     as_map,
     as_text,
     dumps,
+    load_leniently,
     loads,
-    mended,
     well_formed,
 )
 from fieldwork.generation.providers.snapshots import is_one_of
@@ -40,7 +41,7 @@ from fieldwork.retries import TRANSIENT_STATUSES
 
 _EMPTY_ACCOUNT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})
-_FILTERED = frozenset(
+_FILTER_CODES = frozenset(
     {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
 )
 
@@ -58,15 +59,15 @@ class OpenAISettings(NamedTuple):
         timeout_s: seconds a call may take in all.
         concurrency: calls under way at once.
         azure_version: the `api-version` of Azure's interface; None for every other server.
-        headers: further ones, sent with every call.
-        secrets: values among them that are never shown, besides those whose names say so.
-        proxy: address of a proxy; None asks the environment.
-        ca_file: certificates in PEM to trust besides the system's.
-        flex: ask for the cheaper, slower service tier.
+        headers: further headers, sent with every call.
+        secrets: values of headers to mask, besides those whose names say that they are secret.
+        proxy: address of a proxy; None takes it from the environment.
+        ca_file: PEM file of certificates to trust besides the system's.
+        flex: ask for the cheaper and slower service tier.
         cache_key: send the context's id as `prompt_cache_key`.
-        cache_breakpoint: mark the context's end as the end of what the server caches, and nothing
-            else: a question is asked too rarely to pay for its place in the cache.
-        accept_models: returned ids that count as the model, besides itself and its snapshots.
+        cache_breakpoint: mark the end of the context as the end of what the server caches. Questions
+            stay outside, because they are repeated too rarely to pay for their place in the cache.
+        accept_models: returned ids that count as the model, besides its own id and its snapshots.
     """
 
     model: str
@@ -94,7 +95,7 @@ class OpenAI:
     def __init__(self, settings: OpenAISettings) -> None:
         self.settings = settings
         self._start = b'{"model":' + dumps(settings.model) + b',"messages":['
-        self._asked = (settings.model, *settings.accept_models)
+        self._accepted_models = (settings.model, *settings.accept_models)
         self.concurrency = settings.concurrency
         self.timeout_s: float | None = settings.timeout_s
         self.sends_temperature = settings.send_temperature
@@ -115,22 +116,22 @@ class OpenAI:
         """The model and the context's messages; equal contexts give equal bytes."""
         if not context:
             return self._start
-        *before, last = [{"role": m.role, "content": m.content} for m in context]
-        head = dumps(before)[1:-1] + b"," if before else b""
+        *earlier_messages, last = [{"role": m.role, "content": m.content} for m in context]
+        head = dumps(earlier_messages)[1:-1] + b"," if earlier_messages else b""
         role, content = dumps(last["role"]), dumps(last["content"])
-        seamed = (b'{"role":', role, b',"content":\n', content, b"\n},")
-        return b"".join((self._start, head, *seamed))
+        last_message = (b'{"role":', role, b',"content":\n', content, b"\n},")
+        return b"".join((self._start, head, *last_message))
 
     def question(self, item: Item, sampling: Sampling) -> bytes:
-        """The item's prompt and all that steers sampling."""
+        """The item's prompt and all settings of sampling."""
         settings = self.settings
         options: dict[str, Any] = {settings.token_limit_field: sampling.max_tokens}
         if settings.send_temperature and sampling.temperature is not None:
             options["temperature"] = sampling.temperature
         if settings.send_seed:
             options["seed"] = sampling.seed
-        asked = dumps({"role": "user", "content": item.prompt})
-        return asked + b"]," + dumps(options)[1:-1]
+        message = dumps({"role": "user", "content": item.prompt})
+        return message + b"]," + dumps(options)[1:-1]
 
     def delivery(self, context_id: str | None) -> bytes:
         """The cache key of a context, and the service tier."""
@@ -142,93 +143,111 @@ class OpenAI:
         return fields + (b',"service_tier":"flex"' if settings.flex else b"")
 
     def wire(self, body: bytes) -> bytes:
-        """What is sent for a body: itself, or with the breakpoint at the end of its context."""
+        """The bytes that are sent for a body: the body, or with a cache breakpoint after its context."""
         if not self.settings.cache_breakpoint:
             return body
         end = body.rfind(b"\n")
         start = body.rfind(b"\n", 0, max(end, 0))
         if start < 0:
             return body
-        whole = memoryview(body)  # a context is large, and is copied once
+        whole = memoryview(body)  # a context is large: copy it only once
         parts = (whole[:start], _PART_START, whole[start + 1 : end], _PART_END, whole[end + 1 :])
         return b"".join(parts)
 
     async def send(self, body: bytes) -> Exchange:
-        """One POST. A call that a filter in front of the model refused is answered: filtered."""
-        answer = await self._http.call("POST", self.endpoint, self.wire(body))
-        if answer.status != 200 and not (answer.status in (400, 403) and _is_filtered(answer.raw)):
-            raise self._error(answer)
-        return answer.exchange()
+        """Send one POST. A refusal by a filter before the model is a reply too: filtered."""
+        reply = await self._http.call("POST", self.endpoint, self.wire(body))
+        if reply.status != 200:
+            error = _error_of(reply.raw)
+            if reply.status not in (400, 403) or not error.is_filtered:
+                raise self._exception(reply, error)
+        return reply.exchange()
 
-    def _error(self, answer: Answer) -> Exception:
-        status, raw = answer.status, answer.raw
-        said = f"HTTP {status}: {self._said(raw)}"
-        codes = _error_codes(raw)
-        if status == 402 or codes & _EMPTY_ACCOUNT or (status == 429 and b"insufficient_q" in raw):
-            return StudyError(f"{self.endpoint}: {said}; add credit to the account, then run again")
+    def _exception(self, reply: HttpReply, error: "OpenAIErrorBody") -> Exception:
+        """The error for a reply whose status is not 200."""
+        status = reply.status
+        message = f"HTTP {status}: {self._message(error, reply.raw)}"
+        is_out_of_quota = status == 429 and b"insufficient_q" in reply.raw
+        if status == 402 or error.codes & _EMPTY_ACCOUNT or is_out_of_quota:
+            return StudyError(
+                f"{self.endpoint}: {message}; add credit to the account, then run again"
+            )
         if status in (401, 403):
             return StudyError(
-                f"{self.endpoint}: {said}; check the key named in models.*.api_key_env"
+                f"{self.endpoint}: {message}; check the key in the environment variable that "
+                f"models.*.api_key_env names"
             )
         if status == 404:
             return StudyError(
-                f"{self.endpoint}: {said}; check models.*.model and models.*.base_url"
+                f"{self.endpoint}: {message}; check models.*.model and models.*.base_url"
             )
         if status in TRANSIENT_STATUSES:
-            return answer.transient_error(said)
-        if codes & _TOO_LONG or b"maximum context length" in raw:
-            said += "; the prompt is longer than the model reads: lower conditions.*.token_budget"
-        return RejectedError(said)
+            return reply.transient_error(message)
+        if error.codes & _TOO_LONG or b"maximum context length" in reply.raw:
+            message += "; the prompt is too long for the model: lower conditions.*.token_budget"
+        return RejectedError(message)
 
-    def _said(self, raw: bytes) -> str:
-        return _error_message(self._http.scrubbed(raw))
+    def _message(self, error: "OpenAIErrorBody", raw: bytes) -> str:
+        """The error's message, else the beginning of the body; one short line without secrets."""
+        if error.message:
+            return " ".join(self._http.mask(error.message).split())[:200]
+        text = self._http.mask(raw.decode("utf-8", "replace"))
+        return " ".join(text[:120].split()) or "an empty body"
 
     def read(self, raw: bytes) -> Reply:
-        """Read a completion, or the refusal of a filter in front of the model."""
+        """Read a completion, or the refusal of a filter before the model."""
+        body: Any = None
         try:
-            body, is_whole = mended(raw)
-            if "choices" not in body and _is_filtered(raw):
+            body, is_whole = load_leniently(raw)
+            if "choices" not in body and _error_in(body, raw).is_filtered:
                 return Reply(text=None, outcome="filtered", finish_reason="content_filter")
             return _reply(body, is_whole=is_whole)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            sentence = f"no chat completion: {self._why_not(raw, error)}"
-            raise TransientError(sentence, maybe_billed=True) from error
+            message = f"no chat completion: {self._defect(body, raw, error)}"
+            raise TransientError(message, maybe_billed=True) from error
 
-    def _why_not(self, raw: bytes, error: Exception) -> str:
-        """What is wrong, without ids and texts where it can be told: alike for all that fail alike."""
-        if isinstance(error, _ContentError) and not _error_of(raw):
+    def _defect(self, body: object, raw: bytes, error: Exception) -> str:
+        """What is wrong with a reply; where possible without ids, so that equal failures count as one."""
+        error_body = _error_in(body, raw)
+        if isinstance(error, _ContentError) and not error_body.is_there:
             return str(error)
-        if isinstance(error, KeyError) and not _error_of(raw):
+        if isinstance(error, KeyError) and not error_body.is_there:
             return f"it has no {error}"
-        return "its choices are empty" if isinstance(error, IndexError) else self._said(raw)
+        if isinstance(error, IndexError):
+            return "its choices are empty"
+        return self._message(error_body, raw)
 
     def is_asked_for(self, returned_model: str) -> bool:
         """The model, a dated snapshot of it, or one of `accept_models`."""
-        return is_one_of(returned_model, self._asked)
+        return is_one_of(returned_model, self._accepted_models)
 
-    def masked(self, text: str) -> str:
-        """`text` without the key, and without what headers and the proxy's address hold of secrets."""
-        return self._http.scrubbed(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+    def mask(self, text: str) -> str:
+        """`text` without the key and the secrets in headers and in the proxy's address."""
+        return self._http.mask(text)
 
     async def models(self) -> list[ModelInfo] | None:
-        """The server's list; None where it has none, or, as with Azure, one that names no deployment.
+        """The server's list; None where it has none. Azure's list names no deployments.
 
         Raises:
-            TransientError: worth another try.
+            TransientError: another try may succeed.
+            RejectedError: the server rejects the call.
             StudyError: the server refuses the key.
         """
         if self.settings.azure_version is not None:
             return None
         url = self.settings.base_url.rstrip("/") + "/models"
-        answer = await self._http.call("GET", url)
-        if answer.status in (404, 405, 501):
+        reply = await self._http.call("GET", url)
+        if reply.status in (404, 405, 501):
             return None
-        if answer.status != 200:
-            raise self._error(answer)
+        if reply.status != 200:
+            raise self._exception(reply, _error_of(reply.raw))
+        body: Any = None
         try:
-            return [_model_info(entry) for entry in loads(answer.raw)["data"]]
+            body = loads(reply.raw)
+            return [_model_info(entry) for entry in body["data"]]
         except (ValueError, KeyError, TypeError) as error:
-            raise TransientError(f"no list of models: {self._said(answer.raw)}") from error
+            message = self._message(_error_in(body, reply.raw), reply.raw)
+            raise TransientError(f"no list of models: {message}") from error
 
     async def close(self) -> None:
         """Close the connections."""
@@ -285,11 +304,11 @@ def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
 
 
 class _ContentError(TypeError):
-    """A message's content is none."""
+    """A message's content is not text."""
 
 
 def _text(content: object) -> str | None:
-    """A message's text: a string, or the text among its parts, as some servers write beside thoughts."""
+    """A message's text: a string, or parts of which some are text, as servers with thoughts write it."""
     if isinstance(content, list):
         content = "".join(part["text"] for part in content if part["type"] == "text")
     if content is not None and not isinstance(content, str):
@@ -297,35 +316,43 @@ def _text(content: object) -> str | None:
     return content and well_formed(content)
 
 
-def _error_of(raw: bytes) -> dict[str, Any]:
+class OpenAIErrorBody(NamedTuple):
+    """What the body of an error says.
+
+    Attributes:
+        codes: its codes and types.
+        message: empty where it has none.
+        is_filtered: a filter before the model refused the prompt.
+        is_there: the body has an error.
+    """
+
+    codes: frozenset[str]
+    message: str
+    is_filtered: bool
+    is_there: bool
+
+
+def _error_of(raw: bytes) -> OpenAIErrorBody:
     try:
-        error = loads(raw)["error"]
-    except (ValueError, KeyError, TypeError):
-        return {}
-    return error if isinstance(error, dict) else {}
+        body = loads(raw)
+    except ValueError:
+        body = None
+    return _error_in(body, raw)
 
 
-def _error_codes(raw: bytes) -> set[str]:
-    error = _error_of(raw)
-    inner = error.get("innererror")
-    codes = [error.get("code"), error.get("type")]
-    if isinstance(inner, dict):
-        codes.append(inner.get("code"))
-    return {code for code in codes if isinstance(code, str)}
-
-
-def _is_filtered(raw: bytes) -> bool:
-    codes = _error_codes(raw)
+def _error_in(body: object, raw: bytes) -> OpenAIErrorBody:
+    """The error in a body, parsed and as it came."""
+    error = as_map(as_map(body).get("error"))
+    values = (error.get("code"), error.get("type"), as_map(error.get("innererror")).get("code"))
+    codes = frozenset(value for value in values if isinstance(value, str))
     # OpenAI gives this code to malformed prompts too, and only the sentence tells them apart
-    flagged = "invalid_prompt" in codes and b"flagged" in raw
-    return bool(codes & _FILTERED) or flagged
-
-
-def _error_message(raw: bytes) -> str:
-    message = _error_of(raw).get("message")
-    if message:
-        return " ".join(well_formed(str(message)).split())[:200]
-    return " ".join(raw[:120].decode("utf-8", "replace").split()) or "an empty body"
+    is_flagged = "invalid_prompt" in codes and b"flagged" in raw
+    return OpenAIErrorBody(
+        codes,
+        message=well_formed(str(error.get("message") or "")),
+        is_filtered=bool(codes & _FILTER_CODES) or is_flagged,
+        is_there=bool(error),
+    )
 
 
 def _outcome(finish_reason: str | None, refusal: object, text: str | None) -> Outcome:
@@ -343,7 +370,7 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
     completion = as_map(usage.get("completion_tokens_details"))
     return Usage(
         input=as_count(usage.get("prompt_tokens")),
-        cached=as_count(prompt.get("cached_tokens")),
+        cache_read=as_count(prompt.get("cached_tokens")),
         cache_write=as_count(prompt.get("cache_write_tokens")),
         output=as_count(usage.get("completion_tokens")),
         reasoning=as_count(completion.get("reasoning_tokens")),
@@ -351,7 +378,7 @@ def _usage(usage: Mapping[str, Any]) -> Usage:
 
 
 def _has_usage(usage: Mapping[str, Any]) -> bool:
-    """Whether a reply tells its tokens, and nothing about them that cannot be read."""
+    """Whether a reply states its tokens, and all it says about them can be read."""
     counts = _usage(usage)
     details = (usage.get(f"{part}_tokens_details") for part in ("prompt", "completion"))
     is_odd = any(not isinstance(part, dict | None) for part in details)

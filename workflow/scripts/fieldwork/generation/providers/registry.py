@@ -1,4 +1,4 @@
-"""From an entry of `models` in the config to the provider it names."""
+"""The provider that an entry of `models` in the config names."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,23 +9,23 @@ from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.batch_base import BatchClient
 from fieldwork.masking import environment_key, with_tokens
 
-# the flex tier answers when there is room: its callers wait up to a quarter of an hour
+# the flex tier answers when it has room, which takes up to a quarter of an hour
 FLEX_TIMEOUT_S = 900.0
 
 
 def make_provider(model: Mapping[str, Any], vector_store: Path) -> Provider:
-    """The provider of a model; imports only what that provider needs.
+    """The provider of a model. Only the modules that it needs are imported.
 
     Args:
-        model: entry of `models`, defaults filled in.
+        model: entry of `models`, with defaults.
         vector_store: file in which encoders keep finished vectors.
 
     Raises:
-        StudyError: the model's key is not in the environment, or a setting cannot be used.
+        StudyError: the model's key is not in the environment, or a setting is not valid.
     """
     if model["provider"] == "embedded":
-        return _embedded(model, vector_store)
-    return _gemini(model) if model["provider"] == "gemini" else _openai(model)
+        return _make_embedded(model, vector_store)
+    return _make_gemini(model) if model["provider"] == "gemini" else _make_openai(model)
 
 
 def make_batch_client(provider: Provider) -> BatchClient:
@@ -45,20 +45,20 @@ def make_batch_client(provider: Provider) -> BatchClient:
         from fieldwork.generation.providers.batch_gemini import GeminiBatches
 
         return GeminiBatches(provider.settings)
-    raise StudyError(f"{provider.endpoint} takes no batches; set models.*.dispatch to live")
+    raise StudyError(f"{provider.endpoint} has no batches; set models.*.dispatch to live")
 
 
-def _embedded(model: Mapping[str, Any], vector_store: Path) -> Provider:
+def _make_embedded(model: Mapping[str, Any], vector_store: Path) -> Provider:
     from fieldwork.encoder import Encoder, EncoderSettings
     from fieldwork.generation.providers import embedded
     from fieldwork.provenance import code_version
 
     encoder = Encoder(EncoderSettings(model["encoder"]), vector_store)
     settings = embedded.EmbeddedSettings(model["sharpness"], model["context_weight"])
-    return embedded.Embedded(encoder, settings, code_version(Path(embedded.__file__)))
+    return embedded.EmbeddedModel(encoder, settings, code_version(Path(embedded.__file__)))
 
 
-def _openai(model: Mapping[str, Any]) -> Provider:
+def _make_openai(model: Mapping[str, Any]) -> Provider:
     from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
 
     api = model.get("api") or {}
@@ -66,17 +66,17 @@ def _openai(model: Mapping[str, Any]) -> Provider:
     is_azure = api.get("kind") == "azure"
     if is_azure and not api.get("version"):
         raise StudyError(
-            "models.*.api.version is missing: Azure names the version of its interface in every call, "
-            "such as 2024-10-21"
+            "models.*.api.version is missing: every call to Azure names the version of the interface; "
+            "set it to a version such as 2024-10-21"
         )
-    settings = _given(model, OpenAISettings._fields)
+    settings = _direct_settings(model, OpenAISettings._fields)
     if is_azure:
-        # Azure's pages show the address with this ending and without; calls add it
+        # Azure's pages show the address with and without this ending, which calls add
         settings["base_url"] = settings["base_url"].rstrip("/").removesuffix("/openai")
     return OpenAI(
         OpenAISettings(
             **settings,
-            **_shared(model),
+            **_common_settings(model),
             api_key=_key(model["api_key_env"]),
             azure_version=api["version"] if is_azure else None,
             cache_key=bool(cache.get("key")),
@@ -85,13 +85,13 @@ def _openai(model: Mapping[str, Any]) -> Provider:
     )
 
 
-def _gemini(model: Mapping[str, Any]) -> Provider:
+def _make_gemini(model: Mapping[str, Any]) -> Provider:
     from fieldwork.generation.providers.gemini import GEMINI_URL, Gemini, GeminiSettings
     from fieldwork.generation.providers.vertex import VertexSettings
 
-    vertex, settings = model.get("vertex"), _given(model, GeminiSettings._fields)
+    vertex, settings = model.get("vertex"), _direct_settings(model, GeminiSettings._fields)
     if vertex and (settings.get("base_url") or GEMINI_URL).rstrip("/") == GEMINI_URL:
-        # the Gemini API's own address is only the default: a project's models are elsewhere
+        # that is the default for the Gemini API; the models of a project have another address
         settings["base_url"] = None
     if vertex and settings.get("api_version") == "v1beta":
         settings["api_version"] = "v1beta1"  # the same interface's name on Vertex AI
@@ -100,20 +100,20 @@ def _gemini(model: Mapping[str, Any]) -> Provider:
     return Gemini(
         GeminiSettings(
             **settings,
-            **_shared(model),
+            **_common_settings(model),
             api_key=None if vertex else _key(model["api_key_env"]),
             vertex=VertexSettings(**vertex) if vertex else None,
         )
     )
 
 
-def _given(model: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _direct_settings(model: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """The entry's settings that a provider takes as they are."""
-    made_here = {"vertex", "headers", "secrets", "accept_models", "timeout_s"}
-    return {name: model[name] for name in names if name in model and name not in made_here}
+    converted_names = {"vertex", "headers", "secrets", "accept_models", "timeout_s"}
+    return {name: model[name] for name in names if name in model and name not in converted_names}
 
 
-def _shared(model: Mapping[str, Any]) -> dict[str, Any]:
+def _common_settings(model: Mapping[str, Any]) -> dict[str, Any]:
     flex = model.get("dispatch") == "flex"
     timeout_s = float(model.get("timeout_s", 120))
     secret = _secret_headers(model)
@@ -127,15 +127,15 @@ def _shared(model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _secret_headers(model: Mapping[str, Any]) -> dict[str, str]:
-    """Headers whose values are in the environment."""
+    """The headers whose values are in the environment."""
     headers = {}
     for name, variable in (model.get("headers_env") or {}).items():
         setting = f"models.*.headers_env.{name}"
         value = environment_key(variable, setting)
         if value is None:
             raise StudyError(
-                f"the environment variable {variable}, named by {setting}, is not set; export it, or "
-                f"remove the header"
+                f"the environment variable {variable}, named by {setting}, is not set; set it, or remove "
+                f"the header"
             )
         headers[name] = value
     return headers
@@ -147,7 +147,7 @@ def _key(variable: str | None) -> str | None:
     key = environment_key(variable, "models.*.api_key_env")
     if key is None:
         raise StudyError(
-            f"the environment variable {variable}, named by models.*.api_key_env, is not set; export "
-            f"it, or set api_key_env to null for a server that wants no key"
+            f"the environment variable {variable}, named by models.*.api_key_env, is not set; set it, or "
+            f"set api_key_env to null for a server that needs no key"
         )
     return key

@@ -1,4 +1,4 @@
-"""Gemini on Vertex AI: where a project's models are, and the token that lets one in."""
+"""Gemini on Vertex AI: the address of a project's models, and the token for calls to them."""
 
 import asyncio
 import threading
@@ -29,15 +29,15 @@ class VertexSettings(NamedTuple):
         return f"https://{region}aiplatform.googleapis.com"
 
     def parent(self) -> str:
-        """The resource that all of the project's are under."""
+        """The path that all resources of the project begin with."""
         return f"projects/{self.project}/locations/{self.location}"
 
 
 class GoogleToken:
-    """An OAuth token, renewed before it runs out.
+    """An OAuth token, renewed before it expires.
 
     Args:
-        token_env: environment variable that holds one; None asks google-auth.
+        token_env: environment variable that holds a token; None takes it from google-auth.
     """
 
     def __init__(self, token_env: str | None) -> None:
@@ -49,8 +49,8 @@ class GoogleToken:
         """The header that carries the token.
 
         Raises:
-            StudyError: there is none.
-            TransientError: the service that gives them is out of reach.
+            StudyError: there is no token.
+            TransientError: Google's token service cannot be reached.
         """
         return {"Authorization": f"Bearer {await self._token()}"}
 
@@ -60,7 +60,7 @@ class GoogleToken:
             if token is None:
                 raise StudyError(
                     f"the environment variable {self._token_env}, named by models.*.token_env, "
-                    f"is not set; export a token, or leave token_env out to use google-auth"
+                    f"is not set; set it to a token, or remove token_env to use google-auth"
                 )
             return token
         if self._credentials is None or not self._credentials.valid:
@@ -83,5 +83,5 @@ class GoogleToken:
         except google.auth.exceptions.GoogleAuthError as error:
             raise StudyError(
                 f"no Google Cloud credentials ({type(error).__name__}); run `gcloud auth "
-                f"application-default login`, or name a token in models.*.token_env"
+                f"application-default login`, or set models.*.token_env to a variable with a token"
             ) from error

@@ -2,72 +2,27 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fieldwork.generation.agenda import Call, _Open
+from scripted_provider import ScriptedProvider, reply_bytes
+
+from fieldwork.generation.agenda import Call, OpenGroup
 from fieldwork.generation.batches.patience import Clock
 from fieldwork.generation.ledger import ledger_key
-from fieldwork.generation.providers.base import (
-    Exchange,
-    ModelInfo,
-    RejectedError,
-    Reply,
-    Sampling,
-    TransientError,
-    Usage,
-    Wire,
-)
+from fieldwork.generation.providers.base import RejectedError, Wire
 from fieldwork.generation.providers.batch_base import BatchRow, BatchStatus
-from fieldwork.records.puppets import Message
+from fieldwork.generation.providers.jsontext import load_leniently
 from fieldwork.records.tasks import Item
 
 Lines = list[dict[str, Any]]
 
 
-class Plain:
-    """A provider whose replies are small JSON objects."""
-
-    endpoint = "plain"
-    concurrency = 8
-    timeout_s = None
-    sends_temperature = True
-
-    def prefix(self, context: Sequence[Message]) -> bytes:
-        return b"{" + b",".join(m.content.encode() for m in context)
-
-    def question(self, item: Item, sampling: Sampling) -> bytes:
-        return json.dumps([item.prompt, sampling.seed]).encode()
-
-    def delivery(self, context_id: str | None) -> bytes:
-        return str(context_id).encode()
-
-    async def send(self, body: bytes) -> Exchange:
-        raise AssertionError(f"a batch sends nothing live: {body[:20]!r}")
-
-    def read(self, raw: bytes) -> Reply:
-        try:
-            reply = json.loads(raw)
-        except ValueError as error:
-            raise TransientError(f"unreadable reply {raw[:20]!r}") from error
-        if reply.get("error", {}).get("code") == "content_filter":
-            return Reply(None, "filtered", "content_filter")
-        if "text" not in reply:
-            raise TransientError("no answer in the reply")
-        return Reply(
-            reply["text"], "ok", returned_model=reply.get("model"), usage=Usage(10, output=1)
-        )
-
-    def is_asked_for(self, returned_model: str) -> bool:
-        return returned_model == "asked"
-
-    async def models(self) -> list[ModelInfo] | None:
-        return None
-
-    async def close(self) -> None:
-        pass
+def batch_provider() -> ScriptedProvider:
+    """The provider of the batches' calls. A live call is a mistake."""
+    return ScriptedProvider(lambda *_: AssertionError("a job of batches sends no live call"))
 
 
 def make_calls(n: int, *, prefix: bytes = b'{"context":"c",', first: int = 0) -> list[Call]:
@@ -75,9 +30,9 @@ def make_calls(n: int, *, prefix: bytes = b'{"context":"c",', first: int = 0) ->
     made = []
     for number in range(first, first + n):
         wire = Wire(prefix, f'"question":{number}'.encode(), b',"delivery":1')
-        key = ledger_key(wire.prefix + wire.question, "plain", 0)
+        key = ledger_key(wire.prefix + wire.question, "scripted", 0)
         item = Item(f"i{number}", "list", "q", "q", [], None, None, "t")
-        made.append(Call(key, 0, wire, _Open(len(prefix)), item))
+        made.append(Call(key, 0, wire, OpenGroup(len(prefix)), item))
     return made
 
 
@@ -169,9 +124,9 @@ class Service:
         self._fail("status", late=False)
         batch = self._batch(batch_id)
         created = datetime.fromtimestamp(batch["at"], UTC)
-        status = BatchStatus("running", ended=False, created_at=created)
+        status = BatchStatus("running", is_over=False, created_at=created)
         if self._ticking.now() >= batch["at"] + self.running_s:
-            status = status._replace(state="done", ended=True, files=(batch_id,))
+            status = status._replace(state="done", is_over=True, files=(batch_id,))
         status = self.status_of(batch_id, status) if self.status_of else status
         if status.no_room:
             self._write({**batch, "refused": True})
@@ -191,12 +146,13 @@ class Service:
         into.write(raw[half:])
 
     def row(self, line: bytes) -> BatchRow:
-        entry = json.loads(line)
-        if not isinstance(entry, dict):
-            raise ValueError("no row")
-        body = entry["body"]
+        entry = load_leniently(line).value
+        try:
+            custom_id, status, body = str(entry["id"]), int(entry["status"]), entry["body"]
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not a row of results: {error}") from error
         raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-        return BatchRow(entry["id"], entry["status"], raw, f"request of {entry['id'][:4]}")
+        return BatchRow(custom_id, status, raw, f"request of {custom_id[:4]}")
 
     def discard(self, file_id: str) -> None:
         self._fail("discard", late=False)
@@ -206,7 +162,7 @@ class Service:
         pass
 
     def _answer(self, body: dict[str, Any]) -> dict[str, Any]:
-        return {"text": f"answer to {body['question']}", "model": "asked"}
+        return dict(json.loads(reply_bytes(f"answer to {body['question']}")))
 
     def _batch(self, batch_id: str) -> dict[str, Any]:
         path = self._folder / f"{batch_id}.json"

@@ -1,0 +1,616 @@
+"""The contract of `Provider` and `BatchClient`, held by every implementation and by every fake.
+
+The docstring of `Provider` states it. A provider with a wire talks to a loopback server, and the server
+goes wrong in every way that it can. A fake is held to the same contract, or tests that use it would show
+nothing about the real ones.
+"""
+
+import asyncio
+import io
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from batch_service import Service, Ticking
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from provider_cases import CONTEXTS, KEY, make_openai, wire_of
+from scripted_provider import ScriptedProvider, reply_bytes
+
+from fieldwork.encoder import Encoder, EncoderSettings
+from fieldwork.errors import StudyError
+from fieldwork.generation.accounts import Account
+from fieldwork.generation.agenda import Ask, ContextGroup
+from fieldwork.generation.engine import settle
+from fieldwork.generation.ledger import open_ledger
+from fieldwork.generation.legibility import Legibility, LegibilityRules
+from fieldwork.generation.limits import Limits
+from fieldwork.generation.providers import embedded, jsontext
+from fieldwork.generation.providers.base import (
+    Exchange,
+    ModelInfo,
+    Provider,
+    RejectedError,
+    Reply,
+    Sampling,
+    TransientError,
+    Usage,
+)
+from fieldwork.generation.providers.batch_base import BatchClient, BatchRow
+from fieldwork.generation.providers.batch_gemini import GeminiBatches
+from fieldwork.generation.providers.batch_openai import OpenAIBatches
+from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
+from fieldwork.generation.providers.vertex import VertexSettings
+from fieldwork.generation.rows import GenerationArm
+from fieldwork.generation.sender import Sender
+from fieldwork.records.tasks import Item
+from servers.faults import google_error, openai_error
+from servers.provider import FOREVER, Chat, Fault, refuse_connections, serve_chat
+
+DECLARED = (TransientError, RejectedError, StudyError)
+TIMEOUT_S = 2.0
+
+
+class FixedEncoder(Encoder):
+    """An encoder without a model's file: the vector is a hash of the text."""
+
+    def __init__(self) -> None:
+        self.settings = EncoderSettings("fixed")
+
+    def encode(self, texts: Any) -> npt.NDArray[np.float32]:
+        seeds = [int.from_bytes(text.encode()[:8].ljust(8), "big") for text in texts]
+        return np.stack([np.random.default_rng(s).normal(size=8) for s in seeds]).astype("float32")
+
+
+def openai(url: str) -> Provider:
+    return make_openai(f"{url}/v1", timeout_s=TIMEOUT_S)
+
+
+def openai_with_breakpoints(url: str) -> Provider:
+    return make_openai(f"{url}/v1", timeout_s=TIMEOUT_S, cache_key=True, cache_breakpoint=True)
+
+
+def azure(url: str) -> Provider:
+    return make_openai(url, timeout_s=TIMEOUT_S, azure_version="2024-10-21")
+
+
+def compatible_server(url: str) -> Provider:
+    return make_openai(f"{url}/v1", timeout_s=TIMEOUT_S, api_key=None, send_seed=True)
+
+
+def gemini(url: str) -> Provider:
+    return Gemini(GeminiSettings("gemini-x", url, api_key=KEY, timeout_s=TIMEOUT_S))
+
+
+def vertex(url: str) -> Provider:
+    project = VertexSettings("a-project", "europe-west4")
+    settings_ = GeminiSettings("gemini-x", url, "v1beta1", vertex=project, timeout_s=TIMEOUT_S)
+    return Gemini(settings_._replace(token_env="VERTEX_TOKEN"))
+
+
+def embedded_model(_: str) -> Provider:
+    return embedded.EmbeddedModel(FixedEncoder(), embedded.EmbeddedSettings(8.0, 0.5), "code")
+
+
+def scripted(_: str) -> Provider:
+    return ScriptedProvider()
+
+
+def chat_reply(**changes: Any) -> bytes:
+    body = {
+        "id": "c1",
+        "model": "gpt-test",
+        "choices": [{"message": {"content": "B"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 1},
+    } | changes
+    return json.dumps({name: value for name, value in body.items() if value is not ...}).encode()
+
+
+def gemini_reply(**changes: Any) -> bytes:
+    body = {
+        "responseId": "r1",
+        "modelVersion": "gemini-x",
+        "candidates": [{"content": {"parts": [{"text": "B"}]}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 1},
+    } | changes
+    return json.dumps({name: value for name, value in body.items() if value is not ...}).encode()
+
+
+def scripted_reply(**changes: Any) -> bytes:
+    body = json.loads(reply_bytes("B")) | changes
+    return json.dumps({name: value for name, value in body.items() if value is not ...}).encode()
+
+
+class Case(NamedTuple):
+    """An implementation, and replies of its server.
+
+    Attributes:
+        make: the provider, for a server at an address.
+        sound: a reply with the answer B.
+        without: what a reply lacks → a reply that lacks it.
+        has_wire: calls leave the machine.
+    """
+
+    make: Callable[[str], Provider]
+    sound: bytes
+    without: dict[str, bytes]
+    has_wire: bool = True
+
+
+OPENAI_REPLIES = {
+    "text": chat_reply(choices=[{"message": {"content": None}, "finish_reason": "stop"}]),
+    "blank text": chat_reply(choices=[{"message": {"content": " \n"}, "finish_reason": "stop"}]),
+    "usage": chat_reply(usage=...),
+    "readable usage": chat_reply(usage={"prompt_tokens": "many", "completion_tokens": -1}),
+    "model": chat_reply(model=...),
+}
+GEMINI_REPLIES = {
+    "text": gemini_reply(candidates=[{"finishReason": "STOP"}]),
+    "blank text": gemini_reply(candidates=[{"content": {"parts": [{"text": " "}]}}]),
+    "usage": gemini_reply(usageMetadata=...),
+    "readable usage": gemini_reply(usageMetadata={"promptTokenCount": "many"}),
+    "model": gemini_reply(modelVersion=...),
+}
+SCRIPTED_REPLIES = {
+    "text": scripted_reply(text=None),
+    "blank text": scripted_reply(text=" "),
+    "usage": scripted_reply(usage=...),
+    "readable usage": scripted_reply(usage={"input": "many", "output": -1}),
+    "model": scripted_reply(model=...),
+}
+CASES = {
+    "openai": Case(openai, chat_reply(), OPENAI_REPLIES),
+    "openai with breakpoints": Case(openai_with_breakpoints, chat_reply(), OPENAI_REPLIES),
+    "azure": Case(azure, chat_reply(), OPENAI_REPLIES),
+    "compatible server": Case(compatible_server, chat_reply(), OPENAI_REPLIES),
+    "gemini": Case(gemini, gemini_reply(), GEMINI_REPLIES),
+    "vertex": Case(vertex, gemini_reply(), GEMINI_REPLIES),
+    "embedded": Case(embedded_model, b'{"text": "B"}', {}, has_wire=False),
+    "scripted, of tests": Case(scripted, scripted_reply(), SCRIPTED_REPLIES, has_wire=False),
+}
+ON_A_WIRE = [name for name, case in CASES.items() if case.has_wire]
+LACKING = [(name, lack) for name, case in CASES.items() for lack in case.without]
+NOWHERE = "http://127.0.0.1:9"
+
+
+@pytest.fixture(autouse=True)
+def _token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VERTEX_TOKEN", "a-token")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Chat]:
+    with serve_chat() as chat:
+        yield chat
+
+
+@pytest.fixture
+def chat(server: Chat) -> Iterator[Chat]:
+    server.faults.clear()
+    server.requests.clear()
+    yield server
+    server.faults.clear()
+
+
+def address(chat: Chat) -> str:
+    return chat.base_url.removesuffix("/v1")
+
+
+def send(provider: Provider, body: bytes | None = None) -> Exchange:
+    async def session() -> Exchange:
+        try:
+            return await provider.send(body or wire_of(provider, CONTEXTS["history"]).body())
+        finally:
+            await provider.close()
+
+    return asyncio.run(session())
+
+
+# --- sending ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_answer_is_sent_once_and_read(name: str, chat: Chat) -> None:
+    provider = CASES[name].make(address(chat))
+    exchange = send(provider)
+    assert len(chat.requests) == CASES[name].has_wire
+    reply = provider.read(exchange.raw)
+    assert reply.outcome == "ok"
+    assert reply.text
+    assert (exchange.latency_s is not None) == (name != "embedded")
+    assert all(header == header.lower() for header in exchange.headers)
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+@pytest.mark.parametrize("name", CASES)
+def test_equal_contexts_give_equal_bytes_and_bodies_are_json(name: str, context: str) -> None:
+    provider, other = CASES[name].make(NOWHERE), CASES[name].make(NOWHERE)
+    assert provider.prefix(CONTEXTS[context]) == other.prefix(CONTEXTS[context])
+    wire = wire_of(provider, CONTEXTS[context], context_id="c")
+    assert isinstance(json.loads(wire.body()), dict)
+    assert isinstance(json.loads(wire._replace(delivery=b"").body()), dict)
+
+
+STATUSES = (
+    400,
+    401,
+    402,
+    403,
+    404,
+    408,
+    409,
+    418,
+    422,
+    425,
+    429,
+    499,
+    500,
+    501,
+    502,
+    503,
+    504,
+    529,
+)
+ERROR_BODIES = {
+    "openai": openai_error("broken"),
+    "google": google_error(500, "broken"),
+    "a list": b'[{"error": {"message": "broken", "details": [7, {"violations": 3}]}}]',
+    "a text for an error": b'{"error": "broken"}',
+    "numbers": b'{"error": {"message": 7, "code": [1], "type": {}, "innererror": 3, "details": 5}}',
+    "html": b"<html>broken</html>",
+    "nothing": b"",
+    "half": b'{"error": {"message": "bro',
+    "no utf-8": b'{"error": {"message": "\xff\xfe"}}',
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("body", ERROR_BODIES)
+@pytest.mark.parametrize("name", ON_A_WIRE)
+def test_an_error_of_the_server_is_a_declared_one(name: str, body: str, chat: Chat) -> None:
+    provider = CASES[name].make(address(chat))
+    for status in STATUSES:
+        chat.faults.append(Fault(status=status, body=ERROR_BODIES[body]))
+        with pytest.raises(DECLARED) as caught:
+            send(provider)
+        assert "\n" not in str(caught.value)
+        assert KEY not in str(caught.value)
+        if status in (429, 500, 503):
+            assert isinstance(caught.value, TransientError)
+            assert caught.value.is_throttled == (status != 500)
+        if status in (401, 402):
+            assert isinstance(caught.value, StudyError)
+    assert len(chat.requests) == len(STATUSES), "each is sent once"
+
+
+BROKEN_CONNECTIONS = {
+    "reset": Fault(reset=True),
+    "cut": Fault(cut=True),
+    "too short": Fault(wrong_length=7),
+    "hangs": Fault(wait_s=60.0),
+    "drips": Fault(drip_s=1.0),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN_CONNECTIONS)
+@pytest.mark.parametrize("name", ON_A_WIRE)
+def test_a_broken_connection_may_be_billed_and_is_tried_again(
+    name: str, fault: str, chat: Chat
+) -> None:
+    slow = fault in ("hangs", "drips")
+    provider = CASES[name].make(address(chat))
+    if slow:
+        provider._http._settings = provider._http._settings._replace(timeout_s=0.2)  # type: ignore[attr-defined]
+    chat.faults.append(BROKEN_CONNECTIONS[fault])
+    BROKEN_CONNECTIONS[fault].times = 1
+    with pytest.raises(TransientError) as caught:
+        send(provider)
+    assert caught.value.maybe_billed
+    assert caught.value.is_timeout == slow
+    assert not caught.value.is_throttled
+
+
+@pytest.mark.parametrize("name", ON_A_WIRE)
+def test_a_connection_that_is_refused_was_never_billed(name: str, chat: Chat) -> None:
+    with refuse_connections(chat), pytest.raises(TransientError) as caught:
+        send(CASES[name].make(address(chat)))
+    assert not caught.value.maybe_billed
+
+
+@pytest.mark.parametrize("name", ON_A_WIRE)
+def test_the_wait_that_a_server_asks_for_is_in_the_error_alone(name: str, chat: Chat) -> None:
+    body = openai_error("slow down")
+    chat.faults.append(Fault(status=429, body=body, headers={"Retry-After": "3"}))
+    with pytest.raises(TransientError) as caught:
+        send(CASES[name].make(address(chat)))
+    assert (caught.value.retry_after_s, caught.value.is_throttled) == (3.0, True)
+
+
+BODIES_OF_200 = {
+    **{name: body for name, body in ERROR_BODIES.items() if name != "deep"},
+    "null": b"null",
+    "a number": b"7",
+    "an empty object": b"{}",
+}
+
+
+@pytest.mark.parametrize("body", BODIES_OF_200)
+@pytest.mark.parametrize("name", ON_A_WIRE)
+def test_what_is_no_reply_is_returned_by_send_and_refused_by_read(
+    name: str, body: str, chat: Chat
+) -> None:
+    provider = CASES[name].make(address(chat))
+    chat.faults.append(Fault(body=BODIES_OF_200[body]))
+    exchange = send(provider)
+    assert exchange.raw == BODIES_OF_200[body]
+    with pytest.raises(TransientError) as caught:
+        provider.read(exchange.raw)
+    assert caught.value.maybe_billed, "the server has replied"
+
+
+@pytest.mark.parametrize(
+    "fate", [TransientError("HTTP 500"), RejectedError("HTTP 400"), StudyError("HTTP 401")]
+)
+def test_the_scripted_provider_raises_what_it_is_given(fate: Exception) -> None:
+    with pytest.raises(type(fate)):
+        send(ScriptedProvider(lambda *_: fate))
+
+
+# --- reading ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_sound_reply_is_read_the_same_each_time(name: str) -> None:
+    case = CASES[name]
+    first, second = (case.make(NOWHERE).read(case.sound) for _ in range(2))
+    assert first == second
+    assert (first.text, first.outcome, first.defects) == ("B", "ok", ())
+    if case.without:
+        assert (first.usage.input, first.usage.output) in ((9, 1), (10, 1))
+
+
+@pytest.mark.parametrize(("name", "lack"), LACKING)
+def test_what_a_reply_lacks_is_none_and_listed(name: str, lack: str) -> None:
+    case = CASES[name]
+    reply = case.make(NOWHERE).read(case.without[lack])
+    if lack in ("text", "blank text"):
+        assert reply.outcome == "empty"
+        assert not (reply.text or "").strip()
+        assert reply.defects == ()
+        return
+    assert (reply.text, reply.outcome) == ("B", "ok"), "the answer counts all the same"
+    assert reply.defects == ("model" if lack == "model" else "usage",)
+    if lack == "usage":
+        assert reply.usage == Usage()
+    if lack == "readable usage":
+        assert None in (reply.usage.input, reply.usage.output)
+    if lack == "model":
+        assert reply.returned_model is None
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_reply_that_is_cut_anywhere_is_refused(name: str) -> None:
+    case = CASES[name]
+    provider = case.make(NOWHERE)
+    for end in range(len(case.sound)):
+        with pytest.raises(TransientError) as caught:
+            provider.read(case.sound[:end])
+        assert not caught.value.is_throttled
+        assert caught.value.retry_after_s is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda children: st.lists(children) | st.dictionaries(st.text(), children),
+    max_leaves=8,
+)
+
+
+def spoil(raw: bytes, where: int, value: object) -> bytes:
+    """A reply with one of its values, whichever, replaced by another."""
+    places: list[tuple[Any, Any]] = []
+
+    def walk(node: Any) -> None:
+        steps = node.items() if isinstance(node, dict) else enumerate(node)
+        for step, child in list(steps):
+            places.append((node, step))
+            if isinstance(child, dict | list):
+                walk(child)
+
+    body = json.loads(raw)
+    walk(body)
+    node, step = places[where % len(places)]
+    node[step] = value
+    return json.dumps(body).encode()
+
+
+def reading(provider: Provider, raw: bytes) -> Reply | TransientError | StudyError:
+    try:
+        return provider.read(raw)
+    except (TransientError, StudyError) as error:
+        return error
+
+
+def check_reading(provider: Provider, raw: bytes) -> None:
+    reply = reading(provider, raw)
+    if isinstance(reply, TransientError):
+        assert reply.retry_after_s is None
+        assert not reply.is_throttled
+    if not isinstance(reply, Reply):
+        return
+    assert bool(reply.text and reply.text.strip()) or reply.outcome != "ok"
+    assert all(count is None or count >= 0 for count in reply.usage)
+    for text in (reply.text, reply.returned_model, reply.request_id, reply.finish_reason):
+        assert text is None or isinstance(text.encode(), bytes)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "embedded"])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(where=st.integers(0, 99), value=JSON, junk=st.binary(max_size=80))
+def test_no_reply_breaks_reading(name: str, where: int, value: object, junk: bytes) -> None:
+    case = CASES[name]
+    provider = case.make(NOWHERE)
+    check_reading(provider, junk)
+    check_reading(provider, spoil(case.sound, where, value))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_secrets_are_masked_and_other_text_is_not(name: str) -> None:
+    provider = CASES[name].make(NOWHERE)
+    assert provider.mask("A text 😀.") == "A text 😀."
+    if name in ("openai", "azure", "gemini"):
+        assert KEY not in provider.mask(f"you sent {KEY}")
+
+
+# --- models -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", ERROR_BODIES)
+@pytest.mark.parametrize("name", ON_A_WIRE)
+def test_a_list_of_models_comes_or_a_declared_error(name: str, body: str, chat: Chat) -> None:
+    for status in (200, 400, 401, 404, 429, 500):
+        chat.faults.append(Fault(status=status, body=ERROR_BODIES[body], step="models"))
+        provider = CASES[name].make(address(chat))
+
+        async def session(provider: Provider = provider) -> list[ModelInfo] | None:
+            try:
+                return await provider.models()
+            finally:
+                await provider.close()
+
+        try:
+            models = asyncio.run(session())
+        except DECLARED:
+            continue
+        assert models is None or all(isinstance(model, ModelInfo) for model in models)
+        chat.faults.clear()
+
+
+# --- batches ------------------------------------------------------------------------------------------
+
+
+def openai_batches(url: str, _: Path) -> BatchClient:
+    provider = make_openai(f"{url}/v1", timeout_s=TIMEOUT_S)
+    return OpenAIBatches(provider.settings, provider.wire)
+
+
+def gemini_batches(url: str, _: Path) -> BatchClient:
+    return GeminiBatches(GeminiSettings("gemini-x", url, api_key=KEY, timeout_s=TIMEOUT_S))
+
+
+def batch_service(_: str, folder: Path) -> BatchClient:
+    return Service(folder / "service", Ticking())
+
+
+CLIENTS = {"openai": openai_batches, "gemini": gemini_batches, "service, of tests": batch_service}
+STEPS: dict[str, Callable[[BatchClient, Path], object]] = {
+    "files.upload": lambda client, path: client.upload(path),
+    "batches.create": lambda client, _: client.create("file-1", "run-1"),
+    "batches.list": lambda client, _: client.find("run-1"),
+    "batches.get": lambda client, _: client.status("batches/batch-1"),
+    "files.content": lambda client, _: client.download("files/file-1", io.BytesIO()),
+    "files.delete": lambda client, _: client.discard("files/file-1"),
+}
+
+
+@pytest.mark.parametrize("body", ["openai", "google", "html", "nothing", "half", "numbers"])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("api", ["openai", "gemini"])
+def test_a_batch_service_raises_declared_errors(
+    api: str, step: str, body: str, chat: Chat, tmp_path: Path
+) -> None:
+    path = tmp_path / "requests.jsonl"
+    path.write_bytes(b"{}\n")
+    client = CLIENTS[api](address(chat), tmp_path)
+    for status in (200, 400, 401, 404, 429, 500):
+        chat.faults.append(Fault(status=status, body=ERROR_BODIES[body], step="any", times=FOREVER))
+        with pytest.raises(DECLARED) if status != 200 else suppress(*DECLARED):
+            STEPS[step](client, path)
+        chat.faults.clear()
+    client.close()
+
+
+ROW_BODIES = (*ERROR_BODIES.values(), b"null", b"7", b"{}", b'{"custom_id": 7}', b'{"key": []}')
+
+
+@pytest.mark.parametrize("api", CLIENTS)
+def test_a_line_of_results_is_a_row_or_a_value_error(api: str, tmp_path: Path) -> None:
+    client = CLIENTS[api](NOWHERE, tmp_path)
+    for line in ROW_BODIES:
+        with pytest.raises(ValueError, match=r"\w"):
+            client.row(line)
+
+
+ROWS = {
+    "openai": {"custom_id": "q", "response": {"status_code": 200, "body": {"x": 1}}, "error": None},
+    "gemini": {"key": "q", "response": {"candidates": [], "responseId": "r"}},
+    "service, of tests": {"id": "q", "status": 200, "body": {"x": 1}},
+}
+
+
+@pytest.mark.parametrize("api", CLIENTS)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(where=st.integers(0, 99), value=JSON)
+def test_no_line_breaks_the_reading_of_rows(
+    api: str, where: int, value: object, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    client = CLIENTS[api](NOWHERE, tmp_path_factory.mktemp("rows"))
+    try:
+        row = client.row(spoil(json.dumps(ROWS[api]).encode(), where, value))
+    except ValueError:
+        return
+    assert isinstance(row, BatchRow)
+
+
+# --- a reply is parsed once ---------------------------------------------------------------------------
+
+
+class ParseCounter:
+    """Counts how often the bytes of replies are parsed as JSON."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.parsed: list[bytes] = []
+        monkeypatch.setattr(jsontext.orjson, "loads", self._counting(jsontext.orjson.loads))
+        monkeypatch.setattr(json, "loads", self._counting(json.loads))
+
+    def _counting(self, loads: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(raw: Any, **options: Any) -> Any:
+            self.parsed.append(raw if isinstance(raw, bytes) else raw.encode())
+            return loads(raw, **options)
+
+        return counted
+
+    def n(self, raw: bytes) -> int:
+        return self.parsed.count(raw)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_reply_is_parsed_once_from_the_wire_to_the_ledger(
+    name: str, chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = CASES[name].make(address(chat))
+    items = [Item(f"q{i}", "choice", "?", f"q{i}", ["a", "b"], None, None, "t") for i in range(8)]
+    asks = [Ask(item, Sampling(1.0, 16, 0), 0) for item in items]
+    arm = GenerationArm("m", "task", "condition", 1.0, 16, 0)
+    with open_ledger(tmp_path / "m.sqlite") as ledger:
+        limits = Limits(ceiling=4, requests_per_minute=None, tokens_per_minute=None)
+        sender = Sender(provider, ledger, limits, Account(None, "live", 16), attempts=2)
+        legibility = Legibility(LegibilityRules(lambda *_: None, 0.5), arm, sender)
+        counter = ParseCounter(monkeypatch)
+        group = ContextGroup(None, [], asks)
+        tally = settle([group], sender, total=len(asks), legibility=legibility)
+        monkeypatch.undo()
+        replies = [entry.raw for entry in ledger.entries(tally.keys)]
+    assert len(replies) == len(asks)
+    assert legibility.note() == "0 unreadable"
+    n_equal = {raw: replies.count(raw) for raw in replies}
+    assert {raw: counter.n(raw) for raw in n_equal} == n_equal
