@@ -147,7 +147,7 @@ def _mean_score(accuracy: pd.DataFrame) -> _MeasureValue:
     return _value_with_interval(row, row.mean)
 
 
-def _value_with_interval(row: Any, estimate: float) -> _MeasureValue:
+def _value_with_interval(row: Any, estimate: Any) -> _MeasureValue:
     low, high = _none_if_null(row.ci_low), _none_if_null(row.ci_high)
     interval = None if low is None or high is None else Interval(low, high)
     reason = row.reason if isinstance(row.reason, str) else None

@@ -234,8 +234,8 @@ def item_rows(case: CalibrationCase) -> Iterator[CalibrationItem]:
     values, in_sample, _ = case.validation.divergences
     for k, prompt in enumerate(case.usable.prompts):
         for name, bits in values.items():
-            has_fit = name == MIXTURE and in_sample is not None
-            in_sample_bits = float(in_sample[k]) if has_fit else None
+            fit_bits = in_sample if name == MIXTURE else None
+            in_sample_bits = None if fit_bits is None else float(fit_bits[k])
             yield _item_row(case, prompt, name, float(bits[k]), in_sample_bits)
 
 

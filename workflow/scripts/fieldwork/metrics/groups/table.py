@@ -100,8 +100,8 @@ def _check_groups(participants: pd.DataFrame) -> None:
 
 def _first_answers(field: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """One row a participant and item: the first answer, of lists the first that can be read."""
-    columns = zip(field["kind"], field["items"], field["letter"], strict=True)
-    options = pd.Series([answer_options(*row) for row in columns], index=field.index, dtype=object)
+    texts = zip(field["kind"], field["items"], field["letter"], strict=True)
+    options = pd.Series([answer_options(*text) for text in texts], index=field.index, dtype=object)
     rows = field.assign(options=options, is_unread=[not names for names in options])
     order = ["model", "task", "kind", "item_id", "puppet_id"]
     rows = rows.assign(is_last_choice=rows["is_unread"] & (rows["kind"] == "list"))
@@ -109,8 +109,8 @@ def _first_answers(field: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     rows = rows.drop_duplicates(order).reset_index(drop=True)
     questions = read_questions(items, sorted(set(rows["task"])))
     marks: list[float | None] = []
-    columns = zip(rows["task"], rows["item_id"], rows["kind"], rows["options"], strict=True)
-    for task, item, kind, names in columns:
+    keys = zip(rows["task"], rows["item_id"], rows["kind"], rows["options"], strict=True)
+    for task, item, kind, names in keys:
         gold = find_question(questions, QuestionKey(task, item)).gold if kind == "choice" else None
         marks.append(float(names == (gold,)) if gold else None)
     return rows.assign(is_correct=pd.Series(marks, dtype="float64"))
