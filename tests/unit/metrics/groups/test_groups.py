@@ -242,7 +242,7 @@ def test_a_group_alone_with_answers_to_a_prompt_is_told() -> None:
     subset = [a for a in lists([9] * 12) if a.item_id == "a" or (a.puppet_id or "") < "p08"]
     rows = differences(subset, members({"x": 6, "y": 6}))
     (row,) = (r for r in rows if r.item_id == "b" and r.metric == "entropy_bits")
-    assert row.reason == f"no other group has {MIN_ANSWERS} answers to it"
+    assert row.reason == f"no other group has {MIN_ANSWERS} answers to the item"
 
 
 def test_of_two_groups_the_interval_is_welchs() -> None:
@@ -267,7 +267,7 @@ def test_of_several_groups_each_counts_by_its_part_in_the_mean() -> None:
     group_contrast = contrast_values(values, "x")
     variance = 0.2 + 0.4 / 4 + 0.8 / 4
     freedom = variance**2 / ((0.2**2 + 0.1**2 + 0.2**2) / 9)
-    assert (group_contrast.value, group_contrast.other) == (4.0, 1.5)
+    assert (group_contrast.value, group_contrast.others_mean) == (4.0, 1.5)
     assert group_contrast.interval is not None
     half = student.ppf(0.975, freedom) * variance**0.5
     assert tuple(group_contrast.interval) == pytest.approx((2.5 - half, 2.5 + half))
@@ -284,7 +284,7 @@ def test_of_two_shares_the_interval_is_newcombes() -> None:
     two = contrast_shares({"x": (7, 9), "y": (3, 12)}, "x")
     assert two.interval == newcombe_interval(ShareCount(7, 9), [ShareCount(3, 12)])
     three = contrast_shares({"x": (7, 9), "y": (3, 12), "z": (3, 12)}, "x")
-    assert (three.value, three.other) == (two.value, two.other)
+    assert (three.value, three.others_mean) == (two.value, two.others_mean)
     assert three.interval is not None
     assert two.interval is not None
     # two others are known better than one
@@ -466,7 +466,7 @@ def test_what_was_said_of_an_interval_is_said_besides() -> None:
     row = next(r for r in differences(lists([12] * 12), members({"x": 6, "y": 6}), n=9)
                if r.metric == "js_bits" and r.item_id)  # fmt: skip
     assert (row.reason or "").split("; ") == [
-        "no interval: a divergence near zero is bounded by it",
+        "no interval: a divergence is never below 0, and intervals fail near that bound",
         "p_holm cannot fall to 0.05: 2 tests need metrics.permutations of 39 or more",
     ]
 

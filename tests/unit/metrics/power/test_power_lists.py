@@ -64,6 +64,11 @@ def test_the_share_is_the_one_asked_for(source: ListSource, share: float) -> Non
     assert share_row.share_who == pytest.approx(share, abs=0.06)
 
 
+def test_seeds_of_lists_keep_their_spelling() -> None:
+    """Another spelling would draw other random numbers, and every number of the power table would move."""
+    assert SOURCE.seed_name == "Lists(named=5, options=60, exponent=1.5)"
+
+
 def test_a_larger_share_takes_stronger_tastes() -> None:
     tastes = [taste_strength(share, SMALL) for share in (0.0, 0.05, 0.2, 0.6, 1.0)]
     assert tastes[0] == 0

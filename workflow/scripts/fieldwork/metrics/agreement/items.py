@@ -1,7 +1,8 @@
 """How near a condition's answers to an item are to the field's, and how far the item's rank changes.
 
-Owns the rows of items beside the field: distance, entropy gap, commonest answers, order of options,
-and the change of rank with its test. Distances are those of `comparisons` with the field as baseline.
+Owns the rows that compare an item's answers with the field's: distance, entropy gap, commonest answers,
+order of options, and the change of rank with its test. Distances are those of `comparisons` with the
+field as baseline.
 """
 
 import math

@@ -223,7 +223,7 @@ def _measure(
             n_arms = len(prompt.arms)
             equal_weights = np.full(n_arms, 1 / n_arms)
             row[EQUAL] = halves.divergence(sampler.mixture_shares(equal_weights))
-        splits.append(jensen_shannon_bits(halves.reference, halves.other))
+        splits.append(jensen_shannon_bits(halves.reference, halves.other_half))
         row[FIELD_ITSELF] = float(splits[-1].mean())
         rows.append(row)
     return Divergences(

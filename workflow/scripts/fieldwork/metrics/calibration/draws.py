@@ -81,7 +81,7 @@ class FieldHalves(NamedTuple):
     """
 
     reference: Floats
-    other: Floats
+    other_half: Floats
 
     def divergence(self, shares: Floats) -> float:
         """Mean over the draws of the divergence of shares from the reference, in bits."""

@@ -110,8 +110,8 @@ def find_usable_prompts(
 ) -> UsablePrompts:
     """Prompts with at least `minimum_answers` of the field, and the arms with enough answers to them.
 
-    All arms are brought to the fewest answers. An arm is left out where it has fewer than half of
-    `minimum_answers` to one of the prompts.
+    All arms are reduced to the smallest number of answers. An arm is left out where it has fewer than
+    half of `minimum_answers` to one of the prompts.
     """
     n_field = {
         key: len(first_answers(answers, FIELD, key)) for key in sorted(answers.get(FIELD, {}))
@@ -123,9 +123,10 @@ def find_usable_prompts(
         counts = [len(first_answers(answers, condition, key)) for key in keys]
         if counts and min(counts) < minimum_arm:
             task, item = keys[int(np.argmin(counts))]
+            noun = "answer" if min(counts) == 1 else "answers"
             exclusions[condition] = (
-                f"{min(counts)} answers to {item} ({task}); an arm needs {minimum_arm}, because all "
-                "arms are brought to the fewest answers"
+                f"{min(counts)} {noun} to {item} ({task}); an arm needs {minimum_arm}, because all "
+                "arms are reduced to the smallest number of answers"
             )
     usable_arms = [condition for condition in conditions if condition not in exclusions]
     prompts = (

@@ -62,7 +62,7 @@ class CalibrationCase(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    word: str
+    label: str
     reason: str | None
 
 
@@ -147,7 +147,7 @@ def summary_rows(
         penalty_bits=None,
         duality_gap=None,
         weights_from=weights_from,
-        verdict=verdict.word,
+        verdict=verdict.label,
         reason=verdict.reason,
     )
     excluded_arms = [

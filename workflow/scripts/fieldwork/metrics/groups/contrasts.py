@@ -34,7 +34,7 @@ class GroupContrast(NamedTuple):
     """Value of the group, mean of the other groups' values, interval of their difference."""
 
     value: float
-    other: float
+    others_mean: float
     interval: Interval | None
 
 
@@ -45,15 +45,15 @@ def contrast_values(values: Mapping[str, GroupValue], group: str) -> GroupContra
     """
     first = values[group]
     rest = [value for name, value in values.items() if name != group]
-    other = math.fsum(value.value for value in rest) / len(rest)
+    others_mean = math.fsum(value.value for value in rest) / len(rest)
     parts = [first, *(v._replace(variance=v.variance / len(rest) ** 2) for v in rest)]
     other_variance = math.fsum(part.variance for part in parts[1:])
     if min(first.variance, other_variance) <= _NOTHING**2 or any(p.freedom < 1 for p in parts):
-        return GroupContrast(first.value, other, None)
+        return GroupContrast(first.value, others_mean, None)
     error = math.sqrt(first.variance + other_variance)
     freedom = welch_freedom([p.variance for p in parts], [p.freedom for p in parts])
-    interval = student_interval(first.value - other, error, freedom)
-    return GroupContrast(first.value, other, interval)
+    interval = student_interval(first.value - others_mean, error, freedom)
+    return GroupContrast(first.value, others_mean, interval)
 
 
 def contrast_shares(counts: Mapping[str, tuple[int, int]], group: str) -> GroupContrast:
@@ -64,8 +64,8 @@ def contrast_shares(counts: Mapping[str, tuple[int, int]], group: str) -> GroupC
     """
     first = ShareCount(*counts[group])
     rest = [ShareCount(*count) for name, count in counts.items() if name != group]
-    other = math.fsum(count.share for count in rest) / len(rest)
-    return GroupContrast(first.share, other, newcombe_interval(first, rest))
+    others_mean = math.fsum(count.share for count in rest) / len(rest)
+    return GroupContrast(first.share, others_mean, newcombe_interval(first, rest))
 
 
 def heterogeneity_values(

@@ -265,8 +265,8 @@ def _mean_rows(answers: GroupAnswers, seed: int) -> Iterator[GroupEstimate]:
     items = complete_items(answers, groups) if groups else []
     for group in answers.groups:
         if group not in groups or not items:
-            which = "every" if group in groups else "the"
-            reason = f"no item has {MIN_ANSWERS} answers of {which} group"
+            scope = "every" if group in groups else "the"
+            reason = f"no item has {MIN_ANSWERS} answers of {scope} group"
             yield _row(answers, None, group, "entropy_bits", n_participants=0, reason=reason)
     if not items:
         return

@@ -54,13 +54,15 @@ from fieldwork.statistics.seeds import generator
 
 HETEROGENEITY_METRICS = ("entropy_bits", "one_minus_top5_share")
 DIVERGENCE = "js_bits"
-NO_DIVERGENCE_INTERVAL = "no interval: a divergence near zero is bounded by it"
+NO_DIVERGENCE_INTERVAL = (
+    "no interval: a divergence is never below 0, and intervals fail near that bound"
+)
 
 LEVEL = 0.05
 
 
 class _GroupPair(NamedTuple):
-    """A group beside the other of two, or (None) the mean of the others of several."""
+    """A group and what it is compared with: the other of two groups, or (None) the mean of several."""
 
     group: str
     versus: str | None
@@ -181,7 +183,7 @@ def _divergence_row(
 ) -> GroupDifference:
     if values is None:
         reason = (
-            f"not every group has {MIN_ANSWERS} answers"
+            f"not every group has {MIN_ANSWERS} answers to the item"
             if item
             else f"no item has {MIN_ANSWERS} answers of every group"
         )
@@ -194,7 +196,7 @@ def _divergence_row(
     )  # fmt: skip
 
 
-# ---- a group beside the others -------------------------------------------------------------------------
+# ---- a group and the others -------------------------------------------------------------------------
 
 
 def _heterogeneity_rows(test: _GroupTest) -> Iterator[GroupDifference]:
@@ -290,8 +292,8 @@ def _pair_row(
         return _row(answers, item, pair, metric, n_group=n_group, n_versus=n_versus, reason=reason)
     statistics, interval = statistics[~np.isnan(statistics)], contrast.interval
     return _row(
-        answers, item, pair, metric, value=contrast.value, value_versus=contrast.other,
-        difference=contrast.value - contrast.other, ci_low=interval.low if interval else None,
+        answers, item, pair, metric, value=contrast.value, value_versus=contrast.others_mean,
+        difference=contrast.value - contrast.others_mean, ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
         p_value=p_value_of_first(np.abs(statistics)),
         n_permutations=len(statistics) - 1, n_items=n_items, n_group=n_group, n_versus=n_versus,
@@ -305,7 +307,7 @@ _NO_SHARED_ITEM = f"no item has {MIN_ANSWERS} answers of every group"
 def _no_test_reason(n_group: int) -> str:
     if n_group < MIN_ANSWERS:
         return too_few_reason(n_group)
-    return f"no other group has {MIN_ANSWERS} answers to it"
+    return f"no other group has {MIN_ANSWERS} answers to the item"
 
 
 # ---- shares of answers that are correct, or cannot be read -------------------------------------------

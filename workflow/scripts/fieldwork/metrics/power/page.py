@@ -150,7 +150,7 @@ def _times(n: int) -> str:
 _HEAD = """Study: {facts.study}. Power is the share of {facts.simulations:,} simulated studies that detect
 an effect of the given size. Each simulated study makes the study's own test at {level}; the target power
 is {target}. A user is a puppet or a participant. Brackets hold the 95 % interval of the simulation. Sizes
-between two simulated ones are read off a straight line; power.csv beside this page has every size.
+between two simulated ones are read off a straight line; power.csv next to this page has every size.
 docs/methods.md, "Planning a study", lists the assumptions."""
 
 _FOOT = """
