@@ -65,7 +65,7 @@ def test_the_share_is_the_one_asked_for(source: ListSource, share: float) -> Non
 
 
 def test_seeds_of_lists_keep_their_spelling() -> None:
-    """Another spelling would draw other random numbers, and every number of the power table would move."""
+    """Another spelling would draw other random numbers and change every number of the power table."""
     assert SOURCE.seed_name == "Lists(named=5, options=60, exponent=1.5)"
 
 
