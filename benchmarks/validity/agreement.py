@@ -8,10 +8,10 @@ import numpy as np
 from outcomes import Job, Outcome, outcome
 from populations import LETTERS, SHARES, Floats, Zipf, draw_letters, draw_lists
 
-from fieldwork.metrics.agreement import ordering
-from fieldwork.metrics.agreement.items import change_chances, entropy_gap
-from fieldwork.metrics.agreement.ordering import agree, order_test
-from fieldwork.metrics.agreement.values import Sample, reliability, value_of
+from fieldwork.metrics.agreement import rank_correlation
+from fieldwork.metrics.agreement.items import entropy_gap, rank_change_p_values
+from fieldwork.metrics.agreement.rank_correlation import correlate_ranks, tau_permutation_test
+from fieldwork.metrics.agreement.values import AnswerSample, measure_item, split_half_reliability
 from fieldwork.statistics.families import holm
 from fieldwork.statistics.seeds import generator
 
@@ -43,29 +43,30 @@ def jobs() -> Iterator[Job]:
 def _pairs(n: int, correlation: float, sets: int, seed: int) -> Iterator[Outcome]:
     """Normal pairs: rho is 6/pi asin(r/2), tau 2/pi asin(r)."""
     random = np.random.default_rng([seed, n, int(correlation * 100)])
-    held: dict[str, list[tuple[float | None, float | None]]] = {"rho": [], "tau_b": []}
+    intervals: dict[str, list[tuple[float | None, float | None]]] = {"rho": [], "tau_b": []}
     values: dict[str, list[float | None]] = {"rho": [], "tau_b": []}
     p_values: list[float | None] = []
     for _ in range(max(1, sets // (2 if n < 15 else 4))):
         x, noise = random.normal(size=(2, n))
         y = correlation * x + math.sqrt(1 - correlation**2) * noise
-        found = agree(x, y)
+        rank_correlations = correlate_ranks(x, y)
         # fewer than nine have no interval in a study: these show why
-        reach = ordering.percentiles(x, y, random=random)
-        for name in held:
-            values[name].append(getattr(found, name))
-            interval = getattr(reach, name)
-            held[name].append(tuple(interval) if interval else (None, None))
-        p_values.append(order_test(x, y, n_permutations=199, random=random).p_value)
+        limits = rank_correlation.percentile_intervals(x, y, random=random)
+        for name in intervals:
+            values[name].append(getattr(rank_correlations, name))
+            interval = getattr(limits, name)
+            intervals[name].append(tuple(interval) if interval else (None, None))
+        p_values.append(tau_permutation_test(x, y, n_permutations=199, random=random).p_value)
     truths = {
         "rho": 6 / math.pi * math.asin(correlation / 2),
         "tau_b": 2 / math.pi * math.asin(correlation),
     }
+    prefix = "discarded: " if n < rank_correlation.MIN_BOOTSTRAP else ""
     for name, truth in truths.items():
         yield outcome(
-            PART, f"{'discarded: ' if n < ordering.MIN_BOOTSTRAP else ''}{name}, bootstrap over items",
+            PART, f"{prefix}{name}, bootstrap over items",
             f"normal pairs, correlation {correlation:g}", f"{n} items", truth=truth,
-            estimates=values[name], intervals=held[name],
+            estimates=values[name], intervals=intervals[name],
             p_values=p_values if name == "tau_b" else [],
         )  # fmt: skip
 
@@ -73,62 +74,67 @@ def _pairs(n: int, correlation: float, sets: int, seed: int) -> Iterator[Outcome
 def _lists(participants: int, order: str, sets: int, seed: int) -> Iterator[Outcome]:
     sets = max(1, sets // 4)
     random = np.random.default_rng([seed, participants, ORDERS.index(order)])
-    below: list[float | None] = []
-    first: list[float | None] = []
-    turned: list[float | None] = []
+    excesses: list[float | None] = []
+    first_p: list[float | None] = []
+    least_p: list[float | None] = []
     for k in range(sets):
         field = _field(participants, random)
         offline = {
-            f"{i}": Sample(_named(draw_lists(
+            f"{i}": AnswerSample(_named(draw_lists(
                 np.broadcast_to(log_weights, (OFFLINE, OPTIONS)), random)), [""] * OFFLINE, None)
             for i, log_weights in enumerate(_offline(order))
         }  # fmt: skip
         n_equal = min(participants, OFFLINE)
         sides = [
             [
-                value_of(s, "entropy_bits", n_equal, generator(seed, str(k), name, i))
-                for i, s in of.items()
+                measure_item(s, "entropy_bits", n_equal, generator(seed, str(k), name, i))
+                for i, s in samples.items()
             ]
-            for name, of in (("field", field), ("offline", offline))
+            for name, samples in (("field", field), ("offline", offline))
         ]
-        chances = holm(change_chances(*sides, random=random))
-        first.append(chances[0])
-        turned.append(min(chances))
+        p_holm = holm(rank_change_p_values(*sides, random=random))
+        first_p.append(p_holm[0])
+        least_p.append(min(p_holm))
         if order.startswith("one order"):
-            found = agree([v.value for v in sides[0]], [v.value for v in sides[1]])
-            own, other = (
-                reliability(of, "entropy_bits", seed=seed, names=(str(k), name)).whole or 0.0
-                for name, of in (("field", field), ("offline", offline))
+            correlation = correlate_ranks([v.value for v in sides[0]], [v.value for v in sides[1]])
+            field_reliability, offline_reliability = (
+                split_half_reliability(
+                    samples, "entropy_bits", seed=seed, names=(str(k), name)
+                ).whole
+                or 0.0
+                for name, samples in (("field", field), ("offline", offline))
             )
-            if min(own, other) > 0 and found.rho is not None:
-                below.append(found.rho - math.sqrt(own * other))
+            if min(field_reliability, offline_reliability) > 0 and correlation.rho is not None:
+                excesses.append(
+                    correlation.rho - math.sqrt(field_reliability * offline_reliability)
+                )
     where = f"{participants} participants, {OFFLINE} offline"
-    if below:
+    if excesses:
         yield outcome(
             PART,
             "rho - ceiling",
             f"lists, {ITEMS} prompts, {order}",
             where,
             truth=0.0,
-            estimates=below,
+            estimates=excesses,
         )
     if order.startswith("a prompt"):
         yield outcome(
             PART, "change of place of the prompt, Holm", f"lists, {ITEMS} prompts, {order}", where,
-            truth=None, p_values=first,
+            truth=None, p_values=first_p,
         )  # fmt: skip
     else:
         yield outcome(
             PART, "change of place of any prompt, Holm", f"lists, {ITEMS} prompts, {order}", where,
-            truth=None, p_values=turned,
+            truth=None, p_values=least_p,
         )  # fmt: skip
 
 
-def _field(participants: int, random: np.random.Generator) -> dict[str, Sample]:
+def _field(participants: int, random: np.random.Generator) -> dict[str, AnswerSample]:
     habits = HABIT * random.normal(size=(participants, OPTIONS))
     names = [f"p{k:04}" for k in range(participants)]
     return {
-        f"{i}": Sample(
+        f"{i}": AnswerSample(
             _named(draw_lists(Zipf(OPTIONS, exponent).log_weights() + habits, random)), names, None
         )
         for i, exponent in enumerate(EXPONENTS)
@@ -158,18 +164,18 @@ def _letters(n: int, sets: int, seed: int) -> Iterator[Outcome]:
         for s in (SHARES, SHARES_FLAT)
     ]
     truth = float(big[1].mean() - big[0].mean())
-    gaps, held = [], []
+    gaps, intervals = [], []
     for _ in range(sets):
         sides = [
-            value_of(
-                Sample([(str(x),) for x in LETTERS[draw_letters(s, n, random)]], [""] * n, None),
+            measure_item(
+                AnswerSample([(str(x),) for x in LETTERS[draw_letters(s, n, random)]], [""] * n, None),
                 "entropy_bits", n, random,
             )
             for s in (SHARES_FLAT, SHARES)
         ]  # fmt: skip
         interval = entropy_gap(*sides)
         gaps.append(sides[0].value - sides[1].value)
-        held.append(tuple(interval) if interval else (None, None))
+        intervals.append(tuple(interval) if interval else (None, None))
     yield outcome(
         PART,
         "entropy gap",
@@ -177,7 +183,7 @@ def _letters(n: int, sets: int, seed: int) -> Iterator[Outcome]:
         f"n {n} and {n}",
         truth=truth,
         estimates=gaps,
-        intervals=held,
+        intervals=intervals,
     )
 
 

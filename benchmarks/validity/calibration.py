@@ -9,8 +9,12 @@ import pandas as pd
 from outcomes import Job, Outcome, outcome
 from populations import Floats, Zipf, draw_letters, draw_lists, letter_table, list_table
 
-from fieldwork.metrics.calibration.sets import read_answered, usable_prompts
-from fieldwork.metrics.calibration.table import Calibrations, Settings, measure_calibration
+from fieldwork.metrics.calibration.prompts import find_usable_prompts, read_model_answers
+from fieldwork.metrics.calibration.table import (
+    Calibrations,
+    CalibrationSettings,
+    measure_calibration,
+)
 from fieldwork.metrics.calibration.weights import fit_weights
 from fieldwork.records.field import Calibration
 
@@ -87,9 +91,9 @@ def _recovered(n: int, sets: int, seed: int) -> Iterator[Outcome]:
     found = []
     for _ in range(max(1, sets // FEWER)):
         answers = _list_study(MIXED, size, random, n_arm=n)
-        answered = read_answered(answers, tasks=["00000"])["m"]
-        usable = usable_prompts(answered, ARMS, minimum_answers=20)
-        found.append(fit_weights([prompt.part() for prompt in usable.prompts]).weights)
+        model_answers = read_model_answers(answers, tasks=["00000"])["m"]
+        usable = find_usable_prompts(model_answers, ARMS, minimum_answers=20)
+        found.append(fit_weights([prompt.fit_prompt() for prompt in usable.prompts]).weights)
     for number, truth in enumerate(MIXED.weights or ()):
         yield outcome(
             PART,
@@ -119,7 +123,7 @@ def _puppets(name: str, sets: int, seed: int) -> Iterator[Outcome]:
 
 
 def _measure(answers: pd.DataFrame, *, over: str = "conditions") -> Calibrations:
-    settings = Settings(
+    settings = CalibrationSettings(
         models=["m"],
         tasks=["00000"],
         over=["puppets" if over == "puppets" else "conditions"],

@@ -24,19 +24,19 @@ def main(
 ) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
-    calibration_settings = table.Settings(**settings)
+    calibration_settings = table.CalibrationSettings(**settings)
     other_weights = None
     for file in weights:
         rows = tables.read_rows(file, CalibrationWeight)
-        other_weights = reuse.given_weights(rows, file=file, settings=calibration_settings)
-    fit = table.measure_calibration(frame, settings=calibration_settings, given=other_weights)
+        other_weights = reuse.read_external_weights(rows, file=file, settings=calibration_settings)
+    fit = table.measure_calibration(frame, settings=calibration_settings, external=other_weights)
     shares = reuse.calibrated_shares(
         frame,
         fit.summary,
         fit.weights,
         settings=calibration_settings,
         baseline=baseline,
-        given=other_weights,
+        external=other_weights,
     )
     tables.write_table(calibration, fit.summary, Calibration)
     tables.write_table(calibration_items, fit.items, CalibrationItem)

@@ -1,4 +1,4 @@
-"""Set conditions side by side: measures, what the puppets brought, and tests.
+"""Set conditions side by side: measures, what their contexts hold, and tests.
 
 In: <results>/answers/answers.parquet, tables of <results>/metrics, <results>/contexts.
 Out: <results>/metrics/arms and <results>/metrics/arm_tests.
@@ -6,8 +6,8 @@ Out: <results>/metrics/arms and <results>/metrics/arm_tests.
 
 from fieldwork import stage, tables
 from fieldwork.metrics.arms.contexts import read_contexts
-from fieldwork.metrics.arms.table import Measured, measure_arms
-from fieldwork.metrics.arms.tests import ArmOfStudy, measure_arm_tests
+from fieldwork.metrics.arms.table import ArmTables, measure_arms
+from fieldwork.metrics.arms.tests import StudyArm, measure_arm_tests
 from fieldwork.records.metrics import (
     Accuracy,
     ArmMeasure,
@@ -36,15 +36,15 @@ def main(
     Args:
         conversations: the conditions side by side, each with the conversations that it asks for.
     """
-    measures = Measured(
+    metrics = ArmTables(
         comparisons=tables.read_frame(inputs["comparisons"], Comparison),
         variance=tables.read_frame(inputs["variance"], VarianceShare),
         heterogeneity=tables.read_frame(inputs["heterogeneity"], Heterogeneity),
         accuracy=tables.read_frame(inputs["accuracy"], Accuracy),
     )
-    study_arms = [ArmOfStudy(*arm) for arm in conversations]
+    study_arms = [StudyArm(*arm) for arm in conversations]
     rows = measure_arms(
-        measures, arms=study_arms, contexts=read_contexts(contexts), baseline=baseline
+        metrics, arms=study_arms, contexts=read_contexts(contexts), baseline=baseline
     )
     tables.write_table(arms, rows, ArmMeasure)
     tests = measure_arm_tests(

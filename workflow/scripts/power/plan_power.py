@@ -1,4 +1,4 @@
-"""Say how large a study must be to find given effects, and what that costs.
+"""Say how large a study must be to detect given effects, and what that costs.
 
 In: tables of items, requests and contexts as far as they are there, and of responses.
 Out: <results>/power, power at every size and the smallest that will do.
@@ -12,8 +12,8 @@ from fieldwork.conditions import has_user
 from fieldwork.generation.planning.arm_sizes import ArmSizes
 from fieldwork.generation.planning.tables import Study
 from fieldwork.metrics.power import page as power_page
-from fieldwork.metrics.power.study import Family, simulate
-from fieldwork.metrics.power.table import Asked, advice_rows, power_rows
+from fieldwork.metrics.power.study import StudyOutline, simulate_effects
+from fieldwork.metrics.power.table import PlannedStudy, advice_rows, power_rows
 from fieldwork.records.power import PowerAdvice, PowerRow
 
 
@@ -40,16 +40,20 @@ def main(
     sizes = ArmSizes(study, models, prices)
     items = {task: sizes.n_items(task) for task in tasks}
     lists = {task for task in items if sizes.is_list(task)}
-    family = Family(items, lists, score_task if score_task in items else None, len(conditions) - 1)
-    curves = simulate(settings, family, n_permutations=permutations, seed=seed)
+    outline = StudyOutline(
+        items, lists, score_task if score_task in items else None, len(conditions) - 1
+    )
+    curves = simulate_effects(settings, outline, n_permutations=permutations, seed=seed)
     puppets = [name for name, entry in conditions.items() if has_user(entry)]
     alpha, target = settings["alpha"], settings["target"]
-    asked = Asked([*models], puppets, baseline, alpha, target, settings["field_cost_usd"])
-    tables.write_table(outputs["power"], power_rows(curves, asked, sizes), PowerRow)
-    advice = list(advice_rows(curves, asked, sizes))
+    planned_study = PlannedStudy(
+        [*models], puppets, baseline, alpha, target, settings["field_cost_usd"]
+    )
+    tables.write_table(outputs["power"], power_rows(curves, planned_study, sizes), PowerRow)
+    advice = list(advice_rows(curves, planned_study, sizes))
     tables.write_table(outputs["advice"], advice, PowerAdvice)
     labels = (drawing["models"], drawing["conditions"])
-    facts = power_page.Facts(name, settings["simulations"], alpha, target, items, *labels)
+    facts = power_page.PowerPageFacts(name, settings["simulations"], alpha, target, items, *labels)
     with tables.atomic_path(outputs["page"]) as partial:
         partial.write_text(power_page.render(advice, facts), encoding="utf-8")
 

@@ -11,9 +11,18 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import t
 
-from fieldwork.metrics.agreement.items import change_chances, entropy_gap, measure_item_agreement
-from fieldwork.metrics.agreement.ranks import measure_rank_agreement, read_boards
-from fieldwork.metrics.agreement.values import Sample, Value, reliability, value_of
+from fieldwork.metrics.agreement.items import (
+    entropy_gap,
+    measure_item_agreement,
+    rank_change_p_values,
+)
+from fieldwork.metrics.agreement.ranks import measure_rank_agreement, read_shared_items
+from fieldwork.metrics.agreement.values import (
+    AnswerSample,
+    ItemValue,
+    measure_item,
+    split_half_reliability,
+)
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.records.field import ItemAgreement, RankAgreement
 from fieldwork.records.parsing import Answer
@@ -23,7 +32,7 @@ OPTIONS = [f"o{k:02}" for k in range(40)]
 NO_ITEMS = item_frame()
 
 
-def asked(letters: Sequence[str | None], **names: str) -> list[Answer]:
+def field_letters(letters: Sequence[str | None], **names: str) -> list[Answer]:
     """A letter each of as many participants."""
     return [
         answer
@@ -51,12 +60,12 @@ def lists_of(
     return rows
 
 
-def ranked(answers: list[Answer], *items: str) -> list[RankAgreement]:
+def rank_rows(answers: list[Answer], *items: str) -> list[RankAgreement]:
     questions = item_frame(*(question(item) for item in items))
     return measure_rank_agreement(answer_frame(answers), questions, n_permutations=99, seed=1)
 
 
-def near(answers: list[Answer], *items: str) -> list[ItemAgreement]:
+def item_rows(answers: list[Answer], *items: str) -> list[ItemAgreement]:
     questions = item_frame(*(question(item) for item in items))
     return measure_item_agreement(answer_frame(answers), questions, n_permutations=99, seed=1)
 
@@ -66,7 +75,7 @@ WIDTHS = (6, 8, 11, 15, 20, 28, 40)
 
 def test_one_order_is_found() -> None:
     answers = lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline")
-    row, top = ranked(answers)
+    row, top = rank_rows(answers)
     assert (row.measure, top.measure) == ("entropy_bits", "top_share")
     assert (row.rho, row.tau_b, row.n_discordant, row.n_pairs) == (1.0, 1.0, 0, 21)
     assert row.p_value == row.p_holm == row.p_least == pytest.approx(2 / math.factorial(7))
@@ -74,50 +83,52 @@ def test_one_order_is_found() -> None:
     assert row.reliability_field > 0.9
     assert row.ceiling is not None
     assert row.ceiling <= 1
-    assert row.reason == "no interval: 7 items, the bootstrap holds from 9 on"
+    assert row.reason == "no interval: the bootstrap needs 9 items, there are 7"
 
 
 def test_the_opposite_order_is_told_as_such() -> None:
-    row, _ = ranked(lists_of(WIDTHS, "field") + lists_of(WIDTHS[::-1], "offline"))
+    row, _ = rank_rows(lists_of(WIDTHS, "field") + lists_of(WIDTHS[::-1], "offline"))
     assert (row.rho, row.tau_b, row.n_discordant) == (-1.0, -1.0, 21)
 
 
 def test_predictors_are_one_family() -> None:
     arms = [lists_of(WIDTHS, c) for c in ("field", "offline", "rag", "profile")]
-    rows = [r for r in ranked([*chain(*arms)]) if r.measure == "entropy_bits"]
+    rows = [r for r in rank_rows([*chain(*arms)]) if r.measure == "entropy_bits"]
     assert [r.predictor for r in rows] == ["offline", "profile", "rag"]
     assert [r.p_holm for r in rows] == pytest.approx([3 * (r.p_value or 0) for r in rows])
 
 
 def test_items_are_at_one_number_of_answers_on_both_sides() -> None:
-    fewer = [
+    with_few_answers = [
         a for a in lists_of(WIDTHS, "field") if a.item_id != "i3" or (a.puppet_id or "") < "p12"
     ]
-    answers = fewer + lists_of(WIDTHS, "offline")
-    (board,) = read_boards(answer_frame(answers), NO_ITEMS)
-    assert board.n_equal == 12
-    assert {r.n_equal for r in ranked(answers)} == {12}
+    answers = with_few_answers + lists_of(WIDTHS, "offline")
+    (item_group,) = read_shared_items(answer_frame(answers), NO_ITEMS)
+    assert item_group.n_equal == 12
+    assert {r.n_equal for r in rank_rows(answers)} == {12}
 
 
 def test_values_are_those_of_heterogeneity() -> None:
     frame = answer_frame(lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline"))
-    (board,) = read_boards(frame, NO_ITEMS)
-    known = {
+    (item_group,) = read_shared_items(frame, NO_ITEMS)
+    entropies = {
         r.item_id: r.estimate
         for r in measure_heterogeneity(frame, seed=1)
         if r.condition == "field" and r.metric == "entropy_bits"
     }
-    found = board.values("entropy_bits", "field", seed=1)
-    assert [v.value for v in found] == pytest.approx([known[item] for item in board.field])
+    values_of_field = item_group.values("entropy_bits", "field", seed=1)
+    assert [v.value for v in values_of_field] == pytest.approx(
+        [entropies[item] for item in item_group.field_samples]
+    )
 
 
 def test_items_with_few_answers_are_left_out_and_told() -> None:
-    fewer = [
+    with_few_answers = [
         a for a in lists_of(WIDTHS, "field") if a.item_id != "i0" or (a.puppet_id or "") < "p04"
     ]
-    answers = fewer + lists_of(WIDTHS, "offline")
-    assert [(r.n_ranked, r.n_left_out, r.n_equal) for r in ranked(answers)] == [(6, 1, 20)] * 2
-    (row,) = (r for r in near(answers) if r.item_id == "i0")
+    answers = with_few_answers + lists_of(WIDTHS, "offline")
+    assert [(r.n_ranked, r.n_left_out, r.n_equal) for r in rank_rows(answers)] == [(6, 1, 20)] * 2
+    (row,) = (r for r in item_rows(answers) if r.item_id == "i0")
     assert row.reason == "4 answers in the field and 20 under offline: 5 of each are needed"
     assert (row.field_rank, row.entropy_gap) == (None, None)
     assert row.js_distance is not None
@@ -128,17 +139,17 @@ def test_items_with_few_answers_are_left_out_and_told() -> None:
     [
         (
             lists_of((6, 20), "field") + lists_of((6, 20), "offline"),
-            "2 items with answers enough on both sides, 3 are needed",
+            "2 items have enough answers on both sides, 3 are needed",
         ),
         (
-            [a for i in "abc" for a in asked("AAAAAA", item_id=i)]
+            [a for i in "abc" for a in field_letters("AAAAAA", item_id=i)]
             + [a for i in "abc" for a in chosen("ABABAC", item_id=i, condition="offline")],
             "one side has the same value for all items",
         ),
     ],
 )
 def test_what_cannot_be_ranked_has_a_reason(answers: list[Answer], reason: str) -> None:
-    row = ranked(answers, "a", "b", "c")[0]
+    row = rank_rows(answers, "a", "b", "c")[0]
     assert (row.rho, row.tau_b, row.p_value, row.reason) == (None, None, None, reason)
 
 
@@ -146,12 +157,12 @@ def test_letters_are_ranked_by_their_share_correct_and_others_by_entropy() -> No
     answers = [
         a
         for item, right in zip("abcd", (9, 6, 3, 1), strict=True)
-        for a in asked("A" * right + "B" * (10 - right), item_id=item)
+        for a in field_letters("A" * right + "B" * (10 - right), item_id=item)
         + chosen("A" * right + "C" * (10 - right), item_id=item, condition="offline")
     ]
     gold = item_frame(*(question(i, gold="A" if i in "abc" else None) for i in "abcd"))
-    boards = read_boards(answer_frame(answers), gold)
-    assert [(b.measures, list(b.field)) for b in boards] == [
+    item_groups = read_shared_items(answer_frame(answers), gold)
+    assert [(b.measures, list(b.field_samples)) for b in item_groups] == [
         (("share_correct",), ["a", "b", "c"]),
         (("entropy_bits",), ["d"]),
     ]
@@ -170,10 +181,10 @@ def test_models_are_ranked_from_three_on() -> None:
         for k in range(3)
         for c in ("field", "offline")
     ]
-    two = ranked([*chain(*arms[:4])])
-    assert all(r.over == "items" for r in two)
+    two_models = rank_rows([*chain(*arms[:4])])
+    assert all(r.over == "items" for r in two_models)
     rows = [
-        r for r in ranked([*chain(*arms)]) if r.over == "models" and r.measure == "entropy_bits"
+        r for r in rank_rows([*chain(*arms)]) if r.over == "models" and r.measure == "entropy_bits"
     ]
     assert [(r.model, r.tau_b, r.n_ranked, r.n_pairs) for r in rows] == [(None, 1.0, 3, 3)]
     assert rows[0].p_value == pytest.approx(1 / 3)
@@ -181,14 +192,14 @@ def test_models_are_ranked_from_three_on() -> None:
 
 def test_no_field_no_rows() -> None:
     answers = lists_of(WIDTHS, "offline") + lists_of(WIDTHS, "rag")
-    assert ranked(answers) == near(answers) == []
+    assert rank_rows(answers) == item_rows(answers) == []
 
 
 def test_distance_is_the_root_of_the_bits_and_scipys() -> None:
-    answers = asked("AABBBCAAAA", item_id="a") + chosen(
+    answers = field_letters("AABBBCAAAA", item_id="a") + chosen(
         "ABCDDDDDDA", item_id="a", condition="offline"
     )
-    (row,) = near(answers, "a")
+    (row,) = item_rows(answers, "a")
     p, q = [0.6, 0.3, 0.1, 0.0], [0.2, 0.1, 0.1, 0.6]
     assert row.js_distance == pytest.approx(jensenshannon(p, q, base=2))
     assert (row.field_top, row.field_top_share, row.predictor_top) == ("A", 0.6, "D")
@@ -198,40 +209,42 @@ def test_distance_is_the_root_of_the_bits_and_scipys() -> None:
 
 def test_a_participants_first_answer_counts_and_no_more() -> None:
     once = lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline")
-    again = [
+    repeats = [
         dataclasses.replace(a, replicate=r, items=OPTIONS[:5])
         for a in once
         if a.condition == "field" and (a.puppet_id or "") < "p07"
         for r in (1, 2)
     ]
-    assert ranked(once) == ranked(again + once)
-    assert near(once) == near(again + once)
+    assert rank_rows(once) == rank_rows(repeats + once)
+    assert item_rows(once) == item_rows(repeats + once)
 
 
 def test_a_prompt_that_falls_is_told_from_noise() -> None:
-    moved = (40, *WIDTHS[1:])
-    rows = {r.item_id: r for r in near(lists_of(moved, "field") + lists_of(WIDTHS, "offline"))}
+    widths = (40, *WIDTHS[1:])
+    rows = {
+        r.item_id: r for r in item_rows(lists_of(widths, "field") + lists_of(WIDTHS, "offline"))
+    }
     assert rows["i0"].rank_change is not None
     assert rows["i0"].rank_change >= 5
     assert (rows["i0"].p_rank_holm or 1) < 0.05
-    same = near(lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline"))
-    assert min(r.p_rank_holm or 0 for r in same) > 0.05
+    alike = item_rows(lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline"))
+    assert min(r.p_rank_holm or 0 for r in alike) > 0.05
 
 
-def values(levels: Sequence[float], noise: float, seed: int, n: int = 40) -> list[Value]:
+def values(levels: Sequence[float], noise: float, seed: int, n: int = 40) -> list[ItemValue]:
     """Values of independent answers with a standard error of `noise`."""
     source = np.random.default_rng(seed)
-    found: list[Value] = []
+    item_values: list[ItemValue] = []
     for level in levels:
-        moved = source.normal(size=n)
-        moved -= moved.mean()
-        moved *= noise / math.sqrt(float((moved**2).sum()))
-        found.append(Value(level, moved, [""] * n))
-    return found
+        influences = source.normal(size=n)
+        influences -= influences.mean()
+        influences *= noise / math.sqrt(float((influences**2).sum()))
+        item_values.append(ItemValue(level, influences, [""] * n))
+    return item_values
 
 
 @pytest.mark.parametrize(
-    ("own", "other", "noise", "is_chance"),
+    ("first", "second", "noise", "is_chance"),
     [
         ((1, 2, 3, 4), (1, 2, 3, 4), 0.01, True),
         ((1, 2, 3, 4), (10, 20, 35, 50), 0.01, True),
@@ -241,25 +254,25 @@ def values(levels: Sequence[float], noise: float, seed: int, n: int = 40) -> lis
     ],
 )
 def test_changes_of_place_beside_noise(
-    own: Sequence[float], other: Sequence[float], noise: float, is_chance: bool
+    first: Sequence[float], second: Sequence[float], noise: float, is_chance: bool
 ) -> None:
-    chances = change_chances(
-        values(own, noise, 1), values(other, noise, 2), random=np.random.default_rng(3)
+    p_values = rank_change_p_values(
+        values(first, noise, 1), values(second, noise, 2), random=np.random.default_rng(3)
     )
-    assert (min(chances) > 0.05) == is_chance
+    assert (min(p_values) > 0.05) == is_chance
 
 
 def test_a_prompt_without_a_change_of_place_has_no_evidence_of_one() -> None:
-    chances = change_chances(
+    p_values = rank_change_p_values(
         values((1, 2, 3), 0.5, 1), values((1, 3, 2), 0.5, 2), random=np.random.default_rng(3)
     )
-    assert chances[0] == 1.0
+    assert p_values[0] == 1.0
 
 
-def sample(width: int, n: int, seed: int, puppets: bool) -> Sample:
+def sample(width: int, n: int, seed: int, puppets: bool) -> AnswerSample:
     source = random.Random(seed)
     options = [tuple(sorted(source.sample(OPTIONS[:width], 5))) for _ in range(n)]
-    return Sample(options, [f"p{k:03}" if puppets else "" for k in range(n)], None)
+    return AnswerSample(options, [f"p{k:03}" if puppets else "" for k in range(n)], None)
 
 
 @pytest.mark.parametrize("puppets", [True, False])
@@ -271,45 +284,45 @@ def test_an_order_comes_back_as_far_as_there_is_one(
     widths: Sequence[int], holds: Callable[[float], bool], puppets: bool
 ) -> None:
     samples = {str(i): sample(w, 40, i, puppets) for i, w in enumerate(widths)}
-    found = reliability(samples, "entropy_bits", seed=1, names=("x",))
-    assert found.whole is not None
-    assert holds(found.whole)
+    reliability = split_half_reliability(samples, "entropy_bits", seed=1, names=("x",))
+    assert reliability.whole is not None
+    assert holds(reliability.whole)
 
 
 def test_halves_are_stepped_up_as_spearman_and_brown_do() -> None:
     samples = {str(i): sample(12 + 2 * i, 40, i, True) for i in range(8)}
-    found = reliability(samples, "entropy_bits", seed=1, names=("x",))
-    assert found.halves is not None
-    assert 0 < found.halves < 1
-    assert found.whole == pytest.approx(2 * found.halves / (1 + found.halves))
+    reliability = split_half_reliability(samples, "entropy_bits", seed=1, names=("x",))
+    assert reliability.halves is not None
+    assert 0 < reliability.halves < 1
+    assert reliability.whole == pytest.approx(2 * reliability.halves / (1 + reliability.halves))
 
 
 def test_too_few_answers_for_halves() -> None:
     samples = {str(i): sample(12, 3, i, True) for i in range(4)}
-    assert reliability(samples, "entropy_bits", seed=1, names=()) == (None, None)
+    assert split_half_reliability(samples, "entropy_bits", seed=1, names=()) == (None, None)
 
 
 def test_the_gap_has_welchs_interval() -> None:
-    own, other = values((2.0,), 0.3, 1)[0], values((1.0,), 0.4, 2, n=10)[0]
-    held = entropy_gap(own, other)
-    assert held is not None
-    assert (held.low + held.high) / 2 == pytest.approx(1.0)
+    first, second = values((2.0,), 0.3, 1)[0], values((1.0,), 0.4, 2, n=10)[0]
+    interval = entropy_gap(first, second)
+    assert interval is not None
+    assert (interval.low + interval.high) / 2 == pytest.approx(1.0)
     parts = (0.09 * 39 / 40, 39), (0.16 * 9 / 10, 9)
     total = sum(v for v, _ in parts)
     freedom = total**2 / sum(v**2 / f for v, f in parts)
-    assert held.high - 1 == pytest.approx(t.ppf(0.975, freedom) * math.sqrt(total))
+    assert interval.high - 1 == pytest.approx(t.ppf(0.975, freedom) * math.sqrt(total))
 
 
 def test_answers_all_alike_have_no_interval_of_the_gap() -> None:
-    same = value_of(
-        Sample([("A",)] * 8, [""] * 8, None), "entropy_bits", 8, np.random.default_rng(1)
+    alike = measure_item(
+        AnswerSample([("A",)] * 8, [""] * 8, None), "entropy_bits", 8, np.random.default_rng(1)
     )
-    assert same.value == 0
-    assert entropy_gap(same, values((1.0,), 0.3, 1)[0]) is None
+    assert alike.value == 0
+    assert entropy_gap(alike, values((1.0,), 0.3, 1)[0]) is None
 
 
 def test_order_of_rows_moves_nothing() -> None:
     answers = lists_of(WIDTHS, "field") + lists_of(WIDTHS, "offline")
-    mixed = random.Random(4).sample(answers, len(answers))
-    assert ranked(answers) == ranked(mixed)
-    assert near(answers) == near(mixed)
+    shuffled_answers = random.Random(4).sample(answers, len(answers))
+    assert rank_rows(answers) == rank_rows(shuffled_answers)
+    assert item_rows(answers) == item_rows(shuffled_answers)

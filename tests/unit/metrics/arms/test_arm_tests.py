@@ -12,11 +12,11 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.arms.tests import (
-    ArmOfStudy,
-    dealt_between,
-    dealt_within,
+    StudyArm,
     measure_arm_tests,
-    own_arms,
+    observed_assignment,
+    permute_between_puppets,
+    permute_within_puppets,
 )
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import ArmTest
@@ -24,7 +24,7 @@ from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 ITEMS = ("i", "j", "k")
-ARMS = [ArmOfStudy("offline", 0), *(ArmOfStudy(f"h{n}", n) for n in (1, 5, 10))]
+ARMS = [StudyArm("offline", 0), *(StudyArm(f"h{n}", n) for n in (1, 5, 10))]
 
 
 class Call(NamedTuple):
@@ -38,7 +38,7 @@ class Call(NamedTuple):
 Source = Callable[[Call], str]
 
 
-def asked(
+def simulate_answers(
     source: Source,
     *,
     conditions: Sequence[str] = ("h1", "h5", "h10"),
@@ -85,7 +85,7 @@ def habits(call: Call) -> str:
 def measure(
     answers: Sequence[Answer],
     *,
-    arms: Sequence[ArmOfStudy] = ARMS,
+    arms: Sequence[StudyArm] = ARMS,
     trend: bool = True,
     n: int = 199,
     gold: str | None = "A",
@@ -118,7 +118,7 @@ def value(rows: Mapping[tuple[str, str, str], ArmTest], measure_name: str) -> Ar
 @pytest.mark.parametrize("missing", [0, 5])
 @pytest.mark.parametrize("lists", [False, True])
 def test_differences_are_those_of_the_variance_table(missing: int, lists: bool) -> None:
-    answers = asked(habits, conditions=("h1", "h5"), n_puppets=6)
+    answers = simulate_answers(habits, conditions=("h1", "h5"), n_puppets=6)
     if lists:
         answers = [
             dataclasses.replace(
@@ -139,9 +139,9 @@ def test_differences_are_those_of_the_variance_table(missing: int, lists: bool) 
     }
     rows = measure(answers, trend=False, n=9)
     for measure_name, column in (("share_who", "share_who"), ("var_answers", "var_answers")):
-        found = rows[measure_name, "h1", "h5"].estimate
-        here, there = (getattr(shares[c], column) for c in ("h1", "h5"))
-        assert found == pytest.approx(here - there)
+        estimate = rows[measure_name, "h1", "h5"].estimate
+        first, second = (getattr(shares[c], column) for c in ("h1", "h5"))
+        assert estimate == pytest.approx(first - second)
 
 
 def test_distance_from_the_baseline_and_score_by_hand() -> None:
@@ -165,7 +165,7 @@ def test_a_trend_goes_by_ranks_of_what_was_asked_for() -> None:
     def third(call: Call) -> str:
         return {"h1": "A", "h5": "B", "h10": "C"}[call.condition]
 
-    answers = [a for a in asked(third) if a.condition != "offline"]
+    answers = [a for a in simulate_answers(third) if a.condition != "offline"]
     answers += [a for i in ITEMS for a in chosen("AAAAB", condition="offline", item_id=i)]
     row = value(measure(answers), "from_baseline")
     # distances 0.2, 0.8, 1 at ranks 0, 1, 2
@@ -174,44 +174,51 @@ def test_a_trend_goes_by_ranks_of_what_was_asked_for() -> None:
 
 
 def test_rows_in_another_order_give_the_same() -> None:
-    answers = asked(drift)
+    answers = simulate_answers(drift)
     assert measure(answers) == measure(answers[::-1])
 
 
 def test_puppets_that_agree_more_with_themselves_are_no_further_from_the_baseline() -> None:
-    found = []
+    estimates = []
     for seed in range(30):
-        own = np.random.default_rng(seed + 500).choice(list("AB"), 12)
+        habits_of_puppets = np.random.default_rng(seed + 500).choice(list("AB"), 12)
 
-        def source(call: Call, own: Sequence[str] = own) -> str:
+        def source(call: Call, habits_of_puppets: Sequence[str] = habits_of_puppets) -> str:
             # over puppets the shares are those of the baseline under every condition
-            return own[int(call.puppet[1:])] if call.condition == "h10" else noise(call)
+            return (
+                habits_of_puppets[int(call.puppet[1:])] if call.condition == "h10" else noise(call)
+            )
 
-        rows = measure(asked(source, seed=seed, n_puppets=12), n=1)
-        found.append(value(rows, "from_baseline").estimate or 0)
-    assert abs(np.mean(found)) < 3 * np.std(found) / np.sqrt(len(found))
+        rows = measure(simulate_answers(source, seed=seed, n_puppets=12), n=1)
+        estimates.append(value(rows, "from_baseline").estimate or 0)
+    assert abs(np.mean(estimates)) < 3 * np.std(estimates) / np.sqrt(len(estimates))
 
 
 # ---- what is exchanged -------------------------------------------------------------------------------
 
 
 def test_within_puppets_each_keeps_one_place_in_each_arm() -> None:
-    dealt = dealt_within([4, 4, 4], 50, np.random.default_rng(1)).reshape(50, 3, 3, 4)
-    assert (dealt.sum(axis=1) == 1).all()
-    assert (dealt.sum(axis=2) == 1).all()
-    assert len({d.tobytes() for d in dealt}) > 40
+    assignments = permute_within_puppets([4, 4, 4], 50, np.random.default_rng(1)).reshape(
+        50, 3, 3, 4
+    )
+    assert (assignments.sum(axis=1) == 1).all()
+    assert (assignments.sum(axis=2) == 1).all()
+    assert len({d.tobytes() for d in assignments}) > 40
 
 
 def test_between_puppets_the_arms_keep_their_sizes() -> None:
-    dealt = dealt_between([3, 5], 50, np.random.default_rng(1))
-    assert (dealt.sum(axis=1) == 1).all()
-    assert {tuple(d) for d in dealt.sum(axis=2)} == {(3.0, 5.0)}
-    assert own_arms([3, 5])[0].tolist() == [[1, 1, 1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1]]
+    assignments = permute_between_puppets([3, 5], 50, np.random.default_rng(1))
+    assert (assignments.sum(axis=1) == 1).all()
+    assert {tuple(d) for d in assignments.sum(axis=2)} == {(3.0, 5.0)}
+    assert observed_assignment([3, 5])[0].tolist() == [
+        [1, 1, 1, 0, 0, 0, 0, 0],
+        [0, 0, 0, 1, 1, 1, 1, 1],
+    ]
 
 
 @pytest.mark.parametrize(("same", "unit"), [(True, "within puppet"), (False, "puppet")])
 def test_puppets_that_stand_in_both_conditions_are_kept_together(same: bool, unit: str) -> None:
-    answers = asked(noise, conditions=("h1", "h5"))
+    answers = simulate_answers(noise, conditions=("h1", "h5"))
     if not same:
         answers = [
             dataclasses.replace(a, puppet_id=f"other-{a.puppet_id}") if a.condition == "h5" else a
@@ -224,7 +231,7 @@ def test_puppets_that_stand_in_both_conditions_are_kept_together(same: bool, uni
 def test_false_positives_stay_at_their_level(trend: bool) -> None:
     hits: dict[str, int] = {}
     for seed in range(60):
-        for row in measure(asked(noise, seed=seed), trend=trend, n=59).values():
+        for row in measure(simulate_answers(noise, seed=seed), trend=trend, n=59).values():
             hits[row.measure] = hits.get(row.measure, 0) + ((row.p_holm or 1) <= 0.05)
     # of 60 data sets, with Holm over the pairs: three are expected, eleven are past the 99.9 % point
     assert max(hits.values()) < 11
@@ -235,14 +242,14 @@ def test_false_positives_stay_at_their_level(trend: bool) -> None:
     [(drift, "from_baseline", 1), (drift, "em_strict", -1), (habits, "share_who", -1)],
 )
 def test_an_effect_is_found(source: Source, measure_name: str, sign: int) -> None:
-    row = value(measure(asked(source, n_puppets=16)), measure_name)
+    row = value(measure(simulate_answers(source, n_puppets=16)), measure_name)
     assert row.p_value is not None
     assert row.p_value <= 0.01
     assert np.sign(row.estimate) == sign
 
 
 def test_pairs_are_corrected_by_holm_for_each_measure() -> None:
-    rows = measure(asked(habits), trend=False)
+    rows = measure(simulate_answers(habits), trend=False)
     assert {key[1:] for key in rows} == set(itertools.combinations(("h1", "h5", "h10"), 2))
     for name in ("share_who", "var_answers"):
         of = sorted((r for k, r in rows.items() if k[0] == name), key=lambda r: r.p_value or 0)
@@ -256,18 +263,32 @@ def test_pairs_are_corrected_by_holm_for_each_measure() -> None:
 @pytest.mark.parametrize(
     ("answers", "gold", "measure_name", "reason"),
     [
-        (asked(noise, replicates=1), "A", "share_who", "no puppet answers an item twice"),
-        (asked(noise, n_puppets=1), "A", "var_answers", "1 puppets answer under all conditions"),
-        (asked(lambda _: "A"), "A", "share_who", "all answers to an item are the same"),
-        (asked(noise), None, "em_strict", "no run with gold letters"),
         (
-            [a for a in asked(noise) if a.condition != "offline"],
+            simulate_answers(noise, replicates=1),
             "A",
-            "from_baseline",
-            "the baseline does not answer one",
+            "share_who",
+            "no puppet answers an item twice",
         ),
         (
-            [a for a in asked(noise) if f"{a.condition}{a.item_id}" not in ("h1i", "h5j", "h10k")],
+            simulate_answers(noise, n_puppets=1),
+            "A",
+            "var_answers",
+            "1 puppet answers under all conditions",
+        ),
+        (simulate_answers(lambda _: "A"), "A", "share_who", "all answers to an item are the same"),
+        (simulate_answers(noise), None, "em_strict", "no run with gold letters"),
+        (
+            [a for a in simulate_answers(noise) if a.condition != "offline"],
+            "A",
+            "from_baseline",
+            "no item has two answers of the baseline",
+        ),
+        (
+            [
+                a
+                for a in simulate_answers(noise)
+                if f"{a.condition}{a.item_id}" not in ("h1i", "h5j", "h10k")
+            ],
             "A",
             "var_answers",
             "no item has an answer under all conditions",
@@ -283,15 +304,15 @@ def test_why_there_is_no_test(
 
 
 def test_no_trend_where_all_ask_for_the_same() -> None:
-    arms = [ArmOfStudy(name, 1) for name in ("h1", "h5", "h10")]
-    row = value(measure(asked(noise), arms=arms), "from_baseline")
+    arms = [StudyArm(name, 1) for name in ("h1", "h5", "h10")]
+    row = value(measure(simulate_answers(noise), arms=arms), "from_baseline")
     assert row.estimate is None
     assert "all conditions ask for the same" in (row.reason or "")
 
 
 @pytest.mark.parametrize("trend", [True, False])
 @pytest.mark.parametrize(
-    "answers", [[], listed(["a"], None), asked(noise, conditions=("h1",)), chosen("AB")]
+    "answers", [[], listed(["a"], None), simulate_answers(noise, conditions=("h1",)), chosen("AB")]
 )
 def test_fewer_than_two_conditions_with_puppets_have_no_rows(
     answers: list[Answer], trend: bool
@@ -301,4 +322,4 @@ def test_fewer_than_two_conditions_with_puppets_have_no_rows(
 
 def test_no_permutations_is_a_sentence() -> None:
     with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
-        measure(asked(noise), n=0)
+        measure(simulate_answers(noise), n=0)

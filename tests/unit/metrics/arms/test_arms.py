@@ -7,8 +7,13 @@ import pandas as pd
 import pytest
 
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
-from fieldwork.metrics.arms.table import OVER_PROMPTS, Measured, brought, measure_arms
-from fieldwork.metrics.arms.tests import ArmOfStudy
+from fieldwork.metrics.arms.contexts import average_contexts
+from fieldwork.metrics.arms.table import (
+    MEAN_OVER_PROMPTS,
+    ArmTables,
+    measure_arms,
+)
+from fieldwork.metrics.arms.tests import StudyArm
 from fieldwork.metrics.comparisons import measure_comparisons
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.variance import measure_variance
@@ -16,8 +21,8 @@ from fieldwork.records.metrics import Accuracy, ArmMeasure, Comparison, Heteroge
 from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
-ARMS = [ArmOfStudy("offline", 0), ArmOfStudy("h5", 5), ArmOfStudy("profile", None)]
-CONTEXTS = {("t", "h5"): brought([(5, 0, 900), (4, 1, 1100)])}
+ARMS = [StudyArm("offline", 0), StudyArm("h5", 5), StudyArm("profile", None)]
+CONTEXTS = {("t", "h5"): average_contexts([(5, 0, 900), (4, 1, 1100)])}
 ITEMS = item_frame(*(question(i) for i in "ijk")).assign(task="t")
 
 
@@ -26,19 +31,19 @@ def frame(rows: list[Any], row_type: type[Any]) -> pd.DataFrame:
     return pd.DataFrame([dataclasses.asdict(row) for row in rows], columns=columns)
 
 
-def measured(answers: list[Answer]) -> Measured:
-    given = answer_frame(answers)
-    plan: dict[str, Any] = {"baseline": "offline", "n_permutations": 99, "seed": 1}
-    return Measured(
-        comparisons=frame(measure_comparisons(given, **plan), Comparison),
-        variance=frame(measure_variance(given, **plan), VarianceShare),
-        heterogeneity=frame(measure_heterogeneity(given, seed=1), Heterogeneity),
-        accuracy=frame(measure_accuracy(measure_runs(given, ITEMS)), Accuracy),
+def metric_tables(answers: list[Answer]) -> ArmTables:
+    answers_table = answer_frame(answers)
+    settings: dict[str, Any] = {"baseline": "offline", "n_permutations": 99, "seed": 1}
+    return ArmTables(
+        comparisons=frame(measure_comparisons(answers_table, **settings), Comparison),
+        variance=frame(measure_variance(answers_table, **settings), VarianceShare),
+        heterogeneity=frame(measure_heterogeneity(answers_table, seed=1), Heterogeneity),
+        accuracy=frame(measure_accuracy(measure_runs(answers_table, ITEMS)), Accuracy),
     )
 
 
 def measure(answers: list[Answer]) -> dict[tuple[str, str], ArmMeasure]:
-    rows = measure_arms(measured(answers), arms=ARMS, contexts=CONTEXTS, baseline="offline")
+    rows = measure_arms(metric_tables(answers), arms=ARMS, contexts=CONTEXTS, baseline="offline")
     return {(row.condition, row.measure): row for row in rows}
 
 
@@ -67,21 +72,21 @@ def test_what_the_contexts_hold_stands_beside_what_was_asked_for() -> None:
 
 
 def test_distances_are_averaged_over_prompts_and_those_that_differ_are_counted() -> None:
-    tables = measured(LETTERS)
+    tables = metric_tables(LETTERS)
     row = measure(LETTERS)["h5", "excess_js_bits"]
     js = tables.comparisons[tables.comparisons["metric"] == "js_bits"]
     assert row.estimate == pytest.approx(js["excess"].mean())
     assert (row.n_items, row.n_different, row.n_puppets, row.n_responses) == (2, 1, 10, 40)
-    assert (row.ci_low, row.reason) == (None, OVER_PROMPTS)
+    assert (row.ci_low, row.reason) == (None, MEAN_OVER_PROMPTS)
 
 
 def test_scores_and_shares_are_those_of_their_tables_with_their_intervals() -> None:
-    tables, rows = measured(LETTERS), measure(LETTERS)
+    tables, rows = metric_tables(LETTERS), measure(LETTERS)
     (score,) = tables.accuracy[
         (tables.accuracy["metric"] == "em_strict") & (tables.accuracy["condition"] == "offline")
     ].itertuples()
-    found = rows["offline", "em_strict"]
-    assert (found.estimate, found.ci_low, found.ci_high) == (
+    score_row = rows["offline", "em_strict"]
+    assert (score_row.estimate, score_row.ci_low, score_row.ci_high) == (
         score.mean,
         score.ci_low,
         score.ci_high,
@@ -100,7 +105,9 @@ def test_lists_have_an_entropy_and_letters_a_score() -> None:
         *((m, "list") for m in ("excess_js_bits", "share_who", "entropy_bits")),
         *((m, "choice") for m in ("excess_js_bits", "share_who", "em_strict")),
     }
-    entropy = measured(lists).heterogeneity.query("metric == 'entropy_bits' and condition == 'h5'")
+    entropy = metric_tables(lists).heterogeneity.query(
+        "metric == 'entropy_bits' and condition == 'h5'"
+    )
     assert measure(lists)["h5", "entropy_bits"].estimate == pytest.approx(
         entropy["estimate"].mean()
     )
@@ -109,9 +116,13 @@ def test_lists_have_an_entropy_and_letters_a_score() -> None:
 @pytest.mark.parametrize(
     ("answers", "place", "reason"),
     [
-        (LETTERS, ("offline", "excess_js_bits"), "this is the condition the others are compared"),
+        (LETTERS, ("offline", "excess_js_bits"), "this is the baseline, with which the other"),
         (LETTERS, ("offline", "share_who"), "nobody asks under this condition"),
-        (LETTERS[20:], ("h5", "excess_js_bits"), "no item has answers here and under offline"),
+        (
+            LETTERS[20:],
+            ("h5", "excess_js_bits"),
+            "no item has answers both under this condition and",
+        ),
         (listed(None, None, condition="h5"), ("h5", "entropy_bits"), "no response gives an option"),
         (
             chosen("AB", condition="h5", item_id="nowhere"),
@@ -121,7 +132,7 @@ def test_lists_have_an_entropy_and_letters_a_score() -> None:
     ],
 )
 def test_why_there_is_no_value(answers: list[Answer], place: tuple[str, str], reason: str) -> None:
-    tables = measured([a for a in answers if a.item_id != "nowhere"])
+    tables = metric_tables([a for a in answers if a.item_id != "nowhere"])
     if answers[0].item_id == "nowhere":
         variance = measure_variance(
             answer_frame(answers), baseline="offline", n_permutations=9, seed=1

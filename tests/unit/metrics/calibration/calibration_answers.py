@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.calibration.table import Settings
+from fieldwork.metrics.calibration.table import CalibrationSettings
 from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame
 
@@ -14,7 +14,7 @@ ARMS = ("offline", "history", "profile")
 LETTERS = "ABCD"
 
 
-def settings(**asked: Any) -> Settings:
+def settings(**changes: Any) -> CalibrationSettings:
     """The defaults of the config, for one model and task."""
     defaults: dict[str, Any] = {
         "models": ["m"],
@@ -28,16 +28,16 @@ def settings(**asked: Any) -> Settings:
         "n_permutations": 99,
         "seed": 1,
     }
-    return Settings(**{**defaults, **asked})
+    return CalibrationSettings(**{**defaults, **changes})
 
 
 def letter(
-    condition: str, item: int, puppet: str | None, replicate: int, given: str | None
+    condition: str, item: int, puppet: str | None, replicate: int, answer: str | None
 ) -> Answer:
     """One choice answer; None is unreadable."""
     return Answer(
-        "m", "t", condition, f"i{item:02}", puppet, replicate, "choice", "ok", None, None, given,
-        given, None if given else "no letter found",
+        "m", "t", condition, f"i{item:02}", puppet, replicate, "choice", "ok", None, None, answer,
+        answer, None if answer else "no letter found",
     )  # fmt: skip
 
 
@@ -58,18 +58,18 @@ def study(
     rows: list[Answer] = []
     for item in range(prompts):
         for arm, condition in enumerate(ARMS):
-            drawn = random.choice(list(LETTERS), p=shares[arm, item], size=n_arm)
+            letters = random.choice(list(LETTERS), p=shares[arm, item], size=n_arm)
             rows += [
                 letter(
-                    condition, item, None if arm == 0 else f"p{k:03}", k * (arm == 0), str(given)
+                    condition, item, None if arm == 0 else f"p{k:03}", k * (arm == 0), str(answer)
                 )
-                for k, given in enumerate(drawn)
+                for k, answer in enumerate(letters)
             ]
         if mixture is not None:
-            mixed = np.asarray(mixture) @ shares[:, item]
-            drawn = random.choice(list(LETTERS), p=mixed, size=n_field)
+            shares_of_field = np.asarray(mixture) @ shares[:, item]
+            letters = random.choice(list(LETTERS), p=shares_of_field, size=n_field)
             rows += [
-                letter("field", item, f"person{k:03}", 0, str(given))
-                for k, given in enumerate(drawn)
+                letter("field", item, f"person{k:03}", 0, str(answer))
+                for k, answer in enumerate(letters)
             ]
     return answer_frame(rows)

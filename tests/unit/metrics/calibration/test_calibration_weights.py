@@ -10,7 +10,7 @@ from scipy.spatial.distance import jensenshannon
 
 from fieldwork.metrics.calibration.weights import (
     TOLERANCE,
-    Part,
+    FitPrompt,
     choose_penalty,
     effective_number,
     fit_weights,
@@ -22,16 +22,16 @@ seeds = st.integers(0, 10_000)
 untimed = settings(deadline=None, max_examples=30)
 
 
-def parts(seed: int, *, members: int, prompts: int = 4, options: int = 6) -> list[Part]:
+def make_prompts(seed: int, *, members: int, prompts: int = 4, options: int = 6) -> list[FitPrompt]:
     random = np.random.default_rng(seed)
-    found = []
+    fit_prompts = []
     for _ in range(prompts):
         # some options are named by nobody on one side
         shares = random.dirichlet(np.full(options, 0.3), size=members + 1)
         shares[shares < 0.02] = 0
         shares /= shares.sum(axis=1, keepdims=True)
-        found.append(Part(shares[0], shares[1:]))
-    return found
+        fit_prompts.append(FitPrompt(shares[0], shares[1:]))
+    return fit_prompts
 
 
 def grid(members: int, steps: int) -> np.ndarray:
@@ -45,14 +45,14 @@ def grid(members: int, steps: int) -> np.ndarray:
 @untimed
 @given(seeds, st.sampled_from([2, 3]), st.sampled_from([0.0, 0.1]))
 def test_no_weights_on_a_fine_grid_are_better(seed: int, members: int, penalty: float) -> None:
-    prompts = parts(seed, members=members)
+    prompts = make_prompts(seed, members=members)
     fit = fit_weights(prompts, penalty=penalty)
-    tried = grid(members, 100 if members == 2 else 30)
-    safe = np.where(tried > 0, tried, 1.0)
-    kl = (tried * np.log2(members * safe)).sum(axis=1)
+    candidates = grid(members, 100 if members == 2 else 30)
+    safe = np.where(candidates > 0, candidates, 1.0)
+    kl = (candidates * np.log2(members * safe)).sum(axis=1)
     best = min(
-        mean_divergence(prompts, weights) + penalty * held
-        for weights, held in zip(tried, kl, strict=True)
+        mean_divergence(prompts, weights) + penalty * divergence
+        for weights, divergence in zip(candidates, kl, strict=True)
     )
     assert fit.gap <= TOLERANCE
     assert fit.objective <= best + TOLERANCE
@@ -64,37 +64,37 @@ def test_no_weights_on_a_fine_grid_are_better(seed: int, members: int, penalty: 
 def test_weights_lie_on_the_simplex_and_the_order_of_members_is_nothing(
     seed: int, members: int, penalty: float
 ) -> None:
-    prompts = parts(seed, members=members)
+    prompts = make_prompts(seed, members=members)
     fit = fit_weights(prompts, penalty=penalty)
     assert (fit.weights >= 0).all()
     assert fit.weights.sum() == pytest.approx(1)
     order = np.random.default_rng(seed).permutation(members)
-    turned = [Part(part.field, part.members[order]) for part in reversed(prompts)]
-    again = fit_weights(turned, penalty=penalty)
-    assert again.objective == pytest.approx(fit.objective, abs=2 * TOLERANCE)
+    reordered = [FitPrompt(prompt.field, prompt.members[order]) for prompt in reversed(prompts)]
+    refit = fit_weights(reordered, penalty=penalty)
+    assert refit.objective == pytest.approx(fit.objective, abs=2 * TOLERANCE)
     if penalty:
         # with a penalty there is one optimum
-        assert again.weights == pytest.approx(fit.weights[order], abs=0.02)
+        assert refit.weights == pytest.approx(fit.weights[order], abs=0.02)
 
 
 @untimed
 @given(seeds)
 def test_the_divergence_is_that_of_scipy(seed: int) -> None:
-    (part,) = parts(seed, members=2, prompts=1)
+    (prompt,) = make_prompts(seed, members=2, prompts=1)
     weights = np.array([0.3, 0.7])
-    expected = jensenshannon(weights @ part.members, part.field, base=2) ** 2
-    assert mean_divergence([part], weights) == pytest.approx(expected, abs=1e-9)
+    expected = jensenshannon(weights @ prompt.members, prompt.field, base=2) ** 2
+    assert mean_divergence([prompt], weights) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("truth", [(0.3, 0.7, 0.0), (1.0, 0.0, 0.0), (0.2, 0.2, 0.6)])
 def test_a_mixture_is_found_again(truth: tuple[float, ...]) -> None:
-    prompts = parts(5, members=3, prompts=6)
-    mixed = [Part(np.array(truth) @ part.members, part.members) for part in prompts]
-    assert fit_weights(mixed).weights == pytest.approx(truth, abs=0.02)
+    prompts = make_prompts(5, members=3, prompts=6)
+    mixtures = [FitPrompt(np.array(truth) @ prompt.members, prompt.members) for prompt in prompts]
+    assert fit_weights(mixtures).weights == pytest.approx(truth, abs=0.02)
 
 
 def test_a_penalty_draws_to_equal_weights() -> None:
-    prompts = parts(2, members=20)
+    prompts = make_prompts(2, members=20)
     effective = [
         effective_number(fit_weights(prompts, penalty=penalty).weights)
         for penalty in (0.0, 0.01, 0.1, 1.0, math.inf)
@@ -106,29 +106,29 @@ def test_a_penalty_draws_to_equal_weights() -> None:
 
 def test_noise_is_given_equal_weights_and_a_nearer_half_is_not() -> None:
     folds = [[0, 1], [2, 3], [4, 5], [6, 7]]
-    kept_equal = [math.isinf(choose_penalty(_noise(seed), folds)) for seed in range(20)]
-    assert sum(kept_equal) >= 14
-    near = []
-    for part in _noise(0):
-        members = part.members.copy()
-        members[:10] = 0.8 * part.field + 0.2 * members[:10]
-        near.append(Part(part.field, members))
-    penalty = choose_penalty(near, folds)
+    is_equal = [math.isinf(choose_penalty(_noise(seed), folds)) for seed in range(20)]
+    assert sum(is_equal) >= 14
+    nearer = []
+    for prompt in _noise(0):
+        members = prompt.members.copy()
+        members[:10] = 0.8 * prompt.field + 0.2 * members[:10]
+        nearer.append(FitPrompt(prompt.field, members))
+    penalty = choose_penalty(nearer, folds)
     assert penalty <= 0.1
-    assert fit_weights(near, penalty=penalty).weights[:10].sum() > 0.9
+    assert fit_weights(nearer, penalty=penalty).weights[:10].sum() > 0.9
 
 
-def _noise(seed: int) -> list[Part]:
+def _noise(seed: int) -> list[FitPrompt]:
     random = np.random.default_rng(seed)
-    drawn = [random.dirichlet(np.full(5, 1.0), size=21) for _ in range(8)]
-    return [Part(shares[0], shares[1:]) for shares in drawn]
+    shares_by_prompt = [random.dirichlet(np.full(5, 1.0), size=21) for _ in range(8)]
+    return [FitPrompt(shares[0], shares[1:]) for shares in shares_by_prompt]
 
 
 def test_a_fold_alone_is_nothing_to_judge_by() -> None:
-    assert choose_penalty(parts(1, members=4), [[0, 1, 2, 3]]) == math.inf
+    assert choose_penalty(make_prompts(1, members=4), [[0, 1, 2, 3]]) == math.inf
 
 
-@pytest.mark.parametrize("none", [[], [Part(np.ones(1), np.zeros((0, 1)))]])
-def test_nothing_to_fit_is_refused(none: list[Part]) -> None:
+@pytest.mark.parametrize("none", [[], [FitPrompt(np.ones(1), np.zeros((0, 1)))]])
+def test_nothing_to_fit_is_refused(none: list[FitPrompt]) -> None:
     with pytest.raises(ValueError, match="a prompt and a member"):
         fit_weights(none)

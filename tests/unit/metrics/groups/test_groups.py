@@ -13,19 +13,19 @@ from scipy.stats import entropy, ttest_ind
 from scipy.stats import t as student
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.groups.contrasts import Estimate, contrast, contrast_of_shares
+from fieldwork.metrics.groups.contrasts import GroupValue, contrast_shares, contrast_values
 from fieldwork.metrics.groups.shuffles import (
-    Prompt,
-    divergence_between,
-    from_others,
-    moves,
-    read_prompts,
-    shares,
-    shuffle,
-    studentized,
-    varied_values,
+    PromptAnswers,
+    answer_influences,
+    difference_from_others,
+    group_divergence,
+    group_shares,
+    read_prompt_answers,
+    shuffle_groups,
+    studentize,
+    values_at_equal_n,
 )
-from fieldwork.metrics.groups.table import MIN_ANSWERS, measure_groups, read_blocks
+from fieldwork.metrics.groups.table import MIN_ANSWERS, measure_groups, read_group_answers
 from fieldwork.metrics.groups.tests import measure_group_differences
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
 from fieldwork.metrics.prompt_means import measure_prompt_means
@@ -58,11 +58,11 @@ def lists(widths: Sequence[int], *, items: str = "ab", seed: int = 1) -> list[An
     ]
 
 
-def letters(given: str, item_id: str = "q") -> list[Answer]:
+def letters(text: str, item_id: str = "q") -> list[Answer]:
     """A letter a participant, `-` for none."""
     return [
         answer
-        for k, letter in enumerate(given)
+        for k, letter in enumerate(text)
         for answer in chosen(
             [None if letter == "-" else letter],
             puppet_id=f"p{k:02}", item_id=item_id, condition="field",
@@ -70,7 +70,7 @@ def letters(given: str, item_id: str = "q") -> list[Answer]:
     ]  # fmt: skip
 
 
-def measured(answers: list[Answer], participants: pd.DataFrame) -> list[GroupEstimate]:
+def group_rows(answers: list[Answer], participants: pd.DataFrame) -> list[GroupEstimate]:
     return measure_groups(answer_frame(answers), ITEMS, participants, seed=1)
 
 
@@ -84,25 +84,25 @@ def differences(
 
 def test_a_groups_numbers_are_those_of_a_condition() -> None:
     answers = lists([12] * 10 + [30] * 14)
-    rows = measured(answers, members({"man": 10, "woman": 14}))
+    rows = group_rows(answers, members({"man": 10, "woman": 14}))
     as_arms = answer_frame(
         [
             dataclasses.replace(a, condition="man" if (a.puppet_id or "") < "p10" else "woman")
             for a in answers
         ]
     )
-    found = {
+    estimates = {
         (r.item_id, r.group, r.metric): (r.estimate, r.ci_low, r.ci_high, r.n_equal)
         for r in rows
         if r.answer is None and r.item_id
     }
     for row in measure_heterogeneity(as_arms, seed=1):
-        told = found[row.item_id, row.condition, row.metric]
-        assert told == (row.estimate, row.ci_low, row.ci_high, 10)
-    shares = {
+        estimate = estimates[row.item_id, row.condition, row.metric]
+        assert estimate == (row.estimate, row.ci_low, row.ci_high, 10)
+    option_shares = {
         (r.item_id, r.group, r.answer): r.estimate for r in rows if r.metric == "answer_share"
     }
-    assert shares == {
+    assert option_shares == {
         (r.item_id, r.condition, r.answer): r.share for r in measure_item_shares(as_arms)
     }
     means = {(r.group, r.metric): r.estimate for r in rows if r.item_id is None}
@@ -111,25 +111,25 @@ def test_a_groups_numbers_are_those_of_a_condition() -> None:
 
 
 def test_letters_of_groups_by_hand() -> None:
-    rows = measured(letters("AAAB-" + "BBBBBB"), members({"x": 5, "y": 6}))
-    told = {
+    rows = group_rows(letters("AAAB-" + "BBBBBB"), members({"x": 5, "y": 6}))
+    estimates = {
         (r.group, r.metric, r.answer): r.estimate for r in rows if r.item_id == "q" and r.estimate
     }
-    assert told["x", "share_correct", None] == 0.6
-    assert told["x", "share_unread", None] == 0.2
-    assert told["x", "answer_share", "unknown"] == 0.2
-    assert told["y", "answer_share", "B"] == 1.0
-    assert told["x", "entropy_bits", None] == pytest.approx(entropy([0.6, 0.2, 0.2], base=2))
+    assert estimates["x", "share_correct", None] == 0.6
+    assert estimates["x", "share_unread", None] == 0.2
+    assert estimates["x", "answer_share", "unknown"] == 0.2
+    assert estimates["y", "answer_share", "B"] == 1.0
+    assert estimates["x", "entropy_bits", None] == pytest.approx(entropy([0.6, 0.2, 0.2], base=2))
 
 
 def test_a_small_group_has_no_numbers_and_lowers_nobodys_n() -> None:
     answers = lists([12] * 10 + [30] * 4)
-    rows = measured(answers, members({"many": 10, "few": 4}))
-    few = [r for r in rows if r.group == "few"]
-    assert {r.reason for r in few if r.item_id} == {
-        f"4 answers of the group can be read, {MIN_ANSWERS} are needed"
+    rows = group_rows(answers, members({"many": 10, "few": 4}))
+    small_group = [r for r in rows if r.group == "few"]
+    assert {r.reason for r in small_group if r.item_id} == {
+        f"4 readable answers of the group; {MIN_ANSWERS} are needed"
     }
-    assert all(r.estimate is None for r in few)
+    assert all(r.estimate is None for r in small_group)
     assert {r.n_equal for r in rows if r.group == "many" and r.metric == "entropy_bits"} == {10}
     (only,) = differences(answers, members({"many": 10, "few": 4}))
     assert only.reason is not None
@@ -138,7 +138,7 @@ def test_a_small_group_has_no_numbers_and_lowers_nobodys_n() -> None:
 
 def test_a_group_without_any_answer_is_told() -> None:
     participants = members({"here": 8, "gone": 3})
-    rows = measured(lists([12] * 8), participants)
+    rows = group_rows(lists([12] * 8), participants)
     assert {(r.item_id, r.n_participants) for r in rows if r.group == "gone"} == {
         ("a", 0), ("b", 0), (None, 0),
     }  # fmt: skip
@@ -148,7 +148,7 @@ def test_conditions_beside_the_field_are_passed_over() -> None:
     answers = lists([12] * 12)
     others = [dataclasses.replace(a, condition="rag") for a in lists([30] * 12, seed=2)]
     participants = members({"x": 6, "y": 6})
-    assert measured(answers, participants) == measured(answers + others, participants)
+    assert group_rows(answers, participants) == group_rows(answers + others, participants)
     assert differences(answers, participants) == differences(answers + others, participants)
 
 
@@ -162,7 +162,7 @@ def test_a_participant_counts_once_however_often_it_answers() -> None:
         for a in answers if (a.puppet_id or "") < "p04" for r in (1, 2)
     ]  # fmt: skip
     participants = members({"x": 6, "y": 6})
-    assert measured(answers, participants) == measured(again + answers, participants)
+    assert group_rows(answers, participants) == group_rows(again + answers, participants)
     assert differences(answers, participants) == differences(again + answers, participants)
 
 
@@ -216,10 +216,10 @@ def test_groups_that_prefer_other_options_are_not_told_to_vary_less() -> None:
 @pytest.mark.parametrize("groups", [{"x": 9, "y": 15}, {"x": 6, "y": 8, "z": 10}])
 def test_differences_are_those_of_the_groups_own_values(groups: dict[str, int]) -> None:
     answers, participants = lists([9] * 12 + [25] * 12), members(groups)
-    values = {(r.item_id, r.group, r.metric): r.estimate for r in measured(answers, participants)}
-    told = [r for r in differences(answers, participants) if r.group and r.difference is not None]
-    assert {r.metric for r in told} > {"entropy_bits", "one_minus_top5_share"}
-    for row in told:
+    values = {(r.item_id, r.group, r.metric): r.estimate for r in group_rows(answers, participants)}
+    rows = [r for r in differences(answers, participants) if r.group and r.difference is not None]
+    assert {r.metric for r in rows} > {"entropy_bits", "one_minus_top5_share"}
+    for row in rows:
         others = [values[row.item_id, g, row.metric] or 0.0 for g in groups if g != row.group]
         assert row.value == pytest.approx(values[row.item_id, row.group or "", row.metric])
         assert row.value_versus == pytest.approx(np.mean(others))
@@ -227,77 +227,83 @@ def test_differences_are_those_of_the_groups_own_values(groups: dict[str, int]) 
 
 def test_a_small_group_is_not_among_the_others() -> None:
     answers = lists([9] * 6 + [25] * 6 + [12] * 6)
-    few = [a for a in answers if a.item_id == "a" or (a.puppet_id or "") < "p15"]
-    rows = differences(few, members({"x": 6, "y": 6, "z": 6}))
-    own = {(r.item_id, r.group): r for r in rows if r.metric == "entropy_bits"}
-    assert own["b", "z"].reason == f"3 answers of the group can be read, {MIN_ANSWERS} are needed"
-    assert (own["b", "x"].n_group, own["b", "x"].n_versus) == (6, 6)
-    assert (own["a", "x"].n_group, own["a", "x"].n_versus) == (6, 12)
+    subset = [a for a in answers if a.item_id == "a" or (a.puppet_id or "") < "p15"]
+    rows = differences(subset, members({"x": 6, "y": 6, "z": 6}))
+    by_key = {(r.item_id, r.group): r for r in rows if r.metric == "entropy_bits"}
+    assert by_key["b", "z"].reason == f"3 readable answers of the group; {MIN_ANSWERS} are needed"
+    assert (by_key["b", "x"].n_group, by_key["b", "x"].n_versus) == (6, 6)
+    assert (by_key["a", "x"].n_group, by_key["a", "x"].n_versus) == (6, 12)
     # means are over the prompts that all answer
-    assert own[None, "x"].difference == own["a", "x"].difference
-    assert own[None, "x"].n_items == 1
+    assert by_key[None, "x"].difference == by_key["a", "x"].difference
+    assert by_key[None, "x"].n_items == 1
 
 
 def test_a_group_alone_with_answers_to_a_prompt_is_told() -> None:
-    few = [a for a in lists([9] * 12) if a.item_id == "a" or (a.puppet_id or "") < "p08"]
-    rows = differences(few, members({"x": 6, "y": 6}))
+    subset = [a for a in lists([9] * 12) if a.item_id == "a" or (a.puppet_id or "") < "p08"]
+    rows = differences(subset, members({"x": 6, "y": 6}))
     (row,) = (r for r in rows if r.item_id == "b" and r.metric == "entropy_bits")
-    assert row.reason == f"no other group has {MIN_ANSWERS} answers to it"
+    assert row.reason == f"no other group has {MIN_ANSWERS} answers to the item"
 
 
 def test_of_two_groups_the_interval_is_welchs() -> None:
     random_of = np.random.default_rng(1)
     x, y = random_of.normal(1, 2, 12), random_of.normal(0, 1, 30)
-    given = {
-        name: Estimate(values.mean(), values.var(ddof=1) / len(values), len(values) - 1.0)
-        for name, values in (("x", x), ("y", y))
+    group_values = {
+        name: GroupValue(sample.mean(), sample.var(ddof=1) / len(sample), len(sample) - 1.0)
+        for name, sample in (("x", x), ("y", y))
     }
-    held = ttest_ind(x, y, equal_var=False).confidence_interval()
-    found = contrast(given, "x").interval
-    assert found is not None
-    assert tuple(found) == pytest.approx((held.low, held.high))
+    expected = ttest_ind(x, y, equal_var=False).confidence_interval()
+    interval = contrast_values(group_values, "x").interval
+    assert interval is not None
+    assert tuple(interval) == pytest.approx((expected.low, expected.high))
 
 
 def test_of_several_groups_each_counts_by_its_part_in_the_mean() -> None:
-    given = {"x": Estimate(4.0, 0.2, 9), "y": Estimate(1.0, 0.4, 9), "z": Estimate(2.0, 0.8, 9)}
-    found = contrast(given, "x")
+    values = {
+        "x": GroupValue(4.0, 0.2, 9),
+        "y": GroupValue(1.0, 0.4, 9),
+        "z": GroupValue(2.0, 0.8, 9),
+    }
+    group_contrast = contrast_values(values, "x")
     variance = 0.2 + 0.4 / 4 + 0.8 / 4
     freedom = variance**2 / ((0.2**2 + 0.1**2 + 0.2**2) / 9)
-    assert (found.value, found.other) == (4.0, 1.5)
-    assert found.interval is not None
+    assert (group_contrast.value, group_contrast.others_mean) == (4.0, 1.5)
+    assert group_contrast.interval is not None
     half = student.ppf(0.975, freedom) * variance**0.5
-    assert tuple(found.interval) == pytest.approx((2.5 - half, 2.5 + half))
+    assert tuple(group_contrast.interval) == pytest.approx((2.5 - half, 2.5 + half))
 
 
 @pytest.mark.parametrize("nothing", [0.0, 1e-30])
 @pytest.mark.parametrize("still", ["x", "yz"])
 def test_a_group_that_nothing_moves_has_no_interval(still: str, nothing: float) -> None:
-    given = {g: Estimate(1.0, nothing if g in still else 0.5, 9.0) for g in "xyz"}
-    assert contrast(given, "x").interval is None
+    values = {g: GroupValue(1.0, nothing if g in still else 0.5, 9.0) for g in "xyz"}
+    assert contrast_values(values, "x").interval is None
 
 
 def test_of_two_shares_the_interval_is_newcombes() -> None:
-    found = contrast_of_shares({"x": (7, 9), "y": (3, 12)}, "x")
-    assert found.interval == newcombe_interval(ShareCount(7, 9), [ShareCount(3, 12)])
-    three = contrast_of_shares({"x": (7, 9), "y": (3, 12), "z": (3, 12)}, "x")
-    assert (three.value, three.other) == (found.value, found.other)
+    two = contrast_shares({"x": (7, 9), "y": (3, 12)}, "x")
+    assert two.interval == newcombe_interval(ShareCount(7, 9), [ShareCount(3, 12)])
+    three = contrast_shares({"x": (7, 9), "y": (3, 12), "z": (3, 12)}, "x")
+    assert (three.value, three.others_mean) == (two.value, two.others_mean)
     assert three.interval is not None
-    assert found.interval is not None
+    assert two.interval is not None
     # two others are known better than one
-    assert found.interval.low < three.interval.low < three.interval.high < found.interval.high
+    assert two.interval.low < three.interval.low < three.interval.high < two.interval.high
 
 
-def shuffled(answers: list[Answer], groups: Mapping[str, int], n: int) -> tuple[Prompt, np.ndarray]:
-    (block,) = read_blocks(answer_frame(answers), ITEMS, members(groups))
-    found = shuffle(
-        block.answers, sorted(groups), n_permutations=n, random=np.random.default_rng(1)
+def shuffle_answers(
+    answers: list[Answer], groups: Mapping[str, int], n: int
+) -> tuple[PromptAnswers, np.ndarray]:
+    (group_answers,) = read_group_answers(answer_frame(answers), ITEMS, members(groups))
+    shuffles = shuffle_groups(
+        group_answers.answers, sorted(groups), n_permutations=n, random=np.random.default_rng(1)
     )
-    (prompt,) = read_prompts(block, found.who)
-    return prompt, found.labels
+    (prompt,) = read_prompt_answers(group_answers, shuffles.participants)
+    return prompt, shuffles.labels
 
 
 def test_a_shuffle_deals_whole_participants_and_keeps_the_sizes() -> None:
-    _, labels = shuffled(lists([12] * 12, items="a"), {"x": 5, "y": 7}, 50)
+    _, labels = shuffle_answers(lists([12] * 12, items="a"), {"x": 5, "y": 7}, 50)
     assert labels.shape == (51, 12)
     assert labels[0].tolist() == [0] * 5 + [1] * 7
     assert {tuple(sorted(row)) for row in labels.tolist()} == {(0,) * 5 + (1,) * 7}
@@ -306,11 +312,13 @@ def test_a_shuffle_deals_whole_participants_and_keeps_the_sizes() -> None:
 
 def plain_divergence(lists_by_group: Sequence[Sequence[Sequence[str]]]) -> float:
     total = sum(map(len, lists_by_group))
-    weights = [len(given) / total for given in lists_by_group]
-    names = sorted({o for given in lists_by_group for options in given for o in options})
+    weights = [len(group_lists) / total for group_lists in lists_by_group]
+    names = sorted(
+        {o for group_lists in lists_by_group for options in group_lists for o in options}
+    )
     shares = []
-    for given in lists_by_group:
-        counts = Counter(o for options in given for o in options)
+    for group_lists in lists_by_group:
+        counts = Counter(o for options in group_lists for o in options)
         shares.append(np.array([counts[name] / counts.total() for name in names]))
     pooled = sum(w * p for w, p in zip(weights, shares, strict=True))
     return float(
@@ -322,20 +330,23 @@ def plain_divergence(lists_by_group: Sequence[Sequence[Sequence[str]]]) -> float
 @pytest.mark.parametrize("groups", [{"x": 5, "y": 7}, {"x": 5, "y": 5, "z": 6}])
 def test_divergence_is_lins_with_weights(groups: dict[str, int]) -> None:
     answers = lists([14] * sum(groups.values()), items="a")
-    prompt, labels = shuffled(answers, groups, 5)
-    given = [a.items or [] for a in answers]
-    for row, value in zip(labels, divergence_between(prompt, labels, len(groups)), strict=True):
-        dealt = [[o for o, g in zip(given, row, strict=True) if g == k] for k in range(len(groups))]
-        assert value == pytest.approx(plain_divergence(dealt))
+    prompt, labels = shuffle_answers(answers, groups, 5)
+    answer_lists = [a.items or [] for a in answers]
+    for row, value in zip(labels, group_divergence(prompt, labels, len(groups)), strict=True):
+        permuted_lists = [
+            [o for o, g in zip(answer_lists, row, strict=True) if g == k]
+            for k in range(len(groups))
+        ]
+        assert value == pytest.approx(plain_divergence(permuted_lists))
 
 
 def test_at_equal_sizes_the_entropies_are_the_plain_ones() -> None:
     answers = lists([9] * 5 + [20] * 5 + [15] * 5, items="a")
-    prompt, labels = shuffled(answers, {"x": 5, "y": 5, "z": 5}, 5)
-    found = varied_values(
+    prompt, labels = shuffle_answers(answers, {"x": 5, "y": 5, "z": 5}, 5)
+    entropies = values_at_equal_n(
         prompt, labels, range(3), ("entropy_bits",), np.random.default_rng(1)
     )["entropy_bits"]  # fmt: skip
-    for row, values in zip(labels, found, strict=True):
+    for row, values in zip(labels, entropies, strict=True):
         for k, value in enumerate(values):
             of_group = [a for a, g in zip(answers, row, strict=True) if g == k]
             counts = Counter(o for a in of_group for o in a.items or [])
@@ -344,16 +355,16 @@ def test_at_equal_sizes_the_entropies_are_the_plain_ones() -> None:
 
 def test_a_group_is_set_beside_the_mean_of_the_others() -> None:
     values = np.array([[1.0, 2.0, 6.0], [3.0, np.nan, 5.0]])
-    assert from_others(values, 0)[0] == -3.0
-    assert from_others(values, 2)[0] == 4.5
-    assert np.isnan(from_others(values, 0)[1])
+    assert difference_from_others(values, 0)[0] == -3.0
+    assert difference_from_others(values, 2)[0] == 4.5
+    assert np.isnan(difference_from_others(values, 0)[1])
 
 
 @pytest.mark.parametrize("metric", ["entropy_bits", "one_minus_top5_share"])
 def test_moves_are_those_of_leaving_answers_out(metric: str) -> None:
     answers = lists([9] * 5 + [20] * 7 + [12] * 6, items="a")
-    prompt, labels = shuffled(answers, {"x": 5, "y": 7, "z": 6}, 3)
-    given = [a.items or [] for a in answers]
+    prompt, labels = shuffle_answers(answers, {"x": 5, "y": 7, "z": 6}, 3)
+    answer_lists = [a.items or [] for a in answers]
 
     def value(chosen_lists: Sequence[Sequence[str]], top: set[str]) -> float:
         counts = Counter(o for options in chosen_lists for o in options)
@@ -362,25 +373,34 @@ def test_moves_are_those_of_leaving_answers_out(metric: str) -> None:
         return 1 - sum(counts[o] for o in top) / counts.total()
 
     # those of the third are nobody's
-    for row, moved in zip(labels, moves(prompt, labels, (0, 1), metric), strict=True):
-        assert not moved[row == 2].any()
+    for row, influences in zip(
+        labels, answer_influences(prompt, labels, (0, 1), metric), strict=True
+    ):
+        assert not influences[row == 2].any()
         for k in (0, 1):
-            own = [i for i, g in enumerate(row) if g == k]
-            counts = Counter(o for i in own for o in given[i])
+            members_of_group = [i for i, g in enumerate(row) if g == k]
+            counts = Counter(o for i in members_of_group for o in answer_lists[i])
             top = set(sorted(counts, key=lambda o: (-counts[o], o))[:5])
-            left = np.array([value([given[i] for i in own if i != j], top) for j in own])
-            expected = (left - left.mean()) * np.sqrt((len(own) - 1) / len(own))
-            np.testing.assert_allclose(moved[own], expected, atol=1e-9)
+            leave_one_out = np.array(
+                [
+                    value([answer_lists[i] for i in members_of_group if i != j], top)
+                    for j in members_of_group
+                ]
+            )
+            expected = (leave_one_out - leave_one_out.mean()) * np.sqrt(
+                (len(members_of_group) - 1) / len(members_of_group)
+            )
+            np.testing.assert_allclose(influences[members_of_group], expected, atol=1e-9)
 
 
 def test_in_standard_errors_nothing_and_everything() -> None:
-    moved = np.array([[0.3, 0.4], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
-    own = np.array([[True, False]] * 4)
-    found = studentized(np.array([1.0, 0.0, -1.0, np.nan]), moved, own, 2)
-    assert found[:3].tolist() == [2.0, 0.0, -np.inf]
-    assert np.isnan(found[3])
+    influences = np.array([[0.3, 0.4], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+    member = np.array([[True, False]] * 4)
+    ratios = studentize(np.array([1.0, 0.0, -1.0, np.nan]), influences, member, 2)
+    assert ratios[:3].tolist() == [2.0, 0.0, -np.inf]
+    assert np.isnan(ratios[3])
     # of three groups, what moves one of the two others moves their mean by half of it
-    halved = studentized(np.array([1.0]), np.array([[0.3, 0.8]]), own[:1], 3)
+    halved = studentize(np.array([1.0]), np.array([[0.3, 0.8]]), member[:1], 3)
     assert halved.tolist() == pytest.approx([2.0])
 
 
@@ -389,10 +409,10 @@ def test_unequal_sizes_are_brought_to_one() -> None:
     plain, equal = [], []
     for seed in range(12):
         answers = lists([30] * 28, items="a", seed=seed)
-        prompt, labels = shuffled(answers, {"x": 6, "y": 22}, 1)
+        prompt, labels = shuffle_answers(answers, {"x": 6, "y": 22}, 1)
         random_of = np.random.default_rng(seed)
-        found = varied_values(prompt, labels, (0, 1), ("entropy_bits",), random_of)
-        equal.append(from_others(found["entropy_bits"], 0)[0])
+        values = values_at_equal_n(prompt, labels, (0, 1), ("entropy_bits",), random_of)
+        equal.append(difference_from_others(values["entropy_bits"], 0)[0])
         sizes = [
             Counter(o for a in part for o in a.items or []) for part in (answers[:6], answers[6:])
         ]
@@ -418,9 +438,9 @@ def test_the_test_of_a_share_is_that_of_all_splits() -> None:
 
 def test_shares_of_shuffles_with_missing_answers() -> None:
     labels = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 1]])
-    found = shares(labels, (0, 1), np.array([1.0, 0.0, 1.0]))
-    assert found[:2].tolist() == [[0.5, 1.0], [1.0, 0.5]]
-    assert np.isnan(found[2, 0])
+    shares_by_group = group_shares(labels, (0, 1), np.array([1.0, 0.0, 1.0]))
+    assert shares_by_group[:2].tolist() == [[0.5, 1.0], [1.0, 0.5]]
+    assert np.isnan(shares_by_group[2, 0])
 
 
 def test_missing_answers_keep_a_participant_whole() -> None:
@@ -433,20 +453,20 @@ def test_missing_answers_keep_a_participant_whole() -> None:
     assert mean.p_value is not None
 
 
-@pytest.mark.parametrize(("n", "told"), [(199, False), (99, True)])
-def test_more_tests_than_the_shuffles_can_tell_apart_say_so(n: int, told: bool) -> None:
+@pytest.mark.parametrize(("n", "is_short"), [(199, False), (99, True)])
+def test_more_tests_than_the_shuffles_can_tell_apart_say_so(n: int, is_short: bool) -> None:
     rows = differences(lists([12] * 18), members({"x": 6, "y": 6, "z": 6}), n=n)
     varied = [r for r in rows if r.metric == "entropy_bits" and r.item_id]
     assert {r.n_family for r in varied} == {6}
     needed = "p_holm cannot fall to 0.05: 6 tests need metrics.permutations of 119 or more"
-    assert {r.reason for r in varied} == {needed if told else None}
+    assert {r.reason for r in varied} == {needed if is_short else None}
 
 
 def test_what_was_said_of_an_interval_is_said_besides() -> None:
     row = next(r for r in differences(lists([12] * 12), members({"x": 6, "y": 6}), n=9)
                if r.metric == "js_bits" and r.item_id)  # fmt: skip
     assert (row.reason or "").split("; ") == [
-        "no interval: a divergence near zero is bounded by it",
+        "no interval: a divergence is never below 0, and intervals fail near that bound",
         "p_holm cannot fall to 0.05: 2 tests need metrics.permutations of 39 or more",
     ]
 
@@ -454,12 +474,12 @@ def test_what_was_said_of_an_interval_is_said_besides() -> None:
 def test_a_participant_in_two_groups_is_refused() -> None:
     twice = pd.concat([members({"x": 6}), members({"y": 6})])
     with pytest.raises(StudyError, match="a participant is in two groups of gender"):
-        measured(lists([12] * 6), twice)
+        group_rows(lists([12] * 6), twice)
 
 
 @pytest.mark.parametrize("participants", [members({}), members({"x": 3}, "age")])
 def test_nothing_to_measure(participants: pd.DataFrame) -> None:
-    assert measured([], participants) == differences([], participants) == []
+    assert group_rows([], participants) == differences([], participants) == []
 
 
 def test_no_permutations_are_refused() -> None:
@@ -472,5 +492,5 @@ def test_order_of_rows_moves_nothing() -> None:
     mixed = random.Random(3).sample(answers, len(answers))
     participants = members({"x": 6, "y": 6})
     upside_down = participants.iloc[::-1]
-    assert measured(answers, participants) == measured(mixed, upside_down)
+    assert group_rows(answers, participants) == group_rows(mixed, upside_down)
     assert differences(answers, participants) == differences(mixed, upside_down)

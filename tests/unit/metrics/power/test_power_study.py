@@ -5,10 +5,21 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fieldwork.metrics.power.page import Facts, render
-from fieldwork.metrics.power.simulation import Moved, Point, Scores, Setup, Who
-from fieldwork.metrics.power.study import Curve, Family, simulate, smallest
-from fieldwork.metrics.power.table import Asked, advice_rows, power_rows
+from fieldwork.metrics.power.page import PowerPageFacts, render
+from fieldwork.metrics.power.simulation import (
+    PowerEstimate,
+    Scenario,
+    ScoreDifference,
+    ShareChange,
+    UserEffect,
+)
+from fieldwork.metrics.power.study import (
+    EffectCurve,
+    StudyOutline,
+    find_smallest_size,
+    simulate_effects,
+)
+from fieldwork.metrics.power.table import PlannedStudy, advice_rows, power_rows
 from fieldwork.records.power import PowerAdvice
 
 POWER: dict[str, Any] = {
@@ -28,72 +39,73 @@ POWER: dict[str, Any] = {
     "sd_users": 0.01,
     "sd_reruns": 0.01,
 }
-FAMILY = Family({"small": 2, "large": 5, "same": 5}, {"small"}, "large", 3)
+OUTLINE = StudyOutline({"small": 2, "large": 5, "same": 5}, {"small"}, "large", 3)
 
 
-def simulated(family: Family = FAMILY, **more: Any) -> list[Curve]:
-    return simulate({**POWER, **more}, family, n_permutations=199, seed=1)
+def simulate_curves(outline: StudyOutline = OUTLINE, **more: Any) -> list[EffectCurve]:
+    return simulate_effects({**POWER, **more}, outline, n_permutations=199, seed=1)
 
 
 def test_every_effect_is_simulated_for_every_task() -> None:
-    curves = simulated()
-    told = [
-        (c.task, c.setup.design, c.setup.effect.label, c.setup.replicates, c.setup.n_items,
-         c.setup.n_tests)
+    curves = simulate_curves()
+    curve_keys = [
+        (c.task, c.scenario.design, c.scenario.effect.label, c.scenario.replicates, c.scenario.n_items,
+         c.scenario.n_tests)
         for c in curves
     ]  # fmt: skip
-    assert told == [
-        *((task, "shares", "0.9 -> 0.2", 1, 1, n) for task, n in FAMILY.items.items()),
+    assert curve_keys == [
+        *((task, "shares", "0.9 -> 0.2", 1, 1, n) for task, n in OUTLINE.items.items()),
         *(
             (task, "who", share, replicates, n, 1)
-            for task, n in FAMILY.items.items()
+            for task, n in OUTLINE.items.items()
             for share in ("0.5", "1")
             for replicates in (2, 3)
         ),
         ("large", "scores", "0.02", 1, 1, 3),
     ]
-    assert all([point.n_users for point in curve.points] == [6, 12] for curve in curves)
+    assert all([estimate.n_users for estimate in curve.estimates] == [6, 12] for curve in curves)
 
 
 def test_tasks_of_one_size_share_their_numbers() -> None:
-    found = {(c.task, c.setup): c.points for c in simulated()}
-    for (task, setup), points in found.items():
-        if task == "large" and setup.design != "scores":
-            assert found["same", setup] == points
+    estimates_by_key = {(c.task, c.scenario): c.estimates for c in simulate_curves()}
+    for (task, scenario), estimates in estimates_by_key.items():
+        if task == "large" and scenario.design != "scores":
+            assert estimates_by_key["same", scenario] == estimates
 
 
 def test_another_effect_moves_no_number() -> None:
-    before = {(c.task, c.setup): c.points for c in simulated()}
+    estimates_alone = {(c.task, c.scenario): c.estimates for c in simulate_curves()}
     effects = {"shares": [{"baseline": 0.5, "condition": 0.3}, *POWER["effects"]["shares"]]}
-    after = {
-        (c.task, c.setup): c.points for c in simulated(effects={**POWER["effects"], **effects})
+    estimates_beside = {
+        (c.task, c.scenario): c.estimates
+        for c in simulate_curves(effects={**POWER["effects"], **effects})
     }
-    assert len(after) == len(before) + 3
-    assert all(after[key] == points for key, points in before.items())
+    assert len(estimates_beside) == len(estimates_alone) + 3
+    assert all(estimates_beside[key] == estimates for key, estimates in estimates_alone.items())
 
 
 @pytest.mark.parametrize(
     ("more", "expected"), [({}, {2, 5}), ({"prompts": 7}, {7}), ({"prompts": 1}, {1})]
 )
 def test_prompts_tested_together(more: dict[str, Any], expected: set[int]) -> None:
-    curves = simulated(**more)
-    assert {c.setup.n_tests for c in curves if c.setup.design == "shares"} == expected
+    curves = simulate_curves(**more)
+    assert {c.scenario.n_tests for c in curves if c.scenario.design == "shares"} == expected
 
 
 def test_a_study_without_scores_has_no_such_curve() -> None:
-    designs = {c.setup.design for c in simulated(FAMILY._replace(score_task=None))}
+    designs = {c.scenario.design for c in simulate_curves(OUTLINE._replace(score_task=None))}
     assert designs == {"shares", "who"}
 
 
-def points(*powers: float | None) -> list[Point]:
+def estimates(*powers: float | None) -> list[PowerEstimate]:
     return [
-        Point(10 * (k + 1), power, power, power, 100 if power is not None else 0, None)
+        PowerEstimate(10 * (k + 1), power, power, power, 100 if power is not None else 0, None)
         for k, power in enumerate(powers)
     ]
 
 
 @pytest.mark.parametrize(
-    ("powers", "n_users", "simulated_at"),
+    ("powers", "n_users", "n_simulated"),
     [
         ((0.4, 0.6, 1.0), 25, 30),
         ((0.4, 0.8, 1.0), 20, 20),
@@ -108,43 +120,47 @@ def points(*powers: float | None) -> list[Point]:
     ],
 )
 def test_the_smallest_size(
-    powers: Sequence[float | None], n_users: int | None, simulated_at: int
+    powers: Sequence[float | None], n_users: int | None, n_simulated: int
 ) -> None:
-    reached = smallest(points(*powers), 0.8)
-    assert reached.n_users == n_users
-    assert reached.point.n_users == simulated_at
-    assert (reached.reason or "").startswith("not reached with") == (n_users is None)
+    size = find_smallest_size(estimates(*powers), 0.8)
+    assert size.n_users == n_users
+    assert size.estimate.n_users == n_simulated
+    assert (size.reason or "").startswith("not reached with") == (n_users is None)
 
 
-class Arm(NamedTuple):
+class FakeCost(NamedTuple):
     n_calls: int
     cost_usd: float | None
     basis: str
     reason: str | None
 
 
-class Costs:
+class FakePrices:
     """A dollar a call; one model without a price."""
 
-    def at(self, model: str, task: str, condition: str, *, n_users: int, replicates: int) -> Arm:
+    def at(
+        self, model: str, task: str, condition: str, *, n_users: int, replicates: int
+    ) -> FakeCost:
         assert task == "t"
         n = n_users * replicates * (10 if condition == "offline" else 1)
-        priced = model != "free"
-        return Arm(n, float(n) if priced else None, "tables", None if priced else "no price")
+        has_price = model != "free"
+        return FakeCost(
+            n, float(n) if has_price else None, "tables", None if has_price else "no price"
+        )
 
 
-def curve(setup: Setup, *powers: float | None) -> Curve:
-    return Curve(setup, "t", 4, points(*powers))
+def curve(scenario: Scenario, *powers: float | None) -> EffectCurve:
+    return EffectCurve(scenario, "t", 4, estimates(*powers))
 
 
-ASKED = Asked(["paid", "free"], ["history"], "offline", 0.05, 0.8, None)
-MOVED = curve(Setup(Moved(0.9, 0.2), n_tests=4), 0.4, 0.6, 1.0)
-WHO = curve(Setup(Who(0.1, 0.5), 3, 4), 0.1, 0.9, None)
-SCORES = curve(Setup(Scores(0.006, 0.01, 0.01), n_tests=2), 0.1, 0.2, 0.3)
+PLANNED = PlannedStudy(["paid", "free"], ["history"], "offline", 0.05, 0.8, None)
+SHARES = curve(Scenario(ShareChange(0.9, 0.2), n_tests=4), 0.4, 0.6, 1.0)
+USERS = curve(Scenario(UserEffect(0.1, 0.5), 3, 4), 0.1, 0.9, None)
+SCORES = curve(Scenario(ScoreDifference(0.006, 0.01, 0.01), n_tests=2), 0.1, 0.2, 0.3)
 
 
 def test_power_rows_price_every_size() -> None:
-    rows = list(power_rows([MOVED, WHO], ASKED, Costs()))
+    rows = list(power_rows([SHARES, USERS], PLANNED, FakePrices()))
     assert len(rows) == 2 * 2 * 2 * 3
     (row,) = (
         r for r in rows
@@ -165,9 +181,9 @@ def test_power_rows_price_every_size() -> None:
 def test_participants_cost_what_the_config_says(
     field_cost_usd: float | None, cost: float | None
 ) -> None:
-    asked = ASKED._replace(field_cost_usd=field_cost_usd)
+    planned = PLANNED._replace(field_cost_usd=field_cost_usd)
     (row,) = (
-        r for r in power_rows([WHO], asked, Costs())
+        r for r in power_rows([USERS], planned, FakePrices())
         if (r.model, r.condition, r.n_users) == ("paid", "field", 20)
     )  # fmt: skip
     assert (row.n_calls, row.cost_usd, row.basis) == (20 * 4 * 3, cost, "participants")
@@ -175,7 +191,7 @@ def test_participants_cost_what_the_config_says(
 
 
 def test_advice_has_the_size_and_its_price() -> None:
-    paid, field, free, _ = advice_rows([MOVED], ASKED, Costs())
+    paid, field, free, _ = advice_rows([SHARES], PLANNED, FakePrices())
     assert (paid.n_users, paid.n_simulated, paid.power) == (25, 30, 1.0)
     assert (paid.n_calls, paid.n_calls_baseline, paid.cost_usd) == (25, 250, 275.0)
     assert (free.n_calls, free.cost_usd, free.reason) == (25, None, "no price")
@@ -183,31 +199,36 @@ def test_advice_has_the_size_and_its_price() -> None:
 
 
 def test_advice_says_what_is_not_reached() -> None:
-    for row in advice_rows([SCORES], ASKED, Costs()):
+    for row in advice_rows([SCORES], PLANNED, FakePrices()):
         assert (row.n_users, row.n_simulated, row.n_calls, row.cost_usd) == (None,) * 4
         assert row.power == 0.3
         assert row.reason == "not reached with 30: power is 0.30"
 
 
-def page(*curves: Curve, **more: Any) -> str:
-    advice: list[PowerAdvice] = list(advice_rows(curves, ASKED._replace(**more), Costs()))
-    facts = Facts("s", 100, 0.05, 0.8, {"t": 4}, {"paid": "Paid"}, {"history": "SP-History"})
+def page(*curves: EffectCurve, **more: Any) -> str:
+    advice: list[PowerAdvice] = list(advice_rows(curves, PLANNED._replace(**more), FakePrices()))
+    facts = PowerPageFacts(
+        "s", 100, 0.05, 0.8, {"t": 4}, {"paid": "Paid"}, {"history": "SP-History"}
+    )
     return render(advice, facts)
 
 
 @pytest.mark.parametrize(
     ("curves", "words"),
     [
-        ([MOVED], ["## t, 4 prompts", "4 tests corrected together (Holm)"]),
-        ([MOVED], ["- **90 % → 20 %**: **25 users** (with 30 power is 1.00"]),
-        ([MOVED], ["Paid: SP-History 275 calls, $275.00.", "free: SP-History 275 calls, cost unk"]),
-        ([WHO], ["- **10 % of the variance**, each asked 3 times: **19 users**"]),
+        ([SHARES], ["## t, 4 prompts", "4 tests corrected together (Holm)"]),
+        ([SHARES], ["- **90 % → 20 %**: **25 users** (with 30 power is 1.00"]),
+        (
+            [SHARES],
+            ["Paid: SP-History 275 calls, $275.00.", "free: SP-History 275 calls, cost unk"],
+        ),
+        ([USERS], ["- **10 % of the variance**, each asked 3 times: **19 users**"]),
         ([SCORES], ["- **0.6 points**: not reached with 30: power is 0.30 (0.30 to 0.30)."]),
-        ([curve(MOVED.setup, 0.9, 1.0)], ["**10 users** or fewer (power 0.90"]),
+        ([curve(SHARES.scenario, 0.9, 1.0)], ["**10 users** or fewer (power 0.90"]),
         ([], ["# How large a study must be", "`power.field_cost_usd`"]),
     ],
 )
-def test_the_page_says_it_in_sentences(curves: list[Curve], words: list[str]) -> None:
+def test_the_page_says_it_in_sentences(curves: list[EffectCurve], words: list[str]) -> None:
     text = page(*curves)
     for word in words:
         assert word in text
@@ -216,13 +237,13 @@ def test_the_page_says_it_in_sentences(curves: list[Curve], words: list[str]) ->
 
 
 def test_more_answers_are_not_told_of_where_the_smallest_study_will_do() -> None:
-    twice, thrice = (curve(Setup(Who(0.1, 0.5), r, 4), 0.9, 1.0) for r in (2, 3))
+    twice, thrice = (curve(Scenario(UserEffect(0.1, 0.5), r, 4), 0.9, 1.0) for r in (2, 3))
     assert "asked twice" in page(twice, thrice)
     assert "asked 3 times" not in page(twice, thrice)
-    assert "asked 3 times" in page(curve(twice.setup, 0.7, 1.0), thrice)
+    assert "asked 3 times" in page(curve(twice.scenario, 0.7, 1.0), thrice)
 
 
 def test_the_page_prices_participants_where_it_can() -> None:
-    assert "Field" not in page(MOVED)
-    said = "Field 100 pasted prompts and 250 calls, $375.00"
-    assert said in page(MOVED, field_cost_usd=5.0)
+    assert "Field" not in page(SHARES)
+    sentence = "Field 100 pasted prompts and 250 calls, $375.00"
+    assert sentence in page(SHARES, field_cost_usd=5.0)

@@ -1,1 +1,1 @@
-"""Conditions beside the field: whether they rank as it does, and item by item."""
+"""Conditions compared with the field: whether they rank items as it does, and item by item."""

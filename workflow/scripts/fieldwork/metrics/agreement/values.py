@@ -1,9 +1,9 @@
-"""The value of an item under a condition at so many answers, with what each answer does to it.
+"""The value of an item under a condition at a given number of answers, and each answer's influence on it.
 
-Owns what items are ranked by, its noise, and the reliability of the ranks. A unit is a puppet or
-participant, whose answers to all items move together, or a response where nobody asks. Promises that
-every item of a ranking is at one number of answers: entropy and the commonest option's share depend
-on it.
+Owns the measures by which items are ranked, their noise, and the reliability of the ranks. A unit is a
+puppet or participant, whose answers to all items belong together, or a response without a user. Promises
+that every item of a ranking has the same number of answers, because entropy and the share of the
+commonest option depend on it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fieldwork.metrics.agreement.ordering import mean_rho
+from fieldwork.metrics.agreement.rank_correlation import mean_rho
 from fieldwork.metrics.answer_sets import ItemAnswers, Options, indicator_of
 from fieldwork.metrics.heterogeneity import influences
 from fieldwork.statistics.arrays import Floats
@@ -27,8 +27,8 @@ MIN_HALF = 2
 _HALF = 0.5
 
 
-class Sample(NamedTuple):
-    """Independent answers to an item: the options of each, and who gave it (empty: nobody)."""
+class AnswerSample(NamedTuple):
+    """Independent answers to an item: the options of each, and its puppet (empty: without a user)."""
 
     options: list[Options]
     puppets: list[str]
@@ -39,65 +39,73 @@ class Sample(NamedTuple):
         return np.array([options == (self.gold,) for options in self.options], dtype=np.float64)
 
 
-class Value(NamedTuple):
-    """A value and how far leaving out each answer moves it, less its mean: shape (answers,)."""
+class ItemValue(NamedTuple):
+    """A value, and the influence of each answer on it.
+
+    `influences`, shape (answers,), are how far leaving out each answer moves the value, less their mean.
+    """
 
     value: float
-    moved: Floats
+    influences: Floats
     puppets: list[str]
 
 
-def read_sample(answers: ItemAnswers, gold: str | None) -> Sample:
-    """The first answer of each puppet, or all where nobody asks, in an order of their own."""
+def read_sample(answers: ItemAnswers, gold: str | None) -> AnswerSample:
+    """The first answer of each puppet, or all without puppets, in an order of their own."""
     firsts = sorted((answer.puppet, answer.options) for answer in answers.first_answers())
-    return Sample([options for _, options in firsts], [puppet for puppet, _ in firsts], gold)
+    return AnswerSample([options for _, options in firsts], [puppet for puppet, _ in firsts], gold)
 
 
-def value_of(sample: Sample, measure: str, n_equal: int, random: np.random.Generator) -> Value:
+def measure_item(
+    sample: AnswerSample, measure: str, n_equal: int, random: np.random.Generator
+) -> ItemValue:
     """`entropy_bits`, `top_share` or `share_correct` at `n_equal` answers.
 
     Entropy and top share are means over subsamples, as in `heterogeneity`; a share correct does not
-    depend on the number of answers. `top_share` comes without moves.
+    depend on the number of answers. `top_share` comes without influences.
     """
     n = len(sample.options)
     if measure == "share_correct":
         marks = sample.marks()
-        return Value(float(marks.mean()), (marks.mean() - marks) / max(1, n - 1), sample.puppets)
+        mean = marks.mean()
+        return ItemValue(float(mean), (mean - marks) / max(1, n - 1), sample.puppets)
     indicator = indicator_of(sample.options)
     orders = random_orders(n, n_equal, random)
     totals = sampled_counts(orders[:, :n_equal], indicator)
     if measure == "top_share":
-        return Value(float(totals.max(axis=1).mean()) / n_equal, np.zeros(n), sample.puppets)
-    moved = influences(orders, n_equal, indicator)[:, 1]
-    return Value(float(plug_in_bits(totals).mean()), moved - moved.mean(), sample.puppets)
+        top_share = float(totals.max(axis=1).mean()) / n_equal
+        return ItemValue(top_share, np.zeros(n), sample.puppets)
+    moves = influences(orders, n_equal, indicator)[:, 1]
+    return ItemValue(float(plug_in_bits(totals).mean()), moves - moves.mean(), sample.puppets)
 
 
-def by_unit(values: Sequence[Value]) -> Floats:
-    """Moves of all items by each unit: shape (units, items), so that products give covariances.
+def influences_by_unit(values: Sequence[ItemValue]) -> Floats:
+    """Influences of each unit on all items: shape (units, items), so that products give covariances.
 
     Scaled by the jackknife's √((n - 1) / n) of the item.
     """
     rows: dict[tuple[str, int, int], Floats] = {}
     for number, value in enumerate(values):
-        n = len(value.moved)
+        n = len(value.influences)
         scale = ((n - 1) / n) ** 0.5
-        for place, (puppet, moved) in enumerate(zip(value.puppets, value.moved, strict=True)):
+        pairs = zip(value.puppets, value.influences, strict=True)
+        for place, (puppet, influence) in enumerate(pairs):
             key = (puppet, -1, -1) if puppet else ("", number, place)
-            rows.setdefault(key, np.zeros(len(values)))[number] += scale * moved
+            rows.setdefault(key, np.zeros(len(values)))[number] += scale * influence
     return np.array(list(rows.values()))
 
 
 class Reliability(NamedTuple):
-    """Mean rank correlation of two halves, and what it says of all answers; None: no halves."""
+    """Mean rank correlation of two halves, and of two sets as large as the whole; None: no halves."""
 
     halves: float | None
     whole: float | None
 
 
-def reliability(
-    samples: Mapping[str, Sample], measure: str, *, seed: int, names: Sequence[str]
+def split_half_reliability(
+    samples: Mapping[str, AnswerSample], measure: str, *, seed: int, names: Sequence[str]
 ) -> Reliability:
-    """How far the ranks of the items would come back if as many others were asked.
+    """How far the ranks of the items would come back if as many other people answered.
 
     Units are split at random into halves `N_SPLITS` times, and Spearman's rho of the items' values in
     both is averaged; every half of every item is brought to the same number of answers m. Spearman
@@ -105,53 +113,61 @@ def reliability(
     k r / (1 + (k - 1) r). A mean at or below 0 is left as it is.
     """
     random = generator(seed, "halves", measure, *names)
-    numbers = _numbers(samples, random)
-    m = min(int(side.sum(axis=1).min()) for own in numbers for side in (own < _HALF, own >= _HALF))
+    positions = _split_positions(samples, random)
+    m = min(
+        int(half.sum(axis=1).min())
+        for sample_positions in positions
+        for half in (sample_positions < _HALF, sample_positions >= _HALF)
+    )
     if m < (1 if measure == "share_correct" else MIN_HALF):
         return Reliability(None, None)
-    halves: list[list[Floats]] = [[], []]
-    for sample, own in zip(samples.values(), numbers, strict=True):
-        places = np.argsort(np.argsort(own, axis=1), axis=1)
-        for side, taken in zip(halves, (places < m, places >= own.shape[1] - m), strict=True):
-            side.append(_of_half(sample, taken, measure))
-    mean = mean_rho(*(np.stack(side, axis=1) for side in halves))
+    first: list[Floats] = []
+    second: list[Floats] = []
+    for sample, sample_positions in zip(samples.values(), positions, strict=True):
+        places = np.argsort(np.argsort(sample_positions, axis=1), axis=1)
+        n = len(sample.options)
+        first.append(_half_values(sample, places < m, measure))
+        second.append(_half_values(sample, places >= n - m, measure))
+    mean = mean_rho(np.stack(first, axis=1), np.stack(second, axis=1))
     if mean is None or mean <= 0:
         return Reliability(mean, mean)
     k = min(len(sample.options) for sample in samples.values()) / m
     return Reliability(mean, k * mean / (1 + (k - 1) * mean))
 
 
-def _numbers(samples: Mapping[str, Sample], random: np.random.Generator) -> list[Floats]:
-    """Numbers of the answers of each sample, one row a split; a puppet has one number everywhere.
+def _split_positions(
+    samples: Mapping[str, AnswerSample], random: np.random.Generator
+) -> list[Floats]:
+    """Random positions of the answers of each sample, from 0 to 1, one row a split.
 
-    Below `_HALF` is the first half. Whole ranks, so that the halves of the units are equal.
+    Below `_HALF` is the first half. A puppet has one position in all samples. Positions are evenly
+    spaced, so that the halves of the units are equal.
     """
     puppets = sorted({p for sample in samples.values() for p in sample.puppets if p})
     place = {puppet: number for number, puppet in enumerate(puppets)}
-    own = _ranked(len(puppets), random)
+    puppet_positions = _random_positions(len(puppets), random)
     return [
-        own[:, [place[p] for p in sample.puppets]]
+        puppet_positions[:, [place[p] for p in sample.puppets]]
         if any(sample.puppets)
-        else _ranked(len(sample.options), random)
+        else _random_positions(len(sample.options), random)
         for sample in samples.values()
     ]
 
 
-def _ranked(n: int, random: np.random.Generator) -> Floats:
-    ranked: Floats = np.argsort(np.argsort(random.random((N_SPLITS, n)), axis=1), axis=1) / max(
-        1, n
-    )
-    return ranked
+def _random_positions(n: int, random: np.random.Generator) -> Floats:
+    ranks = np.argsort(np.argsort(random.random((N_SPLITS, n)), axis=1), axis=1)
+    positions: Floats = ranks / max(1, n)
+    return positions
 
 
-def _of_half(sample: Sample, taken: NDArray[np.bool_], measure: str) -> Floats:
-    """The value of the answers taken: shape (splits,)."""
-    chosen = taken.astype(np.float64)
+def _half_values(sample: AnswerSample, in_half: NDArray[np.bool_], measure: str) -> Floats:
+    """The value of the answers in the half of each split: shape (splits,)."""
+    members = in_half.astype(np.float64)
     if measure == "share_correct":
-        share: Floats = chosen @ sample.marks() / chosen.sum(axis=1)
+        share: Floats = members @ sample.marks() / members.sum(axis=1)
         return share
-    counts = np.rint(chosen @ indicator_of(sample.options)).astype(np.int64)
+    counts = np.rint(members @ indicator_of(sample.options)).astype(np.int64)
     if measure == "top_share":
-        top: Floats = counts.max(axis=1) / chosen.sum(axis=1)
+        top: Floats = counts.max(axis=1) / members.sum(axis=1)
         return top
     return plug_in_bits(counts)

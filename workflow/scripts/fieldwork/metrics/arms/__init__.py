@@ -1,1 +1,1 @@
-"""Conditions side by side: their measures, and tests between them."""
+"""The conditions of a study compared: their measures, and tests between them."""

@@ -1,8 +1,8 @@
-"""What the figure of arms shows: each condition's measures beside what its puppets really brought.
+"""The table behind the figure of arms: measures of each condition, and what its contexts hold.
 
-Owns the choice of measures and their means over prompts; every value comes from the table of the metric
-that defines it. Promises a row for each measure of each condition, NULL with
-a reason where there is none.
+Owns the choice of measures and their means over prompts. Each value comes from the table of the metric
+that defines it. Promises a row for each measure of each condition; where there is no value, the row has
+NULL and a reason.
 """
 
 import math
@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from fieldwork.metrics.arms.tests import ArmOfStudy
+from fieldwork.metrics.arms.contexts import ContextMeans
+from fieldwork.metrics.arms.tests import StudyArm
 from fieldwork.records.metrics import ArmMeasure
 from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.intervals import Interval
@@ -21,19 +22,10 @@ MEASURES_OF: Mapping[ItemKind, tuple[str, ...]] = {
     "list": ("excess_js_bits", "share_who", "entropy_bits"),
     "choice": ("excess_js_bits", "share_who", "em_strict"),
 }
-OVER_PROMPTS = "no interval: the mean is over prompts, which share their puppets"
+MEAN_OVER_PROMPTS = "no interval: the mean is over prompts, which share their puppets"
 
 
-class Brought(NamedTuple):
-    """What the contexts of a task and condition hold, means over contexts."""
-
-    n_contexts: int
-    conversations: float
-    dropped: float
-    tokens: float
-
-
-class Measured(NamedTuple):
+class ArmTables(NamedTuple):
     """Tables of the metrics: `comparisons`, `variance`, `heterogeneity`, `accuracy`."""
 
     comparisons: pd.DataFrame
@@ -42,7 +34,7 @@ class Measured(NamedTuple):
     accuracy: pd.DataFrame
 
 
-class _Value(NamedTuple):
+class _MeasureValue(NamedTuple):
     estimate: float | None
     interval: Interval | None
     n_items: int
@@ -50,22 +42,11 @@ class _Value(NamedTuple):
     reason: str | None
 
 
-def brought(rows: Sequence[tuple[int, int, int]]) -> Brought:
-    """Means over contexts.
-
-    Args:
-        rows: conversations, conversations left out, and tokens of each context; at least one.
-    """
-    n = len(rows)
-    held, dropped, tokens = (math.fsum(of) / n for of in zip(*rows, strict=True))
-    return Brought(n, held, dropped, tokens)
-
-
 def measure_arms(
-    measured: Measured,
+    metrics: ArmTables,
     *,
-    arms: Sequence[ArmOfStudy],
-    contexts: Mapping[tuple[str, str], Brought],
+    arms: Sequence[StudyArm],
+    contexts: Mapping[tuple[str, str], ContextMeans],
     baseline: str,
 ) -> list[ArmMeasure]:
     """The measures of each arm, for each model, task and kind of item that `variance` has.
@@ -76,21 +57,21 @@ def measure_arms(
     """
     rows: list[ArmMeasure] = []
     for position, arm in enumerate(arms):
-        found = measured.variance[measured.variance["condition"] == arm.condition]
-        for row in _rows(found):
-            held = contexts.get((row.task, arm.condition))
-            for measure, value in _values(measured, row, baseline):
-                rows.append(_row(row, arm, position, held, measure, value))
+        variance = metrics.variance[metrics.variance["condition"] == arm.condition]
+        for row in variance.itertuples(index=False):
+            context = contexts.get((str(row.task), arm.condition))
+            for measure, value in _measure_values(metrics, row, baseline):
+                rows.append(_measure_row(row, arm, position, context, measure, value))
     return sorted(rows, key=lambda r: (r.model, r.task, r.kind, r.position, r.measure))
 
 
-def _row(
+def _measure_row(
     row: Any,
-    arm: ArmOfStudy,
+    arm: StudyArm,
     position: int,
-    held: Brought | None,
+    context: ContextMeans | None,
     measure: str,
-    value: _Value,
+    value: _MeasureValue,
 ) -> ArmMeasure:
     return ArmMeasure(
         model=row.model,
@@ -98,10 +79,10 @@ def _row(
         kind=row.kind,
         position=position,
         condition=arm.condition,
-        asked=arm.asked,
-        conversations=held.conversations if held else None,
-        dropped=held.dropped if held else None,
-        tokens=held.tokens if held else None,
+        asked=arm.n_conversations,
+        conversations=context.conversations if context else None,
+        dropped=context.n_dropped if context else None,
+        tokens=context.tokens if context else None,
         measure=measure,
         estimate=value.estimate,
         ci_low=value.interval.low if value.interval else None,
@@ -114,70 +95,64 @@ def _row(
     )
 
 
-def _values(measured: Measured, row: Any, baseline: str) -> Iterator[tuple[str, _Value]]:
+def _measure_values(
+    metrics: ArmTables, row: Any, baseline: str
+) -> Iterator[tuple[str, _MeasureValue]]:
     for measure in MEASURES_OF[row.kind]:
         match measure:
             case "excess_js_bits":
-                yield measure, _distance(_of(measured.comparisons, row), row, baseline)
+                rows = _select_metric(metrics.comparisons, row, "js_bits")
+                yield measure, _mean_excess(rows, row, baseline)
             case "share_who":
-                yield measure, _shared(row)
+                yield measure, _value_with_interval(row, row.share_who)
             case "entropy_bits":
-                yield measure, _entropy(_of(measured.heterogeneity, row))
+                yield measure, _mean_entropy(_select_metric(metrics.heterogeneity, row, measure))
             case _:
-                yield measure, _score(_of(measured.accuracy, row))
+                yield measure, _mean_score(_select_metric(metrics.accuracy, row, measure))
 
 
-def _of(table: pd.DataFrame, row: Any) -> pd.DataFrame:
-    """The rows of an arm, of the one metric that is shown."""
-    shown = table["metric"].isin(("js_bits", "entropy_bits", "em_strict"))
-    same = (table["model"] == row.model) & (table["task"] == row.task)
-    found: pd.DataFrame = table[shown & same & (table["condition"] == row.condition)]
-    return found
+def _select_metric(table: pd.DataFrame, row: Any, metric: str) -> pd.DataFrame:
+    """The rows of the row's arm, of one metric."""
+    is_arm = (table["model"] == row.model) & (table["task"] == row.task)
+    is_arm &= table["condition"] == row.condition
+    rows: pd.DataFrame = table[is_arm & (table["metric"] == metric)]
+    return rows
 
 
-def _rows(table: pd.DataFrame) -> list[Any]:
-    """Rows, their columns as attributes."""
-    return list(table.itertuples(index=False))
-
-
-def _distance(rows: pd.DataFrame, row: Any, baseline: str) -> _Value:
+def _mean_excess(comparisons: pd.DataFrame, row: Any, baseline: str) -> _MeasureValue:
     if row.condition == baseline:
-        return _Value(None, None, 0, None, "this is the condition the others are compared with")
-    known = rows[rows["excess"].notna()]
-    if known.empty:
-        return _Value(None, None, 0, None, f"no item has answers here and under {baseline}")
-    different = int((known["p_holm"] <= LEVEL).sum())
-    mean = math.fsum(known["excess"]) / len(known)
-    return _Value(mean, None, len(known), different, OVER_PROMPTS)
+        reason = "this is the baseline, with which the other conditions are compared"
+        return _MeasureValue(None, None, 0, None, reason)
+    comparisons = comparisons[comparisons["excess"].notna()]
+    if comparisons.empty:
+        reason = f"no item has answers both under this condition and under {baseline}"
+        return _MeasureValue(None, None, 0, None, reason)
+    n_different = int((comparisons["p_holm"] <= LEVEL).sum())
+    mean = math.fsum(comparisons["excess"]) / len(comparisons)
+    return _MeasureValue(mean, None, len(comparisons), n_different, MEAN_OVER_PROMPTS)
 
 
-def _shared(row: Any) -> _Value:
-    return _Value(_known(row.share_who), _interval(row), int(row.n_items), None, _text(row.reason))
+def _mean_entropy(heterogeneity: pd.DataFrame) -> _MeasureValue:
+    entropies = heterogeneity["estimate"].dropna()
+    if entropies.empty:
+        return _MeasureValue(None, None, 0, None, "no response gives an option")
+    mean = math.fsum(entropies) / len(entropies)
+    return _MeasureValue(mean, None, len(entropies), None, MEAN_OVER_PROMPTS)
 
 
-def _entropy(rows: pd.DataFrame) -> _Value:
-    known = rows[rows["estimate"].notna()]
-    if known.empty:
-        return _Value(None, None, 0, None, "no response gives an option")
-    mean = math.fsum(known["estimate"]) / len(known)
-    return _Value(mean, None, len(known), None, OVER_PROMPTS)
+def _mean_score(accuracy: pd.DataFrame) -> _MeasureValue:
+    if accuracy.empty:
+        return _MeasureValue(None, None, 0, None, "no item of this task has a gold letter")
+    (row,) = accuracy.itertuples(index=False)
+    return _value_with_interval(row, row.mean)
 
 
-def _score(rows: pd.DataFrame) -> _Value:
-    if rows.empty:
-        return _Value(None, None, 0, None, "no item of this task has a gold letter")
-    (row,) = _rows(rows)
-    return _Value(_known(row.mean), _interval(row), int(row.n_items), None, _text(row.reason))
+def _value_with_interval(row: Any, estimate: Any) -> _MeasureValue:
+    low, high = _none_if_null(row.ci_low), _none_if_null(row.ci_high)
+    interval = None if low is None or high is None else Interval(low, high)
+    reason = row.reason if isinstance(row.reason, str) else None
+    return _MeasureValue(_none_if_null(estimate), interval, int(row.n_items), None, reason)
 
 
-def _interval(row: Any) -> Interval | None:
-    low, high = _known(row.ci_low), _known(row.ci_high)
-    return None if low is None or high is None else Interval(low, high)
-
-
-def _known(value: Any) -> float | None:
+def _none_if_null(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

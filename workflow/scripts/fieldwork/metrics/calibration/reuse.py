@@ -1,7 +1,7 @@
-"""Weights put to use: those of another study read and checked, and shares of answers as calibrated.
+"""Weights put to use: those of another study, read and checked, and calibrated shares of answers.
 
-Owns what of a weights file fits a study, and the table that a reader takes calibrated shares from.
-Promises no share from weights that a calibration did not support.
+Owns which weights of a file apply to a study, and the table of calibrated shares. Promises no share
+from weights that a calibration did not support.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,61 +11,71 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.answer_sets import ItemAnswers, Options
-from fieldwork.metrics.calibration.rows import CALIBRATED, Scheme
-from fieldwork.metrics.calibration.sets import (
-    Answered,
-    puppet_answers,
-    read_answered,
+from fieldwork.metrics.answer_sets import Options
+from fieldwork.metrics.calibration.cross_validation import MIXTURE
+from fieldwork.metrics.calibration.prompts import (
+    ModelAnswers,
+    PromptKey,
+    all_answers,
+    distinct_options,
+    first_answers,
+    puppet_shares,
+    read_model_answers,
     shares_of,
 )
-from fieldwork.metrics.calibration.table import Given, Settings, lost_puppets
+from fieldwork.metrics.calibration.rows import WeightScheme
+from fieldwork.metrics.calibration.table import (
+    CalibrationSettings,
+    ExternalWeights,
+    missing_puppets,
+)
 from fieldwork.records.field import FIELD, CalibratedShare, Calibration, CalibrationWeight
 from fieldwork.statistics.arrays import Floats
 
-Key = tuple[str, str]
 
-
-class Usable(NamedTuple):
-    """Weights of a scheme by member, or why there are none; `caution` says what speaks against them."""
+class UsableWeights(NamedTuple):
+    """Weights of a scheme by member; `obstacle` forbids their use, `caution` goes with it."""
 
     weights: Mapping[str, float]
-    why: str | None
+    obstacle: str | None
     caution: str | None = None
 
 
-def given_weights(rows: Sequence[CalibrationWeight], *, file: str, settings: Settings) -> Given:
+def read_external_weights(
+    rows: Sequence[CalibrationWeight], *, file: str, settings: CalibrationSettings
+) -> ExternalWeights:
     """The weights of a file that this study can use, by model and what is weighted.
 
     Raises:
         StudyError: no weights for a model of the study, or for a condition that it does not ask under.
     """
-    found: dict[Scheme, dict[str, float]] = {}
+    weights: dict[WeightScheme, dict[str, float]] = {}
     for row in rows:
         if row.weight is None or row.model not in settings.models or row.level not in settings.over:
             continue
-        scheme = Scheme.of(row.model, row.level, row.condition)
+        scheme = WeightScheme.from_row(row.model, row.level, row.condition)
         if row.condition in settings.conditions:
-            found.setdefault(scheme, {})[row.puppet_id or row.condition] = row.weight
+            weights.setdefault(scheme, {})[row.puppet_id or row.condition] = row.weight
         elif row.weight > 0:
             raise StudyError(
-                f"calibration.weights: {file} weighs condition {row.condition} of {row.model}, under "
-                f"which this study does not ask (it has {', '.join(settings.conditions)}); add it to "
-                f"study.conditions, or take other weights"
+                f"calibration.weights: {file} has a weight for condition {row.condition} of "
+                f"{row.model}, which this study lacks (it has {', '.join(settings.conditions)}); add "
+                "the condition to study.conditions, or take other weights"
             )
     for model in settings.models:
-        if not any(scheme.model == model for scheme in found):
-            raise StudyError(f"calibration.weights: {file} {_none_for(model, rows)}")
-    return Given(found, file)
+        if not any(scheme.model == model for scheme in weights):
+            raise StudyError(f"calibration.weights: {file} {_describe_lack(model, rows)}")
+    return ExternalWeights(weights, file)
 
 
-def _none_for(model: str, rows: Sequence[CalibrationWeight]) -> str:
-    own = [row for row in rows if row.model == model]
-    if not own:
-        there = ", ".join(sorted({row.model for row in rows})) or "none"
-        return f"has no model {model} (there are {there}); take weights fitted for it, or null"
-    why = next((row.reason for row in own if row.reason), "calibration.over leaves them out")
-    return f"has no usable weights of {model} ({why}); take others, or null"
+def _describe_lack(model: str, rows: Sequence[CalibrationWeight]) -> str:
+    model_rows = [row for row in rows if row.model == model]
+    if not model_rows:
+        models = ", ".join(sorted({row.model for row in rows})) or "none"
+        return f"has no model {model} (it has {models}); take weights fitted for it, or null"
+    reasons = (row.reason for row in model_rows if row.reason)
+    reason = next(reasons, "calibration.over leaves them out")
+    return f"has no usable weights of {model} ({reason}); take others, or null"
 
 
 def calibrated_shares(
@@ -73,93 +83,106 @@ def calibrated_shares(
     summary: Sequence[Calibration],
     weights: Sequence[CalibrationWeight],
     *,
-    settings: Settings,
+    settings: CalibrationSettings,
     baseline: str,
-    given: Given | None,
+    external: ExternalWeights | None,
 ) -> list[CalibratedShare]:
     """Shares of every answer to every item of the tasks, whether the field answered it or not.
 
     In order of model, level, condition, task, item and answer.
     """
-    answered = read_answered(answers, tasks=settings.tasks)
+    by_model = read_model_answers(answers, tasks=settings.tasks)
     rows: list[CalibratedShare] = []
     for row in summary:
-        if row.comparator != CALIBRATED:
+        if row.comparator != MIXTURE.kind:
             continue
-        scheme = Scheme.of(row.model, row.level, row.puppets_of)
-        of = answered.get(row.model, {})
-        usable = _usable(scheme, row, weights, of, given)
-        for key in sorted({key for items in of.values() for key in items}):
-            rows += _item_shares(scheme, key, of, usable, [*settings.conditions, baseline])
+        scheme = WeightScheme.from_row(row.model, row.level, row.puppets_of)
+        model_answers = by_model.get(row.model, {})
+        usable = _find_usable_weights(scheme, row, weights, model_answers, external)
+        for key in sorted({key for prompts in model_answers.values() for key in prompts}):
+            rows += _prompt_rows(scheme, key, model_answers, usable, settings.conditions, baseline)
     return rows
 
 
-def _usable(
-    scheme: Scheme,
+def _find_usable_weights(
+    scheme: WeightScheme,
     row: Calibration,
     weights: Sequence[CalibrationWeight],
-    answered: Answered,
-    given: Given | None,
-) -> Usable:
-    if given:
-        missing = lost_puppets(scheme, answered, given)
-        return Usable(given.weights[scheme], missing, None if missing else row.reason)
-    own = {
+    answers: ModelAnswers,
+    external: ExternalWeights | None,
+) -> UsableWeights:
+    if external:
+        obstacle = missing_puppets(scheme, answers, external)
+        return UsableWeights(external.weights[scheme], obstacle, None if obstacle else row.reason)
+    by_member = {
         w.puppet_id or w.condition: w.weight
         for w in weights
-        if w.weight is not None and Scheme.of(w.model, w.level, w.condition) == scheme
+        if w.weight is not None and WeightScheme.from_row(w.model, w.level, w.condition) == scheme
     }
-    return Usable(own, None if own else f"{row.verdict}: {row.reason}")
+    return UsableWeights(by_member, None if by_member else f"{row.verdict}: {row.reason}")
 
 
-def _item_shares(
-    scheme: Scheme, key: Key, answered: Answered, usable: Usable, conditions: Sequence[str]
+def _prompt_rows(
+    scheme: WeightScheme,
+    key: PromptKey,
+    answers: ModelAnswers,
+    usable: UsableWeights,
+    conditions: Sequence[str],
+    baseline: str,
 ) -> Iterator[CalibratedShare]:
-    empty = ItemAnswers([], 0)
-    given = {c: answered.get(c, {}).get(key, empty).first_answers() for c in (*conditions, FIELD)}
-    every = {
-        c: answered.get(c, {}).get(key, empty).answers if c == scheme.puppets_of else given[c]
-        for c in given
+    by_side = {
+        c: all_answers(answers, c, key)
+        if c == scheme.puppets_of
+        else first_answers(answers, c, key)
+        for c in (*conditions, baseline, FIELD)
     }
-    options = tuple(sorted({o for c in every.values() for g in c for o in g.options}))
-    mixed, why = _mixed(scheme, key, answered, usable, options)
-    shares = {c: shares_of(given[c], options) for c in (conditions[-1], FIELD)}
-    for number, answer in enumerate(options):
+    options = distinct_options(by_side)
+    mixture, reason = _mixture_shares(scheme, key, answers, usable, options)
+    baseline_shares, field_shares = (
+        shares_of(first_answers(answers, c, key), options) for c in (baseline, FIELD)
+    )
+    for number, option in enumerate(options):
         yield CalibratedShare(
             model=scheme.model,
             level=scheme.level,
             puppets_of=scheme.puppets_of,
             task=key[0],
             item_id=key[1],
-            answer=answer,
-            share=None if mixed is None else float(mixed[number]),
-            baseline_share=_at(shares[conditions[-1]], number),
-            field_share=_at(shares[FIELD], number),
-            reason=why,
+            answer=option,
+            share=_share_at(mixture, number),
+            baseline_share=_share_at(baseline_shares, number),
+            field_share=_share_at(field_shares, number),
+            reason=reason,
         )
 
 
-def _at(shares: Floats | None, number: int) -> float | None:
+def _share_at(shares: Floats | None, number: int) -> float | None:
     return None if shares is None else float(shares[number])
 
 
-def _mixed(
-    scheme: Scheme, key: Key, answered: Answered, usable: Usable, options: Options
+def _mixture_shares(
+    scheme: WeightScheme,
+    key: PromptKey,
+    answers: ModelAnswers,
+    usable: UsableWeights,
+    options: Options,
 ) -> tuple[Floats | None, str | None]:
-    """The mixture's shares and what speaks against them, or None and why."""
-    if usable.why is not None:
-        return None, usable.why
+    """The mixture's shares with their caution, or None with the obstacle."""
+    if usable.obstacle is not None:
+        return None, usable.obstacle
     names = [name for name, weight in usable.weights.items() if weight > 0]
     weights = np.array([usable.weights[name] for name in names])
     weights = weights / weights.sum()
     if scheme.puppets_of is not None:
-        rows = puppet_answers(answered, scheme.puppets_of, {key: options}, names=names).every[0]
-        if not rows.any():
+        puppets = puppet_shares(answers, scheme.puppets_of, {key: options}, names=names)
+        (shares,) = puppets.prompts
+        if not shares.any():
             return None, f"no answer of the puppets of {scheme.puppets_of} can be read"
-        return weights @ rows, usable.caution
-    empty = ItemAnswers([], 0)
-    parts = [shares_of(answered.get(c, {}).get(key, empty).first_answers(), options) for c in names]
-    for name, part in zip(names, parts, strict=True):
-        if part is None:
+        return weights @ shares, usable.caution
+    arms = []
+    for name in names:
+        arm_shares = shares_of(first_answers(answers, name, key), options)
+        if arm_shares is None:
             return None, f"no answer under {name} can be read"
-    return weights @ np.stack([part for part in parts if part is not None]), usable.caution
+        arms.append(arm_shares)
+    return weights @ np.stack(arms), usable.caution

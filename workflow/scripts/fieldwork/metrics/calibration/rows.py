@@ -10,18 +10,23 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.calibration.judging import FITTED, ITSELF, Calibrated, Comparator
-from fieldwork.metrics.calibration.noise import Gain, gain_interval
-from fieldwork.metrics.calibration.sets import Prompt, Prompts
+from fieldwork.metrics.calibration.cross_validation import (
+    FIELD_ITSELF,
+    MIXTURE,
+    Comparator,
+    CrossValidation,
+)
+from fieldwork.metrics.calibration.draws import MeanGain, gain_interval
+from fieldwork.metrics.calibration.prompts import CalibrationPrompt, UsablePrompts
 from fieldwork.metrics.calibration.weights import effective_number
 from fieldwork.records.field import Calibration, CalibrationItem, CalibrationWeight
 from fieldwork.statistics.arrays import Floats
 
-CALIBRATED, NO_BETTER, CANNOT = "calibrated", "no better", "cannot support"
+IS_CALIBRATED, IS_NO_BETTER, CANNOT_SUPPORT = "calibrated", "no better", "cannot support"
 LEVEL = 0.05
 
 
-class Scheme(NamedTuple):
+class WeightScheme(NamedTuple):
     """What gets weights for a model: its conditions, or the puppets of one."""
 
     model: str
@@ -29,86 +34,95 @@ class Scheme(NamedTuple):
     puppets_of: str | None
 
     @classmethod
-    def of(cls, model: str, level: str, condition: str | None) -> "Scheme":
+    def from_row(cls, model: str, level: str, condition: str | None) -> "WeightScheme":
         """The scheme that a row of a table belongs to."""
         if level == "puppets":
             return cls(model, "puppets", condition)
         return cls(model, "conditions", None)
 
 
-class Case(NamedTuple):
-    """One calibration: all that its rows are made from; `found` is None where nothing was fitted."""
+class CalibrationCase(NamedTuple):
+    """One calibration, with all that its rows are made from.
 
-    scheme: Scheme
-    usable: Prompts
+    Attributes:
+        members: conditions or puppets that get weights.
+        validation: None where nothing was fitted; `obstacle` then says why.
+        best: the nearest of the arms and equal weights.
+        p_value: of its difference from the mixture.
+    """
+
+    scheme: WeightScheme
+    usable: UsablePrompts
     members: tuple[str, ...]
-    found: Calibrated | None
-    why: str | None
-    best: Comparator | None
-    p_value: float | None
-    n_folds: int | None
+    validation: CrossValidation | None = None
+    obstacle: str | None = None
+    best: Comparator | None = None
+    p_value: float | None = None
+    n_folds: int | None = None
 
 
 class Verdict(NamedTuple):
-    word: str
+    label: str
     reason: str | None
 
 
-def nearer(found: Calibrated, first: Comparator, second: Comparator) -> Gain:
+def prompt_differences(
+    validation: CrossValidation, first: Comparator, second: Comparator
+) -> Floats:
+    """How much nearer to the field the second is than the first, in bits, one a prompt."""
+    values = validation.divergences.values
+    differences: Floats = values[first] - values[second]
+    return differences
+
+
+def mean_gain(validation: CrossValidation, first: Comparator, second: Comparator) -> MeanGain:
     """How much nearer to the field the second is than the first, mean over prompts."""
-    without = found.without[first] - found.without[second]
-    return gain_interval(differences(found, first, second), without)
+    without_group = validation.leave_one_out[first] - validation.leave_one_out[second]
+    return gain_interval(prompt_differences(validation, first, second), without_group)
 
 
-def differences(found: Calibrated, first: Comparator, second: Comparator) -> Floats:
-    """The same, prompt by prompt."""
-    values = found.judged.values
-    apart: Floats = values[first] - values[second]
-    return apart
-
-
-def decide(case: Case, p_holm: float | None) -> Verdict:
-    """What the data say; docs/methods.md has the rule."""
-    if case.found is None or case.best is None or p_holm is None:
-        return Verdict(CANNOT, case.why)
-    name = case.best.arm or "equal weights"
-    gain = nearer(case.found, case.best, FITTED)
+def decide(case: CalibrationCase, p_holm: float | None) -> Verdict:
+    """The verdict on a calibration; docs/methods.md has the rule."""
+    if case.validation is None or case.best is None or p_holm is None:
+        return Verdict(CANNOT_SUPPORT, case.obstacle)
+    best = case.best.arm or "equal weights"
+    gain = mean_gain(case.validation, case.best, MIXTURE)
     if not math.isfinite(gain.interval.low):
-        return Verdict(NO_BETTER, f"the weights that do best are those of {name}")
-    room = nearer(case.found, case.best, ITSELF)
-    told = (
-        f"gain over {name} on held-out prompts {_told(gain)}, p = {p_holm:.3f} after Holm; from "
-        f"{name} to the field's own halves {_told(room)}"
+        return Verdict(IS_NO_BETTER, f"the best weights are those of {best}")
+    room = mean_gain(case.validation, case.best, FIELD_ITSELF)
+    numbers = (
+        f"gain over {best} on held-out prompts {_in_bits(gain)}, p = {p_holm:.3f} after Holm; "
+        f"distance of {best} beyond that of the field's own halves {_in_bits(room)}"
     )
     if room.interval.low > 0 and gain.interval.low > 0 and p_holm <= LEVEL:
-        return Verdict(CALIBRATED, None)
+        return Verdict(IS_CALIBRATED, None)
     if room.interval.low <= 0:
-        why = f"{name} is not shown to be further from the field than its own halves are"
-        return Verdict(NO_BETTER, f"{why}: {told}")
+        reason = f"{best} is not shown to be further from the field than the field's own halves"
+        return Verdict(IS_NO_BETTER, f"{reason}: {numbers}")
     if gain.interval.low <= 0 and gain.interval.high >= room.mean:
-        return Verdict(CANNOT, f"no gain and all that there is to gain are both possible: {told}")
-    return Verdict(NO_BETTER, told)
+        reason = "the data allow both no gain and the largest possible gain"
+        return Verdict(CANNOT_SUPPORT, f"{reason}: {numbers}")
+    return Verdict(IS_NO_BETTER, numbers)
 
 
-def _told(gain: Gain) -> str:
+def _in_bits(gain: MeanGain) -> str:
     return (
         f"{gain.mean:.3f} bits (95 % interval {gain.interval.low:.3f} to {gain.interval.high:.3f})"
     )
 
 
-def rows_of(
-    case: Case, p_holm: float | None, *, tasks: str, weights_from: str | None
+def summary_rows(
+    case: CalibrationCase, p_holm: float | None, *, tasks: str, weights_from: str | None
 ) -> list[Calibration]:
     """The calibrated mixture first, then equal weights, the arms and the field itself."""
-    word, reason = decide(case, p_holm)
-    found = case.found
-    used = dict.fromkeys(prompt.task for prompt in case.usable.prompts)
+    verdict, prompts = decide(case, p_holm), case.usable.prompts
+    prompt_tasks = dict.fromkeys(prompt.task for prompt in prompts)
     blank = Calibration(
         model=case.scheme.model,
-        tasks=", ".join(used) or tasks,
+        tasks=", ".join(prompt_tasks) or tasks,
         level=case.scheme.level,
         puppets_of=case.scheme.puppets_of,
-        comparator=CALIBRATED,
+        comparator=MIXTURE.kind,
         arm=None,
         js_bits=None,
         in_sample_bits=None,
@@ -124,57 +138,67 @@ def rows_of(
         p_value=None,
         p_holm=None,
         is_best=False,
-        n_prompts=len(case.usable.prompts),
-        n_field=min((len(p.field.units) for p in case.usable.prompts), default=0),
-        n_equal=min((p.n_equal for p in case.usable.prompts), default=0),
+        n_prompts=len(prompts),
+        n_field=min((len(prompt.field.units) for prompt in prompts), default=0),
+        n_equal=min((prompt.n_equal for prompt in prompts), default=0),
         n_folds=case.n_folds,
         n_members=len(case.members) or None,
         n_effective=None,
         penalty_bits=None,
         duality_gap=None,
         weights_from=weights_from,
-        verdict=word,
-        reason=reason,
+        verdict=verdict.label,
+        reason=verdict.reason,
     )
-    lost = [
-        replace(blank, comparator="arm", arm=arm, n_members=None, verdict=None, reason=why)
-        for arm, why in case.usable.left_out.items()
+    excluded_arms = [
+        replace(blank, comparator="arm", arm=arm, n_members=None, verdict=None, reason=reason)
+        for arm, reason in case.usable.exclusions.items()
     ]
-    if found is None:
-        return [blank, *lost]
-    return [_calibrated(blank, found), *_compared(blank, case, found, p_holm), *lost]
+    if case.validation is None:
+        return [blank, *excluded_arms]
+    return [
+        _mixture_row(blank, case.validation),
+        *_comparator_rows(blank, case, case.validation, p_holm),
+        *excluded_arms,
+    ]
 
 
-def _calibrated(blank: Calibration, found: Calibrated) -> Calibration:
-    judged, excess = found.judged, nearer(found, FITTED, ITSELF)
-    held_out = float(judged.values[FITTED].mean())
-    in_sample = None if judged.in_sample is None else float(judged.in_sample.mean())
-    fitted = in_sample is not None
-    return replace(
+def _mixture_row(blank: Calibration, validation: CrossValidation) -> Calibration:
+    fit, divergences = validation.fit, validation.divergences
+    excess = mean_gain(validation, MIXTURE, FIELD_ITSELF)
+    held_out = float(divergences.values[MIXTURE].mean())
+    row = replace(
         blank,
         js_bits=held_out,
         excess_bits=excess.mean,
         excess_low=_finite(excess.interval.low),
         excess_high=_finite(excess.interval.high),
+        n_effective=effective_number(fit.weights),
+    )
+    if divergences.in_sample is None:
+        return row
+    in_sample = float(divergences.in_sample.mean())
+    return replace(
+        row,
         in_sample_bits=in_sample,
-        overfit_bits=None if in_sample is None else held_out - in_sample,
-        n_effective=effective_number(found.fit.weights),
-        penalty_bits=found.penalty if fitted and 0 < found.penalty < math.inf else None,
-        duality_gap=found.fit.gap if fitted else None,
+        overfit_bits=held_out - in_sample,
+        penalty_bits=validation.penalty if 0 < validation.penalty < math.inf else None,
+        duality_gap=fit.gap,
     )
 
 
-def _compared(
-    blank: Calibration, case: Case, found: Calibrated, p_holm: float | None
+def _comparator_rows(
+    blank: Calibration, case: CalibrationCase, validation: CrossValidation, p_holm: float | None
 ) -> Iterator[Calibration]:
     """Rows of equal weights, of each arm and of the field."""
-    own = replace(blank, n_members=None, verdict=None, reason=None)
-    for name, values in found.judged.values.items():
-        if name in (FITTED, ITSELF):
+    row = replace(blank, n_members=None, verdict=None, reason=None)
+    for name, values in validation.divergences.values.items():
+        if name in (MIXTURE, FIELD_ITSELF):
             continue
-        gain, excess = nearer(found, name, FITTED), nearer(found, name, ITSELF)
+        gain = mean_gain(validation, name, MIXTURE)
+        excess = mean_gain(validation, name, FIELD_ITSELF)
         yield replace(
-            own,
+            row,
             comparator=name.kind,
             arm=name.arm,
             js_bits=float(values.mean()),
@@ -188,10 +212,10 @@ def _compared(
             p_holm=p_holm if name == case.best else None,
             is_best=name == case.best,
         )
-    splits = found.judged.splits
+    splits = validation.divergences.splits
     yield replace(
-        own,
-        comparator=ITSELF.kind,
+        row,
+        comparator=FIELD_ITSELF.kind,
         js_bits=float(splits.mean()),
         excess_bits=0.0,
         split_low=float(np.quantile(splits, 0.025)),
@@ -203,20 +227,21 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def item_rows(case: Case) -> Iterator[CalibrationItem]:
+def item_rows(case: CalibrationCase) -> Iterator[CalibrationItem]:
     """A row for each comparator of each prompt."""
-    if case.found is None:
+    if case.validation is None:
         return
-    judged = case.found.judged
+    values, in_sample, _ = case.validation.divergences
     for k, prompt in enumerate(case.usable.prompts):
-        for name, values in judged.values.items():
-            inside = None if judged.in_sample is None else float(judged.in_sample[k])
-            yield _item(case, prompt, name, float(values[k]), inside if name == FITTED else None)
+        for name, bits in values.items():
+            fit_bits = in_sample if name == MIXTURE else None
+            in_sample_bits = None if fit_bits is None else float(fit_bits[k])
+            yield _item_row(case, prompt, name, float(bits[k]), in_sample_bits)
 
 
-def _item(
-    case: Case,
-    prompt: Prompt,
+def _item_row(
+    case: CalibrationCase,
+    prompt: CalibrationPrompt,
     name: Comparator,
     js_bits: float,
     in_sample: float | None,
@@ -236,20 +261,20 @@ def _item(
     )
 
 
-def weight_rows(case: Case, summary: Calibration) -> Iterator[CalibrationWeight]:
+def weight_rows(case: CalibrationCase, summary: Calibration) -> Iterator[CalibrationWeight]:
     """A row for each condition or puppet; without the verdict `calibrated` none has a weight."""
-    found = case.found if summary.verdict == CALIBRATED else None
-    folds = np.stack(found.fold_weights) if found else None
+    validation = case.validation if summary.verdict == IS_CALIBRATED else None
+    folds = np.stack(validation.fold_weights) if validation else None
+    puppets_of = case.scheme.puppets_of
     for number, name in enumerate(case.members):
-        of = case.scheme.puppets_of
         yield CalibrationWeight(
             model=case.scheme.model,
             level=case.scheme.level,
-            condition=of or name,
-            puppet_id=name if of else None,
-            weight=float(found.fit.weights[number]) if found else None,
+            condition=puppets_of or name,
+            puppet_id=name if puppets_of else None,
+            weight=float(validation.fit.weights[number]) if validation else None,
             fold_low=float(folds[:, number].min()) if folds is not None else None,
             fold_high=float(folds[:, number].max()) if folds is not None else None,
             verdict=str(summary.verdict),
-            reason=None if found else f"{summary.verdict}: {summary.reason}",
+            reason=None if validation else f"{summary.verdict}: {summary.reason}",
         )

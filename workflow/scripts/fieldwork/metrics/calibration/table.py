@@ -1,8 +1,8 @@
-"""Can weights bring the simulated answers to the field's? The tables of the answer.
+"""Tables of the calibration: can weights bring the simulated answers to the field's?
 
-Owns the verdict on each calibration: what beats the best uncalibrated arm on prompts it was not fitted on
-has weights; everything else has none, and a reason. Promises a row for all that was asked for, weights
-only where the verdict is `calibrated`, and one order whatever the order of the answers.
+Owns the verdict on each calibration. One that beats the best uncalibrated arm on prompts it was not
+fitted on has weights; any other has none, and a reason. Promises a row for all that the config asks
+for, weights only where the verdict is `calibrated`, and one order whatever the order of the answers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,52 +11,42 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fieldwork.metrics.calibration.judging import (
-    FITTED,
-    ITSELF,
-    Calibrated,
+from fieldwork.metrics.calibration.cross_validation import (
+    FIELD_ITSELF,
+    MIXTURE,
     Comparator,
-    Weighted,
-    calibrate,
-    judge_given,
+    CrossValidation,
+    MixtureMembers,
+    cross_validate,
+    judge_weights,
     make_folds,
 )
-from fieldwork.metrics.calibration.noise import Question, prepare
-from fieldwork.metrics.calibration.rows import (
-    Case,
-    Scheme,
-    differences,
-    item_rows,
-    rows_of,
-    weight_rows,
-)
-from fieldwork.metrics.calibration.sets import (
-    Answered,
-    Prompts,
-    Puppets,
-    puppet_answers,
+from fieldwork.metrics.calibration.draws import PromptDraws, prepare_draws
+from fieldwork.metrics.calibration.prompts import (
+    ModelAnswers,
+    PuppetShares,
+    UsablePrompts,
+    find_usable_prompts,
+    puppet_shares,
     puppets_in,
-    read_answered,
-    usable_prompts,
+    read_model_answers,
+)
+from fieldwork.metrics.calibration.rows import (
+    CalibrationCase,
+    WeightScheme,
+    item_rows,
+    prompt_differences,
+    summary_rows,
+    weight_rows,
 )
 from fieldwork.records.field import Calibration, CalibrationItem, CalibrationWeight
 from fieldwork.statistics.families import holm_by_family
 from fieldwork.statistics.permutation import sign_flips
 from fieldwork.statistics.seeds import generator
 
-ORDERS = {
-    "calibration": "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST",
-    "calibration_items": (
-        "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST, task, item_id"
-    ),
-    "calibration_weights": "model, level, condition, puppet_id NULLS FIRST",
-    "calibrated_shares": "model, level, puppets_of NULLS FIRST, task, item_id, answer",
-}
-"""What the rows of each table are sorted by."""
 
-
-class Settings(NamedTuple):
-    """What a study decides: the config's `calibration`, and the draws of its tests."""
+class CalibrationSettings(NamedTuple):
+    """What a study decides: the config's `calibration`, and the permutations of its tests."""
 
     models: Sequence[str]
     tasks: Sequence[str]
@@ -70,10 +60,10 @@ class Settings(NamedTuple):
     seed: int
 
 
-class Given(NamedTuple):
+class ExternalWeights(NamedTuple):
     """Weights of another study, by condition or puppet, and the file they are from."""
 
-    weights: Mapping[Scheme, Mapping[str, float]]
+    weights: Mapping[WeightScheme, Mapping[str, float]]
     file: str
 
 
@@ -86,116 +76,147 @@ class Calibrations(NamedTuple):
 
 
 def measure_calibration(
-    answers: pd.DataFrame, *, settings: Settings, given: Given | None = None
+    answers: pd.DataFrame,
+    *,
+    settings: CalibrationSettings,
+    external: ExternalWeights | None = None,
 ) -> Calibrations:
-    """Calibrate every model of the study, or judge the weights given, as far as the field allows it.
+    """Calibrate every model of the study, or judge the weights of another study.
 
     Rows in order of model, level, condition and comparator; weights are NULL where the verdict is
     not `calibrated`.
     """
-    answered = read_answered(answers, tasks=settings.tasks)
-    done = Calibrations([], [], [])
+    by_model = read_model_answers(answers, tasks=settings.tasks)
+    tables = Calibrations([], [], [])
     for model in settings.models:
-        of = answered.get(model, {})
-        usable = usable_prompts(of, settings.conditions, minimum_answers=settings.minimum_answers)
-        questions = prepare(usable.prompts, seed=settings.seed, names=[model])
-        schemes = [*_schemes(model, of, settings)]
-        if given:
-            schemes = [scheme for scheme in schemes if scheme in given.weights]
-        cases = [_case(s, of, usable, questions, settings, given) for s in schemes]
-        corrected = holm_by_family([case.p_value for case in cases])
-        for case, p_holm in zip(cases, corrected, strict=True):
-            rows = rows_of(
+        model_answers = by_model.get(model, {})
+        cases = _calibrate_model(model, model_answers, settings, external)
+        p_holms = holm_by_family([case.p_value for case in cases])
+        for case, p_holm in zip(cases, p_holms, strict=True):
+            rows = summary_rows(
                 case,
                 p_holm,
                 tasks=", ".join(settings.tasks),
-                weights_from=given.file if given else None,
+                weights_from=external.file if external else None,
             )
-            done.summary.extend(rows)
-            done.items.extend(item_rows(case))
-            done.weights.extend(weight_rows(case, rows[0]))
-    return done
+            tables.summary.extend(rows)
+            tables.items.extend(item_rows(case))
+            tables.weights.extend(weight_rows(case, rows[0]))
+    return tables
 
 
-def _schemes(model: str, answered: Answered, settings: Settings) -> Iterator[Scheme]:
+def _calibrate_model(
+    model: str,
+    answers: ModelAnswers,
+    settings: CalibrationSettings,
+    external: ExternalWeights | None,
+) -> list[CalibrationCase]:
+    usable = find_usable_prompts(
+        answers, settings.conditions, minimum_answers=settings.minimum_answers
+    )
+    draws = prepare_draws(usable.prompts, seed=settings.seed, names=[model])
+    return [
+        _calibrate(scheme, answers, usable, draws, settings, external)
+        for scheme in _schemes(model, answers, settings)
+        if external is None or scheme in external.weights
+    ]
+
+
+def _schemes(
+    model: str, answers: ModelAnswers, settings: CalibrationSettings
+) -> Iterator[WeightScheme]:
     if "conditions" in settings.over:
-        yield Scheme(model, "conditions", None)
+        yield WeightScheme(model, "conditions", None)
     if "puppets" in settings.over:
         for condition in settings.conditions:
-            if puppets_in(answered, condition):
-                yield Scheme(model, "puppets", condition)
+            if puppets_in(answers, condition):
+                yield WeightScheme(model, "puppets", condition)
 
 
-def _case(
-    scheme: Scheme,
-    answered: Answered,
-    usable: Prompts,
-    questions: Sequence[Question],
-    settings: Settings,
-    given: Given | None,
-) -> Case:
-    puppets = _puppets(scheme, answered, usable, given)
+def _calibrate(
+    scheme: WeightScheme,
+    answers: ModelAnswers,
+    usable: UsablePrompts,
+    draws: Sequence[PromptDraws],
+    settings: CalibrationSettings,
+    external: ExternalWeights | None,
+) -> CalibrationCase:
+    puppets = _scheme_puppets(scheme, answers, usable, external)
     arms = tuple(usable.prompts[0].arms if usable.prompts else settings.conditions)
     members = puppets.names if puppets else arms
-    why = _why_not(scheme, usable, members, settings, given)
-    if why is None and given:
-        why = lost_puppets(scheme, answered, given)
-    if why is not None:
-        return Case(scheme, usable, members, None, why, None, None, None)
-    of = Weighted(puppets)
-    if given:
-        weights = np.array([given.weights[scheme].get(name, 0.0) for name in members])
-        found, n_folds = judge_given(questions, of, weights / weights.sum()), None
+    obstacle = _find_obstacle(scheme, usable, members, settings, external)
+    if obstacle is None and external:
+        obstacle = missing_puppets(scheme, answers, external)
+    if obstacle is not None:
+        return CalibrationCase(scheme, usable, members, obstacle=obstacle)
+    mixture = MixtureMembers(puppets)
+    if external:
+        weights = np.array([external.weights[scheme].get(name, 0.0) for name in members])
+        validation, n_folds = judge_weights(draws, mixture, weights / weights.sum()), None
     else:
         repeats = make_folds(
-            len(questions),
+            len(draws),
             settings.folds,
-            1 if of.is_penalised else settings.repeats,
+            1 if mixture.is_penalised else settings.repeats,
             seed=settings.seed,
             model=scheme.model,
         )
-        found, n_folds = calibrate(questions, of, repeats), len(repeats[0])
-    best = _best(found)
-    tested = sign_flips(
-        differences(found, best, FITTED),
+        validation, n_folds = cross_validate(draws, mixture, repeats), len(repeats[0])
+    best = _best_comparator(validation)
+    test = sign_flips(
+        prompt_differences(validation, best, MIXTURE),
         n_permutations=settings.n_permutations,
         random=generator(settings.seed, "calibration flips", *map(str, scheme)),
     )
-    return Case(scheme, usable, members, found, None, best, tested.p_value, n_folds)
-
-
-def lost_puppets(scheme: Scheme, answered: Answered, given: Given) -> str | None:
-    """Why the puppets of a weights file are not those of this study, or None where they are."""
-    if scheme.puppets_of is None:
-        return None
-    wanted = {name for name, weight in given.weights[scheme].items() if weight > 0}
-    there = wanted & puppets_in(answered, scheme.puppets_of)
-    if there == wanted:
-        return None
-    return (
-        f"{len(there)} of the {len(wanted)} puppets that {given.file} weighs answer here under "
-        f"{scheme.puppets_of}, so their weights do not apply"
+    return CalibrationCase(
+        scheme,
+        usable,
+        members,
+        validation=validation,
+        best=best,
+        p_value=test.p_value,
+        n_folds=n_folds,
     )
 
 
-def _puppets(
-    scheme: Scheme, answered: Answered, usable: Prompts, given: Given | None
-) -> Puppets | None:
+def missing_puppets(
+    scheme: WeightScheme, answers: ModelAnswers, external: ExternalWeights
+) -> str | None:
+    """Why weights of puppets do not apply to this study, or None where they do."""
     if scheme.puppets_of is None:
         return None
-    keys = {(p.task, p.item_id): p.options for p in usable.prompts}
-    names = sorted(given.weights[scheme]) if given else ()
-    if not keys and not names:
-        names = sorted(puppets_in(answered, scheme.puppets_of))
-    return puppet_answers(answered, scheme.puppets_of, keys, names=names)
+    names_with_weight = {name for name, weight in external.weights[scheme].items() if weight > 0}
+    present = names_with_weight & puppets_in(answers, scheme.puppets_of)
+    if present == names_with_weight:
+        return None
+    return (
+        f"only {len(present)} of the {len(names_with_weight)} puppets with a weight in "
+        f"{external.file} answer under {scheme.puppets_of} in this study, so these weights do not "
+        f"apply"
+    )
 
 
-def _why_not(
-    scheme: Scheme,
-    usable: Prompts,
+def _scheme_puppets(
+    scheme: WeightScheme,
+    answers: ModelAnswers,
+    usable: UsablePrompts,
+    external: ExternalWeights | None,
+) -> PuppetShares | None:
+    if scheme.puppets_of is None:
+        return None
+    prompts = {(prompt.task, prompt.item_id): prompt.options for prompt in usable.prompts}
+    names = sorted(external.weights[scheme]) if external else ()
+    if not prompts and not names:
+        names = sorted(puppets_in(answers, scheme.puppets_of))
+    return puppet_shares(answers, scheme.puppets_of, prompts, names=names)
+
+
+def _find_obstacle(
+    scheme: WeightScheme,
+    usable: UsablePrompts,
     members: Sequence[str],
-    settings: Settings,
-    given: Given | None,
+    settings: CalibrationSettings,
+    external: ExternalWeights | None,
 ) -> str | None:
     """Why nothing can be said of a calibration, or None."""
     if not usable.n_answered:
@@ -207,23 +228,26 @@ def _why_not(
             f"the field (calibration.minimum_answers), and {settings.minimum_prompts} are needed "
             f"(calibration.minimum_prompts)"
         )
-    if given:
-        weighed = [c for c, weight in given.weights[scheme].items() if weight > 0]
-        wanted = [scheme.puppets_of] if scheme.puppets_of else weighed
-        lost = [c for c in wanted if c in usable.left_out]
-        return f"{lost[0]}: {usable.left_out[lost[0]]}" if lost else None
-    if scheme.puppets_of in usable.left_out:
-        return usable.left_out[scheme.puppets_of or ""]
+    if external:
+        names_with_weight = [
+            name for name, weight in external.weights[scheme].items() if weight > 0
+        ]
+        conditions = [scheme.puppets_of] if scheme.puppets_of else names_with_weight
+        return next(
+            (f"{c}: {usable.exclusions[c]}" for c in conditions if c in usable.exclusions), None
+        )
+    if scheme.puppets_of in usable.exclusions:
+        return usable.exclusions[scheme.puppets_of or ""]
     if len(members) < 2:
         return f"there are fewer than two {scheme.level} to weigh"
     return None
 
 
-def _best(found: Calibrated) -> Comparator:
+def _best_comparator(validation: CrossValidation) -> Comparator:
     """Of arms and equal weights the nearest to the field over all prompts, with hindsight."""
     means = {
         name: float(values.mean())
-        for name, values in found.judged.values.items()
-        if name not in (FITTED, ITSELF)
+        for name, values in validation.divergences.values.items()
+        if name not in (MIXTURE, FIELD_ITSELF)
     }
     return min(means, key=lambda name: (means[name], name.kind, name.arm or ""))

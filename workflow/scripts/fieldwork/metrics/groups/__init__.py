@@ -1,1 +1,1 @@
-"""The field's answers by group of participants, and each group beside the others."""
+"""The field's answers by group of participants, and differences between groups."""

@@ -1,14 +1,14 @@
-"""A group of participants beside the mean of the other groups: the difference and its interval.
+"""A group of participants compared with the mean of the other groups: the difference and its interval.
 
 Owns how values of groups, each with its own error, become one difference. Groups share no participant,
-so that errors add up; each of the others counts alike, by its part in their mean.
+so that errors add up. Each of the other groups counts alike in their mean.
 """
 
 import math
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from fieldwork.metrics.groups.table import Block, as_lists, enough
+from fieldwork.metrics.groups.table import GroupAnswers, as_lists, drop_small_groups
 from fieldwork.metrics.prompt_means import METRICS, Means, mean_over, measure_prompts
 from fieldwork.statistics.intervals import (
     Interval,
@@ -22,7 +22,7 @@ _NOTHING = 1e-9
 """Errors below this are rounding."""
 
 
-class Estimate(NamedTuple):
+class GroupValue(NamedTuple):
     """A value of a group, its variance, and the degrees of freedom of that."""
 
     value: float
@@ -30,58 +30,62 @@ class Estimate(NamedTuple):
     freedom: float
 
 
-class Compared(NamedTuple):
-    """Value of the group, mean of those of the others, interval of their difference."""
+class GroupContrast(NamedTuple):
+    """Value of the group, mean of the other groups' values, interval of their difference."""
 
     value: float
-    other: float
+    others_mean: float
     interval: Interval | None
 
 
-def contrast(of_groups: Mapping[str, Estimate], group: str) -> Compared:
+def contrast_values(values: Mapping[str, GroupValue], group: str) -> GroupContrast:
     """Student's t with the degrees of freedom of Satterthwaite 1946; of two groups Welch's.
 
     No interval where the group, or all others, have no error: that would say that nothing is uncertain.
     """
-    own = of_groups[group]
-    others = [one for name, one in of_groups.items() if name != group]
-    value = math.fsum(one.value for one in others) / len(others)
-    parts = [own, *(one._replace(variance=one.variance / len(others) ** 2) for one in others)]
-    beside = math.fsum(one.variance for one in parts[1:])
-    if min(own.variance, beside) <= _NOTHING**2 or any(one.freedom < 1 for one in parts):
-        return Compared(own.value, value, None)
-    freedom = welch_freedom([one.variance for one in parts], [one.freedom for one in parts])
-    error = math.sqrt(own.variance + beside)
-    return Compared(own.value, value, student_interval(own.value - value, error, freedom))
+    first = values[group]
+    rest = [value for name, value in values.items() if name != group]
+    others_mean = math.fsum(value.value for value in rest) / len(rest)
+    parts = [first, *(v._replace(variance=v.variance / len(rest) ** 2) for v in rest)]
+    other_variance = math.fsum(part.variance for part in parts[1:])
+    if min(first.variance, other_variance) <= _NOTHING**2 or any(p.freedom < 1 for p in parts):
+        return GroupContrast(first.value, others_mean, None)
+    error = math.sqrt(first.variance + other_variance)
+    freedom = welch_freedom([p.variance for p in parts], [p.freedom for p in parts])
+    interval = student_interval(first.value - others_mean, error, freedom)
+    return GroupContrast(first.value, others_mean, interval)
 
 
-def contrast_of_shares(counts: Mapping[str, tuple[int, int]], group: str) -> Compared:
+def contrast_shares(counts: Mapping[str, tuple[int, int]], group: str) -> GroupContrast:
     """Interval from Wilson's of each share (MOVER: Zou and Donner 2008); of two groups Newcombe's.
 
     Args:
         counts: marked answers and all answers by group, at least one of these.
     """
-    own = ShareCount(*counts[group])
-    others = [ShareCount(*count) for name, count in counts.items() if name != group]
-    value = math.fsum(other.share for other in others) / len(others)
-    return Compared(own.share, value, newcombe_interval(own, others))
+    first = ShareCount(*counts[group])
+    rest = [ShareCount(*count) for name, count in counts.items() if name != group]
+    others_mean = math.fsum(count.share for count in rest) / len(rest)
+    return GroupContrast(first.share, others_mean, newcombe_interval(first, rest))
 
 
-def varied_estimates(
-    block: Block, shared: Collection[str], *, seed: int
-) -> dict[tuple[str | None, str], dict[str, Estimate]]:
-    """Entropy and top-5 share of each group, by item (None: the mean over `shared`) and metric.
+def heterogeneity_values(
+    answers: GroupAnswers, shared_items: Collection[str], *, seed: int
+) -> dict[tuple[str | None, str], dict[str, GroupValue]]:
+    """Entropy and top-5 share of each group, by item (None: mean over the shared items) and metric.
 
-    All groups with answers enough to an item are at one n there: the values of the table `groups`.
+    All groups with enough answers to an item are at one n there: the values of the table `groups`.
     """
-    kept = enough(block)
-    found: dict[tuple[str | None, str], dict[str, Estimate]] = {}
-    for arm, prompts in measure_prompts(as_lists(kept, kept.answers["group"]), seed=seed).items():
-        means: dict[str | None, Means] = {item: mean_over([one]) for item, one in prompts.items()}
-        if shared:
-            means[None] = mean_over([one for item, one in prompts.items() if item in shared])
+    large = drop_small_groups(answers)
+    values: dict[tuple[str | None, str], dict[str, GroupValue]] = {}
+    by_group = measure_prompts(as_lists(large, large.answers["group"]), seed=seed)
+    for arm, prompts in by_group.items():
+        means: dict[str | None, Means] = {
+            item: mean_over([prompt]) for item, prompt in prompts.items()
+        }
+        if shared_items:
+            means[None] = mean_over([p for item, p in prompts.items() if item in shared_items])
         for item, mean in means.items():
             for place, metric in enumerate(METRICS):
-                estimate = Estimate(*(float(part[place]) for part in mean))
-                found.setdefault((item, metric), {})[arm.condition] = estimate
-    return found
+                value = GroupValue(*(float(part[place]) for part in mean))
+                values.setdefault((item, metric), {})[arm.condition] = value
+    return values

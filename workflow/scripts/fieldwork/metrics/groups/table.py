@@ -2,12 +2,12 @@
 
 Owns the groups of a study as arms: a group stands where other metrics have a condition, so that its
 numbers are those of `heterogeneity`, `distributions` and `prompt_means`. A participant counts once.
-Promises nothing of a group with fewer than `MIN_ANSWERS` answers: it says too little, and too much
-about single people.
+Promises no number of a group with fewer than `MIN_ANSWERS` answers: it would say too little of the
+group, and too much of single people.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,11 +29,12 @@ from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.intervals import Interval, student_quantile, wilson_interval
 
 MIN_ANSWERS = 5
-MEAN_METRICS = ("entropy_bits", "one_minus_top5_share")
-NO_MEAN_INTERVAL = "no interval: leaving out a participant never changes the value"
+MARK_COLUMNS: Mapping[str, str] = {"share_correct": "is_correct", "share_unread": "is_unread"}
+"""Metrics that are shares of marked answers, and the column of the mark."""
+NO_INTERVAL = "no interval: leaving out a participant never changes the value"
 
 
-class Block(NamedTuple):
+class GroupAnswers(NamedTuple):
     """The answers to one kind of items of a task by participants who have a group of a variable.
 
     `answers` has a participant's first answers, with columns `group`, `options` (empty where nothing
@@ -47,78 +48,83 @@ class Block(NamedTuple):
     groups: list[str]
     answers: pd.DataFrame
 
+    def countable(self) -> pd.DataFrame:
+        """The answers that count: readable lists, letters of any kind."""
+        return self.answers if self.kind == "choice" else self.answers[~self.answers["is_unread"]]
 
-def read_blocks(
+    def sizes(self) -> dict[tuple[str, str], int]:
+        """Number of answers that count, by item and group."""
+        countable = self.countable()
+        return dict(Counter(zip(countable["item_id"], countable["group"], strict=True)))
+
+    def has_metric(self, metric: str) -> bool:
+        """Whether a metric of heterogeneity suits the kind of items: letters have the entropy alone."""
+        return self.kind == "list" or metric == "entropy_bits"
+
+
+def read_group_answers(
     answers: pd.DataFrame, items: pd.DataFrame, participants: pd.DataFrame
-) -> list[Block]:
+) -> list[GroupAnswers]:
     """Field answers by model, task, kind of item and group variable, in this order.
 
     Raises:
         StudyError: a participant is in two groups of one variable, or an item is not in `items`.
     """
-    asked = answers[(answers["condition"] == FIELD) & (answers["outcome"] != "failed")]
-    if asked.empty or participants.empty:
+    field = answers[(answers["condition"] == FIELD) & (answers["outcome"] != "failed")]
+    if field.empty or participants.empty:
         return []
-    first = _first_answers(asked, items)
+    firsts = _first_answers(field, items)
     _check_groups(participants)
-    blocks: list[Block] = []
+    by_variable: list[GroupAnswers] = []
     keys = ["model", "task", "kind"]
-    for model, task, kind in sorted(set(first[keys].itertuples(index=False, name=None))):
-        own = first[(first[keys] == [model, task, kind]).all(axis=1)]
+    for model, task, kind in sorted(set(firsts[keys].itertuples(index=False, name=None))):
+        kind_answers = firsts[(firsts[keys] == [model, task, kind]).all(axis=1)]
         for variable, members in participants.groupby("variable", sort=True):
             group_of = dict(zip(members["participant_id"], members["group"], strict=True))
-            placed = own.assign(group=own["puppet_id"].map(group_of))
-            placed = placed[placed["group"].notna()].reset_index(drop=True)
+            rows = kind_answers.assign(group=kind_answers["puppet_id"].map(group_of))
+            rows = rows[rows["group"].notna()].reset_index(drop=True)
             groups = sorted(set(members["group"]))
-            blocks.append(Block(model, task, kind, str(variable), groups, placed))
-    return blocks
+            by_variable.append(GroupAnswers(model, task, kind, str(variable), groups, rows))
+    return by_variable
 
 
 def _check_groups(participants: pd.DataFrame) -> None:
-    twice = participants[participants.duplicated(["participant_id", "variable"])]
-    if len(twice):
-        row = twice.iloc[0]
+    duplicates = participants[participants.duplicated(["participant_id", "variable"])]
+    if len(duplicates):
+        row = duplicates.iloc[0]
         raise StudyError(
-            f"field/participants.parquet: a participant is in two groups of "
-            f"{row['variable']}, {row['group']} among them; correct the files of field.path"
+            f"field/participants.parquet: a participant is in two groups of {row['variable']}, one of "
+            f"them {row['group']}; correct the files of field.path"
         )
 
 
-def _first_answers(asked: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+def _first_answers(field: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """One row a participant and item: the first answer, of lists the first that can be read."""
-    given = zip(asked["kind"], asked["items"], asked["letter"], strict=True)
-    options = pd.Series([answer_options(*one) for one in given], index=asked.index, dtype=object)
-    told = asked.assign(options=options, is_unread=[not one for one in options])
+    texts = zip(field["kind"], field["items"], field["letter"], strict=True)
+    options = pd.Series([answer_options(*text) for text in texts], index=field.index, dtype=object)
+    rows = field.assign(options=options, is_unread=[not names for names in options])
     order = ["model", "task", "kind", "item_id", "puppet_id"]
-    told = told.assign(later=told["is_unread"] & (told["kind"] == "list"))
-    told = told.sort_values([*order, "later", "replicate"], kind="stable")
-    told = told.drop_duplicates(order).reset_index(drop=True)
-    questions = read_questions(items, sorted(set(told["task"])))
-    correct: list[float | None] = []
-    for task, item, kind, given_options in told[["task", "item_id", "kind", "options"]].itertuples(
-        index=False, name=None
-    ):
+    rows = rows.assign(is_last_choice=rows["is_unread"] & (rows["kind"] == "list"))
+    rows = rows.sort_values([*order, "is_last_choice", "replicate"], kind="stable")
+    rows = rows.drop_duplicates(order).reset_index(drop=True)
+    questions = read_questions(items, sorted(set(rows["task"])))
+    marks: list[float | None] = []
+    keys = zip(rows["task"], rows["item_id"], rows["kind"], rows["options"], strict=True)
+    for task, item, kind, names in keys:
         gold = find_question(questions, QuestionKey(task, item)).gold if kind == "choice" else None
-        correct.append(float(given_options == (gold,)) if gold else None)
-    return told.assign(is_correct=pd.Series(correct, dtype="float64"))
+        marks.append(float(names == (gold,)) if gold else None)
+    return rows.assign(is_correct=pd.Series(marks, dtype="float64"))
 
 
-def as_lists(block: Block, group: pd.Series) -> pd.DataFrame:
-    """The block's answers as list answers of the conditions in `group`, letters lists of one.
+def as_lists(answers: GroupAnswers, group: pd.Series) -> pd.DataFrame:
+    """The answers as list answers of the conditions in `group`, letters lists of one.
 
     An unreadable letter is the option `unknown`, as in `answer_sets`.
     """
-    own = block.answers
-    unread = (UNKNOWN,) if block.kind == "choice" else None
-    named = [list(options or unread or ()) or None for options in own["options"]]
-    return own.assign(kind="list", condition=group, items=pd.Series(named, dtype=object))
-
-
-def sizes(block: Block) -> dict[tuple[str, str], int]:
-    """Answers that count, by item and group: readable lists, letters of any kind."""
-    own = block.answers
-    counted = own if block.kind == "choice" else own[~own["is_unread"]]
-    return dict(Counter(zip(counted["item_id"], counted["group"], strict=True)))
+    rows = answers.answers
+    default = (UNKNOWN,) if answers.kind == "choice" else None
+    items = [list(options or default or ()) or None for options in rows["options"]]
+    return rows.assign(kind="list", condition=group, items=pd.Series(items, dtype=object))
 
 
 def measure_groups(
@@ -130,168 +136,174 @@ def measure_groups(
 ) -> list[GroupEstimate]:
     """Metrics of every group of every variable, by item and as means over items.
 
-    Answers other than the field's are passed over. A group with fewer than `MIN_ANSWERS` answers to
-    an item has rows without an estimate there, and does not lower the equal n of the others. In order
-    of model, task, kind, variable, item (means last), group, metric and answer.
+    Uses the field's answers alone. A group with fewer than `MIN_ANSWERS` answers to an item has rows
+    without an estimate there, and does not lower the equal n of the others. In order of model, task,
+    kind, variable, item (means last), group, metric and answer.
 
     Raises:
         StudyError: a participant is in two groups of one variable, or an item is not in `items`.
     """
     rows: list[GroupEstimate] = []
-    for block in read_blocks(answers, items, participants):
-        found = [*_varied(block, seed), *_options_named(block), *_letters(block, items)]
-        found += [*_marked(block), *_means(block, seed)]
-        rows += sorted(found, key=_place)
+    for group_answers in read_group_answers(answers, items, participants):
+        estimates = [
+            *_heterogeneity_rows(group_answers, seed),
+            *_answer_share_rows(group_answers, items),
+            *_mark_rows(group_answers),
+            *_mean_rows(group_answers, seed),
+        ]
+        rows += sorted(estimates, key=_sort_key)
     return rows
 
 
-def _place(row: GroupEstimate) -> tuple[bool, str, str, str, str]:
+def _sort_key(row: GroupEstimate) -> tuple[bool, str, str, str, str]:
     return row.item_id is None, row.item_id or "", row.group, row.metric, row.answer or ""
 
 
-def enough(block: Block) -> Block:
-    """The block without the answers of groups that have too few of them to an item."""
-    size = sizes(block)
-    keys = zip(block.answers["item_id"], block.answers["group"], strict=True)
-    kept = np.array([size.get(key, 0) >= MIN_ANSWERS for key in keys], dtype=bool)
-    return block._replace(answers=block.answers[kept].reset_index(drop=True))
+def drop_small_groups(answers: GroupAnswers) -> GroupAnswers:
+    """The answers without those of groups that give too few of them to an item."""
+    sizes, rows = answers.sizes(), answers.answers
+    keys = zip(rows["item_id"], rows["group"], strict=True)
+    is_large = np.array([sizes.get(key, 0) >= MIN_ANSWERS for key in keys], dtype=bool)
+    return answers._replace(answers=rows[is_large].reset_index(drop=True))
 
 
-def _row(block: Block, item: str | None, group: str, metric: str, **values: Any) -> GroupEstimate:
-    told: dict[str, Any] = {
-        "answer": None, "estimate": None, "ci_low": None, "ci_high": None, "n_equal": None,
-        "reason": None,
-    }  # fmt: skip
+_NULLS: dict[str, Any] = dict.fromkeys(
+    ("answer", "estimate", "ci_low", "ci_high", "n_equal", "reason")
+)
+
+
+def _row(
+    answers: GroupAnswers, item: str | None, group: str, metric: str, **values: Any
+) -> GroupEstimate:
     return GroupEstimate(
-        model=block.model,
-        task=block.task,
+        model=answers.model,
+        task=answers.task,
         item_id=item,
-        kind=block.kind,
-        variable=block.variable,
+        kind=answers.kind,
+        variable=answers.variable,
         group=group,
         metric=metric,
-        **(told | values),
+        **(_NULLS | values),
     )
 
 
-def _varied(block: Block, seed: int) -> Iterator[GroupEstimate]:
-    """Heterogeneity at equal n; of letters the entropy alone. Groups with too few answers are told."""
-    kept = enough(block)
-    measured = measure_heterogeneity(as_lists(kept, kept.answers["group"]), seed=seed)
-    for row in measured:
-        if block.kind == "list" or row.metric == "entropy_bits":
+def _heterogeneity_rows(answers: GroupAnswers, seed: int) -> Iterator[GroupEstimate]:
+    """Heterogeneity at equal n, and a row with a reason for each group with too few answers."""
+    large = drop_small_groups(answers)
+    for row in measure_heterogeneity(as_lists(large, large.answers["group"]), seed=seed):
+        if answers.has_metric(row.metric):
             yield _row(
-                block, row.item_id, row.condition, row.metric,
+                answers, row.item_id, row.condition, row.metric,
                 estimate=row.estimate, ci_low=row.ci_low, ci_high=row.ci_high,
                 n_participants=row.n_responses, n_equal=row.n_equal, reason=row.reason,
             )  # fmt: skip
-    size = sizes(block)
-    for item in sorted(set(block.answers["item_id"])):
-        for group in block.groups:
-            n = size.get((item, group), 0)
+    sizes = answers.sizes()
+    for item in sorted(set(answers.answers["item_id"])):
+        for group in answers.groups:
+            n = sizes.get((item, group), 0)
             if n < MIN_ANSWERS:
-                yield _row(block, item, group, "entropy_bits", n_participants=n, reason=too_few(n))
-
-
-def too_few(n: int) -> str:
-    """Why a group has no numbers."""
-    return f"{n} answers of the group can be read, {MIN_ANSWERS} are needed"
-
-
-def _options_named(block: Block) -> Iterator[GroupEstimate]:
-    if block.kind == "choice":
-        return
-    kept = enough(block)
-    for row in measure_item_shares(as_lists(kept, kept.answers["group"])):
-        yield _row(
-            block, row.item_id, row.condition, "answer_share", answer=row.answer,
-            estimate=row.share, ci_low=row.ci_low, ci_high=row.ci_high,
-            n_participants=row.n_responses,
-        )  # fmt: skip
-
-
-def _letters(block: Block, items: pd.DataFrame) -> Iterator[GroupEstimate]:
-    if block.kind == "list":
-        return
-    kept = enough(block).answers
-    for row in measure_distributions(kept.assign(condition=kept["group"]), items):
-        yield _row(
-            block, row.item_id, row.condition, "answer_share", answer=row.answer,
-            estimate=row.share, ci_low=row.ci_low, ci_high=row.ci_high,
-            n_participants=row.n_responses,
-        )  # fmt: skip
-
-
-def _marked(block: Block) -> Iterator[GroupEstimate]:
-    """Share correct and share unread, of all participants asked."""
-    own = block.answers
-    for metric, column in (("share_correct", "is_correct"), ("share_unread", "is_unread")):
-        told = own[own[column].notna()]
-        for item, group in sorted(set(zip(told["item_id"], told["group"], strict=True))):
-            marks = told[(told["item_id"] == item) & (told["group"] == group)][column]
-            if len(marks) >= MIN_ANSWERS:
-                held = wilson_interval(int(marks.sum()), len(marks))
                 yield _row(
-                    block, item, group, metric, estimate=float(marks.mean()),
-                    ci_low=held.low, ci_high=held.high, n_participants=len(marks),
+                    answers, item, group, "entropy_bits",
+                    n_participants=n, reason=too_few_reason(n),
                 )  # fmt: skip
 
 
-def large_groups(block: Block) -> list[str]:
-    """Groups that give answers enough to some item."""
-    size = sizes(block)
-    return sorted({group for (_, group), n in size.items() if n >= MIN_ANSWERS})
+def too_few_reason(n: int) -> str:
+    """Why a group has no numbers."""
+    noun = "answer" if n == 1 else "answers"
+    return f"{n} readable {noun} of the group; {MIN_ANSWERS} are needed"
 
 
-def complete_items(block: Block, groups: Sequence[str]) -> list[str]:
-    """Items to which each of the groups gives answers enough."""
-    size = sizes(block)
+def _answer_share_rows(answers: GroupAnswers, items: pd.DataFrame) -> Iterator[GroupEstimate]:
+    """Share of each option of a list, or of each letter."""
+    large = drop_small_groups(answers)
+    group = large.answers["group"]
+    rows = (
+        measure_item_shares(as_lists(large, group))
+        if answers.kind == "list"
+        else measure_distributions(large.answers.assign(condition=group), items)
+    )
+    for row in rows:
+        yield _row(
+            answers, row.item_id, row.condition, "answer_share", answer=row.answer,
+            estimate=row.share, ci_low=row.ci_low, ci_high=row.ci_high,
+            n_participants=row.n_responses,
+        )  # fmt: skip
+
+
+def _mark_rows(answers: GroupAnswers) -> Iterator[GroupEstimate]:
+    """Share correct and share unread, of all participants asked."""
+    for metric, column in MARK_COLUMNS.items():
+        marked_rows = answers.answers.dropna(subset=column)
+        for (item, group), marks in marked_rows.groupby(["item_id", "group"], sort=True)[column]:
+            if len(marks) >= MIN_ANSWERS:
+                interval = wilson_interval(int(marks.sum()), len(marks))
+                yield _row(
+                    answers, str(item), str(group), metric, estimate=float(marks.mean()),
+                    ci_low=interval.low, ci_high=interval.high, n_participants=len(marks),
+                )  # fmt: skip
+
+
+def large_groups(answers: GroupAnswers) -> list[str]:
+    """Groups with enough answers to some item."""
+    return sorted({group for (_, group), n in answers.sizes().items() if n >= MIN_ANSWERS})
+
+
+def complete_items(answers: GroupAnswers, groups: Sequence[str]) -> list[str]:
+    """Items with enough answers of each of the groups."""
+    sizes = answers.sizes()
     return [
         item
-        for item in sorted(set(block.answers["item_id"]))
-        if all(size.get((item, group), 0) >= MIN_ANSWERS for group in groups)
+        for item in sorted(set(answers.answers["item_id"]))
+        if all(sizes.get((item, group), 0) >= MIN_ANSWERS for group in groups)
     ]
 
 
-def _means(block: Block, seed: int) -> Iterator[GroupEstimate]:
+def _mean_rows(answers: GroupAnswers, seed: int) -> Iterator[GroupEstimate]:
     """Means over the items that all groups answer, each group's by whole participants."""
-    groups = large_groups(block)
-    shared = complete_items(block, groups) if groups else []
-    own = block.answers
-    own = own[own["item_id"].isin(shared) & own["group"].isin(groups)].reset_index(drop=True)
-    kept = block._replace(answers=own)
-    for group in block.groups:
-        if group not in groups or not shared:
-            which = "every" if group in groups else "the"
-            reason = f"no item has {MIN_ANSWERS} answers of {which} group"
-            yield _row(block, None, group, "entropy_bits", n_participants=0, reason=reason)
-    if not shared:
+    groups = large_groups(answers)
+    items = complete_items(answers, groups) if groups else []
+    for group in answers.groups:
+        if group not in groups or not items:
+            scope = "every" if group in groups else "the"
+            reason = f"no item has {MIN_ANSWERS} answers of {scope} group"
+            yield _row(answers, None, group, "entropy_bits", n_participants=0, reason=reason)
+    if not items:
         return
-    frame = as_lists(kept, own["group"])
-    for row in measure_prompt_means(frame, baseline=groups[0], seed=seed):
-        if block.kind == "list" or row.metric == "entropy_bits":
+    rows = answers.answers
+    rows = rows[rows["item_id"].isin(items) & rows["group"].isin(groups)].reset_index(drop=True)
+    complete = answers._replace(answers=rows)
+    means = measure_prompt_means(as_lists(complete, rows["group"]), baseline=groups[0], seed=seed)
+    for mean in means:
+        if answers.has_metric(mean.metric):
             yield _row(
-                block, None, row.condition, row.metric, estimate=row.mean, ci_low=row.ci_low,
-                ci_high=row.ci_high, n_participants=row.n_units, n_equal=row.n_equal,
-                reason=NO_MEAN_INTERVAL if row.ci_low is None else None,
+                answers, None, mean.condition, mean.metric, estimate=mean.mean, ci_low=mean.ci_low,
+                ci_high=mean.ci_high, n_participants=mean.n_units, n_equal=mean.n_equal,
+                reason=NO_INTERVAL if mean.ci_low is None else None,
             )  # fmt: skip
-    for metric, column in (("share_correct", "is_correct"), ("share_unread", "is_unread")):
-        told = own[own[column].notna()]
+    yield from _mean_mark_rows(complete, groups)
+
+
+def _mean_mark_rows(answers: GroupAnswers, groups: Sequence[str]) -> Iterator[GroupEstimate]:
+    for metric, column in MARK_COLUMNS.items():
+        rows = answers.answers.dropna(subset=column)
         for group in groups:
-            marks = told[told["group"] == group]
-            if marks.empty or len(set(marks["item_id"])) < len(set(told["item_id"])):
+            marks = rows[rows["group"] == group]
+            if marks.empty or marks["item_id"].nunique() < rows["item_id"].nunique():
                 continue
-            mean = mean_of_marks(marks, column)
+            mean = clustered_mean(marks, column)
             half = student_quantile(mean.n - 1) * mean.variance**0.5
-            held = Interval(max(0.0, mean.value - half), min(1.0, mean.value + half))
+            interval = Interval(max(0.0, mean.value - half), min(1.0, mean.value + half))
+            has_interval = half > 0
             yield _row(
-                block, None, group, metric, estimate=mean.value, n_participants=mean.n,
-                ci_low=held.low if half > 0 else None, ci_high=held.high if half > 0 else None,
-                reason=None if half > 0 else NO_MEAN_INTERVAL,
+                answers, None, group, metric, estimate=mean.value, n_participants=mean.n,
+                ci_low=interval.low if has_interval else None,
+                ci_high=interval.high if has_interval else None,
+                reason=None if has_interval else NO_INTERVAL,
             )  # fmt: skip
 
 
-class Mean(NamedTuple):
+class ClusteredMean(NamedTuple):
     """A mean over items of shares, its variance over whole participants, and their number."""
 
     value: float
@@ -299,17 +311,17 @@ class Mean(NamedTuple):
     n: int
 
 
-def mean_of_marks(marks: pd.DataFrame, column: str) -> Mean:
+def clustered_mean(marks: pd.DataFrame, column: str) -> ClusteredMean:
     """Mean over items of the share of marked answers; a participant is a cluster over all items.
 
-    Linearised: the moves of the mean by each participant's answers, added up over items (Taylor
+    Linearised: the influences of each participant's answers on the mean, added up over items (Taylor
     linearisation of a ratio, Woodruff 1971).
     """
     values = marks[column].astype("float64")
     by_item = values.groupby(marks["item_id"])
     share, size = by_item.transform("mean"), by_item.transform("size")
     n_items = marks["item_id"].nunique()
-    moved = ((values - share) / size / n_items).groupby(marks["puppet_id"]).sum()
-    n = len(moved)
-    variance = float((moved**2).sum()) * n / (n - 1) if n > 1 else 0.0
-    return Mean(float(by_item.mean().mean()), variance, n)
+    influences = ((values - share) / size / n_items).groupby(marks["puppet_id"]).sum()
+    n = len(influences)
+    variance = float((influences**2).sum()) * n / (n - 1) if n > 1 else 0.0
+    return ClusteredMean(float(by_item.mean().mean()), variance, n)

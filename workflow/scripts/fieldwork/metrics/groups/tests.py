@@ -1,9 +1,9 @@
 """How far the answers of a group are from those of the other participants, with tests.
 
-Owns the differences between groups and their permutation tests. What is shuffled is the group of a
-participant, whose whole set of answers goes along; every shuffle is brought to equal n as the
-observed groups are. Of two groups there is one difference, of several each group's from the mean of
-the other groups' values.
+Owns the differences between groups and their permutation tests. A test shuffles the groups of
+participants, each with all their answers, and brings every shuffle to equal n, as the observed groups
+are. Two groups have one difference; of several groups each has one, from the mean of the other groups'
+values.
 """
 
 import math
@@ -16,32 +16,34 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.metrics.groups.contrasts import (
-    Compared,
-    Estimate,
-    contrast,
-    contrast_of_shares,
-    varied_estimates,
+    GroupContrast,
+    GroupValue,
+    contrast_shares,
+    contrast_values,
+    heterogeneity_values,
 )
 from fieldwork.metrics.groups.shuffles import (
-    Prompt,
+    PromptAnswers,
     Shuffles,
-    divergence_between,
-    from_others,
-    moves,
-    read_prompts,
-    shares,
-    shuffle,
-    studentized,
-    varied_values,
+    answer_influences,
+    difference_from_others,
+    group_divergence,
+    group_shares,
+    read_prompt_answers,
+    shuffle_groups,
+    studentize,
+    values_at_equal_n,
 )
 from fieldwork.metrics.groups.table import (
+    MARK_COLUMNS,
     MIN_ANSWERS,
-    Block,
+    NO_INTERVAL,
+    GroupAnswers,
+    clustered_mean,
     complete_items,
     large_groups,
-    mean_of_marks,
-    read_blocks,
-    too_few,
+    read_group_answers,
+    too_few_reason,
 )
 from fieldwork.records.field import GroupDifference
 from fieldwork.statistics.arrays import Floats, Indices
@@ -50,38 +52,45 @@ from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.permutation import p_value_of_first, require_permutations
 from fieldwork.statistics.seeds import generator
 
-VARIED = ("entropy_bits", "one_minus_top5_share")
-MARKS = {"share_correct": "is_correct", "share_unread": "is_unread"}
-OMNIBUS = "js_bits"
-NO_INTERVAL = "no interval: leaving out a participant never changes the value"
-NO_DIVERGENCE_INTERVAL = "no interval: a divergence near zero is bounded by it"
+HETEROGENEITY_METRICS = ("entropy_bits", "one_minus_top5_share")
+DIVERGENCE = "js_bits"
+NO_DIVERGENCE_INTERVAL = (
+    "no interval: a divergence is never below 0, and intervals fail near that bound"
+)
 
 LEVEL = 0.05
 
 
-class _Plan(NamedTuple):
-    n_permutations: int
-    seed: int
-
-
-class _Case(NamedTuple):
-    """A group beside the other of two, or (None) the mean of the others of several."""
+class _GroupPair(NamedTuple):
+    """A group and what it is compared with: the other of two groups, or (None) the mean of several."""
 
     group: str
     versus: str | None
     number: int
 
 
-class _Test(NamedTuple):
-    """What is tested: groups (numbers are places in it), items that all answer, what is shuffled."""
+class _GroupTest(NamedTuple):
+    """What is tested.
 
-    block: Block
+    Attributes:
+        groups: those with enough answers; a group's number is its place here.
+        shared_items: items with enough answers of every group.
+    """
+
+    answers: GroupAnswers
     groups: list[str]
-    cases: list[_Case]
-    shared: list[str]
+    pairs: list[_GroupPair]
+    shared_items: list[str]
     shuffles: Shuffles
-    prompts: list[Prompt]
-    plan: _Plan
+    prompts: list[PromptAnswers]
+    seed: int
+
+
+class _Sizes(NamedTuple):
+    """Participants of a group, and of the others."""
+
+    group: int
+    versus: int
 
 
 def measure_group_differences(
@@ -102,249 +111,280 @@ def measure_group_differences(
         StudyError: no permutations; a participant in two groups; an item that is not in `items`.
     """
     require_permutations(n_permutations)
-    plan = _Plan(n_permutations, seed)
     rows: list[GroupDifference] = []
-    for block in read_blocks(answers, items, participants):
-        rows += sorted(corrected(list(_measure(block, plan))), key=_place)
+    for group_answers in read_group_answers(answers, items, participants):
+        differences = _correct_families([*_test_variable(group_answers, n_permutations, seed)])
+        rows += sorted(differences, key=_sort_key)
     return rows
 
 
-def _place(row: GroupDifference) -> tuple[bool, str, bool, str, str]:
+def _sort_key(row: GroupDifference) -> tuple[bool, str, bool, str, str]:
     return row.item_id is None, row.item_id or "", row.group is None, row.group or "", row.metric
 
 
-def _measure(block: Block, plan: _Plan) -> Iterator[GroupDifference]:
-    groups = large_groups(block)
+def _test_variable(
+    answers: GroupAnswers, n_permutations: int, seed: int
+) -> Iterator[GroupDifference]:
+    groups = large_groups(answers)
     if len(groups) < 2:
-        yield _row(block, None, (None, None), OMNIBUS, reason=_too_few_groups(block, groups))
+        reason = (
+            f"{len(groups)} of {len(answers.groups)} groups of {answers.variable} have {MIN_ANSWERS} "
+            "answers to an item; two are needed"
+        )
+        yield _row(answers, None, None, DIVERGENCE, reason=reason)
         return
-    own = block.answers[block.answers["group"].isin(groups)].reset_index(drop=True)
-    kept = block._replace(answers=own)
-    names = (block.model, block.task, block.kind, block.variable)
-    random = generator(plan.seed, "groups", *names)
-    shuffles = shuffle(own, groups, n_permutations=plan.n_permutations, random=random)
-    shared, prompts = complete_items(kept, groups), read_prompts(kept, shuffles.who)
-    test = _Test(kept, groups, _cases(groups), shared, shuffles, prompts, plan)
-    yield from _omnibus(test)
-    yield from _varied(test)
-    for metric, column in MARKS.items():
-        yield from _marked(test, metric, column)
-
-
-def _too_few_groups(block: Block, groups: Sequence[str]) -> str:
-    return (
-        f"{len(groups)} of {len(block.groups)} groups of {block.variable} have {MIN_ANSWERS} answers "
-        "to an item; two are needed"
+    rows = answers.answers
+    rows = rows[rows["group"].isin(groups)].reset_index(drop=True)
+    names = (answers.model, answers.task, answers.kind, answers.variable)
+    random = generator(seed, "groups", *names)
+    shuffles = shuffle_groups(rows, groups, n_permutations=n_permutations, random=random)
+    large = answers._replace(answers=rows)
+    test = _GroupTest(
+        answers=large,
+        groups=groups,
+        pairs=_pair_groups(groups),
+        shared_items=complete_items(large, groups),
+        shuffles=shuffles,
+        prompts=read_prompt_answers(large, shuffles.participants),
+        seed=seed,
     )
+    yield from _divergence_rows(test)
+    yield from _heterogeneity_rows(test)
+    for metric in MARK_COLUMNS:
+        yield from _mark_rows(test, metric)
 
 
-def _cases(groups: Sequence[str]) -> list[_Case]:
+def _pair_groups(groups: Sequence[str]) -> list[_GroupPair]:
     if len(groups) == 2:
-        return [_Case(groups[0], groups[1], 0)]
-    return [_Case(group, None, number) for number, group in enumerate(groups)]
+        return [_GroupPair(groups[0], groups[1], 0)]
+    return [_GroupPair(group, None, number) for number, group in enumerate(groups)]
 
 
 # ---- all groups at once --------------------------------------------------------------------------------
 
 
-def _omnibus(test: _Test) -> Iterator[GroupDifference]:
+def _divergence_rows(test: _GroupTest) -> Iterator[GroupDifference]:
     labels = test.shuffles.labels
-    found = {
-        prompt.item: divergence_between(prompt, labels, len(test.groups))
+    divergences = {
+        prompt.item: group_divergence(prompt, labels, len(test.groups))
         for prompt in test.prompts
-        if prompt.item in test.shared
+        if prompt.item in test.shared_items
     }
     for prompt in test.prompts:
-        yield _all_at_once(test.block, prompt.item, found.get(prompt.item), len(prompt.who), 1)
-    mean = np.mean(list(found.values()), axis=0) if found else None
-    yield _all_at_once(test.block, None, mean, len(test.shuffles.who), len(found))
+        values, n = divergences.get(prompt.item), len(prompt.places)
+        yield _divergence_row(test.answers, prompt.item, values, n, n_items=1)
+    mean = np.mean(list(divergences.values()), axis=0) if divergences else None
+    n = len(test.shuffles.participants)
+    yield _divergence_row(test.answers, None, mean, n, n_items=len(divergences))
 
 
-def _all_at_once(
-    block: Block, item: str | None, values: Floats | None, n: int, n_items: int
+def _divergence_row(
+    answers: GroupAnswers, item: str | None, values: Floats | None, n: int, *, n_items: int
 ) -> GroupDifference:
     if values is None:
-        why = "not every group has " if item else "no item has "
-        why += f"{MIN_ANSWERS} answers" + ("" if item else " of every group")
-        return _row(block, item, (None, None), OMNIBUS, n_group=n, reason=why)
-    expected = float(values[1:].mean())
+        reason = (
+            f"not every group has {MIN_ANSWERS} answers to the item"
+            if item
+            else f"no item has {MIN_ANSWERS} answers of every group"
+        )
+        return _row(answers, item, None, DIVERGENCE, n_group=n, reason=reason)
+    value, expectation = float(values[0]), float(values[1:].mean())
     return _row(
-        block, item, (None, None), OMNIBUS, value=float(values[0]), value_versus=expected,
-        difference=float(values[0]) - expected, p_value=p_value_of_first(values),
+        answers, item, None, DIVERGENCE, value=value, value_versus=expectation,
+        difference=value - expectation, p_value=p_value_of_first(values),
         n_permutations=len(values) - 1, n_items=n_items, n_group=n, reason=NO_DIVERGENCE_INTERVAL,
     )  # fmt: skip
 
 
-# ---- a group beside the others -------------------------------------------------------------------------
+# ---- a group and the others -------------------------------------------------------------------------
 
 
-def _varied(test: _Test) -> Iterator[GroupDifference]:
-    block, labels = test.block, test.shuffles.labels
-    metrics = VARIED if block.kind == "list" else VARIED[:1]
-    known = varied_estimates(block, test.shared, seed=test.plan.seed)
-    values = {metric: np.zeros((len(labels), len(test.groups))) for metric in metrics}
-    moved = {metric: np.zeros(labels.shape) for metric in metrics}
+def _heterogeneity_rows(test: _GroupTest) -> Iterator[GroupDifference]:
+    answers, labels = test.answers, test.shuffles.labels
+    metrics = [metric for metric in HETEROGENEITY_METRICS if answers.has_metric(metric)]
+    group_values = heterogeneity_values(answers, test.shared_items, seed=test.seed)
+    mean_values = {metric: np.zeros((len(labels), len(test.groups))) for metric in metrics}
+    mean_influences = {metric: np.zeros(labels.shape) for metric in metrics}
     for prompt in test.prompts:
-        own = labels[:, prompt.who]
-        there = _large(own[0], test)
-        random = generator(test.plan.seed, "orders", block.model, block.task, prompt.item)
-        found = varied_values(prompt, labels, there, metrics, random) if len(there) > 1 else {}
+        answer_groups = labels[:, prompt.places]
+        numbers = _large_numbers(answer_groups[0], test)
+        random = generator(test.seed, "orders", answers.model, answers.task, prompt.item)
+        values: dict[str, Floats] = {}
+        if len(numbers) > 1:
+            values = values_at_equal_n(prompt, labels, numbers, metrics, random)
         for metric in metrics:
-            step = moves(prompt, labels, there, metric) if found else np.zeros(own.shape)
-            of_groups = known.get((prompt.item, metric), {})
-            for case in test.cases:
-                ratio, compared = None, None
-                if found and case.number in there:
-                    difference = from_others(found[metric], there.index(case.number))
-                    ratio = studentized(difference, step, own == case.number, len(there))
-                    compared = contrast(of_groups, case.group)
-                n = _sizes(own[0], there, case)
-                yield _tested(block, prompt.item, case, metric, compared, ratio, n=n, n_items=1)
-            if prompt.item in test.shared:
-                values[metric] += found[metric] / len(test.shared)
-                moved[metric][:, prompt.who] += step / len(test.shared)
+            influences = np.zeros(answer_groups.shape)
+            if values:
+                influences = answer_influences(prompt, labels, numbers, metric)
+            for pair in test.pairs:
+                statistics, contrast = None, None
+                if values and pair.number in numbers:
+                    difference = difference_from_others(values[metric], numbers.index(pair.number))
+                    member = answer_groups == pair.number
+                    statistics = studentize(difference, influences, member, len(numbers))
+                    contrast = contrast_values(group_values[prompt.item, metric], pair.group)
+                sizes = _pair_sizes(answer_groups[0], numbers, pair)
+                yield _pair_row(
+                    answers, prompt.item, pair, metric, contrast, statistics, sizes, n_items=1
+                )
+            if prompt.item in test.shared_items:
+                mean_values[metric] += values[metric] / len(test.shared_items)
+                mean_influences[metric][:, prompt.places] += influences / len(test.shared_items)
     for metric in metrics:
-        of_groups = known.get((None, metric), {})
-        yield from _mean_of_varied(test, metric, values[metric], moved[metric], of_groups)
-
-
-def _mean_of_varied(
-    test: _Test,
-    metric: str,
-    values: Floats,
-    moved: Floats,
-    of_groups: Mapping[str, Estimate],
-) -> Iterator[GroupDifference]:
-    """The mean difference over items in standard errors; a participant moves all its items."""
-    labels, n_groups = test.shuffles.labels, len(test.groups)
-    for case in test.cases:
-        ratio, compared = None, None
-        if test.shared:
-            difference = from_others(values, case.number)
-            ratio = studentized(difference, moved, labels == case.number, n_groups)
-            compared = contrast(of_groups, case.group)
-        n = _sizes(labels[0], range(n_groups), case)
-        yield _tested(
-            test.block, None, case, metric, compared, ratio, n=n, n_items=len(test.shared)
+        yield from _mean_heterogeneity_rows(
+            test,
+            metric,
+            mean_values[metric],
+            mean_influences[metric],
+            group_values.get((None, metric), {}),
         )
 
 
-def _large(own: Indices, test: _Test) -> list[int]:
-    """Groups with answers enough among those of an item."""
-    size = np.bincount(own, minlength=len(test.groups))
-    return [number for number, n in enumerate(size) if n >= MIN_ANSWERS]
-
-
-def _sizes(own: Indices, there: Sequence[int], case: _Case) -> tuple[int, int]:
-    """Participants of the group, and of the others that it is set beside."""
-    others = [number for number in there if number != case.number]
-    return int((own == case.number).sum()), int(np.isin(own, others).sum())
-
-
-def _tested(
-    block: Block,
-    item: str | None,
-    case: _Case,
+def _mean_heterogeneity_rows(
+    test: _GroupTest,
     metric: str,
-    compared: Compared | None,
-    shuffled: Floats | None,
+    values: Floats,
+    influences: Floats,
+    group_values: Mapping[str, GroupValue],
+) -> Iterator[GroupDifference]:
+    """The mean difference over items in standard errors; a participant's influences add up over items."""
+    labels, n_groups, n_items = test.shuffles.labels, len(test.groups), len(test.shared_items)
+    for pair in test.pairs:
+        statistics, contrast = None, None
+        if test.shared_items:
+            difference = difference_from_others(values, pair.number)
+            statistics = studentize(difference, influences, labels == pair.number, n_groups)
+            contrast = contrast_values(group_values, pair.group)
+        sizes = _pair_sizes(labels[0], range(n_groups), pair)
+        yield _pair_row(
+            test.answers, None, pair, metric, contrast, statistics, sizes, n_items=n_items
+        )
+
+
+def _large_numbers(answer_groups: Indices, test: _GroupTest) -> list[int]:
+    """Numbers of the groups with enough answers among those to an item."""
+    sizes = np.bincount(answer_groups, minlength=len(test.groups))
+    return [number for number, n in enumerate(sizes) if n >= MIN_ANSWERS]
+
+
+def _pair_sizes(answer_groups: Indices, numbers: Sequence[int], pair: _GroupPair) -> _Sizes:
+    rest = [number for number in numbers if number != pair.number]
+    return _Sizes(
+        int((answer_groups == pair.number).sum()), int(np.isin(answer_groups, rest).sum())
+    )
+
+
+def _pair_row(
+    answers: GroupAnswers,
+    item: str | None,
+    pair: _GroupPair,
+    metric: str,
+    contrast: GroupContrast | None,
+    statistics: Floats | None,
+    sizes: _Sizes,
     *,
-    n: tuple[int, int],
     n_items: int,
 ) -> GroupDifference:
-    sides = (case.group, case.versus)
-    if shuffled is None or compared is None:
-        why = _why_not(n) if item else f"no item has {MIN_ANSWERS} answers of every group"
-        return _row(block, item, sides, metric, n_group=n[0], n_versus=n[1], reason=why)
-    known = shuffled[~np.isnan(shuffled)]
-    held = compared.interval
+    """A row with the p-value of the first of the statistics, one a shuffle."""
+    n_group, n_versus = sizes
+    if statistics is None or contrast is None:
+        reason = _no_test_reason(n_group) if item else _NO_SHARED_ITEM
+        return _row(answers, item, pair, metric, n_group=n_group, n_versus=n_versus, reason=reason)
+    statistics, interval = statistics[~np.isnan(statistics)], contrast.interval
     return _row(
-        block, item, sides, metric, value=compared.value, value_versus=compared.other,
-        difference=compared.value - compared.other, ci_low=held.low if held else None,
-        ci_high=held.high if held else None,
-        p_value=p_value_of_first(np.abs(known)),
-        n_permutations=len(known) - 1, n_items=n_items, n_group=n[0], n_versus=n[1],
-        reason=None if held else NO_INTERVAL,
+        answers, item, pair, metric, value=contrast.value, value_versus=contrast.others_mean,
+        difference=contrast.value - contrast.others_mean, ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        p_value=p_value_of_first(np.abs(statistics)),
+        n_permutations=len(statistics) - 1, n_items=n_items, n_group=n_group, n_versus=n_versus,
+        reason=None if interval else NO_INTERVAL,
     )  # fmt: skip
 
 
-def _why_not(n: tuple[int, int]) -> str:
-    return (
-        too_few(n[0]) if n[0] < MIN_ANSWERS else f"no other group has {MIN_ANSWERS} answers to it"
-    )
+_NO_SHARED_ITEM = f"no item has {MIN_ANSWERS} answers of every group"
+
+
+def _no_test_reason(n_group: int) -> str:
+    if n_group < MIN_ANSWERS:
+        return too_few_reason(n_group)
+    return f"no other group has {MIN_ANSWERS} answers to the item"
 
 
 # ---- shares of answers that are correct, or cannot be read -------------------------------------------
 
 
-def _marked(test: _Test, metric: str, column: str) -> Iterator[GroupDifference]:
-    place = {participant: number for number, participant in enumerate(test.shuffles.who)}
-    told = test.block.answers[test.block.answers[column].notna()]
-    drawn: list[Floats] = []
-    for item, part in told.groupby("item_id", sort=True):
-        at = np.array([place[p] for p in part["puppet_id"]], dtype=np.int64)
-        own, marks = test.shuffles.labels[:, at], part[column].to_numpy(dtype=np.float64)
-        there = _large(own[0], test)
-        values = shares(own, there, marks) if len(there) > 1 else None
-        if item in test.shared:
-            drawn.append(shares(own, range(len(test.groups)), marks))
+def _mark_rows(test: _GroupTest, metric: str) -> Iterator[GroupDifference]:
+    column = MARK_COLUMNS[metric]
+    place = {participant: number for number, participant in enumerate(test.shuffles.participants)}
+    rows = test.answers.answers.dropna(subset=column)
+    shares_by_item: list[Floats] = []
+    for item, part in rows.groupby("item_id", sort=True):
+        places = np.array([place[p] for p in part["puppet_id"]], dtype=np.int64)
+        labels, marks = test.shuffles.labels[:, places], part[column].to_numpy(dtype=np.float64)
+        numbers = _large_numbers(labels[0], test)
+        shares = group_shares(labels, numbers, marks) if len(numbers) > 1 else None
+        if item in test.shared_items:
+            shares_by_item.append(group_shares(labels, range(len(test.groups)), marks))
+        members = {number: labels[0] == number for number in numbers}
         counts = {
-            test.groups[k]: (int(marks[own[0] == k].sum()), int((own[0] == k).sum())) for k in there
+            test.groups[number]: (int(marks[member].sum()), int(member.sum()))
+            for number, member in members.items()
         }
-        for case in test.cases:
-            difference, compared = None, None
-            if values is not None and case.number in there:
-                difference = from_others(values, there.index(case.number))
-                compared = contrast_of_shares(counts, case.group)
-            n = _sizes(own[0], there, case)
-            yield _tested(test.block, str(item), case, metric, compared, difference, n=n, n_items=1)
-    if drawn:
-        own_items = told[told["item_id"].isin(test.shared)]
-        yield from _mean_of_marked(test, metric, np.mean(drawn, axis=0), own_items, len(drawn))
+        for pair in test.pairs:
+            difference, contrast = None, None
+            if shares is not None and pair.number in numbers:
+                difference = difference_from_others(shares, numbers.index(pair.number))
+                contrast = contrast_shares(counts, pair.group)
+            sizes = _pair_sizes(labels[0], numbers, pair)
+            yield _pair_row(
+                test.answers, str(item), pair, metric, contrast, difference, sizes, n_items=1
+            )
+    if shares_by_item:
+        shared_rows = rows[rows["item_id"].isin(test.shared_items)]
+        mean = np.mean(shares_by_item, axis=0)
+        yield from _mean_mark_rows(test, metric, mean, shared_rows, len(shares_by_item))
 
 
-def _mean_of_marked(
-    test: _Test, metric: str, values: Floats, told: pd.DataFrame, n_items: int
+def _mean_mark_rows(
+    test: _GroupTest, metric: str, shares: Floats, rows: pd.DataFrame, n_items: int
 ) -> Iterator[GroupDifference]:
-    of_groups: dict[str, Estimate] = {}
+    values: dict[str, GroupValue] = {}
     for group in test.groups:
-        mean = mean_of_marks(told[told["group"] == group], MARKS[metric])
-        of_groups[group] = Estimate(mean.value, mean.variance, float(mean.n - 1))
-    for case in test.cases:
-        compared = contrast(of_groups, case.group)
-        if compared.interval:
-            low, high = compared.interval
-            compared = compared._replace(interval=Interval(max(-1.0, low), min(1.0, high)))
-        yield _tested(
-            test.block, None, case, metric, compared, from_others(values, case.number),
-            n=_sizes(test.shuffles.labels[0], range(len(test.groups)), case), n_items=n_items,
-        )  # fmt: skip
+        mean = clustered_mean(rows[rows["group"] == group], MARK_COLUMNS[metric])
+        values[group] = GroupValue(mean.value, mean.variance, float(mean.n - 1))
+    for pair in test.pairs:
+        contrast = contrast_values(values, pair.group)
+        if contrast.interval:
+            low, high = contrast.interval
+            contrast = contrast._replace(interval=Interval(max(-1.0, low), min(1.0, high)))
+        sizes = _pair_sizes(test.shuffles.labels[0], range(len(test.groups)), pair)
+        difference = difference_from_others(shares, pair.number)
+        yield _pair_row(
+            test.answers, None, pair, metric, contrast, difference, sizes, n_items=n_items
+        )
 
 
-def corrected(rows: Sequence[GroupDifference]) -> list[GroupDifference]:
+def _correct_families(rows: Sequence[GroupDifference]) -> list[GroupDifference]:
     """Holm's correction: of items over groups and items, of means over groups."""
     n_tests = Counter(_family(row) for row in rows if row.p_value is not None)
-    sized = [replace(row, n_family=n_tests[_family(row)]) for row in correct_rows(rows, _family)]
-    return [
-        row
-        if row.p_value is None
-        else replace(row, reason=_also(row.reason, _too_many(row, row.n_family)))
-        for row in sized
-    ]
+    return [_add_family(row, n_tests[_family(row)]) for row in correct_rows(rows, _family)]
 
 
 def _family(row: GroupDifference) -> tuple[str, bool]:
     return row.metric, row.item_id is None
 
 
-def _also(said: str | None, more: str | None) -> str | None:
-    return "; ".join(reason for reason in (said, more) if reason) or None
+def _add_family(row: GroupDifference, n_tests: int) -> GroupDifference:
+    reasons = [row.reason]
+    if row.p_value is not None:
+        reasons.append(_too_many_tests_reason(row, n_tests))
+    return replace(row, n_family=n_tests, reason="; ".join(filter(None, reasons)) or None)
 
 
-def _too_many(row: GroupDifference, n_tests: int) -> str | None:
-    """Where the least p-value that the shuffles allow is too large for so many tests."""
-    shuffles = (row.n_permutations or 0) + 1
-    if n_tests <= LEVEL * shuffles:
+def _too_many_tests_reason(row: GroupDifference, n_tests: int) -> str | None:
+    """Why no test can be significant after correction, where the shuffles are too few for the tests."""
+    n_shuffles = (row.n_permutations or 0) + 1
+    if n_tests <= LEVEL * n_shuffles:
         return None
     return (
         f"p_holm cannot fall to {LEVEL:g}: {n_tests} tests need metrics.permutations of "
@@ -352,22 +392,24 @@ def _too_many(row: GroupDifference, n_tests: int) -> str | None:
     )
 
 
+_DEFAULTS: dict[str, Any] = {
+    "value": None, "value_versus": None, "difference": None, "ci_low": None, "ci_high": None,
+    "p_value": None, "p_holm": None, "n_family": 0, "n_permutations": None, "n_items": 0,
+    "n_group": 0, "n_versus": 0, "reason": None,
+}  # fmt: skip
+
+
 def _row(
-    block: Block, item: str | None, sides: tuple[str | None, str | None], metric: str, **values: Any
+    answers: GroupAnswers, item: str | None, pair: _GroupPair | None, metric: str, **values: Any
 ) -> GroupDifference:
-    told: dict[str, Any] = {
-        "value": None, "value_versus": None, "difference": None, "ci_low": None, "ci_high": None,
-        "p_value": None, "p_holm": None, "n_family": 0, "n_permutations": None, "n_items": 0,
-        "n_group": 0, "n_versus": 0, "reason": None,
-    }  # fmt: skip
     return GroupDifference(
-        model=block.model,
-        task=block.task,
+        model=answers.model,
+        task=answers.task,
         item_id=item,
-        kind=block.kind,
-        variable=block.variable,
-        group=sides[0],
-        versus=sides[1],
+        kind=answers.kind,
+        variable=answers.variable,
+        group=pair.group if pair else None,
+        versus=pair.versus if pair else None,
         metric=metric,
-        **(told | values),
+        **(_DEFAULTS | values),
     )

@@ -1,1 +1,1 @@
-"""What a study could find, before it is paid for: `snakemake power`."""
+"""Which effects a study could detect, before it is paid for: `snakemake power`."""

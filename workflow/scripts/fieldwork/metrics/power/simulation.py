@@ -1,10 +1,10 @@
-"""How often a study of a given size would find a given effect, by simulation.
+"""How often a study of a given size detects a given effect, by simulation.
 
-Owns three designs, each a source of answers with a known effect and the test the study itself would
-make of them: a share of answers moved from the baseline's (`comparisons`), a share of variance that
-comes from who asks (`variance`), and a difference of mean scores. Where an answer is one of two, the
-permutation tests of the first two are counted out. Promises that a number depends on the seed and on
-its own effect and size alone, so that another effect or size moves none.
+Owns three designs. Each is a source of answers with a known effect, and the test that the study itself
+makes of them: the share of an answer that differs from the baseline's (`comparisons`), the share of
+variance that comes from who asks (`variance`), and the difference of mean scores. Where answers have two
+options, the permutation tests of the first two are exact. Promises that a number depends on the seed
+and on its own effect and size alone: another effect or size in the config changes none.
 """
 
 import math
@@ -15,30 +15,30 @@ from typing import NamedTuple
 import numpy as np
 
 from fieldwork.metrics.comparisons import option_distance
-from fieldwork.metrics.power.dealing import chance_as_alike, differing_pairs
-from fieldwork.metrics.power.lists import Lists, list_p_values, taste_of
+from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_values
+from fieldwork.metrics.power.lists import ListSource, list_p_values, taste_strength
 from fieldwork.records.power import Design
-from fieldwork.statistics.arrays import Counts, Floats
+from fieldwork.statistics.arrays import Counts, Flags, Floats
 from fieldwork.statistics.equal_n import subsample_indices
 from fieldwork.statistics.families import holm
 from fieldwork.statistics.intervals import wilson_interval
 from fieldwork.statistics.permutation import MAX_TABLES, TIE, all_tables, table_chances
 from fieldwork.statistics.seeds import generator
 
-SATURATED = 0.995
-"""Once a size reaches this power, larger ones are not simulated."""
+POWER_CEILING = 0.995
+"""Once a size reaches this power, larger sizes are not simulated."""
 
 _ANSWERS_AT_ONCE = 2_000_000
-_BLOCKS = 10
+_N_BLOCKS = 10
 
 
-class Settings(NamedTuple):
+class SimulationSettings(NamedTuple):
     """What all simulations share.
 
     Attributes:
-        sizes: users or puppets to try, rising; the baseline is asked as often.
+        sizes: numbers of users or puppets to try, rising. The baseline is asked as often.
         alpha: level of the test, over all tests that are corrected together.
-        n_permutations: random permutations of a test that is not counted out.
+        n_permutations: random permutations of a test that is not exact.
     """
 
     sizes: Sequence[int]
@@ -48,7 +48,7 @@ class Settings(NamedTuple):
     seed: int
 
 
-class Moved(NamedTuple):
+class ShareChange(NamedTuple):
     """An answer's share under the baseline, and under the condition."""
 
     baseline: float
@@ -56,35 +56,35 @@ class Moved(NamedTuple):
 
     @property
     def label(self) -> str:
-        """As the tables call it."""
+        """The effect as the tables name it."""
         return f"{self.baseline:.12g} -> {self.condition:.12g}"
 
 
-class Who(NamedTuple):
-    """The share of variance that comes from who asks, of answers of which one has a known share."""
+class UserEffect(NamedTuple):
+    """The share of variance that comes from who asks; the answers are one of two, with known shares."""
 
     share_who: float
     answer_share: float
 
     @property
     def label(self) -> str:
-        """As the tables call it."""
+        """The effect as the tables name it."""
         return f"{self.share_who:.12g}"
 
 
-class WhoLists(NamedTuple):
-    """The share of variance that comes from who asks, of lists of options."""
+class ListUserEffect(NamedTuple):
+    """The share of variance that comes from who asks; the answers are lists of options."""
 
     share_who: float
-    lists: Lists
+    lists: ListSource
 
     @property
     def label(self) -> str:
-        """As the tables call it."""
+        """The effect as the tables name it."""
         return f"{self.share_who:.12g}"
 
 
-class Scores(NamedTuple):
+class ScoreDifference(NamedTuple):
     """A difference of mean scores, and standard deviations over users and over reruns."""
 
     difference: float
@@ -93,20 +93,20 @@ class Scores(NamedTuple):
 
     @property
     def label(self) -> str:
-        """As the tables call it."""
+        """The effect as the tables name it."""
         return f"{self.difference:.12g}"
 
 
-Effect = Moved | Who | WhoLists | Scores
+Effect = ShareChange | UserEffect | ListUserEffect | ScoreDifference
 
 
-class Setup(NamedTuple):
+class Scenario(NamedTuple):
     """One effect in one kind of study.
 
     Attributes:
         replicates: answers of each user to each prompt.
-        n_items: prompts, for `who`: all of them go into one test.
-        n_tests: tests corrected together (Holm); in the others nothing is moved.
+        n_items: prompts that one test of `who` pools.
+        n_tests: tests corrected together (Holm). Only one of them has an effect.
     """
 
     effect: Effect
@@ -116,29 +116,35 @@ class Setup(NamedTuple):
 
     @property
     def source(self) -> str:
-        """What an answer is taken for."""
+        """What the simulated answers are."""
         match self.effect:
-            case Moved() | Who():
+            case ShareChange() | UserEffect():
                 return "one answer of two"
-            case WhoLists(_, lists):
-                return f"lists of {lists.named} of {lists.options} options"
-            case Scores():
+            case ListUserEffect(_, lists):
+                return f"lists of {lists.n_named} of {lists.n_options} options"
+            case ScoreDifference():
                 return "scores"
 
     @property
     def design(self) -> Design:
-        """Which of the three it is."""
+        """Which of the three designs it is."""
         match self.effect:
-            case Moved():
+            case ShareChange():
                 return "shares"
-            case Who() | WhoLists():
+            case UserEffect() | ListUserEffect():
                 return "who"
-            case Scores():
+            case ScoreDifference():
                 return "scores"
 
+    def random(self, seed: int, n_users: int) -> np.random.Generator:
+        """Random numbers of this scenario at one size."""
+        values = (v.seed_name if isinstance(v, ListSource) else repr(v) for v in self.effect)
+        shape = (f"{self.replicates}", f"{self.n_items}", f"{self.n_tests}")
+        return generator(seed, "power", self.design, *values, *shape, f"{n_users}")
 
-class Point(NamedTuple):
-    """Power at one size; None with a reason where it was not simulated."""
+
+class PowerEstimate(NamedTuple):
+    """Power at one size; None, with a reason, where it was not simulated."""
 
     n_users: int
     power: float | None
@@ -148,157 +154,159 @@ class Point(NamedTuple):
     reason: str | None
 
 
-def power_curve(setup: Setup, settings: Settings) -> Iterator[Point]:
+def power_curve(scenario: Scenario, settings: SimulationSettings) -> Iterator[PowerEstimate]:
     """Power at each size, one after another."""
-    saturated: Point | None = None
+    ceiling: PowerEstimate | None = None
     for n in settings.sizes:
-        if saturated:
-            reason = f"not simulated: power is {saturated.power:.3f} with {saturated.n_users}"
-            yield Point(n, None, None, None, 0, reason)
+        if ceiling:
+            reason = f"not simulated: power is {ceiling.power:.3f} with {ceiling.n_users}"
+            yield PowerEstimate(n, None, None, None, 0, reason)
             continue
-        hits = _hits(setup, n, settings)
-        low, high = wilson_interval(hits, settings.simulations)
-        power = hits / settings.simulations
-        point = Point(n, power, low, high, settings.simulations, None)
-        saturated = point if power >= SATURATED else None
-        yield point
+        detections = _count_detections(scenario, n, settings)
+        low, high = wilson_interval(detections, settings.simulations)
+        power = detections / settings.simulations
+        estimate = PowerEstimate(n, power, low, high, settings.simulations, None)
+        ceiling = estimate if power >= POWER_CEILING else None
+        yield estimate
 
 
-def _hits(setup: Setup, n: int, settings: Settings) -> int:
-    """Simulated studies of `n` users that find the effect."""
-    names = (
-        *map(repr, setup.effect),
-        f"{setup.replicates}",
-        f"{setup.n_items}",
-        f"{setup.n_tests}",
-    )
-    random = generator(settings.seed, "power", setup.design, *names, f"{n}")
-    match setup.effect:
-        case Moved() as moved:
-            found = moved_found(moved, n, setup.n_tests, settings, random)
-        case Who() as who:
-            p_values = who_p_values(who, n, setup, settings.simulations, random)
-            found = p_values <= settings.alpha / setup.n_tests
-        case WhoLists(share, source):
-            shape = (settings.simulations, setup.n_items, n, setup.replicates)
-            p_values = list_p_values(taste_of(share, source), source, shape, random)
-            found = p_values <= settings.alpha / setup.n_tests
-        case Scores() as scores:
+def _count_detections(scenario: Scenario, n: int, settings: SimulationSettings) -> int:
+    """Simulated studies of `n` users that detect the effect."""
+    random = scenario.random(settings.seed, n)
+    match scenario.effect:
+        case ShareChange() as change:
+            return int(detect_share_change(change, n, scenario.n_tests, settings, random).sum())
+        case UserEffect() as effect:
+            p_values = user_effect_p_values(effect, n, scenario, settings.simulations, random)
+        case ListUserEffect(share, source):
+            p_values = list_p_values(
+                taste_strength(share, source),
+                source,
+                simulations=settings.simulations,
+                n_items=scenario.n_items,
+                n_users=n,
+                answers=scenario.replicates,
+                random=random,
+            )
+        case ScoreDifference() as scores:
             p_values = score_p_values(scores, n, settings, random)
-            found = p_values <= settings.alpha / setup.n_tests
-    return int(found.sum())
+    return int((p_values <= settings.alpha / scenario.n_tests).sum())
 
 
-def moved_found(
-    moved: Moved, n: int, n_tests: int, settings: Settings, random: np.random.Generator
-) -> np.ndarray:
-    """Whether each simulated study finds the one prompt of `n_tests` whose answers have moved.
+def detect_share_change(
+    change: ShareChange,
+    n: int,
+    n_tests: int,
+    settings: SimulationSettings,
+    random: np.random.Generator,
+) -> Flags:
+    """Whether each simulated study detects the one prompt of `n_tests` whose shares change.
 
-    The other prompts have the baseline's share on both sides: the truth that leaves Holm's
-    correction the least to gain from them. Shape (simulations,).
+    The other prompts have the baseline's share on both sides. Holm's correction gains least from such
+    prompts. Shape (simulations,).
     """
-    chances = two_answer_p_values(n)
+    p_table = two_answer_p_values(n)
     shape = (settings.simulations, n_tests)
-    here, there = (random.binomial(n, moved.baseline, size=shape) for _ in range(2))
-    here[:, 0] = random.binomial(n, moved.condition, size=settings.simulations)
-    p_values = chances[here, there]
-    found = p_values[:, 0] <= settings.alpha / n_tests
-    # Holm can only add to what Bonferroni finds, and never beyond the level of a single test
-    for row in np.flatnonzero(~found & (p_values[:, 0] <= settings.alpha)):
-        found[row] = holm(p_values[row].tolist())[0] <= settings.alpha
-    return found
+    condition, baseline = (random.binomial(n, change.baseline, size=shape) for _ in range(2))
+    condition[:, 0] = random.binomial(n, change.condition, size=settings.simulations)
+    p_values = p_table[condition, baseline]
+    is_detected: Flags = p_values[:, 0] <= settings.alpha / n_tests
+    # Holm can only add to what Bonferroni detects, and never beyond the level of a single test
+    for row in np.flatnonzero(~is_detected & (p_values[:, 0] <= settings.alpha)):
+        is_detected[row] = holm(p_values[row].tolist())[0] <= settings.alpha
+    return is_detected
 
 
 def two_answer_p_values(n: int) -> Floats:
     """p-values of `permutation_test` for two samples of `n` answers of two kinds.
 
-    By how many of each sample are of the first kind, shape (n + 1, n + 1): a table for each sum of
-    the two holds all p-values of that sum.
+    Row and column are the numbers of answers of the first kind in each sample: shape (n + 1, n + 1).
+    One set of tables serves all pairs with the same sum.
     """
     statistic = option_distance("total_variation", np.eye(2, dtype=np.int64))
-    chances = np.ones((n + 1, n + 1))
+    p_values = np.ones((n + 1, n + 1))
     for total in range(2 * n + 1):
-        pooled = np.array([total, 2 * n - total])
-        tables = all_tables(pooled, n)
-        distance = statistic(tables, pooled - tables)
+        pool = np.array([total, 2 * n - total])
+        tables = all_tables(pool, n)
+        distance = statistic(tables, pool - tables)
         order = np.argsort(distance, kind="stable")
-        beyond = np.cumsum(table_chances(tables, pooled)[order][::-1])[::-1]
+        at_least = np.cumsum(table_chances(tables, pool)[order][::-1])[::-1]
         first = np.searchsorted(distance[order], distance - TIE)
-        chances[tables[:, 0], total - tables[:, 0]] = np.minimum(beyond[first], 1.0)
-    return chances
+        p_values[tables[:, 0], total - tables[:, 0]] = np.minimum(at_least[first], 1.0)
+    return p_values
 
 
-def who_p_values(
-    who: Who, n: int, setup: Setup, simulations: int, random: np.random.Generator
+def user_effect_p_values(
+    effect: UserEffect, n: int, scenario: Scenario, simulations: int, random: np.random.Generator
 ) -> Floats:
-    """p-values of the test of `share_who` in simulated studies, counted out.
+    """Exact p-values of the test of `share_who` in simulated studies.
 
     Each user has a share of their own for each prompt, from a beta distribution whose intra-class
     correlation is `share_who`. Shape (simulations,).
     """
-    answers = setup.replicates
+    answers = scenario.replicates
     ones: list[Counts] = []
     differing: list[Counts] = []
-    rows = max(1, _ANSWERS_AT_ONCE // (n * setup.n_items))
+    rows = max(1, _ANSWERS_AT_ONCE // (n * scenario.n_items))
     for start in range(0, simulations, rows):
-        shape = (min(rows, simulations - start), setup.n_items, n)
-        given = random.binomial(answers, _user_shares(who, shape, random))
-        ones.append(given.sum(axis=2))
-        differing.append(differing_pairs(given, answers).sum(axis=(1, 2)))
-    return chance_as_alike(
+        shape = (min(rows, simulations - start), scenario.n_items, n)
+        counts = random.binomial(answers, _user_shares(effect, shape, random))
+        ones.append(counts.sum(axis=2))
+        differing.append(count_differing_pairs(counts, answers).sum(axis=(1, 2)))
+    return exact_p_values(
         np.concatenate(ones), np.concatenate(differing), puppets=n, answers=answers
     )
 
 
-def _user_shares(who: Who, shape: tuple[int, ...], random: np.random.Generator) -> Floats:
-    mean = who.answer_share
-    if who.share_who <= 0:
+def _user_shares(effect: UserEffect, shape: tuple[int, ...], random: np.random.Generator) -> Floats:
+    mean = effect.answer_share
+    if effect.share_who <= 0:
         return np.full(shape, mean)
-    if who.share_who >= 1:
+    if effect.share_who >= 1:
         return (random.random(shape) < mean).astype(np.float64)
-    spread = 1 / who.share_who - 1
+    spread = 1 / effect.share_who - 1
     return random.beta(mean * spread, (1 - mean) * spread, size=shape)
 
 
 def score_p_values(
-    scores: Scores, n: int, settings: Settings, random: np.random.Generator
+    scores: ScoreDifference, n: int, settings: SimulationSettings, random: np.random.Generator
 ) -> Floats:
-    """p-values of the permutation test of mean scores, two-sided, in simulated studies.
+    """p-values of the two-sided permutation test of mean scores in simulated studies.
 
-    A user has one score, a rerun of the baseline has one. A tenth of the studies at a time shares its
-    permutations, which leaves each p-value what it is. Shape (simulations,).
+    A user has one score, and so has a rerun of the baseline. A tenth of the studies shares its
+    permutations, which changes no p-value's distribution. Shape (simulations,).
     """
-    found: list[Floats] = []
-    for block in np.array_split(np.arange(settings.simulations), _BLOCKS):
+    p_values: list[Floats] = []
+    for block in np.array_split(np.arange(settings.simulations), _N_BLOCKS):
         shape = (len(block), n)
         users = scores.difference + scores.sd_users * random.standard_normal(shape)
         users += scores.sd_reruns * random.standard_normal(shape)
         reruns = scores.sd_reruns * random.standard_normal(shape)
-        found.append(mean_difference_p_values(users, reruns, settings.n_permutations, random))
-    return np.concatenate(found)
+        p_values.append(mean_difference_p_values(users, reruns, settings.n_permutations, random))
+    return np.concatenate(p_values)
 
 
 def mean_difference_p_values(
     first: Floats, second: Floats, n_permutations: int, random: np.random.Generator
 ) -> Floats:
-    """p-values of each pair of samples: the share of splits that are as far apart or farther.
+    """p-values of pairs of samples: the share of splits with means at least as far apart.
 
     All splits if at most `MAX_TABLES`, else (hits + 1) / (n_permutations + 1). At equal n a distance
     in standard errors, Welch's or Student's, orders splits as the difference of means does.
     Takes shapes (studies, n) and (studies, n), gives (studies,).
     """
     n = first.shape[1]
-    pooled = np.concatenate([first, second], axis=1)
-    pooled -= pooled.mean(axis=1, keepdims=True)
-    counted_out = math.comb(2 * n, n) <= MAX_TABLES
-    if counted_out:
-        dealt = np.array(list(combinations(range(2 * n), n)), dtype=np.int64)
+    pool = np.concatenate([first, second], axis=1)
+    pool -= pool.mean(axis=1, keepdims=True)
+    is_exact = math.comb(2 * n, n) <= MAX_TABLES
+    if is_exact:
+        splits = np.array(list(combinations(range(2 * n), n)), dtype=np.int64)
     else:
-        dealt = subsample_indices(2 * n, n, n_subsamples=n_permutations, random=random)
-    chosen = np.zeros((2 * n, len(dealt)))
-    np.put_along_axis(chosen, dealt.T, 1.0, axis=0)
+        splits = subsample_indices(2 * n, n, n_subsamples=n_permutations, random=random)
+    in_first = np.zeros((2 * n, len(splits)))
+    np.put_along_axis(in_first, splits.T, 1.0, axis=0)
     # of centred scores, one side's sum says how far apart the means are
-    observed = np.abs(pooled[:, :n].sum(axis=1, keepdims=True))
-    hits = (np.abs(pooled @ chosen) >= observed * (1 - TIE)).sum(axis=1)
-    p_values: Floats = hits / len(dealt) if counted_out else (hits + 1) / (n_permutations + 1)
+    distance = np.abs(pool[:, :n].sum(axis=1, keepdims=True))
+    hits = (np.abs(pool @ in_first) >= distance * (1 - TIE)).sum(axis=1)
+    p_values: Floats = hits / len(splits) if is_exact else (hits + 1) / (n_permutations + 1)
     return p_values

@@ -1,18 +1,18 @@
 """The tables of `snakemake power`: power and cost at every size, and the smallest size that will do.
 
-Owns their rows. What an arm costs is asked of whoever knows, so that nothing here knows of providers.
+Owns their rows. The caller prices the arms, so that nothing here knows of providers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from fieldwork.metrics.power.study import Curve, smallest
+from fieldwork.metrics.power.study import EffectCurve, find_smallest_size
 from fieldwork.records.field import FIELD
 from fieldwork.records.power import PowerAdvice, PowerRow
 
 
-class Cost(Protocol):
-    """What an arm takes."""
+class ArmCost(Protocol):
+    """Calls and dollars of an arm."""
 
     @property
     def n_calls(self) -> int:
@@ -31,19 +31,23 @@ class Cost(Protocol):
         """Why there is no cost, or what it leaves out."""
 
 
-class Costs(Protocol):
-    """Whoever knows what the study's arms cost at a size."""
+class ArmPrices(Protocol):
+    """Prices the study's arms at any size."""
 
-    def at(self, model: str, task: str, condition: str, *, n_users: int, replicates: int) -> Cost:
-        """One arm; where nobody asks, `n_users` is the number of reruns."""
+    def at(
+        self, model: str, task: str, condition: str, *, n_users: int, replicates: int
+    ) -> ArmCost:
+        """Cost of one arm; without users, `n_users` is the number of reruns."""
 
 
-class Asked(NamedTuple):
-    """What would be asked.
+class PlannedStudy(NamedTuple):
+    """What the study would ask, and what its tests must reach.
 
     Attributes:
-        conditions: to be set beside the baseline; real users (`field`) come on top.
-        field_cost_usd: of a participant, None where it is not known.
+        conditions: conditions to compare with the baseline. Real users (`field`) are added to them.
+        alpha: level of the tests of a family together.
+        target: power that a size must reach.
+        field_cost_usd: cost of one participant, None if unknown.
     """
 
     models: Sequence[str]
@@ -54,8 +58,8 @@ class Asked(NamedTuple):
     field_cost_usd: float | None
 
 
-class _Both(NamedTuple):
-    """The arm of a condition, and the baseline's that it is compared with."""
+class _ComparisonCost(NamedTuple):
+    """Cost of a condition's arm, and of the baseline's arm with which it is compared."""
 
     n_calls: int
     cost_usd: float | None
@@ -65,105 +69,121 @@ class _Both(NamedTuple):
     reason: str | None
 
     @property
-    def usd(self) -> float | None:
-        """Both together."""
+    def total_usd(self) -> float | None:
+        """Both arms together, None where one has no cost."""
         if self.cost_usd is None or self.cost_baseline_usd is None:
             return None
         return self.cost_usd + self.cost_baseline_usd
 
 
-def power_rows(curves: Sequence[Curve], asked: Asked, costs: Costs) -> Iterator[PowerRow]:
-    """Every size of every curve, for each model and condition."""
+def power_rows(
+    curves: Sequence[EffectCurve], planned_study: PlannedStudy, prices: ArmPrices
+) -> Iterator[PowerRow]:
+    """A row for each size of each curve, for each model and condition."""
     for curve in curves:
-        setup = curve.setup
-        for model in asked.models:
-            for condition in (*asked.conditions, FIELD):
-                for point in curve.points:
-                    both = _both(curve, model, condition, point.n_users, asked, costs)
+        scenario = curve.scenario
+        for model in planned_study.models:
+            for condition in (*planned_study.conditions, FIELD):
+                for estimate in curve.estimates:
+                    cost = _comparison_cost(
+                        curve, model, condition, estimate.n_users, planned_study, prices
+                    )
                     yield PowerRow(
-                        design=setup.design,
-                        effect=setup.effect.label,
-                        source=setup.source,
+                        design=scenario.design,
+                        effect=scenario.effect.label,
+                        source=scenario.source,
                         task=curve.task,
                         model=model,
                         condition=condition,
-                        n_users=point.n_users,
-                        replicates=setup.replicates,
+                        n_users=estimate.n_users,
+                        replicates=scenario.replicates,
                         n_items=curve.n_items,
-                        n_tests=setup.n_tests,
-                        alpha_per_test=asked.alpha / setup.n_tests,
-                        power=point.power,
-                        ci_low=point.low,
-                        ci_high=point.high,
-                        n_simulations=point.n_simulations,
-                        n_calls=both.n_calls,
-                        cost_usd=both.cost_usd,
-                        n_calls_baseline=both.n_calls_baseline,
-                        cost_baseline_usd=both.cost_baseline_usd,
-                        basis=both.basis,
-                        reason=_joined(point.reason, both.reason),
+                        n_tests=scenario.n_tests,
+                        alpha_per_test=planned_study.alpha / scenario.n_tests,
+                        power=estimate.power,
+                        ci_low=estimate.low,
+                        ci_high=estimate.high,
+                        n_simulations=estimate.n_simulations,
+                        n_calls=cost.n_calls,
+                        cost_usd=cost.cost_usd,
+                        n_calls_baseline=cost.n_calls_baseline,
+                        cost_baseline_usd=cost.cost_baseline_usd,
+                        basis=cost.basis,
+                        reason=_join_reasons(estimate.reason, cost.reason),
                     )
 
 
-def advice_rows(curves: Sequence[Curve], asked: Asked, costs: Costs) -> Iterator[PowerAdvice]:
+def advice_rows(
+    curves: Sequence[EffectCurve], planned_study: PlannedStudy, prices: ArmPrices
+) -> Iterator[PowerAdvice]:
     """One row for each curve, model and condition, in this order."""
     for curve in curves:
-        reached = smallest(curve.points, asked.target)
-        for model in asked.models:
-            for condition in (*asked.conditions, FIELD):
-                both = None
-                if reached.n_users is not None:
-                    both = _both(curve, model, condition, reached.n_users, asked, costs)
+        scenario = curve.scenario
+        size = find_smallest_size(curve.estimates, planned_study.target)
+        for model in planned_study.models:
+            for condition in (*planned_study.conditions, FIELD):
+                cost = None
+                if size.n_users is not None:
+                    cost = _comparison_cost(
+                        curve, model, condition, size.n_users, planned_study, prices
+                    )
                 yield PowerAdvice(
-                    design=curve.setup.design,
-                    effect=curve.setup.effect.label,
-                    source=curve.setup.source,
+                    design=scenario.design,
+                    effect=scenario.effect.label,
+                    source=scenario.source,
                     task=curve.task,
                     model=model,
                     condition=condition,
-                    replicates=curve.setup.replicates,
-                    n_tests=curve.setup.n_tests,
-                    target=asked.target,
-                    n_users=reached.n_users,
-                    n_simulated=reached.point.n_users if both else None,
-                    power=reached.point.power,
-                    ci_low=reached.point.low,
-                    ci_high=reached.point.high,
-                    n_calls=both.n_calls if both else None,
-                    n_calls_baseline=both.n_calls_baseline if both else None,
-                    cost_usd=both.usd if both else None,
-                    reason=_joined(reached.reason, both.reason if both else None),
+                    replicates=scenario.replicates,
+                    n_tests=scenario.n_tests,
+                    target=planned_study.target,
+                    n_users=size.n_users,
+                    n_simulated=size.estimate.n_users if cost else None,
+                    power=size.estimate.power,
+                    ci_low=size.estimate.low,
+                    ci_high=size.estimate.high,
+                    n_calls=cost.n_calls if cost else None,
+                    n_calls_baseline=cost.n_calls_baseline if cost else None,
+                    cost_usd=cost.total_usd if cost else None,
+                    reason=_join_reasons(size.reason, cost.reason if cost else None),
                 )
 
 
-def _both(
-    curve: Curve, model: str, condition: str, n_users: int, asked: Asked, costs: Costs
-) -> _Both:
-    replicates = curve.setup.replicates
+def _comparison_cost(
+    curve: EffectCurve,
+    model: str,
+    condition: str,
+    n_users: int,
+    planned_study: PlannedStudy,
+    prices: ArmPrices,
+) -> _ComparisonCost:
+    replicates = curve.scenario.replicates
     basis, reason = "participants", None
     if condition == FIELD:
         n_calls = n_users * curve.n_items * replicates
-        paid = asked.field_cost_usd
-        usd = None if paid is None else n_users * paid
-        reason = "no power.field_cost_usd, what a participant costs" if paid is None else None
+        unit_usd = planned_study.field_cost_usd
+        usd = None if unit_usd is None else n_users * unit_usd
+        if unit_usd is None:
+            reason = "no cost of participants: power.field_cost_usd is not set"
     else:
-        arm = costs.at(model, curve.task, condition, n_users=n_users, replicates=replicates)
+        arm = prices.at(model, curve.task, condition, n_users=n_users, replicates=replicates)
         n_calls, usd, basis, reason = arm.n_calls, arm.cost_usd, arm.basis, arm.reason
-    if curve.setup.design == "who":
-        return _Both(n_calls, usd, 0, 0.0, basis, reason)
-    blank = costs.at(model, curve.task, asked.baseline, n_users=n_users, replicates=1)
-    return _Both(n_calls, usd, blank.n_calls, blank.cost_usd, basis, _joined(reason, blank.reason))
+    if curve.scenario.design == "who":
+        return _ComparisonCost(n_calls, usd, 0, 0.0, basis, reason)
+    baseline = prices.at(model, curve.task, planned_study.baseline, n_users=n_users, replicates=1)
+    reason = _join_reasons(reason, baseline.reason)
+    return _ComparisonCost(n_calls, usd, baseline.n_calls, baseline.cost_usd, basis, reason)
 
 
-def _joined(*reasons: str | None) -> str | None:
+def _join_reasons(*reasons: str | None) -> str | None:
     return "; ".join(dict.fromkeys(filter(None, reasons))) or None
 
 
-def by_effect(
+def group_by_effect(
     advice: Sequence[PowerAdvice],
 ) -> Mapping[tuple[str, str, int], list[PowerAdvice]]:
     """Rows of one task by design, effect and replicates, in their order."""
-    found: dict[tuple[str, str, int], list[PowerAdvice]] = {}
+    rows: dict[tuple[str, str, int], list[PowerAdvice]] = {}
     for row in advice:
-        found.setdefault((row.design, row.effect, row.replicates), []).append(row)
-    return found
+        rows.setdefault((row.design, row.effect, row.replicates), []).append(row)
+    return rows

@@ -1,4 +1,4 @@
-"""The counted test of who asks against enumeration, a closed form, and the study's own random deals."""
+"""The exact test of who asks against enumeration, a closed form, and the study's own permutations."""
 
 import itertools
 import math
@@ -6,44 +6,44 @@ import math
 import numpy as np
 import pytest
 
-from fieldwork.metrics.power.dealing import chance_as_alike, differing_pairs
+from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_values
 from fieldwork.metrics.variance import measure_variance
 from unit.metrics.metric_frames import answer_frame, chosen
 
 
-def counted(ones: list[int], differing: int, puppets: int, answers: int) -> float:
-    (chance,) = chance_as_alike(
+def p_value_of(ones: list[int], differing: int, puppets: int, answers: int) -> float:
+    (chance,) = exact_p_values(
         np.array([ones]), np.array([differing]), puppets=puppets, answers=answers
     )
     return float(chance)
 
 
 @pytest.mark.parametrize(("puppets", "answers"), [(2, 2), (4, 2), (3, 3), (2, 4), (2, 5)])
-def test_one_item_is_all_ways_to_deal(puppets: int, answers: int) -> None:
+def test_one_item_is_all_assignments(puppets: int, answers: int) -> None:
     places = range(puppets * answers)
     for ones in range(puppets * answers + 1):
-        dealt = [
+        pair_counts = [
             sum(
                 k * (answers - k)
                 for k in np.bincount(
-                    [place // answers for place in chosen_places], minlength=puppets
+                    [place // answers for place in ones_at], minlength=puppets
                 ).tolist()
             )
-            for chosen_places in itertools.combinations(places, ones)
+            for ones_at in itertools.combinations(places, ones)
         ]
-        for differing in set(dealt):
-            expected = np.mean(np.array(dealt) <= differing)
-            assert counted([ones], differing, puppets, answers) == pytest.approx(expected)
+        for differing in set(pair_counts):
+            expected = np.mean(np.array(pair_counts) <= differing)
+            assert p_value_of([ones], differing, puppets, answers) == pytest.approx(expected)
 
 
 def pairs_that_differ(puppets: int, ones: int) -> dict[int, float]:
     """Of twos: puppets! / (both! one! none!) 2^one / C(2 puppets, ones), as for genotypes."""
-    found = {}
+    chances = {}
     for one in range(ones % 2, min(ones, 2 * puppets - ones) + 1, 2):
         both = (ones - one) // 2
         ways = math.comb(puppets, both) * math.comb(puppets - both, one) * 2**one
-        found[one] = ways / math.comb(2 * puppets, ones)
-    return found
+        chances[one] = ways / math.comb(2 * puppets, ones)
+    return chances
 
 
 @pytest.mark.parametrize(("puppets", "ones"), [(10, 7), (40, 38), (100, 12), (400, 300), (800, 3)])
@@ -55,7 +55,7 @@ def test_twos_have_a_closed_form(puppets: int, ones: int) -> None:
         below += chances[differing]
         if differing % max(1, puppets // 25) > 1:
             continue
-        assert counted([ones], differing, puppets, 2) == pytest.approx(below, abs=1e-9)
+        assert p_value_of([ones], differing, puppets, 2) == pytest.approx(below, abs=1e-9)
 
 
 def test_items_add_up() -> None:
@@ -66,7 +66,7 @@ def test_items_add_up() -> None:
             if a + b <= differing
         )  # fmt: skip
         # items do not care which of the two answers is counted
-        assert counted([5, 8], differing, 6, 2) == pytest.approx(expected)
+        assert p_value_of([5, 8], differing, 6, 2) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("answers", [2, 3, 5])
@@ -84,21 +84,23 @@ def test_it_is_the_test_of_the_study(answers: int) -> None:
             item_id=f"i{item}",
         )
     ]
-    (measured,) = measure_variance(
+    (share_row,) = measure_variance(
         answer_frame(rows), baseline="offline", n_permutations=9999, seed=1
     )
-    expected = counted(
-        ones.sum(axis=1).tolist(), int(differing_pairs(ones, answers).sum()), 8, answers
+    expected = p_value_of(
+        ones.sum(axis=1).tolist(), int(count_differing_pairs(ones, answers).sum()), 8, answers
     )
     error = math.sqrt(expected * (1 - expected) / 9999)
-    assert measured.p_value == pytest.approx(expected, abs=4 * error + 1e-4)
+    assert share_row.p_value == pytest.approx(expected, abs=4 * error + 1e-4)
 
 
 def test_many_sets_are_the_same_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(3)
-    given = random.binomial(3, 0.4, size=(20, 4, 12))
-    ones, differing = given.sum(axis=2), differing_pairs(given, 3).sum(axis=(1, 2))
-    together = chance_as_alike(ones, differing, puppets=12, answers=3)
-    monkeypatch.setattr("fieldwork.metrics.power.dealing._CELLS_AT_ONCE", 100)
-    apart = [counted(row.tolist(), int(d), 12, 3) for row, d in zip(ones, differing, strict=True)]
-    assert together == pytest.approx(np.array(apart), abs=1e-9)
+    counts = random.binomial(3, 0.4, size=(20, 4, 12))
+    ones, differing = counts.sum(axis=2), count_differing_pairs(counts, 3).sum(axis=(1, 2))
+    p_values = exact_p_values(ones, differing, puppets=12, answers=3)
+    monkeypatch.setattr("fieldwork.metrics.power.exact_test._CELLS_AT_ONCE", 100)
+    singly = [
+        p_value_of(row.tolist(), int(d), 12, 3) for row, d in zip(ones, differing, strict=True)
+    ]
+    assert p_values == pytest.approx(np.array(singly), abs=1e-9)

@@ -1,0 +1,222 @@
+"""What calibration starts from: the prompts that both the field and the arms answer, and their answers.
+
+Owns which prompts and arms are usable, and the tables of answers by prompt. Answers are those of
+`comparisons`: the first of a puppet or participant to each prompt; an unreadable list is left out, an
+unreadable letter is `unknown`. Promises one order, whatever the order of the rows.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fieldwork.metrics.answer_sets import AnswerSet, ItemAnswers, Options, read_answer_sets
+from fieldwork.metrics.calibration.weights import FitPrompt
+from fieldwork.records.field import FIELD
+from fieldwork.statistics.arrays import Floats
+
+N_GROUPS = 10
+"""Groups of participants and of puppets that are left out in turn for an interval."""
+
+PromptKey = tuple[str, str]
+"""Task and item."""
+
+ModelAnswers = dict[str, dict[PromptKey, ItemAnswers]]
+"""Answers of one model, by condition and prompt."""
+
+_NO_ANSWERS = ItemAnswers([], 0)
+
+
+class OptionAnswers(NamedTuple):
+    """Independent answers of one side to a prompt: who gave each, and which options it names.
+
+    `indicator` has shape (answers, options), 0 and 1; units are empty strings without users.
+    """
+
+    units: tuple[str, ...]
+    indicator: Floats
+
+    def shares(self) -> Floats:
+        """Share of mentions of each option."""
+        return mention_shares(self.indicator)
+
+
+def mention_shares(indicator: Floats) -> Floats:
+    """Share of mentions of each option over all answers, shape (answers, options)."""
+    counts = indicator.sum(axis=0)
+    shares: Floats = counts / counts.sum()
+    return shares
+
+
+class CalibrationPrompt(NamedTuple):
+    """A prompt with the field's answers and those of the arms, over the same options."""
+
+    task: str
+    item_id: str
+    options: Options
+    field: OptionAnswers
+    arms: Mapping[str, OptionAnswers]
+    n_equal: int
+
+    def fit_prompt(self) -> FitPrompt:
+        """What the weights of conditions are fitted on."""
+        arms = np.stack([answers.shares() for answers in self.arms.values()])
+        return FitPrompt(self.field.shares(), arms)
+
+
+class UsablePrompts(NamedTuple):
+    """The prompts on which a model can be calibrated.
+
+    Attributes:
+        exclusions: arms that are left out, with the reason.
+        n_answered: prompts to which the field has a readable answer.
+    """
+
+    prompts: list[CalibrationPrompt]
+    exclusions: dict[str, str]
+    n_answered: int
+
+
+class PuppetShares(NamedTuple):
+    """Puppets of a condition, and their answers to each prompt, shape (puppets, options).
+
+    Rows are the mean of all of a puppet's answers to the prompt.
+    """
+
+    condition: str
+    names: tuple[str, ...]
+    prompts: list[Floats]
+
+    def answer_weights(self, units: Sequence[str], weights: Floats) -> Floats:
+        """Weights of the puppets that gave each answer, 0 for one that has none."""
+        by_name = dict(zip(self.names, weights.tolist(), strict=True))
+        return np.array([by_name.get(unit, 0.0) for unit in units])
+
+
+def read_model_answers(answers: pd.DataFrame, *, tasks: Sequence[str]) -> dict[str, ModelAnswers]:
+    """Answers of each model to the items of `tasks`, under each condition."""
+    by_model: dict[str, ModelAnswers] = {}
+    for arm, items in read_answer_sets(answers).items():
+        if arm.task in tasks:
+            prompts = by_model.setdefault(arm.model, {}).setdefault(arm.condition, {})
+            prompts.update({(arm.task, item): item_answers for item, item_answers in items.items()})
+    return by_model
+
+
+def find_usable_prompts(
+    answers: ModelAnswers, conditions: Sequence[str], *, minimum_answers: int
+) -> UsablePrompts:
+    """Prompts with at least `minimum_answers` of the field, and the arms with enough answers to them.
+
+    All arms are reduced to the smallest number of answers. An arm is left out where it has fewer than
+    half of `minimum_answers` to one of the prompts.
+    """
+    n_field = {
+        key: len(first_answers(answers, FIELD, key)) for key in sorted(answers.get(FIELD, {}))
+    }
+    keys = [key for key, n in n_field.items() if n >= max(1, minimum_answers)]
+    minimum_arm = math.ceil(minimum_answers / 2)
+    exclusions: dict[str, str] = {}
+    for condition in conditions:
+        counts = [len(first_answers(answers, condition, key)) for key in keys]
+        if counts and min(counts) < minimum_arm:
+            task, item = keys[int(np.argmin(counts))]
+            noun = "answer" if min(counts) == 1 else "answers"
+            exclusions[condition] = (
+                f"{min(counts)} {noun} to {item} ({task}); an arm needs {minimum_arm}, because all "
+                "arms are reduced to the smallest number of answers"
+            )
+    usable_arms = [condition for condition in conditions if condition not in exclusions]
+    prompts = (
+        [_calibration_prompt(answers, key, usable_arms) for key in keys] if usable_arms else []
+    )
+    return UsablePrompts(prompts, exclusions, sum(n > 0 for n in n_field.values()))
+
+
+def _calibration_prompt(
+    answers: ModelAnswers, key: PromptKey, conditions: Sequence[str]
+) -> CalibrationPrompt:
+    by_side = {c: first_answers(answers, c, key) for c in (FIELD, *conditions)}
+    options = distinct_options(by_side)
+    sides = {c: _option_answers(a, options) for c, a in by_side.items()}
+    field = sides.pop(FIELD)
+    # one group of each side can be left out, and the field is cut in halves
+    smallest = {c: len(a) - math.ceil(len(a) / N_GROUPS) for c, a in by_side.items()}
+    n_equal = max(1, min(smallest[FIELD] // 2, *(smallest[c] for c in sides)))
+    return CalibrationPrompt(*key, options, field, sides, n_equal)
+
+
+def all_answers(answers: ModelAnswers, condition: str, key: PromptKey) -> list[AnswerSet]:
+    """Every readable answer to a prompt under a condition, none where nobody answered it."""
+    return answers.get(condition, {}).get(key, _NO_ANSWERS).answers
+
+
+def first_answers(answers: ModelAnswers, condition: str, key: PromptKey) -> list[AnswerSet]:
+    """The first of these answers of each puppet, or all of them without puppets, in order."""
+    return answers.get(condition, {}).get(key, _NO_ANSWERS).first_answers()
+
+
+def distinct_options(by_side: Mapping[str, Sequence[AnswerSet]]) -> Options:
+    """The options that any answer names, in alphabetical order."""
+    options = {o for answers in by_side.values() for answer in answers for o in answer.options}
+    return tuple(sorted(options))
+
+
+def _option_answers(answers: Sequence[AnswerSet], options: Options) -> OptionAnswers:
+    return OptionAnswers(tuple(answer.puppet for answer in answers), _indicator(answers, options))
+
+
+def _indicator(answers: Sequence[AnswerSet], options: Options) -> Floats:
+    return np.array(
+        [[option in answer.options for option in options] for answer in answers], dtype=np.float64
+    ).reshape(len(answers), len(options))
+
+
+def shares_of(answers: Sequence[AnswerSet], options: Options) -> Floats | None:
+    """Share of mentions of each option, None without an answer."""
+    return mention_shares(_indicator(answers, options)) if answers else None
+
+
+def puppets_in(answers: ModelAnswers, condition: str) -> set[str]:
+    """The puppets that answer anything under a condition."""
+    prompts = answers.get(condition, {}).values()
+    return {answer.puppet for prompt in prompts for answer in prompt.answers if answer.puppet}
+
+
+def puppet_shares(
+    answers: ModelAnswers,
+    condition: str,
+    prompts: Mapping[PromptKey, Options],
+    *,
+    names: Sequence[str] = (),
+) -> PuppetShares:
+    """Puppets of a condition over prompts and their options; all puppets unless `names` are given.
+
+    A puppet without a readable answer to a prompt gets the mean of those that have one.
+    """
+    by_prompt = {
+        key: [a for a in all_answers(answers, condition, key) if a.puppet] for key in prompts
+    }
+    names = names or sorted({a.puppet for prompt in by_prompt.values() for a in prompt})
+    shares = []
+    for key, options in prompts.items():
+        member_answers = [a for a in by_prompt[key] if a.puppet in set(names)]
+        shares.append(_shares_by_puppet(member_answers, names, options))
+    return PuppetShares(condition, tuple(names), shares)
+
+
+def _shares_by_puppet(
+    answers: Sequence[AnswerSet], names: Sequence[str], options: Options
+) -> Floats:
+    shares = np.zeros((len(names), len(options)))
+    place = {name: number for number, name in enumerate(names)}
+    rows = np.array([place[answer.puppet] for answer in answers], dtype=np.int64)
+    np.add.at(shares, rows, _indicator(answers, options))
+    totals = shares.sum(axis=1, keepdims=True)
+    missing = totals[:, 0] == 0
+    shares[~missing] /= totals[~missing]
+    if missing.any() and not missing.all():
+        shares[missing] = shares[~missing].mean(axis=0)
+    return shares
