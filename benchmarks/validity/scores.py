@@ -13,8 +13,8 @@ from scipy.stats import f as snedecor
 
 from fieldwork.files.leaderboards import Leaderboard, read_leaderboard
 from fieldwork.metrics.accuracy import count_runs
-from fieldwork.metrics.novelty import Sides, excess_interval, excess_of_splits
-from fieldwork.metrics.ranks import measure_ranks, others_of, place_of
+from fieldwork.metrics.novelty import NewLetters, excess_interval, excess_of_splits
+from fieldwork.metrics.ranks import measure_ranks, place_of, scores_of_others
 from fieldwork.metrics.ranks import share_of_pairs as differing
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.records.metrics import RunAccuracy
@@ -165,7 +165,7 @@ def _leaderboard() -> Leaderboard:
 
 def _places(centre: float, sd: float, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, 3, int(centre * 1e3), int(sd * 1e4)])
-    others = others_of(_leaderboard(), None)
+    others = scores_of_others(_leaderboard(), None)
     many = [place_of(s, others) for s in random.normal(centre, sd, size=20_000).tolist()]
     shares = np.unique(many, return_counts=True)[1] / len(many)
     scores = np.clip(random.normal(centre, sd, size=(sets, UNITS)), 0, 1).tolist()
@@ -225,14 +225,14 @@ def _novelty(habit: float, sets: int, seed: int) -> Iterator[Outcome]:
     )  # fmt: skip
 
 
-def _sides(likings: Floats, habit: float, random: np.random.Generator) -> Sides:
+def _sides(likings: Floats, habit: float, random: np.random.Generator) -> NewLetters:
     """Which users and control reruns give a letter that ten baseline reruns did not."""
     here, again, offline = (_draw(likings, h, random) for h in (habit, 0.0, 0.0))
     seen = (offline[:, :, None] == np.arange(4)).any(axis=1)
-    return Sides(
+    return NewLetters(
         *((~np.take_along_axis(seen, arm, axis=1)).T.astype(np.float64) for arm in (here, again))
     )
 
 
-def _excess(sides: Sides) -> float:
+def _excess(sides: NewLetters) -> float:
     return float(excess_of_splits(sides, np.arange(2 * UNITS)[None, :] < UNITS)[0])

@@ -10,7 +10,7 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.novelty import (
-    Sides,
+    NewLetters,
     excess_interval,
     excess_of_splits,
     measure_novelty,
@@ -232,7 +232,7 @@ def test_interval_and_test_keep_their_promise() -> None:
     random = np.random.default_rng(4)
     held, hits, sets = 0, 0, 200
     for _ in range(sets):
-        sides = Sides(*(random.random((2, 10, 60)) < 0.08).astype(float))
+        sides = NewLetters(*(random.random((2, 10, 60)) < 0.08).astype(float))
         interval = excess_interval(sides)
         held += interval is None or interval.low <= 0 <= interval.high
         splits = unit_splits(10, 10, n_permutations=99, random=random)

@@ -12,9 +12,9 @@ from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.ranks import (
     measure_order_changes,
     measure_ranks,
-    others_of,
     place_of,
     require_names,
+    scores_of_others,
 )
 from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
 
@@ -48,7 +48,7 @@ def ranks(*arms: list[RunAccuracy], own: dict[str, str] | None = None) -> dict[s
     ],
 )  # fmt: skip
 def test_a_tie_takes_the_better_place_at_three_decimals(score: float, place: int) -> None:
-    assert place_of(score, others_of(BOARD, None)) == place
+    assert place_of(score, scores_of_others(BOARD, None)) == place
 
 
 def test_places_by_hand() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
-from fieldwork.metrics.rarefaction import measure_rarefaction, rarefaction_curve
+from fieldwork.metrics.rarefaction import measure_rarefaction
 from fieldwork.records.metrics import Rarefaction
 from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, listed
@@ -27,7 +27,8 @@ def test_a_curve_is_the_mean_over_all_subsets() -> None:
         mean(len({o for r in some for o in r}) for some in itertools.combinations(RESPONSES, m))
         for m in range(1, 6)
     ]
-    assert rarefaction_curve(RESPONSES).tolist() == pytest.approx(expected)
+    rows = measure_rarefaction(answer_frame(listed(*RESPONSES)))
+    assert curve(rows, "i") == pytest.approx(expected)
 
 
 def test_its_end_is_what_was_seen_and_its_value_at_equal_n_that_of_heterogeneity() -> None:

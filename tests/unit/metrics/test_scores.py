@@ -157,7 +157,7 @@ def test_share_between_puppets_is_the_intra_class_correlation() -> None:
     runs = count_runs(arm([score for pair in pairs for score in pair], replicates=2))
     found = share_between(runs, READERS["em_strict"])
     ratio = f_oneway(*pairs).statistic
-    assert found.share == pytest.approx((ratio - 1) / (ratio + 1))
+    assert found.value == pytest.approx((ratio - 1) / (ratio + 1))
     assert found.interval is not None
     # F at 3 and 4 degrees of freedom: 9.9792 at .975, 1 / 15.1010 at .025
     assert found.interval.low == pytest.approx(

@@ -95,8 +95,8 @@ def test_components_are_means_over_pairs(seed: int) -> None:
     items = {k: v for k, v in drawn(seed, 0).items() if v.answers}
     found = split_items(lay_out(items))
     expected = [plainly(answers) for answers in items.values()]
-    np.testing.assert_allclose(found.rerun, [rerun for rerun, _ in expected], atol=1e-12)
-    np.testing.assert_allclose(found.between, [between for _, between in expected], atol=1e-12)
+    np.testing.assert_allclose(found.var_rerun, [rerun for rerun, _ in expected], atol=1e-12)
+    np.testing.assert_allclose(found.var_answers, [between for _, between in expected], atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -108,8 +108,8 @@ def test_leaving_a_puppet_out_is_measuring_without_it(seed: int) -> None:
             plainly(ItemAnswers([a for a in of.answers if a.puppet != puppet], 0))
             for of in items.values()
         ]
-        assert found.rerun[number] == pytest.approx(mean([rerun for rerun, _ in rest]))
-        assert found.between[number] == pytest.approx(mean([between for _, between in rest]))
+        assert found.var_rerun[number] == pytest.approx(mean([rerun for rerun, _ in rest]))
+        assert found.var_answers[number] == pytest.approx(mean([between for _, between in rest]))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -212,7 +212,7 @@ def test_offline_noise_is_no_measure_of_a_puppets_noise() -> None:
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [
-        (chosen("AB", condition="c"), "nobody asks under this condition"),
+        (chosen("AB", condition="c"), "this condition has no users"),
         (asked({"p": "AB"}), "no item is answered by two puppets"),
         (asked({"p": "A", "q": "B"}), r"no puppet answers an item twice.*replicates: 2"),
         (asked({"p": "AA", "q": "AA"}), "all answers to an item are the same"),

@@ -85,7 +85,7 @@ def _imported_names(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            # `from fieldwork.metrics import resampling` names a module only in its second half
+            # `from fieldwork.metrics import variance` names a module only in its second half
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         else:
             continue

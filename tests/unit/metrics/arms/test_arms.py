@@ -117,7 +117,7 @@ def test_lists_have_an_entropy_and_letters_a_score() -> None:
     ("answers", "place", "reason"),
     [
         (LETTERS, ("offline", "excess_js_bits"), "this is the baseline, with which the other"),
-        (LETTERS, ("offline", "share_who"), "nobody asks under this condition"),
+        (LETTERS, ("offline", "share_who"), "this condition has no users"),
         (
             LETTERS[20:],
             ("h5", "excess_js_bits"),

@@ -28,8 +28,8 @@ def _alike(registry: str, config: Config) -> Iterator[str]:
         key = " ".join(label.split()).casefold()
         if key in owners:
             yield (
-                f"{registry}.{name}.label: {label!r} is the label of {owners[key]} as well; give each its "
-                f"own, or no figure can tell them apart"
+                f"{registry}.{name}.label: {label!r} is the label of {owners[key]} as well; give each "
+                f"its own, or no figure can tell them apart"
             )
         owners[key] = f"{registry}.{name}"
 

@@ -1,11 +1,10 @@
 """Scores of whole runs over a choice task, and their spread over runs.
 
-A run answers every item once: offline a rerun, with puppets one puppet's pass over the task. The
+A run answers every item once: without users it is a rerun, else one puppet's pass over the task. The
 score is HELM Lite's: exact match, averaged within a subject and then over subjects. Responses that
-failed are no data, and a run that lacks them is incomplete; everything else unreadable is wrong,
-unless nothing of an arm can be read: then it has no score.
-One run counts for each unit: a puppet's first complete one, or each complete rerun, so that arms with
-replicates are described by as many runs as arms without.
+failed are no data, and a run that lacks them is incomplete. Other unreadable answers are wrong; an arm
+without any readable answer has no score. One run counts for each unit: a puppet's first complete one,
+or each complete rerun, so that arms with replicates have as many counted runs as arms without.
 """
 
 import math
@@ -18,7 +17,8 @@ import pandas as pd
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.distributions import (
-    Question,
+    ChoiceArm,
+    ChoiceItem,
     QuestionKey,
     choice_answers,
     find_question,
@@ -27,7 +27,8 @@ from fieldwork.metrics.distributions import (
 )
 from fieldwork.records.metrics import Accuracy, RunAccuracy
 from fieldwork.records.parsing import REFUSALS
-from fieldwork.statistics.intervals import Interval, student_quantile
+from fieldwork.statistics.first_answers import first_answers
+from fieldwork.statistics.intervals import Interval, student_interval
 
 NOTHING = 1e-12
 """Spreads below this are rounding."""
@@ -41,28 +42,20 @@ READERS: Mapping[str, Callable[[RunAccuracy], float]] = {
 """How a run's score by each metric is read."""
 
 
-class RunArm(NamedTuple):
-    """A model's runs over a task, under one condition."""
-
-    model: str
-    task: str
-    condition: str
-
-
-class _Run(NamedTuple):
+class _RunKey(NamedTuple):
     puppet_id: str
     replicate: int
 
 
-class _Graded(NamedTuple):
+class _GradedAnswer(NamedTuple):
     subject: str
-    strict: bool
-    flexible: bool
-    unreadable: bool
+    is_strict_match: bool
+    is_flexible_match: bool
+    is_unreadable: bool
     is_answer: bool
 
 
-class _Row(NamedTuple):
+class _ChoiceRow(NamedTuple):
     model: str
     task: str
     condition: str
@@ -85,53 +78,56 @@ def measure_runs(answers: pd.DataFrame, items: pd.DataFrame) -> list[RunAccuracy
         StudyError: an item is missing from `items`, or a run answers one twice.
     """
     columns = ("puppet_id", "replicate", "letter_strict", "letter", "reason")
-    given = choice_answers(answers, *columns)
-    questions = read_questions(items, sorted(set(given["task"])))
-    arms: dict[RunArm, dict[_Run, dict[str, _Graded]]] = {}
-    for values in given.itertuples(index=False, name=None):
-        row = _Row(*values)
+    choices = choice_answers(answers, *columns)
+    questions = read_questions(items, sorted(set(choices["task"])))
+    arms: dict[ChoiceArm, dict[_RunKey, dict[str, _GradedAnswer]]] = {}
+    for values in choices.itertuples(index=False, name=None):
+        row = _ChoiceRow(*values)
         question = find_question(questions, QuestionKey(row.task, row.item_id))
         if question.gold is None:
             continue
-        run = _Run(text_or_none(row.puppet_id) or "", int(row.replicate))
-        graded = arms.setdefault(RunArm(*row[:3]), {}).setdefault(run, {})
-        if row.item_id in graded:
-            raise StudyError(_twice(row))
-        graded[row.item_id] = _grade(row, question)
+        run = _RunKey(text_or_none(row.puppet_id) or "", int(row.replicate))
+        grades = arms.setdefault(ChoiceArm(*row[:3]), {}).setdefault(run, {})
+        if row.item_id in grades:
+            raise StudyError(_repeat_message(row))
+        grades[row.item_id] = _grade(row, question)
     runs = [row for arm in sorted(arms) for row in _score_runs(arm, arms[arm])]
-    return count_runs(runs, unread={arm for arm in arms if not _has_answers(arms[arm])})
+    return count_runs(runs, unreadable={arm for arm in arms if not _has_answers(arms[arm])})
 
 
-def _has_answers(runs: Mapping[_Run, Mapping[str, _Graded]]) -> bool:
+def _has_answers(runs: Mapping[_RunKey, Mapping[str, _GradedAnswer]]) -> bool:
     """Whether an arm has an answer that can be read, or a refusal."""
-    return any(graded.is_answer for run in runs.values() for graded in run.values())
+    return any(grade.is_answer for run in runs.values() for grade in run.values())
 
 
-def _twice(row: _Row) -> str:
-    who = text_or_none(row.puppet_id) or "no puppet"
+def _repeat_message(row: _ChoiceRow) -> str:
+    puppet = text_or_none(row.puppet_id) or "no puppet"
     return (
         f"answers: item {row.item_id} of task {row.task} is answered twice by {row.model}, "
-        f"{row.condition}, {who}, replicate {row.replicate}; give each repeat its own replicate"
+        f"{row.condition}, {puppet}, replicate {row.replicate}; give each repeat its own replicate"
     )
 
 
-def _grade(row: _Row, question: Question) -> _Graded:
+def _grade(row: _ChoiceRow, question: ChoiceItem) -> _GradedAnswer:
     strict = text_or_none(row.letter_strict)
-    return _Graded(
+    return _GradedAnswer(
         subject=question.subject or "",
-        strict=strict == question.gold,
-        flexible=text_or_none(row.letter) == question.gold,
-        unreadable=strict is None,
+        is_strict_match=strict == question.gold,
+        is_flexible_match=text_or_none(row.letter) == question.gold,
+        is_unreadable=strict is None,
         is_answer=text_or_none(row.letter) is not None or text_or_none(row.reason) in REFUSALS,
     )
 
 
-def _score_runs(arm: RunArm, runs: Mapping[_Run, Mapping[str, _Graded]]) -> Iterator[RunAccuracy]:
+def _score_runs(
+    arm: ChoiceArm, runs: Mapping[_RunKey, Mapping[str, _GradedAnswer]]
+) -> Iterator[RunAccuracy]:
     for index, run in enumerate(sorted(runs)):
-        graded = list(runs[run].values())
-        subjects: dict[str, list[_Graded]] = {}
-        for answer in graded:
-            subjects.setdefault(answer.subject, []).append(answer)
+        grades = list(runs[run].values())
+        by_subject: dict[str, list[_GradedAnswer]] = {}
+        for grade in grades:
+            by_subject.setdefault(grade.subject, []).append(grade)
+        subjects = by_subject.values()
         yield RunAccuracy(
             model=arm.model,
             task=arm.task,
@@ -139,10 +135,12 @@ def _score_runs(arm: RunArm, runs: Mapping[_Run, Mapping[str, _Graded]]) -> Iter
             run=index,
             puppet_id=run.puppet_id or None,
             replicate=run.replicate,
-            em_strict=_mean([_share([a.strict for a in of]) for of in subjects.values()]),
-            em_flexible=_mean([_share([a.flexible for a in of]) for of in subjects.values()]),
-            format_failure=_share([a.unreadable for a in graded]),
-            n_items=len(graded),
+            em_strict=mean([_share([g.is_strict_match for g in subject]) for subject in subjects]),
+            em_flexible=mean(
+                [_share([g.is_flexible_match for g in subject]) for subject in subjects]
+            ),
+            format_failure=_share([grade.is_unreadable for grade in grades]),
+            n_items=len(grades),
             n_subjects=len(subjects),
             is_counted=False,
         )
@@ -152,13 +150,14 @@ def _share(flags: Sequence[bool]) -> float:
     return sum(flags) / len(flags)
 
 
-def _mean(values: Sequence[float]) -> float:
+def mean(values: Sequence[float]) -> float:
+    """Mean of at least one value, the same for every order of them."""
     # fsum rounds once, so that the order of the values cannot show in the last bit
     return math.fsum(values) / len(values)
 
 
 def count_runs(
-    runs: Sequence[RunAccuracy], *, unread: Collection[RunArm] = ()
+    runs: Sequence[RunAccuracy], *, unreadable: Collection[ChoiceArm] = ()
 ) -> list[RunAccuracy]:
     """Mark the runs that stand for their units: complete, and of a puppet only the first.
 
@@ -166,45 +165,46 @@ def count_runs(
     puppet differ as reruns do, and all count.
 
     Args:
-        unread: arms without a readable answer: what they would score says nothing of the model.
+        unreadable: arms without a readable answer: their score would say nothing of the model.
     """
-    full = full_sizes(runs)
-    arms = runs_by_arm(runs)
-    counted: list[RunAccuracy] = []
-    seen: set[tuple[RunArm, str]] = set()
-    for run in runs:
-        arm = RunArm(run.model, run.task, run.condition)
-        is_first = True
-        if run.puppet_id and unit_of(arms[arm]) == "puppet":
-            is_first = (arm, run.puppet_id) not in seen
-        is_counted = run.n_items == full[arm.model, arm.task] and is_first and arm not in unread
-        if is_counted:
-            seen.add((arm, run.puppet_id or ""))
-        counted.append(replace(run, is_counted=is_counted))
-    return counted
+    sizes = full_sizes(runs)
+    units = {arm: unit_of(arm_runs) for arm, arm_runs in runs_by_arm(runs).items()}
+    arms = [ChoiceArm(run.model, run.task, run.condition) for run in runs]
+    complete = [
+        place
+        for place, (run, arm) in enumerate(zip(runs, arms, strict=True))
+        if run.n_items == sizes[arm.model, arm.task] and arm not in unreadable
+    ]
+
+    def user(place: int) -> tuple[ChoiceArm, str] | None:
+        puppet, arm = runs[place].puppet_id, arms[place]
+        return (arm, puppet) if puppet and units[arm] == "puppet" else None
+
+    firsts = set(first_answers(complete, user))
+    return [replace(run, is_counted=place in firsts) for place, run in enumerate(runs)]
 
 
-def runs_by_arm(runs: Sequence[RunAccuracy]) -> dict[RunArm, list[RunAccuracy]]:
+def runs_by_arm(runs: Sequence[RunAccuracy]) -> dict[ChoiceArm, list[RunAccuracy]]:
     """The runs of each arm, arms in alphabetical order."""
-    arms: dict[RunArm, list[RunAccuracy]] = {}
+    arms: dict[ChoiceArm, list[RunAccuracy]] = {}
     for run in runs:
-        arms.setdefault(RunArm(run.model, run.task, run.condition), []).append(run)
+        arms.setdefault(ChoiceArm(run.model, run.task, run.condition), []).append(run)
     return {arm: arms[arm] for arm in sorted(arms)}
 
 
 def full_sizes(runs: Sequence[RunAccuracy]) -> dict[tuple[str, str], int]:
     """Items of the fullest run of each model and task."""
-    full: dict[tuple[str, str], int] = {}
+    sizes: dict[tuple[str, str], int] = {}
     for run in runs:
-        full[run.model, run.task] = max(run.n_items, full.get((run.model, run.task), 0))
-    return full
+        sizes[run.model, run.task] = max(run.n_items, sizes.get((run.model, run.task), 0))
+    return sizes
 
 
 def unit_of(runs: Sequence[RunAccuracy]) -> str:
     """Several runs of one puppet differ as reruns do: there is no second puppet to differ from."""
     puppets = {run.puppet_id for run in runs}
-    alone = len(puppets) == 1 and (len(runs) > 1 or puppets == {None})
-    return "rerun" if alone else "puppet"
+    is_one_user = len(puppets) == 1 and (len(runs) > 1 or puppets == {None})
+    return "rerun" if is_one_user else "puppet"
 
 
 def measure_accuracy(runs: Sequence[RunAccuracy]) -> list[Accuracy]:
@@ -212,25 +212,24 @@ def measure_accuracy(runs: Sequence[RunAccuracy]) -> list[Accuracy]:
 
     One counted run has a mean but no spread; none gives NULL with a reason.
     """
-    full = full_sizes(runs)
+    sizes = full_sizes(runs)
     return [
         row
-        for arm, of in runs_by_arm(runs).items()
-        for row in _spread(arm, of, full[arm.model, arm.task])
+        for arm, arm_runs in runs_by_arm(runs).items()
+        for row in _rows(arm, arm_runs, sizes[arm.model, arm.task])
     ]
 
 
-def _spread(arm: RunArm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator[Accuracy]:
-    counted = [run for run in runs if run.is_counted]
+def _rows(arm: ChoiceArm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator[Accuracy]:
     for metric, read in READERS.items():
-        scores = [read(run) for run in counted]
+        scores = counted_scores(runs, read)
         interval = _interval(scores)
         yield Accuracy(
             model=arm.model,
             task=arm.task,
             condition=arm.condition,
             metric=metric,
-            mean=_mean(scores) if scores else None,
+            mean=mean(scores) if scores else None,
             minimum=min(scores) if len(scores) > 1 else None,
             maximum=max(scores) if len(scores) > 1 else None,
             ci_low=interval.low if interval else None,
@@ -238,8 +237,15 @@ def _spread(arm: RunArm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator[
             n_runs=len(scores),
             n_items=n_items,
             unit=unit_of(runs),
-            reason=_reason(runs, len(counted), n_items, interval),
+            reason=_reason(runs, len(scores), n_items, interval),
         )
+
+
+def counted_scores(
+    runs: Sequence[RunAccuracy], read: Callable[[RunAccuracy], float]
+) -> list[float]:
+    """Scores of the runs that stand for their units."""
+    return [read(run) for run in runs if run.is_counted]
 
 
 def _interval(scores: Sequence[float]) -> Interval | None:
@@ -247,14 +253,14 @@ def _interval(scores: Sequence[float]) -> Interval | None:
     if len(scores) < 2 or max(scores) - min(scores) < NOTHING:
         return None
     error = statistics.stdev(scores) / math.sqrt(len(scores))
-    centre, half = _mean(scores), student_quantile(len(scores) - 1) * error
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    low, high = student_interval(mean(scores), error, len(scores) - 1)
+    return Interval(max(0.0, low), min(1.0, high))
 
 
 def _reason(
     runs: Sequence[RunAccuracy], n_counted: int, n_items: int, interval: Interval | None
 ) -> str | None:
-    dropped = sum(run.n_items < n_items for run in runs)
+    n_incomplete = sum(run.n_items < n_items for run in runs)
     parts = []
     fullest = max(run.n_items for run in runs)
     if n_counted == 0 and fullest == n_items:
@@ -262,9 +268,9 @@ def _reason(
         parts.append(f"none of {n_answers} answers can be read")
     elif n_counted == 0:
         parts.append(f"no run answers all {n_items} items, the fullest answers {fullest}")
-    elif dropped:
+    elif n_incomplete:
         parts.append(
-            f"{dropped} of {len(runs)} runs left out: they answer fewer than {n_items} items"
+            f"{n_incomplete} of {len(runs)} runs left out: they answer fewer than {n_items} items"
         )
     if n_counted == 1:
         parts.append("no lowest and highest, no interval: one run has no spread")

@@ -93,8 +93,8 @@ def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]
         if not options:
             n_unread[arm, item] = n_unread.get((arm, item), 0) + 1
         if options or kind == "choice":
-            who = puppet if isinstance(puppet, str) else ""
-            answer_sets.append(AnswerSet(who, int(replicate), options or (UNKNOWN,)))
+            user = puppet if isinstance(puppet, str) else ""
+            answer_sets.append(AnswerSet(user, int(replicate), options or (UNKNOWN,)))
     return {
         arm: {i: ItemAnswers(sorted(items[i]), n_unread.get((arm, i), 0)) for i in sorted(items)}
         for arm, items in sorted(arms.items())

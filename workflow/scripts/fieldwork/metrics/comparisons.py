@@ -43,18 +43,18 @@ class _ComparisonSettings(NamedTuple):
     metrics: Sequence[str]
 
 
-class _Samples(NamedTuple):
+class _SampleTables(NamedTuple):
     """Two samples over kinds of answers: how often each kind, and which options it names.
 
-    `own` and `baseline` have shape (kinds,), `names` (kinds, options) with 0 and 1.
+    `condition` and `baseline` have shape (kinds,), `names` (kinds, options) with 0 and 1.
     """
 
-    own: Counts
+    condition: Counts
     baseline: Counts
     names: Counts
 
 
-class _Distance(NamedTuple):
+class _DistanceTest(NamedTuple):
     value: float
     expected_same: float
     test: PermutationTest
@@ -121,13 +121,13 @@ def _compare(
     n_equal: int,
     settings: _ComparisonSettings,
 ) -> Iterator[Comparison]:
-    own, base = answers.independent(), offline.independent()
-    reason = _no_distance(own, base, item, settings.baseline)
+    sides = answers.independent(), offline.independent()
+    reason = _no_distance(*sides, item, settings.baseline)
     for metric in settings.metrics:
         distance = None
         if reason is None:
             names = (arm.model, arm.task, arm.condition, item)
-            distance = _distance(_samples(own, base), metric, n_equal, names, settings)
+            distance = _distance(_samples(*sides), metric, n_equal, names, settings)
         yield Comparison(
             model=arm.model,
             task=arm.task,
@@ -141,8 +141,8 @@ def _compare(
             p_value=distance.test.p_value if distance else None,
             p_holm=None,
             n_permutations=distance.test.n_permutations if distance else None,
-            n_units=len(own),
-            n_units_baseline=len(base),
+            n_units=len(sides[0]),
+            n_units_baseline=len(sides[1]),
             n_equal=n_equal,
             n_unread=answers.n_unread,
             n_unread_baseline=offline.n_unread,
@@ -152,43 +152,44 @@ def _compare(
 
 
 def _no_distance(
-    own: Sequence[Options], base: Sequence[Options], item: str, baseline: str
+    answers: Sequence[Options], offline: Sequence[Options], item: str, baseline: str
 ) -> str | None:
-    if not own:
+    if not answers:
         return f"no answer to {item} can be read"
-    if not base:
+    if not offline:
         return f"no answer to {item} can be read under the baseline condition {baseline}"
     return None
 
 
-def _samples(own: Sequence[Options], base: Sequence[Options]) -> _Samples:
-    kinds = sorted({*own, *base})
+def _samples(answers: Sequence[Options], offline: Sequence[Options]) -> _SampleTables:
+    kinds = sorted({*answers, *offline})
     place = {kind: number for number, kind in enumerate(kinds)}
-    own_counts, base_counts = (
-        np.bincount([place[kind] for kind in side], minlength=len(kinds)) for side in (own, base)
+    condition_table, baseline_table = (
+        np.bincount([place[kind] for kind in side], minlength=len(kinds))
+        for side in (answers, offline)
     )
-    return _Samples(own_counts, base_counts, indicator_of(kinds))
+    return _SampleTables(condition_table, baseline_table, indicator_of(kinds))
 
 
 def _distance(
-    samples: _Samples,
+    samples: _SampleTables,
     metric: str,
     n_equal: int,
     names: Sequence[str],
     settings: _ComparisonSettings,
-) -> _Distance:
+) -> _DistanceTest:
     statistic = option_distance(metric, samples.names)
     value, expected_same = _at_equal_n(
         samples, statistic, n_equal, generator(settings.seed, "subsample", metric, *names)
     )
     test = permutation_test(
-        samples.own,
+        samples.condition,
         samples.baseline,
         statistic,
         n_permutations=settings.n_permutations,
         random=generator(settings.seed, "permute", metric, *names),
     )
-    return _Distance(value, expected_same, test)
+    return _DistanceTest(value, expected_same, test)
 
 
 def option_distance(metric: str, names: Counts) -> Statistic:
@@ -213,17 +214,19 @@ def total_variation(first: Floats, second: Floats) -> Floats:
 
 
 def _at_equal_n(
-    samples: _Samples, statistic: Statistic, n_equal: int, random: np.random.Generator
+    samples: _SampleTables, statistic: Statistic, n_equal: int, random: np.random.Generator
 ) -> tuple[float, float]:
     """Mean distance of subsamples of `n_equal` answers, and of the same answers dealt at random."""
-    own, base = (
-        subsampled_tables(sample, n_equal, random) for sample in (samples.own, samples.baseline)
+    first, second = (
+        subsampled_tables(sample, n_equal, random)
+        for sample in (samples.condition, samples.baseline)
     )
-    pooled = own + base
-    if (pooled == pooled[0]).all():
-        half = subsampled_tables(pooled[0], n_equal, random)
+    both_sides = first + second
+    if (both_sides == both_sides[0]).all():
+        half = subsampled_tables(both_sides[0], n_equal, random)
     else:
         half = np.concatenate(
-            [subsampled_tables(row, n_equal, random, n_subsamples=1) for row in pooled]
+            [subsampled_tables(table, n_equal, random, n_subsamples=1) for table in both_sides]
         )
-    return float(statistic(own, base).mean()), float(statistic(half, pooled - half).mean())
+    expected_same = statistic(half, both_sides - half)
+    return float(statistic(first, second).mean()), float(expected_same.mean())

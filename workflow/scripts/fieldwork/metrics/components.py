@@ -1,8 +1,8 @@
 """Components of the variance of answers: within a puppet, between puppets, between prompts.
 
 Owns the arrays behind `variance`. A cell is one puppet's answers to one item, m its mean indicator
-vector. Over pairs of answers, half the squared distance has the mean `rerun` within a cell and
-`between` over two puppets' cells of an item; both are unbiased for any numbers of answers, since
+vector. Over pairs of answers, half the squared distance has the mean `var_rerun` within a cell
+and `var_answers` over two puppets' cells of an item. Both are unbiased for any numbers of answers, since
 each puppet counts alike within an item, and each item alike. Offline answers are one cell an item.
 """
 
@@ -19,15 +19,15 @@ from fieldwork.statistics.arrays import Floats, Indices
 class Components(NamedTuple):
     """Mean half squared distance of two answers; NaN where no pair exists."""
 
-    rerun: float
-    between: float
+    var_rerun: float
+    var_answers: float
 
 
 class ComponentArrays(NamedTuple):
     """The same, of several samples or of several items."""
 
-    rerun: Floats
-    between: Floats
+    var_rerun: Floats
+    var_answers: Floats
 
 
 class AnswerLayout(NamedTuple):
@@ -62,7 +62,7 @@ class AnswerLayout(NamedTuple):
 
     @property
     def has_puppets(self) -> bool:
-        """Whether anybody asks."""
+        """Whether the answers have users."""
         return self.puppets != [""]
 
 
@@ -70,8 +70,8 @@ def lay_out(items: Mapping[str, ItemAnswers]) -> AnswerLayout:
     """Put answers into arrays; items without an answer are left out."""
     names = [name for name, answers in items.items() if answers.answers]
     places = [_places(items[name]) for name in names]
-    options = _numbered(option for place in places for option in place)
-    puppets = _numbered(a.puppet for name in names for a in items[name].answers)
+    options = _numbers(option for place in places for option in place)
+    puppets = _numbers(a.puppet for name in names for a in items[name].answers)
     cells: list[tuple[int, int, int]] = []
     entries: list[tuple[int, int]] = []
     lengths: list[int] = []
@@ -104,14 +104,14 @@ def lay_out(items: Mapping[str, ItemAnswers]) -> AnswerLayout:
 
 
 def _places(answers: ItemAnswers) -> dict[str, int]:
-    return _numbered(option for answer in answers.answers for option in answer.options)
+    return _numbers(option for answer in answers.answers for option in answer.options)
 
 
-def _numbered(names: Iterable[str]) -> dict[str, int]:
+def _numbers(names: Iterable[str]) -> dict[str, int]:
     return {name: number for number, name in enumerate(sorted(set(names)))}
 
 
-class _Cells(NamedTuple):
+class _CellValues(NamedTuple):
     """Of each cell: mean length, squared length of its mean vector, and its product with the item's.
 
     `means` are the entries of the mean vectors, one a slot.
@@ -123,7 +123,7 @@ class _Cells(NamedTuple):
     means: Floats
 
 
-def _cells(layout: AnswerLayout) -> _Cells:
+def _cells(layout: AnswerLayout) -> _CellValues:
     counts = _slot_counts(layout, layout.answer_cell)
     means = counts / layout.cell_n[layout.slot_cell]
     # one number for each item and option
@@ -132,7 +132,7 @@ def _cells(layout: AnswerLayout) -> _Cells:
     length = np.bincount(layout.answer_cell, weights=layout.answer_length) / layout.cell_n
     square = np.add.reduceat(means * means, layout.cell_slot)
     cross = np.add.reduceat(means * totals[place], layout.cell_slot)
-    return _Cells(length, square, cross, means)
+    return _CellValues(length, square, cross, means)
 
 
 def _slot_counts(layout: AnswerLayout, answer_cell: Indices) -> Floats:
@@ -140,14 +140,14 @@ def _slot_counts(layout: AnswerLayout, answer_cell: Indices) -> Floats:
     return np.bincount(slots, minlength=len(layout.slot_cell)).astype(np.float64)
 
 
-def _within(layout: AnswerLayout, cells: _Cells) -> Floats:
+def _rerun_distance(layout: AnswerLayout, cells: _CellValues) -> Floats:
     """Mean over the pairs of answers of a cell; NaN for a cell of one."""
     n = np.where(layout.cell_n > 1, layout.cell_n, np.nan)
-    within: Floats = n / (n - 1) * (cells.length - cells.square)
-    return within
+    distance: Floats = n / (n - 1) * (cells.length - cells.square)
+    return distance
 
 
-class _Items(NamedTuple):
+class _ItemSums(NamedTuple):
     """Sums over the cells of each item."""
 
     n: Floats
@@ -155,27 +155,26 @@ class _Items(NamedTuple):
     length: Floats
     square: Floats
     cross: Floats
-    within: Floats
+    rerun: Floats
 
 
-def _items(layout: AnswerLayout, cells: _Cells) -> _Items:
-    within = _within(layout, cells)
-    repeated = layout.cell_n > 1
+def _items(layout: AnswerLayout, cells: _CellValues) -> _ItemSums:
+    is_repeated = layout.cell_n > 1
 
     def add(values: Floats) -> Floats:
         return _sum_by(layout.cell_item, values, len(layout.items))
 
-    return _Items(
+    return _ItemSums(
         n=add(np.ones(len(layout.cell_n))),
-        n_repeated=add(repeated.astype(np.float64)),
+        n_repeated=add(is_repeated.astype(np.float64)),
         length=add(cells.length),
         square=add(cells.square),
         cross=add(cells.cross),
-        within=add(np.where(repeated, within, 0.0)),
+        rerun=add(np.where(is_repeated, _rerun_distance(layout, cells), 0.0)),
     )
 
 
-def _between(n: Floats, length: Floats, pairs: Floats) -> Floats:
+def _distance_of_cells(n: Floats, length: Floats, pairs: Floats) -> Floats:
     """Mean half squared distance over pairs of cells; `pairs` sums products over ordered pairs."""
     distance: Floats = _ratio(length, n) - _ratio(pairs, n * (n - 1))
     return distance
@@ -192,27 +191,27 @@ def split_items(layout: AnswerLayout) -> ComponentArrays:
     if not layout.items:
         return ComponentArrays(np.empty(0), np.empty(0))
     sums = _items(layout, _cells(layout))
-    between = _between(sums.n, sums.length, sums.cross - sums.square)
-    return ComponentArrays(_ratio(sums.within, sums.n_repeated), between)
+    var_answers = _distance_of_cells(sums.n, sums.length, sums.cross - sums.square)
+    return ComponentArrays(_ratio(sums.rerun, sums.n_repeated), var_answers)
 
 
 def split(layout: AnswerLayout) -> Components:
     """Means over the items that have both components.
 
-    Without such an item, `between` alone where there are two puppets, else `rerun` alone.
+    Without such an item, `var_answers` alone where there are two puppets, else `var_rerun` alone.
     """
-    found = split_items(layout)
-    both = np.isfinite(found.rerun) & np.isfinite(found.between)
-    if both.any():
-        return Components(float(found.rerun[both].mean()), float(found.between[both].mean()))
-    if np.isfinite(found.between).any():
-        return Components(float("nan"), _mean(found.between))
-    return Components(_mean(found.rerun), float("nan"))
+    var_rerun, var_answers = split_items(layout)
+    has_both = np.isfinite(var_rerun) & np.isfinite(var_answers)
+    if has_both.any():
+        return Components(float(var_rerun[has_both].mean()), float(var_answers[has_both].mean()))
+    if np.isfinite(var_answers).any():
+        return Components(float("nan"), _mean(var_answers))
+    return Components(_mean(var_rerun), float("nan"))
 
 
 def _mean(values: Floats) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else float("nan")
+    finite = values[np.isfinite(values)]
+    return float(finite.mean()) if len(finite) else float("nan")
 
 
 def leave_one_out(layout: AnswerLayout) -> ComponentArrays:
@@ -222,24 +221,26 @@ def leave_one_out(layout: AnswerLayout) -> ComponentArrays:
     """
     cells = _cells(layout)
     sums = _items(layout, cells)
-    found = split_items(layout)
-    both = np.isfinite(found.rerun) & np.isfinite(found.between)
-    at = layout.cell_item
-    repeated = layout.cell_n > 1
-    within = np.where(repeated, _within(layout, cells), 0.0)
-    rerun = _ratio(sums.within[at] - within, sums.n_repeated[at] - repeated)
-    pairs = sums.cross[at] - 2 * cells.cross + cells.square - (sums.square[at] - cells.square)
-    between = _between(sums.n[at] - 1, sums.length[at] - cells.length, pairs)
-    used = both[at]
+    arrays = split_items(layout)
+    has_both = np.isfinite(arrays.var_rerun) & np.isfinite(arrays.var_answers)
+    item = layout.cell_item
+    is_repeated = layout.cell_n > 1
+    rerun = np.where(is_repeated, _rerun_distance(layout, cells), 0.0)
+    var_rerun = _ratio(sums.rerun[item] - rerun, sums.n_repeated[item] - is_repeated)
+    pairs = sums.cross[item] - 2 * cells.cross + cells.square - (sums.square[item] - cells.square)
+    var_answers = _distance_of_cells(sums.n[item] - 1, sums.length[item] - cells.length, pairs)
+    parts = zip(split(layout), (var_rerun, var_answers), arrays, strict=True)
     return ComponentArrays(
         *(
-            mean + _by_puppet(layout, np.where(used, moved - whole[at], 0.0)) / both.sum()
-            for mean, moved, whole in zip(split(layout), (rerun, between), found, strict=True)
+            mean
+            + _sum_by_puppet(layout, np.where(has_both[item], rest - full[item], 0.0))
+            / has_both.sum()
+            for mean, rest, full in parts
         )
     )
 
 
-def _by_puppet(layout: AnswerLayout, values: Floats) -> Floats:
+def _sum_by_puppet(layout: AnswerLayout, values: Floats) -> Floats:
     return _sum_by(layout.cell_puppet, values, layout.n_puppets)
 
 
@@ -251,23 +252,24 @@ def prompt_variance(layout: AnswerLayout) -> float:
     """Half the mean squared distance of two items' mean answers, unbiased; NaN for one item.
 
     Products of mean vectors are taken over pairs of different puppets, as one puppet's answers to
-    two items may hang together; offline over all pairs.
+    two items may be correlated; offline over all pairs.
     """
-    found = split_items(layout)
-    inner = found.between if layout.has_puppets else found.rerun
-    known = np.isfinite(inner)
-    if known.sum() < 2:
+    var_rerun, var_answers = split_items(layout)
+    item_variance = var_answers if layout.has_puppets else var_rerun
+    is_finite = np.isfinite(item_variance)
+    n_items = float(is_finite.sum())
+    if n_items < 2:
         return float("nan")
     cells = _cells(layout)
     sums = _items(layout, cells)
-    same_item = float((_ratio(sums.length, sums.n) - inner)[known].mean())
-    weight = np.where(known, _ratio(np.ones(len(known)), sums.n), 0.0)[layout.cell_item]
+    same_item = float((_ratio(sums.length, sums.n) - item_variance)[is_finite].mean())
+    weight = np.where(is_finite, _ratio(np.ones(len(is_finite)), sums.n), 0.0)[layout.cell_item]
     spread = cells.means * weight[layout.slot_cell]
     products = _off_diagonal(layout, spread, layout.cell_item * 0, layout.cell_item)
-    chances = float(known.sum()) * (float(known.sum()) - 1)
+    chances = n_items * (n_items - 1)
     if layout.has_puppets:
         products -= _off_diagonal(layout, spread, layout.cell_puppet, np.arange(len(weight)))
-        chances -= float((_by_puppet(layout, weight) ** 2).sum() - (weight**2).sum())
+        chances -= float((_sum_by_puppet(layout, weight) ** 2).sum() - (weight**2).sum())
     return same_item - products / chances if chances > 0 else float("nan")
 
 
@@ -286,23 +288,23 @@ def permuted_rerun(
 ) -> Floats:
     """The rerun component with the answers to each item dealt to its puppets at random.
 
-    If nobody's answers differ from anybody's, all deals are equally likely.
+    If who asks makes no difference, all deals are equally likely.
     """
-    found = split_items(layout)
-    both = np.isfinite(found.rerun) & np.isfinite(found.between)
-    repeated = layout.cell_n > 1
-    share = _ratio(np.ones(len(both)), _items(layout, _cells(layout)).n_repeated)
-    n = np.where(repeated, layout.cell_n, 2).astype(np.float64)
-    weight = np.where(repeated & both[layout.cell_item], n / (n - 1), 0.0)
-    weight = weight * np.nan_to_num(share)[layout.cell_item] / both.sum()
+    var_rerun, var_answers = split_items(layout)
+    has_both = np.isfinite(var_rerun) & np.isfinite(var_answers)
+    is_repeated = layout.cell_n > 1
+    share = _ratio(np.ones(len(has_both)), _items(layout, _cells(layout)).n_repeated)
+    n = np.where(is_repeated, layout.cell_n, 2).astype(np.float64)
+    weight = np.where(is_repeated & has_both[layout.cell_item], n / (n - 1), 0.0)
+    weight = weight * np.nan_to_num(share)[layout.cell_item] / has_both.sum()
     item = layout.cell_item[layout.answer_cell].astype(np.float64)
-    drawn = np.empty(n_permutations)
-    dealt = np.empty_like(layout.answer_cell)
+    components = np.empty(n_permutations)
+    cell_of = np.empty_like(layout.answer_cell)
     for k in range(n_permutations):
         # answers lie in order of items, so that adding less than 1 shuffles within an item
-        dealt[np.argsort(item + random.random(len(item)))] = layout.answer_cell
-        counts = _slot_counts(layout, dealt)
+        cell_of[np.argsort(item + random.random(len(item)))] = layout.answer_cell
+        counts = _slot_counts(layout, cell_of)
         squares = np.add.reduceat(counts * counts, layout.cell_slot)
-        lengths = np.bincount(dealt, weights=layout.answer_length, minlength=len(weight))
-        drawn[k] = float((weight * (lengths / n - squares / (n * n))).sum())
-    return drawn
+        lengths = np.bincount(cell_of, weights=layout.answer_length, minlength=len(weight))
+        components[k] = float((weight * (lengths / n - squares / (n * n))).sum())
+    return components

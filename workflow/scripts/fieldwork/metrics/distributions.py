@@ -1,8 +1,8 @@
 """How the answers to choice items spread over the letters.
 
-Owns the answer shares of each cell (model, task, condition, item), and the reading of choice answers
-and their items. Letters are the flexible reading. Responses that failed are no data and are left out;
-refused and unreadable ones count as `unknown`.
+Owns the answer shares of each item under each condition, and how choice answers and their items are
+read. Letters are the flexible reading. Responses that failed are no data and are left out; refused and
+unreadable ones count as `unknown`.
 """
 
 import math
@@ -19,7 +19,7 @@ from fieldwork.records.parsing import UNKNOWN
 from fieldwork.statistics.intervals import wilson_interval
 
 
-class Question(NamedTuple):
+class ChoiceItem(NamedTuple):
     """What the metrics need of a choice item."""
 
     letters: str
@@ -34,89 +34,95 @@ class QuestionKey(NamedTuple):
     item_id: str
 
 
-class _Cell(NamedTuple):
+class ChoiceArm(NamedTuple):
+    """A model's answers to the choice items of a task, under one condition."""
+
     model: str
     task: str
     condition: str
-    item_id: str
 
-    def question(self) -> QuestionKey:
-        return QuestionKey(self.task, self.item_id)
+
+class _ItemLetters(NamedTuple):
+    """How often each letter is given to an item: by all answers, and by each puppet."""
+
+    counts: Counter[str]
+    counts_by_puppet: dict[str, Counter[str]]
 
 
 def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[AnswerShare]:
-    """One row for each letter of each cell, never given ones and `unknown` included.
+    """One row for each letter of each item and condition; letters without an answer have one too.
 
-    The denominator is all responses of the cell; puppets who answer unequally often count alike. A
-    letter the item does not have is `unknown`.
-    A cell without responses has no rows. Order: model, task, condition, item, letter.
+    A letter that the item does not have is `unknown`, which has a row too. The denominator is all
+    responses; puppets who answer unequally often count alike. An item without responses has no rows.
+    Order: model, task, condition, item, letter.
 
     Raises:
         StudyError: an answer's item is missing from `items`, or is there with two meanings.
     """
-    given = choice_answers(answers, "letter", "puppet_id")
-    questions = read_questions(items, sorted(set(given["task"])))
-    counts: dict[_Cell, Counter[str]] = {}
-    own: dict[_Cell, dict[str, Counter[str]]] = {}
-    for row in given.itertuples(index=False, name=None):
-        cell = _Cell(row[0], row[1], row[2], row[3])
-        letter = text_or_none(row[4])
-        known = letter is not None and letter in find_question(questions, cell.question()).letters
-        answer = str(letter) if known else UNKNOWN
-        counts.setdefault(cell, Counter())[answer] += 1
-        puppet = text_or_none(row[5])
-        if puppet is not None:
-            own.setdefault(cell, {}).setdefault(puppet, Counter())[answer] += 1
+    choices = choice_answers(answers, "letter", "puppet_id")
+    questions = read_questions(items, sorted(set(choices["task"])))
+    letters_by_item: dict[tuple[ChoiceArm, str], _ItemLetters] = {}
+    for model, task, condition, item, letter, puppet in choices.itertuples(index=False, name=None):
+        question = find_question(questions, QuestionKey(task, item))
+        is_valid = isinstance(letter, str) and letter in question.letters
+        answer = letter if is_valid else UNKNOWN
+        key = (ChoiceArm(model, task, condition), item)
+        letters = letters_by_item.setdefault(key, _ItemLetters(Counter(), {}))
+        letters.counts[answer] += 1
+        if isinstance(puppet, str):
+            letters.counts_by_puppet.setdefault(puppet, Counter())[answer] += 1
     return [
         row
-        for cell in sorted(counts)
+        for (arm, item), letters in sorted(letters_by_item.items(), key=lambda entry: entry[0])
         for row in _answer_shares(
-            cell, counts[cell], own.get(cell, {}), find_question(questions, cell.question())
+            arm, item, letters, find_question(questions, QuestionKey(arm.task, item))
         )
     ]
 
 
 def _answer_shares(
-    cell: _Cell, counts: Counter[str], own: Mapping[str, Counter[str]], question: Question
+    arm: ChoiceArm, item: str, letters: _ItemLetters, question: ChoiceItem
 ) -> Iterator[AnswerShare]:
-    total = counts.total()
-    # answers of one puppet hang together: at worst they are one answer
-    units = len(own) or total
+    counts, n_responses = letters.counts, letters.counts.total()
+    # answers of one puppet are correlated: at worst they are one answer
+    n_units = len(letters.counts_by_puppet) or n_responses
     for answer in [*question.letters, UNKNOWN]:
-        share = _share(answer, counts, own)
-        interval = wilson_interval(counts[answer] if units == total else share * units, units)
+        share = _share(answer, letters)
+        n_named = counts[answer] if n_units == n_responses else share * n_units
+        interval = wilson_interval(n_named, n_units)
         yield AnswerShare(
-            model=cell.model,
-            task=cell.task,
-            condition=cell.condition,
-            item_id=cell.item_id,
+            model=arm.model,
+            task=arm.task,
+            condition=arm.condition,
+            item_id=item,
             answer=answer,
             is_correct=answer == question.gold,
             n_answers=counts[answer],
-            n_responses=total,
+            n_responses=n_responses,
             share=share,
             ci_low=interval.low,
             ci_high=interval.high,
         )
 
 
-def _share(answer: str, counts: Counter[str], own: Mapping[str, Counter[str]]) -> float:
+def _share(answer: str, letters: _ItemLetters) -> float:
     """Share of the responses; where puppets answer unequally often, the mean of the puppets' shares."""
-    if len({given.total() for given in own.values()}) < 2:
-        return counts[answer] / counts.total()
-    return math.fsum(given[answer] / given.total() for given in own.values()) / len(own)
+    by_puppet = letters.counts_by_puppet.values()
+    if len({counts.total() for counts in by_puppet}) < 2:
+        return letters.counts[answer] / letters.counts.total()
+    return math.fsum(counts[answer] / counts.total() for counts in by_puppet) / len(by_puppet)
 
 
 def choice_answers(answers: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """Choice answers that arrived, with columns model, task, condition, item_id, then `columns`."""
+    """Choice answers without failed responses: model, task, condition, item_id, then `columns`."""
     names = ["model", "task", "condition", "item_id", *columns]
     if answers.empty:
         return pd.DataFrame(columns=names)
-    arrived = (answers["kind"] == "choice") & (answers["outcome"] != "failed")
-    return answers.loc[arrived, names]
+    is_choice = (answers["kind"] == "choice") & (answers["outcome"] != "failed")
+    return answers.loc[is_choice, names]
 
 
-def read_questions(items: pd.DataFrame, tasks: list[str]) -> dict[QuestionKey, Question]:
+def read_questions(items: pd.DataFrame, tasks: list[str]) -> dict[QuestionKey, ChoiceItem]:
     """Choice items by task and id.
 
     Item tables do not say which task they belong to. Where `items` has a column `task` it decides;
@@ -129,11 +135,13 @@ def read_questions(items: pd.DataFrame, tasks: list[str]) -> dict[QuestionKey, Q
         return {}
     choices = items[items["kind"] == "choice"]
     names = ["item_id", "choices", "gold", "subject"] + ["task"] * ("task" in choices.columns)
-    questions: dict[QuestionKey, Question] = {}
-    for item_id, options, gold, subject, *own in choices[names].itertuples(index=False, name=None):
+    questions: dict[QuestionKey, ChoiceItem] = {}
+    for item_id, options, gold, subject, *task_of in choices[names].itertuples(
+        index=False, name=None
+    ):
         letters = ascii_uppercase[: len(options)]
-        question = Question(letters, text_or_none(gold), text_or_none(subject))
-        for task in own or tasks:
+        question = ChoiceItem(letters, text_or_none(gold), text_or_none(subject))
+        for task in task_of or tasks:
             if questions.setdefault(QuestionKey(task, item_id), question) != question:
                 raise StudyError(
                     f"items: {item_id} is in the tables twice with different gold, subject or "
@@ -142,7 +150,7 @@ def read_questions(items: pd.DataFrame, tasks: list[str]) -> dict[QuestionKey, Q
     return questions
 
 
-def find_question(questions: Mapping[QuestionKey, Question], key: QuestionKey) -> Question:
+def find_question(questions: Mapping[QuestionKey, ChoiceItem], key: QuestionKey) -> ChoiceItem:
     """The item an answer belongs to.
 
     Raises:

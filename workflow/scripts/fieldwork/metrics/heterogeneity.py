@@ -55,7 +55,7 @@ _NOTHING = 1e-9
 """Widths below this are rounding."""
 
 
-class _Estimate(NamedTuple):
+class _BoundedEstimate(NamedTuple):
     value: float
     interval: Interval | None
 
@@ -117,7 +117,7 @@ def _measure(
         )
 
 
-def _no_interval(metric: str, estimate: _Estimate, n_answers: int) -> str | None:
+def _no_interval(metric: str, estimate: _BoundedEstimate, n_answers: int) -> str | None:
     if estimate.interval is not None:
         return None
     if metric in WITHOUT_INTERVAL:
@@ -127,7 +127,7 @@ def _no_interval(metric: str, estimate: _Estimate, n_answers: int) -> str | None
 
 def _estimates(
     answers: Sequence[Options], n_equal: int, random: np.random.Generator
-) -> dict[str, _Estimate]:
+) -> dict[str, _BoundedEstimate]:
     indicator = indicator_of(answers)
     n_answers, counts = len(indicator), indicator.sum(axis=0, keepdims=True)
     unique = float(rarefaction_table(n_answers, n_equal)[counts].sum())
@@ -139,28 +139,30 @@ def _estimates(
     highest = math.log2(n_equal * max(len(options) for options in answers))
     shares = _estimate(top5, halves[0], Interval(0.0, 1.0))
     return {
-        "unique_items": _Estimate(unique, None),
+        "unique_items": _BoundedEstimate(unique, None),
         "top5_share": shares,
         "one_minus_top5_share": _complement(shares),
         "entropy_bits": _estimate(entropy, halves[1], Interval(0.0, highest)),
-        "chao2_items": _Estimate(float(chao2(totals, n_equal).mean()), None),
-        "miller_madow_bits": _Estimate(float(miller_madow_bits(totals).mean()), None),
-        "chao_shen_bits": _Estimate(float(chao_shen_bits(totals).mean()), None),
+        "chao2_items": _BoundedEstimate(float(chao2(totals, n_equal).mean()), None),
+        "miller_madow_bits": _BoundedEstimate(float(miller_madow_bits(totals).mean()), None),
+        "chao_shen_bits": _BoundedEstimate(float(chao_shen_bits(totals).mean()), None),
     }
 
 
-def _estimate(value: float, half: float, bounds: Interval) -> _Estimate:
+def _estimate(value: float, half: float, bounds: Interval) -> _BoundedEstimate:
     """An interval without width would say that nothing is uncertain."""
     if not half > _NOTHING:
-        return _Estimate(value, None)
+        return _BoundedEstimate(value, None)
     low, high = max(bounds.low, value - half), min(bounds.high, value + half)
-    return _Estimate(value, Interval(min(low, value), max(high, value)))
+    return _BoundedEstimate(value, Interval(min(low, value), max(high, value)))
 
 
-def _complement(share: _Estimate) -> _Estimate:
+def _complement(share: _BoundedEstimate) -> _BoundedEstimate:
     if share.interval is None:
-        return _Estimate(1 - share.value, None)
-    return _Estimate(1 - share.value, Interval(1 - share.interval.high, 1 - share.interval.low))
+        return _BoundedEstimate(1 - share.value, None)
+    return _BoundedEstimate(
+        1 - share.value, Interval(1 - share.interval.high, 1 - share.interval.low)
+    )
 
 
 def influences(orders: Indices, n_equal: int, indicator: Counts) -> Floats:

@@ -1,4 +1,4 @@
-"""Which letters a condition gives that the baseline never gave, beside what fresh reruns alone give.
+"""Letters that a condition gives and the baseline never gave, beside those of further reruns alone.
 
 Owns the share of choice items with a new letter, its interval, and its excess over a control arm of
 further offline reruns, with a test. Letters are the flexible reading; responses that failed are no
@@ -13,62 +13,61 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from fieldwork.errors import StudyError
-from fieldwork.metrics.distributions import choice_answers, text_or_none
+from fieldwork.metrics.distributions import ChoiceArm, choice_answers, text_or_none
 from fieldwork.records.metrics import Novelty
-from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.families import holm
-from fieldwork.statistics.intervals import Interval, student_quantile, wilson_interval
-from fieldwork.statistics.permutation import p_value_of_first, unit_splits
+from fieldwork.statistics.arrays import Flags, Floats
+from fieldwork.statistics.families import correct_rows
+from fieldwork.statistics.intervals import (
+    Interval,
+    jackknife_variance,
+    student_interval,
+    student_quantile,
+    welch_freedom,
+    wilson_interval,
+)
+from fieldwork.statistics.permutation import p_value_of_first, require_permutations, unit_splits
 from fieldwork.statistics.richness import rarefaction_table
 from fieldwork.statistics.seeds import generator
 
 _Givers = dict[str, set[str]]
-"""Who gave each letter; empty text where nobody asks."""
+"""Puppets that give each letter; an empty text without a user."""
 
-_Letters = dict[str, dict[str, str | None]]
+_UnitLetters = dict[str, dict[str, str | None]]
 """A unit's letter by item; None where it cannot be read."""
 
 _NOTHING = 1e-12
-_NONE: Mapping[str, Any] = {
+_NO_EXCESS: Mapping[str, Any] = {
     "n_equal": None, "n_items_equal": None, "share_equal": None, "control_share": None,
     "excess": None, "excess_low": None, "excess_high": None, "p_value": None, "p_holm": None,
     "n_permutations": None,
 }  # fmt: skip
 
 
-class _Arm(NamedTuple):
-    model: str
-    task: str
-    condition: str
-
-
-class _Plan(NamedTuple):
+class _NoveltySettings(NamedTuple):
     baseline: str
     control: str | None
     n_permutations: int
     seed: int
 
 
-class _Answers(NamedTuple):
+class _ArmLetters(NamedTuple):
     """All letters of an arm by item, and the letters that stand for its units."""
 
     givers: dict[str, _Givers]
-    units: _Letters
+    units: _UnitLetters
 
 
-class Sides(NamedTuple):
+class NewLetters(NamedTuple):
     """Which units give a new letter to which items: shape (units, items), 0 and 1."""
 
-    here: Floats
+    condition: Floats
     control: Floats
 
     @property
     def n_equal(self) -> int:
         """Units both sides are brought to."""
-        return min(len(self.here), len(self.control))
+        return min(len(self.condition), len(self.control))
 
 
 def measure_novelty(
@@ -82,77 +81,83 @@ def measure_novelty(
     """Share of items with a readable letter that is absent from the baseline's letters.
 
     One row for each model, task and condition other than the baseline. Items without a readable
-    letter on either side are left out of the denominator. `control` names a condition of fresh
+    letter on either side are left out of the denominator. `control` names a condition of further
     offline reruns; without one there is no excess. P-values are corrected over the conditions of a
     model and task.
 
     Raises:
         StudyError: no permutations.
     """
-    if n_permutations < 1:
-        raise StudyError(
-            f"metrics.permutations is {n_permutations}: a test needs at least 1; raise it"
-        )
-    plan = _Plan(baseline, control, n_permutations, seed)
-    arms = _read(answers)
-    rows = [
-        replace(_novelty(arm, arms[arm], offline, plan), **_beside_control(arm, arms, plan))
-        for arm in sorted(arms)
-        if arm.condition != baseline
-        for offline in [arms.get(arm._replace(condition=baseline))]
-    ]
-    return _corrected([_with_reason(row, plan) for row in rows])
+    require_permutations(n_permutations)
+    settings = _NoveltySettings(baseline, control, n_permutations, seed)
+    arms = _read_letters(answers)
+    rows = []
+    for arm in sorted(arms):
+        if arm.condition != baseline:
+            offline = arms.get(arm._replace(condition=baseline))
+            row = _novelty(arm, arms[arm], offline, settings)
+            rows.append(replace(row, **_beside_control(arm, arms, settings)))
+    rows = [_with_reason(row, settings) for row in rows]
+    return correct_rows(rows, lambda row: (row.model, row.task))
 
 
-def _read(answers: pd.DataFrame) -> dict[_Arm, _Answers]:
-    arms: dict[_Arm, _Answers] = {}
-    given = choice_answers(answers, "letter", "puppet_id", "replicate")
+def _read_letters(answers: pd.DataFrame) -> dict[ChoiceArm, _ArmLetters]:
+    arms: dict[ChoiceArm, _ArmLetters] = {}
+    choices = choice_answers(answers, "letter", "puppet_id", "replicate")
     # of a puppet's answers to an item the first stands for it
-    for row in given.sort_values("replicate", kind="stable").itertuples(index=False, name=None):
-        arm = arms.setdefault(_Arm(row[0], row[1], row[2]), _Answers({}, {}))
+    choices = choices.sort_values("replicate", kind="stable")
+    for row in choices.itertuples(index=False, name=None):
+        letters = arms.setdefault(ChoiceArm(row[0], row[1], row[2]), _ArmLetters({}, {}))
         item, letter, puppet = row[3], text_or_none(row[4]), text_or_none(row[5])
         if letter is not None:
-            arm.givers.setdefault(item, {}).setdefault(letter, set()).add(puppet or "")
+            letters.givers.setdefault(item, {}).setdefault(letter, set()).add(puppet or "")
         unit = puppet if puppet else f"rerun {row[6]}"
-        arm.units.setdefault(unit, {}).setdefault(item, letter)
+        letters.units.setdefault(unit, {}).setdefault(item, letter)
     return arms
 
 
-def _novelty(arm: _Arm, answers: _Answers, offline: _Answers | None, plan: _Plan) -> Novelty:
-    given, known = answers.givers, offline.givers if offline else {}
-    shared = [item for item in given if item in known]
-    givers = [[given[item][x] for x in given[item].keys() - known[item].keys()] for item in shared]
-    puppets = {who for item in given.values() for of in item.values() for who in of} - {""}
-    interval = _novelty_interval(givers, sorted(puppets)) if shared else None
-    n_novel = sum(1 for of in givers if of)
+def _novelty(
+    arm: ChoiceArm, letters: _ArmLetters, offline: _ArmLetters | None, settings: _NoveltySettings
+) -> Novelty:
+    givers, offline_givers = letters.givers, offline.givers if offline else {}
+    items = [item for item in givers if item in offline_givers]
+    new_givers = [
+        [givers[item][letter] for letter in givers[item].keys() - offline_givers[item].keys()]
+        for item in items
+    ]
+    puppets = {p for item in givers.values() for names in item.values() for p in names} - {""}
+    interval = _novelty_interval(new_givers, sorted(puppets)) if items else None
+    n_novel = sum(1 for letter_givers in new_givers if letter_givers)
     return Novelty(
         model=arm.model,
         task=arm.task,
         condition=arm.condition,
-        baseline=plan.baseline,
-        n_items=len(shared),
+        baseline=settings.baseline,
+        n_items=len(items),
         n_novel=n_novel,
-        share=n_novel / len(shared) if shared else None,
+        share=n_novel / len(items) if items else None,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
-        control=plan.control,
-        **_NONE,
-        reason=None if shared else _no_novelty(plan.baseline, offline),
+        control=settings.control,
+        **_NO_EXCESS,
+        reason=None if items else _no_novelty(settings.baseline, offline),
     )
 
 
 def _novelty_interval(givers: Sequence[Sequence[set[str]]], puppets: Sequence[str]) -> Interval:
     """The wider reach of Wilson's interval over items and the jackknife over puppets.
 
-    `givers` holds, for each item, who gave each of its new letters. Puppets answer all items, so
-    that the items are not independent draws.
+    `givers` holds, for each item, the puppets that give each of its new letters. Puppets answer all
+    items, so that the items are not independent draws.
     """
-    n_items, n_novel = len(givers), sum(1 for of in givers if of)
+    n_items, n_novel = len(givers), sum(1 for letter_givers in givers if letter_givers)
     wilson = wilson_interval(n_novel, n_items)
     if len(puppets) < 2:
         return wilson
-    lost = Counter(next(iter(who)) for of in givers if len(who := set().union(*of)) == 1 and of)
-    losses = [lost[puppet] / n_items for puppet in puppets]
+    # an item with a single giver is no longer novel without it
+    single_givers = [names for item in givers if len(names := set[str]().union(*item)) == 1]
+    n_losses = Counter(next(iter(names)) for names in single_givers)
+    losses = [n_losses[puppet] / n_items for puppet in puppets]
     mean = math.fsum(losses) / len(losses)
     squares = math.fsum((loss - mean) ** 2 for loss in losses)
     error = math.sqrt((len(puppets) - 1) / len(puppets) * squares)
@@ -162,42 +167,47 @@ def _novelty_interval(givers: Sequence[Sequence[set[str]]], puppets: Sequence[st
     )
 
 
-def _no_novelty(baseline: str, offline: _Answers | None) -> str:
+def _no_novelty(baseline: str, offline: _ArmLetters | None) -> str:
     if offline is None:
         return f"there are no answers under the baseline condition {baseline}"
     return f"no item has a readable letter both here and under the baseline condition {baseline}"
 
 
-def _beside_control(arm: _Arm, arms: Mapping[_Arm, _Answers], plan: _Plan) -> Mapping[str, Any]:
-    offline = arms.get(arm._replace(condition=plan.baseline))
-    control = arms.get(arm._replace(condition=plan.control)) if plan.control else None
+def _beside_control(
+    arm: ChoiceArm, arms: Mapping[ChoiceArm, _ArmLetters], settings: _NoveltySettings
+) -> Mapping[str, Any]:
+    offline = arms.get(arm._replace(condition=settings.baseline))
+    control = arms.get(arm._replace(condition=settings.control)) if settings.control else None
     if offline is None or control is None:
-        return _NONE
+        return _NO_EXCESS
     trio = [arms[arm], control, offline]
-    items = sorted(set.intersection(*(set(answers.givers) for answers in trio)))
+    items = sorted(set.intersection(*(set(letters.givers) for letters in trio)))
     if not items:
-        return _NONE
-    known = {item: set(offline.givers[item]) for item in items}
-    sides = Sides(_new(arms[arm].units, known), _new(control.units, known))
-    m = sides.n_equal
-    here, there = (_expected(side, m) for side in sides)
-    told: dict[str, Any] = {
-        **_NONE,
-        "n_equal": m,
+        return _NO_EXCESS
+    baseline_letters = {item: set(offline.givers[item]) for item in items}
+    sides = NewLetters(
+        _new_letters(arms[arm].units, baseline_letters),
+        _new_letters(control.units, baseline_letters),
+    )
+    n_equal = sides.n_equal
+    share, control_share = (_expected_share(side, n_equal) for side in sides)
+    columns: dict[str, Any] = {
+        **_NO_EXCESS,
+        "n_equal": n_equal,
         "n_items_equal": len(items),
-        "share_equal": here,
-        "control_share": there,
+        "share_equal": share,
+        "control_share": control_share,
     }
-    if arm.condition == plan.control:
-        return told
+    if arm.condition == settings.control:
+        return columns
     interval = excess_interval(sides)
     splits = unit_splits(
         *map(len, sides),
-        n_permutations=plan.n_permutations,
-        random=generator(plan.seed, "novelty", *arm),
+        n_permutations=settings.n_permutations,
+        random=generator(settings.seed, "novelty", *arm),
     )
-    return told | {
-        "excess": here - there,
+    return columns | {
+        "excess": share - control_share,
         "excess_low": interval.low if interval else None,
         "excess_high": interval.high if interval else None,
         "p_value": p_value_of_first(excess_of_splits(sides, splits.first)),
@@ -205,91 +215,73 @@ def _beside_control(arm: _Arm, arms: Mapping[_Arm, _Answers], plan: _Plan) -> Ma
     }
 
 
-def _new(units: _Letters, known: Mapping[str, set[str]]) -> Floats:
+def _new_letters(units: _UnitLetters, baseline_letters: Mapping[str, set[str]]) -> Floats:
+    def is_new(item: str, letter: str | None) -> bool:
+        return letter is not None and letter not in baseline_letters[item]
+
     return np.array(
         [
-            [
-                (letter := given.get(item)) is not None and letter not in known[item]
-                for item in known
-            ]
-            for _, given in sorted(units.items())
+            [is_new(item, letters.get(item)) for item in baseline_letters]
+            for _, letters in sorted(units.items())
         ],
         dtype=np.float64,
     )
 
 
-def _expected(new: Floats, size: int) -> float:
+def _expected_share(new_letters: Floats, size: int) -> float:
     """Expected share of items to which `size` of the units give a new letter, over all choices."""
-    return float(_chances(len(new), size)[new.sum(axis=0).astype(np.int64)].mean())
+    counts = new_letters.sum(axis=0).astype(np.int64)
+    return float(rarefaction_table(len(new_letters), size)[counts].mean())
 
 
-def _chances(units: int, size: int) -> Floats:
-    """Chance that one of `size` units is among the k that give a new letter: k = 0..units."""
-    return rarefaction_table(units, size)
-
-
-def excess_of_splits(sides: Sides, first: NDArray[np.bool_]) -> Floats:
-    """The excess with units dealt anew, at the same numbers: `first` has shape (splits, units)."""
-    pooled = np.concatenate(sides)
-    counts = first.astype(np.float64) @ pooled
-    dealt = (counts, pooled.sum(axis=0) - counts)
+def excess_of_splits(sides: NewLetters, first: Flags) -> Floats:
+    """The excess with units dealt at random, at the same numbers: `first` has shape (splits, units)."""
+    units = np.concatenate(sides)
+    counts = first.astype(np.float64) @ units
     shares = [
-        _chances(len(side), sides.n_equal)[count.astype(np.int64)].mean(axis=1)
-        for side, count in zip(sides, dealt, strict=True)
+        rarefaction_table(len(side), sides.n_equal)[count.astype(np.int64)].mean(axis=1)
+        for side, count in zip(sides, (counts, units.sum(axis=0) - counts), strict=True)
     ]
     excess: Floats = shares[0] - shares[1]
     return excess
 
 
-def excess_interval(sides: Sides) -> Interval | None:
+def excess_interval(sides: NewLetters) -> Interval | None:
     """Jackknife over the units of both sides, items fixed; Student's t with Satterthwaite's freedom.
 
     None with fewer than two units on a side, or where none makes a difference.
     """
-    if min(len(side) for side in sides) < 2:
+    if min(map(len, sides)) < 2:
         return None
-    m = sides.n_equal
-    parts = [_jackknife_square(side, m) for side in sides]
-    if sum(parts) < _NOTHING**2:
+    variances = [_variance(side, sides.n_equal) for side in sides]
+    if sum(variances) < _NOTHING**2:
         return None
-    freedom = sum(parts) ** 2 / sum(
-        part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True)
-    )
-    excess = _expected(sides.here, m) - _expected(sides.control, m)
-    half = student_quantile(freedom) * math.sqrt(sum(parts))
-    return Interval(max(-1.0, excess - half), min(1.0, excess + half))
+    freedom = welch_freedom(variances, [len(side) - 1 for side in sides])
+    shares = [_expected_share(side, sides.n_equal) for side in sides]
+    low, high = student_interval(shares[0] - shares[1], math.sqrt(sum(variances)), freedom)
+    return Interval(max(-1.0, low), min(1.0, high))
 
 
-def _jackknife_square(new: Floats, size: int) -> float:
-    """Squared standard error of `_expected`: (n - 1) / n * the squares of the leave-one-outs."""
-    n = len(new)
-    left = (new.sum(axis=0) - new).astype(np.int64)
-    shares = _chances(n - 1, min(size, n - 1))[left].mean(axis=1)
-    return float((n - 1) / n * ((shares - shares.mean()) ** 2).sum())
+def _variance(new_letters: Floats, size: int) -> float:
+    """The jackknife's variance of `_expected_share` over units."""
+    n_rest = len(new_letters) - 1
+    counts = (new_letters.sum(axis=0) - new_letters).astype(np.int64)
+    shares = rarefaction_table(n_rest, min(size, n_rest))[counts].mean(axis=1)
+    return float(jackknife_variance(shares))
 
 
-def _with_reason(row: Novelty, plan: _Plan) -> Novelty:
+def _with_reason(row: Novelty, settings: _NoveltySettings) -> Novelty:
     if row.share is None:
         return row
-    why = None
-    if plan.control is None:
-        why = f"no excess: no selected condition has `after: {plan.baseline}`"
-    elif row.condition == plan.control:
-        why = "no excess: this is the control"
+    reason = None
+    if settings.control is None:
+        reason = f"no excess: no selected condition has `after: {settings.baseline}`"
+    elif row.condition == settings.control:
+        reason = "no excess: this is the control"
     elif row.control_share is None:
-        why = f"no excess: the control {plan.control} shares no readable item"
+        reason = f"no excess: the control {settings.control} shares no readable item"
     elif row.excess_low is None:
-        why = "no interval of the excess: there are no two units a side, or none makes a difference"
-    return replace(row, reason=why)
-
-
-def _corrected(rows: Sequence[Novelty]) -> list[Novelty]:
-    """Holm's correction over the conditions of a model and task."""
-    done: list[Novelty] = []
-    for key in sorted({(row.model, row.task) for row in rows}):
-        family = [row for row in rows if (row.model, row.task) == key]
-        tested = [row for row in family if row.p_value is not None]
-        corrected = holm([row.p_value for row in tested if row.p_value is not None])
-        done += [replace(row, p_holm=p) for row, p in zip(tested, corrected, strict=True)]
-        done += [row for row in family if row.p_value is None]
-    return sorted(done, key=lambda row: (row.model, row.task, row.condition))
+        reason = (
+            "no interval of the excess: there are no two units a side, or none makes a difference"
+        )
+    return replace(row, reason=reason)

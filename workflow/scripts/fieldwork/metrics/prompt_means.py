@@ -121,16 +121,15 @@ def _rows(
     n_equal: int,
     baseline: str,
 ) -> Iterator[PromptMean]:
-    shared = [item for item in prompts if item in offline]
-    own, base = [prompts[item] for item in shared], [offline[item] for item in shared]
-    means = (mean_over(own), mean_over(base)) if shared else None
+    items = [item for item in prompts if item in offline]
+    sides = [[side[item] for item in items] for side in (prompts, offline)]
+    means = (mean_over(sides[0]), mean_over(sides[1])) if items else None
     is_compared = means is not None and arm.condition != baseline
     for place, metric in enumerate(METRICS):
-        mean = _test(means[0], None, place) if means else None
-        test = _test(*means, place) if means and is_compared else None
+        mean = _student_test(means[0], None, place) if means else None
+        test = _student_test(*means, place) if means and is_compared else None
         n_higher = sum(
-            bool(a.values[place] > b.values[place] + _NOTHING)
-            for a, b in zip(own, base, strict=True)
+            bool(a.values[place] > b.values[place] + _NOTHING) for a, b in zip(*sides, strict=True)
         )
         yield PromptMean(
             model=arm.model,
@@ -147,12 +146,12 @@ def _rows(
             p_value=test.p_value if test else None,
             p_holm=None,
             n_higher=n_higher if is_compared else None,
-            n_items=len(shared),
+            n_items=len(items),
             n_equal=n_equal,
-            n_units=_n_units(own),
-            n_units_baseline=_n_units(base),
-            unit="puppet" if any(any(p.puppets) for p in own) else "response",
-            reason=_no_test(arm, mean, test, baseline) if shared else _no_mean(prompts, baseline),
+            n_units=_n_units(sides[0]),
+            n_units_baseline=_n_units(sides[1]),
+            unit="puppet" if any(any(p.puppets) for p in sides[0]) else "response",
+            reason=_no_test(arm, mean, test, baseline) if items else _no_mean(prompts, baseline),
         )
 
 
@@ -202,7 +201,7 @@ def mean_over(prompts: Sequence[PromptValues]) -> Means:
     return Means(values, variances, np.full(2, float(freedom)))
 
 
-def _test(mean: Means, other: Means | None, place: int) -> _StudentTest | None:
+def _student_test(mean: Means, other: Means | None, place: int) -> _StudentTest | None:
     """Student's t of a mean, or of its difference from another, with Welch's degrees of freedom.
 
     None where one of them has no error: that would say that nothing is uncertain.

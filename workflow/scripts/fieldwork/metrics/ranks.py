@@ -8,22 +8,42 @@ counted run, or a rerun. Chances are means over pairs of units, which no number 
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.files.leaderboards import DECIMALS, Leaderboard
-from fieldwork.metrics.accuracy import NOTHING, READERS, RunArm, full_sizes, runs_by_arm, unit_of
+from fieldwork.metrics.accuracy import (
+    NOTHING,
+    READERS,
+    counted_scores,
+    full_sizes,
+    mean,
+    runs_by_arm,
+    unit_of,
+)
+from fieldwork.metrics.distributions import ChoiceArm
 from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
 
 METRICS = ("em_strict", "em_flexible")
-_Read = Callable[[RunAccuracy], float]
+_NO_PLACES: Mapping[str, Any] = dict.fromkeys(
+    (
+        "rank_best", "rank_median", "rank_worst", "rank_of_mean", "p_change", "p_change_rerun",
+        "p_change_baseline", "rank_baseline", "p_change_from_baseline",
+    )
+)  # fmt: skip
+_ScoreReader = Callable[[RunAccuracy], float]
 
 
-class _Arms(NamedTuple):
-    here: Sequence[RunAccuracy]
-    there: Sequence[RunAccuracy]
+class _RankedRuns(NamedTuple):
+    """Runs of an arm and of its baseline, and what their places are among."""
+
+    runs: Sequence[RunAccuracy]
+    offline: Sequence[RunAccuracy]
+    model_scores: Sequence[float]
+    n_items: int
 
 
 def measure_ranks(
@@ -39,25 +59,24 @@ def measure_ranks(
         runs: of tasks that ask the leaderboard's questions.
         own_names: what models of the study are called on the leaderboard.
     """
-    arms, full = runs_by_arm(runs), full_sizes(runs)
-    return [
-        _rank(
-            arm,
-            _Arms(of, arms.get(arm._replace(condition=baseline), [])),
-            others_of(leaderboard, own_names.get(arm.model)),
-            metric,
-            (baseline, leaderboard.name, full[arm.model, arm.task]),
-        )
-        for arm, of in arms.items()
-        for metric in sorted(METRICS)
-    ]
+    arms, sizes = runs_by_arm(runs), full_sizes(runs)
+    rows: list[Rank] = []
+    for arm, arm_runs in arms.items():
+        offline = arms.get(arm._replace(condition=baseline), [])
+        scores = scores_of_others(leaderboard, own_names.get(arm.model))
+        ranked_runs = _RankedRuns(arm_runs, offline, scores, sizes[arm.model, arm.task])
+        for metric in sorted(METRICS):
+            rows.append(
+                _rank(arm, ranked_runs, metric, baseline=baseline, leaderboard=leaderboard.name)
+            )
+    return rows
 
 
 def require_names(leaderboards: Sequence[Leaderboard], own_names: Mapping[str, str]) -> None:
     """Raise StudyError where what a model is called is on none of the leaderboards, if there are any."""
-    known = {place.model for board in leaderboards for place in board.places}
+    board_models = {place.model for board in leaderboards for place in board.places}
     for model, name in own_names.items():
-        if leaderboards and name not in known:
+        if leaderboards and name not in board_models:
             raise StudyError(
                 f"models.{model}.leaderboard_name: {name!r} is not in "
                 f"{', '.join(board.source for board in leaderboards)}; write it as the file does, or "
@@ -65,123 +84,120 @@ def require_names(leaderboards: Sequence[Leaderboard], own_names: Mapping[str, s
             )
 
 
-def others_of(leaderboard: Leaderboard, own_name: str | None) -> list[float]:
+def scores_of_others(leaderboard: Leaderboard, own_name: str | None) -> list[float]:
     """Scores of the leaderboard without the line of a model's own name."""
     return [round(p.score, DECIMALS) for p in leaderboard.places if p.model != own_name]
 
 
-def place_of(score: float, others: Sequence[float]) -> int:
-    """1 + how many of the others score higher: of equal scores the better place."""
-    return 1 + sum(other > round(score, DECIMALS) for other in others)
+def place_of(score: float, model_scores: Sequence[float]) -> int:
+    """1 + how many of the leaderboard's models score higher: of equal scores the better place."""
+    return 1 + sum(other > round(score, DECIMALS) for other in model_scores)
 
 
 def _rank(
-    arm: RunArm,
-    arms: _Arms,
-    others: Sequence[float],
-    metric: str,
-    told: tuple[str, str, int],
+    arm: ChoiceArm, ranked_runs: _RankedRuns, metric: str, *, baseline: str, leaderboard: str
 ) -> Rank:
-    baseline, leaderboard, n_items = told
+    """The row of an arm, without places where the leaderboard is empty."""
+    runs, offline, model_scores, n_items = ranked_runs
     read = READERS[metric]
-    here = _places(arms.here, others, read)
-    mean, from_mean = (_place_of_mean(of, others, read) for of in (arms.here, arms.there))
+    scores, offline_scores = (counted_scores(side, read) for side in (runs, offline))
+    places, offline_places = (
+        [place_of(score, model_scores) for score in side] for side in (scores, offline_scores)
+    )
+    p_change = share_of_pairs(combinations(places, 2))
+    p_rerun = p_change if unit_of(runs) == "rerun" else _rerun_change(runs, model_scores, read)
+    rank_baseline = _place_of_mean(offline_scores, model_scores)
     is_baseline = arm.condition == baseline
-    moved = _left_mean(arms.here, others, read) if is_baseline else _moved(here, from_mean)
-    p_change = share_of_pairs(combinations(here, 2))
-    rerun = p_change if unit_of(arms.here) == "rerun" else _rerun_change(arms.here, others, read)
-    return Rank(
+    row = Rank(
         model=arm.model,
         task=arm.task,
         condition=arm.condition,
         baseline=baseline,
         metric=metric,
         leaderboard=leaderboard,
-        n_models=len(others),
-        rank_best=min(here) if here and others else None,
-        rank_median=statistics.median(here) if here and others else None,
-        rank_worst=max(here) if here and others else None,
-        rank_of_mean=mean if others else None,
-        p_change=p_change if others else None,
-        p_change_rerun=rerun if others else None,
-        p_change_baseline=share_of_pairs(combinations(_places(arms.there, others, read), 2))
-        if others
-        else None,
-        rank_baseline=from_mean if others else None,
-        p_change_from_baseline=moved if others else None,
-        n_units=len(here),
+        n_models=len(model_scores),
+        rank_best=min(places, default=None),
+        rank_median=statistics.median(places) if places else None,
+        rank_worst=max(places, default=None),
+        rank_of_mean=_place_of_mean(scores, model_scores),
+        p_change=p_change,
+        p_change_rerun=p_rerun,
+        p_change_baseline=share_of_pairs(combinations(offline_places, 2)),
+        rank_baseline=rank_baseline,
+        p_change_from_baseline=_share_off_mean(scores, model_scores)
+        if is_baseline
+        else _share_off_place(places, rank_baseline),
+        n_units=len(places),
         n_items=n_items,
-        unit=unit_of(arms.here),
-        reason=_reason(arms, others, baseline, rerun),
+        unit=unit_of(runs),
+        reason=_reason(ranked_runs, baseline, p_rerun),
     )
+    return row if model_scores else replace(row, **_NO_PLACES)
 
 
-def _counted(runs: Sequence[RunAccuracy], read: _Read) -> list[float]:
-    return [read(run) for run in runs if run.is_counted]
+def _place_of_mean(scores: Sequence[float], model_scores: Sequence[float]) -> int | None:
+    return place_of(mean(scores), model_scores) if scores else None
 
 
-def _places(runs: Sequence[RunAccuracy], others: Sequence[float], read: _Read) -> list[int]:
-    return [place_of(score, others) for score in _counted(runs, read)]
-
-
-def _place_of_mean(runs: Sequence[RunAccuracy], others: Sequence[float], read: _Read) -> int | None:
-    scores = _counted(runs, read)
-    return place_of(math.fsum(scores) / len(scores), others) if scores else None
-
-
-def _moved(places: Sequence[int], from_place: int | None) -> float | None:
-    if from_place is None or not places:
+def _share_off_place(places: Sequence[int], baseline_place: int | None) -> float | None:
+    if baseline_place is None or not places:
         return None
-    return sum(place != from_place for place in places) / len(places)
+    return sum(place != baseline_place for place in places) / len(places)
 
 
-def _left_mean(runs: Sequence[RunAccuracy], others: Sequence[float], read: _Read) -> float | None:
-    """Of reruns: how often one is not at the place of the mean of all others."""
-    scores = _counted(runs, read)
+def _share_off_mean(scores: Sequence[float], model_scores: Sequence[float]) -> float | None:
+    """Of reruns: how often one is not at the place of the mean of all other reruns."""
     if len(scores) < 2:
         return None
-    total, rest = math.fsum(scores), len(scores) - 1
+    total, n_rest = math.fsum(scores), len(scores) - 1
     return sum(
-        place_of(score, others) != place_of((total - score) / rest, others) for score in scores
+        place_of(score, model_scores) != place_of((total - score) / n_rest, model_scores)
+        for score in scores
     ) / len(scores)
 
 
 def share_of_pairs(pairs: Iterable[tuple[int, int]]) -> float | None:
     """Share of pairs that differ, None of none. Over all pairs of a sample: 1 - Simpson's index."""
-    differ = [first != second for first, second in pairs]
-    return sum(differ) / len(differ) if differ else None
+    differences = [first != second for first, second in pairs]
+    return sum(differences) / len(differences) if differences else None
 
 
 def _rerun_change(
-    runs: Sequence[RunAccuracy], others: Sequence[float], read: _Read
+    runs: Sequence[RunAccuracy], model_scores: Sequence[float], read: _ScoreReader
 ) -> float | None:
     """Mean over puppets with two complete runs or more of the share of their pairs that differ."""
-    full = max((run.n_items for run in runs if run.is_counted), default=0)
-    by_puppet: dict[str, list[int]] = {}
+    size = max((run.n_items for run in runs if run.is_counted), default=0)
+    places_by_puppet: dict[str, list[int]] = {}
     for run in runs:
-        if run.n_items == full:
-            by_puppet.setdefault(run.puppet_id or "", []).append(place_of(read(run), others))
-    shares = [share_of_pairs(combinations(of, 2)) for of in by_puppet.values()]
-    known = [share for share in shares if share is not None]
-    return math.fsum(known) / len(known) if known else None
+        if run.n_items == size:
+            places = places_by_puppet.setdefault(run.puppet_id or "", [])
+            places.append(place_of(read(run), model_scores))
+    shares = [
+        share
+        for places in places_by_puppet.values()
+        if (share := share_of_pairs(combinations(places, 2))) is not None
+    ]
+    return mean(shares) if shares else None
 
 
-def _reason(arms: _Arms, others: Sequence[float], baseline: str, rerun: float | None) -> str | None:
-    if not others:
+def _reason(ranked_runs: _RankedRuns, baseline: str, p_rerun: float | None) -> str | None:
+    if not ranked_runs.model_scores:
         return "no places: the leaderboard is empty"
-    here, there = (sum(run.is_counted for run in of) for of in arms)
-    if not here:
+    n_runs, n_offline = (
+        sum(run.is_counted for run in side) for side in (ranked_runs.runs, ranked_runs.offline)
+    )
+    if not n_runs:
         return "no run is counted: none answers all items, or no answer can be read"
-    parts = []
-    if here == 1:
-        parts.append("no p_change: one run has no other to differ from")
-    if rerun is None:
-        parts.append("no p_change_rerun: no user has two complete runs")
-    if not there:
-        parts.append(f"no run is counted under the baseline condition {baseline}")
-    elif there == 1:
-        parts.append("no p_change_baseline: the baseline has one run")
-    return "; ".join(parts) or None
+    reasons = []
+    if n_runs == 1:
+        reasons.append("no p_change: one run has no other to differ from")
+    if p_rerun is None:
+        reasons.append("no p_change_rerun: no user has two complete runs")
+    if not n_offline:
+        reasons.append(f"no run is counted under the baseline condition {baseline}")
+    elif n_offline == 1:
+        reasons.append("no p_change_baseline: the baseline has one run")
+    return "; ".join(reasons) or None
 
 
 def measure_order_changes(runs: Sequence[RunAccuracy], *, baseline: str) -> list[OrderChange]:
@@ -195,72 +211,69 @@ def measure_order_changes(runs: Sequence[RunAccuracy], *, baseline: str) -> list
         row
         for first, second in combinations(arms, 2)
         if first.model != second.model and first[1:] == second[1:]
-        for row in _order(first, second, arms, baseline)
+        for row in _order_changes(first, second, arms, baseline)
     ]
     return sorted(rows, key=lambda r: (r.model, r.other, r.task, r.condition, r.metric))
 
 
-def _order(
-    first: RunArm,
-    second: RunArm,
-    arms: Mapping[RunArm, Sequence[RunAccuracy]],
+def _order_changes(
+    first: ChoiceArm,
+    second: ChoiceArm,
+    arms: Mapping[ChoiceArm, Sequence[RunAccuracy]],
     baseline: str,
 ) -> Iterator[OrderChange]:
-    offline = {a: arms.get(a._replace(condition=baseline), []) for a in (first, second)}
     for metric in METRICS:
         read = READERS[metric]
-        means = {a: _mean(_counted(of, read)) for a, of in offline.items()}
-        ahead, behind = sorted((first, second), key=lambda a: (-(means[a] or 0.0), a.model))
-        lead = None
-        if means[ahead] is not None and means[behind] is not None:
-            lead = (means[ahead] or 0.0) - (means[behind] or 0.0)
-        decided = lead is not None and lead > NOTHING
-        pairs = _same_users(arms[ahead], arms[behind], read)
-        reruns = [_counted(offline[a], read) for a in (ahead, behind)]
-        has_users = unit_of(arms[ahead]) == unit_of(arms[behind]) == "puppet"
+        offline = {
+            arm: counted_scores(arms.get(arm._replace(condition=baseline), []), read)
+            for arm in (first, second)
+        }
+        means = {arm: mean(scores) if scores else 0.0 for arm, scores in offline.items()}
+        leader, follower = sorted((first, second), key=lambda arm: (-means[arm], arm.model))
+        lead = means[leader] - means[follower] if all(offline.values()) else None
+        has_order = lead is not None and lead > NOTHING
+        pairs = _score_pairs(arms[leader], arms[follower], read)
+        offline_pairs = list(product(offline[leader], offline[follower]))
+        has_users = unit_of(arms[leader]) == unit_of(arms[follower]) == "puppet"
         yield OrderChange(
-            model=ahead.model,
-            other=behind.model,
+            model=leader.model,
+            other=follower.model,
             task=first.task,
             condition=first.condition,
             baseline=baseline,
             metric=metric,
             lead=lead,
-            p_change=_turned(pairs) if decided else None,
-            p_change_baseline=_turned(list(product(reruns[0], reruns[1]))) if decided else None,
+            p_change=_share_of_changes(pairs) if has_order else None,
+            p_change_baseline=_share_of_changes(offline_pairs) if has_order else None,
             n_units=len(pairs),
             unit="puppet" if has_users else "pair of reruns",
-            reason=_why_no_order(lead, pairs, baseline),
+            reason=_no_order(lead, pairs, baseline),
         )
 
 
-def _mean(scores: Sequence[float]) -> float | None:
-    return math.fsum(scores) / len(scores) if scores else None
-
-
-def _same_users(
-    ahead: Sequence[RunAccuracy], behind: Sequence[RunAccuracy], read: _Read
+def _score_pairs(
+    leader: Sequence[RunAccuracy], follower: Sequence[RunAccuracy], read: _ScoreReader
 ) -> list[tuple[float, float]]:
     """Scores of both models with one user, or of all pairs of reruns."""
-    if "puppet" not in (unit_of(ahead), unit_of(behind)):
-        return list(product(_counted(ahead, read), _counted(behind, read)))
-    second = {run.puppet_id: read(run) for run in behind if run.is_counted}
+    if "puppet" not in (unit_of(leader), unit_of(follower)):
+        return list(product(counted_scores(leader, read), counted_scores(follower, read)))
+    follower_scores = {run.puppet_id: read(run) for run in follower if run.is_counted}
     return [
-        (read(run), second[run.puppet_id])
-        for run in ahead
-        if run.is_counted and run.puppet_id in second
+        (read(run), follower_scores[run.puppet_id])
+        for run in leader
+        if run.is_counted and run.puppet_id in follower_scores
     ]
 
 
-def _turned(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Share of pairs in which the second is ahead; a tie counts half."""
+def _share_of_changes(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Share of pairs in which the second scores higher; a tie counts half."""
     if not pairs:
         return None
     gaps = [first - second for first, second in pairs]
     return sum((gap < -NOTHING) + 0.5 * (abs(gap) <= NOTHING) for gap in gaps) / len(gaps)
 
 
-def _why_no_order(
+def _no_order(
     lead: float | None, pairs: Sequence[tuple[float, float]], baseline: str
 ) -> str | None:
     if lead is None:

@@ -56,35 +56,31 @@ def _measure(
 ) -> Iterator[Shift]:
     empty = ItemAnswers([], 0)
     for item, answers in items.items():
-        own, base = (side.independent() for side in (answers, offline.get(item, empty)))
-        n_own, n_base = (Counter(o for options in side for o in options) for side in (own, base))
-        names: list[str | None] = [*sorted(n_own | n_base)]
+        sides = [side.independent() for side in (answers, offline.get(item, empty))]
+        counts = [Counter(option for options in side for option in options) for side in sides]
+        names: list[str | None] = [*sorted(counts[0] | counts[1])]
         for name in names or [None]:
-            yield _row(
-                arm,
-                item,
-                name,
-                ShareCount(n_own[name] if name else 0, len(own)),
-                ShareCount(n_base[name] if name else 0, len(base)),
-                baseline=baseline,
-                unit=answers.unit,
+            count, baseline_count = (
+                ShareCount(n_named[name] if name else 0, len(side))
+                for n_named, side in zip(counts, sides, strict=True)
             )
+            yield _row(arm, item, name, count, baseline_count, baseline=baseline, unit=answers.unit)
 
 
 def _row(
     arm: Arm,
     item: str,
     option: str | None,
-    own: ShareCount,
-    base: ShareCount,
+    count: ShareCount,
+    baseline_count: ShareCount,
     *,
     baseline: str,
     unit: str,
 ) -> Shift:
-    own_interval, base_interval = (
-        wilson_interval(*side) if side.n_answers else None for side in (own, base)
+    interval, baseline_interval = (
+        wilson_interval(*side) if side.n_answers else None for side in (count, baseline_count)
     )
-    shift = newcombe_interval(own, [base]) if own_interval and base_interval else None
+    shift = newcombe_interval(count, [baseline_count]) if interval and baseline_interval else None
     return Shift(
         model=arm.model,
         task=arm.task,
@@ -93,31 +89,33 @@ def _row(
         item_id=item,
         kind=arm.kind,
         answer=option,
-        baseline_share=base.share if base_interval else None,
-        baseline_ci_low=base_interval.low if base_interval else None,
-        baseline_ci_high=base_interval.high if base_interval else None,
-        n_named_baseline=base.n_named,
-        n_baseline=base.n_answers,
-        share=own.share if own_interval else None,
-        share_ci_low=own_interval.low if own_interval else None,
-        share_ci_high=own_interval.high if own_interval else None,
-        n_named=own.n_named,
-        n_answers=own.n_answers,
-        shift=own.share - base.share if shift else None,
+        baseline_share=baseline_count.share if baseline_interval else None,
+        baseline_ci_low=baseline_interval.low if baseline_interval else None,
+        baseline_ci_high=baseline_interval.high if baseline_interval else None,
+        n_named_baseline=baseline_count.n_named,
+        n_baseline=baseline_count.n_answers,
+        share=count.share if interval else None,
+        share_ci_low=interval.low if interval else None,
+        share_ci_high=interval.high if interval else None,
+        n_named=count.n_named,
+        n_answers=count.n_answers,
+        shift=count.share - baseline_count.share if shift else None,
         ci_low=shift.low if shift else None,
         ci_high=shift.high if shift else None,
         p_value=None,
         p_holm=None,
         n_family=0,
         unit=unit,
-        reason=_no_shift(own, base, item, baseline),
+        reason=_no_shift(count, baseline_count, item, baseline),
     )
 
 
-def _no_shift(own: ShareCount, base: ShareCount, item: str, baseline: str) -> str | None:
-    if not own.n_answers:
+def _no_shift(
+    count: ShareCount, baseline_count: ShareCount, item: str, baseline: str
+) -> str | None:
+    if not count.n_answers:
         return f"no answer to {item} can be read"
-    if not base.n_answers:
+    if not baseline_count.n_answers:
         return f"no answer to {item} can be read under the baseline condition {baseline}"
     return None
 
@@ -129,8 +127,8 @@ def _with_tests(rows: Sequence[Shift]) -> list[Shift]:
         Margins(row.n_named + row.n_named_baseline, row.n_answers, row.n_baseline) for row in shifts
     ]
     p_values = [fisher_p(row.n_named, table) for row, table in zip(shifts, margins, strict=True)]
-    corrected = holm_of_discrete(p_values, margins)
+    p_holms = holm_of_discrete(p_values, margins)
     return [
         replace(row, p_value=p_value, p_holm=p_holm, n_family=len(shifts))
-        for row, p_value, p_holm in zip(shifts, p_values, corrected, strict=True)
+        for row, p_value, p_holm in zip(shifts, p_values, p_holms, strict=True)
     ] + [replace(row, n_family=len(shifts)) for row in rows if row.shift is None]

@@ -41,7 +41,7 @@ from fieldwork.statistics.seeds import generator
 
 UNIT = "puppet"
 MIN_PUPPETS = 3
-NO_SPREAD = "no interval: without some puppet no differences, or none between reruns, are left"
+NO_SPREAD = "no interval: without one of the puppets, no differences or none between reruns remain"
 
 
 class _WhoShare(NamedTuple):
@@ -103,9 +103,9 @@ def _row(
         p_value=share.p_value,
         p_holm=None,
         var_prompt=_none_if_nan(prompt_variance(layout)),
-        var_who=_none_if_nan(components.between - components.rerun),
-        var_rerun=_none_if_nan(components.rerun),
-        var_answers=_none_if_nan(components.between),
+        var_who=_none_if_nan(components.var_answers - components.var_rerun),
+        var_rerun=_none_if_nan(components.var_rerun),
+        var_answers=_none_if_nan(components.var_answers),
         over_baseline=_over_baseline(items, offline),
         n_items=len(layout.items),
         n_puppets=len(puppets),
@@ -132,7 +132,7 @@ def _who_share(
     reason = _no_share(arm, items, layout, components)
     if reason:
         return _WhoShare(None, None, None, reason)
-    value = 1 - components.rerun / components.between
+    value = 1 - components.var_rerun / components.var_answers
     interval = None
     n_repeating = len(set(layout.cell_puppet[layout.cell_n > 1].tolist()))
     if layout.n_puppets < MIN_PUPPETS:
@@ -145,7 +145,7 @@ def _who_share(
     random = generator(seed, "who", *arm)
     reruns = permuted_rerun(layout, n_permutations=n_permutations, random=random)
     # equal sums in another order differ in their last bits; a tie counts against the effect
-    n_hits = int((reruns <= components.rerun + 1e-12).sum())
+    n_hits = int((reruns <= components.var_rerun + 1e-12).sum())
     return _WhoShare(value, interval, random_p_value(n_hits, n_permutations), reason)
 
 
@@ -155,44 +155,44 @@ def _no_share(
     if not len(layout.answer_cell) or not has_readable_answer(items):
         return f"none of {count_unread(items)} answers can be read"
     if not layout.has_puppets:
-        return "nobody asks under this condition: all variance within a prompt is rerun"
-    if math.isnan(components.between):
+        return "this condition has no users: all variance within a prompt comes from reruns"
+    if math.isnan(components.var_answers):
         return "no item is answered by two puppets"
     if layout.n_repeated == 0 and arm.condition == FIELD:
         return (
-            "no participant answers a prompt twice, so who asks and asking again cannot be told "
-            "apart; ask some of them to answer some prompts again in a new conversation"
+            "no participant answers a prompt twice, so users and reruns cannot be told apart; ask "
+            "some of them to answer some prompts again in a new conversation"
         )
     if layout.n_repeated == 0:
         return (
-            f"no puppet answers an item twice, so who asks and rerun cannot be told apart; "
-            f"have {arm.condition} asked again (replicates: 2 under conditions in the config)"
+            f"no puppet answers an item twice, so users and reruns cannot be told apart; set "
+            f"replicates: 2 for the condition {arm.condition} in the config"
         )
-    if math.isnan(components.rerun):
+    if math.isnan(components.var_rerun):
         return "no item is answered by two puppets of whom one answers it twice"
-    if components.between <= 0:
+    if components.var_answers <= 0:
         return "all answers to an item are the same: there is no variance to share out"
     return None
 
 
 def _interval(value: float, left_out: ComponentArrays, freedom: int) -> Interval | None:
-    """Jackknife over puppets on the scale log(rerun / between), with Student's t.
+    """Jackknife over puppets on the scale log(var_rerun / var_answers), with Student's t.
 
     Arvesen and Schmitz 1970. `freedom` is the number of puppets who answer an item twice, less 1: the
-    variance of reruns is known from these alone. Widened where needed to hold the estimate. None where
+    variance of reruns comes from these alone. Widened where needed to hold the estimate. None where
     the logarithm of some leave-one-out value does not exist, or none differs.
     """
-    rerun, between = left_out
-    if not (np.all(rerun > 0) and np.all(between > 0)):
+    var_rerun, var_answers = left_out
+    if not (np.all(var_rerun > 0) and np.all(var_answers > 0)):
         return None
-    logs: Floats = np.log(rerun / between)
+    logs: Floats = np.log(var_rerun / var_answers)
     n = len(logs)
     pseudo = n * math.log1p(-value) - (n - 1) * logs
     error = float(pseudo.std(ddof=1)) / math.sqrt(n)
     if not error > 0:
         return None
-    logs_held = student_interval(float(pseudo.mean()), error, freedom)
-    low, high = -math.expm1(logs_held.high), -math.expm1(logs_held.low)
+    low_log, high_log = student_interval(float(pseudo.mean()), error, freedom)
+    low, high = -math.expm1(high_log), -math.expm1(low_log)
     return Interval(min(low, value), max(high, value))
 
 
@@ -200,9 +200,9 @@ def _over_baseline(
     items: Mapping[str, ItemAnswers], offline: Mapping[str, ItemAnswers]
 ) -> float | None:
     """1 - (variance of the baseline's reruns) / (variance of the answers), over shared items."""
-    own, base = lay_out(items), lay_out(offline)
-    answers = dict(zip(own.items, split_items(own).between, strict=True))
-    reruns = dict(zip(base.items, split_items(base).rerun, strict=True))
+    layout, offline_layout = lay_out(items), lay_out(offline)
+    answers = dict(zip(layout.items, split_items(layout).var_answers, strict=True))
+    reruns = dict(zip(offline_layout.items, split_items(offline_layout).var_rerun, strict=True))
     pairs = np.array(
         [
             (reruns[item], answers[item])

@@ -3,19 +3,19 @@
 Several answers of one user are correlated; tests and intervals need answers that are not.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
 Entry = TypeVar("Entry")
 
 
-def first_answers(answers: Iterable[Entry], user: Callable[[Entry], str]) -> list[Entry]:
+def first_answers(answers: Iterable[Entry], user: Callable[[Entry], Hashable]) -> list[Entry]:
     """The first answer of each user, in the order of `answers`.
 
     Args:
-        user: who gave an answer; empty where the model is asked without a user. All of these count.
+        user: who gave an answer; empty or None without a user. All of these answers count.
     """
-    users: set[str] = set()
+    users: set[Hashable] = set()
     firsts: list[Entry] = []
     for answer in answers:
         name = user(answer)
