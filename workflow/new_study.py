@@ -119,7 +119,7 @@ def draft_task(path: Path, kind: ItemKind | None, candidates: str) -> TaskDraft:
         path=str(path),
         kind=guess.kind,
         n_items=len(guess.items),
-        columns=guess.mapped(),
+        columns=guess.columns_setting(),
         gold=guess.gold,
         candidates=named,
         needs_chat_model=bool(missing),
@@ -141,7 +141,7 @@ def say_questions(guess: QuestionGuess) -> None:
         print(f"  The rows have no id: they are called {guess.items[0].item_id} and so on.")
     if guess.kind != "list" and "gold" not in guess.columns:
         print("  No column looks like the right option, so there are no scores.")
-    print(f"  Not used: {', '.join(guess.unused) or 'nothing'}.")
+    print(f"  Not used: {', '.join(guess.unused_columns) or 'nothing'}.")
     for doubt in guess.doubts:
         print(f"  CHECK: {doubt}.")
 

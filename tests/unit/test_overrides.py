@@ -58,6 +58,6 @@ def test_corrections_without_a_column_name_the_file_and_its_columns(
 ) -> None:
     (tmp_path / "mine.csv").write_text("task,item_id,written,canonical\n")
     with pytest.raises(
-        StudyError, match=r"mine\.csv: no column 'raw' \(there are task, item_id, wr"
+        StudyError, match=r"mine\.csv: no column 'raw' \(its columns are task, item_id, wr"
     ):
         merged(parsed, tmp_path, str(tmp_path / "mine.csv"))

@@ -195,7 +195,11 @@ def test_lists_are_asked_of_a_server_unless_candidates_are_there(project: Checko
         ("", {}, "NAME=: give the study a name"),
         ("new", {}, "give QUESTIONS=, a file with a question a row, or LISTS="),
         ("new", {"questions": "nowhere.csv"}, "QUESTIONS=nowhere.csv: there is no such file"),
-        ("new", {"questions": "README.md"}, "README.md: is none of .csv, .tsv, .xlsx"),
+        (
+            "new",
+            {"questions": "README.md"},
+            "README.md: this kind of file is not read; save it as one of .csv, .tsv, .xlsx",
+        ),
         (
             "new",
             {"lists": "resources/mine/lists.csv", "candidates": "resources/tasks/candidates.csv"},

@@ -87,11 +87,11 @@ def test_headers_of_many_kinds(
     tmp_path: Path, header: str, row: str, columns: dict[str, Any], encoding: str
 ) -> None:
     found = guess(tmp_path, f"{header}\n{row}\n", encoding=encoding)
-    assert found.mapped() == columns
+    assert found.columns_setting() == columns
     (item,) = found.items
     assert (item.item_id, item.question, item.gold, item.kind) == ("q", "Capital?", "B", "choice")
     assert item.choices[:2] == ["Lyon", "Paris"]
-    assert found.unused == []
+    assert found.unused_columns == []
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_list_of_options_in_json_and_parquet(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('question,choices,answer\n?,"[""x"", ""y"", ""z""]",2\n')
     for name in ("a.jsonl", "a.parquet", "a.csv"):
         found = guess_questions(tmp_path / name)
-        assert found.mapped() == {"gold": "answer"}, name
+        assert found.columns_setting() == {"gold": "answer"}, name
         assert found.gold == "from_1"
         assert found.items[0].gold == "B"
         assert len(found.doubts) == 1
@@ -139,10 +139,10 @@ def test_options_by_their_letters(tmp_path: Path) -> None:
     row = {"question": "?", "options": {"B": "y", "A": "x"}, "answer_idx": "B", "answer": "y"}
     (tmp_path / "a.jsonl").write_text(json.dumps(row))
     found = guess_questions(tmp_path / "a.jsonl")
-    assert found.mapped() == {"options": "options", "gold": "answer"}
+    assert found.columns_setting() == {"options": "options", "gold": "answer"}
     assert (found.items[0].choices, found.items[0].gold) == (["x", "y"], "B")
     (tmp_path / "b.jsonl").write_text(json.dumps(row | {"options": {"A": "x", "C": "y"}}))
-    with pytest.raises(StudyError, match="`options` is no list"):
+    with pytest.raises(StudyError, match="the column `options` does not hold a list"):
         guess_questions(tmp_path / "b.jsonl")
 
 
@@ -160,12 +160,12 @@ def test_a_workbook_as_somebody_fills_it_in(tmp_path: Path) -> None:
     found = guess_questions(tmp_path / "my.xlsx")
     assert [item.choices for item in found.items] == [["3", "4"], ["1", "2.5"]]
     assert [item.gold for item in found.items] == ["B", "A"]
-    assert list(found.unused) == ["Note"]
+    assert list(found.unused_columns) == ["Note"]
 
 
 def test_without_options_questions_are_list_questions(tmp_path: Path) -> None:
     found = guess(tmp_path, "Frage;Antwort\nWelche Filme?;egal\n")
-    assert (found.kind, found.mapped(), found.unused) == (
+    assert (found.kind, found.columns_setting(), found.unused_columns) == (
         "list",
         {"question": "Frage"},
         ["Antwort"],
@@ -186,9 +186,11 @@ def test_a_file_of_both_kinds_says_so_row_by_row(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_of_questions_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"no column looks like the question \(there are x, y\)"):
+    with pytest.raises(
+        StudyError, match=r"no column has a usual name of the question \(its columns are x, y\)"
+    ):
         guess(tmp_path, "x,y\n1,2\n")
-    with pytest.raises(StudyError, match="has a header and no rows"):
+    with pytest.raises(StudyError, match="has a header but no rows"):
         guess(tmp_path, "question,A,B\n")
     with pytest.raises(
         StudyError, match=r"row 3: item 'my-001': a choice item has 2 to 10 options"

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fieldwork.errors import StudyError, first_line
-from fieldwork.files.cells import guarded
+from fieldwork.files.cells import guard_cell
 from fieldwork.records.columns import table_of
 from fieldwork.records.tasks import Item
 
@@ -263,7 +263,7 @@ class _Lines:
 
 
 def _shown(cell: Any) -> Any:
-    return guarded(storable(cell)) if isinstance(cell, str) else storable(cell)
+    return guard_cell(storable(cell)) if isinstance(cell, str) else storable(cell)
 
 
 def read_lookup(

@@ -408,7 +408,7 @@ def test_equal_files_give_equal_bytes_whatever_the_batches(
         ("a.json", '{"messages": []}\n', "chatgpt", "has no `mapping` of messages"),
         ("a.jsonl", '{"messages": []}', "wildchat", "`format: wildchat` is read from Parquet"),
         ("a.parquet", "PAR1", None, "not a readable Parquet file"),
-        ("a.docx", "x", None, "is none of .csv"),
+        ("a.docx", "x", None, "this kind of file is not read"),
     ],
 )
 def test_what_cannot_be_read_is_named(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.files import json_values, texts
-from fieldwork.files.headers import column_called, listed
+from fieldwork.files.headers import find_column, listed
 from fieldwork.files.sheets import is_json
 from fieldwork.files.sheets import stream_records as stream_rows
 from fieldwork.puppets.conversations.columns import find_layout
@@ -112,7 +112,7 @@ def _persona_column(path: Path) -> str | None:
     names = list(dict.fromkeys(name for row in rows for name in row if name))
     if len(names) == 1:
         return names[0]
-    column = column_called(names, _PERSONA.split())
+    column = find_column(names, _PERSONA.split())
     if column is None:
         raise StudyError(
             f"{path}: no column looks like the persona (there are {listed(names)}); call "

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.files.headers import column_called, listed
+from fieldwork.files.headers import find_column, listed
 from fieldwork.files.sheets import Record
 
 ColumnMap = Mapping[str, str | None]
@@ -150,7 +150,7 @@ class _Guess:
                 self.take(role, name if name in self.names else None)
                 continue
             called = f"{_CALLED[role]} {(also_called or {}).get(role, '')}".split()
-            self.take(role, column_called(self.free(with_objects=role == "text"), called))
+            self.take(role, find_column(self.free(with_objects=role == "text"), called))
 
     def free(self, *, with_objects: bool = False) -> list[str]:
         """Columns that are not taken, nor mapped to anything; the fields of objects are columns."""
@@ -178,7 +178,7 @@ def _role_column(
     free = guess.free()
     known = [name for name in free if _all_roles(rows, name, is_role)]
     called = _CALLED["role"].split()
-    return column_called(known, called) or next(iter(known), None) or column_called(free, called)
+    return find_column(known, called) or next(iter(known), None) or find_column(free, called)
 
 
 def _all_roles(rows: Sequence[Fields], name: str, is_role: Callable[[Any], bool]) -> bool:
@@ -190,7 +190,7 @@ def _messages_column(rows: Sequence[Fields], names: Sequence[str], mapped: Colum
     if "messages" in mapped:
         return mapped["messages"]
     lists = [n for n in names if any(messages_at(row, n) for row in rows)]
-    return column_called(lists, _CALLED["messages"].split())
+    return find_column(lists, _CALLED["messages"].split())
 
 
 def _entries(rows: Sequence[Fields], column: str) -> list[Fields]:
