@@ -278,7 +278,7 @@ def test_every_kind_gives_records_with_their_places(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"\na,b,a\n1,2,3\n", "row 2 has the column 'a' twice; rename one"),
+        ("a.csv", b"\na,b,a\n1,2,3\n", "row 2, the header, names the column 'a' twice; rename one"),
         ("a.jsonl", b'{"a": 1}\n[2]\n', "line 2 is not a JSON object"),
         ("a.json", b'[{"a": 1}, "b"]', "entry 2 is not a JSON object"),
         (

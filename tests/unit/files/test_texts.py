@@ -80,7 +80,9 @@ def test_without_a_column_a_file_holds_texts_alone(tmp_path: Path) -> None:
         read = read_texts([tmp_path / name])
         assert [text for text in read if text] == ["A nurse, 40", "Ein Förster"], name
     (tmp_path / "two.csv").write_text("id,persona\n1,A nurse\n")
-    with pytest.raises(StudyError, match=r"two\.csv: row 2 has id, persona; say which"):
+    with pytest.raises(
+        StudyError, match=r"two\.csv: row 2 has the columns id, persona; name the one"
+    ):
         read_texts([tmp_path / "two.csv"])
 
 

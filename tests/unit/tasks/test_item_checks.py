@@ -90,7 +90,8 @@ def test_only_questions_that_are_asked_are_looked_at(tmp_path: Path) -> None:
         (
             SourceOptions("ethics", "mine", subjects=("virtue",)),
             "abcde",
-            r"there are no items of the subjects virtue in .*/a\.csv, .*/c\.csv and 2 more; `format: ethics` expects",
+            r"there are no items of the subjects virtue in .*/a\.csv, .*/c\.csv and 2 more; "
+            "`format: ethics` expects",
         ),
     ],
 )

@@ -193,10 +193,12 @@ def test_what_is_no_file_of_questions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="has a header but no rows"):
         guess(tmp_path, "question,A,B\n")
     with pytest.raises(
-        StudyError, match=r"row 3: item 'my-001': a choice item has 2 to 10 options"
+        StudyError, match=r"row 3: item 'my-001': a choice question needs 2 to 10 options"
     ):
         guess(tmp_path, "question,A,B\n?,x,y\n?,x,\n")
-    with pytest.raises(StudyError, match=r"row 2: item 'my-000': gold 'Z' is no letter"):
+    with pytest.raises(
+        StudyError, match=r"row 2: item 'my-000': the right option 'Z' is neither the letter"
+    ):
         guess(tmp_path, "question,A,B,answer\n?,x,y,Z\n")
 
 

@@ -106,8 +106,8 @@ def test_what_a_conversation_is_called_and_when_it_began() -> None:
         started_at=datetime.fromtimestamp(START + 60, UTC),
         language=None,
         model="gpt-4o",
-        toxic=None,
-        redacted=None,
+        is_toxic=None,
+        is_redacted=None,
         messages=[
             {"role": "user", "content": "hi"},
             {"role": "assistant", "content": "hello"},

@@ -7,13 +7,18 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.files.sheets import Record
-from fieldwork.puppets.conversations.columns import Layout, find_layout, messages_at, value_at
+from fieldwork.puppets.conversations.columns import (
+    ConversationLayout,
+    find_layout,
+    messages_at,
+    value_at,
+)
 from fieldwork.puppets.conversations.messages import MessageReader
 
 
 def layout(
     *rows: dict[str, Any], mapped: Mapping[str, str | None] | None = None, roles: Any = None
-) -> Layout:
+) -> ConversationLayout:
     records = [Record(f"row {n}", row) for n, row in enumerate(rows, start=2)]
     return find_layout("a.csv", records, mapped or {}, MessageReader(roles or {}).knows)
 
@@ -41,7 +46,7 @@ def test_a_message_a_row_by_its_names(header: str, cells: str) -> None:
     found = layout(dict(zip(names, cells.split(separator), strict=True)))
     roles = ("conversation", "user", "role", "text", "time")
     assert dict(found.columns) == dict(zip(roles, names, strict=True))
-    assert (found.keys, found.unused) == (None, ())
+    assert (found.keys, found.unused_columns) == (None, ())
 
 
 def test_the_column_of_roles_is_known_by_its_cells() -> None:
@@ -52,7 +57,7 @@ def test_the_column_of_roles_is_known_by_its_cells() -> None:
     ]
     found = layout(*rows)
     assert found.columns["role"] == "kind"
-    assert found.unused == ("author", "note")
+    assert found.unused_columns == ("author", "note")
 
 
 CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
@@ -120,10 +125,10 @@ def test_the_config_says_what_names_do_not() -> None:
 
 def test_what_was_taken_for_what_is_a_sentence() -> None:
     assert layout({"chat_id": "1", "role": "user", "text": "hi", "note": ""}).sentence() == (
-        "a message a row (role = role, conversation = chat_id, text = text); not used: note"
+        "one message a row (role = role, conversation = chat_id, text = text); not used: note"
     )
     assert layout({"id": "1", "messages": CHAT}).sentence() == (
-        "a conversation a row (messages = messages, conversation = id; in each message role = role, "
+        "one conversation a row (messages = messages, conversation = id; in each message role = role, "
         "text = content); not used: none"
     )
 
@@ -131,18 +136,18 @@ def test_what_was_taken_for_what_is_a_sentence() -> None:
 def test_a_file_that_is_not_understood_is_refused_with_its_columns() -> None:
     told = refusal({"id": "1", "role": "user", "text": "hi"})
     assert told == (
-        "a.csv: no column is known to hold the conversation's id, there are id, role, text; call it "
-        "`conversation_id`, or name it in `columns.conversation` of the corpus"
+        "a.csv: no column has a usual name for the conversation's id (there are id, role, text); "
+        "rename one to `conversation_id`, or name it in `columns.conversation` of the corpus"
     )
     assert "`columns.role`" in refusal({"chat_id": "1", "text": "hi"})
     assert "`columns.text`" in refusal({"chat_id": "1", "role": "user", "x": "hi"})
     told = refusal({"chat_id": "1", "role": "user", "text": "hi"}, mapped={"user": "person"})
     assert told == (
-        "a.csv: has no column 'person' (`columns.user` of the corpus), there are chat_id, role, text; "
-        "correct it"
+        "a.csv: has no column 'person', which `columns.user` of the corpus names (there are chat_id, "
+        "role, text); correct the setting"
     )
     told = refusal({"messages": [{"who_knows": "user", "content": "hi"}]})
-    assert "has no role known in its messages (messages), there are who_knows, content" in told
+    assert "have no key with a usual name for the role (there are who_knows, content)" in told
 
 
 def test_a_value_may_lie_in_an_object() -> None:

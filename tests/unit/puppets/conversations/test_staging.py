@@ -16,7 +16,7 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.puppets.conversations.chats import user_hash
-from fieldwork.puppets.conversations.staging import OWN_NAMES, OwnReading
+from fieldwork.puppets.conversations.staging import USUAL_NAMES, ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Conversation, FunnelStep
@@ -38,7 +38,7 @@ class Prepared(NamedTuple):
 def prepare(
     *files: Path,
     format: str | None = None,
-    reading: OwnReading = OWN_NAMES,
+    reading: ColumnsAndRoles = USUAL_NAMES,
     filters: Filters = LONG_ENOUGH,
 ) -> Prepared:
     out = files[0].parent / "out" / "conversations.parquet"
@@ -340,7 +340,7 @@ def test_ids_that_begin_anew_in_each_file_never_run_together(tmp_path: Path) -> 
 
 def test_the_map_of_the_config_is_used(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x;y;z;w\n1;Kundin;hi;u1\n1;Maschine;hello;\n1;note;-;\n")
-    reading = OwnReading(
+    reading = ColumnsAndRoles(
         {"conversation": "x", "role": "y", "text": "z", "user": "w"},
         {"Maschine": "assistant", "note": None},
     )
@@ -364,7 +364,7 @@ def test_what_was_read_as_what_is_in_the_log(
     with caplog.at_level(logging.INFO):
         prepare(path, filters=ALL)
     assert (
-        f"{path}: a conversation a row (messages = messages, conversation = id, time = date; in each "
+        f"{path}: one conversation a row (messages = messages, conversation = id, time = date; in each "
         "message role = role, text = content); not used: x"
     ) in caplog.messages
     assert "1 conversations read; left out: 1 messages of tools" in caplog.messages
@@ -373,9 +373,7 @@ def test_what_was_read_as_what_is_in_the_log(
 
 def test_roles_that_are_not_known_end_in_a_sentence(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", {"messages": [{"role": "Anna", "content": "hi"}]})
-    with pytest.raises(
-        StudyError, match=r"a\.jsonl: 1 messages have a role that is not known: 'Anna'"
-    ):
+    with pytest.raises(StudyError, match=r"a\.jsonl: 1 messages have an unknown role: 'Anna'"):
         prepare(path, filters=ALL)
 
 
@@ -425,7 +423,7 @@ def test_what_cannot_be_read_is_named(
 def test_columns_that_are_mapped_are_not_those_of_a_public_corpus(tmp_path: Path) -> None:
     row = {"conversation_hash": "1", "hashed_ip": "x", "conversation": TALK, "person": "u"}
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
-    reading = OwnReading({"user": "person"})
+    reading = ColumnsAndRoles({"user": "person"})
     (read,) = prepare(tmp_path / "a.parquet", filters=ALL, reading=reading).rows
     assert read.user_id == user_hash("u")
 

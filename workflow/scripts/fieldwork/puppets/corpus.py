@@ -30,8 +30,18 @@ from fieldwork.puppets.adapters import (
     slim_fields,
 )
 from fieldwork.puppets.conversations.exports import ZIP, conversation_files
-from fieldwork.puppets.conversations.formats import MESSAGES, OWN, own_format, public_format
-from fieldwork.puppets.conversations.staging import OWN_NAMES, STAGED, OwnReading, stage
+from fieldwork.puppets.conversations.formats import (
+    CONVERTED_FORMATS,
+    MESSAGES,
+    own_file_format,
+    public_format,
+)
+from fieldwork.puppets.conversations.staging import (
+    STAGED_FORMAT,
+    USUAL_NAMES,
+    ColumnsAndRoles,
+    stage,
+)
 from fieldwork.puppets.files import Database, literal
 from fieldwork.puppets.filters import (
     NOT_IN_CORPUS,
@@ -68,7 +78,7 @@ def prepare_corpus(
     format: str | None,
     filters: Filters,
     out: Path,
-    reading: OwnReading = OWN_NAMES,
+    reading: ColumnsAndRoles = USUAL_NAMES,
     memory_limit: str = "2GB",
     threads: int = 1,
 ) -> list[FunnelStep]:
@@ -118,21 +128,21 @@ def _opened(
     files: Sequence[Path],
     folder: Path,
     format: str | None,
-    reading: OwnReading,
+    reading: ColumnsAndRoles,
 ) -> SourceQuery:
     """The corpus as SQL: a public one as it is, any other once it is written anew in `folder`."""
     # columns that are mapped are those of files of one's own
     own = MESSAGES if reading.columns or reading.roles else None
     form = format or own or public_format(files)
-    if form and form not in OWN:
+    if form and form not in CONVERTED_FORMATS:
         logger.info("read as `format: %s`", form)
         _refuse_other_kinds(files, form)
         return open_source(database, files, format=form)
     chosen = conversation_files(files)
-    form = form or own_format(chosen)
+    form = form or own_file_format(chosen)
     logger.info("read as `format: %s`", form)
     staged = stage(database, chosen, folder, format=form, reading=reading)
-    source = open_source(database, [staged.path], format=STAGED)
+    source = open_source(database, [staged.path], format=STAGED_FORMAT)
     return source._replace(present=source.present & staged.present)
 
 
@@ -196,9 +206,9 @@ def _explained(files: Sequence[Path], memory_limit: str, out: Path) -> Iterator[
         ) from error
     except (*DATABASE_ERRORS, *READ_ERRORS) as error:
         reason = first_line(error)
-        listed = ", ".join(str(file) for file in files[:3])
+        name_list = ", ".join(str(file) for file in files[:3])
         raise StudyError(
-            f"{listed}: the corpus cannot be read ({reason}); download it again or set its `path:` "
+            f"{name_list}: the corpus cannot be read ({reason}); download it again or set its `path:` "
             f"to a sound copy"
         ) from error
 

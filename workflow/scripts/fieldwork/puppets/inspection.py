@@ -12,12 +12,12 @@ from typing import NamedTuple
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.files import json_values, texts
-from fieldwork.files.headers import find_column, listed
+from fieldwork.files.headers import find_column, name_list
 from fieldwork.files.sheets import is_json
 from fieldwork.files.sheets import stream_records as stream_rows
 from fieldwork.puppets.conversations.columns import find_layout
 from fieldwork.puppets.conversations.exports import conversation_files, stream_records
-from fieldwork.puppets.conversations.formats import MESSAGES, own_format, public_format
+from fieldwork.puppets.conversations.formats import MESSAGES, own_file_format, public_format
 from fieldwork.puppets.conversations.messages import MessageReader
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import NOT_IN_CORPUS, Filters
@@ -63,7 +63,7 @@ def guess_corpus(files: Sequence[Path]) -> CorpusGuess:
         funnel = prepare_corpus(files, format=None, filters=filters, out=out)
         rows = tables.read_columns(out, Conversation, ["user_id", "n_user_turns"])
     said = {step.filter for step in funnel if not step.setting.endswith(f"({NOT_IN_CORPUS})")}
-    form = public_format(files) or own_format(conversation_files(files))
+    form = public_format(files) or own_file_format(conversation_files(files))
     return CorpusGuess(
         format=form,
         columns=_columns(files) if form == MESSAGES else {},
@@ -115,7 +115,7 @@ def _persona_column(path: Path) -> str | None:
     column = find_column(names, _PERSONA.split())
     if column is None:
         raise StudyError(
-            f"{path}: no column looks like the persona (there are {listed(names)}); call "
+            f"{path}: no column looks like the persona (there are {name_list(names)}); call "
             f"one `persona`, or write a .txt file with a persona a line"
         )
     return column

@@ -11,7 +11,7 @@ from fieldwork import tables
 from fieldwork.config.needs import Need
 from fieldwork.errors import StudyError
 from fieldwork.files.texts import read_texts
-from fieldwork.puppets.conversations.staging import OwnReading
+from fieldwork.puppets.conversations.staging import ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import filters_from
 from fieldwork.puppets.personas import distinct_texts
@@ -56,7 +56,7 @@ def count_corpus(
             prepare_corpus(
                 files,
                 format=reading["format"],
-                reading=OwnReading(reading["columns"], reading["roles"]),
+                reading=ColumnsAndRoles(reading["columns"], reading["roles"]),
                 filters=filters_from(filters),
                 out=out,
             )
