@@ -499,7 +499,10 @@ def test_a_disk_that_is_too_small_is_told_of_before_anything_is_written(
         if fits:
             assert len(prepare(tmp_path, [file]).rows) == 1
         else:
-            with pytest.raises(StudyError, match=r"out\.parquet: about .* are free; free some"):
+            with pytest.raises(
+                StudyError,
+                match=r"out\.parquet: the corpus needs about .* are free; free disk space",
+            ):
                 prepare(tmp_path, [file])
             assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
@@ -557,7 +560,7 @@ def test_a_file_damaged_in_the_middle_is_named(tmp_path: Path) -> None:
             lmsys(),
             "no column message_id, parent_id, user_id, text, role, message_tree_id",
         ),
-        ("sharegpt", lmsys(), "`format: sharegpt` is not one of wildchat"),
+        ("sharegpt", lmsys(), "`format: sharegpt` is unknown; choose one of wildchat"),
     ],
 )
 def test_columns_missing_for_the_format_are_named(
@@ -584,7 +587,7 @@ def test_an_empty_table_is_said_to_be_empty(tmp_path: Path) -> None:
     ("files", "filters", "said"),
     [
         ([], ALL, "no files"),
-        ([Path("nowhere.parquet")], ALL, "nowhere.parquet: no such file"),
+        ([Path("nowhere.parquet")], ALL, "nowhere.parquet: the file does not exist"),
         (None, Filters(started_after="May"), "`started_after: May` is not a date"),
     ],
 )

@@ -76,6 +76,6 @@ def test_personas_of_every_kind(
 def test_a_table_without_personas_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("a,b\n1,2\n")
     with pytest.raises(
-        StudyError, match=r"p\.csv: no column looks like the persona \(there are a, b"
+        StudyError, match=r"p\.csv: no column has a usual name of personas \(there are a, b"
     ):
         guess_personas(tmp_path / "p.csv")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fieldwork.encoder import Vectors
 from fieldwork.puppets import retrieval
 from fieldwork.puppets.retrieval import exact_cosines, ranking, top_k
-from fieldwork.streams import Block
+from fieldwork.streams import VectorBlock
 
 IDS = ["d", "b", "a", "c"]
 VECTORS = np.array([[1, 0], [0, 1], [1, 0], [0.6, 0.8]], np.float32)
@@ -21,8 +21,11 @@ def unit(rows: Vectors) -> Vectors:
     return scaled
 
 
-def blocks(ids: Sequence[str], vectors: Vectors, size: int = 1_000_000) -> list[Block]:
-    return [Block(list(ids[i : i + size]), vectors[i : i + size]) for i in range(0, len(ids), size)]
+def blocks(ids: Sequence[str], vectors: Vectors, size: int = 1_000_000) -> list[VectorBlock]:
+    return [
+        VectorBlock(list(ids[i : i + size]), vectors[i : i + size])
+        for i in range(0, len(ids), size)
+    ]
 
 
 def by_full_sort(queries: Vectors, ids: Sequence[str], vectors: Vectors, k: int) -> list[list[str]]:
@@ -158,7 +161,7 @@ def test_users_rank_as_the_corpus_does() -> None:
     queries = {"x": unit(rng.normal(size=(1, 384)))[0], "y": unit(rng.normal(size=(1, 384)))[0]}
     candidates = [ids[i] for i in rng.permutation(200)[:50]]
     whole = ranking(queries, blocks(ids, vectors, 33), k=200)
-    own = ranking(queries, blocks(ids, vectors, 33), k=1, among=set(candidates))
+    own = ranking(queries, blocks(ids, vectors, 33), k=1, candidates=set(candidates))
     for item in queries:
         ranked = whole(item, ids, 200)
         assert own(item, candidates, 50) == [i for i in ranked if i in candidates]
@@ -170,7 +173,7 @@ def test_users_rank_as_the_corpus_does() -> None:
 @pytest.mark.parametrize("k", [3, 4])
 def test_more_than_was_looked_for_is_refused(k: int) -> None:
     rank = ranking({"x": VECTORS[0]}, blocks(IDS[:1], VECTORS[:1]), k=3)
-    with pytest.raises(ValueError, match="1 conversations were found"):
+    with pytest.raises(ValueError, match="1 conversations are ranked"):
         rank("x", IDS, k)
 
 

@@ -36,7 +36,7 @@ ROWS_PER_BLOCK = 16_384
 # of the bytes
 COPY = f"""COPY (FROM copied) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1,
     ROW_GROUP_SIZE {ROWS_PER_COPY})"""
-STORED = np.dtype("<f4")
+STORED_TYPE = np.dtype("<f4")
 
 
 def stream_rows(path: str | Path, row_type: type[Row]) -> Iterator[list[Row]]:
@@ -176,7 +176,7 @@ def _full_groups(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield waiting.combine_chunks()
 
 
-class Block(NamedTuple):
+class VectorBlock(NamedTuple):
     """Some rows of a table of vectors.
 
     Attributes:
@@ -213,7 +213,7 @@ def write_blocks(path: str | Path, blocks: Iterable[KeyedBlock]) -> int:
         atomic_path(path) as partial,
         pq.ParquetWriter(partial, schema, compression="none", use_dictionary=False) as out,
     ):
-        for table in _regrouped(_table(block, schema) for block in blocks):
+        for table in _in_full_blocks(_table(block, schema) for block in blocks):
             ids = table["conversation_id"].to_pylist()
             if any(a >= b for a, b in pairwise([*last, *ids])):
                 raise ValueError(f"{path}: conversation ids do not ascend")
@@ -224,8 +224,8 @@ def write_blocks(path: str | Path, blocks: Iterable[KeyedBlock]) -> int:
 
 def _table(block: KeyedBlock, schema: pa.Schema) -> pa.Table:
     n = len(block.ids)
-    content = np.ascontiguousarray(block.vectors, STORED)
-    width = content.shape[1] * STORED.itemsize if n else 0
+    content = np.ascontiguousarray(block.vectors, STORED_TYPE)
+    width = content.shape[1] * STORED_TYPE.itemsize if n else 0
     starts = np.fromiter(accumulate([width] * n, initial=0), np.int32, n + 1)
     buffers = [None, pa.py_buffer(starts), pa.py_buffer(content)]
     vectors = pa.BinaryArray.from_buffers(pa.binary(), n, buffers)
@@ -237,15 +237,15 @@ def _table(block: KeyedBlock, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def _regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+def _in_full_blocks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     waiting: list[pa.Table] = []
     n_waiting = 0
     for table in tables:
         waiting, n_waiting = [*waiting, table], n_waiting + table.num_rows
         while n_waiting >= ROWS_PER_BLOCK:
-            joined = pa.concat_tables(waiting)
-            yield joined.slice(0, ROWS_PER_BLOCK)
-            waiting, n_waiting = [joined.slice(ROWS_PER_BLOCK)], n_waiting - ROWS_PER_BLOCK
+            rows = pa.concat_tables(waiting)
+            yield rows.slice(0, ROWS_PER_BLOCK)
+            waiting, n_waiting = [rows.slice(ROWS_PER_BLOCK)], n_waiting - ROWS_PER_BLOCK
     if n_waiting:
         yield pa.concat_tables(waiting)
 
@@ -255,7 +255,7 @@ def count_rows(paths: Iterable[str | Path]) -> int:
     return sum(_open(path).metadata.num_rows for path in paths)
 
 
-def read_blocks(paths: Iterable[str | Path]) -> Iterator[Block]:
+def read_blocks(paths: Iterable[str | Path]) -> Iterator[VectorBlock]:
     """The rows of several tables of vectors, file by file, a block at a time.
 
     Raises:
@@ -291,7 +291,7 @@ def _expect(path: str | Path, source: Any, names: Sequence[str]) -> None:
         )
 
 
-def _block(path: str | Path, source: Any, number: int) -> Block:
+def _block(path: str | Path, source: Any, number: int) -> VectorBlock:
     try:
         # one thread: the file is read while the processor's others multiply
         table = source.read_row_group(
@@ -303,10 +303,10 @@ def _block(path: str | Path, source: Any, number: int) -> Block:
     _, starts, content = column.buffers()
     bounds = np.frombuffer(starts, np.int32)[column.offset : column.offset + len(column) + 1]
     widths = np.unique(np.diff(bounds))
-    if len(widths) != 1 or widths[0] % STORED.itemsize:
+    if len(widths) != 1 or widths[0] % STORED_TYPE.itemsize:
         raise StudyError(f"{path}: its vectors differ in length; delete it to have it made again")
-    flat = np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]].view(STORED)
-    return Block(ids, flat.reshape(len(ids), -1))
+    flat = np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]].view(STORED_TYPE)
+    return VectorBlock(ids, flat.reshape(len(ids), -1))
 
 
 def _unreadable(path: str | Path, error: BaseException) -> StudyError:

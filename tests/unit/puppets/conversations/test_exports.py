@@ -80,7 +80,9 @@ def test_what_holds_no_conversations_is_refused(tmp_path: Path) -> None:
         conversation_files([file_at(tmp_path / "c.zip", "no archive")])
     path = archive(tmp_path / "d.zip", ["conversations.json"], "[1]")
     (file,) = conversation_files([path])
-    with pytest.raises(StudyError, match=r"d\.zip: conversations\.json: entry 1 is not an object"):
+    with pytest.raises(
+        StudyError, match=r"d\.zip: conversations\.json: entry 1 is not a JSON object"
+    ):
         list(stream_records(file))
 
 

@@ -293,9 +293,8 @@ def test_filters_on_what_a_file_does_not_say_are_named(
     assert len(read.rows) == 1
     assert read.funnel["languages"].setting == "English (not in this corpus)"
     assert caplog.messages == [
-        f"{path}: the corpus says nothing that languages and exclude_toxic and exclude_redacted could "
-        "look at, so every conversation passes; turn such filters off in the corpus's `filters` if that "
-        "is right"
+        f"{path}: the corpus has no column for languages, exclude_toxic, exclude_redacted, so every "
+        "conversation passes; turn a filter off in the corpus's `filters` if that is right"
     ]
 
 
@@ -404,7 +403,7 @@ def test_equal_files_give_equal_bytes_whatever_the_batches(
         ("a.csv", "", None, "the file is empty"),
         ("a.jsonl", "[1", None, "a.jsonl"),
         ("a.json", '{"messages": []}\n', "chatgpt", "has no `mapping` of messages"),
-        ("a.jsonl", '{"messages": []}', "wildchat", "`format: wildchat` is read from Parquet"),
+        ("a.jsonl", '{"messages": []}', "wildchat", "`format: wildchat` needs Parquet files"),
         ("a.parquet", "PAR1", None, "not a readable Parquet file"),
         ("a.docx", "x", None, "this kind of file is not read"),
     ],
