@@ -141,7 +141,7 @@ def test_ctrl_c_is_one_sentence(tmp_path: Path) -> None:
     running.send_signal(signal.SIGINT)
     said = running.communicate(timeout=60)[1]
     assert running.returncode == 130
-    assert said.startswith("ERROR: interrupted; what was finished is kept")
+    assert said.startswith("ERROR: interrupted; finished work is kept")
     assert said.count("\n") == 1
 
 

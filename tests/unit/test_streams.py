@@ -85,7 +85,7 @@ def test_vectors_of_two_encoders_are_not_mixed(tmp_path: Path) -> None:
         streams.write_blocks(
             tmp_path / f"{name}.parquet", [KeyedBlock(["c"], ["k"], numbers(1, dimensions))]
         )
-    with pytest.raises(StudyError, match=r"b\.parquet: vectors of 4 and 5 numbers"):
+    with pytest.raises(StudyError, match=r"b\.parquet: vectors have different lengths \(4 and 5 numbers\)"):
         list(streams.read_blocks([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
 
 
@@ -143,7 +143,7 @@ def test_a_file_that_is_no_parquet_is_named(
     path = tmp_path / "t.parquet"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(StudyError, match=r"t\.parquet: not a readable Parquet file") as caught:
+    with pytest.raises(StudyError, match=r"t\.parquet: cannot be read as Parquet") as caught:
         READERS[reader](path)
     assert "\n" not in str(caught.value)
 
@@ -165,5 +165,5 @@ def test_a_damaged_page_is_named(tmp_path: Path, reader: str) -> None:
     content = bytearray(path.read_bytes())
     content[4:60] = b"\xff" * 56
     path.write_bytes(content)
-    with pytest.raises(StudyError, match=r"t\.parquet: not a readable Parquet file"):
+    with pytest.raises(StudyError, match=r"t\.parquet: cannot be read as Parquet"):
         READERS[reader](path)

@@ -130,7 +130,7 @@ def test_text_is_ordered_by_code_points(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "row_type", "message"),
     [
-        ([profile("t", None)], Profile, "1 rows have no puppet_id, which every row must have"),  # type: ignore[arg-type]
+        ([profile("t", None)], Profile, "1 rows have no puppet_id, but every row must have one"),  # type: ignore[arg-type]
         ([Request("i", None, None, "x")], Request, "a row does not fit Request"),  # type: ignore[arg-type]
         ([Request("i", None, None, 2**70)], Request, "a row does not fit Request"),
         ([Request("i", 5, None, 0)], Request, "a row does not fit Request"),  # type: ignore[arg-type]
@@ -198,7 +198,7 @@ def test_a_file_that_is_no_parquet_is_named(
     path = tmp_path / "t.parquet"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(StudyError, match=r"t\.parquet: not a readable Parquet file") as caught:
+    with pytest.raises(StudyError, match=r"t\.parquet: cannot be read as Parquet") as caught:
         READERS[reader](path)
     assert "\n" not in str(caught.value)
 
@@ -206,14 +206,14 @@ def test_a_file_that_is_no_parquet_is_named(
 def test_half_a_parquet_file_is_named(tmp_path: Path) -> None:
     whole = write_profiles(tmp_path / "p.parquet", profile("t")).read_bytes()
     (tmp_path / "half.parquet").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(StudyError, match=r"half\.parquet: not a readable Parquet file"):
+    with pytest.raises(StudyError, match=r"half\.parquet: cannot be read as Parquet"):
         tables.read_rows(tmp_path / "half.parquet", Profile)
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"item_id": ["i"]}, "its columns are ['item_id'], expected ['item_id', 'context_id'"),
+        ({"item_id": ["i"]}, "its columns are ['item_id'] instead of ['item_id', 'context_id'"),
         (
             {"item_id": ["i"], "context_id": ["c"], "puppet_id": ["p"], "replicate": ["x"]},
             "a column does not fit Request (docs/data.md)",

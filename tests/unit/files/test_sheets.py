@@ -168,7 +168,7 @@ def test_a_formula_without_a_value_is_no_empty_answer(tmp_path: Path) -> None:
             ".parquet",
         ),
         ("a.xlsx", b"PK no zip", "cannot be read as an Excel workbook"),
-        ("a.parquet", b"PAR0", "not a readable Parquet file"),
+        ("a.parquet", b"PAR0", "cannot be read as Parquet"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:
@@ -287,7 +287,7 @@ def test_every_kind_gives_records_with_their_places(tmp_path: Path) -> None:
             "this kind of file is not read; save it as one of .csv, .tsv, .xlsx, .parquet, .jsonl, "
             ".ndjson, .json",
         ),
-        ("a.parquet", b"PAR1 and more", "not a readable Parquet file"),
+        ("a.parquet", b"PAR1 and more", "cannot be read as Parquet"),
     ],
 )
 def test_what_is_no_table_of_records_is_refused(

@@ -55,7 +55,7 @@ def test_csv_with_and_without_compression(tmp_path: Path) -> None:
         ("a.jsonl.gz", b"no gzip", "a.jsonl.gz: cannot be read"),
         ("b.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)[:-9], "b.jsonl.gz: cannot be read"),
         ("a.txtt", b"t", "a.txtt: this kind of file is not read"),
-        ("a.parquet", b"", "a.parquet: not a readable Parquet file"),
+        ("a.parquet", b"", "a.parquet: cannot be read as Parquet"),
     ],
 )
 def test_an_unreadable_file_is_named(

@@ -404,7 +404,7 @@ def test_equal_files_give_equal_bytes_whatever_the_batches(
         ("a.jsonl", "[1", None, "a.jsonl"),
         ("a.json", '{"messages": []}\n', "chatgpt", "has no `mapping` of messages"),
         ("a.jsonl", '{"messages": []}', "wildchat", "`format: wildchat` needs Parquet files"),
-        ("a.parquet", "PAR1", None, "not a readable Parquet file"),
+        ("a.parquet", "PAR1", None, "cannot be read as Parquet"),
         ("a.docx", "x", None, "this kind of file is not read"),
     ],
 )

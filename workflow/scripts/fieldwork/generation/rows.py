@@ -5,7 +5,7 @@ from typing import NamedTuple
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.pricing import cost_usd
 from fieldwork.generation.sender import Sender
-from fieldwork.masking import MASKED
+from fieldwork.masking import MASK_TEXT
 from fieldwork.records.generation import Request, Response
 
 
@@ -57,5 +57,5 @@ def response_of(request: Request, entry: Entry, sender: Sender, arm: Arm) -> Res
         entry.request_id,
         sender.provider.sends_temperature,
         price.as_of.isoformat() if price is not None else None,
-        [*reply.defects, *(["secret"] if MASKED.encode() in entry.raw else [])],
+        [*reply.defects, *(["secret"] if MASK_TEXT.encode() in entry.raw else [])],
     )

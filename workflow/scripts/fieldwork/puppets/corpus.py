@@ -141,9 +141,9 @@ def _open_corpus(
     sources = conversation_files(files)
     form = form or own_file_format(sources)
     logger.info("read as `format: %s`", form)
-    converted = stage(database, sources, folder, format=form, reading=reading)
-    source = open_source(database, [converted.path], format=STAGED_FORMAT)
-    return source._replace(present=source.present & converted.present)
+    conversion = stage(database, sources, folder, format=form, reading=reading)
+    source = open_source(database, [conversion.path], format=STAGED_FORMAT)
+    return source._replace(present=source.present & conversion.present)
 
 
 def _refuse_other_kinds(files: Sequence[Path], format: str) -> None:
@@ -375,8 +375,8 @@ def _funnel(
     first_level = 1 if start else 0
     for number, step in enumerate(steps):
         level = number + first_level
-        rows_out = sum(n for passed, n in rows.items() if passed >= level)
-        users_out = sum(n for passed, n in users.items() if passed >= level)
+        rows_out = sum(n for level_reached, n in rows.items() if level_reached >= level)
+        users_out = sum(n for level_reached, n in users.items() if level_reached >= level)
         funnel.append(
             FunnelStep(start + number, step.name, step.setting, rows_in, rows_out, users_out)
         )

@@ -65,8 +65,8 @@ def _check_template(template: str, required_placeholders: set[str]) -> None:
     placeholders = set(Template(template).get_identifiers())
     if not Template(template).is_valid() or placeholders - {"persona", "sentences"}:
         raise StudyError(
-            "profiles.template: the only placeholders are $persona and $sentences; correct the others, and "
-            "write $$ for a dollar sign"
+            "profiles.template: the only placeholders are $persona and $sentences; correct any other, "
+            "and write $$ for a dollar sign"
         )
     for name in sorted(required_placeholders - placeholders):
         raise StudyError(f"profiles.template: lacks ${name}; write it where the {name} shall stand")

@@ -134,5 +134,5 @@ def _too_few(need: Need, available: int) -> StudyError:
 
 
 def _alternatives(advice: Sequence[str]) -> str:
-    *others, last = advice
-    return f"{', '.join(others)}, or {last}" if others else last
+    *earlier, last = advice
+    return f"{', '.join(earlier)}, or {last}" if earlier else last

@@ -30,7 +30,7 @@ from fieldwork.puppets.conversations.exports import ConversationFile
 from fieldwork.puppets.conversations.formats import CHATGPT
 from fieldwork.puppets.conversations.messages import MessageReader
 from fieldwork.puppets.files import Database, literal
-from fieldwork.tables import storable
+from fieldwork.tables import without_surrogates
 
 logger = logging.getLogger(__name__)
 
@@ -236,4 +236,6 @@ def _table(schema: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.Table:
         return pa.table(columns, schema=schema)
     except UnicodeEncodeError:
         # half of a surrogate pair, which JSON can carry and UTF-8 cannot
-        return pa.table({name: storable(values) for name, values in columns.items()}, schema=schema)
+        return pa.table(
+            {name: without_surrogates(values) for name, values in columns.items()}, schema=schema
+        )
