@@ -1,8 +1,8 @@
 """Counts the simulated users that small files give, while Snakemake reads a config.
 
-`fieldwork.config.plan_inputs` starts it. In: JSON on standard input: `needs`, and `corpora` and `personas`
-by name. Exit status 1 and a sentence mean that there are too few users. Exit status 2 means that it cannot
-count; the job that reads the files then says why.
+`fieldwork.config.plan_inputs` starts it. In: JSON on standard input: `needs`, and `corpora` and
+`personas` by name. Exit status 1 and a sentence mean that there are too few users. Exit status 2 means
+that it cannot count; the job that reads the files then says why.
 """
 
 import json

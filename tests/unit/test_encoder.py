@@ -104,9 +104,9 @@ def test_vectors_do_not_depend_on_what_is_encoded_with_them(
 def test_bf16_is_near_and_apart(real: Encoder, vectors: Vectors, folder: Path) -> None:
     near = Encoder(EncoderSettings(precision="bf16"), folder / "store.sqlite")
     near._model = real._model
-    found = near.encode(TEXTS)
-    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-6)
-    cosines = (found * vectors).sum(axis=1)
+    encodings = near.encode(TEXTS)
+    assert np.linalg.norm(encodings, axis=1) == pytest.approx(1, abs=1e-6)
+    cosines = (encodings * vectors).sum(axis=1)
     assert (cosines > 0.998).all()
     assert (cosines < 1 - 1e-7).any()
     assert real.encode(TEXTS).tobytes() == vectors.tobytes()
@@ -195,8 +195,8 @@ def test_texts_with_stores_of_their_own_are_encoded_together(tiny: Tiny, tmp_pat
 @pytest.mark.parametrize("n", [encoder.TEXTS_PER_COMMIT, encoder.TEXTS_PER_COMMIT + 1])
 def test_many_texts_come_back_in_their_order(tiny: Tiny, tmp_path: Path, n: int) -> None:
     texts = [f"text {i}" for i in range(n)]
-    found = Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode(texts)
-    assert found.tolist() == Tiny().encode(texts).tolist()
+    encodings = Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode(texts)
+    assert encodings.tolist() == Tiny().encode(texts).tolist()
     assert len(tiny.asked) == n
 
 

@@ -101,9 +101,9 @@ def test_secrets_of_the_environment_are_known_by_their_names() -> None:
         "EMAIL": "me@example.org",
         "PASSWORD": "p" * 9,
     }
-    found = environment_secrets(environment)
-    assert {KEY, "hidden", "other", "p" * 9} <= set(found)
-    assert not {"short", "0123456789", "me@example.org"} & set(found)
+    secrets = environment_secrets(environment)
+    assert {KEY, "hidden", "other", "p" * 9} <= set(secrets)
+    assert not {"short", "0123456789", "me@example.org"} & set(secrets)
 
 
 @pytest.mark.parametrize(

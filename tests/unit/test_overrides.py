@@ -49,8 +49,8 @@ def test_a_persons_corrections_reach_the_options_they_are_of(parsed: str, tmp_pa
         writer.writeheader()
         # as a spreadsheet saves what it shows
         writer.writerows(row | {"canonical": f"{row['canonical']} corrected"} for row in rows)
-    found = merged(parsed, tmp_path, str(edited))
-    assert set(found) == {f"{written} corrected" for written in WRITTEN}
+    corrections = merged(parsed, tmp_path, str(edited))
+    assert set(corrections) == {f"{written} corrected" for written in WRITTEN}
 
 
 def test_corrections_without_a_column_name_the_file_and_its_columns(

@@ -42,11 +42,11 @@ def test_vectors_keep_their_bits_in_blocks_of_one_size(
     monkeypatch.setattr(streams, "ROWS_PER_BLOCK", 10)
     path = tmp_path / "v.parquet"
     assert streams.write_blocks(path, blocks(n, size)) == n
-    found = list(streams.read_blocks([path]))
-    assert [len(block.ids) for block in found] == [10] * (n // 10) + [n % 10] * (n % 10 > 0)
-    assert [i for block in found for i in block.ids] == [f"c{i:03d}" for i in range(n)]
-    assert [v for block in found for v in block.vectors.tolist()] == numbers(n).tolist()
-    assert all(block.vectors.dtype == np.float32 for block in found)
+    stored_blocks = list(streams.read_blocks([path]))
+    assert [len(block.ids) for block in stored_blocks] == [10] * (n // 10) + [n % 10] * (n % 10 > 0)
+    assert [i for block in stored_blocks for i in block.ids] == [f"c{i:03d}" for i in range(n)]
+    assert [v for block in stored_blocks for v in block.vectors.tolist()] == numbers(n).tolist()
+    assert all(block.vectors.dtype == np.float32 for block in stored_blocks)
     streams.write_blocks(tmp_path / "w.parquet", blocks(n, 7))
     assert path.read_bytes() == (tmp_path / "w.parquet").read_bytes()
 

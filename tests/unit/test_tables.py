@@ -85,10 +85,10 @@ def test_times_are_told_in_utc(tmp_path: Path) -> None:
     elsewhere = CONVERSATION.started_at.astimezone(timezone(timedelta(hours=5)))  # type: ignore[union-attr]
     row = Conversation("c", "u", elsewhere, None, None, 1, 1, [])
     tables.write_rows(tmp_path / "c.parquet", [row], Conversation, "conversation_id")
-    (found,) = tables.read_rows(tmp_path / "c.parquet", Conversation)
-    assert found.started_at == elsewhere
-    assert found.started_at is not None
-    assert found.started_at.isoformat() == "2024-02-29T12:30:01.000005+00:00"
+    (row,) = tables.read_rows(tmp_path / "c.parquet", Conversation)
+    assert row.started_at == elsewhere
+    assert row.started_at is not None
+    assert row.started_at.isoformat() == "2024-02-29T12:30:01.000005+00:00"
 
 
 def test_an_empty_table_keeps_its_columns(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_any_text_can_be_written(tmp_path: Path, written: str, read: str) -> Non
 def test_surrogates_in_nested_rows_are_replaced(tmp_path: Path) -> None:
     context = Context("c", "p", None, ["\ud800"], [Message("user", "a\udfff")], 1, 0)
     tables.write_rows(tmp_path / "c.parquet", [context], Context, "puppet_id")
-    (found,) = tables.read_rows(tmp_path / "c.parquet", Context)
-    assert (found.conversation_ids, found.messages) == (["\ufffd"], [Message("user", "a\ufffd")])
-    assert found.item_id is None
+    (row,) = tables.read_rows(tmp_path / "c.parquet", Context)
+    assert (row.conversation_ids, row.messages) == (["\ufffd"], [Message("user", "a\ufffd")])
+    assert row.item_id is None
 
 
 # ---- reading what others wrote -------------------------------------------------------------------

@@ -37,10 +37,10 @@ def refusal(path: Path, content: bytes | None = None) -> str:
         path.write_bytes(content)
     with pytest.raises(StudyError) as caught:
         read_whole(path)
-    told = str(caught.value)
-    assert told.startswith(f"{path}: ")
-    assert "\n" not in told
-    return told
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{path}: ")
+    assert "\n" not in sentence
+    return sentence
 
 
 def workbook(path: Path, sheets: dict[str, Sequence[Sequence[Any]]]) -> Path:
@@ -89,7 +89,7 @@ def test_a_row_is_a_row_however_many_lines_it_has(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         (b"", "the file is empty"),
         (b"id,a\np1,\xc3\xa9\np2,x\np3,\xe9t\xe9\n", "row 4 is Windows-1252 but row 2 is UTF-8"),
@@ -107,9 +107,9 @@ def test_a_row_is_a_row_however_many_lines_it_has(
     ],
 )
 def test_a_text_file_that_cannot_be_trusted_is_refused_with_its_row(
-    tmp_path: Path, content: bytes, said: str
+    tmp_path: Path, content: bytes, problem: str
 ) -> None:
-    assert said in refusal(tmp_path / "a.csv", content)
+    assert problem in refusal(tmp_path / "a.csv", content)
 
 
 @pytest.mark.parametrize(
@@ -146,20 +146,20 @@ def test_a_long_answer_is_read_whole(tmp_path: Path) -> None:
 def test_a_workbook_whose_columns_have_no_names_is_refused(
     tmp_path: Path, rows: list[list[Any]]
 ) -> None:
-    said = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
-    assert "more cells than the header in row 1; delete rows above" in said
-    assert "separator" not in said
+    problem = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
+    assert "more cells than the header in row 1; delete rows above" in problem
+    assert "separator" not in problem
 
 
 def test_a_formula_without_a_value_is_no_empty_answer(tmp_path: Path) -> None:
     rows = [["id", "a"], ["p1", "Heat"], [None, None], ["p2", "= My picks =\n1. Heat"]]
-    said = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
-    assert "row 4, column 2 holds a formula without a computed value" in said
-    assert "picks" not in said
+    problem = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
+    assert "row 4, column 2 holds a formula without a computed value" in problem
+    assert "picks" not in problem
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "problem"),
     [
         (
             "a.sav",
@@ -171,8 +171,8 @@ def test_a_formula_without_a_value_is_no_empty_answer(tmp_path: Path) -> None:
         ("a.parquet", b"PAR0", "cannot be read as Parquet"),
     ],
 )
-def test_other_files_are_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:
-    assert said in refusal(tmp_path / name, content)
+def test_other_files_are_refused(tmp_path: Path, name: str, content: bytes, problem: str) -> None:
+    assert problem in refusal(tmp_path / name, content)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

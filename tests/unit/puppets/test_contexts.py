@@ -167,10 +167,10 @@ def test_too_small_a_corpus_is_a_sentence(
     pool: Pool, conversations: int, puppets: int, message: str
 ) -> None:
     chosen = settings(pool, conversations)
-    told = re.escape(message) + ".*lower runs"
-    with pytest.raises(StudyError, match=told):
+    pattern = re.escape(message) + ".*lower runs"
+    with pytest.raises(StudyError, match=pattern):
         draw_random(USERS, puppets, chosen, 0)
-    with pytest.raises(StudyError, match=told):
+    with pytest.raises(StudyError, match=pattern):
         draw_relevant(USERS, ["x"], rank, n_puppets=puppets, settings=chosen, seed=0)
 
 

@@ -80,8 +80,8 @@ def test_repeats_in_the_sources_count_once() -> None:
 )
 def test_text_of_personas_is_only_text(persona: str) -> None:
     (profile,) = draw(1, personas=[persona], sentences=["$persona", "{y}"], sentences_per_profile=2)
-    told = " ".join(profile.sentences)
-    assert profile.text == f"You talk with: {persona}\nThey say: {told}"
+    sentences = " ".join(profile.sentences)
+    assert profile.text == f"You talk with: {persona}\nThey say: {sentences}"
     assert sorted(profile.sentences) == ["$persona", "{y}"]
 
 

@@ -71,8 +71,8 @@ def test_exact_at_any_size_with_any_ties(
     vectors = pool[rng.integers(0, n_distinct, n)]
     ids = [f"id{i:03d}" for i in rng.permutation(n)]
     queries = unit(rng.normal(size=(2, 5)).astype(np.float32))
-    found = top_k(queries, blocks(ids, vectors, size), k)
-    assert found == by_full_sort(queries, ids, vectors, k)
+    neighbours = top_k(queries, blocks(ids, vectors, size), k)
+    assert neighbours == by_full_sort(queries, ids, vectors, k)
 
 
 def crowded(n: int, seed: int = 5) -> tuple[Vectors, Vectors, list[str]]:
@@ -130,15 +130,15 @@ def test_equal_vectors_are_ties_wherever_they_stand() -> None:
         order = np.roll(np.arange(len(vectors)), shift)
         # the query is a twin itself up to noise, so the twins lead
         query = unit(vectors[3:4] + rng.normal(scale=0.01, size=(1, 384)).astype(np.float32))
-        found = top_k(query, blocks([ids[i] for i in order], vectors[order], 250), len(twins))
-        assert found == [expected]
+        neighbours = top_k(query, blocks([ids[i] for i in order], vectors[order], 250), len(twins))
+        assert neighbours == [expected]
 
 
 def test_a_corpus_of_one_text_is_settled_by_id() -> None:
     vectors = np.repeat(unit(np.ones((1, 8), np.float32)), 5_000, axis=0)
     ids = [f"c{i:04d}" for i in np.random.default_rng(0).permutation(5_000)]
-    found = top_k(vectors[:2], blocks(ids, vectors, 700), 3)
-    assert found == [["c0000", "c0001", "c0002"]] * 2
+    neighbours = top_k(vectors[:2], blocks(ids, vectors, 700), 3)
+    assert neighbours == [["c0000", "c0001", "c0002"]] * 2
 
 
 def test_no_vectors_have_no_neighbours() -> None:

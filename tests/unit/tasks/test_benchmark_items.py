@@ -63,21 +63,21 @@ def test_both_layouts_of_mmlu_give_the_same_items(tmp_path: Path) -> None:
     ]
     for shots in (0, 2):
         options = MMLU._replace(shots=shots)
-        found = load_items(old, options, {})
-        assert load_items(hub, options, {}) == found
-        assert [item.item_id for item in found] == ["us_law-000", "us_law-001"]
-        assert found[0] == Item(
+        items = load_items(old, options, {})
+        assert load_items(hub, options, {}) == items
+        assert [item.item_id for item in items] == ["us_law-000", "us_law-001"]
+        assert items[0] == Item(
             item_id="us_law-000",
             kind="choice",
             question="Two and two, is?",
-            prompt=found[0].prompt,
+            prompt=items[0].prompt,
             choices=["3", "4", "5", "six, or so"],
             gold="B",
             subject="us_law",
             provenance="mmlu: us_law test row 0",
         )
-        assert found[0].prompt.endswith("Answer:" if shots else "single letter.")
-        assert found[0].prompt.count("Question: ") == (shots + 1 if shots else 0)
+        assert items[0].prompt.endswith("Answer:" if shots else "single letter.")
+        assert items[0].prompt.count("Question: ") == (shots + 1 if shots else 0)
 
 
 def test_shards_of_the_hub_are_one_split(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_shards_of_the_hub_are_one_split(tmp_path: Path) -> None:
         hub_file(tmp_path / "law" / f"test-0000{i}-of-00002.parquet", [row])
         for i, row in enumerate(MMLU_ROWS)
     ]
-    found = load_items(shards[::-1], MMLU, {})
-    assert [(i.item_id, i.gold) for i in found] == [("law-000", "B"), ("law-001", "D")]
+    items = load_items(shards[::-1], MMLU, {})
+    assert [(i.item_id, i.gold) for i in items] == [("law-000", "B"), ("law-001", "D")]
 
 
 def test_subjects_are_taken_in_the_order_named(tmp_path: Path) -> None:
@@ -214,9 +214,9 @@ def test_subsets_of_ethics_are_known_by_folder_or_name(tmp_path: Path) -> None:
 def test_a_row_that_is_not_ethics_is_named(
     tmp_path: Path, name: str, columns: list[str], row: list[str], message: str
 ) -> None:
-    told = complaint([csv_file(tmp_path / name, [columns, row])], ETHICS)
-    assert f"{name}: item " in told
-    assert message in told
+    refusal = complaint([csv_file(tmp_path / name, [columns, row])], ETHICS)
+    assert f"{name}: item " in refusal
+    assert message in refusal
 
 
 # ---- real extracts -------------------------------------------------------------------------------

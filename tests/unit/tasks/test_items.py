@@ -239,9 +239,9 @@ def test_a_row_that_does_not_fit_is_named(
 ) -> None:
     whole = {"item_id": "q", "question": "?", "option_a": "x", "option_b": "y", **row}
     path = own_file(tmp_path, ".csv", {key: [value] for key, value in whole.items()})
-    told = complaint([path], OWN)
-    assert told.startswith(f"{path}: ")
-    assert message in told
+    refusal = complaint([path], OWN)
+    assert refusal.startswith(f"{path}: ")
+    assert message in refusal
 
 
 GERMAN = {
@@ -283,8 +283,8 @@ def test_every_kind_of_file_gives_the_same_items(tmp_path: Path, name: str) -> N
 
 def test_a_column_that_is_mapped_must_be_there(tmp_path: Path) -> None:
     path = own_file(tmp_path, ".csv", GERMAN)
-    told = complaint([path], MAPPED._replace(columns={"question": "Question"}))
-    assert told == (
+    refusal = complaint([path], MAPPED._replace(columns={"question": "Question"}))
+    assert refusal == (
         f"{path}: has no column 'Question', which `columns.question` of the task's source names; "
         f"correct that setting, the columns of the file are Nr., Frage, A, B, C, richtig"
     )
@@ -351,9 +351,10 @@ def test_a_text_that_excel_made_a_date_is_refused(tmp_path: Path) -> None:
     day = datetime.datetime(2026, 5, 5)
     rows = {"question": ["When?"], "option_a": ["today"], "option_b": [day]}
     pd.DataFrame(rows).to_excel(tmp_path / "a.xlsx", index=False)
-    told = complaint([tmp_path / "a.xlsx"], OWN)
+    refusal = complaint([tmp_path / "a.xlsx"], OWN)
     assert (
-        "row 2: item 'a-000': option_b is a date in the workbook; format the cell as text" in told
+        "row 2: item 'a-000': option_b is a date in the workbook; format the cell as text"
+        in refusal
     )
 
 
@@ -361,8 +362,8 @@ def test_selection_keeps_its_order_and_refuses_what_is_not_there(tmp_path: Path)
     path = own_file(tmp_path, ".csv", {"item_id": list("abcd"), "prompt": ["p"] * 4})
     chosen = load_items([path], LISTS._replace(item_ids=("c", "a")), {})
     assert [item.item_id for item in chosen] == ["c", "a"]
-    told = complaint([path], LISTS._replace(item_ids=("a", "z")))
-    assert told == "mine: has no item 'z'; correct `item_ids`, the items begin with a, b, c"
+    refusal = complaint([path], LISTS._replace(item_ids=("a", "z")))
+    assert refusal == "mine: has no item 'z'; correct `item_ids`, the items begin with a, b, c"
 
 
 def test_no_items_and_repeated_items_are_refused(tmp_path: Path) -> None:

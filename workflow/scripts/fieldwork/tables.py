@@ -94,7 +94,7 @@ def write_rows(
 ) -> int:
     """Write rows as Parquet; return how many there were.
 
-    They are taken one by one, and only their Arrow columns are kept.
+    Rows are taken one by one, and only their Arrow columns are kept.
 
     Args:
         order_by: SQL list of columns to sort by; None for the order that the row type declares.
@@ -102,12 +102,12 @@ def write_rows(
     Raises:
         StudyError: the rows do not fit the row type, or the disk refuses the file.
     """
-    schema, waiting, parts = schema_of(row_type), iter(rows), []
-    while held := list(islice(waiting, ROWS_AT_ONCE)):
+    schema, remaining, parts = schema_of(row_type), iter(rows), []
+    while batch := list(islice(remaining, ROWS_AT_ONCE)):
         # column by column: dataclasses.asdict would copy every value of every row
-        columns = {column.name: _values(held, column) for column in schema}
+        columns = {column.name: _values(batch, column) for column in schema}
         try:
-            parts.append(_table_of(columns, schema))
+            parts.append(_arrow_table(columns, schema))
         except (pa.ArrowException, OverflowError) as error:
             raise StudyError(f"{path}: a row does not fit {row_type.__name__}: {error}") from error
     table = pa.concat_tables(parts) if parts else schema.empty_table()
@@ -122,7 +122,7 @@ def _values(rows: Sequence[Any], column: pa.Field) -> list[Any]:
     return [value and [dataclasses.asdict(row) for row in value] for value in values]
 
 
-def _table_of(columns: dict[str, list[Any]], schema: pa.Schema) -> pa.Table:
+def _arrow_table(columns: dict[str, list[Any]], schema: pa.Schema) -> pa.Table:
     try:
         return pa.Table.from_pydict(columns, schema=schema)
     except UnicodeEncodeError:
@@ -144,10 +144,10 @@ def write_arrow(path: str | Path, table: pa.Table, row_type: type[Any], order_by
     refuse_nulls(path, table, schema_of(row_type))
     with open_database() as database:
         database.register("unordered", table)
-        ordered = database.sql(f"SELECT * FROM unordered ORDER BY {order_by}").to_arrow_table()
-    checked = _cast(path, ordered, row_type)
+        sorted_table = database.sql(f"SELECT * FROM unordered ORDER BY {order_by}").to_arrow_table()
+    typed_table = _cast(path, sorted_table, row_type)
     with atomic_path(path) as partial:
-        pq.write_table(checked, partial, compression="zstd", row_group_size=65_536)
+        pq.write_table(typed_table, partial, compression="zstd", row_group_size=65_536)
     return int(table.num_rows)
 
 

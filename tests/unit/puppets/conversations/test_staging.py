@@ -158,17 +158,17 @@ def as_message_parquet(chats: Chats, folder: Path) -> Path:
 
 def tree(chat: dict[str, Any]) -> dict[str, Any]:
     """A conversation as ChatGPT exports it, with an answer before the last that was asked for again."""
-    said = chat["messages"]
+    messages = chat["messages"]
     mapping: dict[str, Any] = {"root": {"message": None, "parent": None, "children": ["m0"]}}
-    for n, m in enumerate(said):
+    for n, m in enumerate(messages):
         content = {"content_type": "text", "parts": [m["content"]]}
         body = {"author": {"role": m["role"]}, "content": content, "recipient": "all"}
         parent = f"m{n - 1}" if n else "root"
         mapping[f"m{n}"] = {"message": body, "parent": parent, "children": [f"m{n + 1}"]}
-    last = f"m{len(said) - 1}"
+    last = f"m{len(messages) - 1}"
     other = {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["no"]}}
     mapping[last]["children"] = []
-    mapping["other"] = {"message": other, "parent": f"m{len(said) - 2}", "children": []}
+    mapping["other"] = {"message": other, "parent": f"m{len(messages) - 2}", "children": []}
     return {"id": chat["id"], "title": "t", "mapping": mapping, "current_node": last}
 
 
@@ -197,10 +197,10 @@ def as_folders(chats: Chats, folder: Path) -> list[Path]:
     return paths
 
 
-def told(row: Conversation) -> tuple[Any, ...]:
+def content_of(row: Conversation) -> tuple[Any, ...]:
     """What must be the same whatever the shape; ids end in a fingerprint of user and texts."""
-    said = tuple((m.role, m.content) for m in row.messages)
-    return (row.conversation_id.rpartition("-")[0], row.n_user_turns, row.n_tokens, said)
+    messages = tuple((m.role, m.content) for m in row.messages)
+    return (row.conversation_id.rpartition("-")[0], row.n_user_turns, row.n_tokens, messages)
 
 
 SHAPES: list[Callable[[Chats, Path], Path | list[Path]]] = [
@@ -244,7 +244,7 @@ def test_exports_of_many_people_are_many_users(
     expected = prepare(as_wildchat(chats, tmp_path), format="wildchat")
     files = write(chats, tmp_path)
     read = prepare(*files)
-    assert sorted(map(told, read.rows)) == sorted(map(told, expected.rows))
+    assert sorted(map(content_of, read.rows)) == sorted(map(content_of, expected.rows))
     users = {r.user_id for r in read.rows}
     assert len(users) == len({r.user_id for r in expected.rows}) == 100
     ending = ".zip" if write is as_zips else ""
@@ -367,7 +367,9 @@ def test_what_was_read_as_what_is_in_the_log(
         "message role = role, text = content); not used: x"
     ) in caplog.messages
     assert "1 conversations read; left out: 1 messages of tools" in caplog.messages
-    assert any("1 cells of column date cannot be read as time" in said for said in caplog.messages)
+    assert any(
+        "1 cells of column date cannot be read as time" in messages for messages in caplog.messages
+    )
 
 
 def test_roles_that_are_not_known_end_in_a_sentence(tmp_path: Path) -> None:
