@@ -1,8 +1,8 @@
-"""Counts the simulated users that small files give, while a config is read.
+"""Counts the simulated users that small files give, while Snakemake reads a config.
 
-Started by `fieldwork.config.plan_inputs`. In: JSON on standard input, `needs`, and `corpora` and
-`personas` by their names. Ends with 1 and a sentence where
-there are too few, and with 2 where it cannot count: then the job that reads the files says why.
+`fieldwork.config.plan_inputs` starts it. In: JSON on standard input: `needs`, and `corpora` and
+`personas` by name. Exit status 1 and a sentence mean that there are too few users. Exit status 2 means
+that it cannot count; the job that reads the files then says why.
 """
 
 import json
@@ -21,18 +21,18 @@ def main(job: dict[str, Any]) -> None:
     """Count and compare.
 
     Raises:
-        StudyError: a file cannot be read, or there are too few of something.
-        ImportError: the libraries are not in this environment, but perhaps in that of the jobs.
+        StudyError: a file cannot be read, or a source has too few users or personas.
+        ImportError: this environment lacks the libraries; that of the jobs may have them.
     """
     from fieldwork.config.needs import Need
     from fieldwork.puppets.supply import count_corpus, count_personas, puppet_counts
 
     supplies = {
-        name: count_corpus([Path(f) for f in one["files"]], one["reading"], one["filters"])
-        for name, one in job["corpora"].items()
+        name: count_corpus([Path(f) for f in source["files"]], source["reading"], source["filters"])
+        for name, source in job["corpora"].items()
     }
-    for name, one in job["personas"].items():
-        supplies[name] = count_personas([Path(f) for f in one["files"]], one["column"])
+    for name, source in job["personas"].items():
+        supplies[name] = count_personas([Path(f) for f in source["files"]], source["column"])
     puppet_counts([Need(*need) for need in job["needs"]], supplies)
 
 

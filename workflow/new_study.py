@@ -1,7 +1,7 @@
-"""Writes studies/NAME.yaml for somebody's files: `make study NAME=trivia QUESTIONS=my/trivia.csv`.
+"""Writes studies/NAME.yaml for your own files: `make study NAME=trivia QUESTIONS=my/trivia.csv`.
 
-It looks into the files, guesses what their columns hold, says what it guessed and what it did not use,
-and ends with what to type next. It replaces no file and sends nothing anywhere.
+It reads the files, guesses what their columns hold, prints the guess and the columns that it does not
+use, and ends with the commands to enter next. It replaces no file and sends nothing anywhere.
 """
 
 import argparse
@@ -33,10 +33,10 @@ STUDIES = Path("studies")
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Look, guess, say and write.
+    """Read the files, print the guesses, and write the study.
 
     Raises:
-        StudyError: a file cannot be read, or there is such a study.
+        StudyError: a file cannot be read, or a study of this name exists.
     """
     path = new_path(arguments.name)
     draft = StudyDraft(
@@ -45,7 +45,7 @@ def main(arguments: argparse.Namespace) -> None:
         corpus=draft_corpus(arguments.conversations),
         personas=draft_personas(arguments.personas),
     )
-    say_size(draft)
+    print_size(draft)
     path.parent.mkdir(exist_ok=True)
     with path.open("x", encoding="utf-8") as file:
         file.write(study_text(draft))
@@ -56,25 +56,27 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def new_path(name: str) -> Path:
-    """Where the study is written."""
+    """The file that the study is written to."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name or ""):
         raise StudyError(
-            f"NAME={name}: give the study a name of letters, digits, dots, dashes and underscores"
+            f"NAME={name}: is not a valid name; use letters, digits, dots, dashes and underscores"
         )
     path = STUDIES / f"{name}.yaml"
     if path.exists():
-        raise StudyError(f"{path}: is there already; choose another NAME, or delete the file")
+        raise StudyError(
+            f"{path}: the file exists already; choose another NAME, or delete the file"
+        )
     return path
 
 
-def existing(setting: str, path: str) -> list[Path]:
+def files_at(setting: str, path: str) -> list[Path]:
     """The files at a path: one, those of a folder, or those of a pattern."""
-    place = Path(path)
-    found = [place] if place.is_file() else sorted(place.rglob("*") if place.is_dir() else [])
-    found = found or sorted(map(Path, glob.glob(path, recursive=True)))
-    files = [file for file in found if file.is_file()]
+    folder = Path(path)
+    paths = [folder] if folder.is_file() else sorted(folder.rglob("*") if folder.is_dir() else [])
+    paths = paths or sorted(map(Path, glob.glob(path, recursive=True)))
+    files = [file for file in paths if file.is_file()]
     if not files:
-        raise StudyError(f"{setting}={path}: there is no such file; correct the path")
+        raise StudyError(f"{setting}={path}: the file does not exist; correct the path")
     return files
 
 
@@ -83,65 +85,69 @@ def existing(setting: str, path: str) -> list[Path]:
 
 def draft_tasks(arguments: argparse.Namespace) -> list[TaskDraft]:
     """A task for each file of questions."""
-    given: list[tuple[str, str, ItemKind | None]] = [
+    options: list[tuple[str, str, ItemKind | None]] = [
         ("QUESTIONS", arguments.questions, None),
         ("LISTS", arguments.lists, "list"),
     ]
     tasks = [
-        draft_task(existing(setting, path)[0], kind, arguments.candidates)
-        for setting, path, kind in given
+        draft_task(files_at(setting, path)[0], kind, arguments.candidates)
+        for setting, path, kind in options
         if path
     ]
     if not tasks:
-        raise StudyError("give QUESTIONS=, a file with a question a row, or LISTS=")
+        raise StudyError(
+            "no questions are given; add QUESTIONS=FILE, with one question a row, or LISTS=FILE"
+        )
     if len({task.name for task in tasks}) < len(tasks):
         raise StudyError(
-            f"{arguments.questions}: has no options, so its questions are list questions as those in "
-            f"{arguments.lists} are; put both into one file"
+            f"{arguments.questions}: has no options, so its questions are list questions, like those in "
+            f"{arguments.lists}; put both into one file"
         )
     return tasks
 
 
 def draft_task(path: Path, kind: ItemKind | None, candidates: str) -> TaskDraft:
-    """The task of a file, and what was guessed of it."""
+    """The task of a file; prints what was guessed about it."""
     guess = guess_questions(path, kind)
-    say_questions(guess)
-    named = candidates if guess.kind != "choice" and candidates else None
-    known = read_candidates(named) if named else {}
-    missing = [i.item_id for i in guess.items if not (i.choices or known.get(i.item_id))]
-    if named and missing:
+    print_questions(guess)
+    candidates_path = candidates if guess.kind != "choice" and candidates else None
+    candidates_by_item = read_candidates(candidates_path) if candidates_path else {}
+    missing = [
+        i.item_id for i in guess.items if not (i.choices or candidates_by_item.get(i.item_id))
+    ]
+    if candidates_path and missing:
         raise StudyError(
-            f"{named}: has no candidates for item {missing[0]!r} of {path}; add some, or leave "
-            f"CANDIDATES out"
+            f"{candidates_path}: has no candidates for item {missing[0]!r} of {path}; add some, or omit "
+            f"CANDIDATES"
         )
     return TaskDraft(
         name="lists" if guess.kind == "list" else "questions",
         path=str(path),
         kind=guess.kind,
         n_items=len(guess.items),
-        columns=guess.mapped(),
+        columns=guess.columns_setting(),
         gold=guess.gold,
-        candidates=named,
+        candidates=candidates_path,
         needs_chat_model=bool(missing),
         doubts=guess.doubts,
     )
 
 
-def say_questions(guess: QuestionGuess) -> None:
-    """What the columns were taken for."""
+def print_questions(guess: QuestionGuess) -> None:
+    """Print how the columns are read."""
     form = {"auto": "a letter or a text", "from_0": "a number from 0", "from_1": "a number from 1"}
     kind = "choice and list" if guess.kind == "mixed" else guess.kind
-    print(f"{guess.path}: {counted(len(guess.items), f'{kind} question')}.")
+    print(f"{guess.path}: {quantity(len(guess.items), f'{kind} question')}.")
     names = {"item_id": "id", "gold": "right option", "options": "options"}
     for role, column in guess.columns.items():
-        written = column if isinstance(column, str) else ", ".join(column)
-        more = f" ({form[guess.gold]})" if role == "gold" else ""
-        print(f"  {names.get(role, role)} = {written}{more}")
+        columns = column if isinstance(column, str) else ", ".join(column)
+        gold_form = f" ({form[guess.gold]})" if role == "gold" else ""
+        print(f"  {names.get(role, role)} = {columns}{gold_form}")
     if "item_id" not in guess.columns:
-        print(f"  The rows have no id: they are called {guess.items[0].item_id} and so on.")
+        print(f"  The rows have no id, so they are named {guess.items[0].item_id} and so on.")
     if guess.kind != "list" and "gold" not in guess.columns:
-        print("  No column looks like the right option, so there are no scores.")
-    print(f"  Not used: {', '.join(guess.unused) or 'nothing'}.")
+        print("  No column has a usual name for the right option, so there are no scores.")
+    print(f"  Not used: {', '.join(guess.unused_columns) or 'nothing'}.")
     for doubt in guess.doubts:
         print(f"  CHECK: {doubt}.")
 
@@ -150,83 +156,82 @@ def say_questions(guess: QuestionGuess) -> None:
 
 
 def draft_corpus(path: str) -> CorpusDraft | None:
-    """The corpus of some files, and who is in it; None for the sample's."""
+    """The corpus of some files; prints how many users are in it. None stands for the sample's corpus."""
     if not path:
-        print("No CONVERSATIONS are given: those of the sample are used, which are invented.")
+        print("No CONVERSATIONS are given, so the invented ones of the sample are used.")
         return None
-    files = existing("CONVERSATIONS", path)
+    files = files_at("CONVERSATIONS", path)
     print("Conversations:")
     guess = guess_corpus(files)
     draft = CorpusDraft(path, guess.format, guess.columns, guess.users, guess.flags)
     turns, paper = draft.min_user_turns, max(guess.users)
     print(
-        f"  {counted(guess.n_conversations, 'conversation')} of {counted(guess.users[1], 'user')}."
+        f"  {quantity(guess.n_conversations, 'conversation')} of {quantity(guess.users[1], 'user')}."
     )
     print(
-        f"  Users with a conversation of at least {counted(turns, 'message')} of their own: "
-        f"{draft.n_users}."
+        f"  Users who wrote at least {quantity(turns, 'message')} in one conversation: {draft.n_users}."
     )
     if turns < paper:
         print(
-            f"  With the {paper} messages that the paper asks for: {guess.users[paper]}, which is fewer "
-            f"than {ENOUGH_USERS}, so the study asks for {turns} (min_user_turns)."
+            f"  With the paper's minimum of {paper} messages there are {guess.users[paper]} users, "
+            f"fewer than {ENOUGH_USERS}, so the study's minimum is {turns} (min_user_turns)."
         )
     return draft
 
 
 def draft_personas(path: str) -> PersonasDraft | None:
-    """The personas of a file; None for the sample's."""
+    """The personas of a file; None stands for the sample's personas."""
     if not path:
-        print("No PERSONAS are given: those of the sample are used, which are invented.")
+        print("No PERSONAS are given, so the invented ones of the sample are used.")
         return None
-    (file, *_) = existing("PERSONAS", path)
+    (file, *_) = files_at("PERSONAS", path)
     guess = guess_personas(file)
-    where = f"column {guess.column}" if guess.column else "a persona a line"
-    print(f"{file}: {counted(guess.n_personas, 'persona')} ({where}).")
+    place = f"column {guess.column}" if guess.column else "one persona a line"
+    print(f"{file}: {quantity(guess.n_personas, 'persona')} ({place}).")
     return PersonasDraft(str(file), guess.column, guess.n_personas)
 
 
-def counted(n: int, noun: str) -> str:
-    """A number and its noun, in the plural where it is not one."""
+def quantity(n: int, noun: str) -> str:
+    """A number with its noun, in the plural unless the number is 1."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def say_size(draft: StudyDraft) -> None:
-    """How large the study is, and what it cannot say."""
+def print_size(draft: StudyDraft) -> None:
+    """Print how large the study is, and what it cannot show."""
     print(
-        f"{counted(draft.runs, 'simulated user')} in each condition, each asked {REPLICATES} times: as "
-        f"many as there are users and personas, and {MOST_PUPPETS} at most."
+        f"The study has {quantity(draft.runs, 'simulated user')} in each condition and asks each "
+        f"{REPLICATES} times. The number is that of the users and personas, and at most {MOST_PUPPETS}."
     )
-    print(f"That is {counted(draft.n_calls, 'call')} for each model.")
+    print(f"That is {quantity(draft.n_calls, 'call')} for each model.")
     if draft.runs < 3:
-        print("CHECK: whether it matters who asks cannot be told from fewer than 3 users.")
+        print("CHECK: with fewer than 3 users the study cannot show whether it matters who asks.")
     if draft.needs_chat_model:
         print(
-            "CHECK: list questions without CANDIDATES need a chat model; the study asks `local`, a "
+            "CHECK: list questions without CANDIDATES need a chat model. The study uses `local`, a "
             "server on this machine, until you name another (docs/models.md)."
         )
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options that `make study` passes on; an empty one is one that is not given."""
-    made = argparse.ArgumentParser(description=__doc__)
-    made.add_argument("--name", default="")
-    for option, holds in (
-        ("questions", "a question a row: CSV, Excel, JSON or Parquet"),
-        ("lists", "list questions, a row each"),
+    """The options that `make study` passes on; an empty one counts as missing."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--name", default="")
+    for option, help_text in (
+        ("questions", "one question a row: CSV, Excel, JSON or Parquet"),
+        ("lists", "list questions, one a row"),
         ("candidates", "CSV of item_id, candidate for list questions"),
         (
             "conversations",
-            "a file, folder or pattern of conversations, ChatGPT's export among them",
+            "a file, folder or pattern of conversations, or ChatGPT's export",
         ),
-        ("personas", "personas, a line or a row each"),
+        ("personas", "personas, one a line or row"),
     ):
-        made.add_argument(f"--{option}", default="", help=holds)
-    return made
+        options.add_argument(f"--{option}", default="", help=help_text)
+    return options
 
 
-def said_while_reading() -> None:
-    """Print what the reading of conversations logs; of filters the study has its own."""
+def print_reading_log() -> None:
+    """Print the log of reading conversations, but not of filters, which the study sets itself."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(logging.Formatter("  %(message)s"))
     reading = logging.getLogger("fieldwork.puppets.conversations.staging")
@@ -236,7 +241,7 @@ def said_while_reading() -> None:
 
 
 if __name__ == "__main__":
-    said_while_reading()
+    print_reading_log()
     try:
         main(parser().parse_args())
     except StudyError as error:

@@ -54,21 +54,21 @@ def write_personas(
 
 def write_sentences(path: Path, topics: Mapping[str, Topic], phrases: Mapping[str, Any]) -> None:
     """Write what users may say about themselves, none twice."""
-    found = [sentence for topic in topics.values() for sentence in topic.sentences]
+    sentences = [sentence for topic in topics.values() for sentence in topic.sentences]
     for frame, endings in phrases["general"].items():
-        found += [Template(frame).substitute(x=ending) for ending in endings]
-    found += [f"I am {job}." for job in phrases["jobs"]]
-    found += phrases["habits"]
-    _write_csv(path, [["sentence"], *([text] for text in dict.fromkeys(found))])
+        sentences += [Template(frame).substitute(x=ending) for ending in endings]
+    sentences += [f"I am {job}." for job in phrases["jobs"]]
+    sentences += phrases["habits"]
+    _write_csv(path, [["sentence"], *([text] for text in dict.fromkeys(sentences))])
 
 
 def write_quiz(folder: Path, seed: int) -> None:
     """Write MMLU's original layout: `dev/` and `test/`, no header, letters dealt out evenly."""
     for subject, items in load("quiz").items():
         rng = random.Random(f"quiz:{seed}:{subject}")
-        for split, chosen in (("dev", items[:N_DEV]), ("test", items[N_DEV:])):
+        for split, split_items in (("dev", items[:N_DEV]), ("test", items[N_DEV:])):
             letters = Deck(LETTERS, rng)
-            rows = [_quiz_row(item, letters.deal(), rng) for item in chosen]
+            rows = [_quiz_row(item, letters.deal(), rng) for item in split_items]
             target = folder / split / f"{subject}_{split}.csv"
             target.parent.mkdir(parents=True, exist_ok=True)
             _write_csv(target, rows)

@@ -89,13 +89,13 @@ class Deck:
     def __init__(self, entries: Iterable[Any], rng: random.Random) -> None:
         self._entries = list(entries)
         self._rng = rng
-        self._left: list[Any] = []
+        self._remaining: list[Any] = []
 
     def deal(self) -> Any:
         """Return the next entry."""
-        if not self._left:
-            self._left = self._rng.sample(self._entries, len(self._entries))
-        return self._left.pop()
+        if not self._remaining:
+            self._remaining = self._rng.sample(self._entries, len(self._entries))
+        return self._remaining.pop()
 
 
 def load(name: str) -> dict[str, Any]:
@@ -119,14 +119,14 @@ def make_users(topics: Sequence[str], phrases: Mapping[str, Any], seed: int) -> 
 def _user(index: int, interests: Deck, phrases: Mapping[str, Any], rng: random.Random) -> User:
     country, state, language = PLACES[index % len(PLACES)]
     job, home, habit = (rng.choice(phrases[name]) for name in ("jobs", "homes", "habits"))
-    own = sorted({interests.deal() for _ in range(rng.choice((2, 3)))})
+    topics = sorted({interests.deal() for _ in range(rng.choice((2, 3)))})
     agent = f"Mozilla/5.0 (synthetic; user {index:02d}) Sample/1.0"
     return User(
         hashed_ip=hashlib.sha256(f"synthetic user {index}".encode()).hexdigest(),
         country=country,
         state=state,
         header={"accept-language": language, "user-agent": agent},
-        topics=own,
+        topics=topics,
         facts=(f"I am {job}.", f"I live {home}.", habit, f"I am {job} and I live {home}."),
         lower_case=index % 9 == 4,
     )
@@ -151,16 +151,18 @@ def write_dialogue(
         words = {name: deck.deal() for name, deck in decks.items()}
         words |= {"subject": subject, "problem": _capital(problem), "problem_lower": problem}
         words["fact_lower"] = words["fact"]
-        asked = Template(frame).substitute(words)
-        parting = frame in phrases["farewells"]
-        if not parting and (rng.random() < 0.15 or len(asked.split()) < MIN_WORDS):
-            asked = f"{asked} {_aside(topic, user, rng)} {decks['question'].deal()}"
-        said = [_take_closest(advice, asked) for _ in range(rng.choice((1, 1, 1, 2, 2, 2)))]
+        message = Template(frame).substitute(words)
+        is_farewell = frame in phrases["farewells"]
+        if not is_farewell and (rng.random() < 0.15 or len(message.split()) < MIN_WORDS):
+            message = f"{message} {_aside(topic, user, rng)} {decks['question'].deal()}"
+        advice_sentences = [
+            _take_closest(advice, message) for _ in range(rng.choice((1, 1, 1, 2, 2, 2)))
+        ]
         lead = Template(leads.deal()).substitute(words)
-        answer = " ".join(part for part in (lead, *said, tails.deal()) if part)
-        if parting:
-            answer = f"{rng.choice(phrases['goodbyes'])} {said[0]}"
-        exchanges.append(Exchange(asked.lower() if user.lower_case else asked, answer))
+        answer = " ".join(part for part in (lead, *advice_sentences, tails.deal()) if part)
+        if is_farewell:
+            answer = f"{rng.choice(phrases['goodbyes'])} {advice_sentences[0]}"
+        exchanges.append(Exchange(message.lower() if user.lower_case else message, answer))
     return exchanges
 
 
@@ -175,15 +177,15 @@ def _frames(phrases: Mapping[str, Any], n_turns: int, rng: random.Random) -> lis
     return [rng.choice(phrases["openers"]), *middle]
 
 
-def _take_closest(advice: list[str], asked: str) -> str:
+def _take_closest(advice: list[str], message: str) -> str:
     """Take from `advice` the sentence that shares most long words with what was asked."""
     # word beginnings stand for stems: `prune` and `pruning` should meet
-    wanted = {word[:5] for word in asked.lower().split() if len(word) > 4}
+    stems = {word[:5] for word in message.lower().split() if len(word) > 4}
 
-    def shared(sentence: str) -> int:
-        return sum(word[:5] in wanted for word in sentence.lower().split() if len(word) > 4)
+    def n_shared(sentence: str) -> int:
+        return sum(word[:5] in stems for word in sentence.lower().split() if len(word) > 4)
 
-    best = max(advice, key=shared)
+    best = max(advice, key=n_shared)
     advice.remove(best)
     return best
 
@@ -212,23 +214,27 @@ def make_drafts(
         interests = Deck(user.topics, rng)
         for n_turns in lengths:
             exchanges = write_dialogue(user, topics[interests.deal()], phrases, n_turns, rng)
-            drafts.append(_dated(user, exchanges, rng))
-    long = [draft for draft in drafts if len(draft.exchanges) >= LONG_TURNS[0]]
-    extra = [*_flagged(users, topics, phrases, rng), *_foreign(users, rng), *_twins(long, users)]
-    return sorted([*drafts, *extra], key=_by_time)
+            drafts.append(_draft(user, exchanges, rng))
+    long_drafts = [draft for draft in drafts if len(draft.exchanges) >= LONG_TURNS[0]]
+    special_drafts = [
+        *_drafts_to_filter(users, topics, phrases, rng),
+        *_foreign_drafts(users, rng),
+        *_copies(long_drafts, users),
+    ]
+    return sorted([*drafts, *special_drafts], key=_by_time)
 
 
 def _by_time(draft: Draft) -> tuple[datetime, str]:
     return draft.started_at, draft.user.hashed_ip
 
 
-def _dated(user: User, exchanges: Sequence[Exchange], rng: random.Random) -> Draft:
+def _draft(user: User, exchanges: Sequence[Exchange], rng: random.Random) -> Draft:
     minutes = rng.randrange(330 * 24 * 60)
     model = rng.choices(MODELS, weights=(6, 2, 1, 1))[0]
     return Draft(user, exchanges, FIRST_DAY + timedelta(minutes=minutes), model)
 
 
-def _flagged(
+def _drafts_to_filter(
     users: Sequence[User],
     topics: Mapping[str, Topic],
     phrases: Mapping[str, Any],
@@ -238,35 +244,35 @@ def _flagged(
     for number, kind in enumerate(["toxic"] * 16 + ["redacted"] * 16 + ["empty"] * 6):
         user = users[number * 5 % N_USERS]
         name = user.topics[number % len(user.topics)]
-        draft = _dated(user, write_dialogue(user, topics[name], phrases, 6, rng), rng)
+        draft = _draft(user, write_dialogue(user, topics[name], phrases, 6, rng), rng)
         turn = rng.randrange(1, 6)
         if kind == "toxic":
             text = f"{rng.choice(phrases['grumbles'])} {draft.exchanges[turn].user}"
-            yield replace(draft, exchanges=_changed(draft, turn, text), toxic_turn=turn)
+            yield replace(draft, exchanges=_with_message(draft, turn, text), toxic_turn=turn)
         elif kind == "redacted":
             text = f"{draft.exchanges[turn].user} {rng.choice(phrases['private'])}"
-            yield replace(draft, exchanges=_changed(draft, turn, text), redacted_turn=turn)
+            yield replace(draft, exchanges=_with_message(draft, turn, text), redacted_turn=turn)
         else:
-            yield replace(draft, exchanges=_changed(draft, turn, ""))
+            yield replace(draft, exchanges=_with_message(draft, turn, ""))
 
 
-def _changed(draft: Draft, turn: int, text: str) -> list[Exchange]:
+def _with_message(draft: Draft, turn: int, text: str) -> list[Exchange]:
     exchanges = list(draft.exchanges)
     exchanges[turn] = exchanges[turn]._replace(user=text)
     return exchanges
 
 
-def _foreign(users: Sequence[User], rng: random.Random) -> Iterator[Draft]:
+def _foreign_drafts(users: Sequence[User], rng: random.Random) -> Iterator[Draft]:
     """Five conversations in each other language."""
     for number, (language, pairs) in enumerate(load("languages").items()):
         for repeat in range(5):
-            chosen = sorted(rng.sample(range(len(pairs)), 6 - repeat % 2))
+            pair_numbers = sorted(rng.sample(range(len(pairs)), 6 - repeat % 2))
             user = users[(number * 5 + repeat) * 3 % N_USERS]
-            draft = _dated(user, [Exchange(*pairs[i]) for i in chosen], rng)
+            draft = _draft(user, [Exchange(*pairs[i]) for i in pair_numbers], rng)
             yield replace(draft, language=language)
 
 
-def _twins(long: Sequence[Draft], users: Sequence[User]) -> Iterator[Draft]:
+def _copies(long: Sequence[Draft], users: Sequence[User]) -> Iterator[Draft]:
     """Three conversations under a hash that is taken: in WildChat the hash is not unique.
 
     One is copied by another user, one repeated by the same user, one a shorter state of another.

@@ -116,12 +116,17 @@ def _messages(
         "state": draft.user.state,
         "timestamp": None,
     }
-    nowhere = dict.fromkeys(origin) | {"timestamp": time}
-    asked = {"role": "user", "content": exchange.user, "toxic": turn == draft.toxic_turn}
-    said = {"role": "assistant", "content": exchange.assistant, "toxic": False, "redacted": False}
+    no_origin = dict.fromkeys(origin) | {"timestamp": time}
+    user_fields = {"role": "user", "content": exchange.user, "toxic": turn == draft.toxic_turn}
+    assistant_fields = {
+        "role": "assistant",
+        "content": exchange.assistant,
+        "toxic": False,
+        "redacted": False,
+    }
     return [
-        common | origin | asked | {"redacted": turn == draft.redacted_turn},
-        common | nowhere | said,
+        common | origin | user_fields | {"redacted": turn == draft.redacted_turn},
+        common | no_origin | assistant_fields,
     ]
 
 

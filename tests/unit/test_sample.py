@@ -139,7 +139,7 @@ def test_enough_conversations_pass_the_filters(conversations: list[Row]) -> None
 def test_every_filter_has_something_to_drop(
     conversations: list[Row], kind: str, at_least: int
 ) -> None:
-    found = {
+    counts = {
         "toxic": sum(row["toxic"] for row in conversations),
         "redacted": sum(row["redacted"] for row in conversations),
         "short": sum(1 <= len(user_texts(row)) <= 4 for row in conversations),
@@ -147,7 +147,7 @@ def test_every_filter_has_something_to_drop(
         "empty": sum("" in user_texts(row) for row in conversations),
         "model": len({row["model"] for row in conversations}),
     }
-    assert found[kind] >= at_least
+    assert counts[kind] >= at_least
 
 
 def test_languages_other_than_english_are_five(conversations: list[Row]) -> None:
@@ -248,8 +248,8 @@ def test_quiz_letters_point_at_the_right_answers() -> None:
         "What is the past participle of 'to swim'?": "Swum",
     }
     rows = [row for s in SUBJECTS for split in ("dev", "test") for row in read_quiz(s, split)]
-    found = {row[0]: row[1 + "ABCD".index(row[5])] for row in rows if row[0] in wanted}
-    assert found == wanted
+    counts = {row[0]: row[1 + "ABCD".index(row[5])] for row in rows if row[0] in wanted}
+    assert counts == wanted
 
 
 def test_ethics_items_are_balanced() -> None:

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from fieldwork.figures import fig3
 from fieldwork.figures.fig3_plan import Options, Tables
 from fieldwork.figures.style import use_style
-from fieldwork.files.leaderboards import Place, rank_models
+from fieldwork.files.leaderboards import LeaderboardPlace, rank_models
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.ranks import measure_ranks
@@ -87,7 +87,7 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_figure_says_so(ca
         frame(runs, RunAccuracy),
         frame(spread, Accuracy),
         frame(ranks, Rank),
-        pd.DataFrame(BOARD.places, columns=Place._fields),
+        pd.DataFrame(BOARD.places, columns=LeaderboardPlace._fields),
     )
     figure = fig3.draw(tables, options=Options(conditions=["offline", "again", "c"]))
     said = "\n".join(t.get_text() for t in figure.findobj(Text))

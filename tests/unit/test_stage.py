@@ -49,9 +49,9 @@ def test_a_mistake_is_one_sentence_on_the_terminal_and_in_the_log(
         stage.run(main, log=str(tmp_path / "stage.log"))
     assert caught.value.code == 1
     assert capsys.readouterr().err == "ERROR: a.csv: 100 % wrong\n"
-    told = (tmp_path / "stage.log").read_text(encoding="utf-8")
-    assert told.endswith("ERROR a.csv: 100 % wrong\n")
-    assert "Traceback" not in told
+    log_text = (tmp_path / "stage.log").read_text(encoding="utf-8")
+    assert log_text.endswith("ERROR a.csv: 100 % wrong\n")
+    assert "Traceback" not in log_text
 
 
 def test_a_bug_keeps_its_traceback(tmp_path: Path) -> None:
@@ -83,9 +83,9 @@ def test_a_full_disk_is_one_sentence(
     with pytest.raises(SystemExit) as caught:
         stage.run(main, log=str(tmp_path / "stage.log"))
     assert caught.value.code == 1
-    said = capsys.readouterr().err
-    assert said.startswith("ERROR: results/x.csv: cannot be written (")
-    assert "--directory" in said
+    output = capsys.readouterr().err
+    assert output.startswith("ERROR: results/x.csv: cannot be written (")
+    assert "--directory" in output
 
 
 def test_a_log_that_cannot_be_written_hides_nothing(
@@ -139,10 +139,10 @@ def test_ctrl_c_is_one_sentence(tmp_path: Path) -> None:
     assert running.stdout is not None
     assert running.stdout.readline() == "begun\n"
     running.send_signal(signal.SIGINT)
-    said = running.communicate(timeout=60)[1]
+    output = running.communicate(timeout=60)[1]
     assert running.returncode == 130
-    assert said.startswith("ERROR: interrupted; what was finished is kept")
-    assert said.count("\n") == 1
+    assert output.startswith("ERROR: interrupted; finished work is kept")
+    assert output.count("\n") == 1
 
 
 def test_no_log_terminal_or_traceback_tells_a_secret_of_the_environment(
@@ -161,6 +161,6 @@ def test_no_log_terminal_or_traceback_tells_a_secret_of_the_environment(
         stage.run(main, log=str(log))
     assert secret not in capsys.readouterr().err + log.read_text(encoding="utf-8")
     assert log.read_text(encoding="utf-8").count("***masked***") == 2
-    said = script(log, bug=f"Bearer {secret}").communicate(timeout=60)[1]
-    assert "ValueError: header 'Bearer ***masked***'" in said
-    assert secret not in said
+    output = script(log, bug=f"Bearer {secret}").communicate(timeout=60)[1]
+    assert "ValueError: header 'Bearer ***masked***'" in output
+    assert secret not in output

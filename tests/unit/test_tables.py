@@ -85,10 +85,10 @@ def test_times_are_told_in_utc(tmp_path: Path) -> None:
     elsewhere = CONVERSATION.started_at.astimezone(timezone(timedelta(hours=5)))  # type: ignore[union-attr]
     row = Conversation("c", "u", elsewhere, None, None, 1, 1, [])
     tables.write_rows(tmp_path / "c.parquet", [row], Conversation, "conversation_id")
-    (found,) = tables.read_rows(tmp_path / "c.parquet", Conversation)
-    assert found.started_at == elsewhere
-    assert found.started_at is not None
-    assert found.started_at.isoformat() == "2024-02-29T12:30:01.000005+00:00"
+    (row,) = tables.read_rows(tmp_path / "c.parquet", Conversation)
+    assert row.started_at == elsewhere
+    assert row.started_at is not None
+    assert row.started_at.isoformat() == "2024-02-29T12:30:01.000005+00:00"
 
 
 def test_an_empty_table_keeps_its_columns(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_text_is_ordered_by_code_points(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "row_type", "message"),
     [
-        ([profile("t", None)], Profile, "1 rows have no puppet_id, which every row must have"),  # type: ignore[arg-type]
+        ([profile("t", None)], Profile, "1 rows have no puppet_id, but every row must have one"),  # type: ignore[arg-type]
         ([Request("i", None, None, "x")], Request, "a row does not fit Request"),  # type: ignore[arg-type]
         ([Request("i", None, None, 2**70)], Request, "a row does not fit Request"),
         ([Request("i", 5, None, 0)], Request, "a row does not fit Request"),  # type: ignore[arg-type]
@@ -168,9 +168,9 @@ def test_any_text_can_be_written(tmp_path: Path, written: str, read: str) -> Non
 def test_surrogates_in_nested_rows_are_replaced(tmp_path: Path) -> None:
     context = Context("c", "p", None, ["\ud800"], [Message("user", "a\udfff")], 1, 0)
     tables.write_rows(tmp_path / "c.parquet", [context], Context, "puppet_id")
-    (found,) = tables.read_rows(tmp_path / "c.parquet", Context)
-    assert (found.conversation_ids, found.messages) == (["\ufffd"], [Message("user", "a\ufffd")])
-    assert found.item_id is None
+    (row,) = tables.read_rows(tmp_path / "c.parquet", Context)
+    assert (row.conversation_ids, row.messages) == (["\ufffd"], [Message("user", "a\ufffd")])
+    assert row.item_id is None
 
 
 # ---- reading what others wrote -------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_a_file_that_is_no_parquet_is_named(
     path = tmp_path / "t.parquet"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(StudyError, match=r"t\.parquet: not a readable Parquet file") as caught:
+    with pytest.raises(StudyError, match=r"t\.parquet: cannot be read as Parquet") as caught:
         READERS[reader](path)
     assert "\n" not in str(caught.value)
 
@@ -206,14 +206,14 @@ def test_a_file_that_is_no_parquet_is_named(
 def test_half_a_parquet_file_is_named(tmp_path: Path) -> None:
     whole = write_profiles(tmp_path / "p.parquet", profile("t")).read_bytes()
     (tmp_path / "half.parquet").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(StudyError, match=r"half\.parquet: not a readable Parquet file"):
+    with pytest.raises(StudyError, match=r"half\.parquet: cannot be read as Parquet"):
         tables.read_rows(tmp_path / "half.parquet", Profile)
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"item_id": ["i"]}, "its columns are ['item_id'], expected ['item_id', 'context_id'"),
+        ({"item_id": ["i"]}, "its columns are ['item_id'] instead of ['item_id', 'context_id'"),
         (
             {"item_id": ["i"], "context_id": ["c"], "puppet_id": ["p"], "replicate": ["x"]},
             "a column does not fit Request (docs/data.md)",

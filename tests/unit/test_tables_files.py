@@ -53,7 +53,9 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, text: str) -> None:
 def test_a_column_that_is_needed_is_named_with_those_there(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("task,raw\n")
-    with pytest.raises(StudyError, match=r"m\.csv: no column 'written' \(there are task, raw\)"):
+    with pytest.raises(
+        StudyError, match=r"m\.csv: no column 'written' \(its columns are task, raw\)"
+    ):
         texts.read_table(path, ("written",))
 
 
@@ -95,9 +97,13 @@ def test_csv_as_people_write_it(tmp_path: Path, content: bytes, rows: list[dict[
     ("name", "content", "message"),
     [
         ("a.csv", b'a,b\n"x\ny",2\n1,2,3\n', "a.csv: row 3 has more cells than the header"),
-        ("a.csv", b"a,b,a\n1,2,3\n", "a.csv: row 1 has the column 'a' twice; rename one"),
+        (
+            "a.csv",
+            b"a,b,a\n1,2,3\n",
+            "a.csv: row 1, the header, names the column 'a' twice; rename one",
+        ),
         ("a.csv", b"", "a.csv: the file is empty"),
-        ("a.csv", b"a\n\xff\n\xc3\xa9\n", "a.csv: row 3 is UTF-8 while row 2 is Windows-1252"),
+        ("a.csv", b"a\n\xff\n\xc3\xa9\n", "a.csv: row 3 is UTF-8 but row 2 is Windows-1252"),
         ("a.csv.gz", b"a\n1\n", "a.csv.gz: cannot be read"),
         ("a.csv.gz", gzip.compress(b"a\n1\n", mtime=0)[:-9], "a.csv.gz: cannot be read"),
         ("b.csv", None, "b.csv: cannot be read"),
@@ -115,7 +121,7 @@ def test_a_bad_csv_is_named(tmp_path: Path, name: str, content: bytes | None, me
 def test_a_bad_text_file_is_named(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "t.txt").write_bytes(content)
-    with pytest.raises(StudyError, match=r"t\.txt: not a readable UTF-8 text file"):
+    with pytest.raises(StudyError, match=r"t\.txt: cannot be read as UTF-8 text"):
         texts.read_text(tmp_path / "t.txt")
 
 

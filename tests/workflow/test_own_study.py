@@ -165,11 +165,8 @@ def test_questions_alone_are_enough(project: Checkout, tmp_path: Path) -> None:
     questions.write_text("\n".join(map(json.dumps, rows)))
     made = new_study(project, "alone", questions=questions)
     assert made.returncode == 0, made.stderr
-    assert (
-        "No CONVERSATIONS are given: those of the sample are used, which are invented."
-        in made.stdout
-    )
-    assert "No PERSONAS are given: those of the sample are used" in made.stdout
+    assert "No CONVERSATIONS are given, so the invented ones of the sample are used." in made.stdout
+    assert "No PERSONAS are given, so the invented ones of the sample are used" in made.stdout
     assert "plot_fig3" in plan(project, "alone")
 
 
@@ -191,13 +188,17 @@ def test_lists_are_asked_of_a_server_unless_candidates_are_there(project: Checko
         (
             "mine",
             {"questions": "resources/mine/questions.csv"},
-            "studies/mine.yaml: is there already",
+            "studies/mine.yaml: the file exists already",
         ),
-        ("../x", {"questions": "resources/mine/questions.csv"}, "NAME=../x: give the study a name"),
-        ("", {}, "NAME=: give the study a name"),
-        ("new", {}, "give QUESTIONS=, a file with a question a row, or LISTS="),
-        ("new", {"questions": "nowhere.csv"}, "QUESTIONS=nowhere.csv: there is no such file"),
-        ("new", {"questions": "README.md"}, "README.md: is none of .csv, .tsv, .xlsx"),
+        ("../x", {"questions": "resources/mine/questions.csv"}, "NAME=../x: is not a valid name"),
+        ("", {}, "NAME=: is not a valid name"),
+        ("new", {}, "no questions are given; add QUESTIONS=FILE"),
+        ("new", {"questions": "nowhere.csv"}, "QUESTIONS=nowhere.csv: the file does not exist"),
+        (
+            "new",
+            {"questions": "README.md"},
+            "README.md: this kind of file is not read; save it as one of .csv, .tsv, .xlsx",
+        ),
         (
             "new",
             {"lists": "resources/mine/lists.csv", "candidates": "resources/tasks/candidates.csv"},
@@ -214,7 +215,7 @@ def test_lists_are_asked_of_a_server_unless_candidates_are_there(project: Checko
                 "questions": "resources/mine/questions.csv",
                 "conversations": "resources/mine/lists.csv",
             },
-            "resources/mine/lists.csv: no column is known to hold",
+            "resources/mine/lists.csv: no column has a usual name for",
         ),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_file_of_both_kinds_is_read_where_its_source_says_so(folder: Checkout)
     files = [own_study(folder, ["both"]), str(wrong)]
     failed = folder.snakemake(table, "--configfile", *files)
     assert failed.returncode != 0
-    assert "item 'q1' is of kind list, and the task's source says kind: choice" in failed.stderr
+    assert "item 'q1' is of kind list, but the task's source says kind: choice" in failed.stderr
 
 
 def test_a_figure_that_no_task_suits_cannot_be_asked_for(folder: Checkout) -> None:

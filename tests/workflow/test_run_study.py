@@ -65,7 +65,7 @@ def test_a_killed_run_is_gone_on_with_and_a_living_one_is_left_alone(finished: C
     assert any((finished.root / ".snakemake/locks").glob("*.lock")), "SIGKILL leaves the lock"
     resumed = run_study(finished)
     assert resumed.returncode == 0, resumed.stderr[-3000:]
-    assert "A run was killed and left its lock" in resumed.stdout
+    assert "A killed run left its lock" in resumed.stdout
     assert "# Findings of the study quickstart" in resumed.stdout
     assert (finished.results() / "report.zip").exists()
     assert "Findings: results/quickstart/findings.md" in resumed.stderr

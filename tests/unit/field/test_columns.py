@@ -11,7 +11,7 @@ import pytest
 from fieldwork.errors import StudyError
 from fieldwork.field.columns import Map, read_field
 from fieldwork.field.raw_answers import Prompt, RawAnswer, RawField
-from fieldwork.field.sources import Row, Sheet
+from fieldwork.field.sources import Sheet, SheetRow
 
 MOVIES, CARS = Prompt("recommendations", "movies"), Prompt("recommendations", "cars")
 ETHICS = Prompt("probe", "ethics-00")
@@ -37,7 +37,7 @@ def column_map(layout: str, *, models: Sequence[str] = ("m",), **changes: Any) -
 
 def sheet(*rows: Sequence[Any], name: str = "a.csv") -> Sheet:
     header, *others = rows
-    told = [Row(n, tuple(cells)) for n, cells in enumerate(others, start=2) if any(cells)]
+    told = [SheetRow(n, tuple(cells)) for n, cells in enumerate(others, start=2) if any(cells)]
     return Sheet(Path(name), tuple(header), told)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fieldwork.files.headers import bare_name, column_called, listed
+from fieldwork.files.headers import bare_name, find_column, name_list
 
 
 @pytest.mark.parametrize(
@@ -25,14 +25,14 @@ def test_the_first_that_is_called_so_is_taken_in_the_order_of_the_names_that_are
     None
 ):
     names = ["Text", "Content", "content"]
-    assert column_called(names, ["content", "text"]) == "Content"
-    assert column_called(names, ["body", "text"]) == "Text"
-    assert column_called(names, ["body"]) is None
-    assert column_called([], ["body"]) is None
+    assert find_column(names, ["content", "text"]) == "Content"
+    assert find_column(names, ["body", "text"]) == "Text"
+    assert find_column(names, ["body"]) is None
+    assert find_column([], ["body"]) is None
 
 
 def test_columns_in_a_message_are_short_and_few() -> None:
-    assert listed(["a", "", "b\nc"]) == "a, b c"
-    assert listed([]) == "none"
-    assert listed(["x" * 50]) == f"{'x' * 40}…"
-    assert listed(map(str, range(25))).endswith("18, 19 and 5 more")
+    assert name_list(["a", "", "b\nc"]) == "a, b c"
+    assert name_list([]) == "none"
+    assert name_list(["x" * 50]) == f"{'x' * 40}…"
+    assert name_list(map(str, range(25))).endswith("18, 19 and 5 more")

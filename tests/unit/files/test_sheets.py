@@ -37,10 +37,10 @@ def refusal(path: Path, content: bytes | None = None) -> str:
         path.write_bytes(content)
     with pytest.raises(StudyError) as caught:
         read_whole(path)
-    told = str(caught.value)
-    assert told.startswith(f"{path}: ")
-    assert "\n" not in told
-    return told
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{path}: ")
+    assert "\n" not in sentence
+    return sentence
 
 
 def workbook(path: Path, sheets: dict[str, Sequence[Sequence[Any]]]) -> Path:
@@ -89,27 +89,27 @@ def test_a_row_is_a_row_however_many_lines_it_has(
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         (b"", "the file is empty"),
-        (b"id,a\np1,\xc3\xa9\np2,x\np3,\xe9t\xe9\n", "row 4 is Windows-1252 while row 2 is UTF-8"),
-        (b'id,a\np1,"\xe9\n\n"\np2,\xc3\xa9\n', "row 3 is UTF-8 while row 2 is Windows-1252"),
-        (b"id,a\np1,\xc3\xa9 \xe9\n", "row 2 is Windows-1252 while row 2 is UTF-8"),
+        (b"id,a\np1,\xc3\xa9\np2,x\np3,\xe9t\xe9\n", "row 4 is Windows-1252 but row 2 is UTF-8"),
+        (b'id,a\np1,"\xe9\n\n"\np2,\xc3\xa9\n', "row 3 is UTF-8 but row 2 is Windows-1252"),
+        (b"id,a\np1,\xc3\xa9 \xe9\n", "row 2 is Windows-1252 but row 2 is UTF-8"),
         ("id,a\np1,x\n".encode("utf-16") + b"\x00", "is not UTF-16"),
-        (b"id,a\np1,x,y\n", "row 2 has more cells than the header in row 1: put a text that"),
+        (b"id,a\np1,x,y\n", "row 2 has more cells than the header in row 1; put texts that"),
         (b"Survey 2025,,\nid,a\np1,x\n", "row 2 has more cells than the header in row 1"),
         (b"\n\nid,a\np1,x,y\n", "row 4 has more cells than the header in row 3"),
         (b"\n\n", "the file is empty"),
-        (b"PK\x03\x04\x00\x01,b\np1,x\n", "is no text; give the file the ending of its kind"),
-        ("id,a\np1,x\n".encode("utf-32"), "is no text"),
+        (b"PK\x03\x04\x00\x01,b\np1,x\n", "is not a text file; give it the ending of its kind"),
+        ("id,a\np1,x\n".encode("utf-32"), "is not a text file"),
         (b'id,a\np1,x\np2,"open\np3,y\n', "row 3 cannot be read"),
         (b'id,a\np1,"x" y\n', "row 2 cannot be read"),
     ],
 )
 def test_a_text_file_that_cannot_be_trusted_is_refused_with_its_row(
-    tmp_path: Path, content: bytes, said: str
+    tmp_path: Path, content: bytes, problem: str
 ) -> None:
-    assert said in refusal(tmp_path / "a.csv", content)
+    assert problem in refusal(tmp_path / "a.csv", content)
 
 
 @pytest.mark.parametrize(
@@ -146,28 +146,33 @@ def test_a_long_answer_is_read_whole(tmp_path: Path) -> None:
 def test_a_workbook_whose_columns_have_no_names_is_refused(
     tmp_path: Path, rows: list[list[Any]]
 ) -> None:
-    said = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
-    assert "more cells than the header in row 1: delete rows above" in said
-    assert "separator" not in said
+    problem = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
+    assert "more cells than the header in row 1; delete rows above" in problem
+    assert "separator" not in problem
 
 
 def test_a_formula_without_a_value_is_no_empty_answer(tmp_path: Path) -> None:
     rows = [["id", "a"], ["p1", "Heat"], [None, None], ["p2", "= My picks =\n1. Heat"]]
-    said = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
-    assert "row 4, column 2 begins with = and is a formula without a value" in said
-    assert "picks" not in said
+    problem = refusal(workbook(tmp_path / "a.xlsx", {"One": rows}))
+    assert "row 4, column 2 holds a formula without a computed value" in problem
+    assert "picks" not in problem
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "problem"),
     [
-        ("a.sav", b"$FL2", "is none of .csv, .tsv, .csv.gz, .tsv.gz, .xlsx, .parquet"),
-        ("a.xlsx", b"PK no zip", "not a readable Excel workbook"),
-        ("a.parquet", b"PAR0", "not a readable Parquet file"),
+        (
+            "a.sav",
+            b"$FL2",
+            "this kind of file is not read; save it as one of .csv, .tsv, .csv.gz, .tsv.gz, .xlsx, "
+            ".parquet",
+        ),
+        ("a.xlsx", b"PK no zip", "cannot be read as an Excel workbook"),
+        ("a.parquet", b"PAR0", "cannot be read as Parquet"),
     ],
 )
-def test_other_files_are_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:
-    assert said in refusal(tmp_path / name, content)
+def test_other_files_are_refused(tmp_path: Path, name: str, content: bytes, problem: str) -> None:
+    assert problem in refusal(tmp_path / name, content)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -184,7 +189,7 @@ def test_a_workbook_keeps_its_cells_and_its_row_numbers(tmp_path: Path) -> None:
 
 def test_a_workbook_of_several_sheets_is_refused(tmp_path: Path) -> None:
     path = workbook(tmp_path / "a.xlsx", {"One": [["id"], [1]], "Two": [["x"]]})
-    assert "has 2 sheets; save the one" in refusal(path)
+    assert "has 2 sheets with cells; save the one" in refusal(path)
 
 
 CELLS = st.text(
@@ -273,11 +278,16 @@ def test_every_kind_gives_records_with_their_places(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"\na,b,a\n1,2,3\n", "row 2 has the column 'a' twice; rename one"),
-        ("a.jsonl", b'{"a": 1}\n[2]\n', "line 2 is not an object"),
-        ("a.json", b'[{"a": 1}, "b"]', "entry 2 is not an object"),
-        ("a.txt", b"text", "is none of .csv, .tsv, .xlsx, .parquet, .jsonl, .ndjson, .json"),
-        ("a.parquet", b"PAR1 and more", "not a readable Parquet file"),
+        ("a.csv", b"\na,b,a\n1,2,3\n", "row 2, the header, names the column 'a' twice; rename one"),
+        ("a.jsonl", b'{"a": 1}\n[2]\n', "line 2 is not a JSON object"),
+        ("a.json", b'[{"a": 1}, "b"]', "entry 2 is not a JSON object"),
+        (
+            "a.txt",
+            b"text",
+            "this kind of file is not read; save it as one of .csv, .tsv, .xlsx, .parquet, .jsonl, "
+            ".ndjson, .json",
+        ),
+        ("a.parquet", b"PAR1 and more", "cannot be read as Parquet"),
     ],
 )
 def test_what_is_no_table_of_records_is_refused(

@@ -47,15 +47,15 @@ def test_csv_with_and_without_compression(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.jsonl", b'{"u": 1}', "a.jsonl: no column 't' (there are u; line 1)"),
-        ("a.json", b'["t"]', "a.json: no column 't' (there are no columns; entry 1)"),
-        ("a.csv", b"u\n1\n", "a.csv: no column 't' (there are u; row 2)"),
+        ("a.jsonl", b'{"u": 1}', "a.jsonl: line 1 has no column 't' (it has u)"),
+        ("a.json", b'["t"]', "a.json: entry 1 has no column 't' (it has no columns)"),
+        ("a.csv", b"u\n1\n", "a.csv: row 2 has no column 't' (it has u)"),
         ("a.jsonl", b'{"t": ', "a.jsonl: line 1 is not JSON"),
         ("a.jsonl", b"\xff", "a.jsonl: is not UTF-8"),
         ("a.jsonl.gz", b"no gzip", "a.jsonl.gz: cannot be read"),
         ("b.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)[:-9], "b.jsonl.gz: cannot be read"),
-        ("a.txtt", b"t", "a.txtt: is none of .csv, "),
-        ("a.parquet", b"", "a.parquet: not a readable Parquet file"),
+        ("a.txtt", b"t", "a.txtt: this kind of file is not read"),
+        ("a.parquet", b"", "a.parquet: cannot be read as Parquet"),
     ],
 )
 def test_an_unreadable_file_is_named(
@@ -80,7 +80,9 @@ def test_without_a_column_a_file_holds_texts_alone(tmp_path: Path) -> None:
         read = read_texts([tmp_path / name])
         assert [text for text in read if text] == ["A nurse, 40", "Ein Förster"], name
     (tmp_path / "two.csv").write_text("id,persona\n1,A nurse\n")
-    with pytest.raises(StudyError, match=r"two\.csv: row 2 has id, persona; say which"):
+    with pytest.raises(
+        StudyError, match=r"two\.csv: row 2 has the columns id, persona; name the one"
+    ):
         read_texts([tmp_path / "two.csv"])
 
 
@@ -91,5 +93,5 @@ def test_a_workbook_holds_texts_as_a_person_sees_them(tmp_path: Path) -> None:
 
 def test_a_text_file_in_two_encodings_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xc3\xa9\nb\n\xe9\n")
-    with pytest.raises(StudyError, match=r"row 3 is Windows-1252 while row 1 is UTF-8"):
+    with pytest.raises(StudyError, match=r"row 3 is Windows-1252 but row 1 is UTF-8"):
         read_texts([tmp_path / "a.txt"])

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fieldwork.errors import StudyError
 from fieldwork.puppets.contexts import (
     Draw,
+    HistoryOrder,
     HistorySettings,
-    Order,
     Pool,
     choose_users,
     context_id,
@@ -34,7 +34,7 @@ def settings(
     pool: Pool = "user",
     conversations: int = 1,
     budget: int = 1_000,
-    order: Order = "drawn",
+    order: HistoryOrder = "drawn",
     out_of: int | None = None,
 ) -> HistorySettings:
     return HistorySettings(pool, conversations, budget, order, out_of)
@@ -51,7 +51,7 @@ def context(
     corpus: Sequence[Conversation],
     *,
     budget: int = 1_000,
-    order: Order = "drawn",
+    order: HistoryOrder = "drawn",
 ) -> Context:
     (made,) = history_contexts(
         [Draw("p", "item", tuple(draw))], corpus, settings(budget=budget, order=order)
@@ -159,7 +159,7 @@ def test_users_with_too_few_conversations_are_not_chosen() -> None:
     [
         ("user", 1, 25, "the corpus has 24 users with at least 1 conversation(s)"),
         ("user", 4, 7, "the corpus has 6 users with at least 4 conversation(s)"),
-        ("corpus", 1, 61, "the corpus has 60 conversations after the filters"),
+        ("corpus", 1, 61, "the corpus has 60 conversations after its filters"),
         ("corpus", 10, 7, "but the condition needs 70 (tasks.*.runs puppets)"),
     ],
 )
@@ -167,10 +167,10 @@ def test_too_small_a_corpus_is_a_sentence(
     pool: Pool, conversations: int, puppets: int, message: str
 ) -> None:
     chosen = settings(pool, conversations)
-    told = re.escape(message) + ".*lower runs"
-    with pytest.raises(StudyError, match=told):
+    pattern = re.escape(message) + ".*lower runs"
+    with pytest.raises(StudyError, match=pattern):
         draw_random(USERS, puppets, chosen, 0)
-    with pytest.raises(StudyError, match=told):
+    with pytest.raises(StudyError, match=pattern):
         draw_relevant(USERS, ["x"], rank, n_puppets=puppets, settings=chosen, seed=0)
 
 
@@ -263,7 +263,7 @@ def test_the_budget_holds_and_as_much_as_fits_is_kept(tokens: list[int], budget:
     ("order", "expected"),
     [("drawn", ["b", "none", "c", "a"]), ("chronological", ["none", "a", "b", "c"])],
 )
-def test_order_of_the_conversations(order: Order, expected: list[str]) -> None:
+def test_order_of_the_conversations(order: HistoryOrder, expected: list[str]) -> None:
     corpus = [
         conversation("a", day=1),
         conversation("b", day=2),

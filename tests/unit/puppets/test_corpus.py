@@ -305,8 +305,8 @@ def test_user_turns_are_counted_whatever_the_corpus_says_of_them(tmp_path: Path)
         wildchat(conversation_hash="c", turn=None, conversation=[*two, *two]),
     ]
     prepared = prepare(tmp_path, rows, filters=Filters(min_user_turns=2))
-    found = {row.conversation_id[0]: row.n_user_turns for row in prepared.rows}
-    assert found == {"b": 2, "c": 4}
+    conversations = {row.conversation_id[0]: row.n_user_turns for row in prepared.rows}
+    assert conversations == {"b": 2, "c": 4}
     assert prepared.funnel["min_user_turns"].rows_out == 2
 
 
@@ -331,8 +331,12 @@ def test_other_kinds_of_text_columns_read_the_same(tmp_path: Path, kind: pa.Data
         plain = plain.set_column(place, name, cast)
     file = tmp_path / "in.parquet"
     pq.write_table(plain, file)
-    (found,) = prepare(tmp_path, [file], filters=Filters(1, ("english",))).rows
-    assert (found.conversation_id, found.user_id, found.language) == ("abc-7", "ip-1", "English")
+    (conversations,) = prepare(tmp_path, [file], filters=Filters(1, ("english",))).rows
+    assert (conversations.conversation_id, conversations.user_id, conversations.language) == (
+        "abc-7",
+        "ip-1",
+        "English",
+    )
 
 
 def test_lmsys_conversations_are_users_of_their_own_and_have_no_date(tmp_path: Path) -> None:
@@ -401,8 +405,8 @@ def test_odd_text_does_not_crash(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "in.parquet")
     rows = prepare(tmp_path, [tmp_path / "in.parquet"]).rows
     assert [row.user_id for row in rows] == ["lone ??? surrogate", "nul \x00", "?"]
-    found = {row.conversation_id[0]: row.messages[0].content for row in rows}
-    assert found == {
+    conversations = {row.conversation_id[0]: row.messages[0].content for row in rows}
+    assert conversations == {
         "a": "lone ??? surrogate",
         "b": "nul \x00 inside",
         "c": "r\u0000\u2028😀",
@@ -493,13 +497,16 @@ def test_a_disk_that_is_too_small_is_told_of_before_anything_is_written(
         if footer.column(n).path_in_schema.endswith("content")
     ]
     # as they are, and once more compressed
-    needed = texts + texts // 2
-    for free, fits in ((needed - 1, False), (needed, True)):
+    n_needed = texts + texts // 2
+    for free, fits in ((n_needed - 1, False), (n_needed, True)):
         monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: SimpleNamespace(free=free))
         if fits:
             assert len(prepare(tmp_path, [file]).rows) == 1
         else:
-            with pytest.raises(StudyError, match=r"out\.parquet: about .* are free; free some"):
+            with pytest.raises(
+                StudyError,
+                match=r"out\.parquet: the corpus needs about .* are free; free disk space",
+            ):
                 prepare(tmp_path, [file])
             assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
@@ -520,17 +527,17 @@ def test_a_disk_that_fills_up_is_named_and_nothing_is_left(tmp_path: Path, limit
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "problem"),
     [
         (b"", "cannot be read"),
         (b"PAR1 not really PAR1", "cannot be read"),
         (b"<html>404</html>", "cannot be read"),
     ],
 )
-def test_files_that_are_no_parquet_are_named(tmp_path: Path, content: bytes, said: str) -> None:
+def test_files_that_are_no_parquet_are_named(tmp_path: Path, content: bytes, problem: str) -> None:
     file = tmp_path / "bad.parquet"
     file.write_bytes(content)
-    with pytest.raises(StudyError, match=said) as caught:
+    with pytest.raises(StudyError, match=problem) as caught:
         prepare(tmp_path, [file])
     assert str(file) in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -546,7 +553,7 @@ def test_a_file_damaged_in_the_middle_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("format", "row", "said"),
+    ("format", "row", "problem"),
     [
         ("wildchat", without(wildchat(), "conversation"), "no column conversation,"),
         ("wildchat", lmsys(conversation="text"), "no column conversation.role"),
@@ -557,13 +564,13 @@ def test_a_file_damaged_in_the_middle_is_named(tmp_path: Path) -> None:
             lmsys(),
             "no column message_id, parent_id, user_id, text, role, message_tree_id",
         ),
-        ("sharegpt", lmsys(), "`format: sharegpt` is not one of wildchat"),
+        ("sharegpt", lmsys(), "`format: sharegpt` is unknown; choose one of wildchat"),
     ],
 )
 def test_columns_missing_for_the_format_are_named(
-    tmp_path: Path, format: str, row: dict[str, Any], said: str
+    tmp_path: Path, format: str, row: dict[str, Any], problem: str
 ) -> None:
-    with pytest.raises(StudyError, match=said):
+    with pytest.raises(StudyError, match=problem):
         prepare(tmp_path, [row], format=format)
 
 
@@ -581,18 +588,18 @@ def test_an_empty_table_is_said_to_be_empty(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "filters", "said"),
+    ("files", "filters", "problem"),
     [
         ([], ALL, "no files"),
-        ([Path("nowhere.parquet")], ALL, "nowhere.parquet: no such file"),
+        ([Path("nowhere.parquet")], ALL, "nowhere.parquet: the file does not exist"),
         (None, Filters(started_after="May"), "`started_after: May` is not a date"),
     ],
 )
 def test_settings_that_cannot_work_are_named(
-    tmp_path: Path, files: list[Path] | None, filters: Filters, said: str
+    tmp_path: Path, files: list[Path] | None, filters: Filters, problem: str
 ) -> None:
     given = [write(tmp_path, [wildchat()])] if files is None else files
-    with pytest.raises(StudyError, match=said):
+    with pytest.raises(StudyError, match=problem):
         prepare_corpus(given, format="wildchat", filters=filters, out=tmp_path / "out.parquet")
 
 

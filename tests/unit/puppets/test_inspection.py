@@ -21,23 +21,23 @@ def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 def test_users_are_counted_by_how_much_they_say(tmp_path: Path) -> None:
     rows = [{"id": n, "person": n % 3, "messages": talk(n)} for n in range(1, 7)]
-    found = guess_corpus([lines(tmp_path / "a.jsonl", rows)])
-    assert (found.format, found.n_conversations) == ("messages", 6)
-    assert dict(found.users) == {1: 3, 2: 3, 3: 3, 4: 3, 5: 2}
-    assert found.columns == {
+    guess = guess_corpus([lines(tmp_path / "a.jsonl", rows)])
+    assert (guess.format, guess.n_conversations) == ("messages", 6)
+    assert dict(guess.users) == {1: 3, 2: 3, 3: 3, 4: 3, 5: 2}
+    assert guess.columns == {
         "messages": "messages",
         "conversation": "id",
         "user": "person",
         "role": "role",
         "text": "content",
     }
-    assert found.flags == frozenset()
+    assert guess.flags == frozenset()
 
 
 def test_flags_are_known_where_files_have_them(tmp_path: Path) -> None:
     rows = [{"messages": talk(2), "toxic": toxic} for toxic in (False, True)]
-    found = guess_corpus([lines(tmp_path / "a.jsonl", rows)])
-    assert (found.flags, found.n_conversations) == ({"exclude_toxic"}, 1)
+    guess = guess_corpus([lines(tmp_path / "a.jsonl", rows)])
+    assert (guess.flags, guess.n_conversations) == ({"exclude_toxic"}, 1)
 
 
 def test_columns_are_named_where_they_are_the_same_in_all_files(tmp_path: Path) -> None:
@@ -51,8 +51,8 @@ def test_an_export_has_no_columns(tmp_path: Path) -> None:
     message = {"author": {"role": "user"}, "content": {"parts": ["hi"]}}
     tree = {"id": "c", "mapping": {"a": {"message": message, "parent": None}}, "current_node": "a"}
     (tmp_path / "conversations.json").write_text(json.dumps([tree]))
-    found = guess_corpus([tmp_path / "conversations.json"])
-    assert (found.format, dict(found.columns), found.users[1]) == ("chatgpt", {}, 1)
+    guess = guess_corpus([tmp_path / "conversations.json"])
+    assert (guess.format, dict(guess.columns), guess.users[1]) == ("chatgpt", {}, 1)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,6 @@ def test_personas_of_every_kind(
 def test_a_table_without_personas_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("a,b\n1,2\n")
     with pytest.raises(
-        StudyError, match=r"p\.csv: no column looks like the persona \(there are a, b"
+        StudyError, match=r"p\.csv: no column has a usual name of personas \(there are a, b"
     ):
         guess_personas(tmp_path / "p.csv")

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fieldwork.puppets.parts import ROWS_PER_READ, deal_out, pick, read_fields, stored_bytes
+from fieldwork.puppets.parts import ROWS_PER_READ, read_fields, split_rows, stored_bytes, take_rows
 
 
 def rows(*keys: int) -> pa.Table:
@@ -22,11 +22,11 @@ def rows(*keys: int) -> pa.Table:
 
 def test_rows_come_out_of_their_part_in_the_order_of_the_keys(tmp_path: Path) -> None:
     tables = [rows(*range(0, 5_000)), rows(), rows(*range(9_000, 5_000, -1))]
-    narrow = list(deal_out([t.to_reader(700) for t in tables], tmp_path, wide="text"))
+    narrow = list(split_rows([t.to_reader(700) for t in tables], tmp_path, wide="text"))
     assert [table.num_rows for table in narrow] == [5_000, 0, 4_000]
     assert {tuple(table.column_names) for table in narrow} == {("key", "part")}
     wanted = [8_998, 4, 1, 7_000, *range(7, 8_000, 3)]
-    picked = pa.concat_tables(pick(tmp_path, 1, pa.array(wanted, pa.int64()), by="key"))
+    picked = pa.concat_tables(take_rows(tmp_path, 1, pa.array(wanted, pa.int64()), by="key"))
     assert picked["key"].to_pylist() == wanted
     assert picked["text"].to_pylist() == [f"text {key}" for key in wanted]
     # what was picked takes no more room

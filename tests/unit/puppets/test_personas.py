@@ -80,8 +80,8 @@ def test_repeats_in_the_sources_count_once() -> None:
 )
 def test_text_of_personas_is_only_text(persona: str) -> None:
     (profile,) = draw(1, personas=[persona], sentences=["$persona", "{y}"], sentences_per_profile=2)
-    told = " ".join(profile.sentences)
-    assert profile.text == f"You talk with: {persona}\nThey say: {told}"
+    sentences = " ".join(profile.sentences)
+    assert profile.text == f"You talk with: {persona}\nThey say: {sentences}"
     assert sorted(profile.sentences) == ["$persona", "{y}"]
 
 
@@ -104,9 +104,9 @@ def test_template_is_filled_in(template: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("$sentences", "profiles.template does not contain $persona"),
-        ("$$persona $sentences", "profiles.template does not contain $persona"),
-        ("$persona", "profiles.template does not contain $sentences"),
+        ("$sentences", "profiles.template: lacks $persona"),
+        ("$$persona $sentences", "profiles.template: lacks $persona"),
+        ("$persona", "profiles.template: lacks $sentences"),
         ("$persona $sentences $name", "the only placeholders are $persona and $sentences"),
         ("$personas $sentences", "the only placeholders are $persona and $sentences"),
         ("$persona $sentences costs 5 $", "write $$ for a dollar sign"),
@@ -130,7 +130,7 @@ def test_profiles_without_sentences_need_no_place_for_them() -> None:
     [
         ({"n_profiles": 301}, "301 profiles are needed (the largest tasks.*.runs)"),
         ({"personas": []}, "has only 0 distinct personas"),
-        ({"sentences_per_profile": 51}, "profiles.sentences_per_profile is 51 but"),
+        ({"sentences_per_profile": 51}, "profiles.sentences_per_profile is 51, but"),
         ({"sentences": []}, "has only 0 distinct sentences"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fieldwork.encoder import Vectors
 from fieldwork.puppets import retrieval
 from fieldwork.puppets.retrieval import exact_cosines, ranking, top_k
-from fieldwork.streams import Block
+from fieldwork.streams import VectorBlock
 
 IDS = ["d", "b", "a", "c"]
 VECTORS = np.array([[1, 0], [0, 1], [1, 0], [0.6, 0.8]], np.float32)
@@ -21,8 +21,11 @@ def unit(rows: Vectors) -> Vectors:
     return scaled
 
 
-def blocks(ids: Sequence[str], vectors: Vectors, size: int = 1_000_000) -> list[Block]:
-    return [Block(list(ids[i : i + size]), vectors[i : i + size]) for i in range(0, len(ids), size)]
+def blocks(ids: Sequence[str], vectors: Vectors, size: int = 1_000_000) -> list[VectorBlock]:
+    return [
+        VectorBlock(list(ids[i : i + size]), vectors[i : i + size])
+        for i in range(0, len(ids), size)
+    ]
 
 
 def by_full_sort(queries: Vectors, ids: Sequence[str], vectors: Vectors, k: int) -> list[list[str]]:
@@ -68,8 +71,8 @@ def test_exact_at_any_size_with_any_ties(
     vectors = pool[rng.integers(0, n_distinct, n)]
     ids = [f"id{i:03d}" for i in rng.permutation(n)]
     queries = unit(rng.normal(size=(2, 5)).astype(np.float32))
-    found = top_k(queries, blocks(ids, vectors, size), k)
-    assert found == by_full_sort(queries, ids, vectors, k)
+    neighbours = top_k(queries, blocks(ids, vectors, size), k)
+    assert neighbours == by_full_sort(queries, ids, vectors, k)
 
 
 def crowded(n: int, seed: int = 5) -> tuple[Vectors, Vectors, list[str]]:
@@ -127,15 +130,15 @@ def test_equal_vectors_are_ties_wherever_they_stand() -> None:
         order = np.roll(np.arange(len(vectors)), shift)
         # the query is a twin itself up to noise, so the twins lead
         query = unit(vectors[3:4] + rng.normal(scale=0.01, size=(1, 384)).astype(np.float32))
-        found = top_k(query, blocks([ids[i] for i in order], vectors[order], 250), len(twins))
-        assert found == [expected]
+        neighbours = top_k(query, blocks([ids[i] for i in order], vectors[order], 250), len(twins))
+        assert neighbours == [expected]
 
 
 def test_a_corpus_of_one_text_is_settled_by_id() -> None:
     vectors = np.repeat(unit(np.ones((1, 8), np.float32)), 5_000, axis=0)
     ids = [f"c{i:04d}" for i in np.random.default_rng(0).permutation(5_000)]
-    found = top_k(vectors[:2], blocks(ids, vectors, 700), 3)
-    assert found == [["c0000", "c0001", "c0002"]] * 2
+    neighbours = top_k(vectors[:2], blocks(ids, vectors, 700), 3)
+    assert neighbours == [["c0000", "c0001", "c0002"]] * 2
 
 
 def test_no_vectors_have_no_neighbours() -> None:
@@ -158,7 +161,7 @@ def test_users_rank_as_the_corpus_does() -> None:
     queries = {"x": unit(rng.normal(size=(1, 384)))[0], "y": unit(rng.normal(size=(1, 384)))[0]}
     candidates = [ids[i] for i in rng.permutation(200)[:50]]
     whole = ranking(queries, blocks(ids, vectors, 33), k=200)
-    own = ranking(queries, blocks(ids, vectors, 33), k=1, among=set(candidates))
+    own = ranking(queries, blocks(ids, vectors, 33), k=1, candidates=set(candidates))
     for item in queries:
         ranked = whole(item, ids, 200)
         assert own(item, candidates, 50) == [i for i in ranked if i in candidates]
@@ -170,7 +173,7 @@ def test_users_rank_as_the_corpus_does() -> None:
 @pytest.mark.parametrize("k", [3, 4])
 def test_more_than_was_looked_for_is_refused(k: int) -> None:
     rank = ranking({"x": VECTORS[0]}, blocks(IDS[:1], VECTORS[:1]), k=3)
-    with pytest.raises(ValueError, match="1 conversations were found"):
+    with pytest.raises(ValueError, match="1 conversations are ranked"):
         rank("x", IDS, k)
 
 

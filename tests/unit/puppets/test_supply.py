@@ -100,7 +100,7 @@ def test_a_count_says_what_there_is_and_what_is_needed() -> None:
             USERS._replace(unit="personas", at_least=1),
             [1],
             "conditions.history_5 needs 3 personas (tasks.trivia.runs), but datasets.mine has 1 "
-            "different ones; set tasks.trivia.runs to 1 or less, or give more personas",
+            "distinct ones; set tasks.trivia.runs to 1 or less, or add personas",
         ),
     ],
 )
@@ -113,7 +113,7 @@ def test_too_few_is_one_sentence_with_the_way_out(
 
 
 def test_nobody_at_all_is_not_to_be_asked(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"has 0 after its filters .*; give others, lower"):
+    with pytest.raises(StudyError, match=r"has 0 after its filters .*; lower"):
         puppet_counts([USERS], {"mine": []})
     (tmp_path / "a.jsonl").write_text('{"messages": [{"role": "user", "content": "hi"}]}')
     with pytest.raises(StudyError, match="no conversation is left after `min_user_turns: 5`"):

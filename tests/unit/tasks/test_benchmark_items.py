@@ -63,21 +63,21 @@ def test_both_layouts_of_mmlu_give_the_same_items(tmp_path: Path) -> None:
     ]
     for shots in (0, 2):
         options = MMLU._replace(shots=shots)
-        found = load_items(old, options, {})
-        assert load_items(hub, options, {}) == found
-        assert [item.item_id for item in found] == ["us_law-000", "us_law-001"]
-        assert found[0] == Item(
+        items = load_items(old, options, {})
+        assert load_items(hub, options, {}) == items
+        assert [item.item_id for item in items] == ["us_law-000", "us_law-001"]
+        assert items[0] == Item(
             item_id="us_law-000",
             kind="choice",
             question="Two and two, is?",
-            prompt=found[0].prompt,
+            prompt=items[0].prompt,
             choices=["3", "4", "5", "six, or so"],
             gold="B",
             subject="us_law",
             provenance="mmlu: us_law test row 0",
         )
-        assert found[0].prompt.endswith("Answer:" if shots else "single letter.")
-        assert found[0].prompt.count("Question: ") == (shots + 1 if shots else 0)
+        assert items[0].prompt.endswith("Answer:" if shots else "single letter.")
+        assert items[0].prompt.count("Question: ") == (shots + 1 if shots else 0)
 
 
 def test_shards_of_the_hub_are_one_split(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_shards_of_the_hub_are_one_split(tmp_path: Path) -> None:
         hub_file(tmp_path / "law" / f"test-0000{i}-of-00002.parquet", [row])
         for i, row in enumerate(MMLU_ROWS)
     ]
-    found = load_items(shards[::-1], MMLU, {})
-    assert [(i.item_id, i.gold) for i in found] == [("law-000", "B"), ("law-001", "D")]
+    items = load_items(shards[::-1], MMLU, {})
+    assert [(i.item_id, i.gold) for i in items] == [("law-000", "B"), ("law-001", "D")]
 
 
 def test_subjects_are_taken_in_the_order_named(tmp_path: Path) -> None:
@@ -106,9 +106,14 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
     [
         (
             MMLU._replace(subjects=("physics",)),
-            "mmlu: MMLU subject 'physics' has no test file (there are law)",
+            "mmlu: there is no test file of the MMLU subject 'physics'; correct `subjects`, there are "
+            "law",
         ),
-        (MMLU._replace(shots=5), "mmlu: MMLU subject 'law' has no dev file for shots"),
+        (
+            MMLU._replace(shots=5),
+            "mmlu: there is no dev file of the MMLU subject 'law' for the worked examples; add it, or "
+            "set `shots: 0`",
+        ),
     ],
 )
 def test_missing_files_of_mmlu_are_named(
@@ -120,19 +125,21 @@ def test_missing_files_of_mmlu_are_named(
 @pytest.mark.parametrize("letter", ["", "E", "AB", "b", "1"])
 def test_a_row_that_is_not_mmlus_is_named(tmp_path: Path, letter: str) -> None:
     path = csv_file(tmp_path / "law_test.csv", [*MMLU_ROWS, ["?", *"wxyz", letter]])
-    assert f"{path}: row 3 is not MMLU's" in complaint([path], MMLU)
+    assert f"{path}: row 3 does not hold MMLU's" in complaint([path], MMLU)
 
 
 def test_other_files_in_mmlus_place_are_named(tmp_path: Path) -> None:
     (tmp_path / "law_test.csv").write_bytes(b"\xff")
-    assert "law_test.csv: not a readable UTF-8" in complaint([tmp_path / "law_test.csv"], MMLU)
+    assert "law_test.csv: cannot be read as UTF-8" in complaint([tmp_path / "law_test.csv"], MMLU)
     twice = [csv_file(tmp_path / x / "law_test.csv", MMLU_ROWS) for x in ("a", "b")]
     assert "MMLU's law test is also in" in complaint(twice, MMLU)
     other = tmp_path / "law" / "test-0.parquet"
     other.parent.mkdir()
     for table in ({"x": [1]}, {"question": ["?"], "choices": [list("abcd")], "answer": [4]}):
         pq.write_table(pa.table(table), other)
-        assert "not MMLU's question, choices and answer from 0 to 3" in complaint([other], MMLU)
+        assert "is not in MMLU's format of question, choices and answer from 0 to 3" in complaint(
+            [other], MMLU
+        )
 
 
 # ---- ETHICS --------------------------------------------------------------------------------------
@@ -184,7 +191,7 @@ def test_subsets_of_ethics_are_known_by_folder_or_name(tmp_path: Path) -> None:
         files = [tmp_path / name, tmp_path / "utilitarianism/test.csv"]
         (item,) = load_items(files, ETHICS, {})
         assert (item.item_id, item.subject) == ("justice-0000", "ethics_justice")
-    assert "no items of the subjects virtue in" in complaint(
+    assert "there are no items of the subjects virtue in" in complaint(
         files, ETHICS._replace(subjects=("virtue",))
     )
 
@@ -194,17 +201,22 @@ def test_subsets_of_ethics_are_known_by_folder_or_name(tmp_path: Path) -> None:
     [
         ("justice_test.csv", ["label", "scenario"], ["2", "x"], "label '2' is not 0 or 1"),
         ("justice_test.csv", ["scenario"], ["x"], "label '' is not 0 or 1"),
-        ("justice_test.csv", ["label"], ["1"], "has not the texts of ETHICS justice"),
-        ("virtue_test.csv", ["label", "scenario"], ["1", "x"], "the texts of ETHICS virtue"),
-        ("deontology_test.csv", ["label", "scenario"], ["1", "x"], "texts of ETHICS deontology"),
+        ("justice_test.csv", ["label"], ["1"], "lacks a text of ETHICS justice"),
+        ("virtue_test.csv", ["label", "scenario"], ["1", "x"], "lacks a text of ETHICS virtue"),
+        (
+            "deontology_test.csv",
+            ["label", "scenario"],
+            ["1", "x"],
+            "lacks a text of ETHICS deontology",
+        ),
     ],
 )
 def test_a_row_that_is_not_ethics_is_named(
     tmp_path: Path, name: str, columns: list[str], row: list[str], message: str
 ) -> None:
-    told = complaint([csv_file(tmp_path / name, [columns, row])], ETHICS)
-    assert f"{name}: item " in told
-    assert message in told
+    refusal = complaint([csv_file(tmp_path / name, [columns, row])], ETHICS)
+    assert f"{name}: item " in refusal
+    assert message in refusal
 
 
 # ---- real extracts -------------------------------------------------------------------------------

@@ -36,8 +36,8 @@ def test_a_sound_question_passes() -> None:
         ({"prompt": "\x1b[31mWhich?"}, "control character U+001B"),
         ({"choices": ["a", "b\x07"]}, "control character U+0007"),
         ({"subject": "s\x7f"}, "control character U+007F"),
-        ({"item_id": "q "}, "begins or ends with a blank"),
-        ({"item_id": "\u00a0q"}, "begins or ends with a blank"),
+        ({"item_id": "q "}, "begins or ends with a space"),
+        ({"item_id": "\u00a0q"}, "begins or ends with a space"),
     ],
 )
 def test_a_question_that_does_not_say_what_is_meant(change: dict[str, Any], words: str) -> None:
@@ -52,8 +52,8 @@ def test_a_question_that_does_not_say_what_is_meant(change: dict[str, Any], word
     ("ids", "words"),
     [
         (["q", "q"], "item_id 'q' occurs twice; rename one"),
-        (["q 1", "q  1"], "item_id 'q  1' occurs twice but for blanks, as 'q 1'; rename one"),
-        (["q", "q\t"], "item_id 'q\\t' occurs twice but for blanks, as 'q'; rename one"),
+        (["q 1", "q  1"], "item_id 'q  1' occurs twice (as 'q 1', with other spaces); rename one"),
+        (["q", "q\t"], "item_id 'q\\t' occurs twice (as 'q', with other spaces); rename one"),
     ],
 )
 def test_ids_that_differ_by_blanks_are_one(ids: list[str], words: str) -> None:
@@ -80,17 +80,18 @@ def test_only_questions_that_are_asked_are_looked_at(tmp_path: Path) -> None:
         (
             SourceOptions("items", "mine"),
             "a",
-            r"no items in .*/a\.csv; format items wants a header",
+            r"there are no items in .*/a\.csv; `format: items` expects a header",
         ),
         (
             SourceOptions("mmlu", "mine"),
             "ab",
-            r"no items in .*/a\.csv, .*/b\.csv; format mmlu wants",
+            r"there are no items in .*/a\.csv, .*/b\.csv; `format: mmlu` expects",
         ),
         (
             SourceOptions("ethics", "mine", subjects=("virtue",)),
             "abcde",
-            r"no items of the subjects virtue in .*/a\.csv, .*/c\.csv and 2 more; format ethics wants",
+            r"there are no items of the subjects virtue in .*/a\.csv, .*/c\.csv and 2 more; "
+            "`format: ethics` expects",
         ),
     ],
 )

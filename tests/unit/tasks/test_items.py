@@ -171,7 +171,7 @@ def test_an_item_of_another_kind_than_its_source_is_refused(
     tmp_path: Path, kind: ItemKind, other: str
 ) -> None:
     columns = {"item_id": ["q"], "kind": [other], "question": ["?"], "choices": ['["x", "y"]']}
-    message = f"items.csv: item 'q' is of kind {other}, and the task's source says kind: {kind}"
+    message = f"items.csv: item 'q' is of kind {other}, but the task's source says kind: {kind}"
     with pytest.raises(StudyError, match=message):
         load_items([own_file(tmp_path, ".csv", columns)], OWN._replace(kind=kind), {})
 
@@ -179,39 +179,59 @@ def test_an_item_of_another_kind_than_its_source_is_refused(
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"item_id": ""}, "row 2: every row needs a value in column 'item_id'"),
-        ({"question": ""}, "row 2: item 'q': question is empty; write the question there, or"),
-        ({"kind": "essay"}, "item 'q': kind 'essay' is neither `list` nor `choice`"),
-        ({"option_b": ""}, "item 'q': a choice item has 2 to 10 options, this one 1; write them"),
+        ({"item_id": ""}, "row 2: the column 'item_id' is empty"),
+        (
+            {"question": ""},
+            "row 2: item 'q': the column 'question' is empty; write the question there, or",
+        ),
+        ({"kind": "essay"}, "item 'q': kind 'essay' is unknown; write list or choice"),
+        (
+            {"option_b": ""},
+            "item 'q': a choice question needs 2 to 10 options, but this one has 1; write them",
+        ),
         (
             {"option_a": "", "option_b": ""},
-            "options, this one 0 (there are item_id, question, option_a, option_b); write them",
+            "options, but this one has 0 (its columns are item_id, question, option_a, option_b); "
+            "write them",
         ),
-        ({"option_b": "", "option_c": "z"}, "an option is empty before the last one"),
-        ({"gold": "C"}, "item 'q': gold 'C' is no letter and no text of its 2 options; correct it"),
-        ({"gold": "AB"}, "item 'q': gold 'AB' is no letter and no text of its 2 options"),
+        ({"option_b": "", "option_c": "z"}, "there is an empty option before the last one"),
+        (
+            {"gold": "C"},
+            "item 'q': the right option 'C' is neither the letter nor the text of one of the 2 "
+            "options; correct it",
+        ),
+        (
+            {"gold": "AB"},
+            "item 'q': the right option 'AB' is neither the letter nor the text of one of the 2 options",
+        ),
         (
             {"gold": "1"},
-            "correct it or, where it is a number, say `gold: from_0` or `gold: from_1`",
+            "correct it, or say `gold: from_0` or `gold: from_1`",
         ),
-        ({"gold": "-"}, "gold '-' is no letter and no text"),
+        ({"gold": "-"}, "the right option '-' is neither the letter nor the text"),
         (
             {"option_b": "A", "gold": "a"},
-            "gold 'a' is the letter of one option and the text of another",
+            "the right option 'a' is the letter of one option and the text of another",
         ),
-        ({"choices": "x, y"}, "item 'q': `choices` is no JSON list"),
-        ({"choices": '{"x": 1}'}, "item 'q': `choices` is no list"),
-        ({"choices": "3"}, "item 'q': `choices` is no list"),
+        ({"choices": "x, y"}, "item 'q': the column `choices` does not hold a JSON list"),
+        ({"choices": '{"x": 1}'}, "item 'q': the column `choices` does not hold a list"),
+        ({"choices": "3"}, "item 'q': the column `choices` does not hold a list"),
         (
             {"choices": str(list(range(11)))},
-            "item 'q': a choice item has 2 to 10 options, this one 11",
+            "item 'q': a choice question needs 2 to 10 options, but this one has 11",
         ),
         (
             {f"option_{x}": x for x in "abcdefghijk"},
-            "item 'q': a choice item has 2 to 10 options, this one 11",
+            "item 'q': a choice question needs 2 to 10 options, but this one has 11",
         ),
-        ({"choices": '["x", null]'}, "item 'q': one of its `choices` is empty"),
-        ({"choices": '["x", " "]'}, "item 'q': one of its `choices` is empty"),
+        (
+            {"choices": '["x", null]'},
+            "item 'q': the list in the column `choices` has an empty option",
+        ),
+        (
+            {"choices": '["x", " "]'},
+            "item 'q': the list in the column `choices` has an empty option",
+        ),
     ],
 )
 def test_a_row_that_does_not_fit_is_named(
@@ -219,9 +239,9 @@ def test_a_row_that_does_not_fit_is_named(
 ) -> None:
     whole = {"item_id": "q", "question": "?", "option_a": "x", "option_b": "y", **row}
     path = own_file(tmp_path, ".csv", {key: [value] for key, value in whole.items()})
-    told = complaint([path], OWN)
-    assert told.startswith(f"{path}: ")
-    assert message in told
+    refusal = complaint([path], OWN)
+    assert refusal.startswith(f"{path}: ")
+    assert message in refusal
 
 
 GERMAN = {
@@ -263,10 +283,10 @@ def test_every_kind_of_file_gives_the_same_items(tmp_path: Path, name: str) -> N
 
 def test_a_column_that_is_mapped_must_be_there(tmp_path: Path) -> None:
     path = own_file(tmp_path, ".csv", GERMAN)
-    told = complaint([path], MAPPED._replace(columns={"question": "Question"}))
-    assert told == (
+    refusal = complaint([path], MAPPED._replace(columns={"question": "Question"}))
+    assert refusal == (
         f"{path}: has no column 'Question', which `columns.question` of the task's source names; "
-        f"there are Nr., Frage, A, B, C, richtig"
+        f"correct that setting, the columns of the file are Nr., Frage, A, B, C, richtig"
     )
 
 
@@ -308,7 +328,9 @@ def test_the_right_option_is_a_letter_a_text_or_a_number(
 def test_a_number_beyond_the_options_is_refused(tmp_path: Path, gold: str, form: Any) -> None:
     columns = {"question": ["?"], "choices": ['["x", "y", "z"]'], "gold": [gold]}
     path = own_file(tmp_path, ".csv", columns)
-    assert f"gold {gold!r} is no letter and no text" in complaint([path], OWN._replace(gold=form))
+    assert f"the right option {gold!r} is neither the letter nor the text" in complaint(
+        [path], OWN._replace(gold=form)
+    )
 
 
 def test_options_in_one_mapped_column_and_cells_that_hold_no_text(tmp_path: Path) -> None:
@@ -319,7 +341,7 @@ def test_options_in_one_mapped_column_and_cells_that_hold_no_text(tmp_path: Path
     (item,) = load_items([path], OWN._replace(columns=columns), {})
     assert (item.item_id, item.choices, item.gold) == ("a-000", ["x", "2", "True"], "B")
     path.write_text(json.dumps({"q": ["?"], "answers": ["x", "y"], "right": "x"}))
-    assert "q is a list or an object; write a text" in complaint(
+    assert "q holds a list or an object; write a text" in complaint(
         [path], OWN._replace(columns=columns)
     )
 
@@ -329,20 +351,25 @@ def test_a_text_that_excel_made_a_date_is_refused(tmp_path: Path) -> None:
     day = datetime.datetime(2026, 5, 5)
     rows = {"question": ["When?"], "option_a": ["today"], "option_b": [day]}
     pd.DataFrame(rows).to_excel(tmp_path / "a.xlsx", index=False)
-    told = complaint([tmp_path / "a.xlsx"], OWN)
-    assert "row 2: item 'a-000': option_b is a date in the workbook; make the cell a text" in told
+    refusal = complaint([tmp_path / "a.xlsx"], OWN)
+    assert (
+        "row 2: item 'a-000': option_b is a date in the workbook; format the cell as text"
+        in refusal
+    )
 
 
 def test_selection_keeps_its_order_and_refuses_what_is_not_there(tmp_path: Path) -> None:
     path = own_file(tmp_path, ".csv", {"item_id": list("abcd"), "prompt": ["p"] * 4})
     chosen = load_items([path], LISTS._replace(item_ids=("c", "a")), {})
     assert [item.item_id for item in chosen] == ["c", "a"]
-    told = complaint([path], LISTS._replace(item_ids=("a", "z")))
-    assert told == "mine: no item 'z' (there are a, b, c, …)"
+    refusal = complaint([path], LISTS._replace(item_ids=("a", "z")))
+    assert refusal == "mine: has no item 'z'; correct `item_ids`, the items begin with a, b, c"
 
 
 def test_no_items_and_repeated_items_are_refused(tmp_path: Path) -> None:
-    assert complaint([], LISTS).startswith("mine: no items in no file; format items wants")
+    assert complaint([], LISTS).startswith(
+        "mine: there are no items in no file; `format: items` expects"
+    )
     path = own_file(tmp_path, ".csv", {"item_id": ["a", "a"], "prompt": ["p", "q"]})
     assert complaint([path], LISTS) == "mine: items.csv: item_id 'a' occurs twice; rename one"
     first, second = (Item("a", "list", "q", "p", [], None, None, name) for name in ("a.csv", "b"))
@@ -355,9 +382,11 @@ def test_candidates(tmp_path: Path) -> None:
     path = csv_file(tmp_path / "c.csv", rows)
     assert read_candidates(str(path)) == {"a": ["x", "z"], "b": ["y"]}
     for bad in ([*rows, ["a", ""]], [*rows, ["", "x"]]):
-        with pytest.raises(StudyError, match="every row needs item_id and candidate"):
+        with pytest.raises(StudyError, match="a row has no item_id or no candidate"):
             read_candidates(str(csv_file(tmp_path / "bad.csv", bad)))
-    with pytest.raises(StudyError, match=r"no column 'candidate' \(there are item_id, answer\)"):
+    with pytest.raises(
+        StudyError, match=r"no column 'candidate' \(its columns are item_id, answer\)"
+    ):
         read_candidates(str(csv_file(tmp_path / "bad.csv", [["item_id", "answer"], ["a", "x"]])))
 
 

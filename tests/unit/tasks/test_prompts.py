@@ -8,9 +8,9 @@ import pytest
 
 from fieldwork.tasks.prompts import (
     LETTER_INSTRUCTION,
-    Question,
+    ChoiceQuestion,
     helm_prompt,
-    lettered,
+    letter_options,
     order_shots,
     plain_prompt,
 )
@@ -18,8 +18,8 @@ from fieldwork.tasks.prompts import (
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 HELM_RUNS = SHARED / "mmlu_model_outputs" / "helm_raw_mmlu_5models_9subjects.parquet"
 
-QUESTION = Question("How many?", ("One", "Two", "Three", "Four"), "C")
-SHOT = Question("Which {x}?\nLook.", ("a", "b", "c", "d"), "B")
+QUESTION = ChoiceQuestion("How many?", ("One", "Two", "Three", "Four"), "C")
+SHOT = ChoiceQuestion("Which {x}?\nLook.", ("a", "b", "c", "d"), "B")
 
 
 @pytest.mark.parametrize("instruction", [True, False])
@@ -44,11 +44,11 @@ def test_plain_prompt() -> None:
     ("choices", "text"), [((), ""), (("x",), "A. x"), (tuple("xyz"), "A. x\nB. y\nC. z")]
 )
 def test_lettered(choices: tuple[str, ...], text: str) -> None:
-    assert lettered(choices) == text
+    assert letter_options(choices) == text
 
 
-def shot(name: str, answer: str) -> Question:
-    return Question(name, (answer, "other"), "A")
+def shot(name: str, answer: str) -> ChoiceQuestion:
+    return ChoiceQuestion(name, (answer, "other"), "A")
 
 
 @pytest.mark.parametrize(("n", "expected"), [(0, 0), (1, 1), (3, 3), (4, 4), (9, 4)])
@@ -71,10 +71,10 @@ def test_shots_do_not_depend_on_earlier_draws() -> None:
     assert order_shots(pool, 5) != order_shots(pool, 5, seed=1)
 
 
-def mmlu(subject: str, split: str) -> list[Question]:
+def mmlu(subject: str, split: str) -> list[ChoiceQuestion]:
     path = SHARED / "mmlu" / f"{subject}_{split}.csv"
     with path.open(newline="", encoding="utf-8") as handle:
-        return [Question(r[0], tuple(r[1:5]), r[5]) for r in csv.reader(handle)]
+        return [ChoiceQuestion(r[0], tuple(r[1:5]), r[5]) for r in csv.reader(handle)]
 
 
 @pytest.mark.real_data

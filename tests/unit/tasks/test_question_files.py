@@ -13,7 +13,7 @@ from fieldwork.tasks.question_files import QuestionGuess, guess_questions
 ROWS = ["Capital?", "Lyon", "Paris", "Nice", "Lille"]
 
 
-def guess(
+def guess_file(
     tmp_path: Path, text: str, name: str = "my.csv", encoding: str = "utf-8"
 ) -> QuestionGuess:
     (tmp_path / name).write_bytes(text.encode(encoding))
@@ -86,12 +86,12 @@ def guess(
 def test_headers_of_many_kinds(
     tmp_path: Path, header: str, row: str, columns: dict[str, Any], encoding: str
 ) -> None:
-    found = guess(tmp_path, f"{header}\n{row}\n", encoding=encoding)
-    assert found.mapped() == columns
-    (item,) = found.items
+    guess = guess_file(tmp_path, f"{header}\n{row}\n", encoding=encoding)
+    assert guess.columns_setting() == columns
+    (item,) = guess.items
     assert (item.item_id, item.question, item.gold, item.kind) == ("q", "Capital?", "B", "choice")
     assert item.choices[:2] == ["Lyon", "Paris"]
-    assert found.unused == []
+    assert guess.unused_columns == []
 
 
 @pytest.mark.parametrize(
@@ -110,16 +110,16 @@ def test_the_right_option_may_be_a_letter_a_text_or_a_number(
     tmp_path: Path, golds: list[str], form: str, letters: list[str | None], n_doubts: int
 ) -> None:
     rows = [f"Capital?,Lyon,Paris,Nice,x2,{golds[0]}", f"More?,a,b,c,x2,{golds[1]}"]
-    found = guess(tmp_path, "\n".join(["question,A,B,C,D,correct", *rows]))
-    assert found.gold == form
-    assert [item.gold for item in found.items] == letters
-    assert len(found.doubts) == n_doubts
-    assert all("correct holds numbers from 2 to 3" in doubt for doubt in found.doubts)
+    guess = guess_file(tmp_path, "\n".join(["question,A,B,C,D,correct", *rows]))
+    assert guess.gold == form
+    assert [item.gold for item in guess.items] == letters
+    assert len(guess.doubts) == n_doubts
+    assert all("correct holds numbers from 2 to 3" in doubt for doubt in guess.doubts)
 
 
 def test_numbers_that_are_options_are_texts(tmp_path: Path) -> None:
-    found = guess(tmp_path, "question,A,B,answer\nTwo and two?,3,4,4\nOne and one?,2,1,2\n")
-    assert (found.gold, [item.gold for item in found.items]) == ("auto", ["B", "A"])
+    guess = guess_file(tmp_path, "question,A,B,answer\nTwo and two?,3,4,4\nOne and one?,2,1,2\n")
+    assert (guess.gold, [item.gold for item in guess.items]) == ("auto", ["B", "A"])
 
 
 def test_a_list_of_options_in_json_and_parquet(tmp_path: Path) -> None:
@@ -128,21 +128,21 @@ def test_a_list_of_options_in_json_and_parquet(tmp_path: Path) -> None:
     pd.DataFrame(rows).to_parquet(tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_text('question,choices,answer\n?,"[""x"", ""y"", ""z""]",2\n')
     for name in ("a.jsonl", "a.parquet", "a.csv"):
-        found = guess_questions(tmp_path / name)
-        assert found.mapped() == {"gold": "answer"}, name
-        assert found.gold == "from_1"
-        assert found.items[0].gold == "B"
-        assert len(found.doubts) == 1
+        guess = guess_questions(tmp_path / name)
+        assert guess.columns_setting() == {"gold": "answer"}, name
+        assert guess.gold == "from_1"
+        assert guess.items[0].gold == "B"
+        assert len(guess.doubts) == 1
 
 
 def test_options_by_their_letters(tmp_path: Path) -> None:
     row = {"question": "?", "options": {"B": "y", "A": "x"}, "answer_idx": "B", "answer": "y"}
     (tmp_path / "a.jsonl").write_text(json.dumps(row))
-    found = guess_questions(tmp_path / "a.jsonl")
-    assert found.mapped() == {"options": "options", "gold": "answer"}
-    assert (found.items[0].choices, found.items[0].gold) == (["x", "y"], "B")
+    guess = guess_questions(tmp_path / "a.jsonl")
+    assert guess.columns_setting() == {"options": "options", "gold": "answer"}
+    assert (guess.items[0].choices, guess.items[0].gold) == (["x", "y"], "B")
     (tmp_path / "b.jsonl").write_text(json.dumps(row | {"options": {"A": "x", "C": "y"}}))
-    with pytest.raises(StudyError, match="`options` is no list"):
+    with pytest.raises(StudyError, match="the column `options` does not hold a list"):
         guess_questions(tmp_path / "b.jsonl")
 
 
@@ -157,22 +157,22 @@ def test_a_workbook_as_somebody_fills_it_in(tmp_path: Path) -> None:
         }
     )
     frame.to_excel(tmp_path / "my.xlsx", index=False)
-    found = guess_questions(tmp_path / "my.xlsx")
-    assert [item.choices for item in found.items] == [["3", "4"], ["1", "2.5"]]
-    assert [item.gold for item in found.items] == ["B", "A"]
-    assert list(found.unused) == ["Note"]
+    guess = guess_questions(tmp_path / "my.xlsx")
+    assert [item.choices for item in guess.items] == [["3", "4"], ["1", "2.5"]]
+    assert [item.gold for item in guess.items] == ["B", "A"]
+    assert list(guess.unused_columns) == ["Note"]
 
 
 def test_without_options_questions_are_list_questions(tmp_path: Path) -> None:
-    found = guess(tmp_path, "Frage;Antwort\nWelche Filme?;egal\n")
-    assert (found.kind, found.mapped(), found.unused) == (
+    guess = guess_file(tmp_path, "Frage;Antwort\nWelche Filme?;egal\n")
+    assert (guess.kind, guess.columns_setting(), guess.unused_columns) == (
         "list",
         {"question": "Frage"},
         ["Antwort"],
     )
-    assert found.items[0].item_id == "my-000"
-    told = guess_questions(tmp_path / "my.csv", "list")
-    assert told.kind == "list"
+    assert guess.items[0].item_id == "my-000"
+    guess = guess_questions(tmp_path / "my.csv", "list")
+    assert guess.kind == "list"
 
 
 def test_a_file_of_both_kinds_says_so_row_by_row(tmp_path: Path) -> None:
@@ -186,16 +186,20 @@ def test_a_file_of_both_kinds_says_so_row_by_row(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_of_questions_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"no column looks like the question \(there are x, y\)"):
-        guess(tmp_path, "x,y\n1,2\n")
-    with pytest.raises(StudyError, match="has a header and no rows"):
-        guess(tmp_path, "question,A,B\n")
     with pytest.raises(
-        StudyError, match=r"row 3: item 'my-001': a choice item has 2 to 10 options"
+        StudyError, match=r"no column has a usual name of the question \(its columns are x, y\)"
     ):
-        guess(tmp_path, "question,A,B\n?,x,y\n?,x,\n")
-    with pytest.raises(StudyError, match=r"row 2: item 'my-000': gold 'Z' is no letter"):
-        guess(tmp_path, "question,A,B,answer\n?,x,y,Z\n")
+        guess_file(tmp_path, "x,y\n1,2\n")
+    with pytest.raises(StudyError, match="has a header but no rows"):
+        guess_file(tmp_path, "question,A,B\n")
+    with pytest.raises(
+        StudyError, match=r"row 3: item 'my-001': a choice question needs 2 to 10 options"
+    ):
+        guess_file(tmp_path, "question,A,B\n?,x,y\n?,x,\n")
+    with pytest.raises(
+        StudyError, match=r"row 2: item 'my-000': the right option 'Z' is neither the letter"
+    ):
+        guess_file(tmp_path, "question,A,B,answer\n?,x,y,Z\n")
 
 
 @pytest.mark.parametrize(
@@ -203,5 +207,5 @@ def test_what_is_no_file_of_questions_is_refused(tmp_path: Path) -> None:
 )
 def test_columns_that_do_not_follow_one_another_are_no_options(tmp_path: Path, header: str) -> None:
     n = header.count(",")
-    found = guess(tmp_path, f"{header}\n?{',x' * n}\n")
-    assert found.kind == "list"
+    guess = guess_file(tmp_path, f"{header}\n?{',x' * n}\n")
+    assert guess.kind == "list"

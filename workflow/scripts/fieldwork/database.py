@@ -1,8 +1,8 @@
 """The study as one DuckDB file: every table of it, and the view `transcripts` over them.
 
-Owns how tables are put into the file. Their rows are copied, so the file can be moved, mailed and
-opened from any folder. Promises that a table's rows keep the order of its Parquet files. The bytes of
-the file differ from run to run all the same, as DuckDB writes a random identifier into each.
+Owns how tables are copied into the file, which can be moved, mailed and opened from any folder. Promises
+that a table's rows keep the order of its Parquet files. The bytes of the file differ from run to run,
+because DuckDB writes a random identifier into each file.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ import duckdb
 from fieldwork.errors import StudyError, first_line
 from fieldwork.tables import atomic_path, open_database
 
-# what of a row only the place of its file says
+# values of a row that only the path of its file gives
 _PLACES: Mapping[str, Mapping[str, str]] = {
     "conversations": {"corpus": "parse_path(file)[-2]"},
     "items": {"task": "parse_filename(file, true)"},
@@ -22,12 +22,12 @@ _PLACES: Mapping[str, Mapping[str, str]] = {
     "requests": {"task": "parse_path(file)[-2]", "condition": "parse_filename(file, true)"},
 }
 
-_ANSWERED = """
+_ANSWERS = """
 SELECT model, task, condition, item_id, puppet_id, replicate, context_id, text,
     CASE outcome WHEN 'failed' THEN 'no answer arrived' END AS missing
 FROM responses"""
 
-_ANSWERED_BY_PEOPLE = """
+_FIELD_ANSWERS = """
 UNION ALL
 SELECT model, task, 'field', item_id, participant_id, replicate, NULL, text,
     'excluded by the check ' || excluded_for
@@ -42,7 +42,7 @@ LEFT JOIN contexts c ON (c.task, c.condition, c.context_id, c.puppet_id)
     = (r.task, r.condition, r.context_id, r.puppet_id)
     AND (c.item_id IS NULL OR c.item_id = r.item_id)"""
 
-# of the answers of one user to one question, figures count the first that can be read
+# of one user's answers to one question, figures count the first that can be read
 _TRANSCRIPTS = """
 CREATE VIEW transcripts AS
 WITH answered AS ({answered}),
@@ -71,10 +71,10 @@ FROM ranked r LEFT JOIN items i USING (task, item_id) {contexts}
 
 
 def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> None:
-    """Write a DuckDB file with a table for each name, of the rows of its Parquet files.
+    """Write a DuckDB file with a table for each name, which holds the rows of its Parquet files.
 
-    The column `file` says which file a row is from, but in tables that have a column of that name.
-    Where there are answers, the view `transcripts` sets them beside question, context and prompt.
+    The column `file` says which file a row is from, unless the table has a column of that name. Where
+    there are answers, the view `transcripts` shows them beside question, context and prompt.
 
     Raises:
         StudyError: a file cannot be read, or the disk refuses the database.
@@ -87,29 +87,29 @@ def write_database(path: str | Path, tables: Mapping[str, Sequence[str]]) -> Non
                 database.execute(_transcripts(tables.keys()))
     except duckdb.Error as error:
         raise StudyError(
-            f"{path}: cannot be written ({first_line(error)}); free space, or delete a table that is "
-            f"named as unreadable to have it made again"
+            f"{path}: cannot be written ({first_line(error)}); free disk space, or delete the table that "
+            f"the message names so that it is made again"
         ) from error
     finally:
-        # DuckDB leaves its log beside a file that it could not finish
+        # DuckDB leaves its write-ahead log beside an unfinished file
         with suppress(OSError):
             Path(path).with_name(f".{Path(path).name}.partial.wal").unlink()
 
 
 def _copy(database: duckdb.DuckDBPyConnection, name: str, files: Sequence[str]) -> None:
-    listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-    has_file = "file" in database.sql(f"FROM read_parquet([{listed}])").columns
-    named = "" if has_file else ", filename = 'file'"
+    paths = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+    has_file = "file" in database.sql(f"FROM read_parquet([{paths}])").columns
+    file_column = "" if has_file else ", filename = 'file'"
     places = "".join(f', {place} AS "{column}"' for column, place in _PLACES.get(name, {}).items())
     database.execute(
-        f'CREATE TABLE "{name}" AS SELECT *{places} FROM read_parquet([{listed}]{named})'
+        f'CREATE TABLE "{name}" AS SELECT *{places} FROM read_parquet([{paths}]{file_column})'
     )
 
 
 def _transcripts(tables: Collection[str]) -> str:
     has_contexts = "contexts" in tables
     return _TRANSCRIPTS.format(
-        answered=_ANSWERED + (_ANSWERED_BY_PEOPLE if "field_answers" in tables else ""),
+        answered=_ANSWERS + (_FIELD_ANSWERS if "field_answers" in tables else ""),
         context=_CONTEXT if has_contexts else "NULL::VARCHAR",
         contexts=_JOIN_CONTEXTS if has_contexts else "",
     )

@@ -1,6 +1,6 @@
-"""The data dictionary, docs/data.md: written from the row types, so that it cannot go stale.
+"""The data dictionary, docs/data.md, generated from the row types so that it cannot become outdated.
 
-`python -m fieldwork.dictionary docs/data.md`, from workflow/scripts, writes it again.
+`python -m fieldwork.dictionary docs/data.md`, run in workflow/scripts, writes it again.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ STAGES = {
     "The field": field,
     "How large a study must be": power,
 }
-"""The headings of the dictionary, each with the module whose row types stand under it."""
+"""The headings of the dictionary, each with the module whose row types it lists."""
 
 
 def render() -> str:
@@ -81,7 +81,7 @@ def _sql_type(hint: Any) -> str:
 
 
 def sql_examples() -> list[str]:
-    """The queries that the dictionary shows."""
+    """The SQL examples of the dictionary."""
     return re.findall(r"```sql\n(.*?)```", _INTRODUCTION, re.DOTALL)
 
 
@@ -95,15 +95,15 @@ Every stage of a study leaves a table in the study's folder, `results/{study}/`,
 mean, and then which files you can give a study.
 
 Tables are Parquet, compressed with zstd and sorted, so equal data gives equal bytes. The tables under
-`metrics/` are there as CSV too. Times are UTC. NULL (an empty cell in CSV) means that there is no
-value; where a value could have been expected, the column `reason` says why there is none. Text is
-UTF-8; a lone surrogate, which JSON can carry and UTF-8 cannot, is written as U+FFFD. In CSV a text that a
-spreadsheet would run as a formula, such as one that begins with `=`, has an apostrophe before it.
+`metrics/` are written as CSV too. Times are UTC. NULL (an empty cell in CSV) means that there is no
+value. Where a value could be expected, the column `reason` says why there is none. Text is UTF-8; a lone
+surrogate, which JSON can carry and UTF-8 cannot, is written as U+FFFD. In CSV a text that a spreadsheet
+would run as a formula, such as one that begins with `=`, has an apostrophe before it.
 
 ## Asking questions in SQL
 
-`study.duckdb` holds all these tables in one file, which can be moved, mailed and opened from any folder,
-in DuckDB's own shell or in Python:
+`study.duckdb` holds all these tables in one file. It can be moved, mailed and opened from any folder, in
+DuckDB's shell or in Python:
 
 ```
 python -c "import duckdb; print(duckdb.connect('results/quickstart/study.duckdb').sql('FROM ranks'))"
@@ -111,20 +111,20 @@ python -c "import duckdb; print(duckdb.connect('results/quickstart/study.duckdb'
 
 Its tables are
 `conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, `field_answers`,
-`field_participants`, and one named after each file of `metrics/`. Those that a study does not need
-(`conversations` without histories, say) are missing. A table holds the rows of all models, tasks and
-conditions one after another. Its additional column `file` says which file a row is from (in
-`field_answers` it is the participants' file); `corpus` in `conversations`, `task` in `items`, and
-`task` and `condition` in `contexts` and `requests` are read off that path. The tables are the same
-whenever the same study runs again, but the bytes of this one file are not: DuckDB writes a random
-identifier into each.
+`field_participants`, and one named after each file of `metrics/`. Tables that a study does not need are
+missing, such as `conversations` in a study without histories. A table holds the rows of all models, tasks
+and conditions one after another. Its additional column `file` says which file a row is from; in
+`field_answers` it is the participants' file. The columns `corpus` in `conversations`, `task` in `items`,
+and `task` and `condition` in `contexts` and `requests` are taken from that path. The tables are the same
+whenever the same study runs again. The bytes of this one file are not, because DuckDB writes a random
+identifier into each file.
 
-The view `transcripts` has one row for each answer, with all that belongs to it: `question`, `context`
-(what was put before the question, as text), `prompt`, `answer` (the reply), `outcome`, `reading` (the
-letter, or the options separated by semicolons), `reason` (why nothing could be read), `gold`, `counts`
-(whether the figures count it) and `left_out` (why not). Of several answers of one user to one question
-the first that can be read counts. An unreadable letter counts as `unknown`, and as wrong in scores.
-What a user was told about films, and what came before it:
+The view `transcripts` has one row for each answer, with everything that belongs to it: `question`,
+`context` (the messages before the question, as text), `prompt`, `answer` (the reply), `outcome`,
+`reading` (the letter, or the options separated by semicolons), `reason` (why nothing could be read),
+`gold`, `counts` (whether figures count the answer) and `left_out` (why they do not). Of several answers
+of one user to one question, the first readable one counts. An unreadable letter counts as `unknown`, and
+as wrong in scores. This query shows the answers about films that users got, each with its context:
 
 ```sql
 SELECT puppet_id, context, answer, reading FROM transcripts
@@ -132,7 +132,7 @@ WHERE item_id = 'movies' AND condition = 'history' AND counts
 ORDER BY puppet_id;
 ```
 
-Which options the answers to the prompt on movies name most often, under each condition:
+This one shows which options the answers to the prompt on movies name most often in each condition:
 
 ```sql
 SELECT condition, named AS answer, count(*) AS n
@@ -141,8 +141,8 @@ GROUP BY ALL
 ORDER BY condition, n DESC, answer;
 ```
 
-What each model and condition cost, and how often there was no usable answer. A call that two conditions
-share was billed once and has one `ledger_key`: it is counted under the first of them by name.
+This one shows what each model and condition cost, and how often there was no usable answer. A call that
+two conditions share was billed once and has one `ledger_key`. It counts for the first of them by name.
 
 ```sql
 SELECT model, condition,
@@ -158,43 +158,45 @@ ORDER BY model, condition;
 _WHAT_YOU_GIVE = """
 ## What you can give a study
 
-A path in `config.yaml` is a file, a folder (all files in it) or a glob. Every file is named in the
-message when it does not fit. Questions, conversations and personas: [your own data](own_data.md).
+A path in `config.yaml` is a file, a folder (all files in it) or a glob. Where a file does not fit, the
+message names it. Questions, conversations and personas are described in [your own data](own_data.md).
 
 ### Leaderboards
 
-A task's `leaderboard` is a CSV file with the columns `model` and `score`, a share of 1. The name that is
-printed is its column `leaderboard`, or the file's name. Other columns are ignored. Give one only where
-the task asks the very questions of the leaderboard; otherwise say why not in `leaderboard_note`.
-`models.*.leaderboard_name` is what a model of the study is called in the file.
+A task's `leaderboard` is a CSV file with the columns `model` and `score`, a share from 0 to 1. Its
+printed name is the column `leaderboard`, or the file's name. Other columns are ignored. Give a
+leaderboard only if the task asks exactly its questions; otherwise say why there is none in
+`leaderboard_note`. `models.*.leaderboard_name` is the name of a study's model in the file.
 
 ### Aliases and overrides
 
-`parsing.aliases` is a CSV file of `task, item_id, written, canonical`: the written option is counted
-as the canonical one. An empty `task` or `item_id` holds for all. `parsing.overrides` has the columns
-of `answers/items.csv`; copy that file, keep the rows you disagree with, correct `canonical`. Apostrophes
-that guard cells there are taken off.
-Overrides win over aliases, and both over likeness of spelling.
+`parsing.aliases` is a CSV file of `task, item_id, written, canonical`: the written option counts as the
+canonical one. An empty `task` or `item_id` stands for all. `parsing.overrides` has the columns of
+`answers/items.csv`: copy that file, keep the rows you disagree with, and correct `canonical`. Apostrophes
+that guard cells there are removed. Overrides take precedence over aliases, and both over similar
+spelling.
 
 ### Answers of real users
 
-`field` names files (`path`) or an OSF project (`osf`) and what their columns are; docs/field.md walks
-through it. CSV and TSV may be UTF-8, UTF-16 or Windows-1252, separated by comma, semicolon or tab; a
-file that mixes encodings is refused. Of Excel (`.xlsx`) there must be one sheet with cells, and answers
-in it must be text. Parquet is read too. A folder is all such files in it, read together: a participant
-may be in several. The two rows that Qualtrics puts below the header are no answers.
+`field` names files (`path`) or an OSF project (`osf`) and their columns; docs/field.md explains it step
+by step. CSV and TSV may be UTF-8, UTF-16 or Windows-1252, separated by comma, semicolon or tab; a file
+that mixes encodings is refused. An Excel file (`.xlsx`) must have one sheet with cells, and its answers
+must be text. Parquet is read too. A folder stands for all such files in it, which are read together: a
+participant may be in several. The two rows that Qualtrics writes below the header are not read as
+answers.
 
-- `layout: wide` is a row a participant; `prompts` gives each item its column. `layout: long` is a row an
-  answer; `prompts` gives each item its value in the column `prompt`, which may also hold item ids.
+- `layout: wide` has one row for each participant; `prompts` names the column of each item. `layout: long`
+  has one row for each answer; `prompts` names the value of each item in the column `prompt`, which may
+  also hold item ids.
 - `columns.model`, or else `columns.platform`, says which model answered, by `models`; a study of one
   model needs neither.
-- `columns.groups` gives each variable its column, in these files or one of their own.
-- `columns.position` is the place in the participant's order of prompts; in a wide file that order, as
-  item ids or columns with `|` or a comma between them.
+- `columns.groups` names the column of each variable, in these files or in separate ones.
+- `columns.position` is the place of a prompt in the participant's order. In a wide file it is that order,
+  as item ids or columns separated by `|` or a comma.
 - A participant's repeats of a prompt are numbered as replicates in the order of files and rows.
 
-What is kept of it is in `field/`; answers that pass the checks join the others in
-`answers.parquet` under the condition `field`.
+The kept data is in `field/`. Answers that pass the checks join the other answers in `answers.parquet`,
+under the condition `field`.
 """
 
 

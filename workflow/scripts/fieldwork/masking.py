@@ -1,8 +1,8 @@
-"""Secrets kept out of all that is written: known ones by their value, others by their form.
+"""Secrets kept out of everything that is written: known secrets by value, others by form.
 
-Owns the mask that stands in a secret's place, and the rules by which a header, an address or a variable
-of the environment holds one. A value is masked in every form that a server may repeat it in: as it is,
-escaped as in JSON, and as in an address.
+Owns the text that replaces a secret, and the rules by which a header, an address or a variable of the
+environment holds one. A secret is masked in every form in which a server may repeat it: as it is, escaped
+as in JSON, and escaped as in an address.
 """
 
 import base64
@@ -14,17 +14,17 @@ from urllib.parse import quote, unquote, urlsplit
 
 from fieldwork.errors import StudyError
 
-MASKED = "***masked***"
+MASK_TEXT = "***masked***"
 
 SHORTEST_IN_A_REPLY = 8
-"""Letters; what is shorter is a stand-in for a key, and may well be a word of an answer."""
+"""Characters; a shorter value is a placeholder for a key, and may be a word of an answer."""
 
 _WORDS = frozenset(
     ("auth", "authorization", "key", "apikey", "token", "secret", "cookie", "password", "passwd")
 )
 _NAMES = ("key", "apikey", "token", "secret", "password", "passwd")
-# as OpenAI and those like it, Google, Google's OAuth, Groq, Hugging Face, GitHub, xAI and JWT write them;
-# there is a digit in each
+# the forms of OpenAI and similar providers, Google, Google's OAuth, Groq, Hugging Face, GitHub, xAI and
+# JWT; each key contains a digit
 _KEY = re.compile(
     r"\b(?:sk-(?=[\w-]*\d)[\w-]{16,}|AIza(?=[\w-]*\d)[\w-]{30,}|ya29\.(?=[\w-]*\d)[\w.-]{16,}"
     r"|(?:gsk_|hf_|gh[opsu]_|xai-)(?=[a-zA-Z]*\d)[a-zA-Z0-9]{16,}|github_pat_\w{20,}"
@@ -34,24 +34,24 @@ _KEY = re.compile(
 
 
 class Mask:
-    """Replaces secrets; more of them can be learnt at any time."""
+    """Replaces secrets in texts; secrets can be added at any time."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: set[str] = set()
-        self._all = self._long = _Forms(())
+        self._all = self._long = _SecretForms(())
         self.learn(secrets)
 
     def learn(self, secrets: Iterable[str]) -> None:
-        """Mask these from now on; empty ones are none."""
+        """Mask these from now on; empty strings are ignored."""
         new = {secret for secret in secrets if secret} - self._secrets
         if new:
             self._secrets |= new
-            self._all = _Forms(self._secrets)
-            self._long = _Forms(s for s in self._secrets if len(s) >= SHORTEST_IN_A_REPLY)
+            self._all = _SecretForms(self._secrets)
+            self._long = _SecretForms(s for s in self._secrets if len(s) >= SHORTEST_IN_A_REPLY)
 
     def text(self, text: str) -> str:
         """A message without secrets."""
-        return self._all.masked(text.encode("utf-8", "surrogatepass")).decode(
+        return self._all.mask(text.encode("utf-8", "surrogatepass")).decode(
             "utf-8", "surrogatepass"
         )
 
@@ -60,40 +60,40 @@ class Mask:
         return " ".join(self.text(text).split())
 
     def raw(self, raw: bytes) -> bytes:
-        """What a message is made of, without secrets."""
-        return self._all.masked(raw)
+        """Bytes without secrets."""
+        return self._all.mask(raw)
 
     def reply(self, raw: bytes) -> bytes:
-        """What is kept, without secrets that are long enough to stand there by no chance."""
-        return self._long.masked(raw)
+        """The bytes of a reply, without secrets that are too long to occur in it by chance."""
+        return self._long.mask(raw)
 
 
-class _Forms:
-    """Secrets in every form they may be written in, as bytes."""
+class _SecretForms:
+    """Secrets in every form in which they may be written, as bytes."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         forms = {form.encode() for secret in secrets for form in _forms(secret)}
-        # the longest first: a secret may be part of another
+        # the longest first, because one secret may be part of another
         self._forms = sorted(forms, key=len, reverse=True)
         self._pattern = re.compile(b"|".join(map(re.escape, self._forms)))
 
-    def masked(self, raw: bytes) -> bytes:
-        # nearly always there is none, and looking for each is a hundred times as fast
+    def mask(self, raw: bytes) -> bytes:
+        # usually there is none, and searching for each is a hundred times faster than the pattern
         if not any(form in raw for form in self._forms):
             return raw
-        return self._pattern.sub(MASKED.encode(), raw)
+        return self._pattern.sub(MASK_TEXT.encode(), raw)
 
 
 def _forms(secret: str) -> Iterable[str]:
-    """A secret as it is, as in an address, and in JSON, which servers put into JSON once more."""
-    once = _in_json(secret)
-    twice = [form for written in once for form in _in_json(written)]
-    return (secret, quote(secret, safe=""), quote(secret), *once, *twice)
+    """A secret as it is, in an address, in JSON, and in JSON inside JSON, as servers repeat it."""
+    in_json = _in_json(secret)
+    in_nested_json = [form for form in in_json for form in _in_json(form)]
+    return (secret, quote(secret, safe=""), quote(secret), *in_json, *in_nested_json)
 
 
 def _in_json(text: str) -> tuple[str, ...]:
-    escaped = json.dumps(text)[1:-1]
-    return (escaped, escaped.replace("/", "\\/"), json.dumps(text, ensure_ascii=False)[1:-1])
+    ascii_json = json.dumps(text)[1:-1]
+    return (ascii_json, ascii_json.replace("/", "\\/"), json.dumps(text, ensure_ascii=False)[1:-1])
 
 
 def is_secret_header(name: str) -> bool:
@@ -107,13 +107,13 @@ def header_secrets(headers: Mapping[str, str]) -> list[str]:
 
 
 def with_tokens(values: Iterable[str]) -> list[str]:
-    """Values of headers, and what follows a scheme such as Bearer in them."""
-    held = list(values)
-    return [*held, *(value.split(" ", 1)[1] for value in held if " " in value)]
+    """Values of headers, and the tokens that follow a scheme such as Bearer in them."""
+    header_values = list(values)
+    return [*header_values, *(value.split(" ", 1)[1] for value in header_values if " " in value)]
 
 
 def address_secrets(address: str | None) -> list[str]:
-    """The password in an address, as it is written, as it is meant, and as a proxy is sent it."""
+    """The password in an address: as written, decoded, and as it is sent to a proxy."""
     try:
         parts = urlsplit(address or "")
     except ValueError:
@@ -126,13 +126,13 @@ def address_secrets(address: str | None) -> list[str]:
 
 def environment_secrets(environment: Mapping[str, str] = os.environ) -> list[str]:
     """The secrets in variables whose names say that they hold one, and the passwords in addresses."""
-    found: list[str] = []
+    secrets: list[str] = []
     for name, value in environment.items():
         if name.lower().rpartition("_")[2] in _NAMES and len(value) >= SHORTEST_IN_A_REPLY:
-            found.append(value.strip())
+            secrets.append(value.strip())
         elif "@" in value:
-            found += address_secrets(value if "://" in value else f"http://{value}")
-    return found
+            secrets += address_secrets(value if "://" in value else f"http://{value}")
+    return secrets
 
 
 def environment_key(variable: str, setting: str | None = None) -> str | None:
@@ -142,24 +142,24 @@ def environment_key(variable: str, setting: str | None = None) -> str | None:
         setting: names the variable, for the message; None where the variable has one name for all.
 
     Raises:
-        StudyError: it holds what no header can.
+        StudyError: it holds a character that no header can carry.
     """
-    # one read from a file often ends in a line break
+    # a key that was read from a file often ends in a line break
     key = os.environ.get(variable, "").strip()
     if not all(" " <= letter <= "~" for letter in key):
-        named = f", named by {setting}," if setting else ""
+        origin = f", named by {setting}," if setting else ""
         raise StudyError(
-            f"the environment variable {variable}{named} holds a line break or another character that no "
-            f"key has; set it again, to the key alone"
+            f"the environment variable {variable}{origin} holds a line break or another character that "
+            f"is not part of a key; set it to the key alone"
         )
     return key or None
 
 
 def has_key_form(text: str) -> bool:
-    """Whether a text holds what has the form of a provider's key."""
+    """Whether a text holds something in the form of a provider's key."""
     return _KEY.search(text) is not None
 
 
 def without_keys(text: str) -> str:
-    """A text with all that has the form of a provider's key masked."""
-    return _KEY.sub(MASKED, text)
+    """A text in which everything in the form of a provider's key is masked."""
+    return _KEY.sub(MASK_TEXT, text)

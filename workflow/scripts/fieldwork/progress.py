@@ -1,4 +1,4 @@
-"""How long work shows itself: a bar on a terminal, one line a minute in a log."""
+"""The progress of long work: a bar on a terminal, one line a minute in a log."""
 
 import logging
 import os
@@ -11,13 +11,13 @@ from tqdm import tqdm
 logger = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_LINES = 60.0
-# without news, after which a line says what is waited for
+# time without a finished unit after which a line says what the work waits for
 QUIET_S = 5.0
-# of a terminal that does not tell its size
+# for a terminal that does not report its size
 WIDTH, HEIGHT = 120, 24
 
 _BUSY = "{desc}: {n_fmt}/{total_fmt}, {rate_fmt}, {remaining} left{postfix}"
-# a rate of the past tells nothing of an end while nothing arrives
+# while nothing arrives, the past rate does not predict the end
 _QUIET = "{desc}: {n_fmt}/{total_fmt} after {elapsed}{postfix}"
 
 
@@ -26,19 +26,19 @@ class Progress:
 
     def __init__(self, label: str, total: int, unit: str, *, quiet: bool = False) -> None:
         self._label, self._total, self._unit, self._quiet = label, total, unit, quiet
-        self._done = self._skipped = 0
+        self._n_done = self._n_skipped = 0
         self._note = self._waiting = ""
-        self._started = self._last_line = self._last_news = time.monotonic()
-        hidden = quiet or not sys.stderr.isatty()
-        size = None if hidden else os.get_terminal_size(sys.stderr.fileno())
+        self._started_at = self._last_line = self._last_news = time.monotonic()
+        is_hidden = quiet or not sys.stderr.isatty()
+        size = None if is_hidden else os.get_terminal_size(sys.stderr.fileno())
         has_width = bool(size and size.columns)
         self._bar = tqdm(
             total=total,
             desc=label,
             unit=f" {unit}",
-            disable=hidden,
+            disable=is_hidden,
             leave=False,
-            # a terminal that does not know its size would be shown nothing
+            # tqdm prints nothing on a terminal without a size
             ncols=None if has_width else WIDTH,
             nrows=None if size and size.lines else HEIGHT,
             dynamic_ncols=has_width,
@@ -59,8 +59,8 @@ class Progress:
         self._line()
 
     def update(self, n: int = 1, note: str = "") -> None:
-        """Report `n` more finished units, and a note that stands beside the count."""
-        self._done += n
+        """Report `n` more finished units, and a note beside the count."""
+        self._n_done += n
         if n:
             self._last_news, self._waiting = time.monotonic(), ""
         if n or (note and note != self._note):
@@ -70,16 +70,16 @@ class Progress:
         self._line_if_due()
 
     def skip(self, n: int) -> None:
-        """Report `n` units that were finished before: they tell nothing of how fast this goes."""
-        self._skipped += n
+        """Report `n` units that were finished earlier and do not count for the rate."""
+        self._n_skipped += n
         if not self._bar.disable:
-            # tqdm's rate is over what came after these
+            # tqdm leaves these out of its rate
             self._bar.initial += n
             self._bar.n += n
             self._bar.last_print_n += n
 
     def tick(self, waiting: str) -> None:
-        """Show that time passes and, where no unit was finished lately, what is waited for."""
+        """Refresh the bar and, if no unit was finished lately, say what the work waits for."""
         is_quiet = time.monotonic() - self._last_news >= QUIET_S
         self._waiting = waiting if is_quiet else ""
         self._set_postfix()
@@ -99,14 +99,14 @@ class Progress:
         self._last_line = time.monotonic()
         if self._quiet:
             return
-        elapsed = max(self._last_line - self._started, 1e-9)
-        rate = self._done / elapsed
-        remaining = self._total - self._skipped - self._done
+        seconds = max(self._last_line - self._started_at, 1e-9)
+        rate = self._n_done / seconds
+        remaining = self._total - self._n_skipped - self._n_done
         left = f"{remaining / rate if rate else 0:.0f} s" if rate or not remaining else "unknown"
         logger.info(
             "%s: %d of %d %s, %.1f/s, %s left%s%s",
             self._label,
-            self._skipped + self._done,
+            self._n_skipped + self._n_done,
             self._total,
             self._unit,
             rate,

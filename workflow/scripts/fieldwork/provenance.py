@@ -1,8 +1,8 @@
-"""What code and what settings a result came from, as short hashes.
+"""The code and the settings that a result came from, as short hashes.
 
 Snakemake reruns a rule when its params change. `code_version` is such a param: a hash over the syntax
-trees of a script and of every module of ours that it reaches, so that comments, docstrings, formatting
-and time stamps change nothing and meaning does.
+trees of a script and of every module of this package that it imports. Changed comments, docstrings,
+formatting and time stamps leave it as it is; changed code does not.
 """
 
 import ast
@@ -19,21 +19,21 @@ PACKAGE = "fieldwork"
 
 @cache
 def code_version(script: Path) -> str:
-    """Hash of what `script` and the package modules it imports, directly or not, mean.
+    """Hash of the code of `script` and of the package's modules that it imports, directly or not.
 
     Args:
         script: a Python file beside the package folder, or inside it.
     """
     root = next(p for p in script.parents if (p / PACKAGE).is_dir())
-    seen: dict[Path, str] = {}
+    meanings: dict[Path, str] = {}
     pending = [script]
     while pending:
         path = pending.pop()
-        if path not in seen:
+        if path not in meanings:
             module = _module(path, root)
-            seen[path] = module.meaning
+            meanings[path] = module.meaning
             pending.extend(module.imports)
-    parts = sorted((path.relative_to(root).as_posix(), text) for path, text in seen.items())
+    parts = sorted((path.relative_to(root).as_posix(), text) for path, text in meanings.items())
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
@@ -43,22 +43,22 @@ def digest(settings: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-class _Module(NamedTuple):
-    """What a file says to Python, and the files of ours that it imports."""
+class _ParsedModule(NamedTuple):
+    """The code of a file without documentation, and the package's files that it imports."""
 
     meaning: str
     imports: tuple[Path, ...]
 
 
 @cache
-def _module(path: Path, root: Path) -> _Module:
+def _module(path: Path, root: Path) -> _ParsedModule:
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     imports = tuple(_imported_files(tree, root))
-    return _Module(ast.dump(_Undocumented().visit(tree)), imports)
+    return _ParsedModule(ast.dump(_DocumentationRemover().visit(tree)), imports)
 
 
-class _Undocumented(ast.NodeTransformer):
-    """Takes out what only people read: strings that stand alone, and the meanings of columns."""
+class _DocumentationRemover(ast.NodeTransformer):
+    """Removes what only people read: docstrings, and the meanings of columns."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if isinstance(node.func, ast.Name) and node.func.id == "column":
@@ -66,8 +66,8 @@ class _Undocumented(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        alone = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return None if alone else node
+        is_docstring = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if is_docstring else node
 
 
 def _imported_files(tree: ast.Module, root: Path) -> Iterator[Path]:

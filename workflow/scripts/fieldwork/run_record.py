@@ -1,7 +1,7 @@
-"""Which process runs a study in a folder, so that a lock that a killed run left is told from one in use.
+"""Which process runs a study in a folder, to distinguish a killed run's lock from a lock in use.
 
-Snakemake's own locks do not say who holds them. The record is written when a run starts and is never
-deleted. Read while Snakemake parses the workflow, so it imports no scientific package.
+Snakemake's own locks do not say who holds them. The record is written when a run starts, and it is never
+deleted. Snakemake imports this module while it parses, so it imports no scientific package.
 """
 
 import json
@@ -17,22 +17,22 @@ RECORD = Path(".snakemake/fieldwork_run.json")
 LOCKS = ".snakemake/locks/*.lock"
 
 
-class Run(NamedTuple):
+class RunRecord(NamedTuple):
     """A run as recorded.
 
     Attributes:
         host: name of its machine.
         pid: of the Snakemake process.
-        created: when that process began, seconds since 1970; tells it from a later one of its number.
+        created_at: its start in seconds since 1970, because a later process may have the same pid.
     """
 
     host: str
     pid: int
-    created: float
+    created_at: float
 
     def began(self) -> str:
-        """Local time at which it began."""
-        return time.strftime("%Y-%m-%d %H:%M", time.localtime(self.created))
+        """Local time at which the process started."""
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(self.created_at))
 
 
 LockState = Literal["none", "in use", "elsewhere", "left behind"]
@@ -40,24 +40,26 @@ LockState = Literal["none", "in use", "elsewhere", "left behind"]
 
 def record_run(folder: Path) -> None:
     """Record this process as the one that runs a study in `folder`."""
-    run = Run(socket.gethostname(), os.getpid(), psutil.Process().create_time())
+    run = RunRecord(socket.gethostname(), os.getpid(), psutil.Process().create_time())
     record = folder / RECORD
     record.parent.mkdir(parents=True, exist_ok=True)
-    record.write_text(json.dumps(run._asdict()), encoding="utf-8")
+    content = {"host": run.host, "pid": run.pid, "created": run.created_at}
+    record.write_text(json.dumps(content), encoding="utf-8")
 
 
-def read_run(folder: Path) -> Run | None:
+def read_run(folder: Path) -> RunRecord | None:
     """The last run recorded in `folder`; None where there is none, or its record is damaged."""
     try:
-        return Run(**json.loads((folder / RECORD).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        content = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        return RunRecord(content["host"], content["pid"], content["created"])
+    except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
 def lock_state(folder: Path) -> LockState:
     """Whether `folder` is locked, and whether the run that locked it is still alive.
 
-    `elsewhere` is a run on another machine, of which nothing can be known here.
+    `elsewhere` is a run on another machine, whose state is unknown here.
     """
     if not any(folder.glob(LOCKS)):
         return "none"
@@ -69,9 +71,9 @@ def lock_state(folder: Path) -> LockState:
     return "left behind"
 
 
-def _is_alive(run: Run) -> bool:
+def _is_alive(run: RunRecord) -> bool:
     try:
-        created: float = psutil.Process(run.pid).create_time()
+        created_at: float = psutil.Process(run.pid).create_time()
     except psutil.Error:
         return False
-    return abs(created - run.created) < 1
+    return abs(created_at - run.created_at) < 1

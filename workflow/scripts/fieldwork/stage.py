@@ -1,4 +1,4 @@
-"""What every script does around its `main`: a log, and errors a user can read."""
+"""What every script does around its `main`: a log, and errors that a user can read."""
 
 import errno
 import logging
@@ -16,8 +16,8 @@ from fieldwork.arguments import arguments_of
 from fieldwork.errors import StudyError
 from fieldwork.masking import Mask, environment_secrets
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
+EXIT_INTERRUPTED = 130
+"""Exit status after Ctrl-C, the same as in shells."""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
@@ -34,13 +34,13 @@ def run_script(main: Callable[..., None], job: Any) -> None:
 def run(main: Callable[..., None], *, log: str, **arguments: Any) -> None:
     """Call `main(**arguments)` with logging to the file `log`.
 
-    A `StudyError` becomes one sentence on the terminal and in the log, and exit status 1; a full disk
-    and Ctrl-C are told in a sentence too; anything else is a bug and keeps its traceback. Whatever is
-    said, the secrets of the environment are masked in it.
+    A `StudyError` becomes one sentence on the terminal and in the log, and exit status 1. A full disk and
+    Ctrl-C become a sentence too. Anything else is a bug and keeps its traceback. Secrets of the
+    environment are masked in all of these.
     """
     mask = Mask(environment_secrets())
     logger = logging.getLogger("fieldwork")
-    sys.excepthook = _hook(mask)
+    sys.excepthook = _traceback_hook(mask)
     try:
         _log_to(Path(log), mask)
         main(**arguments)
@@ -51,19 +51,20 @@ def run(main: Callable[..., None], *, log: str, **arguments: Any) -> None:
         if error.errno not in _NO_ROOM:
             raise
         logger.error(
-            "%s: cannot be written (%s); free space or choose another place with snakemake --directory",
+            "%s: cannot be written (%s); free disk space, or choose another place with snakemake "
+            "--directory",
             error.filename or Path.cwd(),
             error.strerror,
         )
         sys.exit(1)
     except KeyboardInterrupt:
         logger.error(
-            "interrupted; what was finished is kept, and the same command goes on from there"
+            "interrupted; finished work is kept, and the same command continues from there"
         )
-        sys.exit(INTERRUPTED)
+        sys.exit(EXIT_INTERRUPTED)
 
 
-class _Masked(logging.Formatter):
+class _MaskingFormatter(logging.Formatter):
     def __init__(self, form: str, mask: Mask) -> None:
         super().__init__(form)
         self._mask = mask
@@ -73,7 +74,7 @@ class _Masked(logging.Formatter):
 
 
 class _LogFile(logging.FileHandler):
-    """A log on a full disk ends silently: what is wrong is said on the terminal."""
+    """A log that ends silently on a full disk, because the terminal shows the error."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802
         return
@@ -83,7 +84,9 @@ class _LogFile(logging.FileHandler):
             super().close()
 
 
-def _hook(mask: Mask) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
+def _traceback_hook(
+    mask: Mask,
+) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         sys.stderr.write(mask.text("".join(traceback.format_exception(kind, error, trace))))
 
@@ -91,12 +94,12 @@ def _hook(mask: Mask) -> Callable[[type[BaseException], BaseException, Traceback
 
 
 class _Terminal(logging.StreamHandler[TextIO]):
-    """What a user sees at once: warnings, errors, and what is marked `is_shown`, with the log's path."""
+    """Shows warnings, errors, and records marked `is_shown`, the latter with the path of the log."""
 
     def __init__(self, log: Path, mask: Mask) -> None:
         super().__init__()
         self._log = log
-        self.setFormatter(_Masked("%(levelname)s: %(message)s", mask))
+        self.setFormatter(_MaskingFormatter("%(levelname)s: %(message)s", mask))
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.levelno >= logging.WARNING or getattr(record, "is_shown", False)
@@ -107,7 +110,7 @@ class _Terminal(logging.StreamHandler[TextIO]):
         return f"{text}; the log is {self._log}" if is_news else text
 
     def emit(self, record: logging.LogRecord) -> None:
-        # a bar on the same terminal makes room, and is drawn again below
+        # tqdm clears a bar on this terminal, and draws it again below
         with tqdm.external_write_mode(file=self.stream):
             super().emit(record)
 
@@ -122,5 +125,5 @@ def _log_to(path: Path, mask: Mask) -> None:
     package.handlers = [terminal]
     path.parent.mkdir(parents=True, exist_ok=True)
     file = _LogFile(path, mode="w", encoding="utf-8")
-    file.setFormatter(_Masked("%(asctime)s %(levelname)s %(message)s", mask))
+    file.setFormatter(_MaskingFormatter("%(asctime)s %(levelname)s %(message)s", mask))
     package.addHandler(file)

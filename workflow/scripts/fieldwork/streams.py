@@ -1,7 +1,7 @@
 """Tables larger than memory: rows in batches, vectors in blocks of float32, never value by value.
 
-A vector is stored as its bytes (little-endian float32), which Parquet reads back several times as fast
-as a list of numbers: a search through a million vectors is mostly reading. Memory is that of a batch or
+A vector is stored as its bytes (little-endian float32). Parquet reads them several times faster than a
+list of numbers, and a search through a million vectors is mostly reading. Memory is that of a batch or
 block, however many rows there are. Equal rows give equal bytes.
 """
 
@@ -25,6 +25,7 @@ from fieldwork.tables import (
     refuse_nulls,
     row_builder,
     schema_of,
+    unreadable_parquet,
 )
 
 Row = TypeVar("Row")
@@ -32,18 +33,17 @@ Row = TypeVar("Row")
 ROWS_PER_BATCH = 1_024
 ROWS_PER_COPY = 512
 ROWS_PER_BLOCK = 16_384
-# Zstandard's first level: the third, which is the database's own, takes half as long again for a tenth
-# of the bytes
+# Zstandard's level 1; the database's default, 3, takes half as long again and saves a tenth of the bytes
 COPY = f"""COPY (FROM copied) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1,
     ROW_GROUP_SIZE {ROWS_PER_COPY})"""
-STORED = np.dtype("<f4")
+STORED_TYPE = np.dtype("<f4")
 
 
 def stream_rows(path: str | Path, row_type: type[Row]) -> Iterator[list[Row]]:
     """The rows of a Parquet table, a batch at a time, in the order of the file.
 
     Raises:
-        StudyError: the file cannot be read, or its columns are not the row type's.
+        StudyError: the file cannot be read, or its columns differ from the row type's.
     """
     source, names = _open(path), schema_of(row_type).names
     _expect(path, source, names)
@@ -52,7 +52,7 @@ def stream_rows(path: str | Path, row_type: type[Row]) -> Iterator[list[Row]]:
         for batch in source.iter_batches(ROWS_PER_BATCH, columns=names):
             yield [build(record) for record in batch.to_pylist()]
     except (pa.ArrowException, OSError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_parquet(path, error) from error
 
 
 def column_names(path: str | Path) -> frozenset[str]:
@@ -81,7 +81,7 @@ def stream_values(path: str | Path) -> Iterator[dict[str, Any]]:
         for batch in source.iter_batches(ROWS_PER_BATCH):
             yield from batch.to_pylist()
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_parquet(path, error) from error
 
 
 def write_parts(
@@ -108,9 +108,9 @@ def write_parts(
             if len(waiting[part]) == ROWS_PER_BATCH:
                 files[part].write_table(_columns(waiting[part], schema))
                 waiting[part] = []
-        for file, left in zip(files, waiting, strict=True):
-            if left:
-                file.write_table(_columns(left, schema))
+        for file, last_rows in zip(files, waiting, strict=True):
+            if last_rows:
+                file.write_table(_columns(last_rows, schema))
 
 
 def _columns(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
@@ -122,20 +122,19 @@ def copy_tables(
 ) -> int:
     """Stream rows in the order given to one Parquet table of `row_type`; return how many there were.
 
-    Every row group but the last is full, so bytes depend neither on where one batch ends and the next
-    begins nor on the threads of the database, all of which compress. Memory is within the database's
-    limit, beside that of a batch. The file marks no column as one that every row has, as the database
-    marks none; that none is missing is seen to here.
+    Every row group but the last is full, so bytes depend neither on the bounds of batches nor on the
+    threads of the database, all of which compress. Memory is the database's limit and a batch. The
+    database cannot mark columns that every row must have, so missing values are refused here.
 
     Args:
-        database: from `open_database`; what makes the batches may query it meanwhile.
+        database: from `open_database`; the source of the batches may query it meanwhile.
 
     Raises:
-        StudyError: a row lacks what every row must have, or the disk refuses the file.
+        StudyError: a row lacks a value that every row must have, or the disk refuses the file.
     """
     schema = schema_of(row_type)
     failures: list[Exception] = []
-    groups = _kept_failures(_checked_groups(path, batches, schema), failures)
+    groups = _recorded_failures(_checked_groups(path, batches, schema), failures)
     with atomic_path(path) as partial, database.cursor() as writer:
         writer.execute("SET preserve_insertion_order = true")
         writer.register("copied", pa.RecordBatchReader.from_batches(schema, groups))
@@ -148,8 +147,8 @@ def copy_tables(
     return int(total)
 
 
-def _kept_failures(rows: Iterable[Any], failures: list[Exception]) -> Iterator[Any]:
-    """The rows; of what fails here a database that reads them knows the words only."""
+def _recorded_failures(rows: Iterable[Any], failures: list[Exception]) -> Iterator[Any]:
+    """The rows; records exceptions, of which a database that reads the rows keeps only the message."""
     try:
         yield from rows
     except (StudyError, OSError, pa.ArrowException, *DATABASE_ERRORS) as error:
@@ -176,7 +175,7 @@ def _full_groups(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield waiting.combine_chunks()
 
 
-class Block(NamedTuple):
+class VectorBlock(NamedTuple):
     """Some rows of a table of vectors.
 
     Attributes:
@@ -199,8 +198,8 @@ class KeyedBlock(NamedTuple):
 def write_blocks(path: str | Path, blocks: Iterable[KeyedBlock]) -> int:
     """Write blocks one after the other; return how many rows there were.
 
-    Rows are written in the order given, so the caller's blocks are in the order of the ids. Row groups
-    have `ROWS_PER_BLOCK` rows wherever one block ends and the next begins.
+    The caller's blocks must be in the order of the ids. Row groups have `ROWS_PER_BLOCK` rows, whatever
+    the bounds of the blocks.
 
     Raises:
         StudyError: the disk refuses the file.
@@ -208,12 +207,12 @@ def write_blocks(path: str | Path, blocks: Iterable[KeyedBlock]) -> int:
     """
     schema, total = schema_of(ConversationVector), 0
     last: list[str] = []
-    # float32 noise does not compress, and reading it back would cost the time
+    # float32 noise does not compress, and reading compressed data takes longer
     with (
         atomic_path(path) as partial,
         pq.ParquetWriter(partial, schema, compression="none", use_dictionary=False) as out,
     ):
-        for table in _regrouped(_table(block, schema) for block in blocks):
+        for table in _in_full_blocks(_table(block, schema) for block in blocks):
             ids = table["conversation_id"].to_pylist()
             if any(a >= b for a, b in pairwise([*last, *ids])):
                 raise ValueError(f"{path}: conversation ids do not ascend")
@@ -224,8 +223,8 @@ def write_blocks(path: str | Path, blocks: Iterable[KeyedBlock]) -> int:
 
 def _table(block: KeyedBlock, schema: pa.Schema) -> pa.Table:
     n = len(block.ids)
-    content = np.ascontiguousarray(block.vectors, STORED)
-    width = content.shape[1] * STORED.itemsize if n else 0
+    content = np.ascontiguousarray(block.vectors, STORED_TYPE)
+    width = content.shape[1] * STORED_TYPE.itemsize if n else 0
     starts = np.fromiter(accumulate([width] * n, initial=0), np.int32, n + 1)
     buffers = [None, pa.py_buffer(starts), pa.py_buffer(content)]
     vectors = pa.BinaryArray.from_buffers(pa.binary(), n, buffers)
@@ -237,15 +236,15 @@ def _table(block: KeyedBlock, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def _regrouped(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+def _in_full_blocks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     waiting: list[pa.Table] = []
     n_waiting = 0
     for table in tables:
         waiting, n_waiting = [*waiting, table], n_waiting + table.num_rows
         while n_waiting >= ROWS_PER_BLOCK:
-            joined = pa.concat_tables(waiting)
-            yield joined.slice(0, ROWS_PER_BLOCK)
-            waiting, n_waiting = [joined.slice(ROWS_PER_BLOCK)], n_waiting - ROWS_PER_BLOCK
+            rows = pa.concat_tables(waiting)
+            yield rows.slice(0, ROWS_PER_BLOCK)
+            waiting, n_waiting = [rows.slice(ROWS_PER_BLOCK)], n_waiting - ROWS_PER_BLOCK
     if n_waiting:
         yield pa.concat_tables(waiting)
 
@@ -255,7 +254,7 @@ def count_rows(paths: Iterable[str | Path]) -> int:
     return sum(_open(path).metadata.num_rows for path in paths)
 
 
-def read_blocks(paths: Iterable[str | Path]) -> Iterator[Block]:
+def read_blocks(paths: Iterable[str | Path]) -> Iterator[VectorBlock]:
     """The rows of several tables of vectors, file by file, a block at a time.
 
     Raises:
@@ -270,8 +269,9 @@ def read_blocks(paths: Iterable[str | Path]) -> Iterator[Block]:
             dimensions.add(block.vectors.shape[1])
             if len(dimensions) > 1:
                 raise StudyError(
-                    f"{path}: vectors of {' and '.join(map(str, sorted(dimensions)))} numbers do not go "
-                    f"together; delete the folder it is in to have them made again"
+                    f"{path}: vectors have different lengths "
+                    f"({' and '.join(map(str, sorted(dimensions)))} numbers); delete the folder of this "
+                    f"file so that they are made again"
                 )
             yield block
 
@@ -280,37 +280,32 @@ def _open(path: str | Path) -> Any:
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_parquet(path, error) from error
 
 
 def _expect(path: str | Path, source: Any, names: Sequence[str]) -> None:
     if sorted(source.schema_arrow.names) != sorted(names):
         raise StudyError(
-            f"{path}: its columns are {source.schema_arrow.names}, expected {names} (docs/data.md); "
-            f"delete it to have it made again"
+            f"{path}: its columns are {source.schema_arrow.names} instead of {names} (docs/data.md); "
+            f"delete the file so that it is made again"
         )
 
 
-def _block(path: str | Path, source: Any, number: int) -> Block:
+def _block(path: str | Path, source: Any, number: int) -> VectorBlock:
     try:
-        # one thread: the file is read while the processor's others multiply
+        # one thread, because the others multiply matrices meanwhile
         table = source.read_row_group(
             number, columns=["conversation_id", "vector"], use_threads=False
         ).combine_chunks()
         ids, column = table["conversation_id"].to_pylist(), table["vector"].chunk(0)
     except (pa.ArrowException, OSError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_parquet(path, error) from error
     _, starts, content = column.buffers()
     bounds = np.frombuffer(starts, np.int32)[column.offset : column.offset + len(column) + 1]
     widths = np.unique(np.diff(bounds))
-    if len(widths) != 1 or widths[0] % STORED.itemsize:
-        raise StudyError(f"{path}: its vectors differ in length; delete it to have it made again")
-    flat = np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]].view(STORED)
-    return Block(ids, flat.reshape(len(ids), -1))
-
-
-def _unreadable(path: str | Path, error: BaseException) -> StudyError:
-    return StudyError(
-        f"{path}: not a readable Parquet file ({first_line(error)}); replace it or, under "
-        f"results/, delete it to have it made again"
-    )
+    if len(widths) != 1 or widths[0] % STORED_TYPE.itemsize:
+        raise StudyError(
+            f"{path}: its vectors differ in length; delete the file so that it is made again"
+        )
+    flat = np.frombuffer(content, np.uint8)[bounds[0] : bounds[-1]].view(STORED_TYPE)
+    return VectorBlock(ids, flat.reshape(len(ids), -1))

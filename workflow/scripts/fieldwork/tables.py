@@ -1,7 +1,7 @@
-"""The only user of DuckDB and pyarrow: tables are checked, ordered and written atomically.
+"""Reading and writing of tables with pyarrow and DuckDB: tables are checked, sorted, written atomically.
 
-A table's columns come from its row type in `fieldwork.records`. Rows are sorted before they are
-written and the writer's options are fixed, so equal rows give equal bytes.
+A table's columns come from its row type in `fieldwork.records`. Rows are sorted before they are written,
+and the writer's options are fixed, so equal rows give equal bytes.
 """
 
 import csv
@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fieldwork.errors import StudyError, first_line
-from fieldwork.files.cells import guarded
+from fieldwork.files.cells import guard_cell
 from fieldwork.records.columns import table_of
 from fieldwork.records.tasks import Item
 
@@ -34,7 +34,7 @@ if typing.TYPE_CHECKING:  # pandas takes half a second to import, and most stage
 Row = TypeVar("Row")
 
 DATABASE_ERRORS: tuple[type[Exception], ...] = (duckdb.Error,)
-"""What a connection of `open_database` raises; `OUT_OF_MEMORY` is the one of them that says so."""
+"""Exceptions of a connection of `open_database`; `OUT_OF_MEMORY` is one of them."""
 OUT_OF_MEMORY: type[Exception] = duckdb.OutOfMemoryException
 
 # rows held as objects while their columns are made
@@ -51,7 +51,7 @@ _SCALARS: dict[object, pa.DataType] = {
 
 
 def schema_of(row_type: type[Any]) -> pa.Schema:
-    """Arrow schema of a row type; `X | None` is a nullable column, everything else is not."""
+    """Arrow schema of a row type; only columns of type `X | None` are nullable."""
     hints = typing.get_type_hints(row_type)
     return pa.schema([_field(f.name, hints[f.name]) for f in dataclasses.fields(row_type)])
 
@@ -68,7 +68,7 @@ def _type(hint: Any, name: str) -> pa.DataType:
         return pa.string()
     if typing.get_origin(hint) is list:
         (inner,) = typing.get_args(hint)
-        # float lists are embeddings: half the bytes, and all the precision an encoder has
+        # lists of floats are embeddings, and encoders have the precision of float32
         return pa.list_(pa.float32() if inner is float else _type(inner, name))
     if dataclasses.is_dataclass(hint):
         return pa.struct(list(schema_of(typing.cast("type[Any]", hint))))
@@ -94,7 +94,7 @@ def write_rows(
 ) -> int:
     """Write rows as Parquet; return how many there were.
 
-    They are taken one by one, and only their Arrow columns are kept.
+    Rows are taken one by one, and only their Arrow columns are kept.
 
     Args:
         order_by: SQL list of columns to sort by; None for the order that the row type declares.
@@ -102,12 +102,12 @@ def write_rows(
     Raises:
         StudyError: the rows do not fit the row type, or the disk refuses the file.
     """
-    schema, waiting, parts = schema_of(row_type), iter(rows), []
-    while held := list(islice(waiting, ROWS_AT_ONCE)):
+    schema, remaining, parts = schema_of(row_type), iter(rows), []
+    while batch := list(islice(remaining, ROWS_AT_ONCE)):
         # column by column: dataclasses.asdict would copy every value of every row
-        columns = {column.name: _values(held, column) for column in schema}
+        columns = {column.name: _values(batch, column) for column in schema}
         try:
-            parts.append(_table_of(columns, schema))
+            parts.append(_arrow_table(columns, schema))
         except (pa.ArrowException, OverflowError) as error:
             raise StudyError(f"{path}: a row does not fit {row_type.__name__}: {error}") from error
     table = pa.concat_tables(parts) if parts else schema.empty_table()
@@ -115,28 +115,28 @@ def write_rows(
 
 
 def _values(rows: Sequence[Any], column: pa.Field) -> list[Any]:
-    """One column, nested rows as mappings, which is what Arrow makes structs of."""
+    """One column, with nested rows as mappings, which Arrow turns into structs."""
     values = list(map(attrgetter(column.name), rows))
     if not (pa.types.is_list(column.type) and pa.types.is_struct(column.type.value_type)):
         return values
     return [value and [dataclasses.asdict(row) for row in value] for value in values]
 
 
-def _table_of(columns: dict[str, list[Any]], schema: pa.Schema) -> pa.Table:
+def _arrow_table(columns: dict[str, list[Any]], schema: pa.Schema) -> pa.Table:
     try:
         return pa.Table.from_pydict(columns, schema=schema)
     except UnicodeEncodeError:
-        cleaned = {name: storable(values) for name, values in columns.items()}
-        return pa.Table.from_pydict(cleaned, schema=schema)
+        storable_columns = {name: without_surrogates(values) for name, values in columns.items()}
+        return pa.Table.from_pydict(storable_columns, schema=schema)
 
 
-def storable(value: Any) -> Any:
+def without_surrogates(value: Any) -> Any:
     """The value with U+FFFD for each lone surrogate: JSON can carry them, UTF-8 cannot."""
     if isinstance(value, str):
         return re.sub("[\ud800-\udfff]", "\ufffd", value)
     if isinstance(value, dict):
-        return {key: storable(inner) for key, inner in value.items()}
-    return [storable(inner) for inner in value] if isinstance(value, list) else value
+        return {key: without_surrogates(inner) for key, inner in value.items()}
+    return [without_surrogates(inner) for inner in value] if isinstance(value, list) else value
 
 
 def write_arrow(path: str | Path, table: pa.Table, row_type: type[Any], order_by: str) -> int:
@@ -144,20 +144,20 @@ def write_arrow(path: str | Path, table: pa.Table, row_type: type[Any], order_by
     refuse_nulls(path, table, schema_of(row_type))
     with open_database() as database:
         database.register("unordered", table)
-        ordered = database.sql(f"SELECT * FROM unordered ORDER BY {order_by}").to_arrow_table()
-    checked = _cast(path, ordered, row_type)
+        sorted_table = database.sql(f"SELECT * FROM unordered ORDER BY {order_by}").to_arrow_table()
+    typed_table = _cast(path, sorted_table, row_type)
     with atomic_path(path) as partial:
-        pq.write_table(checked, partial, compression="zstd", row_group_size=65_536)
+        pq.write_table(typed_table, partial, compression="zstd", row_group_size=65_536)
     return int(table.num_rows)
 
 
 def refuse_nulls(path: str | Path, table: pa.Table, schema: pa.Schema) -> None:
-    """StudyError where a column that every row must have lacks a value."""
+    """StudyError where a column that must have a value in every row lacks one."""
     for column in schema:
         if not column.nullable and table[column.name].null_count:
             raise StudyError(
-                f"{path}: {table[column.name].null_count} rows have no {column.name}, "
-                f"which every row must have"
+                f"{path}: {table[column.name].null_count} rows have no {column.name}, but every row "
+                f"must have one (docs/data.md)"
             )
 
 
@@ -178,16 +178,16 @@ def read_rows(path: str | Path, row_type: type[Row]) -> list[Row]:
 
 
 def row_builder(row_type: type[Any]) -> Callable[[dict[str, Any]], Any]:
-    """What makes a row, nested rows among it, of the mapping that Arrow reads it as."""
+    """A function that makes a row, with its nested rows, from the mapping that Arrow reads."""
     hints = typing.get_type_hints(row_type)
-    nested = {
+    builders = {
         name: row_builder(typing.cast("type[Any]", args[0]))
         for name, hint in hints.items()
         if (args := typing.get_args(hint)) and dataclasses.is_dataclass(args[0])
     }
 
     def build(record: dict[str, Any]) -> Any:
-        for name, inner in nested.items():
+        for name, inner in builders.items():
             record[name] = [inner(value) for value in record[name]]
         return row_type(**record)
 
@@ -195,33 +195,35 @@ def row_builder(row_type: type[Any]) -> Callable[[dict[str, Any]], Any]:
 
 
 def read_arrow(path: str | Path, row_type: type[Any] | None = None) -> pa.Table:
-    """Read a Parquet file, holding it to `row_type`'s columns when one is given.
+    """Read a Parquet file and, where `row_type` is given, check its columns.
 
     Raises:
-        StudyError: the file is missing, is no Parquet, or its columns are not the row type's.
+        StudyError: the file is missing, is not Parquet, or its columns differ from the row type's.
     """
     table = _read_parquet(path)
     if row_type is None:
         return table
-    expected = schema_of(row_type).names
-    if sorted(table.schema.names) != sorted(expected):
+    names = schema_of(row_type).names
+    if sorted(table.schema.names) != sorted(names):
         raise StudyError(
-            f"{path}: its columns are {table.schema.names}, expected {expected} (docs/data.md)"
+            f"{path}: its columns are {table.schema.names} instead of {names} (docs/data.md); under "
+            f"results/, delete the file so that it is made again"
         )
-    return _cast(path, table.select(expected), row_type)
+    return _cast(path, table.select(names), row_type)
 
 
 def _read_parquet(path: str | Path, **options: Any) -> pa.Table:
     try:
         return pq.read_table(path, **options)
     except (pa.ArrowException, OSError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_parquet(path, error) from error
 
 
-def _unreadable(path: str | Path, error: BaseException) -> StudyError:
+def unreadable_parquet(path: str | Path, error: BaseException) -> StudyError:
+    """The error for a Parquet file that a library cannot read."""
     return StudyError(
-        f"{path}: not a readable Parquet file ({first_line(error)}); replace it or, under "
-        f"results/, delete it to have it made again"
+        f"{path}: cannot be read as Parquet ({first_line(error)}); replace the file or, under results/, "
+        f"delete it so that it is made again"
     )
 
 
@@ -245,15 +247,15 @@ def write_csv(path: str | Path, source: str | Path) -> None:
 
 
 def write_csv_tuples(path: str | Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write plain rows under a header; texts that a spreadsheet would run are guarded (`cells`)."""
+    """Write plain rows under a header; texts that a spreadsheet would run as formulas are guarded."""
     with atomic_path(path) as partial, partial.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(_Lines(handle))
+        writer = csv.writer(_LineFeedWriter(handle))
         writer.writerow(names)
-        writer.writerows([_shown(cell) for cell in row] for row in rows)
+        writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
 
 
-class _Lines:
-    """Lines that end in a line feed; the writer is told otherwise, or it would leave a CR unquoted."""
+class _LineFeedWriter:
+    """Ends lines in a line feed, while csv.writer assumes CR LF and therefore quotes a CR in a text."""
 
     def __init__(self, handle: typing.TextIO) -> None:
         self._handle = handle
@@ -262,28 +264,30 @@ class _Lines:
         self._handle.write(line.removesuffix("\r\n") + "\n")
 
 
-def _shown(cell: Any) -> Any:
-    return guarded(storable(cell)) if isinstance(cell, str) else storable(cell)
+def _csv_cell(cell: Any) -> Any:
+    return (
+        guard_cell(without_surrogates(cell)) if isinstance(cell, str) else without_surrogates(cell)
+    )
 
 
 def read_lookup(
     path: str | Path, row_type: type[Row], column: str, values: Iterable[str]
 ) -> list[Row]:
     """The rows of a Parquet table whose `column` is one of `values`; the others are not loaded."""
-    wanted = pa.array(sorted(set(values)), pa.string())
+    lookup_values = pa.array(sorted(set(values)), pa.string())
     build = row_builder(row_type)
     rows: list[Row] = []
     try:
         with pq.ParquetFile(path) as file:
-            # one row group after the other: a scan reads ahead, and conversations are large
+            # one row group at a time, because a scan reads ahead and conversations are large
             for group in range(file.num_row_groups):
-                is_wanted = pc.is_in(file.read_row_group(group, [column])[column], wanted)
+                is_wanted = pc.is_in(file.read_row_group(group, [column])[column], lookup_values)
                 if pc.any(is_wanted).as_py():
-                    found = file.read_row_group(group).filter(is_wanted)
-                    checked = _cast(path, found.select(schema_of(row_type).names), row_type)
-                    rows += map(build, checked.to_pylist())
+                    matches = file.read_row_group(group).filter(is_wanted)
+                    typed_rows = _cast(path, matches.select(schema_of(row_type).names), row_type)
+                    rows += map(build, typed_rows.to_pylist())
     except (pa.ArrowException, OSError, KeyError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable_parquet(path, error) from error
     return rows
 
 
@@ -306,7 +310,7 @@ def drop_rows(source: str | Path, target: str | Path, numbers: Collection[int]) 
             table.take(rows), target, compression="NONE" if codec == "UNCOMPRESSED" else codec
         )
     except (pa.ArrowException, OSError) as error:
-        raise _unreadable(source, error) from error
+        raise unreadable_parquet(source, error) from error
 
 
 def read_groups(path: str | Path, key: str, value: str) -> dict[str, list[str]]:
@@ -341,7 +345,7 @@ def read_questions(
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """A path to write to; it becomes `path` when the block ends well and vanishes otherwise.
+    """A path to write to; it becomes `path` if the block succeeds, and is deleted otherwise.
 
     Raises:
         StudyError: the disk refuses the file.
@@ -354,11 +358,13 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         partial.replace(target)
     except OSError as error:
         raise StudyError(
-            f"{target}: cannot be written ({error.strerror or error}); free space or choose another "
-            f"place with snakemake --directory"
+            f"{target}: cannot be written ({error.strerror or error}); free disk space, or choose "
+            f"another place with snakemake --directory"
         ) from error
     finally:
-        with suppress(OSError):  # a folder that refused the file refuses this, and has said so
+        with suppress(
+            OSError
+        ):  # a folder that refused the file also refuses this, and was reported
             partial.unlink()
 
 
@@ -368,10 +374,10 @@ def open_database(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A DuckDB connection with bounded memory that spills to a temporary folder.
 
-    One thread by default: float sums over several threads differ in their last bits between runs.
+    One thread by default, because float sums over several threads differ in their last bits between runs.
 
     Raises:
-        KeyboardInterrupt: a query was interrupted, for which DuckDB has an error of its own.
+        KeyboardInterrupt: a query was interrupted; DuckDB raises another error.
     """
     with TemporaryDirectory(prefix="fieldwork-") as spill:
         settings: dict[str, Any] = {
@@ -381,11 +387,11 @@ def open_database(
         }
         connection = duckdb.connect(str(file), config=settings)
         try:
-            # of all its cursors
+            # global, so that it holds for all cursors
             connection.execute("SET GLOBAL TimeZone = 'UTC'")
             yield connection
         except RuntimeError as error:
-            # what DuckDB makes of Ctrl-C
+            # DuckDB's error after Ctrl-C
             if str(error) != "Query interrupted":
                 raise
             raise KeyboardInterrupt from error

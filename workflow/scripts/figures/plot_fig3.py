@@ -11,7 +11,7 @@ import pandas as pd
 
 from fieldwork import stage, tables
 from fieldwork.figures import fig3, fig3_plan, style
-from fieldwork.files.leaderboards import NONE, Place, read_leaderboard
+from fieldwork.files.leaderboards import NONE, LeaderboardPlace, read_leaderboard
 from fieldwork.records.metrics import Accuracy, Rank, RunAccuracy
 
 
@@ -44,7 +44,7 @@ def main(
         runs=tables.read_frame(accuracy_runs, RunAccuracy),
         spread=tables.read_frame(accuracy, Accuracy),
         ranks=tables.read_frame(ranks, Rank),
-        leaderboard=pd.DataFrame(board.places, columns=Place._fields),
+        leaderboard=pd.DataFrame(board.places, columns=LeaderboardPlace._fields),
     )
     figure = fig3.draw(content, options=options)
     style.save(figure, [Path(path) for path in outputs])

@@ -8,7 +8,7 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.downloads.manifest import local_files
-from fieldwork.puppets.conversations.staging import OwnReading
+from fieldwork.puppets.conversations.staging import ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import filters_from
 from fieldwork.records.puppets import FunnelStep
@@ -27,7 +27,7 @@ def main(
     steps = prepare_corpus(
         local_files(files),
         format=reading["format"],
-        reading=OwnReading(reading["columns"], reading["roles"]),
+        reading=ColumnsAndRoles(reading["columns"], reading["roles"]),
         filters=filters_from(filters),
         out=Path(conversations),
         # the database counts its own memory only, not that of what it hands out

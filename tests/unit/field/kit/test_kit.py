@@ -16,7 +16,7 @@ from fieldwork.errors import StudyError
 from fieldwork.field.kit import documents, qualtrics, templates, web_page
 from fieldwork.field.kit.survey import Survey, page_columns, page_map, qualtrics_map, survey_of
 from fieldwork.files import cells
-from fieldwork.files.cells import guarded, plain
+from fieldwork.files.cells import guard_cell, plain_cell
 from fieldwork.records.tasks import Item
 
 KIT = Path(__file__).parents[4] / "resources" / "field_kit"
@@ -248,14 +248,14 @@ def test_every_word_of_the_page_is_used() -> None:
     ],
 )
 def test_a_cell_that_looks_like_a_formula_is_guarded(text: str, cell: str) -> None:
-    assert guarded(text) == cell
-    assert plain(cell) == text
+    assert guard_cell(text) == cell
+    assert plain_cell(cell) == text
 
 
 @given(st.text(alphabet="'=+-@\t\r\n＝a ", max_size=6))
 def test_every_text_comes_back_from_its_cell(text: str) -> None:
-    assert plain(guarded(text)) == text
-    assert not re.match(r"[=+\-@\t\r\n＝]", guarded(text))
+    assert plain_cell(guard_cell(text)) == text
+    assert not re.match(r"[=+\-@\t\r\n＝]", guard_cell(text))
 
 
 def test_page_and_library_guard_the_same_beginnings() -> None:

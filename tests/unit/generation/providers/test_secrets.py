@@ -15,7 +15,7 @@ from provider_cases import Recorder, Said, item
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Provider, RejectedError, Sampling, TransientError
 from fieldwork.generation.providers.registry import make_batch_client, make_provider
-from fieldwork.masking import MASKED
+from fieldwork.masking import MASK_TEXT
 
 SECRET = 'tok/en+"=9f8e7d6c5b4a'
 OPENAI: dict[str, Any] = {
@@ -138,7 +138,7 @@ def test_an_answer_that_repeats_a_secret_is_kept_without_it(recorder: Recorder, 
     provider = provider_at(name, recorder)
     exchange = asyncio.run(_closing(provider, sent(provider)))
     assert_kept(repr(exchange))
-    assert provider.read(exchange.raw).text == f"My instructions say {MASKED}."
+    assert provider.read(exchange.raw).text == f"My instructions say {MASK_TEXT}."
 
 
 async def _closing(provider: Provider, call: Any) -> Any:
@@ -219,7 +219,7 @@ def test_no_row_of_a_batch_tells_a_secret(recorder: Recorder, name: str, status:
         gemini = {"key": "1", **({"response": said} if status == 200 else {"error": error})}
         line = gemini if MODELS[name]["provider"] == "gemini" else openai
         row = client.row(json.dumps(line).encode())
-        assert MASKED.encode() in row.raw
+        assert MASK_TEXT.encode() in row.raw
         assert_kept(repr(row))
     client.close()
 

@@ -25,9 +25,9 @@ def message(role: str, *parts: Any, kind: str = "text", **more: Any) -> dict[str
 
 
 def node(
-    name: str, parent: str | None, said: dict[str, Any] | None, *children: str
+    name: str, parent: str | None, content: dict[str, Any] | None, *children: str
 ) -> dict[str, Any]:
-    return {"id": name, "message": said, "parent": parent, "children": list(children)}
+    return {"id": name, "message": content, "parent": parent, "children": list(children)}
 
 
 def conversation(*nodes: dict[str, Any], current: Any = None, **more: Any) -> dict[str, Any]:
@@ -46,8 +46,8 @@ def chain(*messages: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
     names = [f"n{n}" for n in range(len(messages))]
     parents = [None, *names]
     nodes = [
-        node(name, parent, said, *names[n + 1 : n + 2])
-        for n, (name, parent, said) in enumerate(zip(names, parents, messages, strict=False))
+        node(name, parent, content, *names[n + 1 : n + 2])
+        for n, (name, parent, content) in enumerate(zip(names, parents, messages, strict=False))
     ]
     return conversation(*nodes, current=names[-1], **more)
 
@@ -56,7 +56,7 @@ def read(value: dict[str, Any]) -> Chat:
     return TreeReader().read(value, "someone", "a.json: entry 1")
 
 
-def said(value: dict[str, Any]) -> list[tuple[str | None, str | None]]:
+def content(value: dict[str, Any]) -> list[tuple[str | None, str | None]]:
     return [(m["role"], m["content"]) for m in read(value).messages]
 
 
@@ -85,12 +85,12 @@ FIRST = [("user", "Which?"), ("assistant", "This.")]
 def test_the_path_to_the_current_node_is_the_conversation(
     current: str, rest: list[tuple[str, str]]
 ) -> None:
-    assert said(conversation(*BRANCHES, current=current)) == FIRST + rest
+    assert content(conversation(*BRANCHES, current=current)) == FIRST + rest
 
 
 @pytest.mark.parametrize("current", [None, "gone", 7])
 def test_without_a_current_node_the_last_branch_counts(current: Any) -> None:
-    assert said(conversation(*BRANCHES, current=current)) == [
+    assert content(conversation(*BRANCHES, current=current)) == [
         ("user", "Which?"),
         ("assistant", "That."),
     ]
@@ -106,8 +106,8 @@ def test_what_a_conversation_is_called_and_when_it_began() -> None:
         started_at=datetime.fromtimestamp(START + 60, UTC),
         language=None,
         model="gpt-4o",
-        toxic=None,
-        redacted=None,
+        is_toxic=None,
+        is_redacted=None,
         messages=[
             {"role": "user", "content": "hi"},
             {"role": "assistant", "content": "hello"},
@@ -163,7 +163,7 @@ def test_what_nobody_said_to_the_other_is_left_out_and_counted(hidden: dict[str,
 )
 def test_of_a_message_the_text_that_a_reader_sees(parts: list[Any], text: str) -> None:
     for kind in ("text", "multimodal_text"):
-        assert said(chain(message("user", *parts, kind=kind))) == [("user", text)]
+        assert content(chain(message("user", *parts, kind=kind))) == [("user", text)]
 
 
 def test_branches_that_were_left_are_counted() -> None:

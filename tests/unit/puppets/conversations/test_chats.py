@@ -8,7 +8,13 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.files.sheets import Record
-from fieldwork.puppets.conversations.chats import Chat, Line, RowReader, gathered, user_hash
+from fieldwork.puppets.conversations.chats import (
+    Chat,
+    MessageRow,
+    RowReader,
+    gather_chats,
+    user_hash,
+)
 from fieldwork.puppets.conversations.columns import find_layout
 from fieldwork.puppets.conversations.messages import MessageReader
 
@@ -19,16 +25,16 @@ def reader_of(rows: list[dict[str, Any]], **mapped: str | None) -> tuple[RowRead
     return RowReader(find_layout("a.csv", records, mapped, messages.knows), messages), records
 
 
-def line(number: int, role: str, user: str | None = None, **more: Any) -> Line:
+def line(number: int, role: str, user: str | None = None, **more: Any) -> MessageRow:
     about: Mapping[str, Any] = {
         "position": None,
         "sent_at": None,
         "language": None,
         "model": None,
-        "toxic": None,
-        "redacted": None,
+        "is_toxic": None,
+        "is_redacted": None,
     }
-    return Line(
+    return MessageRow(
         file=0,
         number=number,
         conversation_id="c",
@@ -70,8 +76,8 @@ def test_a_row_with_a_list_is_a_conversation() -> None:
         started_at=day(2),
         language="English",
         model="m",
-        toxic=False,
-        redacted=True,
+        is_toxic=False,
+        is_redacted=True,
         messages=[
             {"role": "system", "content": "Be kind."},
             {"role": "user", "content": "hi"},
@@ -92,21 +98,21 @@ def test_times_and_flags_that_cannot_be_read_are_counted() -> None:
         for when, flag, place in (("03/04/2024", "maybe", "first"), ("2024-01-01", "TRUE", "2"))
     ]
     reader, records = reader_of(rows)
-    first, second = reader.lines(0, records, "a.csv")
-    assert (first.sent_at, first.toxic, first.position) == (None, None, None)
-    assert (second.sent_at, second.toxic, second.position) == (day(1), True, 2.0)
-    assert dict(reader.unread) == {"time": 1, "toxic": 1, "order": 1}
+    first, second = reader.message_rows(0, records, "a.csv")
+    assert (first.sent_at, first.is_toxic, first.position) == (None, None, None)
+    assert (second.sent_at, second.is_toxic, second.position) == (day(1), True, 2.0)
+    assert dict(reader.unread_cells) == {"time": 1, "toxic": 1, "order": 1}
 
 
 def test_a_message_that_belongs_to_no_conversation_is_refused() -> None:
     rows = [{"chat_id": chat, "role": "user", "text": "hi"} for chat in ("1", " ")]
     reader, records = reader_of(rows)
-    with pytest.raises(StudyError, match=r"^a\.csv: row 3 has no value in column 'chat_id'"):
-        list(reader.lines(0, records, "a.csv"))
+    with pytest.raises(StudyError, match=r"^a\.csv: row 3 is empty in column 'chat_id'"):
+        list(reader.message_rows(0, records, "a.csv"))
 
 
 @pytest.mark.parametrize(
-    ("lines", "expected"),
+    ("message_rows", "expected"),
     [
         ([line(2, "user"), line(1, "assistant")], ["m1", "m2"]),
         (
@@ -131,43 +137,45 @@ def test_a_message_that_belongs_to_no_conversation_is_refused() -> None:
     ],
 )
 def test_messages_stand_by_position_else_by_time_else_by_row(
-    lines: list[Line], expected: list[str]
+    message_rows: list[MessageRow], expected: list[str]
 ) -> None:
-    (chat,) = gathered(lines, "a.csv")
+    (chat,) = gather_chats(message_rows, "a.csv")
     assert contents(chat) == expected
 
 
 def test_the_user_is_whoever_speaks_as_user() -> None:
-    (chat,) = gathered([line(1, "user", "u"), line(2, "assistant", "bot"), line(3, "user")], "a")
+    (chat,) = gather_chats(
+        [line(1, "user", "u"), line(2, "assistant", "bot"), line(3, "user")], "a"
+    )
     assert chat.user_id == "u"
-    (chat,) = gathered([line(1, "assistant", "u")], "a")
+    (chat,) = gather_chats([line(1, "assistant", "u")], "a")
     assert chat.user_id == "u"
-    (chat,) = gathered([line(1, "user"), line(2, "assistant")], "a")
+    (chat,) = gather_chats([line(1, "user"), line(2, "assistant")], "a")
     assert chat.user_id is None
 
 
 def test_an_id_that_begins_anew_with_each_user_is_several_conversations() -> None:
-    lines = [line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "a")]
-    first, second = gathered(lines, "a.csv")
+    message_rows = [line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "a")]
+    first, second = gather_chats(message_rows, "a.csv")
     assert (first.user_id, contents(first)) == ("a", ["m1", "m3"])
     assert (second.user_id, contents(second)) == ("b", ["m2"])
 
 
 def test_messages_that_could_be_to_any_user_are_refused() -> None:
-    lines = [line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "bot")]
+    message_rows = [line(1, "user", "a"), line(2, "user", "b"), line(3, "assistant", "bot")]
     with pytest.raises(StudyError) as caught:
-        list(gathered(lines, "a.csv"))
+        list(gather_chats(message_rows, "a.csv"))
     assert str(caught.value).startswith(
-        "a.csv: conversation 'c' has messages of 2 users, and others"
+        "a.csv: conversation 'c' has messages of 2 users and messages without a user"
     )
     assert "columns: {user: null}" in str(caught.value)
 
 
 def test_what_is_said_of_messages_is_said_of_their_conversation() -> None:
-    lines = [
-        line(1, "user", language="de", toxic=False),
-        line(2, "assistant", language="en", model="m1", toxic=True, sent_at=day(3)),
+    message_rows = [
+        line(1, "user", language="de", is_toxic=False),
+        line(2, "assistant", language="en", model="m1", is_toxic=True, sent_at=day(3)),
         line(3, "assistant", model="m2", sent_at=day(2)),
     ]
-    (chat,) = gathered(lines, "a")
+    (chat,) = gather_chats(message_rows, "a")
     assert chat[:-1] == ("c", None, day(2), "de", "m1", True, None)

@@ -7,13 +7,18 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.files.sheets import Record
-from fieldwork.puppets.conversations.columns import Layout, find_layout, messages_at, value_at
+from fieldwork.puppets.conversations.columns import (
+    ConversationLayout,
+    find_layout,
+    messages_at,
+    value_at,
+)
 from fieldwork.puppets.conversations.messages import MessageReader
 
 
 def layout(
     *rows: dict[str, Any], mapped: Mapping[str, str | None] | None = None, roles: Any = None
-) -> Layout:
+) -> ConversationLayout:
     records = [Record(f"row {n}", row) for n, row in enumerate(rows, start=2)]
     return find_layout("a.csv", records, mapped or {}, MessageReader(roles or {}).knows)
 
@@ -38,10 +43,10 @@ def refusal(*rows: dict[str, Any], mapped: Mapping[str, str | None] | None = Non
 def test_a_message_a_row_by_its_names(header: str, cells: str) -> None:
     separator = ";" if ";" in header else " "
     names = header.split(separator)
-    found = layout(dict(zip(names, cells.split(separator), strict=True)))
+    file_layout = layout(dict(zip(names, cells.split(separator), strict=True)))
     roles = ("conversation", "user", "role", "text", "time")
-    assert dict(found.columns) == dict(zip(roles, names, strict=True))
-    assert (found.keys, found.unused) == (None, ())
+    assert dict(file_layout.columns) == dict(zip(roles, names, strict=True))
+    assert (file_layout.keys, file_layout.unused_columns) == (None, ())
 
 
 def test_the_column_of_roles_is_known_by_its_cells() -> None:
@@ -50,9 +55,9 @@ def test_the_column_of_roles_is_known_by_its_cells() -> None:
         {"thread_id": "1", "author": "Anna", "kind": "human", "text": "hi", "note": "x"},
         {"thread_id": "1", "author": "GPT-4o", "kind": "bot", "text": "hello", "note": ""},
     ]
-    found = layout(*rows)
-    assert found.columns["role"] == "kind"
-    assert found.unused == ("author", "note")
+    file_layout = layout(*rows)
+    assert file_layout.columns["role"] == "kind"
+    assert file_layout.unused_columns == ("author", "note")
 
 
 CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
@@ -102,16 +107,16 @@ CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hel
 def test_a_conversation_a_row_by_its_names(
     row: dict[str, Any], columns: dict[str, str], keys: dict[str, str]
 ) -> None:
-    found = layout(row)
-    assert dict(found.columns) == columns
-    assert dict(found.keys or {}) == keys
+    file_layout = layout(row)
+    assert dict(file_layout.columns) == columns
+    assert dict(file_layout.keys or {}) == keys
 
 
 def test_the_config_says_what_names_do_not() -> None:
     row = {"a": "1", "b": "Anna", "c": "hi", "user": "2", "conversation": "x"}
     mapped = {"conversation": "a", "role": "b", "text": "c", "user": None}
-    found = layout(row, mapped=mapped)
-    assert dict(found.columns) == {"role": "b", "conversation": "a", "text": "c"}
+    file_layout = layout(row, mapped=mapped)
+    assert dict(file_layout.columns) == {"role": "b", "conversation": "a", "text": "c"}
     inner = layout(
         {"x": [{"r": "user", "t": "hi"}]}, mapped={"messages": "x", "role": "r", "text": "t"}
     )
@@ -120,29 +125,29 @@ def test_the_config_says_what_names_do_not() -> None:
 
 def test_what_was_taken_for_what_is_a_sentence() -> None:
     assert layout({"chat_id": "1", "role": "user", "text": "hi", "note": ""}).sentence() == (
-        "a message a row (role = role, conversation = chat_id, text = text); not used: note"
+        "one message a row (role = role, conversation = chat_id, text = text); not used: note"
     )
     assert layout({"id": "1", "messages": CHAT}).sentence() == (
-        "a conversation a row (messages = messages, conversation = id; in each message role = role, "
+        "one conversation a row (messages = messages, conversation = id; in each message role = role, "
         "text = content); not used: none"
     )
 
 
 def test_a_file_that_is_not_understood_is_refused_with_its_columns() -> None:
-    told = refusal({"id": "1", "role": "user", "text": "hi"})
-    assert told == (
-        "a.csv: no column is known to hold the conversation's id, there are id, role, text; call it "
-        "`conversation_id`, or name it in `columns.conversation` of the corpus"
+    sentence = refusal({"id": "1", "role": "user", "text": "hi"})
+    assert sentence == (
+        "a.csv: no column has a usual name for the conversation's id (there are id, role, text); "
+        "rename one to `conversation_id`, or name it in `columns.conversation` of the corpus"
     )
     assert "`columns.role`" in refusal({"chat_id": "1", "text": "hi"})
     assert "`columns.text`" in refusal({"chat_id": "1", "role": "user", "x": "hi"})
-    told = refusal({"chat_id": "1", "role": "user", "text": "hi"}, mapped={"user": "person"})
-    assert told == (
-        "a.csv: has no column 'person' (`columns.user` of the corpus), there are chat_id, role, text; "
-        "correct it"
+    sentence = refusal({"chat_id": "1", "role": "user", "text": "hi"}, mapped={"user": "person"})
+    assert sentence == (
+        "a.csv: has no column 'person', which `columns.user` of the corpus names (there are chat_id, "
+        "role, text); correct the setting"
     )
-    told = refusal({"messages": [{"who_knows": "user", "content": "hi"}]})
-    assert "has no role known in its messages (messages), there are who_knows, content" in told
+    sentence = refusal({"messages": [{"who_knows": "user", "content": "hi"}]})
+    assert "have no key with a usual name for the role (there are who_knows, content)" in sentence
 
 
 def test_a_value_may_lie_in_an_object() -> None:

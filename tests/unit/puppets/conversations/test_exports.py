@@ -14,7 +14,7 @@ from fieldwork.puppets.conversations.exports import (
     stream_json,
     stream_records,
 )
-from fieldwork.puppets.conversations.formats import own_format, public_format
+from fieldwork.puppets.conversations.formats import own_file_format, public_format
 
 ROWS = [{"id": "1", "messages": []}, {"id": "2", "messages": []}]
 JUNK = ("chat.html", "user.json", "message_feedback.json", "file-1.png", "._conversations.json")
@@ -72,15 +72,17 @@ def test_without_exports_every_file_that_can_be_read_counts(tmp_path: Path) -> N
 
 
 def test_what_holds_no_conversations_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"a\.docx: is none of \.csv, .* or \.zip of an export"):
+    with pytest.raises(StudyError, match=r"a\.docx: this kind of file is not read; give the \.zip"):
         conversation_files([file_at(tmp_path / "a.docx")])
     with pytest.raises(StudyError, match=r"b\.zip: holds no conversations\.json"):
         conversation_files([archive(tmp_path / "b.zip", JUNK)])
-    with pytest.raises(StudyError, match=r"c\.zip: not a readable archive"):
+    with pytest.raises(StudyError, match=r"c\.zip: the archive cannot be opened"):
         conversation_files([file_at(tmp_path / "c.zip", "no archive")])
     path = archive(tmp_path / "d.zip", ["conversations.json"], "[1]")
     (file,) = conversation_files([path])
-    with pytest.raises(StudyError, match=r"d\.zip: conversations\.json: entry 1 is not an object"):
+    with pytest.raises(
+        StudyError, match=r"d\.zip: conversations\.json: entry 1 is not a JSON object"
+    ):
         list(stream_records(file))
 
 
@@ -104,13 +106,16 @@ def test_a_tree_of_messages_is_chatgpts(tmp_path: Path) -> None:
         archive(tmp_path / "a.zip", ["conversations.json"], TREE),
         file_at(tmp_path / "b" / "conversations.json", TREE),
     ]
-    assert own_format(conversation_files(files)) == "chatgpt"
-    assert own_format(conversation_files([file_at(tmp_path / "any_name.json", TREE)])) == "chatgpt"
+    assert own_file_format(conversation_files(files)) == "chatgpt"
+    assert (
+        own_file_format(conversation_files([file_at(tmp_path / "any_name.json", TREE)]))
+        == "chatgpt"
+    )
     other = [
         archive(tmp_path / "c.zip", ["conversations.json"]),
         file_at(tmp_path / "d.csv", "a"),
         file_at(tmp_path / "e.jsonl", ""),
     ]
     for file in other:
-        assert own_format(conversation_files([file])) == "messages"
+        assert own_file_format(conversation_files([file])) == "messages"
     assert public_format(other) is None

@@ -76,6 +76,6 @@ def test_roles_that_nobody_explained_are_refused_all_at_once() -> None:
     with pytest.raises(StudyError) as caught:
         reader.refuse_unknown("a.csv")
     assert str(caught.value).startswith(
-        "a.csv: 3 messages have a role that is not known: 'Anna' (2), 'Bert' (1)"
+        "a.csv: 3 messages have an unknown role: 'Anna' (2), 'Bert' (1)"
     )
     assert "`roles`" in str(caught.value)

@@ -16,7 +16,7 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.puppets.conversations.chats import user_hash
-from fieldwork.puppets.conversations.staging import OWN_NAMES, OwnReading
+from fieldwork.puppets.conversations.staging import USUAL_NAMES, ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import Filters
 from fieldwork.records.puppets import Conversation, FunnelStep
@@ -38,7 +38,7 @@ class Prepared(NamedTuple):
 def prepare(
     *files: Path,
     format: str | None = None,
-    reading: OwnReading = OWN_NAMES,
+    reading: ColumnsAndRoles = USUAL_NAMES,
     filters: Filters = LONG_ENOUGH,
 ) -> Prepared:
     out = files[0].parent / "out" / "conversations.parquet"
@@ -158,17 +158,17 @@ def as_message_parquet(chats: Chats, folder: Path) -> Path:
 
 def tree(chat: dict[str, Any]) -> dict[str, Any]:
     """A conversation as ChatGPT exports it, with an answer before the last that was asked for again."""
-    said = chat["messages"]
+    messages = chat["messages"]
     mapping: dict[str, Any] = {"root": {"message": None, "parent": None, "children": ["m0"]}}
-    for n, m in enumerate(said):
+    for n, m in enumerate(messages):
         content = {"content_type": "text", "parts": [m["content"]]}
         body = {"author": {"role": m["role"]}, "content": content, "recipient": "all"}
         parent = f"m{n - 1}" if n else "root"
         mapping[f"m{n}"] = {"message": body, "parent": parent, "children": [f"m{n + 1}"]}
-    last = f"m{len(said) - 1}"
+    last = f"m{len(messages) - 1}"
     other = {"author": {"role": "assistant"}, "content": {"content_type": "text", "parts": ["no"]}}
     mapping[last]["children"] = []
-    mapping["other"] = {"message": other, "parent": f"m{len(said) - 2}", "children": []}
+    mapping["other"] = {"message": other, "parent": f"m{len(messages) - 2}", "children": []}
     return {"id": chat["id"], "title": "t", "mapping": mapping, "current_node": last}
 
 
@@ -197,10 +197,10 @@ def as_folders(chats: Chats, folder: Path) -> list[Path]:
     return paths
 
 
-def told(row: Conversation) -> tuple[Any, ...]:
+def content_of(row: Conversation) -> tuple[Any, ...]:
     """What must be the same whatever the shape; ids end in a fingerprint of user and texts."""
-    said = tuple((m.role, m.content) for m in row.messages)
-    return (row.conversation_id.rpartition("-")[0], row.n_user_turns, row.n_tokens, said)
+    messages = tuple((m.role, m.content) for m in row.messages)
+    return (row.conversation_id.rpartition("-")[0], row.n_user_turns, row.n_tokens, messages)
 
 
 SHAPES: list[Callable[[Chats, Path], Path | list[Path]]] = [
@@ -244,7 +244,7 @@ def test_exports_of_many_people_are_many_users(
     expected = prepare(as_wildchat(chats, tmp_path), format="wildchat")
     files = write(chats, tmp_path)
     read = prepare(*files)
-    assert sorted(map(told, read.rows)) == sorted(map(told, expected.rows))
+    assert sorted(map(content_of, read.rows)) == sorted(map(content_of, expected.rows))
     users = {r.user_id for r in read.rows}
     assert len(users) == len({r.user_id for r in expected.rows}) == 100
     ending = ".zip" if write is as_zips else ""
@@ -293,9 +293,8 @@ def test_filters_on_what_a_file_does_not_say_are_named(
     assert len(read.rows) == 1
     assert read.funnel["languages"].setting == "English (not in this corpus)"
     assert caplog.messages == [
-        f"{path}: the corpus says nothing that languages and exclude_toxic and exclude_redacted could "
-        "look at, so every conversation passes; turn such filters off in the corpus's `filters` if that "
-        "is right"
+        f"{path}: the corpus has no column for languages, exclude_toxic, exclude_redacted, so every "
+        "conversation passes; turn a filter off in the corpus's `filters` if that is right"
     ]
 
 
@@ -340,7 +339,7 @@ def test_ids_that_begin_anew_in_each_file_never_run_together(tmp_path: Path) -> 
 
 def test_the_map_of_the_config_is_used(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x;y;z;w\n1;Kundin;hi;u1\n1;Maschine;hello;\n1;note;-;\n")
-    reading = OwnReading(
+    reading = ColumnsAndRoles(
         {"conversation": "x", "role": "y", "text": "z", "user": "w"},
         {"Maschine": "assistant", "note": None},
     )
@@ -364,18 +363,18 @@ def test_what_was_read_as_what_is_in_the_log(
     with caplog.at_level(logging.INFO):
         prepare(path, filters=ALL)
     assert (
-        f"{path}: a conversation a row (messages = messages, conversation = id, time = date; in each "
+        f"{path}: one conversation a row (messages = messages, conversation = id, time = date; in each "
         "message role = role, text = content); not used: x"
     ) in caplog.messages
     assert "1 conversations read; left out: 1 messages of tools" in caplog.messages
-    assert any("1 cells of column date cannot be read as time" in said for said in caplog.messages)
+    assert any(
+        "1 cells of column date cannot be read as time" in messages for messages in caplog.messages
+    )
 
 
 def test_roles_that_are_not_known_end_in_a_sentence(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", {"messages": [{"role": "Anna", "content": "hi"}]})
-    with pytest.raises(
-        StudyError, match=r"a\.jsonl: 1 messages have a role that is not known: 'Anna'"
-    ):
+    with pytest.raises(StudyError, match=r"a\.jsonl: 1 messages have an unknown role: 'Anna'"):
         prepare(path, filters=ALL)
 
 
@@ -406,9 +405,9 @@ def test_equal_files_give_equal_bytes_whatever_the_batches(
         ("a.csv", "", None, "the file is empty"),
         ("a.jsonl", "[1", None, "a.jsonl"),
         ("a.json", '{"messages": []}\n', "chatgpt", "has no `mapping` of messages"),
-        ("a.jsonl", '{"messages": []}', "wildchat", "`format: wildchat` is read from Parquet"),
-        ("a.parquet", "PAR1", None, "not a readable Parquet file"),
-        ("a.docx", "x", None, "is none of .csv"),
+        ("a.jsonl", '{"messages": []}', "wildchat", "`format: wildchat` needs Parquet files"),
+        ("a.parquet", "PAR1", None, "cannot be read as Parquet"),
+        ("a.docx", "x", None, "this kind of file is not read"),
     ],
 )
 def test_what_cannot_be_read_is_named(
@@ -425,7 +424,7 @@ def test_what_cannot_be_read_is_named(
 def test_columns_that_are_mapped_are_not_those_of_a_public_corpus(tmp_path: Path) -> None:
     row = {"conversation_hash": "1", "hashed_ip": "x", "conversation": TALK, "person": "u"}
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
-    reading = OwnReading({"user": "person"})
+    reading = ColumnsAndRoles({"user": "person"})
     (read,) = prepare(tmp_path / "a.parquet", filters=ALL, reading=reading).rows
     assert read.user_id == user_hash("u")
 

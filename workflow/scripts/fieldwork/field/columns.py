@@ -24,7 +24,7 @@ from fieldwork.field.raw_answers import (
     refuse_copies,
     refuse_silence,
 )
-from fieldwork.files.rows import Row, is_empty
+from fieldwork.files.rows import SheetRow, is_empty
 from fieldwork.files.sheets import Sheet
 
 _MOST_NAMED = 12
@@ -242,18 +242,18 @@ class _Reader:
         self.n_left_out = 0
         self._skipped = {value.strip() for value in told.field["skip_prompts"]}
         self._at = {name: sheet.header.index(name) for name in sheet.header if name}
-        self._read: Callable[[Row, str], Iterator[RawAnswer]] = (
+        self._read: Callable[[SheetRow, str], Iterator[RawAnswer]] = (
             self._wide if told.is_wide else self._long
         )
 
-    def participant(self, row: Row) -> str:
+    def participant(self, row: SheetRow) -> str:
         """The participant's id as the file has it."""
         name = identity(self._cell(row, "participant"))
         if not name:
             raise self._error(row, "participant", "is empty; fill in the id, or delete the row")
         return name
 
-    def memberships(self, row: Row, participant: str) -> Iterator[Membership]:
+    def memberships(self, row: SheetRow, participant: str) -> Iterator[Membership]:
         """The groups that this row puts the participant in; an empty cell says nothing."""
         for variable, column in self._told.groups().items():
             at = self._at.get(column.strip())
@@ -262,11 +262,11 @@ class _Reader:
             if group:
                 yield Membership(participant, variable, group, self._sheet.path, row.number)
 
-    def answers(self, row: Row, participant: str) -> Iterator[RawAnswer]:
+    def answers(self, row: SheetRow, participant: str) -> Iterator[RawAnswer]:
         """The answers in this row; none where the file only has groups."""
         return self._read(row, participant)
 
-    def _wide(self, row: Row, participant: str) -> Iterator[RawAnswer]:
+    def _wide(self, row: SheetRow, participant: str) -> Iterator[RawAnswer]:
         here = {prompt: c for c, prompt in self._prompts.items() if c in self._at}
         if not here:
             return
@@ -279,7 +279,7 @@ class _Reader:
             text = self._text(row, column, f"field.prompts, {prompt.task}/{prompt.item_id}")
             yield self._answer(row, participant, model, prompt, order.get(prompt), text)
 
-    def _long(self, row: Row, participant: str) -> Iterator[RawAnswer]:
+    def _long(self, row: SheetRow, participant: str) -> Iterator[RawAnswer]:
         column = self._told.column("answer") or ""
         if column.strip() not in self._at:
             return
@@ -298,7 +298,7 @@ class _Reader:
 
     def _answer(
         self,
-        row: Row,
+        row: SheetRow,
         participant: str,
         model: str,
         prompt: Prompt,
@@ -310,7 +310,7 @@ class _Reader:
         path = self._sheet.path
         return RawAnswer(participant, platform, model, prompt, 0, position, text, path, row.number)
 
-    def _model(self, row: Row) -> str | None:
+    def _model(self, row: SheetRow) -> str | None:
         """The model's name in the config; None where `field.models` leaves its rows out."""
         models: Mapping[str, str | None] = self._told.field["models"]
         asked = self._told.models
@@ -329,7 +329,7 @@ class _Reader:
         what = "is empty" if not value else "holds a value that field.models does not know"
         raise self._error(row, role, f"{what} (it knows {known}); add it there")
 
-    def _position(self, row: Row) -> int | None:
+    def _position(self, row: SheetRow) -> int | None:
         word = _word(self._cell(row, "position"))
         if not word:
             return None
@@ -337,7 +337,7 @@ class _Reader:
             raise self._error(row, "position", "is no whole number from 1; correct or empty it")
         return int(word)
 
-    def _order(self, row: Row) -> dict[Prompt, int]:
+    def _order(self, row: SheetRow) -> dict[Prompt, int]:
         """Places of the prompts in a participant's order; names that are no prompt take one too."""
         word = _word(self._cell(row, "position"))
         names = [name.strip() for name in word.split("|" if "|" in word else ",")]
@@ -352,7 +352,7 @@ class _Reader:
             )
         return found
 
-    def _text(self, row: Row, column: str, setting: str) -> str | None:
+    def _text(self, row: SheetRow, column: str, setting: str) -> str | None:
         cell = row.cells[self._at[column]]
         kind = _kind(cell)
         if kind is not None:
@@ -364,7 +364,7 @@ class _Reader:
         return None if is_empty(cell) else str(cell)
 
     def _refuse_id(
-        self, row: Row, column: str | None, value: str | None, participant: str, role: str
+        self, row: SheetRow, column: str | None, value: str | None, participant: str, role: str
     ) -> None:
         """Platforms and groups are kept as the file says them, so none may be who answered."""
         if len(participant) >= _LEAST_ID and value == participant:
@@ -373,11 +373,11 @@ class _Reader:
                 f"the participant's id, which must not be kept; name another column"
             )
 
-    def _cell(self, row: Row, role: str) -> Any:
+    def _cell(self, row: SheetRow, role: str) -> Any:
         column = self._told.column(role)
         return None if column is None else row.cells[self._at[column.strip()]]
 
-    def _error(self, row: Row, role: str, problem: str) -> StudyError:
+    def _error(self, row: SheetRow, role: str, problem: str) -> StudyError:
         column = self._told.column(role)
         return StudyError(
             f"{self._sheet.path}: row {row.number}, column {column!r} (field.columns.{role}) {problem}"

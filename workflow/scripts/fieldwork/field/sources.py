@@ -11,8 +11,8 @@ from typing import Any
 
 from fieldwork.errors import StudyError
 from fieldwork.files import sheets
-from fieldwork.files.cells import plain
-from fieldwork.files.rows import Row, is_empty
+from fieldwork.files.cells import plain_cell
+from fieldwork.files.rows import SheetRow, is_empty
 from fieldwork.files.sheets import Sheet
 
 READABLE = (".csv", ".tsv", ".xlsx", ".parquet")
@@ -42,12 +42,12 @@ def read_sheet(path: Path) -> Sheet:
     rows = rows[_first_answer(rows) :]
     if kind not in _TEXT:
         return sheet._replace(rows=rows)
-    header = tuple(plain(name) for name in sheet.header)
-    answers = [Row(row.number, tuple(plain(cell) for cell in row.cells)) for row in rows]
+    header = tuple(plain_cell(name) for name in sheet.header)
+    answers = [SheetRow(row.number, tuple(plain_cell(cell) for cell in row.cells)) for row in rows]
     return sheet._replace(header=header, rows=answers)
 
 
-def _first_answer(rows: Sequence[Row]) -> int:
+def _first_answer(rows: Sequence[SheetRow]) -> int:
     """Index of the first row of answers: Qualtrics repeats its questions and their ids before it."""
     ids = [n for n, row in enumerate(rows[:2]) if _holds_import_ids(row.cells)]
     return ids[-1] + 1 if ids else 0

@@ -1,1 +1,1 @@
-"""Files that people bring: spreadsheets, JSON, lists of texts, leaderboards."""
+"""Files that users bring: spreadsheets, JSON, lists of texts, leaderboards."""

@@ -1,21 +1,20 @@
 """JSON files value by value: a value a line (JSON Lines), or the entries of one list.
 
-Promises that a file is streamed, so that memory is that of its largest value, and that text which JSON
-can carry and UTF-8 cannot (half of a surrogate pair) is read and not refused.
+Promises that a file is streamed, so that memory is that of its largest value. Half of a surrogate pair,
+which JSON can carry and UTF-8 cannot, is read and not refused.
 """
 
 import codecs
-import gzip
 import io
 import json
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 import orjson
 
 from fieldwork.errors import StudyError, first_line
+from fieldwork.files.compressed import open_bytes, read_errors
 
 ENDINGS = (".jsonl", ".ndjson", ".json")
 
@@ -31,36 +30,27 @@ class JsonValue(NamedTuple):
 
 
 def stream_values(path: Path) -> Iterator[JsonValue]:
-    """The values of a JSON file, gzip by its ending.
+    """The values of a JSON file; one whose name ends in .gz is decompressed.
 
     Raises:
         StudyError: the file cannot be read, or is not JSON.
     """
-    try:
-        with _opened(path) as raw:
-            yield from values_in(raw, str(path))
-    except (OSError, EOFError, zlib.error) as error:
-        raise StudyError(f"{path}: cannot be read ({first_line(error)})") from error
-
-
-def _opened(path: Path) -> IO[bytes]:
-    if path.suffix.lower() == ".gz":
-        return cast("IO[bytes]", gzip.open(path))
-    return path.open("rb")
+    with read_errors(path), open_bytes(path) as raw:
+        yield from values_in(raw, str(path))
 
 
 def values_in(raw: IO[bytes], name: str) -> Iterator[JsonValue]:
-    """The values of an open file that can seek; `name` is what messages call it.
+    """The values of an open file that can seek; `name` stands for it in messages.
 
     Raises:
         StudyError: the file is not JSON.
     """
     head = raw.read(_CHUNK)
     raw.seek(0)
-    wide = head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    start = head.decode("utf-16" if wide else "utf-8", "replace").lstrip(f"\ufeff{_SPACE}")
+    is_utf16 = head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    start = head.decode("utf-16" if is_utf16 else "utf-8", "replace").lstrip(f"\ufeff{_SPACE}")
     # lines end at \n alone: JSON strings may hold other characters that count as line ends
-    text = io.TextIOWrapper(raw, "utf-16" if wide else "utf-8-sig", newline="\n")
+    text = io.TextIOWrapper(raw, "utf-16" if is_utf16 else "utf-8-sig", newline="\n")
     try:
         yield from (_entries if start.startswith("[") else _lines)(text, name)
     except UnicodeDecodeError as error:
@@ -82,14 +72,14 @@ def _value_of(line: str, number: int, name: str) -> Any:
     try:
         return orjson.loads(line)
     except ValueError:
-        # half of a surrogate pair, say, which the faster library refuses
+        # the faster library refuses half of a surrogate pair, for example
         try:
             return json.loads(line)
         except ValueError as error:
-            whole = " (a list of objects is read as well, and must begin with [)"
+            list_hint = ", or a list of objects between [ and ]"
             raise StudyError(
                 f"{name}: line {number} is not JSON ({first_line(error)}); write one object a line"
-                f"{whole if number == 1 else ''}"
+                f"{list_hint if number == 1 else ''}"
             ) from error
 
 
@@ -98,13 +88,14 @@ def _value_of(line: str, number: int, name: str) -> Any:
 
 def _entries(text: io.TextIOWrapper, name: str) -> Iterator[JsonValue]:
     """What stands between [ and ], entry by entry."""
-    window = _Window(text)
+    window = _JsonWindow(text)
     window.take("[")
     number = 0
     while not window.take("]"):
         if number and not window.take(","):
             raise StudyError(
-                f"{name}: the list breaks off after entry {number}; export the file again"
+                f"{name}: the list stops after entry {number}, without a comma or a ]; export the file "
+                f"again"
             )
         number += 1
         try:
@@ -116,31 +107,31 @@ def _entries(text: io.TextIOWrapper, name: str) -> Iterator[JsonValue]:
             ) from error
     if not window.is_at_end():
         raise StudyError(
-            f"{name}: goes on after the list that it begins with; write one list, or one object a line"
+            f"{name}: there is text after the end of the list; write one list, or one object a line"
         )
 
 
-class _Window:
+class _JsonWindow:
     """The part of a text that is being read: it grows until the next value is whole."""
 
-    def __init__(self, text: io.TextIOWrapper) -> None:
-        self._text = text
+    def __init__(self, file: io.TextIOWrapper) -> None:
+        self._file = file
         self._decoder = json.JSONDecoder()
-        self._held = ""
+        self._text_ahead = ""
         self._place = 0
 
     def take(self, character: str) -> bool:
         """Pass over space and, where it comes next, the character."""
-        taken = not self.is_at_end() and self._held[self._place] == character
-        self._place += taken
-        return taken
+        is_next = not self.is_at_end() and self._text_ahead[self._place] == character
+        self._place += is_next
+        return is_next
 
     def is_at_end(self) -> bool:
         """Pass over space; whether nothing follows it."""
         while True:
-            while self._place < len(self._held) and self._held[self._place] in _SPACE:
+            while self._place < len(self._text_ahead) and self._text_ahead[self._place] in _SPACE:
                 self._place += 1
-            if self._place < len(self._held):
+            if self._place < len(self._text_ahead):
                 return False
             if not self._grow():
                 return True
@@ -150,19 +141,19 @@ class _Window:
         self.is_at_end()
         while True:
             try:
-                value, end = self._decoder.raw_decode(self._held, self._place)
+                value, end = self._decoder.raw_decode(self._text_ahead, self._place)
             except json.JSONDecodeError:
                 if self._grow():
                     continue
                 raise
             # a number at the very end may go on
-            if end < len(self._held) or not self._grow():
+            if end < len(self._text_ahead) or not self._grow():
                 self._place = end
                 return value
 
     def _grow(self) -> bool:
-        """Read on, twice as much as is held; False at the end."""
-        held = self._held[self._place :]
-        more = self._text.read(max(_CHUNK, len(held)))
-        self._held, self._place = held + more, 0
-        return bool(more)
+        """Read as much again as is waiting; False at the end."""
+        waiting = self._text_ahead[self._place :]
+        chunk = self._file.read(max(_CHUNK, len(waiting)))
+        self._text_ahead, self._place = waiting + chunk, 0
+        return bool(chunk)

@@ -12,8 +12,8 @@ DECIMALS = 3
 """Places after the point at which scores are compared."""
 
 
-class Place(NamedTuple):
-    """A model of a leaderboard; its rank is 1 + the number of models that score higher."""
+class LeaderboardPlace(NamedTuple):
+    """A model on a leaderboard; its rank is 1 + the number of models that score higher."""
 
     rank: int
     model: str
@@ -21,52 +21,57 @@ class Place(NamedTuple):
 
 
 class Leaderboard(NamedTuple):
-    """The models of a leaderboard, the best first. `source` is its file, for messages."""
+    """The models on a leaderboard, the best first; `source` is its file, for messages."""
 
     name: str
     source: str
-    places: Sequence[Place]
+    places: Sequence[LeaderboardPlace]
 
 
 NONE = Leaderboard("", "", ())
-"""Of a task that has none."""
+"""The leaderboard of a task that has none."""
 
 
 def read_leaderboard(path: str) -> Leaderboard:
-    """A file with the columns `model` and `score` (a share of 1).
+    """A leaderboard from a file with the columns `model` and `score` (a share of 1).
 
-    What is printed as its name is the column `leaderboard`, or the file's name where there is none.
+    Its printed name is the column `leaderboard`, or the file's name where there is no such column.
 
     Raises:
-        StudyError: the file cannot be read, or a line has no model, or no score from 0 to 1.
+        StudyError: the file cannot be read, or a row has no model, no score from 0 to 1, or a model that
+            an earlier row has.
     """
     rows = texts.read_table(path, ("model", "score"))
     scores: dict[str, float] = {}
     for number, row in enumerate(rows, start=2):
-        model, score = row.get("model", "").strip(), _share(row.get("score", ""))
+        model, score = row.get("model", "").strip(), _score(row.get("score", ""))
         if not model or score is None:
             raise StudyError(
-                f"{path}: line {number} needs a `model` and its `score` as a share of 1; correct it, or "
-                f"remove the line"
+                f"{path}: row {number} needs a `model` and a `score` from 0 to 1 (a share, not a "
+                f"percentage); correct or delete the row"
             )
         if model in scores:
-            raise StudyError(f"{path}: line {number} has {model!r} again; remove one of the lines")
+            raise StudyError(
+                f"{path}: row {number} has the model {model!r} again; delete one of the rows"
+            )
         scores[model] = score
     name = rows[0].get("leaderboard", "").strip() if rows else ""
     return rank_models(name or Path(path).stem.replace("_", " "), path, scores)
 
 
 def rank_models(name: str, source: str, scores: dict[str, float]) -> Leaderboard:
-    """The leaderboard of some models' scores; those that score alike keep their order."""
-    rounded = [round(score, DECIMALS) for score in scores.values()]
+    """The leaderboard of some models' scores; models with equal scores keep their order."""
+    rounded_scores = [round(score, DECIMALS) for score in scores.values()]
     places = [
-        Place(1 + sum(other > round(score, DECIMALS) for other in rounded), model, score)
+        LeaderboardPlace(
+            1 + sum(other > round(score, DECIMALS) for other in rounded_scores), model, score
+        )
         for model, score in scores.items()
     ]
     return Leaderboard(name, source, sorted(places, key=lambda place: place.rank))
 
 
-def _share(text: str) -> float | None:
+def _score(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:

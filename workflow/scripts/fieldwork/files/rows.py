@@ -1,9 +1,9 @@
-"""Rows of files that people make or export, under the numbers a person sees; a cell as text."""
+"""Rows of files that people make or export, with the numbers that a person sees; a cell as text."""
 
 from typing import Any, NamedTuple
 
 
-class Row(NamedTuple):
+class SheetRow(NamedTuple):
     """A row and its number in the file, counted from 1."""
 
     number: int
@@ -11,12 +11,12 @@ class Row(NamedTuple):
 
 
 def is_empty(cell: Any) -> bool:
-    """Whether a cell holds nothing but spaces."""
+    """Whether a cell holds nothing, or only spaces."""
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
 def cell_text(cell: Any) -> str:
-    """A cell as a person sees it: no value is an empty text, and 3.0 is 3."""
+    """A cell as a person sees it: an empty text where there is no value, and 3 for 3.0."""
     if cell is None or cell != cell:  # not a number, which is equal to nothing
         return ""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

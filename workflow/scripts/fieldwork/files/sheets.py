@@ -1,8 +1,8 @@
 """Files of rows under a header, whatever tool wrote them: CSV, TSV, Excel, Parquet and JSON.
 
-The header is the first row that is not empty. Promises that a row keeps the place a person sees, that
-empty rows are left out, that a row is never longer than the header, and that no message quotes a cell.
-CSV, TSV, Parquet and JSON are streamed; Excel is held whole.
+The header is the first row that is not empty. Promises that a row keeps the number that a person sees,
+that empty rows are left out, that a row is never longer than the header, and that no message quotes a
+cell. CSV, TSV, Parquet and JSON are streamed; an Excel file is held in memory.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,63 +13,63 @@ from typing import Any, NamedTuple
 from fieldwork import streams, tables
 from fieldwork.errors import StudyError
 from fieldwork.files import delimited, json_values, workbooks
-from fieldwork.files.rows import Row, is_empty
+from fieldwork.files.rows import SheetRow, is_empty
 
 _TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _GZIP = ".gz"
 
 
 class Sheet(NamedTuple):
-    """A file's rows, each with as many cells as the header; `header_row` names it in messages."""
+    """A file's rows, each with as many cells as the header, which is the file's row `header_row`."""
 
     path: Path
     header: tuple[str, ...]
-    rows: Iterable[Row]
+    rows: Iterable[SheetRow]
     header_row: int = 1
 
 
 class Record(NamedTuple):
-    """A row by the names of its columns, and its place in the file: `row 3`, `line 3` or `entry 3`."""
+    """A row by the names of its columns, and where it is in the file: `row 3`, `line 3` or `entry 3`."""
 
     place: str
     fields: dict[str, Any]
 
 
 def ending(path: Path) -> str:
-    """What tells the kind of a file, in lower case: `.csv` or `.csv.gz`."""
+    """The ending that says what kind a file is, in lower case: `.csv` or `.csv.gz`."""
     last = path.suffix.lower()
     return f"{Path(path.stem).suffix.lower()}{last}" if last == _GZIP else last
 
 
 def read_sheet(path: Path) -> Sheet:
-    """A file of cells; its rows can be gone through once, and are read as they are asked for.
+    """A file of cells; its rows are read lazily and can be iterated once.
 
     Raises:
-        StudyError: the file is of another kind, unreadable or empty, and while its rows are read, that
-            a row is longer than the header.
+        StudyError: the file is of another kind, unreadable or empty; while rows are iterated, a row is
+            longer than the header.
     """
     reader = _readers().get(ending(path))
     if reader is None:
         raise StudyError(
-            f"{path}: is none of {', '.join(_readers())}; save it as one of these kinds"
+            f"{path}: this kind of file is not read; save it as one of {', '.join(_readers())}"
         )
     records = (row for row in reader(path) if _without_tail(row.cells))
     first = next(records, None)
     if first is None:
-        raise StudyError(f"{path}: the file is empty; put rows there, or remove it")
+        raise StudyError(f"{path}: the file is empty; write rows into it, or delete it")
     header = tuple(str(cell).strip() for cell in _without_tail(first.cells))
     sheet = Sheet(path, header, (), first.number)
-    return sheet._replace(rows=(_fitted(row, sheet) for row in records))
+    return sheet._replace(rows=(_fit_to_header(row, sheet) for row in records))
 
 
 def stream_records(path: Path) -> Iterator[Record]:
     """The rows of a file of any kind by the names of their columns.
 
-    A cell of CSV is text and one of Excel is what the workbook holds; of Parquet and JSON, cells may be
+    A cell of CSV is text, and one of Excel is what the workbook holds. Cells of Parquet and JSON may be
     lists and objects. Rows of JSON may have different keys.
 
     Raises:
-        StudyError: as `read_sheet`; or a name stands twice in the header, or a line of JSON is no object.
+        StudyError: as `read_sheet`; or the header has a name twice, or a JSON value is not an object.
     """
     kind = ending(path)
     if is_json(path):
@@ -78,12 +78,14 @@ def stream_records(path: Path) -> Iterator[Record]:
         values = enumerate(streams.stream_values(path), start=1)
         return (Record(f"row {number}", fields) for number, fields in values)
     if kind not in _readers():
-        raise StudyError(f"{path}: is none of {', '.join(kinds())}; save it as one of these kinds")
+        raise StudyError(
+            f"{path}: this kind of file is not read; save it as one of {', '.join(kinds())}"
+        )
     return _named_rows(read_sheet(path))
 
 
 def column_names(path: Path) -> list[str]:
-    """The columns of a file, also of one without rows; of JSON those of its first row.
+    """The columns of a file, even without rows; of a JSON file those of its first row.
 
     Raises:
         StudyError: as `read_sheet`.
@@ -94,7 +96,7 @@ def column_names(path: Path) -> list[str]:
 
 
 def kinds() -> tuple[str, ...]:
-    """Endings of the files that `stream_records` reads; those of text may be followed by .gz."""
+    """Endings of the files that `stream_records` reads; .gz may follow those of text files."""
     return (".csv", ".tsv", ".xlsx", ".parquet", *json_values.ENDINGS)
 
 
@@ -104,22 +106,23 @@ def is_readable(path: Path) -> bool:
 
 
 def is_json(path: Path) -> bool:
-    """Whether a file is one of JSON by its ending."""
+    """Whether a file is JSON by its ending."""
     return ending(path).removesuffix(_GZIP) in json_values.ENDINGS
 
 
 def _objects(path: Path) -> Iterator[Record]:
     for place, value in json_values.stream_values(path):
         if not isinstance(value, dict):
-            raise StudyError(f"{path}: {place} is not an object; write one object for each row")
+            raise StudyError(f"{path}: {place} is not a JSON object; write one object for each row")
         yield Record(place, value)
 
 
 def _named_rows(sheet: Sheet) -> Iterator[Record]:
-    repeated = [name for name in sheet.header if name and sheet.header.count(name) > 1]
-    if repeated:
+    repeats = [name for name in sheet.header if name and sheet.header.count(name) > 1]
+    if repeats:
         raise StudyError(
-            f"{sheet.path}: row {sheet.header_row} has the column {repeated[0]!r} twice; rename one"
+            f"{sheet.path}: row {sheet.header_row}, the header, names the column {repeats[0]!r} twice; "
+            f"rename one of them"
         )
     for row in sheet.rows:
         yield Record(f"row {row.number}", dict(zip(sheet.header, row.cells, strict=True)))
@@ -133,31 +136,31 @@ def _without_tail(cells: Sequence[Any]) -> Sequence[Any]:
     return cells[:length]
 
 
-def _fitted(row: Row, sheet: Sheet) -> Row:
+def _fit_to_header(row: SheetRow, sheet: Sheet) -> SheetRow:
     width = len(sheet.header)
     if len(row.cells) > width and len(_without_tail(row.cells)) > width:
-        quotes = "put a text that holds a separator in quotes, "
+        quotes = "put texts that contain a separator in quotes, "
         raise StudyError(
             f"{sheet.path}: row {row.number} has more cells than the header in row "
-            f"{sheet.header_row}: {quotes if ending(sheet.path) in _TEXT else ''}delete rows above the "
-            f"names of the columns, and name every column"
+            f"{sheet.header_row}; {quotes if ending(sheet.path) in _TEXT else ''}delete rows above the "
+            f"header, and name every column"
         )
-    return Row(row.number, (*row.cells, *[""] * width)[:width])
+    return SheetRow(row.number, (*row.cells, *[""] * width)[:width])
 
 
-def _parquet_rows(path: Path) -> Iterator[Row]:
+def _parquet_rows(path: Path) -> Iterator[SheetRow]:
     table = tables.read_arrow(path)
     names = table.schema.names
-    yield Row(1, tuple(names))
+    yield SheetRow(1, tuple(names))
     for number, record in enumerate(table.to_pylist(), start=2):
-        yield Row(number, tuple(record[name] for name in names))
+        yield SheetRow(number, tuple(record[name] for name in names))
 
 
-def _tab_rows(path: Path) -> Iterator[Row]:
+def _tab_rows(path: Path) -> Iterator[SheetRow]:
     return delimited.stream_rows(path, "\t")
 
 
-def _readers() -> dict[str, Callable[[Path], Iterator[Row]]]:
+def _readers() -> dict[str, Callable[[Path], Iterator[SheetRow]]]:
     return {
         ".csv": delimited.stream_rows,
         ".tsv": _tab_rows,

@@ -1,7 +1,7 @@
-"""Excel workbooks: the cells of the one sheet that has some.
+"""Excel workbooks: the cells of the one sheet that has any.
 
-Promises that a cell is what the workbook holds there, under the row number that Excel shows, and that a
-formula which nothing ever worked out is refused rather than read as an empty cell.
+Promises that a cell is what the workbook holds, under the row number that Excel shows. A formula without
+a computed value is refused rather than read as an empty cell.
 """
 
 import re
@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fieldwork.errors import StudyError, first_line
-from fieldwork.files.rows import Row, is_empty
+from fieldwork.files.rows import SheetRow, is_empty
 
 
-def stream_rows(path: Path) -> Iterator[Row]:
+def stream_rows(path: Path) -> Iterator[SheetRow]:
     """The rows of a workbook.
 
     Raises:
-        StudyError: it cannot be read, has several sheets, or a formula without a value.
+        StudyError: it cannot be read, has several sheets with cells, or a formula without a value.
     """
     rows = _cells_of(path, of_formulas=False)
     if _holds_formulas(path):
@@ -25,9 +25,9 @@ def stream_rows(path: Path) -> Iterator[Row]:
     return iter(rows)
 
 
-def _cells_of(path: Path, *, of_formulas: bool) -> list[Row]:
-    """The rows of a workbook's one sheet; a cell with a formula as its value, or as the formula."""
-    import pandas as pd  # half a second, which only a study with a workbook pays
+def _cells_of(path: Path, *, of_formulas: bool) -> list[SheetRow]:
+    """The rows of a workbook's one sheet; `of_formulas` gives a formula itself and not its value."""
+    import pandas as pd  # takes half a second, which only a study with a workbook needs
 
     try:
         sheets = pd.read_excel(
@@ -41,35 +41,36 @@ def _cells_of(path: Path, *, of_formulas: bool) -> list[Row]:
         )
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise StudyError(
-            f"{path}: not a readable Excel workbook ({first_line(error)}); save it as .xlsx without "
-            f"a password, or as CSV"
+            f"{path}: cannot be read as an Excel workbook ({first_line(error)}); save it as .xlsx "
+            f"without a password, or as CSV"
         ) from error
-    filled = {str(name): frame for name, frame in sheets.items() if not frame.empty}
-    if len(filled) > 1:
+    sheets_with_cells = {str(name): frame for name, frame in sheets.items() if not frame.empty}
+    if len(sheets_with_cells) > 1:
         raise StudyError(
-            f"{path}: has {len(filled)} sheets; save the one that is meant as a file of its own"
+            f"{path}: has {len(sheets_with_cells)} sheets with cells; save the one you mean as a file of "
+            f"its own"
         )
-    frames = list(filled.values())
+    frames = list(sheets_with_cells.values())
     cells = frames[0].itertuples(index=False, name=None) if frames else iter(())
-    return [Row(number, tuple(row)) for number, row in enumerate(cells, start=1)]
+    return [SheetRow(number, tuple(row)) for number, row in enumerate(cells, start=1)]
 
 
 def _holds_formulas(path: Path) -> bool:
-    """Whether a workbook must be read for them: few are, and it takes as long as its values."""
+    """Whether any sheet has a formula: few do, and reading formulas takes as long as reading values."""
     with zipfile.ZipFile(path) as archive:
         sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
         return any(re.search(rb"<f[ />]", archive.read(name)) for name in sheets)
 
 
-def _refuse_no_value(values: Sequence[Row], formulas: Sequence[Row], path: Path) -> None:
-    """Tools that write a text with = in front make it a formula that nothing ever worked out."""
-    there = {row.number: row.cells for row in values}
+def _refuse_no_value(values: Sequence[SheetRow], formulas: Sequence[SheetRow], path: Path) -> None:
+    """Refuse formulas without a value: some tools write a text that begins with = as a formula."""
+    cells_by_row = {row.number: row.cells for row in values}
     for row in formulas:
-        cells = there.get(row.number, ())
+        cells = cells_by_row.get(row.number, ())
         for n, cell in enumerate(row.cells):
             is_formula = isinstance(cell, str) and cell.startswith("=")
             if is_formula and (n >= len(cells) or is_empty(cells[n])):
                 raise StudyError(
-                    f"{path}: row {row.number}, column {n + 1} begins with = and is a formula without "
-                    f"a value; save the sheet as CSV, or this cell as text"
+                    f"{path}: row {row.number}, column {n + 1} holds a formula without a computed value "
+                    f"(it begins with =); save the sheet as CSV, or format this cell as text"
                 )

@@ -6,7 +6,7 @@ from fieldwork.generation.ledger import Entry
 from fieldwork.generation.pricing import cost_usd
 from fieldwork.generation.providers.base import Reply
 from fieldwork.generation.sender import Sender
-from fieldwork.masking import MASKED
+from fieldwork.masking import MASK_TEXT
 from fieldwork.records.generation import Request, Response
 
 
@@ -59,5 +59,5 @@ def response_of(
         entry.request_id,
         sender.provider.sends_temperature,
         price.as_of.isoformat() if price is not None else None,
-        [*reply.defects, *(["secret"] if MASKED.encode() in entry.raw else [])],
+        [*reply.defects, *(["secret"] if MASK_TEXT.encode() in entry.raw else [])],
     )

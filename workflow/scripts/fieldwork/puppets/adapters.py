@@ -1,11 +1,11 @@
-"""How each public corpus is read: one SQL query a format, all with the same columns.
+"""How each public corpus is read: one SQL query for each format, all with the same columns.
 
-Owns the schemas of WildChat, LMSYS-Chat-1M and OASST2. Optional columns are looked for, not
-assumed, so a later release with a column more or less still reads. Text that is not valid UTF-8 (a
-lone surrogate, say) is read with `?` in its place rather than refused.
+Owns the schemas of WildChat, LMSYS-Chat-1M and OASST2. Optional columns are looked for, not assumed, so
+a later release with a column more or less can still be read. Text that is not valid UTF-8, such as a lone
+surrogate, is read with `?` in its place.
 
-A corpus is read twice: first without its texts (`slim`), then the texts of the conversations that are
-left (`full`). `SourceQuery.present` names those of the optional columns that the corpus has.
+A corpus is read twice: first without its texts (`slim`), then the texts of the conversations that pass
+the filters (`full`). `SourceQuery.present` names the optional columns that the corpus has.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,19 +14,19 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.puppets.files import (
-    Columns,
     Database,
-    Read,
-    columns_of,
+    FileGroup,
+    ParquetColumns,
+    all_files,
     count_rows,
-    files_of,
     parquet,
+    read_columns,
 )
 from fieldwork.puppets.parts import Fields, stored_bytes
 
-CHOSEN = "chosen"
+CHOSEN_ROWS = "chosen"
 SLIM_ROWS = "slim_rows"
-KEPT = {
+SLIM_COLUMNS = {
     "place": "VARCHAR",
     "known_id": "VARCHAR",
     "known_user": "VARCHAR",
@@ -35,21 +35,23 @@ KEPT = {
     "model": "VARCHAR",
     "n_user_turns": "BIGINT",
 }
-"""Columns of a conversation that need no text. Id and user are NULL where only the texts can name them;
-`place` tells about where the id will stand in their order."""
+"""Columns of a conversation that can be read without its texts, with their types.
+
+`known_id` and `known_user` are NULL where only the texts can give them. `place` is where the id will be,
+roughly, in the order of ids."""
 
 
 class SourceRead(NamedTuple):
     """What one query can read: a file, or all files where their columns differ.
 
     Attributes:
-        slim: query for `row_key, user_id, toxic, redacted, n_messages` and the columns `KEPT`. A user
-            whom only the texts can name is a row key.
+        slim: query for `row_key, user_id, toxic, redacted, n_messages` and `SLIM_COLUMNS`. A row key
+            stands for a user whom only the texts can give.
         full: query for `row_key, conversation_id, user_id, started_at, language, model,
-            n_user_turns, messages` of the rows in the table `CHOSEN`, which has their row keys and
-            what was `KEPT` of them.
-        quick: the same as `slim`, from `SLIM_ROWS`, which are `slim_fields` of the `file`.
-        file: None where there is no quick way.
+            n_user_turns, messages` of the rows in the table `CHOSEN_ROWS`, which has their row keys and
+            `SLIM_COLUMNS`.
+        quick: the same as `slim`, read from `SLIM_ROWS`, which holds the `slim_fields` of `file`.
+        file: None where there is no quick query.
     """
 
     slim: str
@@ -61,9 +63,9 @@ class SourceRead(NamedTuple):
 class SourceQuery(NamedTuple):
     """A corpus as SQL.
 
-    `reads` together are the corpus. `present` names the optional columns they fill, `n_rows` counts
-    the rows of the files (messages in OASST2, conversations elsewhere), and `text_bytes` tells how
-    large their texts are.
+    `reads` together are the corpus. `present` names the optional columns they fill. `n_rows` counts the
+    rows of the files (messages in OASST2, conversations elsewhere), and `text_bytes` the bytes of their
+    texts.
     """
 
     reads: tuple[SourceRead, ...]
@@ -72,12 +74,13 @@ class SourceQuery(NamedTuple):
     text_bytes: int
 
 
-class _Format(NamedTuple):
-    """What a format must have: columns (`a|b`: either of the two) and fields of its list column."""
+class _CorpusFormat(NamedTuple):
+    """What a format must have: columns (`a|b` is either of them), and a column with a list of "
+    "messages."""
 
-    required: tuple[str, ...]
-    turns: str | None
-    build: Callable[[Database, Sequence[Read], Columns], SourceQuery]
+    required_columns: tuple[str, ...]
+    list_column: str | None
+    build: Callable[[Database, Sequence[FileGroup], ParquetColumns], SourceQuery]
 
 
 def formats() -> tuple[str, ...]:
@@ -91,60 +94,64 @@ def open_source(database: Database, files: Sequence[Path], *, format: str) -> So
     Raises:
         StudyError: unknown format, or a file lacks columns the format needs.
     """
-    known = _registry()
-    if format not in known:
+    formats_by_name = _registry()
+    if format not in formats_by_name:
         raise StudyError(
-            f"`format: {format}` is not one of {', '.join(known)}; choose one of these"
+            f"`format: {format}` is unknown; choose one of {', '.join(formats_by_name)}"
         )
-    each = [columns_of(database, [file]) for file in files]
-    for file, columns in zip(files, each, strict=True):
-        missing = _missing(columns, known[format])
+    columns_by_file = [read_columns(database, [file]) for file in files]
+    for file, columns in zip(files, columns_by_file, strict=True):
+        missing = _missing(columns, formats_by_name[format])
         if missing:
             raise StudyError(
-                f"{file}: has no column {', '.join(missing)}, which `format: {format}` needs (there "
-                f"are {', '.join(columns.types) or 'none'}); set `format:` to the one the file is in, or "
-                f"give other files"
+                f"{file}: has no column {', '.join(missing)}, which `format: {format}` needs (its "
+                f"columns are {', '.join(columns.types) or 'none'}); correct `format`, or the `path` of "
+                f"the corpus"
             )
-    if len({columns.signature for columns in each}) == 1:
-        return known[format].build(
-            database, [Read((file,), number) for number, file in enumerate(files)], each[0]
+    if len({columns.signature for columns in columns_by_file}) == 1:
+        return formats_by_name[format].build(
+            database,
+            [FileGroup((file,), number) for number, file in enumerate(files)],
+            columns_by_file[0],
         )
-    # a column that one file lacks is there for the query that reads it with the others
-    return known[format].build(database, [Read(tuple(files), 0)], columns_of(database, files))
+    # one query over all files fills a column that a file lacks with NULL
+    return formats_by_name[format].build(
+        database, [FileGroup(tuple(files), 0)], read_columns(database, files)
+    )
 
 
-def _registry() -> dict[str, _Format]:
-    wildchat = _Format(("conversation_hash|conversation_id",), "conversation", _wildchat)
+def _registry() -> dict[str, _CorpusFormat]:
+    wildchat = _CorpusFormat(("conversation_hash|conversation_id",), "conversation", _wildchat)
     return {
         "wildchat": wildchat,
         "wildchat_4_8m": wildchat,
-        "lmsys": _Format(("conversation_id",), "conversation", _lmsys),
-        "oasst2": _Format(
+        "lmsys": _CorpusFormat(("conversation_id",), "conversation", _lmsys),
+        "oasst2": _CorpusFormat(
             ("message_id", "parent_id", "user_id", "text", "role", "message_tree_id"), None, _oasst2
         ),
     }
 
 
-def _missing(columns: Columns, wanted: _Format) -> list[str]:
+def _missing(columns: ParquetColumns, format: _CorpusFormat) -> list[str]:
     missing = [
         alternatives.replace("|", " or ")
-        for alternatives in wanted.required
+        for alternatives in format.required_columns
         if not any(columns.has(name) for name in alternatives.split("|"))
     ]
-    if wanted.turns is None:
+    if format.list_column is None:
         return missing
-    if not columns.has(wanted.turns):
-        return [*missing, wanted.turns]
+    if not columns.has(format.list_column):
+        return [*missing, format.list_column]
     return missing + [
-        f"{wanted.turns}.{field}"
+        f"{format.list_column}.{field}"
         for field in ("role", "content")
-        if not columns.has(wanted.turns, field)
+        if not columns.has(format.list_column, field)
     ]
 
 
-# Over what the row says, not where it stands, so that an id survives other rows and other files.
-# DuckDB works out what a query names twice for every row, needed or not. So this is named once, and
-# joins with `string_agg`, as `array_to_string` names its argument twice.
+# A hash of the row's content and not of its place, so that ids do not change with other rows or files.
+# DuckDB computes an expression that a query names twice for every row, needed or not. So this one is
+# named once, and joins with `string_agg`, because `array_to_string` names its argument twice.
 _FINGERPRINT = """sha256(concat_ws(chr(31),
     coalesce(known_user, ''), coalesce(epoch_us(started_at), 0), coalesce(list_aggregate(
         list_transform(messages, lambda m: concat(m.role, chr(31), m.content)),
@@ -161,31 +168,31 @@ def _coalesce(parts: Sequence[str], *, kind: str) -> str:
     return f"coalesce({', '.join([*parts, f'NULL::{kind}'])})"
 
 
-def _optional(columns: Columns, name: str, kind: str) -> str:
+def _optional(columns: ParquetColumns, name: str, kind: str) -> str:
     return f"{name}::{kind}" if columns.has(name) else f"NULL::{kind}"
 
 
-def _any_turn(columns: Columns, column: str, field: str) -> list[str]:
+def _any_turn(columns: ParquetColumns, column: str, field: str) -> list[str]:
     """SQL that is true where any element of a list column has the flag set."""
     if not columns.has(column, field):
         return []
     return [f"len(list_filter({column}, lambda t: coalesce(t.{field}, false))) > 0"]
 
 
-def _flag(columns: Columns, name: str) -> list[str]:
+def _flag(columns: ParquetColumns, name: str) -> list[str]:
     whole = [f"{name}::BOOLEAN"] if columns.has(name) else []
     return whole + _any_turn(columns, "conversation", name)
 
 
-def _present(columns: Columns, **found: object) -> frozenset[str]:
-    named = {name for name in ("language", "model") if columns.has(name)}
-    return frozenset(named | {name for name, parts in found.items() if parts})
+def _present(columns: ParquetColumns, **sources: object) -> frozenset[str]:
+    names = {name for name in ("language", "model") if columns.has(name)}
+    return frozenset(names | {name for name, parts in sources.items() if parts})
 
 
-class _Row(NamedTuple):
-    """How the common columns of a conversation come out of a row of the files, as SQL.
+class _ConversationFields(NamedTuple):
+    """SQL for the common columns of a conversation, over a row of the files.
 
-    `known_id` needs no text and may be NULL; then the id is `id_prefix` and a fingerprint.
+    `known_id` needs no text and may be NULL; then the id is `id_prefix` followed by a fingerprint.
     """
 
     known_id: str
@@ -194,60 +201,66 @@ class _Row(NamedTuple):
     started_at: str
     language: str
     model: str
-    toxic: str
-    redacted: str
+    is_toxic: str
+    is_redacted: str
 
 
 def slim_fields() -> Fields:
-    """What is read of a file at first: all that is used but the texts."""
+    """The columns and fields of a file that the first reading needs: all but the texts."""
     turn = ("role", "turn_identifier", "timestamp", "hashed_ip", "toxic", "redacted")
     ids = ("conversation_hash", "conversation_id", "hashed_ip", "timestamp")
-    said = ("language", "model", "toxic", "redacted")
-    nested = {"conversation": turn, "openai_moderation": ("flagged",)}
-    return nested | dict.fromkeys((*ids, *said), ())
+    labels = ("language", "model", "toxic", "redacted")
+    lists = {"conversation": turn, "openai_moderation": ("flagged",)}
+    return lists | dict.fromkeys((*ids, *labels), ())
 
 
 def _conversations(
-    database: Database, reads: Sequence[Read], row: _Row, present: frozenset[str]
+    database: Database,
+    groups: Sequence[FileGroup],
+    row: _ConversationFields,
+    present: frozenset[str],
 ) -> SourceQuery:
-    """Formats with a conversation a row, in a list of `role` and `content`."""
-    files = files_of(reads)
-    made = []
-    for read in reads:
-        slim = _slim_query(row, read, parquet(read.files))
-        quick = _slim_query(row, read, SLIM_ROWS)
-        file = read.files[0] if len(read.files) == 1 else None
-        made.append(SourceRead(slim, _full_query(read), quick, file))
+    """The query of a format with one conversation a row, as a list of `role` and `content`."""
+    files = all_files(groups)
+    source_reads = []
+    for group in groups:
+        slim = _slim_query(row, group, parquet(group.files))
+        quick = _slim_query(row, group, SLIM_ROWS)
+        file = group.files[0] if len(group.files) == 1 else None
+        source_reads.append(SourceRead(slim, _full_query(group), quick, file))
     n_bytes = sum(stored_bytes(file, "conversation", "content") for file in files)
-    return SourceQuery(tuple(made), present, count_rows(database, reads), n_bytes)
+    return SourceQuery(tuple(source_reads), present, count_rows(database, groups), n_bytes)
 
 
-def _slim_query(row: _Row, read: Read, rows: str) -> str:
-    named = ", ".join(f"{value} AS {name}" for name, value in row._asdict().items())
+def _slim_query(row: _ConversationFields, group: FileGroup, source: str) -> str:
+    fields = ", ".join(f"{value} AS {name}" for name, value in row._asdict().items())
     return f"""
         SELECT row_key, coalesce(known_id, id_prefix) AS place, known_id, known_user,
             coalesce(known_user, sha256(known_id), row_key::VARCHAR) AS user_id,
-            started_at, language, model, toxic, redacted,
+            started_at, language, model, is_toxic AS toxic, is_redacted AS redacted,
             coalesce(len(list_filter(conversation, lambda t: lower(t.role) = 'user')), 0)
                 AS n_user_turns,
             coalesce(len(conversation), 0) AS n_messages
-        FROM (SELECT {read.row_key} AS row_key, conversation, {named} FROM {rows})"""
+        FROM (SELECT {group.row_key} AS row_key, conversation, {fields} FROM {source})"""
 
 
-def _full_query(read: Read) -> str:
-    # of the chosen only those of these files: the smaller side of a join is held in memory, and must not
-    # be the one with the texts
+def _full_query(group: FileGroup) -> str:
+    # only the chosen rows of these files: DuckDB holds the smaller side of a join in memory, and that
+    # must not be the side with the texts
     return f"""
         SELECT * EXCLUDE (known_user), coalesce(known_user, sha256(conversation_id)) AS user_id
         FROM (SELECT * EXCLUDE (place, known_id, n_messages), coalesce(known_id,
                 place || {_FINGERPRINT}[:if(place = '', 64, 16)]) AS conversation_id
-            FROM (SELECT {CHOSEN}.*, list_transform(conversation,
+            FROM (SELECT {CHOSEN_ROWS}.*, list_transform(conversation,
                     lambda t: {{'role': lower(t.role), 'content': t.content}}) AS messages
-                FROM {parquet(read.files)} JOIN (FROM {CHOSEN} WHERE {read.has("row_key")}) AS {CHOSEN}
-                ON row_key = {read.row_key}))"""
+                FROM {parquet(group.files)}
+                    JOIN (FROM {CHOSEN_ROWS} WHERE {group.has("row_key")}) AS {CHOSEN_ROWS}
+                ON row_key = {group.row_key}))"""
 
 
-def _wildchat(database: Database, reads: Sequence[Read], columns: Columns) -> SourceQuery:
+def _wildchat(
+    database: Database, groups: Sequence[FileGroup], columns: ParquetColumns
+) -> SourceQuery:
     users = ["nullif(hashed_ip::VARCHAR, '')"] if columns.has("hashed_ip") else []
     if columns.has("conversation", "hashed_ip"):
         users.append(
@@ -255,26 +268,26 @@ def _wildchat(database: Database, reads: Sequence[Read], columns: Columns) -> So
             "AND t.hashed_ip IS NOT NULL)[1].hashed_ip::VARCHAR"
         )
     starts = _wildchat_starts(columns)
-    toxic = _flag(columns, "toxic") or _any_turn(columns, "openai_moderation", "flagged")
-    redacted = _flag(columns, "redacted")
-    turned = columns.has("conversation", "turn_identifier")
-    turn = "conversation[1].turn_identifier::VARCHAR" if turned else "NULL::VARCHAR"
-    named = "conversation_hash" if columns.has("conversation_hash") else "conversation_id"
-    row = _Row(
-        known_id=f"{named}::VARCHAR || '-' || {turn}",
-        id_prefix=f"coalesce({named}::VARCHAR || '-', '')",
+    toxic_flags = _flag(columns, "toxic") or _any_turn(columns, "openai_moderation", "flagged")
+    redacted_flags = _flag(columns, "redacted")
+    has_turns = columns.has("conversation", "turn_identifier")
+    turn = "conversation[1].turn_identifier::VARCHAR" if has_turns else "NULL::VARCHAR"
+    hash_column = "conversation_hash" if columns.has("conversation_hash") else "conversation_id"
+    row = _ConversationFields(
+        known_id=f"{hash_column}::VARCHAR || '-' || {turn}",
+        id_prefix=f"coalesce({hash_column}::VARCHAR || '-', '')",
         known_user=_coalesce(users, kind="VARCHAR"),
         started_at=_coalesce(starts, kind="TIMESTAMPTZ"),
         language=_optional(columns, "language", "VARCHAR"),
         model=_optional(columns, "model", "VARCHAR"),
-        toxic=_coalesce(toxic, kind="BOOLEAN"),
-        redacted=_coalesce(redacted, kind="BOOLEAN"),
+        is_toxic=_coalesce(toxic_flags, kind="BOOLEAN"),
+        is_redacted=_coalesce(redacted_flags, kind="BOOLEAN"),
     )
-    present = _present(columns, started_at=starts, toxic=toxic, redacted=redacted)
-    return _conversations(database, reads, row, present)
+    present = _present(columns, started_at=starts, toxic=toxic_flags, redacted=redacted_flags)
+    return _conversations(database, groups, row, present)
 
 
-def _wildchat_starts(columns: Columns) -> list[str]:
+def _wildchat_starts(columns: ParquetColumns) -> list[str]:
     """The first turn's time; the conversation's own timestamp is the time of its last turn."""
     starts = []
     if columns.has("conversation", "timestamp"):
@@ -285,30 +298,34 @@ def _wildchat_starts(columns: Columns) -> list[str]:
     return starts
 
 
-def _lmsys(database: Database, reads: Sequence[Read], columns: Columns) -> SourceQuery:
-    """LMSYS-Chat-1M knows neither user nor date: each conversation is a user of its own."""
-    toxic = _any_turn(columns, "openai_moderation", "flagged")
-    redacted = _flag(columns, "redacted")
-    row = _Row(
+def _lmsys(database: Database, groups: Sequence[FileGroup], columns: ParquetColumns) -> SourceQuery:
+    """LMSYS-Chat-1M names neither user nor date, so each conversation counts as a user of its own."""
+    toxic_flags = _any_turn(columns, "openai_moderation", "flagged")
+    redacted_flags = _flag(columns, "redacted")
+    row = _ConversationFields(
         known_id="conversation_id::VARCHAR",
         id_prefix="''",
         known_user="NULL::VARCHAR",
         started_at="NULL::TIMESTAMPTZ",
         language=_optional(columns, "language", "VARCHAR"),
         model=_optional(columns, "model", "VARCHAR"),
-        toxic=_coalesce(toxic, kind="BOOLEAN"),
-        redacted=_coalesce(redacted, kind="BOOLEAN"),
+        is_toxic=_coalesce(toxic_flags, kind="BOOLEAN"),
+        is_redacted=_coalesce(redacted_flags, kind="BOOLEAN"),
     )
-    return _conversations(database, reads, row, _present(columns, toxic=toxic, redacted=redacted))
+    return _conversations(
+        database, groups, row, _present(columns, toxic=toxic_flags, redacted=redacted_flags)
+    )
 
 
-def _oasst2(database: Database, reads: Sequence[Read], columns: Columns) -> SourceQuery:
+def _oasst2(
+    database: Database, groups: Sequence[FileGroup], columns: ParquetColumns
+) -> SourceQuery:
     """One conversation a tree: from the root, the best-ranked reply at each level.
 
-    Deleted messages are left out, and with them whatever answered them. The user is the root's.
+    Deleted messages are left out, and so are all replies to them. The user is the author of the root.
     """
-    created = columns.has("created_date")
-    instant = _instant("created_date", columns.types["created_date"]) if created else "NULL"
+    has_date = columns.has("created_date")
+    instant = _instant("created_date", columns.types["created_date"]) if has_date else "NULL"
     database.execute(f"""
         CREATE OR REPLACE TABLE oasst2_messages AS
         SELECT message_tree_id::VARCHAR AS tree, message_id::VARCHAR AS id,
@@ -319,14 +336,18 @@ def _oasst2(database: Database, reads: Sequence[Read], columns: Columns) -> Sour
                {_optional(columns, "rank", "DOUBLE")} AS place,
                {_optional(columns, "model_name", "VARCHAR")} AS model,
                coalesce({_optional(columns, "deleted", "BOOLEAN")}, false) AS deleted
-        FROM {parquet(files_of(reads))}
+        FROM {parquet(all_files(groups))}
         QUALIFY row_number() OVER (PARTITION BY id ORDER BY tree, parent, content) = 1""")
     database.execute(_OASST2_TREES)
-    named = (("lang", "language"), ("model_name", "model"), ("created_date", "started_at"))
-    present = frozenset(common for column, common in named if columns.has(column))
-    n_bytes = sum(stored_bytes(file, "text", "") for file in files_of(reads))
+    optional_columns = (
+        ("lang", "language"),
+        ("model_name", "model"),
+        ("created_date", "started_at"),
+    )
+    present = frozenset(common for column, common in optional_columns if columns.has(column))
+    n_bytes = sum(stored_bytes(file, "text", "") for file in all_files(groups))
     read = SourceRead(_OASST2_SLIM, _OASST2_FULL)
-    return SourceQuery((read,), present, count_rows(database, reads), n_bytes)
+    return SourceQuery((read,), present, count_rows(database, groups), n_bytes)
 
 
 _OASST2_SLIM = """
@@ -335,7 +356,7 @@ _OASST2_SLIM = """
     FROM oasst2_trees"""
 _OASST2_FULL = f"""
     SELECT row_key, conversation_id, user_id, started_at, language, model, n_user_turns, messages
-    FROM oasst2_trees WHERE row_key IN (SELECT row_key FROM {CHOSEN})"""
+    FROM oasst2_trees WHERE row_key IN (SELECT row_key FROM {CHOSEN_ROWS})"""
 
 
 _OASST2_TREES = """
@@ -348,7 +369,7 @@ _OASST2_TREES = """
         WHERE parent IS NULL AND id = tree AND NOT deleted
         UNION ALL
         SELECT best.id, path.tree, depth + 1 FROM path JOIN best ON best.parent = path.id
-    ), told AS (
+    ), conversation AS (
         SELECT path.tree,
             arg_min(user_id, depth) AS user_id,
             arg_min(created, depth) AS started_at,
@@ -362,4 +383,4 @@ _OASST2_TREES = """
         NULL::BOOLEAN AS toxic, NULL::BOOLEAN AS redacted, messages,
         coalesce(len(list_filter(messages, lambda m: m.role = 'user')), 0) AS n_user_turns
     FROM (SELECT DISTINCT tree FROM oasst2_messages) AS trees
-    LEFT JOIN told ON told.tree = trees.tree"""
+    LEFT JOIN conversation ON conversation.tree = trees.tree"""

@@ -70,7 +70,7 @@ def _relevant_histories(materials: Materials) -> list[Context]:
         dict(zip(questions, vectors, strict=True)),
         streams.read_blocks(materials.files["vectors"]),
         k=n_puppets * settings.conversations,
-        among={i for user in puppets for i in users[user]} if puppets else None,
+        candidates={i for user in puppets for i in users[user]} if puppets else None,
         threads=encoder.settings.threads,
     )
     draws = contexts.draw_relevant(

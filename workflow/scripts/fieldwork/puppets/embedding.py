@@ -1,4 +1,4 @@
-"""Which text of a conversation stands for it in the vector space, and the embedding of one shard."""
+"""The text of a conversation that is embedded, and the embedding of one shard."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -30,14 +30,14 @@ def embed(
     stores: Path,
     report: Callable[[int], None],
 ) -> Iterator[KeyedBlock]:
-    """The vectors of a shard, batch by batch; what a store holds already is not computed.
+    """The vectors of a shard, batch by batch; vectors in a store are not computed again.
 
     Args:
-        stores: folder of the stores, `00.sqlite` and on.
-        report: told how many texts are done.
+        stores: folder of the stores, `00.sqlite` and so on.
+        report: called with the number of texts that are done.
     """
     for rows in batches:
         ids, texts = [row.conversation_id for row in rows], [row.text for row in rows]
         files = [stores / f"{store_of(i):02d}.sqlite" for i in ids]
-        found = encoder.encode_into(texts, files, report)
-        yield KeyedBlock(ids, [text_key(text) for text in texts], found)
+        vectors = encoder.encode_into(texts, files, report)
+        yield KeyedBlock(ids, [text_key(text) for text in texts], vectors)

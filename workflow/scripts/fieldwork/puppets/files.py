@@ -1,6 +1,6 @@
-"""The files of a corpus as DuckDB sees them: which columns they have, and how a query names them.
+"""The files of a corpus as DuckDB reads them: their columns, and how a query names them.
 
-Owns the place of a row, by which a second reading of the files is joined to the first.
+Owns the row key, which joins a second reading of the files to the first.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Database(Protocol):
-    """What is used of a connection from `tables.open_database`."""
+    """The methods of a connection from `tables.open_database` that this wing uses."""
 
     def execute(self, query: str, /) -> Any:
         """Run a statement."""
@@ -27,24 +27,24 @@ class Database(Protocol):
         """Another connection to the same tables, for another thread."""
 
 
-class Read(NamedTuple):
-    """Files that one query reads; `first` is the number of the first among all of them."""
+class FileGroup(NamedTuple):
+    """Files that one query reads; `first` is the number of its first file among all files."""
 
     files: tuple[Path, ...]
     first: int
 
     @property
     def row_key(self) -> str:
-        """The position in all files: it joins the second pass over them to the first."""
+        """SQL for the position of a row in all files, which joins the second reading to the first."""
         return f"((file_index::BIGINT + {self.first:d}) << 40) | file_row_number::BIGINT"
 
     def has(self, row_key: str) -> str:
-        """SQL that is true of a row key of these files."""
+        """SQL that is true for a row key of these files."""
         return f"{row_key} >> 40 BETWEEN {self.first:d} AND {self.first + len(self.files) - 1:d}"
 
 
-class Columns(NamedTuple):
-    """Columns of the files, the fields of those that are lists of structs, and all types in full."""
+class ParquetColumns(NamedTuple):
+    """Types of the columns, fields of those that are lists of structs, and all names with full types."""
 
     types: dict[str, str]
     fields: dict[str, dict[str, str]]
@@ -63,16 +63,16 @@ def literal(value: str) -> str:
 
 
 def parquet(files: Sequence[Path]) -> str:
-    """What a query reads the files from."""
+    """The table function that reads the files in a query."""
     paths = ", ".join(literal(str(file)) for file in files)
     return f"read_parquet([{paths}], union_by_name = true, utf8_validation = 'replace')"
 
 
-def columns_of(database: Database, files: Sequence[Path]) -> Columns:
-    """The columns of the files together."""
+def read_columns(database: Database, files: Sequence[Path]) -> ParquetColumns:
+    """The columns that the files have together."""
     relation = database.sql(f"SELECT * FROM {parquet(files)} LIMIT 0")
     types = dict(zip(relation.columns, relation.types, strict=True))
-    return Columns(
+    return ParquetColumns(
         {name: str(kind.id) for name, kind in types.items()},
         {name: _element_fields(kind) for name, kind in types.items()},
         tuple(sorted(f"{name} {kind}" for name, kind in types.items())),
@@ -88,13 +88,13 @@ def _element_fields(kind: Any) -> dict[str, str]:
     )
 
 
-def files_of(reads: Sequence[Read]) -> list[Path]:
+def all_files(groups: Sequence[FileGroup]) -> list[Path]:
     """All files, in order."""
-    return [file for read in reads for file in read.files]
+    return [file for group in groups for file in group.files]
 
 
-def count_rows(database: Database, reads: Sequence[Read]) -> int:
+def count_rows(database: Database, groups: Sequence[FileGroup]) -> int:
     """Rows of all files."""
     return int(
-        database.execute(f"SELECT count(*) FROM {parquet(files_of(reads))}").fetchall()[0][0]
+        database.execute(f"SELECT count(*) FROM {parquet(all_files(groups))}").fetchall()[0][0]
     )

@@ -1,6 +1,6 @@
-"""Which conversations of a corpus are kept: the filters of the config as steps of SQL.
+"""Which conversations of a corpus are kept: the filters of the config as steps in SQL.
 
-Owns what a filter asks of a row and how a step is named in the funnel.
+Owns the condition that each filter puts on a row, and its name in the funnel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ NOT_IN_CORPUS = "not in this corpus"
 class Filters:
     """Which conversations to keep; every default but the first keeps all of them.
 
-    A filter on a column that the corpus lacks keeps all rows and says so in the funnel. Where the
-    corpus has the column, a row without a language, model or date does not pass a filter on it, and
-    a row without a verdict counts as neither toxic nor redacted.
+    A filter on a column that the corpus lacks keeps all rows, and the funnel says so. Where the corpus
+    has the column, a row without a language, model or date does not pass a filter on it. A row without a
+    verdict counts as neither toxic nor redacted.
     """
 
     min_user_turns: int = 5
@@ -44,22 +44,22 @@ def filters_from(settings: Mapping[str, Any]) -> Filters:
     return Filters(**values)
 
 
-class Step(NamedTuple):
-    """One filter: its name and value in the config, and the SQL that a row must satisfy."""
+class FilterStep(NamedTuple):
+    """One filter: its name and value in the config, and the SQL condition on a row."""
 
     name: str
     setting: str
     passes: str
 
 
-def filter_steps(filters: Filters, present: frozenset[str]) -> list[Step]:
-    """The filters that need no text; of a column that is not `present` they keep all rows.
+def filter_steps(filters: Filters, present: frozenset[str]) -> list[FilterStep]:
+    """The filters that need no text; a filter on a column that is not `present` keeps all rows.
 
     Raises:
-        StudyError: a date that is none.
+        StudyError: a date is invalid.
     """
     return [
-        Step(
+        FilterStep(
             "min_user_turns",
             str(filters.min_user_turns),
             f"n_user_turns >= {filters.min_user_turns:d}",
@@ -73,50 +73,53 @@ def filter_steps(filters: Filters, present: frozenset[str]) -> list[Step]:
     ]
 
 
-def text_steps() -> list[Step]:
+def text_steps() -> list[FilterStep]:
     """The filters that need the texts."""
-    return [Step("readable", "always", "readable"), Step("distinct", "always", "copy = 1")]
+    return [
+        FilterStep("readable", "always", "readable"),
+        FilterStep("distinct", "always", "copy = 1"),
+    ]
 
 
-def _choice(name: str, wanted: Sequence[str], column: str, present: frozenset[str]) -> Step:
-    if not wanted:
-        return Step(name, "all", "true")
-    setting = ", ".join(wanted)
+def _choice(name: str, values: Sequence[str], column: str, present: frozenset[str]) -> FilterStep:
+    if not values:
+        return FilterStep(name, "all", "true")
+    setting = ", ".join(values)
     if column not in present:
-        return Step(name, f"{setting} ({NOT_IN_CORPUS})", "true")
+        return FilterStep(name, f"{setting} ({NOT_IN_CORPUS})", "true")
     if column == "model":
-        tests = [f"model GLOB {literal(pattern)}" for pattern in wanted]
+        tests = [f"model GLOB {literal(pattern)}" for pattern in values]
     else:
-        tests = [f"lower({column}) = lower({literal(value)})" for value in wanted]
-    return Step(name, setting, " OR ".join(tests))
+        tests = [f"lower({column}) = lower({literal(value)})" for value in values]
+    return FilterStep(name, setting, " OR ".join(tests))
 
 
-def _exclusion(name: str, wanted: bool, column: str, present: frozenset[str]) -> Step:
-    if not wanted:
-        return Step(name, "false", "true")
+def _exclusion(name: str, is_on: bool, column: str, present: frozenset[str]) -> FilterStep:
+    if not is_on:
+        return FilterStep(name, "false", "true")
     if column not in present:
-        return Step(name, f"true ({NOT_IN_CORPUS})", "true")
-    return Step(name, "true", f"NOT coalesce({column}, false)")
+        return FilterStep(name, f"true ({NOT_IN_CORPUS})", "true")
+    return FilterStep(name, "true", f"NOT coalesce({column}, false)")
 
 
-def _date(name: str, wanted: str | None, comparison: str, present: frozenset[str]) -> Step:
-    if wanted is None:
-        return Step(name, "all", "true")
+def _date(name: str, date: str | None, comparison: str, present: frozenset[str]) -> FilterStep:
+    if date is None:
+        return FilterStep(name, "all", "true")
     try:
-        instant = datetime.fromisoformat(wanted)
+        instant = datetime.fromisoformat(date)
     except ValueError as error:
         raise StudyError(
-            f"`{name}: {wanted}` is not a date; write it as 2023-04-09 or 2023-04-09T12:00:00Z"
+            f"`{name}: {date}` is not a date; write it as 2023-04-09 or 2023-04-09T12:00:00Z"
         ) from error
     if "started_at" not in present:
-        return Step(name, f"{wanted} ({NOT_IN_CORPUS})", "true")
+        return FilterStep(name, f"{date} ({NOT_IN_CORPUS})", "true")
     utc = instant.replace(tzinfo=instant.tzinfo or UTC).astimezone(UTC)
-    return Step(name, wanted, f"started_at {comparison} TIMESTAMPTZ {literal(utc.isoformat())}")
+    return FilterStep(name, date, f"started_at {comparison} TIMESTAMPTZ {literal(utc.isoformat())}")
 
 
-def ladder(steps: Sequence[Step]) -> str:
-    """SQL that counts the steps a row passes before the first that it does not."""
-    ladder = "\n".join(
+def count_passes(steps: Sequence[FilterStep]) -> str:
+    """SQL that counts the steps which a row passes before it fails one."""
+    count_passes = "\n".join(
         f"WHEN NOT coalesce({step.passes}, false) THEN {level}" for level, step in enumerate(steps)
     )
-    return f"CASE {ladder} ELSE {len(steps)} END"
+    return f"CASE {count_passes} ELSE {len(steps)} END"

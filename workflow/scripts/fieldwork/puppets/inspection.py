@@ -1,6 +1,6 @@
-"""What is in somebody's files of conversations and personas: for a person to look at, before a study.
+"""What is in files of conversations and personas: shown to a person before there is a study.
 
-The files are read as a study would read them, so that what is counted here is what a study would find.
+The files are read as a study reads them, so that the counts are those of the study.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,22 +12,22 @@ from typing import NamedTuple
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.files import json_values, texts
-from fieldwork.files.headers import column_called, listed
+from fieldwork.files.headers import find_column, name_list
 from fieldwork.files.sheets import is_json
 from fieldwork.files.sheets import stream_records as stream_rows
 from fieldwork.puppets.conversations.columns import find_layout
 from fieldwork.puppets.conversations.exports import conversation_files, stream_records
-from fieldwork.puppets.conversations.formats import MESSAGES, own_format, public_format
+from fieldwork.puppets.conversations.formats import MESSAGES, own_file_format, public_format
 from fieldwork.puppets.conversations.messages import MessageReader
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import NOT_IN_CORPUS, Filters
 from fieldwork.puppets.personas import distinct_texts
 from fieldwork.records.puppets import Conversation
 
-MOST_TURNS = 5
-"""The paper's fewest messages of a user, beyond which none is asked for."""
+MAX_TURNS = 5
+"""The paper's minimum of messages by a user; no study draft asks for more."""
 _SAMPLE = 200
-_PERSONA = (
+_PERSONA_NAMES = (
     "persona personatext description profile character beschreibung profil personenbeschreibung "
     "personnage portrait text"
 )
@@ -38,10 +38,10 @@ class CorpusGuess(NamedTuple):
 
     Attributes:
         format: the setting `format`.
-        columns: the setting `columns`; empty where the files differ, or have none to name.
-        n_conversations: with text by a user.
-        users: by the fewest messages of a user that a conversation must have, the users there are.
-        flags: of toxic and redacted, what the files say.
+        columns: the setting `columns`; empty where the files differ, or need none.
+        n_conversations: conversations with text by a user.
+        users: number of users by the minimum of messages that one of their conversations must have.
+        flags: those of `exclude_toxic` and `exclude_redacted` that the files have a column for.
     """
 
     format: str
@@ -62,19 +62,21 @@ def guess_corpus(files: Sequence[Path]) -> CorpusGuess:
         filters = Filters(min_user_turns=1, exclude_toxic=True, exclude_redacted=True)
         funnel = prepare_corpus(files, format=None, filters=filters, out=out)
         rows = tables.read_columns(out, Conversation, ["user_id", "n_user_turns"])
-    said = {step.filter for step in funnel if not step.setting.endswith(f"({NOT_IN_CORPUS})")}
-    form = public_format(files) or own_format(conversation_files(files))
+    filters_with_column = {
+        step.filter for step in funnel if not step.setting.endswith(f"({NOT_IN_CORPUS})")
+    }
+    format = public_format(files) or own_file_format(conversation_files(files))
     return CorpusGuess(
-        format=form,
-        columns=_columns(files) if form == MESSAGES else {},
+        format=format,
+        columns=_columns(files) if format == MESSAGES else {},
         n_conversations=len(rows),
-        users={m: len({user for user, n in rows if n >= m}) for m in range(1, MOST_TURNS + 1)},
-        flags=frozenset({"exclude_toxic", "exclude_redacted"} & said),
+        users={m: len({user for user, n in rows if n >= m}) for m in range(1, MAX_TURNS + 1)},
+        flags=frozenset({"exclude_toxic", "exclude_redacted"} & filters_with_column),
     )
 
 
 def _columns(files: Sequence[Path]) -> dict[str, str]:
-    """The columns of the files as the setting names them, where they are the same in all."""
+    """The setting `columns`, where it is the same for all files."""
     knows = MessageReader({}).knows
     maps = []
     for file in conversation_files(files):
@@ -86,7 +88,7 @@ def _columns(files: Sequence[Path]) -> dict[str, str]:
 
 
 class PersonaGuess(NamedTuple):
-    """What a file of personas holds: the setting `column`, and how many differ."""
+    """The setting `column` of a file of personas, and how many distinct personas it holds."""
 
     column: str | None
     n_personas: int
@@ -96,7 +98,7 @@ def guess_personas(path: Path) -> PersonaGuess:
     """Guess which column holds the personas, and count them.
 
     Raises:
-        StudyError: the file cannot be read, or no column looks like a persona.
+        StudyError: the file cannot be read, or no column has a usual name of personas.
     """
     column = None if path.suffix.lower() == texts.PLAIN else _persona_column(path)
     return PersonaGuess(column, len(distinct_texts(texts.read_texts([path], column))))
@@ -112,10 +114,10 @@ def _persona_column(path: Path) -> str | None:
     names = list(dict.fromkeys(name for row in rows for name in row if name))
     if len(names) == 1:
         return names[0]
-    column = column_called(names, _PERSONA.split())
+    column = find_column(names, _PERSONA_NAMES.split())
     if column is None:
         raise StudyError(
-            f"{path}: no column looks like the persona (there are {listed(names)}); call "
-            f"one `persona`, or write a .txt file with a persona a line"
+            f"{path}: no column has a usual name of personas (there are {name_list(names)}); rename one "
+            f"to `persona`, or write a .txt file with one persona a line"
         )
     return column

@@ -1,7 +1,7 @@
-"""Rows too many for memory, put in order part by part; and single fields read out of nested columns.
+"""Rows that exceed memory, sorted part by part; and single fields of nested Parquet columns.
 
-Promises: rows wait on disk, so that memory is that of the largest part and a batch, and what is picked
-comes in the order asked for. Reading fields leaves the texts that stand beside them compressed.
+Rows wait on disk, so memory is that of the largest part and a batch. Promises that rows come in the order
+of the keys. Reading single fields leaves the texts beside them compressed.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -15,24 +15,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 READ_ERRORS: tuple[type[Exception], ...] = (pa.ArrowException,)
-"""What a file that is not sound raises, beside `OSError`."""
+"""Errors of a damaged file, besides `OSError`."""
 ROWS_PER_READ = 65_536
 ROWS_PER_BATCH = 2_048
 
 Fields = Mapping[str, Collection[str]]
-"""Columns to read; for a nested one the fields that are wanted."""
+"""Columns to read, each with the fields to read if it is nested."""
 
 
 def read_fields(path: Path, fields: Fields) -> Iterator[pa.Table]:
-    """Some columns of a Parquet file and some fields of nested ones, `ROWS_PER_READ` rows at a time.
+    """Some columns and nested fields of a Parquet file, `ROWS_PER_READ` rows at a time.
 
     As in DuckDB, `file_row_number` counts a file's rows from 0, and `file_index` its files: here one.
     Columns that the file lacks are left out.
     """
     source = pq.ParquetFile(path)
-    wanted = [leaf for leaf in _leaves(source) if _is_wanted(leaf.split("."), fields)]
+    leaves = [leaf for leaf in _leaves(source) if _is_wanted(leaf.split("."), fields)]
     start = 0
-    for batch in source.iter_batches(ROWS_PER_READ, columns=wanted, use_threads=False):
+    for batch in source.iter_batches(ROWS_PER_READ, columns=leaves, use_threads=False):
         n = batch.num_rows
         yield (
             pa.Table.from_batches([batch])
@@ -63,17 +63,17 @@ def stored_bytes(path: Path, column: str, field: str) -> int:
     return sum(group.column(n).total_uncompressed_size for group in groups for n in numbers)
 
 
-def deal_out(readers: Iterable[Any], folder: Path, *, wide: str) -> Iterator[pa.Table]:
-    """Leave rows in a file for each value of their column `part`; yield all but the column `wide`.
+def split_rows(readers: Iterable[Any], folder: Path, *, wide: str) -> Iterator[pa.Table]:
+    """Write rows to one file for each value of their column `part`.
 
-    A reader at a time is worked through, and what is yielded is what it held.
+    Yields one table for each reader: its rows without the column `wide`.
     """
     with ExitStack() as stack:
         files: dict[int, Any] = {}
         for reader in readers:
             narrow = [reader.schema.empty_table().drop_columns([wide])]
             for batch in reader:
-                for part, rows in _apart(batch):
+                for part, rows in _split_by_part(batch):
                     if part not in files:
                         files[part] = stack.enter_context(_file(folder, part, reader.schema))
                     files[part].write(rows)
@@ -82,7 +82,7 @@ def deal_out(readers: Iterable[Any], folder: Path, *, wide: str) -> Iterator[pa.
 
 
 def _file(folder: Path, part: int, schema: pa.Schema) -> Any:
-    # as it is: compressing what is read again at once costs more than the disk
+    # uncompressed: the file is read again at once, and compression would cost more time than the disk
     return pa.ipc.new_file(_path(folder, part), schema)
 
 
@@ -90,23 +90,23 @@ def _path(folder: Path, part: int) -> str:
     return str(folder / f"{part:06d}.arrow")
 
 
-def _apart(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
+def _split_by_part(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
     sorted_rows = batch.take(pc.sort_indices(batch["part"]))
     start = 0
-    for counted in sorted_rows["part"].value_counts():
-        n = counted["counts"].as_py()
-        yield counted["values"].as_py(), sorted_rows.slice(start, n)
+    for count in sorted_rows["part"].value_counts():
+        n = count["counts"].as_py()
+        yield count["values"].as_py(), sorted_rows.slice(start, n)
         start += n
 
 
-def pick(folder: Path, part: int, keys: pa.Array, *, by: str) -> Iterator[pa.Table]:
-    """The rows of a part with some keys, in their order, a batch at a time; the part is deleted."""
+def take_rows(folder: Path, part: int, keys: pa.Array, *, by: str) -> Iterator[pa.Table]:
+    """The rows of a part in the order of some keys, a batch at a time; the part's file is deleted."""
     path = _path(folder, part)
     with pa.memory_map(path) as file:
         rows = pa.concat_batches(pa.ipc.open_file(file).read_all().to_batches())
     Path(path).unlink()
     places = pc.index_in(keys, value_set=rows[by])
     for start in range(0, len(places), ROWS_PER_BATCH):
-        # of a table, the same takes twenty times as long
-        picked = rows.take(places.slice(start, ROWS_PER_BATCH))
-        yield pa.Table.from_batches([picked])
+        # taking from a table, and not from one batch, is twenty times slower
+        batch = rows.take(places.slice(start, ROWS_PER_BATCH))
+        yield pa.Table.from_batches([batch])

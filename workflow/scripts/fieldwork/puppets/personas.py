@@ -17,10 +17,10 @@ def build_profiles(
     template: str,
     seed: int,
 ) -> list[Profile]:
-    """Draw profiles by seed: personas without replacement, sentences without repeat within one.
+    """Draw profiles by seed: personas without replacement, sentences without repeats in one profile.
 
-    Profile i is drawn from its own seed, so asking for more profiles leaves the first ones as they
-    are. Personas and sentences are deduplicated ignoring case and order of the source.
+    Profile i is drawn with its own seed, so more profiles do not change the first ones. Duplicates among
+    personas and sentences are removed, ignoring case and the order of the source.
 
     Args:
         template: text with `$persona` and, unless profiles have no sentences, `$sentences`.
@@ -33,15 +33,15 @@ def build_profiles(
     distinct_sentences = distinct_texts(sentences)
     if len(distinct_personas) < n_profiles:
         raise StudyError(
-            f"{n_profiles} profiles are needed (the largest tasks.*.runs) but profiles.personas has "
+            f"{n_profiles} profiles are needed (the largest tasks.*.runs), but profiles.personas has "
             f"only {len(distinct_personas)} distinct personas; lower runs or use a larger source"
         )
     if len(distinct_sentences) < sentences_per_profile:
         raise StudyError(
-            f"profiles.sentences_per_profile is {sentences_per_profile} but profiles.sentences has "
-            f"only {len(distinct_sentences)} distinct sentences"
+            f"profiles.sentences_per_profile is {sentences_per_profile}, but profiles.sentences has only "
+            f"{len(distinct_sentences)} distinct sentences; lower it or use a larger source"
         )
-    # the whole order, since a shorter sample need not be the start of a longer one
+    # all personas are ordered, because a shorter sample need not be the start of a longer one
     order = random.Random(f"personas:{seed}").sample(distinct_personas, len(distinct_personas))
     return [
         _profile(
@@ -61,20 +61,20 @@ def _profile(index: int, persona: str, sentences: list[str], template: str) -> P
     return Profile(f"profile-{index:06d}", persona, sentences, text.strip())
 
 
-def _check_template(template: str, needed: set[str]) -> None:
-    found = set(Template(template).get_identifiers())
-    if not Template(template).is_valid() or found - {"persona", "sentences"}:
+def _check_template(template: str, required_placeholders: set[str]) -> None:
+    placeholders = set(Template(template).get_identifiers())
+    if not Template(template).is_valid() or placeholders - {"persona", "sentences"}:
         raise StudyError(
-            "profiles.template: the only placeholders are $persona and $sentences; write $$ for a "
-            "dollar sign"
+            "profiles.template: the only placeholders are $persona and $sentences; correct any other, "
+            "and write $$ for a dollar sign"
         )
-    for name in sorted(needed - found):
-        raise StudyError(f"profiles.template does not contain ${name}; put it where it belongs")
+    for name in sorted(required_placeholders - placeholders):
+        raise StudyError(f"profiles.template: lacks ${name}; write it where the {name} shall stand")
 
 
 def distinct_texts(texts: Sequence[str]) -> list[str]:
-    """The texts in alphabetical order, without empty ones and what differs in letter case alone."""
-    kept: dict[str, str] = {}
+    """The texts in alphabetical order, without empty ones and without repeats that differ in case."""
+    text_by_folding: dict[str, str] = {}
     for text in sorted(t.strip() for t in texts if t and t.strip()):
-        kept.setdefault(text.casefold(), text)
-    return sorted(kept.values())
+        text_by_folding.setdefault(text.casefold(), text)
+    return sorted(text_by_folding.values())

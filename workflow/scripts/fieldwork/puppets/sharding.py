@@ -1,8 +1,8 @@
-"""Which part of the corpus a conversation belongs to: by its id alone, so that added data moves nothing.
+"""The part of the corpus that a conversation belongs to: by its id alone, so that new data moves nothing.
 
-Vectors are kept in a fixed number of stores and the work is cut into any number of shards; a store
-belongs to one shard at a time. So no two jobs write one file, and cutting the work another way finds all
-that was computed before.
+Vectors are kept in a fixed number of stores, and the work is cut into any number of shards. A store
+belongs to one shard at a time. So no two jobs write to one file, and another number of shards reuses all
+vectors that were computed before.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""How many simulated users there can be, and whether they are enough, before anything is asked."""
+"""How many simulated users the sources give, and whether they are enough, before any model is called."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,14 +11,14 @@ from fieldwork import tables
 from fieldwork.config.needs import Need
 from fieldwork.errors import StudyError
 from fieldwork.files.texts import read_texts
-from fieldwork.puppets.conversations.staging import OwnReading
+from fieldwork.puppets.conversations.staging import ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import filters_from
 from fieldwork.puppets.personas import distinct_texts
 from fieldwork.records.puppets import PuppetCount
 
 Supply = Sequence[int]
-"""A number for each user or persona: the conversations a user has, and 1 for a persona."""
+"""One number for each user or persona: a user's conversations, and 1 for a persona."""
 
 
 def count_conversations(conversations: str | Path) -> Supply:
@@ -41,7 +41,7 @@ def count_corpus(
 ) -> Supply | None:
     """The supply of a corpus that is read and filtered only to be counted.
 
-    None where the disk does not do its part: the job that prepares the corpus says so.
+    None where the disk fails: the job that prepares the corpus reports it.
 
     Args:
         reading: `format`, `columns` and `roles` of the corpus, as in the config.
@@ -56,7 +56,7 @@ def count_corpus(
             prepare_corpus(
                 files,
                 format=reading["format"],
-                reading=OwnReading(reading["columns"], reading["roles"]),
+                reading=ColumnsAndRoles(reading["columns"], reading["roles"]),
                 filters=filters_from(filters),
                 out=out,
             )
@@ -69,7 +69,7 @@ def count_corpus(
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    # the job that reads the corpus says what it says in its log
+    # the job that prepares the corpus writes these messages into its log
     package = logging.getLogger("fieldwork")
     level = package.level
     package.setLevel(logging.ERROR)
@@ -82,13 +82,13 @@ def _quiet() -> Iterator[None]:
 def puppet_counts(
     needs: Sequence[Need], supplies: Mapping[str, Supply | None]
 ) -> list[PuppetCount]:
-    """What each condition needs, and what there is of it.
+    """What each condition needs, and how much of it there is.
 
     Args:
         supplies: by the source's name; a source that is missing was not counted.
 
     Raises:
-        StudyError: there is too little of it for a condition.
+        StudyError: a source has too little for a condition.
     """
     counts = []
     for need in needs:
@@ -114,20 +114,25 @@ def _available(need: Need, supply: Supply) -> int:
 
 def _too_few(need: Need, available: int) -> StudyError:
     runs = f"tasks.{need.task}.runs"
-    fewer = f"set {runs} to {available} or less" if available else "give others"
+    advice = [f"set {runs} to {available} or less"] if available else []
     if need.unit == "personas":
         return StudyError(
             f"conditions.{need.condition} needs {need.n_needed} personas ({runs}), but datasets."
-            f"{need.source} has {available} different ones; {fewer}, or give more personas"
+            f"{need.source} has {available} distinct ones; {_alternatives([*advice, 'add personas'])}"
         )
-    each = f" with {need.at_least} conversations or more" if need.at_least > 1 else ""
+    minimum = f" with {need.at_least} conversations or more" if need.at_least > 1 else ""
     shorter = f"conditions.{need.condition}.conversations (or out_of)"
-    lower = {
-        "users": f"{fewer}, lower {shorter}," if each else f"{fewer},",
-        "conversations": f"lower {runs} or {shorter},",
-    }
+    if need.unit == "conversations":
+        advice = [f"lower {runs} or {shorter}"]
+    elif minimum:
+        advice.append(f"lower {shorter}")
+    advice += ["loosen the filters", "name a larger corpus"]
     return StudyError(
-        f"conditions.{need.condition} needs {need.n_needed} {need.unit}{each} ({runs}), but corpora."
-        f"{need.source} has {available} after its filters ({need.filters}); {lower[need.unit]} loosen "
-        f"the filters, or name a larger corpus"
+        f"conditions.{need.condition} needs {need.n_needed} {need.unit}{minimum} ({runs}), but corpora."
+        f"{need.source} has {available} after its filters ({need.filters}); {_alternatives(advice)}"
     )
+
+
+def _alternatives(advice: Sequence[str]) -> str:
+    *earlier, last = advice
+    return f"{', '.join(earlier)}, or {last}" if earlier else last

@@ -1,7 +1,7 @@
-"""Reading questions from their sources into the one table of items.
+"""Questions read from their sources into one table of items.
 
-A source is a mapping of the config: `format` (`items`, `mmlu` or `ethics`), its files, and options.
-Row numbers in item ids count from 0 within the source's file, so ids stay when a selection changes.
+A source is an entry of the config: `format` (`items`, `mmlu` or `ethics`), its files, and options.
+Row numbers in item ids count from 0 within the source's file, so ids do not change with a selection.
 """
 
 import csv
@@ -18,8 +18,8 @@ from fieldwork.files import sheets, texts
 from fieldwork.files.rows import cell_text
 from fieldwork.records.tasks import Item, ItemKind
 from fieldwork.tasks.item_checks import require_distinct, require_sound
-from fieldwork.tasks.own_items import ColumnMap, GoldForm, OwnFormat, SourceKind, own_items
-from fieldwork.tasks.prompts import Question, helm_prompt, order_shots, plain_prompt
+from fieldwork.tasks.own_items import ColumnMap, GoldForm, SourceFormat, SourceKind, own_items
+from fieldwork.tasks.prompts import ChoiceQuestion, helm_prompt, order_shots, plain_prompt
 
 
 class SourceOptions(NamedTuple):
@@ -27,14 +27,14 @@ class SourceOptions(NamedTuple):
 
     Attributes:
         format: `items`, `mmlu` or `ethics`.
-        name: what provenance calls the source.
-        kind: kind of the items of format `items`; `mixed` where each row says its own.
-        subjects: MMLU subjects or ETHICS subsets to take; empty takes all found.
+        name: name of the source in the column `provenance`.
+        kind: kind of the items of format `items`; `mixed` where each row names its kind.
+        subjects: MMLU subjects or ETHICS subsets to take; empty takes all that are there.
         item_ids: items to keep; empty keeps all.
         shots: worked examples before an MMLU question; 0 asks it as a person would.
-        letter_instruction: HELM's instruction line for instruction-tuned models.
-        columns: of the files of format `items`, under other names than the usual ones.
-        gold: what their column of the right option holds.
+        letter_instruction: whether HELM's line for instruction-tuned models comes first.
+        columns: columns of files of format `items` that have other names than the usual ones.
+        gold: how their column of the right option names it.
     """
 
     format: str
@@ -49,7 +49,7 @@ class SourceOptions(NamedTuple):
 
     @property
     def usual_kind(self) -> ItemKind:
-        """The kind of a row that says none."""
+        """The kind of a row that names none."""
         return "choice" if self.kind == "mixed" else self.kind
 
 
@@ -60,10 +60,10 @@ def load_items(
 
     Args:
         files: the source's files.
-        candidates: list items: item id → candidate answers, for models that choose among given ones.
+        candidates: item id → candidate answers of list items, for models that choose among candidates.
 
     Raises:
-        StudyError: a file does not fit its format, or a wanted item is not in it.
+        StudyError: a file does not fit its format, or an item of `item_ids` is not in the files.
     """
     readers = {"items": _own_items, "mmlu": _mmlu_items, "ethics": _ethics_items}
     items = list(readers[options.format](files, options))
@@ -71,37 +71,37 @@ def load_items(
         _require_kind(items, options)
     items = [_with_candidates(item, candidates) if item.kind == "list" else item for item in items]
     if not items:
-        raise StudyError(_nothing_in(files, options))
+        raise StudyError(_no_items_sentence(files, options))
     require_distinct(items)
-    chosen = _select(items, options) if options.item_ids else items
+    selected_items = _select(items, options) if options.item_ids else items
     if options.format == "items":
-        require_sound(chosen)
-    return chosen
+        require_sound(selected_items)
+    return selected_items
 
 
-def _nothing_in(files: Sequence[Path], options: SourceOptions) -> str:
-    """A sentence on files that hold no item, with what their format wants."""
-    wanted = {
+def _no_items_sentence(files: Sequence[Path], options: SourceOptions) -> str:
+    """The message about files without items, with what their format expects."""
+    expectations = {
         "items": "a header row and a row for each item",
         "mmlu": "files named SUBJECT_test.csv, or SUBJECT/test-*.parquet",
         "ethics": "files named after commonsense (or cm_), justice, deontology or virtue",
     }
     names = ", ".join(str(path) for path in files[:3]) or "no file"
-    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
-    chosen = f" of the subjects {', '.join(options.subjects)}" if options.subjects else ""
+    rest = f" and {len(files) - 3} more" if len(files) > 3 else ""
+    subjects = f" of the subjects {', '.join(options.subjects)}" if options.subjects else ""
     return (
-        f"{options.name}: no items{chosen} in {names}{more}; format {options.format} wants "
-        f"{wanted[options.format]}"
+        f"{options.name}: there are no items{subjects} in {names}{rest}; `format: {options.format}` "
+        f"expects {expectations[options.format]}"
     )
 
 
 def _require_kind(items: Sequence[Item], options: SourceOptions) -> None:
-    """Raise StudyError for an item of another kind than its source says: figures go by the source."""
+    """Raise StudyError for an item of another kind than its source: figures depend on the source's."""
     other = next((item for item in items if options.kind not in ("mixed", item.kind)), None)
     if other:
         raise StudyError(
-            f"{other.provenance}: item {other.item_id!r} is of kind {other.kind}, and the task's source "
-            f"says kind: {options.kind}; write kind: {other.kind} there, or kind: mixed if its file "
+            f"{other.provenance}: item {other.item_id!r} is of kind {other.kind}, but the task's source "
+            f"says kind: {options.kind}; write kind: {other.kind} there, or kind: mixed if the file "
             f"holds both"
         )
 
@@ -116,7 +116,7 @@ def read_candidates(path: str) -> dict[str, list[str]]:
     candidates: dict[str, list[str]] = {}
     for row in texts.read_table(path, ("item_id", "candidate")):
         if not row["item_id"] or not row["candidate"]:
-            raise StudyError(f"{path}: every row needs item_id and candidate")
+            raise StudyError(f"{path}: a row has no item_id or no candidate; complete or delete it")
         candidates.setdefault(row["item_id"], []).append(row["candidate"])
     return candidates
 
@@ -125,33 +125,37 @@ def _select(items: Sequence[Item], options: SourceOptions) -> list[Item]:
     by_id = {item.item_id: item for item in items}
     missing = [i for i in options.item_ids if i not in by_id]
     if missing:
-        near = ", ".join(sorted(by_id)[:3])
-        raise StudyError(f"{options.name}: no item {missing[0]!r} (there are {near}, …)")
+        first_ids = ", ".join(sorted(by_id)[:3])
+        raise StudyError(
+            f"{options.name}: has no item {missing[0]!r}; correct `item_ids`, the items begin with "
+            f"{first_ids}"
+        )
     return [by_id[i] for i in options.item_ids]
 
 
 def _own_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
     return own_items(
-        files, OwnFormat(options.name, options.usual_kind, options.columns, options.gold)
+        files, SourceFormat(options.name, options.usual_kind, options.columns, options.gold)
     )
 
 
 def _mmlu_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
     splits = _mmlu_splits(files)
     # the hub's folder `all` holds every subject once more
-    found = sorted({s for s, split in splits if split == "test" and s != "all"})
-    subjects = options.subjects or tuple(found)
+    subjects_in_files = sorted({s for s, split in splits if split == "test" and s != "all"})
+    subjects = options.subjects or tuple(subjects_in_files)
     for subject in subjects:
         if (subject, "test") not in splits:
             raise StudyError(
-                f"{options.name}: MMLU subject {subject!r} has no test file (there are "
-                f"{', '.join(found) or 'none'})"
+                f"{options.name}: there is no test file of the MMLU subject {subject!r}; correct "
+                f"`subjects`, there are {', '.join(subjects_in_files) or 'none'}"
             )
-        shots: list[Question] = []
+        shots: list[ChoiceQuestion] = []
         if options.shots:
             if (subject, "dev") not in splits:
                 raise StudyError(
-                    f"{options.name}: MMLU subject {subject!r} has no dev file for shots"
+                    f"{options.name}: there is no dev file of the MMLU subject {subject!r} for the "
+                    f"worked examples; add it, or set `shots: 0`"
                 )
             pool = [q for path in splits[subject, "dev"] for q in _mmlu_questions(path)]
             shots = order_shots(pool, options.shots)
@@ -161,7 +165,11 @@ def _mmlu_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]
 
 
 def _mmlu_item(
-    question: Question, shots: list[Question], subject: str, number: int, options: SourceOptions
+    question: ChoiceQuestion,
+    shots: list[ChoiceQuestion],
+    subject: str,
+    number: int,
+    options: SourceOptions,
 ) -> Item:
     prompt = (
         helm_prompt(question, shots, subject, letter_instruction=options.letter_instruction)
@@ -181,8 +189,8 @@ def _mmlu_item(
 
 
 def _mmlu_splits(files: Sequence[Path]) -> dict[tuple[str, str], list[Path]]:
-    """(subject, split) → its files, in the original layout or the hub's, which may be sharded."""
-    found: dict[tuple[str, str], list[Path]] = {}
+    """(subject, split) → its files, in the original layout or in the hub's, which may be in parts."""
+    files_by_split: dict[tuple[str, str], list[Path]] = {}
     for path in sorted(files):
         if path.suffix == ".csv" and "_" in path.stem:
             subject, _, split = path.stem.rpartition("_")
@@ -190,33 +198,37 @@ def _mmlu_splits(files: Sequence[Path]) -> dict[tuple[str, str], list[Path]]:
             subject, split = path.parent.name, path.stem.split("-")[0]
         else:
             continue
-        found.setdefault((subject, split), []).append(path)
-        if path.suffix == ".csv" and len(found[subject, split]) > 1:
-            first = found[subject, split][0]
-            raise StudyError(f"{path}: MMLU's {subject} {split} is also in {first}; remove one")
-    return found
+        files_by_split.setdefault((subject, split), []).append(path)
+        if path.suffix == ".csv" and len(files_by_split[subject, split]) > 1:
+            first = files_by_split[subject, split][0]
+            raise StudyError(f"{path}: MMLU's {subject} {split} is also in {first}; delete one")
+    return files_by_split
 
 
-def _mmlu_questions(path: Path) -> list[Question]:
+def _mmlu_questions(path: Path) -> list[ChoiceQuestion]:
     if path.suffix == ".parquet":
         try:
             return [
-                Question(row["question"], tuple(row["choices"]), "ABCD"[row["answer"]])
+                ChoiceQuestion(row["question"], tuple(row["choices"]), "ABCD"[row["answer"]])
                 for row in tables.read_arrow(path).to_pylist()
             ]
         except (KeyError, IndexError, TypeError) as error:
             raise StudyError(
-                f"{path}: not MMLU's question, choices and answer from 0 to 3 ({error})"
+                f"{path}: is not in MMLU's format of question, choices and answer from 0 to 3 ({error}); "
+                f"download it again"
             ) from error
     rows = [row for row in csv.reader(io.StringIO(texts.read_text(path), newline="")) if row]
     for number, row in enumerate(rows, start=1):
         if len(row) != 6 or row[5] not in ("A", "B", "C", "D"):
-            raise StudyError(f"{path}: row {number} is not MMLU's question, four choices, letter")
-    return [Question(row[0], tuple(row[1:5]), row[5]) for row in rows]
+            raise StudyError(
+                f"{path}: row {number} does not hold MMLU's six cells (question, four choices, letter); "
+                f"correct it"
+            )
+    return [ChoiceQuestion(row[0], tuple(row[1:5]), row[5]) for row in rows]
 
 
 class _EthicsForm(NamedTuple):
-    """How a subset of ETHICS becomes a two-option question: the wording is ours.
+    """How a subset of ETHICS becomes a question with two options, in this project's wording.
 
     `gold` maps the data set's label to a letter.
     """
@@ -265,10 +277,10 @@ def _ethics_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Ite
 
 def _ethics_subset(path: Path) -> str:
     names = ("commonsense", "justice", "deontology", "virtue")
-    where = f"{path.parent.name}/{path.name}"
+    folder_and_name = f"{path.parent.name}/{path.name}"
     if path.name.startswith("cm_"):
         return "commonsense"
-    return next((name for name in names if name in where), "")
+    return next((name for name in names if name in folder_and_name), "")
 
 
 def _ethics_item(
@@ -282,7 +294,8 @@ def _ethics_item(
     label = (_text(row, "label") or "").strip()
     if label not in form.gold:
         raise StudyError(
-            f"{path}: item {item_id}: label {label!r} is not 0 or 1; its columns are {', '.join(row)}"
+            f"{path}: item {item_id}: the label {label!r} is not 0 or 1; its columns are "
+            f"{', '.join(row)}; download the file again"
         )
     scenario = _text(row, "input") or _text(row, "scenario") or ""
     parts = {
@@ -290,14 +303,16 @@ def _ethics_item(
         "deontology": [scenario, _text(row, "excuse") or ""],
     }.get(subset, [scenario])
     if not all(parts) or len(parts) != (2 if "{1}" in form.question else 1):
-        raise StudyError(f"{path}: item {item_id} has not the texts of ETHICS {subset}")
+        raise StudyError(
+            f"{path}: item {item_id} lacks a text of ETHICS {subset}; download the file again"
+        )
     gold = form.gold[label]
     question = form.question.format(*parts)
     return Item(
         item_id=item_id,
         kind="choice",
         question=question,
-        prompt=plain_prompt(Question(question, form.choices, gold)),
+        prompt=plain_prompt(ChoiceQuestion(question, form.choices, gold)),
         choices=list(form.choices),
         gold=gold,
         subject=f"ethics_{subset}",
@@ -306,6 +321,6 @@ def _ethics_item(
 
 
 def _text(row: Mapping[str, Any], column: str) -> str | None:
-    """A cell's text, None where the column or its value is missing; 0 is a value."""
+    """A cell's text; None where the column or its value is missing. 0 is a value."""
     text = cell_text(row.get(column))
     return text if text.strip() else None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 LETTER_INSTRUCTION = "Answer with only a single letter."
 
 
-class Question(NamedTuple):
+class ChoiceQuestion(NamedTuple):
     """A multiple-choice question; `gold` is a letter, or None where nobody knows."""
 
     text: str
@@ -23,7 +23,11 @@ class Question(NamedTuple):
 
 
 def helm_prompt(
-    question: Question, shots: Sequence[Question], subject: str, *, letter_instruction: bool
+    question: ChoiceQuestion,
+    shots: Sequence[ChoiceQuestion],
+    subject: str,
+    *,
+    letter_instruction: bool,
 ) -> str:
     """HELM's prompt for one MMLU question.
 
@@ -43,28 +47,30 @@ def helm_prompt(
     return "\n\n".join(blocks)
 
 
-def _block(question: Question) -> str:
-    return f"Question: {question.text}\n{lettered(question.choices)}\nAnswer:"
+def _block(question: ChoiceQuestion) -> str:
+    return f"Question: {question.text}\n{letter_options(question.choices)}\nAnswer:"
 
 
-def lettered(choices: Sequence[str]) -> str:
+def letter_options(choices: Sequence[str]) -> str:
     """`A. …` to `J. …`, one a line."""
     return "\n".join(f"{ascii_uppercase[i]}. {choice}" for i, choice in enumerate(choices))
 
 
-def plain_prompt(question: Question) -> str:
+def plain_prompt(question: ChoiceQuestion) -> str:
     """A question as a person would paste it into a chat, with HELM's request for a letter."""
-    return f"{question.text}\n{lettered(question.choices)}\n\n{LETTER_INSTRUCTION}"
+    return f"{question.text}\n{letter_options(question.choices)}\n\n{LETTER_INSTRUCTION}"
 
 
-def order_shots(pool: Sequence[Question], n_shots: int, seed: int = 0) -> list[Question]:
+def order_shots(
+    pool: Sequence[ChoiceQuestion], n_shots: int, seed: int = 0
+) -> list[ChoiceQuestion]:
     """HELM's choice and order of in-context examples.
 
     Labels (texts of the correct choices) are shuffled within each frequency, commonest first; one
     example is drawn from each in turn until there are `n_shots`.
     """
     generator = random.Random(seed)
-    by_label: dict[str, list[Question]] = defaultdict(list)
+    by_label: dict[str, list[ChoiceQuestion]] = defaultdict(list)
     for question in pool:
         by_label[_gold_text(question)].append(question)
     by_count: dict[int, list[str]] = defaultdict(list)
@@ -74,12 +80,12 @@ def order_shots(pool: Sequence[Question], n_shots: int, seed: int = 0) -> list[Q
     for count in sorted(by_count, reverse=True):
         generator.shuffle(by_count[count])
         labels.extend(by_count[count])
-    wanted = min(n_shots, len(pool))
+    n_drawn = min(n_shots, len(pool))
     turns = (by_label[label] for label in cycle(labels))
-    draws = (left.pop(generator.randrange(len(left))) for left in turns if left)
-    return list(islice(draws, wanted)) if wanted else []
+    draws = (questions.pop(generator.randrange(len(questions))) for questions in turns if questions)
+    return list(islice(draws, n_drawn)) if n_drawn else []
 
 
-def _gold_text(question: Question) -> str:
+def _gold_text(question: ChoiceQuestion) -> str:
     assert question.gold is not None, "a shot needs an answer"
     return question.choices[ascii_uppercase.index(question.gold)]

@@ -1,7 +1,7 @@
-"""What the columns of somebody's file of questions hold: a guess, for a person to look at.
+"""A guess of what the columns of a file of questions hold, for a person to check.
 
-Owns the names that columns of questions go by, in English, German and French, and how the right option is
-written. The guess is written into a study file; the study itself reads by that file and guesses nothing.
+Owns the usual names of such columns in English, German and French.
+`make study` writes the guess into a study file; the study itself reads by that file and guesses nothing.
 """
 
 import json
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.files.headers import bare_name, column_called, listed
+from fieldwork.files.headers import bare_name, find_column, name_list
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.files.sheets import stream_records
 from fieldwork.records.tasks import Item, ItemKind
-from fieldwork.tasks.own_items import ColumnMap, GoldForm, OwnFormat, SourceKind, own_items
+from fieldwork.tasks.own_items import ColumnMap, GoldForm, SourceFormat, SourceKind, own_items
 
-_CALLED = {
+_NAMES = {
     "question": "question questiontext frage fragetext fragestellung stem item aufgabe enonce text "
     "prompt",
     "prompt": "prompt fullprompt message",
@@ -28,7 +28,7 @@ _CALLED = {
     "matiere",
     "kind": "kind",
 }
-_LISTS = "choices options answers antworten antwortmoglichkeiten choix reponses"
+_LIST_NAMES = "choices options answers antworten antwortmoglichkeiten choix reponses"
 _OPTION = re.compile(
     r"(|option|opt|answer|ans|choice|alternative|antwort|antwortmoglichkeit|auswahl|reponse|choix|"
     r"proposition)([a-j]|\d{1,2})"
@@ -38,16 +38,16 @@ _LETTERS = "abcdefghij"
 
 
 class QuestionGuess(NamedTuple):
-    """What a file of questions was taken for.
+    """How a file of questions is read.
 
     Attributes:
         path: the file.
-        kind: what its questions are; `mixed` where its column `kind` names both.
-        columns: columns by what they hold, for the setting `columns`.
+        kind: kind of its questions; `mixed` where its column `kind` names both.
+        columns: columns by what they hold.
         gold: how the right option is written, for the setting `gold`.
         items: the questions, read by this guess.
-        unused: columns that nothing is read of.
-        doubts: what a person should look at, a sentence each.
+        unused_columns: columns that are not read.
+        doubts: what a person should check, one sentence each.
     """
 
     path: Path
@@ -55,11 +55,11 @@ class QuestionGuess(NamedTuple):
     columns: ColumnMap
     gold: GoldForm
     items: Sequence[Item]
-    unused: Sequence[str]
+    unused_columns: Sequence[str]
     doubts: Sequence[str]
 
-    def mapped(self) -> dict[str, str | list[str]]:
-        """The columns that go by other names than those which are read anyway."""
+    def columns_setting(self) -> dict[str, str | list[str]]:
+        """The setting `columns`: columns that have other names than the usual ones."""
         usual = [f"option_{letter}" for letter in _LETTERS]
         return {
             role: column if isinstance(column, str) else list(column)
@@ -73,14 +73,15 @@ def guess_questions(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
     """Guess what the columns of a file hold, and read its questions by the guess.
 
     Args:
-        kind: what the questions are; None for choice items where there are options, else list items.
+        kind: kind of the questions; None for choice questions where there are options, else list
+            questions.
 
     Raises:
-        StudyError: the file cannot be read by the guess, or no column looks like a question.
+        StudyError: the file cannot be read by the guess, or no column has the name of a question.
     """
     rows = [fields for _, fields in stream_records(path)]
     if not rows:
-        raise StudyError(f"{path}: has a header and no rows; write a question a row")
+        raise StudyError(f"{path}: has a header but no rows; write one question a row")
     names = list(dict.fromkeys(name for row in rows for name in row))
     options = _options(rows, names)
     kind = kind or ("choice" if options else "list")
@@ -89,30 +90,30 @@ def guess_questions(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
     doubts: list[str] = []
     if kind == "choice" and "gold" in columns:
         gold = _gold_form(rows, columns, doubts)
-    items = list(own_items([path], OwnFormat(path.stem, kind, columns, gold)))
+    items = list(own_items([path], SourceFormat(path.stem, kind, columns, gold)))
     kinds = {item.kind for item in items}
-    held: SourceKind = kinds.pop() if len(kinds) == 1 else "mixed"
-    used = {name for value in columns.values() for name in _as_list(value)}
-    unused = [name for name in names if name and name not in used]
-    return QuestionGuess(path, held, columns, gold, items, unused, doubts)
+    kind_in_file: SourceKind = kinds.pop() if len(kinds) == 1 else "mixed"
+    used_columns = {name for value in columns.values() for name in _as_list(value)}
+    unused_columns = [name for name in names if name and name not in used_columns]
+    return QuestionGuess(path, kind_in_file, columns, gold, items, unused_columns, doubts)
 
 
 def _columns(
     path: Path, names: Sequence[str], options: str | list[str] | None, kind: ItemKind
 ) -> dict[str, str | list[str]]:
     columns: dict[str, str | list[str]] = {}
-    taken = set(_as_list(options or []))
-    for role, called in _CALLED.items():
-        free = [name for name in names if name not in taken]
-        name = column_called(free, called.split())
-        # the right option of a list question would mean nothing
+    used_columns = set(_as_list(options or []))
+    for role, candidates in _NAMES.items():
+        free = [name for name in names if name not in used_columns]
+        name = find_column(free, candidates.split())
+        # a list question has no right option
         if name is not None and not (role == "gold" and kind == "list"):
             columns[role] = name
-            taken.add(name)
+            used_columns.add(name)
     if "question" not in columns:
         raise StudyError(
-            f"{path}: no column looks like the question (there are {listed(names)}); write a header "
-            f"that calls one `question`"
+            f"{path}: no column has a usual name of the question (its columns are {name_list(names)}); "
+            f"name one of them `question`"
         )
     if options:
         columns["options"] = options
@@ -127,22 +128,22 @@ def _as_list(value: str | Sequence[str]) -> list[str]:
 
 
 def _options(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | list[str] | None:
-    """The columns of the options in their order, or the one that holds a list of them."""
+    """The columns of the options in order, or the one column with a list of them."""
     lists = [n for n in names if any(_is_list(row.get(n)) for row in rows)]
-    listed = column_called(lists, _LISTS.split())
-    if listed is not None:
-        return listed
+    list_column = find_column(lists, _LIST_NAMES.split())
+    if list_column is not None:
+        return list_column
     groups: dict[str, dict[str, str]] = {}
     for name in names:
         if match := _OPTION.fullmatch(bare_name(name)):
             groups.setdefault(match[1], {}).setdefault(match[2], name)
-    found = [columns for group in groups.values() if len(columns := _in_order(group)) > 1]
+    runs = [columns for group in groups.values() if len(columns := _in_order(group)) > 1]
     # a prefix says more than a bare letter or number
-    return max(found, key=len, default=None)
+    return max(runs, key=len, default=None)
 
 
 def _in_order(group: Mapping[str, str]) -> list[str]:
-    """The columns that follow one another from A, 1 or 0 on."""
+    """The columns that count on from A, 1 or 0 without a gap."""
     for marks in (_LETTERS, _NUMBERS[1:], _NUMBERS):
         run = []
         for mark in marks:
@@ -165,7 +166,7 @@ def _is_list(value: Any) -> bool:
 def _gold_form(
     rows: Sequence[Mapping[str, Any]], columns: ColumnMap, doubts: list[str]
 ) -> GoldForm:
-    """How the right option is written; numbers that are no option's text count the options."""
+    """How the right option is written: numbers that are not the text of an option count the options."""
     name = str(columns["gold"])
     pairs = [
         (cell_text(row.get(name)).strip(), _texts(row, columns.get("options", [])))
@@ -179,18 +180,18 @@ def _gold_form(
         return "from_0"
     if not any(int(gold) == len(texts) for gold, texts in pairs):
         doubts.append(
-            f"{name} holds numbers from {min(numbers)} to {max(numbers)}, which are taken to count the "
-            f"options from 1; where they count from 0, change `gold: from_1` to `gold: from_0`"
+            f"{name} holds numbers from {min(numbers)} to {max(numbers)}, read as options counted from "
+            f"1; if they count from 0, change `gold: from_1` to `gold: from_0`"
         )
     return "from_1"
 
 
 def _texts(row: Mapping[str, Any], options: str | Iterable[str]) -> list[str]:
     if isinstance(options, str):
-        listed = row.get(options)
-        if isinstance(listed, str) and listed.strip():
-            listed = json.loads(listed)
-        listed = list(listed.values()) if isinstance(listed, dict) else listed or []
-        return [cell_text(v).strip() for v in listed]
+        choices = row.get(options)
+        if isinstance(choices, str) and choices.strip():
+            choices = json.loads(choices)
+        choices = list(choices.values()) if isinstance(choices, dict) else choices or []
+        return [cell_text(v).strip() for v in choices]
     cells = (cell_text(row.get(name)).strip() for name in options)
     return [cell for cell in cells if cell]

@@ -16,7 +16,7 @@ from fieldwork.errors import StudyError
 from fieldwork.field.privacy import pseudonym
 from fieldwork.field.raw_answers import Membership, RawAnswer, RawField
 from fieldwork.files import texts
-from fieldwork.files.cells import plain
+from fieldwork.files.cells import plain_cell
 
 
 class Deletion(NamedTuple):
@@ -58,7 +58,7 @@ def read_record(path: Path) -> list[Deletion]:
 
 
 def _line(row: Mapping[str, str]) -> Deletion:
-    texts_of = {name: plain(row[name]) for name in Deletion._fields if name != "number"}
+    texts_of = {name: plain_cell(row[name]) for name in Deletion._fields if name != "number"}
     return Deletion(number=int(row["number"]), **texts_of)
 
 

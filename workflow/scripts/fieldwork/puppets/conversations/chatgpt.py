@@ -1,9 +1,8 @@
-"""ChatGPT's export: a list of conversations, each a tree of messages of which one path was kept.
+"""ChatGPT's export: a list of conversations, each of them a tree of messages.
 
-Owns the tree. A conversation is the path from `current_node` up to the root, so that answers which were
-asked for again and questions that were written anew stand in it once. Only what user and assistant said
-to each other goes on: neither system messages and custom instructions, nor tools and what is said to
-them, nor what the page hides; of a message with pictures the text.
+Owns the tree. A conversation is the path from the root to `current_node`, so a regenerated answer or an
+edited question is in it once. Only texts between user and assistant are kept. System messages, custom
+instructions, messages to and from tools, and messages that the page hides are left out.
 """
 
 import json
@@ -17,12 +16,12 @@ from typing import Any
 from fieldwork.errors import StudyError
 from fieldwork.puppets.conversations.chats import Chat
 from fieldwork.puppets.conversations.instants import instant
-from fieldwork.puppets.conversations.messages import Spoken
+from fieldwork.puppets.conversations.messages import SpokenMessage
 
-_SAID = ("text", "multimodal_text")
-_SPOKEN_PARTS = ("audio_transcription",)
+_TEXT_KINDS = ("text", "multimodal_text")
+_SPEECH_PARTS = ("audio_transcription",)
 _REFERENCE = re.compile("\ue200([^\ue201]*)\ue201")
-"""A source, a place or a picture that the page shows in another form."""
+"""A source, a place or a picture, which the page shows in another form."""
 _SIGNS = re.compile("[\ue200-\ue20f]")
 
 Node = Mapping[str, Any]
@@ -34,45 +33,49 @@ def is_export(value: Any) -> bool:
 
 
 class TreeReader:
-    """Reads conversations of exports, and counts what it leaves out."""
+    """Reads conversations of exports, and counts the messages that it leaves out."""
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
 
     def read(self, value: Any, user: str, place: str) -> Chat:
-        """A conversation.
+        """One conversation.
 
         Args:
-            user: what the user is called.
-            place: of the conversation, for messages.
+            user: the user's name.
+            place: file and entry of the conversation, for messages.
 
         Raises:
-            StudyError: the entry is no conversation.
+            StudyError: the entry is not a conversation.
         """
         if not is_export(value):
             raise StudyError(
-                f"{place} has no `mapping` of messages, as conversations of ChatGPT's export do; leave "
-                f"`format` out, or give the conversations.json of an export"
+                f"{place} has no `mapping` of messages, so it is not a conversation of ChatGPT's export; "
+                f"remove `format` of the corpus, or give the conversations.json of an export"
             )
         nodes: Mapping[str, Any] = value["mapping"]
         path = list(_path(nodes, _leaf(nodes, value.get("current_node"))))
         self.left_out["messages of other branches"] += _n_messages(nodes.values()) - len(path)
-        kept = [(message, spoken) for message in path if (spoken := self._spoken(message))]
-        times = [t for message, _ in kept if (t := instant(message.get("create_time")))]
+        exchange = [
+            (message, spoken_message)
+            for message in path
+            if (spoken_message := self._message(message))
+        ]
+        times = [t for message, _ in exchange if (t := instant(message.get("create_time")))]
         return Chat(
             conversation_id=_word(value.get("conversation_id")) or _word(value.get("id")),
             user_id=user,
             started_at=_earliest(times, value),
             language=None,
-            model=_model(kept) or _word(value.get("default_model_slug")),
-            toxic=None,
-            redacted=None,
-            messages=[spoken for _, spoken in kept],
+            model=_model(exchange) or _word(value.get("default_model_slug")),
+            is_toxic=None,
+            is_redacted=None,
+            messages=[spoken_message for _, spoken_message in exchange],
         )
 
-    def _spoken(self, message: Node) -> Spoken | None:
+    def _message(self, message: Node) -> SpokenMessage | None:
         role = _inside(message, "author").get("role")
-        reason = _hidden(message, role)
+        reason = _reason_to_leave_out(message, role)
         text = "" if reason else _text(_inside(message, "content"))
         if not text:
             self.left_out[reason or "messages without text"] += 1
@@ -93,11 +96,11 @@ def _earliest(times: list[datetime], value: Node) -> datetime | None:
     return min(times, default=instant(value.get("create_time")))
 
 
-def _model(kept: list[tuple[Node, Spoken]]) -> str | None:
+def _model(exchange: list[tuple[Node, SpokenMessage]]) -> str | None:
     models = (
         _word(_inside(message, "metadata").get("model_slug"))
-        for message, spoken in kept
-        if spoken["role"] == "assistant"
+        for message, spoken_message in exchange
+        if spoken_message["role"] == "assistant"
     )
     return next((model for model in models if model), None)
 
@@ -110,19 +113,19 @@ def _n_messages(nodes: Any) -> int:
 
 
 def _leaf(nodes: Mapping[str, Any], current: Any) -> str | None:
-    """Where the path ends: the current node, else the last child of each from the root on."""
+    """Where the path ends: at the current node, else at the last child's last child, from the root."""
     if isinstance(current, str) and current in nodes:
         return current
-    place = next((n for n, node in nodes.items() if _parent(node) not in nodes), None)
-    seen = set[str]()
-    while place is not None and place not in seen:
-        seen.add(place)
-        children = nodes[place].get("children") if isinstance(nodes[place], dict) else None
-        there = [c for c in children or () if isinstance(c, str) and c in nodes]
-        if not there:
-            return place
-        place = there[-1]
-    return place
+    node_id = next((n for n, node in nodes.items() if _parent(node) not in nodes), None)
+    visits = set[str]()
+    while node_id is not None and node_id not in visits:
+        visits.add(node_id)
+        children = nodes[node_id].get("children") if isinstance(nodes[node_id], dict) else None
+        present_children = [c for c in children or () if isinstance(c, str) and c in nodes]
+        if not present_children:
+            return node_id
+        node_id = present_children[-1]
+    return node_id
 
 
 def _parent(node: Any) -> str | None:
@@ -130,24 +133,24 @@ def _parent(node: Any) -> str | None:
 
 
 def _path(nodes: Mapping[str, Any], leaf: str | None) -> Iterator[Node]:
-    """The messages from the root to a leaf; a tree that bites its tail ends where it does."""
-    way: list[Node] = []
-    seen = set[str]()
-    place = leaf
-    while place is not None and place in nodes and place not in seen:
-        seen.add(place)
-        message = nodes[place].get("message") if isinstance(nodes[place], dict) else None
+    """The messages from the root to a leaf; a loop among the nodes ends the path."""
+    messages: list[Node] = []
+    visits = set[str]()
+    node_id = leaf
+    while node_id is not None and node_id in nodes and node_id not in visits:
+        visits.add(node_id)
+        message = nodes[node_id].get("message") if isinstance(nodes[node_id], dict) else None
         if isinstance(message, dict):
-            way.append(message)
-        place = _parent(nodes[place])
-    yield from reversed(way)
+            messages.append(message)
+        node_id = _parent(nodes[node_id])
+    yield from reversed(messages)
 
 
 # ---- a message -----------------------------------------------------------------------------------
 
 
-def _hidden(message: Node, role: Any) -> str | None:
-    """Why a message is none between user and assistant; None for one that is."""
+def _reason_to_leave_out(message: Node, role: Any) -> str | None:
+    """Why a message is left out; None for a text between user and assistant."""
     content, metadata = _inside(message, "content"), _inside(message, "metadata")
     if role == "tool" or message.get("recipient") not in (None, "all"):
         return "messages of tools"
@@ -160,7 +163,7 @@ def _hidden(message: Node, role: Any) -> str | None:
     kind = content.get("content_type", "text")
     if kind in ("user_editable_context", "model_editable_context"):
         return "hidden messages"
-    if message.get("channel") == "analysis" or kind not in _SAID:
+    if message.get("channel") == "analysis" or kind not in _TEXT_KINDS:
         return "thoughts, code and results of tools"
     return None
 
@@ -168,25 +171,27 @@ def _hidden(message: Node, role: Any) -> str | None:
 def _text(content: Node) -> str:
     parts = content.get("parts")
     texts = [_part(part) for part in parts] if isinstance(parts, list) else [content.get("text")]
-    said = "\n\n".join(text for text in texts if isinstance(text, str) and text.strip())
-    shown = _SIGNS.sub("", _REFERENCE.sub(_shown, said))
-    return shown if shown.strip() else ""
+    text_with_references = "\n\n".join(
+        text for text in texts if isinstance(text, str) and text.strip()
+    )
+    visible_text = _SIGNS.sub("", _REFERENCE.sub(_visible_text, text_with_references))
+    return visible_text if visible_text.strip() else ""
 
 
 def _part(part: Any) -> Any:
     if isinstance(part, dict):
-        return part.get("text") if part.get("content_type") in _SPOKEN_PARTS else None
+        return part.get("text") if part.get("content_type") in _SPEECH_PARTS else None
     return part
 
 
-def _shown(reference: re.Match[str]) -> str:
-    """What a reader sees of a reference: the name of a page, place or thing; of a source nothing."""
+def _visible_text(reference: re.Match[str]) -> str:
+    """The text that a reader sees of a reference: the name of a page, place or thing, or nothing."""
     kind, *fields = reference[1].split("\ue202")
     if kind == "url" and fields:
         return fields[0]
     if kind == "entity" and fields:
         with suppress(ValueError):
-            named = json.loads(fields[0])
-            if isinstance(named, list) and len(named) > 1:
-                return str(named[1])
+            entity = json.loads(fields[0])
+            if isinstance(entity, list) and len(entity) > 1:
+                return str(entity[1])
     return ""

@@ -1,7 +1,7 @@
-"""Conversations out of rows: a conversation a row, or a message a row, gathered by conversation.
+"""Conversations from rows: one conversation a row, or one message a row, grouped by conversation.
 
-Promises that a conversation is an id, a file and a user: numbers that begin anew in each file, or for
-each user, never run into one another.
+Promises that a conversation is identified by id, file and user together. Ids that start again in each
+file, or for each user, are therefore never confused.
 """
 
 import hashlib
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.files.rows import cell_text
 from fieldwork.files.sheets import Record
-from fieldwork.puppets.conversations.columns import Layout, messages_at, value_at
+from fieldwork.puppets.conversations.columns import ConversationLayout, messages_at, value_at
 from fieldwork.puppets.conversations.instants import instant
-from fieldwork.puppets.conversations.messages import MessageReader, Spoken
+from fieldwork.puppets.conversations.messages import MessageReader, SpokenMessage
 
 _TRUE = ("true", "1", "yes", "ja", "oui", "wahr", "vrai")
 _FALSE = ("false", "0", "no", "nein", "non", "falsch", "faux")
@@ -29,15 +29,15 @@ class Chat(NamedTuple):
     started_at: datetime | None
     language: str | None
     model: str | None
-    toxic: bool | None
-    redacted: bool | None
-    messages: list[Spoken]
+    is_toxic: bool | None
+    is_redacted: bool | None
+    messages: list[SpokenMessage]
 
 
-class Line(NamedTuple):
-    """A message a row: what is needed to put conversations together again.
+class MessageRow(NamedTuple):
+    """A row that holds one message, with all that its conversation needs.
 
-    `number` counts the rows of a file, `position` is NULL where the file has no such column.
+    `number` counts the rows of a file; `position` is NULL where the file has no such column.
     """
 
     file: int
@@ -48,31 +48,32 @@ class Line(NamedTuple):
     sent_at: datetime | None
     language: str | None
     model: str | None
-    toxic: bool | None
-    redacted: bool | None
+    is_toxic: bool | None
+    is_redacted: bool | None
     role: str | None
     content: str
 
 
 def user_hash(name: str) -> str:
-    """What a user is called in a study: whoever knows the name finds its user, but none reads it."""
+    """The id of a user in a study: who knows the name can find it, but nobody can read the name off "
+    "it."""
     return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
 
 
 class RowReader:
-    """Reads the rows of one file by its layout; times and flags that cannot be read are counted."""
+    """Reads the rows of one file by its layout, and counts times and flags that cannot be read."""
 
-    def __init__(self, layout: Layout, messages: MessageReader) -> None:
+    def __init__(self, layout: ConversationLayout, messages: MessageReader) -> None:
         self._columns = layout.columns
         self._keys = layout.keys or {}
         self._messages = messages
-        self.unread: Counter[str] = Counter()
+        self.unread_cells: Counter[str] = Counter()
 
     def chats(self, records: Iterable[Record]) -> Iterator[Chat]:
-        """Conversations, one a row."""
+        """The conversations of a file with one conversation a row."""
         for _, fields in records:
             entries = [e for e in messages_at(fields, self._columns["messages"]) if e]
-            spoken = [m for entry in entries if (m := self._spoken(entry))]
+            messages = [m for entry in entries if (m := self._message(entry))]
             times = [t for entry in entries if (t := self._time(self._keys, entry))]
             yield Chat(
                 conversation_id=self._text(fields, "conversation"),
@@ -80,30 +81,35 @@ class RowReader:
                 started_at=min(times, default=self._time(self._columns, fields)),
                 language=self._text(fields, "language"),
                 model=self._text(fields, "model"),
-                toxic=self._flag(fields, "toxic"),
-                redacted=self._flag(fields, "redacted"),
-                messages=spoken,
+                is_toxic=self._flag(fields, "toxic"),
+                is_redacted=self._flag(fields, "redacted"),
+                messages=messages,
             )
 
-    def lines(self, file: int, records: Iterable[Record], name: str) -> Iterator[Line]:
-        """Messages, one a row; StudyError where a row belongs to no conversation."""
+    def message_rows(self, file: int, records: Iterable[Record], name: str) -> Iterator[MessageRow]:
+        """The messages of a file with one message a row; StudyError for a row without a conversation."""
         for number, (place, fields) in enumerate(records):
             conversation = self._text(fields, "conversation")
             if conversation is None:
                 raise StudyError(
-                    f"{name}: {place} has no value in column {self._columns['conversation']!r}, so its "
-                    f"message belongs to no conversation; write one, or delete the row"
+                    f"{name}: {place} is empty in column {self._columns['conversation']!r}, so its "
+                    f"message belongs to no conversation; write the conversation's id, or delete the row"
                 )
-            spoken = self._messages.read(
+            message = self._messages.read(
                 *(value_at(fields, self._columns[role]) for role in ("role", "text"))
             )
-            if spoken is not None:
-                yield self._line(file, number, conversation, fields, spoken)
+            if message is not None:
+                yield self._message_row(file, number, conversation, fields, message)
 
-    def _line(
-        self, file: int, number: int, conversation: str, fields: Mapping[str, Any], spoken: Spoken
-    ) -> Line:
-        return Line(
+    def _message_row(
+        self,
+        file: int,
+        number: int,
+        conversation: str,
+        fields: Mapping[str, Any],
+        message: SpokenMessage,
+    ) -> MessageRow:
+        return MessageRow(
             file=file,
             number=number,
             conversation_id=conversation,
@@ -112,13 +118,13 @@ class RowReader:
             sent_at=self._time(self._columns, fields),
             language=self._text(fields, "language"),
             model=self._text(fields, "model"),
-            toxic=self._flag(fields, "toxic"),
-            redacted=self._flag(fields, "redacted"),
-            role=spoken["role"],
-            content=spoken["content"] or "",
+            is_toxic=self._flag(fields, "toxic"),
+            is_redacted=self._flag(fields, "redacted"),
+            role=message["role"],
+            content=message["content"] or "",
         )
 
-    def _spoken(self, entry: Any) -> Spoken | None:
+    def _message(self, entry: Any) -> SpokenMessage | None:
         fields = entry if isinstance(entry, Mapping) else {}
         return self._messages.read(
             *(value_at(fields, self._keys[role]) for role in ("role", "text"))
@@ -138,7 +144,7 @@ class RowReader:
     def _flag(self, fields: Mapping[str, Any], role: str) -> bool | None:
         word = cell_text(self._cell(fields, role)).strip().casefold()
         if word and word not in _TRUE + _FALSE:
-            self.unread[role] += 1
+            self.unread_cells[role] += 1
         return word in _TRUE if word in _TRUE + _FALSE else None
 
     def _position(self, fields: Mapping[str, Any]) -> float | None:
@@ -146,73 +152,73 @@ class RowReader:
         try:
             return None if text is None else float(text)
         except ValueError:
-            self.unread["order"] += 1
+            self.unread_cells["order"] += 1
             return None
 
     def _time(self, columns: Mapping[str, str], fields: Any) -> datetime | None:
         if "time" not in columns or not isinstance(fields, Mapping):
             return None
         cell = value_at(fields, columns["time"])
-        read = instant(cell)
-        if read is None and cell_text(cell).strip():
-            self.unread["time"] += 1
-        return read
+        moment = instant(cell)
+        if moment is None and cell_text(cell).strip():
+            self.unread_cells["time"] += 1
+        return moment
 
 
 # ---- from messages to conversations --------------------------------------------------------------
 
 
-def gathered(lines: Sequence[Line], name: str) -> Iterator[Chat]:
-    """The conversations of the messages that share an id in a file: one, or one for each user.
+def gather_chats(rows: Sequence[MessageRow], name: str) -> Iterator[Chat]:
+    """The conversations of the message rows that share an id in a file: one, or one for each user.
 
-    Assistants' rows may name no user, or the assistant. Messages stand in the order of their positions,
-    else of their times, else of their rows.
+    The assistant's rows may name no user, or the assistant. Messages are ordered by position, else by
+    time, else by row.
 
     Raises:
-        StudyError: several users, and messages that could be to any of them.
+        StudyError: there are several users, and messages that could belong to any of them.
     """
-    users = {line.user_id for line in lines if line.role == "user" and line.user_id}
-    # without text by the user, any other row that names one tells
-    users = users or {line.user_id for line in lines if line.user_id}
+    users = {row.user_id for row in rows if row.role == "user" and row.user_id}
+    # where no row of a user has text, any other row that names one decides
+    users = users or {row.user_id for row in rows if row.user_id}
     if len(users) <= 1:
-        yield _chat(lines, next(iter(users), None))
+        yield _chat(rows, next(iter(users), None))
         return
-    if any(line.user_id not in users for line in lines):
+    if any(row.user_id not in users for row in rows):
         raise StudyError(
-            f"{name}: conversation {lines[0].conversation_id!r} has messages of {len(users)} users, and "
-            f"others that name none of them; name the user in each row, or say `columns: {{user: null}}` "
-            f"where a conversation is to be a user"
+            f"{name}: conversation {rows[0].conversation_id!r} has messages of {len(users)} users and "
+            f"messages without a user; name the user in each row, or say `columns: {{user: null}}` if "
+            f"each conversation shall count as one user"
         )
-    for user in dict.fromkeys(line.user_id for line in lines):
-        yield _chat([line for line in lines if line.user_id == user], user)
+    for user in dict.fromkeys(row.user_id for row in rows):
+        yield _chat([row for row in rows if row.user_id == user], user)
 
 
-def _chat(lines: Sequence[Line], user: str | None) -> Chat:
-    ordered = _in_order(lines)
-    times = [line.sent_at for line in lines if line.sent_at]
+def _chat(rows: Sequence[MessageRow], user: str | None) -> Chat:
+    ordered_rows = _in_order(rows)
+    times = [row.sent_at for row in rows if row.sent_at]
     return Chat(
-        conversation_id=lines[0].conversation_id,
+        conversation_id=rows[0].conversation_id,
         user_id=user,
         started_at=min(times, default=None),
-        language=_first(line.language for line in ordered if line.role == "user"),
-        model=_first(line.model for line in ordered),
-        toxic=_any(line.toxic for line in lines),
-        redacted=_any(line.redacted for line in lines),
-        messages=[{"role": line.role, "content": line.content} for line in ordered],
+        language=_first(row.language for row in ordered_rows if row.role == "user"),
+        model=_first(row.model for row in ordered_rows),
+        is_toxic=_any(row.is_toxic for row in rows),
+        is_redacted=_any(row.is_redacted for row in rows),
+        messages=[{"role": row.role, "content": row.content} for row in ordered_rows],
     )
 
 
-def _in_order(lines: Sequence[Line]) -> list[Line]:
-    # what only some messages have puts none of them in order
-    by_position = all(line.position is not None for line in lines)
-    by_time = all(line.sent_at is not None for line in lines)
+def _in_order(rows: Sequence[MessageRow]) -> list[MessageRow]:
+    # a position or time that only some messages have cannot order them
+    by_position = all(row.position is not None for row in rows)
+    by_time = all(row.sent_at is not None for row in rows)
 
-    def place(line: Line) -> tuple[float, float, int]:
-        position = line.position if by_position and line.position is not None else 0.0
-        sent = line.sent_at.timestamp() if by_time and line.sent_at is not None else 0.0
-        return (position, sent, line.number)
+    def place(row: MessageRow) -> tuple[float, float, int]:
+        position = row.position if by_position and row.position is not None else 0.0
+        seconds = row.sent_at.timestamp() if by_time and row.sent_at is not None else 0.0
+        return (position, seconds, row.number)
 
-    return sorted(lines, key=place)
+    return sorted(rows, key=place)
 
 
 def _first(values: Iterable[str | None]) -> str | None:
@@ -220,5 +226,5 @@ def _first(values: Iterable[str | None]) -> str | None:
 
 
 def _any(flags: Iterable[bool | None]) -> bool | None:
-    known = [flag for flag in flags if flag is not None]
-    return any(known) if known else None
+    values = [flag for flag in flags if flag is not None]
+    return any(values) if values else None

@@ -1,8 +1,8 @@
-"""What the columns of a file of conversations hold: as the config maps them, else by their names.
+"""What the columns of a file of conversations hold: by the setting `columns`, else by their names.
 
-Owns the names that are known. A file is in one of two shapes: a conversation a row, with a list of
-messages in one column, or a message a row. Promises that what was taken for what is said in one sentence,
-and that a file whose columns are not understood is refused with the columns that are there.
+Owns the usual names of such columns. A file has one of two layouts: one conversation a row, with a list
+of messages in one column, or one message a row. Promises a sentence that says how each column is read. A
+file whose columns are not understood is refused, and the message lists its columns.
 """
 
 import json
@@ -11,18 +11,18 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.files.headers import column_called, listed
+from fieldwork.files.headers import find_column, name_list
 from fieldwork.files.sheets import Record
 
 ColumnMap = Mapping[str, str | None]
-"""Columns by what they hold; None says that the file has no such column, whatever its names."""
+"""Columns by what they hold; None says that the file has no such column, even if a name looks so."""
 
 Fields = Mapping[str, Any]
 
 ABOUT = ("conversation", "user", "order", "time", "model", "language", "toxic", "redacted")
 OF_A_MESSAGE = ("role", "text", "time")
 
-_CALLED = {
+_USUAL_NAMES = {
     "messages": "messages conversation conversations chatmessages turns dialog dialogue chat history "
     "nachrichten gesprach unterhaltung",
     "conversation": "conversationid conversationhash conversationuuid convid chatid threadid sessionid "
@@ -48,86 +48,93 @@ _CALLED = {
 _ONLY_OF_CONVERSATIONS = "id uuid hash nr"
 
 
-class Layout(NamedTuple):
+class ConversationLayout(NamedTuple):
     """How a file is read.
 
     Attributes:
-        columns: column of a row by what it holds.
-        keys: key of a message in the list of a row; None where a row is a message.
-        unused: columns that nothing is read of.
+        columns: columns of a row by what they hold.
+        keys: keys of a message in a row's list by what they hold; None where a row is a message.
+        unused_columns: columns that are not read.
     """
 
     columns: Mapping[str, str]
     keys: Mapping[str, str] | None
-    unused: tuple[str, ...]
+    unused_columns: tuple[str, ...]
 
     def sentence(self) -> str:
-        """What was taken for what."""
-        named = ", ".join(f"{role} = {column}" for role, column in self.columns.items())
+        """How each column is read."""
+        columns = ", ".join(f"{role} = {column}" for role, column in self.columns.items())
         inner = ", ".join(f"{role} = {key}" for role, key in (self.keys or {}).items())
-        row = "a message a row" if self.keys is None else "a conversation a row"
+        row = "one message a row" if self.keys is None else "one conversation a row"
         return (
-            f"{row} ({named}{f'; in each message {inner}' if inner else ''}); "
-            f"not used: {', '.join(self.unused) or 'none'}"
+            f"{row} ({columns}{f'; in each message {inner}' if inner else ''}); "
+            f"not used: {', '.join(self.unused_columns) or 'none'}"
         )
 
 
 def find_layout(
-    file: str, sample: Sequence[Record], mapped: ColumnMap, is_role: Callable[[Any], bool]
-) -> Layout:
+    file: str, sample: Sequence[Record], column_map: ColumnMap, is_role: Callable[[Any], bool]
+) -> ConversationLayout:
     """The layout of a file, from some of its rows.
 
     Args:
         file: its name, for messages.
-        mapped: what the config says; the rest is known by its name.
+        column_map: the setting `columns`; other columns are known by their names.
         is_role: whether a cell is the name of a role.
 
     Raises:
-        StudyError: a mapped column is not there, or no column is known to hold what is needed.
+        StudyError: a column of the setting is not there, or a needed column has no usual name.
     """
     rows = [record.fields for record in sample]
-    guess = _Guess(mapped, rows)
-    messages = _messages_column(rows, guess.names, mapped)
+    guess = _ColumnGuess(column_map, rows)
+    messages = _messages_column(rows, guess.names, column_map)
     entries = _entries(rows, messages) if messages else []
     inner = _names(entries)
-    for role, name in mapped.items():
+    for role, name in column_map.items():
         if name is not None and name not in guess.names and name not in inner:
-            what = f"has no column {name!r} (`columns.{role}` of the corpus)"
-            raise _missing(file, what, guess.names)
+            problem = f"has no column {name!r}, which `columns.{role}` of the corpus names"
+            raise _missing(file, problem, guess.names)
     if messages is None:
         return _messages_a_row(file, rows, guess, is_role)
     guess.take("messages", messages)
-    guess.take_all(ABOUT, also_called={"conversation": _ONLY_OF_CONVERSATIONS})
-    keys = _Guess({role: name for role, name in mapped.items() if name in (None, *inner)}, entries)
+    guess.take_all(ABOUT, more_names={"conversation": _ONLY_OF_CONVERSATIONS})
+    keys = _ColumnGuess(
+        {role: name for role, name in column_map.items() if name in (None, *inner)}, entries
+    )
     keys.take_all(OF_A_MESSAGE)
     for role in ("role", "text"):
         if role not in keys.columns:
-            raise _missing(file, f"has no {role} known in its messages ({messages})", inner, role)
-    return Layout(guess.columns, keys.columns, guess.unused())
+            raise _missing(
+                file,
+                f"the messages in column {messages!r} have no key with a usual name for the {role}",
+                inner,
+                role,
+            )
+    return ConversationLayout(guess.columns, keys.columns, guess.unused_columns())
 
 
 def _messages_a_row(
-    file: str, rows: Sequence[Fields], guess: "_Guess", is_role: Callable[[Any], bool]
-) -> Layout:
+    file: str, rows: Sequence[Fields], guess: "_ColumnGuess", is_role: Callable[[Any], bool]
+) -> ConversationLayout:
     guess.take("role", _role_column(rows, guess, is_role))
     guess.take_all(("conversation", "text", *ABOUT))
     for role in ("conversation", "role", "text"):
         if role not in guess.columns:
-            what = {
+            contents = {
                 "conversation": "the conversation's id",
-                "role": "who speaks",
+                "role": "the speaker",
                 "text": "the text",
             }
-            known = f"no column is known to hold {what[role]}"
-            raise _missing(file, known, guess.names, role)
-    return Layout(guess.columns, None, guess.unused())
+            problem = f"no column has a usual name for {contents[role]}"
+            raise _missing(file, problem, guess.names, role)
+    return ConversationLayout(guess.columns, None, guess.unused_columns())
 
 
-class _Guess:
-    """Columns as they are taken, each once: the config's word, else the first name that is known."""
+class _ColumnGuess:
+    """Assigns each column once: by the setting, else to the first role whose usual names include it."""
 
-    def __init__(self, mapped: ColumnMap, rows: Sequence[Fields]) -> None:
-        self._mapped = mapped
+    def __init__(self, column_map: ColumnMap, rows: Sequence[Fields]) -> None:
+        self._column_map = column_map
         self._whole = list(dict.fromkeys(name for row in rows for name in row))
         self._objects = {
             n for row in rows for n, value in row.items() if isinstance(value, Mapping)
@@ -136,49 +143,55 @@ class _Guess:
         self.columns: dict[str, str] = {}
 
     def take(self, role: str, name: str | None) -> None:
-        """Say what a column holds."""
+        """Record what a column holds."""
         if name is not None:
             self.columns[role] = name
 
-    def take_all(self, roles: Sequence[str], also_called: Mapping[str, str] | None = None) -> None:
-        """Look for the columns of roles that are not taken yet."""
+    def take_all(self, roles: Sequence[str], more_names: Mapping[str, str] | None = None) -> None:
+        """Look for the columns of roles that have none yet."""
         for role in roles:
             if role in self.columns:
                 continue
-            if role in self._mapped:
-                name = self._mapped[role]
+            if role in self._column_map:
+                name = self._column_map[role]
                 self.take(role, name if name in self.names else None)
                 continue
-            called = f"{_CALLED[role]} {(also_called or {}).get(role, '')}".split()
-            self.take(role, column_called(self.free(with_objects=role == "text"), called))
+            candidates = f"{_USUAL_NAMES[role]} {(more_names or {}).get(role, '')}".split()
+            self.take(role, find_column(self.free(with_objects=role == "text"), candidates))
 
     def free(self, *, with_objects: bool = False) -> list[str]:
-        """Columns that are not taken, nor mapped to anything; the fields of objects are columns."""
-        taken = {*self.columns.values(), *self._mapped.values()}
-        taken |= set() if with_objects else self._objects
-        return [name for name in self.names if name not in taken]
+        """Columns without a role; the fields of objects count as columns."""
+        used_columns = {*self.columns.values(), *self._column_map.values()}
+        used_columns |= set() if with_objects else self._objects
+        return [name for name in self.names if name not in used_columns]
 
-    def mapped(self, role: str) -> str | None:
-        """What the config says."""
-        return self._mapped.get(role)
+    def mapped_column(self, role: str) -> str | None:
+        """The column that the setting names."""
+        return self._column_map.get(role)
 
-    def unused(self) -> tuple[str, ...]:
-        """Columns that nothing is read of; of an object that is read of, none counts."""
-        used = set(self.columns.values())
-        used |= {name for name in self._objects if any(n.startswith(f"{name}.") for n in used)}
-        return tuple(name for name in self._whole if name not in used)
+    def unused_columns(self) -> tuple[str, ...]:
+        """Columns that are not read; an object with a field that is read counts as read."""
+        used_columns = set(self.columns.values())
+        used_columns |= {
+            name for name in self._objects if any(n.startswith(f"{name}.") for n in used_columns)
+        }
+        return tuple(name for name in self._whole if name not in used_columns)
 
 
 def _role_column(
-    rows: Sequence[Fields], guess: _Guess, is_role: Callable[[Any], bool]
+    rows: Sequence[Fields], guess: _ColumnGuess, is_role: Callable[[Any], bool]
 ) -> str | None:
-    """The mapped column; else one that is called so, or one in which every cell is a known role."""
-    if guess.mapped("role"):
-        return guess.mapped("role")
+    """The column that the setting names; else one with a usual name, or whose cells are all roles."""
+    if guess.mapped_column("role"):
+        return guess.mapped_column("role")
     free = guess.free()
-    known = [name for name in free if _all_roles(rows, name, is_role)]
-    called = _CALLED["role"].split()
-    return column_called(known, called) or next(iter(known), None) or column_called(free, called)
+    role_columns = [name for name in free if _all_roles(rows, name, is_role)]
+    candidates = _USUAL_NAMES["role"].split()
+    return (
+        find_column(role_columns, candidates)
+        or next(iter(role_columns), None)
+        or find_column(free, candidates)
+    )
 
 
 def _all_roles(rows: Sequence[Fields], name: str, is_role: Callable[[Any], bool]) -> bool:
@@ -186,11 +199,13 @@ def _all_roles(rows: Sequence[Fields], name: str, is_role: Callable[[Any], bool]
     return bool(cells) and all(is_role(cell) for cell in cells)
 
 
-def _messages_column(rows: Sequence[Fields], names: Sequence[str], mapped: ColumnMap) -> str | None:
-    if "messages" in mapped:
-        return mapped["messages"]
+def _messages_column(
+    rows: Sequence[Fields], names: Sequence[str], column_map: ColumnMap
+) -> str | None:
+    if "messages" in column_map:
+        return column_map["messages"]
     lists = [n for n in names if any(messages_at(row, n) for row in rows)]
-    return column_called(lists, _CALLED["messages"].split())
+    return find_column(lists, _USUAL_NAMES["messages"].split())
 
 
 def _entries(rows: Sequence[Fields], column: str) -> list[Fields]:
@@ -198,7 +213,7 @@ def _entries(rows: Sequence[Fields], column: str) -> list[Fields]:
 
 
 def messages_at(fields: Fields, column: str) -> list[Any]:
-    """The list in a cell, JSON where the cell is text; empty where there is none."""
+    """The list in a cell, or in its JSON text; empty where there is no list."""
     value = value_at(fields, column)
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError):
@@ -207,16 +222,16 @@ def messages_at(fields: Fields, column: str) -> list[Any]:
 
 
 def value_at(fields: Fields, name: str) -> Any:
-    """A field, or with a dot in the name a field of the object that a field is."""
+    """The value of a field; `account.uuid` is the field `uuid` of the object `account`."""
     if name in fields:
         return fields[name]
     outer, _, inner = name.partition(".")
-    held = fields.get(outer)
-    return held.get(inner) if isinstance(held, Mapping) else None
+    value = fields.get(outer)
+    return value.get(inner) if isinstance(value, Mapping) else None
 
 
 def _names(rows: Sequence[Fields]) -> list[str]:
-    """Names of fields in the order in which they appear, those of objects in them with a dot."""
+    """Names of fields in order of appearance; those inside an object follow its name and a dot."""
     return list(dict.fromkeys(name for row in rows for name in _names_of(row)))
 
 
@@ -227,9 +242,9 @@ def _names_of(fields: Fields) -> Iterator[str]:
             yield from (f"{name}.{inner}" for inner in value)
 
 
-def _missing(file: str, what: str, names: Sequence[str], role: str | None = None) -> StudyError:
-    way_out = "correct it"
+def _missing(file: str, problem: str, names: Sequence[str], role: str | None = None) -> StudyError:
+    advice = "correct the setting"
     if role:
-        usual = "conversation_id" if role == "conversation" else role
-        way_out = f"call it `{usual}`, or name it in `columns.{role}` of the corpus"
-    return StudyError(f"{file}: {what}, there are {listed(names)}; {way_out}")
+        usual_name = "conversation_id" if role == "conversation" else role
+        advice = f"rename one to `{usual_name}`, or name it in `columns.{role}` of the corpus"
+    return StudyError(f"{file}: {problem} (there are {name_list(names)}); {advice}")

@@ -1,8 +1,8 @@
-"""Which of a corpus's files hold conversations, and whose: exports as they are downloaded, or unpacked.
+"""Which of a corpus's files hold conversations, and whose they are.
 
-An export is one person's: a .zip, a folder with conversations.json (in one part or several, among much
-else), or any other file. Promises that a user's name is the shortest end of the path that tells the
-exports apart, so that the exports may be moved together.
+An export belongs to one person: a .zip, a folder with conversations.json (in one part or several, among
+other files), or any other file. Promises that a user's name is the shortest end of the path that
+distinguishes the exports, so that all of them can be moved together.
 """
 
 import re
@@ -21,7 +21,7 @@ ZIP = ".zip"
 
 
 class ConversationFile(NamedTuple):
-    """A file that is read, or one in an archive; `export` is what the export it belongs to is called."""
+    """A file, or a member of an archive, with the name of the export that it belongs to."""
 
     path: Path
     member: str | None
@@ -29,30 +29,30 @@ class ConversationFile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.path}: {self.member}" if self.member else str(self.path)
 
 
 def conversation_files(files: Sequence[Path]) -> list[ConversationFile]:
     """The files that conversations are read from.
 
-    Beside archives and lists of conversations of exports no other file counts, as exports hold many;
-    without them all files do that can be read.
+    Where there are archives or a conversations.json, no other file counts, because exports hold many
+    other files. Otherwise all files of a readable kind count.
 
     Raises:
         StudyError: none of the files can be read, or an archive holds no conversations.
     """
-    seen = [file for file in files if not file.name.startswith((".", "~$"))]
-    exports = [f for f in seen if f.suffix.lower() == ZIP or _LISTS.fullmatch(f.name)]
-    chosen = exports or [file for file in seen if sheets.is_readable(file)]
-    if not chosen:
+    visible_files = [file for file in files if not file.name.startswith((".", "~$"))]
+    exports = [f for f in visible_files if f.suffix.lower() == ZIP or _LISTS.fullmatch(f.name)]
+    sources = exports or [file for file in visible_files if sheets.is_readable(file)]
+    if not sources:
         raise StudyError(
-            f"{files[0]}: is none of {', '.join(sheets.kinds())} or {ZIP} of an export; save the "
-            f"conversations as one of these kinds"
+            f"{files[0]}: this kind of file is not read; give the {ZIP} of an export, or save the "
+            f"conversations as one of {', '.join(sheets.kinds())}"
         )
-    names = dict(zip(chosen, _names([_export(file) for file in chosen]), strict=True))
+    names = dict(zip(sources, _names([_export(file) for file in sources]), strict=True))
     return [
-        ConversationFile(file, member, names[file]) for file in chosen for member in _members(file)
+        ConversationFile(file, member, names[file]) for file in sources for member in _members(file)
     ]
 
 
@@ -61,7 +61,7 @@ def _export(file: Path) -> PurePath:
 
 
 def _names(exports: Sequence[PurePath]) -> list[str]:
-    """The shortest ends of paths that tell different paths apart."""
+    """The shortest ends of the paths that still distinguish them."""
     distinct = set(exports)
     length = 1
     while len({_end(path, length) for path in distinct}) < len(distinct):
@@ -81,13 +81,13 @@ def _members(file: Path) -> list[str] | list[None]:
             names = [PurePosixPath(name) for name in sorted(archive.namelist())]
     except (OSError, zipfile.BadZipFile) as error:
         raise StudyError(
-            f"{file}: not a readable archive ({first_line(error)}); download the export again"
+            f"{file}: the archive cannot be opened ({first_line(error)}); download the export again"
         ) from error
     members = [str(n) for n in names if _LISTS.fullmatch(n.name) and "__MACOSX" not in n.parts]
     if not members:
         raise StudyError(
-            f"{file}: holds no conversations.json, so it is not an export of ChatGPT; unpack it, and "
-            f"give the files in it"
+            f"{file}: holds no conversations.json, so it is not an export of ChatGPT; unpack it, and set "
+            f"the corpus's `path` to the files in it"
         )
     return members
 
@@ -99,7 +99,7 @@ def stream_records(file: ConversationFile) -> Iterator[Record]:
         return
     for place, value in stream_json(file):
         if not isinstance(value, dict):
-            raise StudyError(f"{file.name}: {place} is not an object; export the file again")
+            raise StudyError(f"{file.name}: {place} is not a JSON object; export the file again")
         yield Record(place, value)
 
 
@@ -109,14 +109,16 @@ def stream_json(file: ConversationFile) -> Iterator[json_values.JsonValue]:
         yield from json_values.stream_values(file.path)
         return
     try:
-        with _opened(file) as raw:
+        with _open_member(file) as raw:
             yield from json_values.values_in(raw, file.name)
     except (OSError, zipfile.BadZipFile, EOFError, RuntimeError) as error:
-        # a password is a RuntimeError
-        raise StudyError(f"{file.name}: cannot be read ({first_line(error)})") from error
+        # an archive with a password raises RuntimeError
+        raise StudyError(
+            f"{file.name}: cannot be read ({first_line(error)}); download the export again, or unpack it"
+        ) from error
 
 
 @contextmanager
-def _opened(file: ConversationFile) -> Iterator[IO[bytes]]:
+def _open_member(file: ConversationFile) -> Iterator[IO[bytes]]:
     with zipfile.ZipFile(file.path) as archive, archive.open(str(file.member)) as raw:
         yield raw

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 _NUMBER = re.compile(r"\d{9,19}(\.\d+)?")
-_DOTTED = (
+_FORMATS_WITH_DOTS = (
     "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M",
     "%d.%m.%Y, %H:%M:%S",
@@ -16,10 +16,10 @@ _DOTTED = (
 
 
 def instant(value: Any) -> datetime | None:
-    """The time in UTC, which is meant where no zone is named; None where it cannot be read.
+    """The time in UTC, or None where it cannot be read; a time without a zone is taken as UTC.
 
-    A number counts seconds since 1970, or thousandths, millionths or billionths of one, by its size. A
-    day with slashes is not read: 3/4/2025 is another day in another country.
+    A number counts seconds, milliseconds, microseconds or nanoseconds since 1970, depending on its size.
+    A day with slashes is not read, because 3/4/2025 is a different day in different countries.
     """
     if isinstance(value, bool) or value is None:
         return None
@@ -30,13 +30,13 @@ def instant(value: Any) -> datetime | None:
     text = str(value).strip()
     if _NUMBER.fullmatch(text):
         return _since_1970(float(text))
-    return _written(text)
+    return _from_text(text)
 
 
-def _written(text: str) -> datetime | None:
+def _from_text(text: str) -> datetime | None:
     with suppress(ValueError):
         return _in_utc(datetime.fromisoformat(re.sub(r" ?(UTC|GMT)$", "+00:00", text)))
-    for form in _DOTTED:
+    for form in _FORMATS_WITH_DOTS:
         with suppress(ValueError):
             return _in_utc(datetime.strptime(text, form))
     return None

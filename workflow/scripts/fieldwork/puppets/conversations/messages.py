@@ -1,7 +1,7 @@
-"""A message of a file: who speaks and what is said, whatever the tool that wrote it calls them.
+"""A message of a file: its speaker and its text, whatever the tool that wrote the file calls them.
 
-Promises that only text goes on: of a message with text and pictures the text, of one without text
-nothing. What is left out is counted, and a role that nobody explained is never guessed at.
+Promises that only text is kept: of a message with text and pictures the text, of a message without text
+nothing. Messages that are left out are counted, and an unknown role is never guessed.
 """
 
 from collections import Counter
@@ -12,8 +12,8 @@ from fieldwork.errors import StudyError
 from fieldwork.files.headers import bare_name
 from fieldwork.files.rows import cell_text
 
-Spoken = dict[str, str | None]
-"""A message as `role` and `content`; a role that is NULL makes its conversation unreadable."""
+SpokenMessage = dict[str, str | None]
+"""A message as `role` and `content`; a NULL role makes its conversation unreadable."""
 
 _TEXT_PARTS = ("text", "input_text", "output_text", "refusal")
 _MOST_NAMED = 5
@@ -28,63 +28,64 @@ _SPEAKERS: dict[str | None, str] = {
         "assistent assistentin ki modell assistante modele ia asistente"
     ),
     "system": "system developer systemprompt systeme sistema",
-    # what a program says to the model, and not the user
+    # what a program tells the model
     None: "tool function functioncall functionresponse toolcall toolresult observation ipython",
 }
 
 
 class MessageReader:
-    """Reads messages, and counts what it leaves out.
+    """Reads messages, and counts those it leaves out.
 
     Args:
-        roles: what roles are that are not known here: `user`, `assistant`, `system`, or None for
-            messages that are left out.
+        roles: meaning of roles under other names: `user`, `assistant`, `system`, or None for messages
+            that are left out.
     """
 
     def __init__(self, roles: Mapping[str, str | None]) -> None:
         self._roles = {word: role for role, words in _SPEAKERS.items() for word in words.split()}
         self._roles |= {bare_name(word): role for word, role in roles.items()}
-        self._known: dict[str, str | None] = {}
+        self._speakers: dict[str, str | None] = {}
         self.left_out: Counter[str] = Counter()
-        self.unknown: Counter[str] = Counter()
+        self.unknown_roles: Counter[str] = Counter()
 
     def knows(self, role: Any) -> bool:
         """Whether a cell is the name of a role."""
         return bare_name(cell_text(role)) in self._roles
 
-    def read(self, role: Any, content: Any) -> Spoken | None:
+    def read(self, role: Any, content: Any) -> SpokenMessage | None:
         """The message; None where it is left out."""
         text = message_text(content)
         if text is None:
             self.left_out["messages without text"] += 1
             return None
-        written = cell_text(role).strip()
-        if not written:
+        role_name = cell_text(role).strip()
+        if not role_name:
             return {"role": None, "content": text}
-        if written not in self._known:
-            self._known[written] = self._roles.get(bare_name(written), "")
-        speaker = self._known[written]
+        if role_name not in self._speakers:
+            self._speakers[role_name] = self._roles.get(bare_name(role_name), "")
+        speaker = self._speakers[role_name]
         if speaker == "":
-            self.unknown[written] += 1
+            self.unknown_roles[role_name] += 1
         elif speaker is None:
             self.left_out["messages of tools"] += 1
         return {"role": speaker, "content": text} if speaker else None
 
     def refuse_unknown(self, name: str) -> None:
-        """Raise StudyError where a role was not known."""
-        if not self.unknown:
+        """Raise StudyError where a role was unknown."""
+        if not self.unknown_roles:
             return
-        most = ", ".join(
-            f"{role[:40]!r} ({n})" for role, n in self.unknown.most_common(_MOST_NAMED)
+        examples = ", ".join(
+            f"{role[:40]!r} ({n})" for role, n in self.unknown_roles.most_common(_MOST_NAMED)
         )
         raise StudyError(
-            f"{name}: {self.unknown.total()} messages have a role that is not known: {most}; say in the "
-            f"corpus's `roles` what each is: user, assistant, system, or null to leave its messages out"
+            f"{name}: {self.unknown_roles.total()} messages have an unknown role: {examples}; say in the "
+            f"corpus's `roles` what each means: user, assistant, system, or null to leave its messages "
+            f"out"
         )
 
 
 def message_text(content: Any) -> str | None:
-    """The text of a message, the parts of a list under one another; None where there is none."""
+    """The text of a message, with a blank line between the parts of a list; None where there is none."""
     if isinstance(content, list):
         parts = [part for part in map(_part_text, content) if part]
         text = "\n\n".join(parts)

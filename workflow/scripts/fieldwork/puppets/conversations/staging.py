@@ -1,9 +1,8 @@
-"""Conversations of any file, written once in the form in which corpora are filtered.
+"""Conversations of any file, converted once into the form in which corpora are filtered.
 
-That form has WildChat's columns, so that filters, users and ids are those of every corpus. Promises that
-files are streamed (memory is that of the largest conversation, the database's limit and a batch), that
-rows of one conversation need not stand together, and that the log says what was taken for what, and what
-was left out.
+That form has WildChat's columns, so that filters, users and ids are the same for every corpus. Files are
+streamed: memory is that of the largest conversation, the database's limit and a batch. Rows of one
+conversation need not follow one another. The log says how columns were read and what was left out.
 """
 
 import logging
@@ -19,24 +18,30 @@ import pyarrow.parquet as pq
 
 from fieldwork.puppets.conversations import exports
 from fieldwork.puppets.conversations.chatgpt import TreeReader
-from fieldwork.puppets.conversations.chats import Chat, Line, RowReader, gathered, user_hash
-from fieldwork.puppets.conversations.columns import ColumnMap, Layout, find_layout
+from fieldwork.puppets.conversations.chats import (
+    Chat,
+    MessageRow,
+    RowReader,
+    gather_chats,
+    user_hash,
+)
+from fieldwork.puppets.conversations.columns import ColumnMap, ConversationLayout, find_layout
 from fieldwork.puppets.conversations.exports import ConversationFile
 from fieldwork.puppets.conversations.formats import CHATGPT
 from fieldwork.puppets.conversations.messages import MessageReader
 from fieldwork.puppets.files import Database, literal
-from fieldwork.tables import storable
+from fieldwork.tables import without_surrogates
 
 logger = logging.getLogger(__name__)
 
-STAGED = "wildchat"
-"""The format in which conversations are written."""
+STAGED_FORMAT = "wildchat"
+"""The format that conversations are converted into."""
 ROWS_PER_BATCH = 1_024
 CHARACTERS_PER_BATCH = 16_000_000
 _SAMPLE = 200
 _TEXT, _FLAG, _TIME = pa.string(), pa.bool_(), pa.timestamp("us", tz="UTC")
 _ABOUT = [("language", _TEXT), ("model", _TEXT), ("toxic", _FLAG), ("redacted", _FLAG)]
-_STAGED = pa.schema(
+_CORPUS_SCHEMA = pa.schema(
     [
         ("conversation_hash", _TEXT),
         ("hashed_ip", _TEXT),
@@ -45,7 +50,7 @@ _STAGED = pa.schema(
         ("conversation", pa.list_(pa.struct([("role", _TEXT), ("content", _TEXT)]))),
     ]
 )
-_LINES = pa.schema(
+_MESSAGE_ROWS_SCHEMA = pa.schema(
     [
         ("file", pa.int64()),
         ("number", pa.int64()),
@@ -58,29 +63,36 @@ _LINES = pa.schema(
         ("content", _TEXT),
     ]
 )
-_OPTIONAL = ("started_at", *(name for name, _ in _ABOUT))
+_OPTIONAL = {
+    "started_at": "started_at",
+    "language": "language",
+    "model": "model",
+    "toxic": "is_toxic",
+    "redacted": "is_redacted",
+}
+"""Columns that a corpus may lack, each with the field of a `Chat` that fills it."""
 
-Row = TypeVar("Row", Chat, Line)
+ChatOrRow = TypeVar("ChatOrRow", Chat, MessageRow)
 
 
-class OwnReading(NamedTuple):
-    """What the config says of files of one's own.
+class ColumnsAndRoles(NamedTuple):
+    """The settings `columns` and `roles` of a corpus.
 
     Attributes:
-        columns: columns by what they hold; what is missing is known by its name.
-        roles: what roles are, by what the files call them.
+        columns: columns by what they hold; other columns are known by their usual names.
+        roles: meaning of each role that the files name in an unusual way.
     """
 
     columns: ColumnMap = MappingProxyType({})
     roles: Mapping[str, str | None] = MappingProxyType({})
 
 
-OWN_NAMES = OwnReading()
-"""Files whose columns and roles are known by their names."""
+USUAL_NAMES = ColumnsAndRoles()
+"""The settings for files whose columns and roles have usual names."""
 
 
-class Staged(NamedTuple):
-    """The file that was written, and which optional columns have a value in it."""
+class StagedCorpus(NamedTuple):
+    """The converted file, and which of its optional columns hold a value."""
 
     path: Path
     present: frozenset[str]
@@ -92,9 +104,9 @@ def stage(
     folder: Path,
     *,
     format: str,
-    reading: OwnReading,
-) -> Staged:
-    """Write the conversations of some files to a Parquet file in `folder`.
+    reading: ColumnsAndRoles,
+) -> StagedCorpus:
+    """Convert the conversations of some files into one Parquet file in `folder`.
 
     Raises:
         StudyError: a file cannot be read, its columns or roles are not understood, or its rows do not
@@ -102,48 +114,56 @@ def stage(
     """
     left_out = Counter[str]()
     chats = (
-        _of_trees(files, left_out)
+        _chats_of_trees(files, left_out)
         if format == CHATGPT
-        else _of_rows(database, files, folder, reading, left_out)
+        else _chats_of_rows(database, files, folder, reading, left_out)
     )
-    path, filled, total = folder / "staged.parquet", set[str](), 0
-    with pq.ParquetWriter(path, _STAGED, compression="zstd", compression_level=1) as out:
+    path, present, total = folder / "staged.parquet", set[str](), 0
+    with pq.ParquetWriter(path, _CORPUS_SCHEMA, compression="zstd", compression_level=1) as out:
         for batch in _batches(
             chats, lambda chat: sum(len(m["content"] or "") for m in chat.messages)
         ):
             total += len(batch)
-            filled |= {n for n in _OPTIONAL if any(getattr(chat, n) is not None for chat in batch)}
-            out.write_table(_table(_STAGED, map(_staged_row, batch)))
-    listed = ", ".join(f"{n} {what}" for what, n in sorted(left_out.items()) if n)
-    logger.info("%d conversations read; left out: %s", total, listed or "nothing")
-    return Staged(path, frozenset(filled))
+            present |= {
+                column
+                for column, field in _OPTIONAL.items()
+                if any(getattr(chat, field) is not None for chat in batch)
+            }
+            out.write_table(_table(_CORPUS_SCHEMA, map(_staged_row, batch)))
+    counts = ", ".join(f"{n} {kind}" for kind, n in sorted(left_out.items()) if n)
+    logger.info("%d conversations read; left out: %s", total, counts or "nothing")
+    return StagedCorpus(path, frozenset(present))
 
 
 def _staged_row(chat: Chat) -> tuple[Any, ...]:
-    about = (chat.language, chat.model, chat.toxic, chat.redacted)
+    about = (chat.language, chat.model, chat.is_toxic, chat.is_redacted)
     return (chat.conversation_id, chat.user_id, chat.started_at, *about, chat.messages)
 
 
-def _of_trees(files: Sequence[ConversationFile], left_out: Counter[str]) -> Iterator[Chat]:
+def _chats_of_trees(files: Sequence[ConversationFile], left_out: Counter[str]) -> Iterator[Chat]:
     reader = TreeReader()
     users = {file.export for file in files}
-    logger.info("ChatGPT's export: %d files, each export is one user (%d)", len(files), len(users))
+    logger.info(
+        "ChatGPT's export: %d files of %d users, one user an export", len(files), len(users)
+    )
     for file in files:
         for place, value in exports.stream_json(file):
             yield reader.read(value, user_hash(file.export), f"{file.name}: {place}")
     left_out.update(reader.left_out)
 
 
-def _of_rows(
+def _chats_of_rows(
     database: Database,
     files: Sequence[ConversationFile],
     folder: Path,
-    reading: OwnReading,
+    reading: ColumnsAndRoles,
     left_out: Counter[str],
 ) -> Iterator[Chat]:
     messages = MessageReader(reading.roles)
-    waiting = folder / "lines.parquet"
-    with pq.ParquetWriter(waiting, _LINES, compression="zstd", compression_level=1) as out:
+    waiting = folder / "message_rows.parquet"
+    with pq.ParquetWriter(
+        waiting, _MESSAGE_ROWS_SCHEMA, compression="zstd", compression_level=1
+    ) as out:
         for number, file in enumerate(files):
             records = exports.stream_records(file)
             sample = list(islice(records, _SAMPLE))
@@ -156,54 +176,58 @@ def _of_rows(
             if layout.keys is not None:
                 yield from reader.chats(rows)
             else:
-                lines = reader.lines(number, rows, file.name)
-                for batch in _batches(lines, lambda line: len(line.content)):
-                    out.write_table(_table(_LINES, batch))
+                message_rows = reader.message_rows(number, rows, file.name)
+                for batch in _batches(message_rows, lambda row: len(row.content)):
+                    out.write_table(_table(_MESSAGE_ROWS_SCHEMA, batch))
             _warn_of_unread(file, layout, reader)
     messages.refuse_unknown(", ".join(file.name for file in files[:3]))
-    yield from _gathered(database, waiting, files)
+    yield from _waiting_chats(database, waiting, files)
     left_out.update(messages.left_out)
 
 
-def _warn_of_unread(file: ConversationFile, layout: Layout, reader: RowReader) -> None:
+def _warn_of_unread(file: ConversationFile, layout: ConversationLayout, reader: RowReader) -> None:
     forms = {"time": "write 2025-03-04 12:30", "order": "write numbers"}
-    for role, n in reader.unread.items():
+    for role, n in reader.unread_cells.items():
         column = layout.columns.get(role) or (layout.keys or {}).get(role)
         logger.warning(
-            "%s: %d cells of column %s cannot be read as %s and count as empty; %s",
+            "%s: %d cells of column %s cannot be read as %s and count as empty; to have them read, %s",
             *(file.name, n, column, role, forms.get(role, "write true or false")),
         )
 
 
-def _gathered(
+def _waiting_chats(
     database: Database, waiting: Path, files: Sequence[ConversationFile]
 ) -> Iterator[Chat]:
-    """The conversations of messages that were written as they came."""
-    ordered = f"""
-        SELECT {", ".join(_LINES.names)} FROM read_parquet({literal(str(waiting))})
+    """The conversations of the message rows that wait in a file, in the order of their ids."""
+    query = f"""
+        SELECT {", ".join(_MESSAGE_ROWS_SCHEMA.names)} FROM read_parquet({literal(str(waiting))})
         ORDER BY file, conversation_id, number"""
-    batches = database.sql(ordered).to_arrow_reader(ROWS_PER_BATCH)
-    lines = (Line(*row) for batch in batches for row in zip(*_columns(batch), strict=True))
-    for (file, _), rows in groupby(lines, key=lambda line: (line.file, line.conversation_id)):
-        yield from gathered(list(rows), files[file].name)
+    batches = database.sql(query).to_arrow_reader(ROWS_PER_BATCH)
+    message_rows = (
+        MessageRow(*row) for batch in batches for row in zip(*_columns(batch), strict=True)
+    )
+    for (file, _), rows in groupby(message_rows, key=lambda row: (row.file, row.conversation_id)):
+        yield from gather_chats(list(rows), files[file].name)
 
 
 def _columns(batch: pa.RecordBatch) -> list[list[Any]]:
     return [column.to_pylist() for column in batch.columns]
 
 
-def _batches(rows: Iterable[Row], size: Callable[[Row], int]) -> Iterator[list[Row]]:
-    """Rows together, as many as there are, up to a number and a size."""
-    held: list[Row] = []
-    held_size = 0
+def _batches(
+    rows: Iterable[ChatOrRow], size: Callable[[ChatOrRow], int]
+) -> Iterator[list[ChatOrRow]]:
+    """Rows in batches, each up to a number of rows and a size."""
+    batch: list[ChatOrRow] = []
+    batch_size = 0
     for row in rows:
-        held.append(row)
-        held_size += size(row)
-        if len(held) == ROWS_PER_BATCH or held_size >= CHARACTERS_PER_BATCH:
-            yield held
-            held, held_size = [], 0
-    if held:
-        yield held
+        batch.append(row)
+        batch_size += size(row)
+        if len(batch) == ROWS_PER_BATCH or batch_size >= CHARACTERS_PER_BATCH:
+            yield batch
+            batch, batch_size = [], 0
+    if batch:
+        yield batch
 
 
 def _table(schema: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.Table:
@@ -212,4 +236,6 @@ def _table(schema: pa.Schema, rows: Iterable[Sequence[Any]]) -> pa.Table:
         return pa.table(columns, schema=schema)
     except UnicodeEncodeError:
         # half of a surrogate pair, which JSON can carry and UTF-8 cannot
-        return pa.table({name: storable(values) for name, values in columns.items()}, schema=schema)
+        return pa.table(
+            {name: without_surrogates(values) for name, values in columns.items()}, schema=schema
+        )
