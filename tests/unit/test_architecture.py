@@ -37,7 +37,7 @@ FLOORS: dict[str, set[str]] = {
 """Every module or package of the ground floor, and those below it that it may import."""
 
 WINGS_MAY = set(FLOORS) - {"arguments", "database", "dictionary", "stage", "run_record"}
-OF_CONFIG = {"config.needs", "config.yaml_files", "config.field"}
+OF_CONFIG = {"config.models", "config.needs", "config.yaml_files", "config.field"}
 """What a wing may take from the config; the rest of it is the workflow's."""
 OWNERS = {
     "duckdb": {"tables", "database"},

@@ -111,7 +111,7 @@ def test_an_address_with_a_password_or_a_query_is_not_repeated(
     "address", ["http://host:port/v1", "http://host:99999/v1", "http://[::1/v1"]
 )
 def test_an_address_without_a_host_or_with_no_port_is_named(address: str) -> None:
-    assert "models.m.base_url: it names no host" in complaint(OPENAI | {"base_url": address})
+    assert "models.m.base_url: not a valid URL" in complaint(OPENAI | {"base_url": address})
 
 
 @pytest.mark.parametrize(

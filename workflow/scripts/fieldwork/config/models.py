@@ -11,6 +11,14 @@ from fieldwork.masking import is_secret_header
 
 Config = dict[str, Any]
 
+LOCAL_PROVIDERS = frozenset({"embedded"})
+"""Providers that answer on this machine: their calls cost nothing and need no look-up."""
+
+
+def is_local(model: Mapping[str, Any]) -> bool:
+    """Whether an entry of `models` answers on this machine."""
+    return model["provider"] in LOCAL_PROVIDERS
+
 
 def broken_models(config: Config) -> Iterator[str]:
     """What is wrong with entries of `models`, a sentence each."""
@@ -18,8 +26,8 @@ def broken_models(config: Config) -> Iterator[str]:
         for setting in ("base_url", "proxy"):
             if model.get(setting) and not _has_host(model[setting]):
                 yield (
-                    f"models.{name}.{setting}: it names no host, or a port that there is none of; "
-                    f"correct it"
+                    f"models.{name}.{setting}: not a valid URL; write the host, and a port only if it is "
+                    f"not the usual one"
                 )
         yield from _secret_headers(name, model.get("headers") or {})
 

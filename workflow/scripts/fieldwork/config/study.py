@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.field import DELETIONS_FILE
 from fieldwork.config.figures import ranked_tasks, survey_tasks, task_of
+from fieldwork.config.models import is_local
 from fieldwork.config.needs import Need, needs_of
 from fieldwork.config.settings import (
     Config,
@@ -388,7 +389,7 @@ class Study(NamedTuple):
 
     def outputs(self) -> list[str]:
         """What a complete study leaves behind."""
-        is_paid = any(m["provider"] != "embedded" for m in self.entries("models").values())
+        is_paid = not all(map(is_local, self.entries("models").values()))
         calibration = [
             table.path
             for table in declared_tables(field_records)

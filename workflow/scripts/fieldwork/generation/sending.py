@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fieldwork.config.models import is_local
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account, free_leftovers
 from fieldwork.generation.agenda import PrefixCache
@@ -53,7 +54,7 @@ def open_sender(
         stack.enter_context(sole_asker(path))
         ledger = stack.enter_context(open_ledger(path))
         budget = None
-        if generation["budget_usd"] is not None and model["provider"] != "embedded":
+        if generation["budget_usd"] is not None and not is_local(model):
             _require_countable(name, model, price)
         if price is not None:
             # without a limit too, so that today's spending counts if one is set later
@@ -85,7 +86,7 @@ def open_sender(
 def _preflight(
     model: Mapping[str, Any], provider: Provider
 ) -> Callable[[float], Awaitable[None]] | None:
-    if model["provider"] == "embedded":
+    if is_local(model):
         return None
 
     async def check(estimate_s: float) -> None:

@@ -21,13 +21,8 @@ import numpy.typing as npt
 
 from fieldwork.encoder import Encoder, text_key
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.base import (
-    Exchange,
-    ModelInfo,
-    Reply,
-    Sampling,
-    TransientError,
-)
+from fieldwork.generation.providers.base import Exchange, Reply, Sampling, TransientError
+from fieldwork.generation.providers.local import LocalModel
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
@@ -50,18 +45,13 @@ class EmbeddedSettings(NamedTuple):
     context_weight: float
 
 
-class EmbeddedModel:
+class EmbeddedModel(LocalModel):
     """The provider `embedded`.
 
     Args:
         code: version of this module's code. It is part of the endpoint, because another version of the
             code may give other answers.
     """
-
-    # calls do not run at the same time; so many answers share one commit to the ledger
-    concurrency = 64
-    timeout_s: float | None = None
-    sends_temperature = True
 
     def __init__(self, encoder: Encoder, settings: EmbeddedSettings, code: str) -> None:
         self._encoder = encoder
@@ -91,10 +81,6 @@ class EmbeddedModel:
             **self._settings._asdict(),
         }
         return f"{_json(['user', item.prompt])}], {_json(call)[1:-1]}".encode()
-
-    def delivery(self, context_id: str | None) -> bytes:  # noqa: ARG002
-        """Empty: there is no delivery."""
-        return b""
 
     async def send(self, body: bytes) -> Exchange:
         """Answer on this machine, at once."""
@@ -146,21 +132,6 @@ class EmbeddedModel:
         except (ValueError, KeyError, TypeError) as error:
             raise TransientError(f"not a reply of the embedded model: {error}") from error
         return Reply(text=text, outcome="ok", finish_reason="stop")
-
-    def is_asked_for(self, returned_model: str) -> bool:  # noqa: ARG002
-        """True: no other model can answer."""
-        return True
-
-    def mask(self, text: str) -> str:
-        """The text itself: calls carry no secrets."""
-        return text
-
-    async def models(self) -> list[ModelInfo] | None:
-        """None: there is no server."""
-        return None
-
-    async def close(self) -> None:
-        """Do nothing: there is no connection."""
 
 
 def _context_texts(context: Sequence[Message]) -> list[str]:

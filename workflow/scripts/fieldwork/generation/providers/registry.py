@@ -1,6 +1,6 @@
 """The provider that an entry of `models` in the config names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,7 @@ def make_provider(model: Mapping[str, Any], vector_store: Path) -> Provider:
     Raises:
         StudyError: the model's key is not in the environment, or a setting is not valid.
     """
-    if model["provider"] == "embedded":
-        return _make_embedded(model, vector_store)
-    return _make_gemini(model) if model["provider"] == "gemini" else _make_openai(model)
+    return MAKERS[model["provider"]](model, vector_store)
 
 
 def make_batch_client(provider: Provider) -> BatchClient:
@@ -58,7 +56,7 @@ def _make_embedded(model: Mapping[str, Any], vector_store: Path) -> Provider:
     return embedded.EmbeddedModel(encoder, settings, code_version(Path(embedded.__file__)))
 
 
-def _make_openai(model: Mapping[str, Any]) -> Provider:
+def _make_openai(model: Mapping[str, Any], vector_store: Path) -> Provider:  # noqa: ARG001
     from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
 
     api = model.get("api") or {}
@@ -85,7 +83,7 @@ def _make_openai(model: Mapping[str, Any]) -> Provider:
     )
 
 
-def _make_gemini(model: Mapping[str, Any]) -> Provider:
+def _make_gemini(model: Mapping[str, Any], vector_store: Path) -> Provider:  # noqa: ARG001
     from fieldwork.generation.providers.gemini import GEMINI_URL, Gemini, GeminiSettings
     from fieldwork.generation.providers.vertex import VertexSettings
 
@@ -151,3 +149,11 @@ def _key(variable: str | None) -> str | None:
             f"set api_key_env to null for a server that needs no key"
         )
     return key
+
+
+MAKERS: Mapping[str, Callable[[Mapping[str, Any], Path], Provider]] = {
+    "embedded": _make_embedded,
+    "openai": _make_openai,
+    "gemini": _make_gemini,
+}
+"""By the setting `provider` of a model."""
