@@ -146,8 +146,8 @@ def test_an_answer_says_what_it_answers() -> None:
 def test_an_answer_of_the_field_is_read_as_a_models(text: str | None, item: Item) -> None:
     given = FieldAnswer("p", "web", "m", "t", "i", 3, None, text, 0, "a.csv", 2, [], None)
     outcome: Outcome = "empty" if text is None else "ok"
-    expected = parse_response(response(text, outcome, condition="field"), item)
-    assert parse_field_answer(given, item) == expected
+    from_response = parse_response(response(text, outcome, condition="field"), item)
+    assert parse_field_answer(given, item) == from_response
 
 
 def test_spellings_are_counted_and_merged_within_a_prompt() -> None:

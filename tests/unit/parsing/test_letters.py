@@ -2,7 +2,8 @@
 
 import pytest
 
-from fieldwork.parsing.choices import AMBIGUOUS, NO_LETTER, parse_choice
+from fieldwork.parsing.choices import parse_choice
+from fieldwork.parsing.reasons import AMBIGUITY, NO_LETTER
 
 TEN = "ABCDEFGHIJ"
 CITIES = ("Paris", "Rome", "Berlin", "Madrid")
@@ -198,7 +199,7 @@ def test_of_joined_letters_a_statement_gives_the_first(statement: str, several: 
 @pytest.mark.parametrize("several", JOINED)
 def test_without_a_statement_joined_letters_are_ambiguous(several: str) -> None:
     parsed = parse_choice(several, letters=TEN)
-    assert (parsed.letter, parsed.reason) == (None, AMBIGUOUS)
+    assert (parsed.letter, parsed.reason) == (None, AMBIGUITY)
     for form in ("{} are correct.", "Options {} are correct."):
         assert letter(form.format("(A) and (C)")) is None
 

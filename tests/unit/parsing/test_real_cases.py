@@ -33,7 +33,8 @@ from real_texts import (
 
 from fieldwork.parsing.canonical import canonicalise
 from fieldwork.parsing.choices import parse_choice
-from fieldwork.parsing.lists import REFUSED, parse_list
+from fieldwork.parsing.lists import parse_list
+from fieldwork.parsing.reasons import REFUSAL
 from fieldwork.parsing.refusals import is_refusal
 
 pytestmark = needs_real_texts
@@ -65,7 +66,7 @@ def test_bare_lines(length: int, form: str) -> None:
         if all(len(name.split()) <= 8 for name in names):
             lines = "\n".join(map(form.format, names[:length]))
             text = f"I thought about this.\n\n{lines}\n\nI hope that it helps."
-            pairs.append((parse_list(text, expected=length).items, names[:length]))
+            pairs.append((parse_list(text, expected_length=length).items, names[:length]))
     result = tally(f"bare lines, {form}, {length} asked for", pairs)
     assert result.n > 1_000
     assert min(result.precision, result.recall) > 0.98
@@ -94,7 +95,7 @@ def test_rankings_of_eight() -> None:
         text = row["response"].casefold()
         places = {name.casefold(): text.find(name.casefold()) for name in row["names"]}
         if -1 not in places.values():
-            items = parse_list(row["response"], expected=8).items or ()
+            items = parse_list(row["response"], expected_length=8).items or ()
             names = dict.fromkeys(item.casefold() for item in items)
             ranking = tuple(name for name in names if name in places)
             pairs.append((ranking or None, tuple(sorted(places, key=places.__getitem__))))
@@ -128,7 +129,7 @@ def test_truncated_answers(seed: int) -> None:
     """
     right = wrong = missing = n = 0
     for text, names in cuts(seed):
-        items = parse_list(text, truncated=True).items or ()
+        items = parse_list(text, is_truncated=True).items or ()
         whole = set(names[:-1])
         n += 1
         right += len(whole & set(items))
@@ -229,7 +230,7 @@ def test_refusals(source: str, sample: str, precision: float, recall: float) -> 
     assert result.precision >= precision
     assert result.recall >= recall
     reasons = [
-        "refusal" if parse_list(texts[row["key"]]).reason == REFUSED else None for row in cases
+        "refusal" if parse_list(texts[row["key"]]).reason == REFUSAL else None for row in cases
     ]
     listed = tally("  as answers to list questions", list(zip(reasons, truths, strict=True)))
     assert listed.recall >= recall

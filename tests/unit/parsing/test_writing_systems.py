@@ -2,7 +2,7 @@
 
 import pytest
 
-from fieldwork.parsing.writing import (
+from fieldwork.parsing.writing_systems import (
     count_words,
     ends_sentence,
     has_case,

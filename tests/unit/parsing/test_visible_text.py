@@ -2,7 +2,7 @@
 
 import pytest
 
-from fieldwork.parsing.visible import visible_text
+from fieldwork.parsing.visible_text import visible_text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from fieldwork.parsing.canonical import comparison_key
-from fieldwork.parsing.names import item_names
+from fieldwork.parsing.item_names import item_names
 
 TITLES = (
     "The Matrix",
