@@ -110,11 +110,11 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
         figures = [
             field_groups.draw(
                 tables.read_frame(out["groups"]), tables.read_frame(out["group_differences"]),
-                options=field_groups.Options(conditions=[]),
+                field_groups.GroupsFigureSettings(conditions=[]),
             ),
             field_ranks.draw(
                 tables.read_frame(out["item_agreement"]), tables.read_frame(out["rank_agreement"]),
-                options=field_ranks.Options(conditions=["offline", "rag"]),
+                field_ranks.RanksFigureSettings(conditions=["offline", "rag"]),
             ),
         ]  # fmt: skip
         for number, figure in enumerate(figures):

@@ -12,7 +12,6 @@ import pytest
 from matplotlib.text import Text
 
 from fieldwork.figures import fig3
-from fieldwork.figures.fig3_plan import Options, Tables
 from fieldwork.figures.style import use_style
 from fieldwork.files.leaderboards import Place, rank_models
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
@@ -83,13 +82,13 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_figure_says_so(ca
         # corrections follow from what stands beside them
         null = [k for k, v in cells.items() if v is None and k not in ("reason", "p_holm")]
         assert not null or cells["reason"], (type(row), null)
-    tables = Tables(
+    tables = (
         frame(runs, RunAccuracy),
         frame(spread, Accuracy),
         frame(ranks, Rank),
         pd.DataFrame(BOARD.places, columns=Place._fields),
     )
-    figure = fig3.draw(tables, options=Options(conditions=["offline", "again", "c"]))
+    figure = fig3.draw(*tables, fig3.Fig3Settings(conditions=["offline", "again", "c"]))
     said = "\n".join(t.get_text() for t in figure.findobj(Text))
     assert "nan" not in said.lower()
     if case == "half arrived":

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from fieldwork.figures.style import ItemKey
+from fieldwork.figures.settings import ItemKey
 from fieldwork.records.metrics import (
     Accuracy,
     AnswerShare,

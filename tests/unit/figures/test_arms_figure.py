@@ -13,8 +13,10 @@ KINDS = {"offline": None, "history_3": 3, "profile": None, "both": 3}
 
 
 def draw(table: pd.DataFrame, x: str = "conversations", **more) -> Figure:
-    options = arms.Options(conditions=list(dict.fromkeys(table["condition"])), x=x, **more)
-    return arms.draw(table, arm_trends(), options=options)
+    settings = arms.ArmsFigureSettings(
+        conditions=list(dict.fromkeys(table["condition"])), x=x, **more
+    )
+    return arms.draw(table, arm_trends(), settings)
 
 
 def drawn(figure: Figure, label: str) -> list:

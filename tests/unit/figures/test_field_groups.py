@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.figures.field_groups import MEAN, Options, draw
+from fieldwork.figures.field_groups import MEAN, GroupsFigureSettings, draw
 from fieldwork.figures.style import PAGE_HEIGHT, save
 from fieldwork.records.field import GroupDifference, GroupEstimate
 
@@ -44,7 +44,7 @@ def drawn(rows: list[dict[str, Any]], told: list[dict[str, Any]], **values: Any)
     figure = draw(
         pd.DataFrame(rows),
         pd.DataFrame(told, columns=columns),
-        options=Options(**({"conditions": []} | values)),
+        GroupsFigureSettings(**({"conditions": []} | values)),
     )
     figure.draw_without_rendering()
     return figure

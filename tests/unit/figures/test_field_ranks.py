@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.figures.field_ranks import FALLS, RISES, STAYS, Options, draw
+from fieldwork.figures.field_ranks import FALLS, RISES, STAYS, RanksFigureSettings, draw
 from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, save
 from fieldwork.records.field import ItemAgreement, RankAgreement
 
@@ -57,8 +57,10 @@ def agreement(**values: Any) -> pd.DataFrame:
 
 
 def drawn(rows: list[dict[str, Any]], ranks: pd.DataFrame | None = None, **values: Any) -> Figure:
-    options = Options(**({"conditions": ["offline", "history", "rag", "profile"]} | values))
-    figure = draw(pd.DataFrame(rows), agreement() if ranks is None else ranks, options=options)
+    settings = RanksFigureSettings(
+        **({"conditions": ["offline", "history", "rag", "profile"]} | values)
+    )
+    figure = draw(pd.DataFrame(rows), agreement() if ranks is None else ranks, settings)
     figure.draw_without_rendering()
     return figure
 
@@ -178,7 +180,9 @@ def test_lists_come_before_letters() -> None:
 def test_nothing_to_draw_says_why(rows: list[dict[str, Any]], said: str) -> None:
     columns = [f.name for f in dataclasses.fields(ItemAgreement)]
     figure = draw(
-        pd.DataFrame(rows, columns=columns), agreement(), options=Options(conditions=["offline"])
+        pd.DataFrame(rows, columns=columns),
+        agreement(),
+        RanksFigureSettings(conditions=["offline"]),
     )
     assert said in " ".join(figure.axes[0].texts[0].get_text().split())
 

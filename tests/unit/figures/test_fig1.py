@@ -11,7 +11,7 @@ NULL = ("alpha", "rag", "films")
 
 
 def draw(table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **more) -> Figure:
-    return fig1.draw(table, options=fig1.Options(conditions=conditions, **more))
+    return fig1.draw(table, fig1.Fig1Settings(conditions=conditions, **more))
 
 
 def drawn(figure: Figure, label: str) -> list:
@@ -67,14 +67,14 @@ def test_all_null_still_draws() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    ("settings", "expected"),
     [
         ({}, ["academic majors", "films", "companies"]),  # offline entropy falls with the index
         ({"items": ["films", "companies"]}, ["films", "companies"]),
     ],
 )
-def test_items_stand_in_order(options, expected) -> None:
-    figure = draw(frames.heterogeneity(["alpha"]), **options)
+def test_items_stand_in_order(settings, expected) -> None:
+    figure = draw(frames.heterogeneity(["alpha"]), **settings)
     assert [t.get_text() for t in figure.axes[-1].get_xticklabels()] == expected
 
 
@@ -118,7 +118,7 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -
 
 
 @pytest.mark.parametrize(
-    ("table", "conditions", "why"),
+    ("table", "conditions", "reason"),
     [
         (pd.DataFrame(), ("offline",), "no rows"),
         (frames.heterogeneity().iloc[:0], ("offline",), "no rows"),
@@ -126,10 +126,10 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -
         (frames.heterogeneity(), (), "(none)"),
     ],
 )
-def test_nothing_to_draw_is_said(table, conditions, why) -> None:
+def test_nothing_to_draw_is_said(table, conditions, reason) -> None:
     said = frames.words(draw(table, conditions)).replace("\n", " ")
     assert "no data" in said
-    assert why in said
+    assert reason in said
 
 
 def test_left_out_items_are_said() -> None:

@@ -8,11 +8,10 @@ from matplotlib.patches import Rectangle
 from test_style import lab
 
 from fieldwork.figures import fig2
-from fieldwork.figures.fig2_plan import Options
 
 
 def draw(table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **more) -> Figure:
-    return fig2.draw(table, options=Options(conditions=conditions, **more))
+    return fig2.draw(table, fig2.Fig2Settings(conditions=conditions, **more))
 
 
 def segments(axes) -> list[Rectangle]:
@@ -103,17 +102,17 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -
 
 
 @pytest.mark.parametrize(
-    ("table", "options", "why"),
+    ("table", "settings", "reason"),
     [
         (pd.DataFrame(), {}, "no rows"),
         (frames.distributions(), {"conditions": ("absent",)}, "(absent)"),
         (frames.distributions(), {"items": ["absent"]}, "none of the items"),
     ],
 )
-def test_nothing_to_draw_is_said(table, options, why) -> None:
-    said = frames.words(draw(table, **options)).replace("\n", " ")
+def test_nothing_to_draw_is_said(table, settings, reason) -> None:
+    said = frames.words(draw(table, **settings)).replace("\n", " ")
     assert "no data" in said
-    assert why in said
+    assert reason in said
 
 
 def test_items_are_chosen_and_left_out_ones_said() -> None:
@@ -199,9 +198,9 @@ def test_questions_and_options_of_any_length_are_whole_and_apart(
     words: int, n_options: int, n_items: int, models: list[str], conditions
 ) -> None:
     table = many(n_items, n_options, models, conditions)
-    options = [" ".join(f"{k} {LONG}".split()[: words + 1]) for k in range(n_options)]
+    settings = [" ".join(f"{k} {LONG}".split()[: words + 1]) for k in range(n_options)]
     texts = {f"q{k:03d}": f"{k} {ASKED * (words // 5 + 1)}" for k in range(n_items)}
-    questions = frames.questions("t", texts, options, "B")
+    questions = frames.questions("t", texts, settings, "B")
     figure = draw(table, conditions, questions=questions, note="A note.")
     assert frames.clipped(figure) == []
     assert frames.small(figure) == []
@@ -225,17 +224,17 @@ def test_questions_and_options_of_any_length_are_whole_and_apart(
 @pytest.mark.parametrize(("n_items", "n_drawn"), [(2, 2), (9, 4)])
 def test_options_are_whole_rather_than_questions_many(n_items: int, n_drawn: int) -> None:
     table = many(n_items, 4, ["alpha"], frames.CONDITIONS)
-    options = [
+    settings = [
         f"Option {k}, which fills most of a line of the page with its words" for k in range(4)
     ]
     texts = {f"q{k:03d}": ASKED * 2 for k in range(n_items)}
-    questions = frames.questions("t", texts, options, "B")
+    questions = frames.questions("t", texts, settings, "B")
     figure = draw(table, questions=questions)
     assert len(figure.axes) == n_drawn
     # what is named is drawn all the same
     assert len(draw(table, questions=questions, items=[*texts]).axes) == n_items
     assert list(options_of(figure.axes[0])) == [
-        f"{letter}  {option}" for letter, option in zip("ABCD", options, strict=True)
+        f"{letter}  {option}" for letter, option in zip("ABCD", settings, strict=True)
     ]
 
 

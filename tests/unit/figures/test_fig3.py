@@ -1,6 +1,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import figure_frames as frames
 import pandas as pd
@@ -9,7 +10,16 @@ from matplotlib.figure import Figure
 
 from fieldwork.errors import StudyError
 from fieldwork.figures import fig3
-from fieldwork.figures.fig3_plan import Options, Tables
+
+
+class Fig3Tables(NamedTuple):
+    """The tables in the order in which `draw` takes them."""
+
+    runs: pd.DataFrame
+    accuracy: pd.DataFrame
+    ranks: pd.DataFrame
+    leaderboard: pd.DataFrame
+
 
 NEAR = {"alpha": 0.72, "beta": 0.66}
 FAR = {"embedded": 0.31}
@@ -22,10 +32,10 @@ def tables(
     nulls: Collection[tuple[str, str]] = (),
     board: pd.DataFrame | None = None,
     unit: str = "puppet",
-) -> Tables:
+) -> Fig3Tables:
     spread = frames.spreads(runs, nulls).assign(unit=unit)
     lines = frames.leaderboard() if board is None else board
-    return Tables(runs, spread, frames.ranks(spread), lines)
+    return Fig3Tables(runs, spread, frames.ranks(spread), lines)
 
 
 def draw(
@@ -37,7 +47,7 @@ def draw(
     **more: object,
 ) -> Figure:
     shown = tables(frames.run_scores(dict(centres), conditions), nulls=nulls, board=board)
-    return fig3.draw(shown, options=Options(conditions=conditions, **more))  # type: ignore[arg-type]
+    return fig3.draw(*shown, fig3.Fig3Settings(conditions=conditions, **more))  # type: ignore[arg-type]
 
 
 def dots(figure: Figure, label: str) -> list[list[float]]:
@@ -63,7 +73,7 @@ def test_every_run_is_a_dot_by_both_readings_and_every_condition_a_row(
 def test_runs_that_do_not_count_are_not_drawn() -> None:
     runs = frames.run_scores({"alpha": 0.7})
     again = runs.assign(replicate=1, is_counted=False, em_strict=0.1)
-    figure = fig3.draw(tables(pd.concat([runs, again])), options=Options(conditions=FIVE))
+    figure = fig3.draw(*tables(pd.concat([runs, again])), fig3.Fig3Settings(conditions=FIVE))
     assert min(dots(figure, "SP-Profile")[0]) > 0.5
 
 
@@ -102,7 +112,7 @@ def test_panels_share_one_scale() -> None:
         [frames.run_scores({"alpha": 0.7}), frames.run_scores({"beta": 0.3}, n_runs=3)]
     )
     runs.loc[(runs["model"] == "beta") & (runs["run"] == 0), "em_strict"] = 0.2
-    figure = fig3.draw(tables(runs), options=Options(conditions=FIVE))
+    figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=FIVE))
     spans = [axes.get_xlim()[1] - axes.get_xlim()[0] for axes in figure.axes[2::2]]
     assert spans == pytest.approx([spans[0]] * 2)
     assert figure.axes[4].get_xlim()[0] < 0.2
@@ -117,7 +127,7 @@ def test_places_and_chances_stand_beside_the_bars() -> None:
 
 def test_reruns_have_no_other_user() -> None:
     runs = frames.run_scores({"alpha": 0.7})
-    figure = fig3.draw(tables(runs, unit="rerun"), options=Options(conditions=FIVE))
+    figure = fig3.draw(*tables(runs, unit="rerun"), fig3.Fig3Settings(conditions=FIVE))
     said = [t.get_text() for t in figure.axes[3].texts]
     assert "80 %" not in said
     assert said.count("–") == 2 * len(FIVE)
@@ -133,12 +143,12 @@ def test_null_is_said() -> None:
 def test_what_has_no_interval_says_so() -> None:
     runs = frames.run_scores({"alpha": 0.7})
     shown = tables(runs)
-    known = shown.spread.assign(
+    known = shown.accuracy.assign(
         ci_low=lambda t: t["mean"] - 0.01, ci_high=lambda t: t["mean"] + 0.01
     )
-    without = frames.words(fig3.draw(shown, options=Options(conditions=FIVE)))
+    without = frames.words(fig3.draw(*shown, fig3.Fig3Settings(conditions=FIVE)))
     with_it = frames.words(
-        fig3.draw(shown._replace(spread=known), options=Options(conditions=FIVE))
+        fig3.draw(*shown._replace(accuracy=known), fig3.Fig3Settings(conditions=FIVE))
     )
     assert without.count("no interval") == 2 * len(FIVE)
     assert "no interval" not in with_it
@@ -147,7 +157,7 @@ def test_what_has_no_interval_says_so() -> None:
 def test_a_condition_that_was_not_run_is_said() -> None:
     runs = frames.run_scores(NEAR)
     runs = runs[(runs["model"] != "beta") | (runs["condition"] != "rag")]
-    figure = fig3.draw(tables(runs), options=Options(conditions=frames.CONDITIONS))
+    figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=frames.CONDITIONS))
     assert frames.words(figure).count("SP-RAG\nnot run") == 1
 
 
@@ -226,14 +236,14 @@ def test_a_leaderboard_of_other_questions_only_gives_scale() -> None:
 
 def test_scores_of_one_subject_are_no_mean_over_subjects() -> None:
     runs = frames.run_scores({"alpha": 0.7}).assign(n_subjects=1)
-    figure = fig3.draw(tables(runs), options=Options(conditions=FIVE))
+    figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=FIVE))
     assert figure.axes[2].get_xlabel() == "Exact match"
 
 
 def test_scores_at_the_ends_stay_in_sight() -> None:
     for centre in (0.0, 1.0):
         runs = frames.run_scores({"alpha": centre}, n_runs=1)
-        figure = fig3.draw(tables(runs), options=Options(conditions=FIVE))
+        figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=FIVE))
         left, right = figure.axes[2].get_xlim()
         assert left <= centre <= right
         assert math.isclose(right - left, 0.05)
@@ -241,28 +251,30 @@ def test_scores_at_the_ends_stay_in_sight() -> None:
 
 def test_several_tasks_need_a_choice() -> None:
     shown = tables(frames.run_scores({"alpha": 0.7}))
-    both = shown._replace(spread=pd.concat([shown.spread, shown.spread.assign(task="another")]))
-    with pytest.raises(StudyError, match=r"another, mmlu_helm.*`task`"):
-        fig3.draw(both, options=Options(conditions=frames.CONDITIONS))
-    chosen = Options(conditions=frames.CONDITIONS, task="mmlu_helm")
-    assert dots(fig3.draw(both, options=chosen), "Offline")
+    both = shown._replace(
+        accuracy=pd.concat([shown.accuracy, shown.accuracy.assign(task="another")])
+    )
+    with pytest.raises(StudyError, match=r"another, mmlu_helm..*figures\.fig3"):
+        fig3.draw(*both, fig3.Fig3Settings(conditions=frames.CONDITIONS))
+    chosen = fig3.Fig3Settings(conditions=frames.CONDITIONS, task="mmlu_helm")
+    assert dots(fig3.draw(*both, chosen), "Offline")
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "why"),
+    ("rows", "settings", "reason"),
     [
         (0, {}, "there is no score, as no question says which option is right"),
         (None, {"conditions": ("absent",)}, "(absent)"),
         (None, {"task": "absent"}, "task absent has no score"),
     ],
 )
-def test_nothing_to_draw_is_said(rows, options, why) -> None:
+def test_nothing_to_draw_is_said(rows, settings, reason) -> None:
     shown = tables(frames.run_scores({"alpha": 0.7}))
-    shown = shown._replace(spread=shown.spread.iloc[:rows])
-    figure = fig3.draw(shown, options=Options(**({"conditions": frames.CONDITIONS} | options)))
+    shown = shown._replace(accuracy=shown.accuracy.iloc[:rows])
+    figure = fig3.draw(*shown, fig3.Fig3Settings(**({"conditions": frames.CONDITIONS} | settings)))
     said = frames.words(figure).replace("\n", " ")
     assert "no data" in said
-    assert why in said
+    assert reason in said
 
 
 def test_the_shipped_leaderboard_is_whole(root: Path) -> None:
@@ -294,7 +306,7 @@ def test_a_stretch_without_room_beside_it_is_named_at_its_left() -> None:
     )
     label = "A model of a rather long name"
     figure = fig3.draw(
-        tables(runs), options=Options(conditions=FIVE, model_labels={"alpha": label})
+        *tables(runs), fig3.Fig3Settings(conditions=FIVE, model_labels={"alpha": label})
     )
     strip = figure.axes[0]
     assert [text.get_text() for text in strip.get_yticklabels()] == [label]

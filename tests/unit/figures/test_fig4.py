@@ -11,8 +11,8 @@ CONDITIONS = frames.CONDITIONS[1:]
 
 
 def draw(table: pd.DataFrame, conditions: tuple[str, ...] = CONDITIONS, **more) -> Figure:
-    options = {"conditions": conditions, "users": frames.USERS, **more}
-    return fig4.draw(table, options=fig4.Options(**options))
+    settings = {"conditions": conditions, "users": frames.USERS, **more}
+    return fig4.draw(table, fig4.Fig4Settings(**settings))
 
 
 def marks(figure: Figure, label: str) -> list:

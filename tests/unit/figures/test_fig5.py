@@ -9,7 +9,7 @@ NULL = ("alpha", "rag", "films")
 
 
 def draw(table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **more) -> Figure:
-    return fig5.draw(table, options=fig5.Options(conditions=conditions, **more))
+    return fig5.draw(table, fig5.Fig5Settings(conditions=conditions, **more))
 
 
 def ends(figure: Figure, label: str) -> list:

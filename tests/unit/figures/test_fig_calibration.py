@@ -6,16 +6,17 @@ import pytest
 from matplotlib.figure import Figure
 
 from fieldwork.figures import calibration
+from fieldwork.figures.settings import FigureSettings
 
 
 def draw(table: pd.DataFrame, **more) -> Figure:
-    options = calibration.Options(
+    settings = FigureSettings(
         conditions=["offline", "history", "field"],
         condition_labels={"offline": "Offline", "history": "SP-History"},
         model_labels={"alpha": "Alpha"},
         **more,
     )
-    return calibration.draw(table, options=options)
+    return calibration.draw(table, settings)
 
 
 def stars(figure: Figure, *, filled: bool) -> list[tuple[float, float]]:

@@ -66,13 +66,13 @@ def table(
 
 
 def draw(frame: pd.DataFrame, **more) -> Figure:
-    options = power.Options(
+    settings = power.PowerFigureSettings(
         conditions=["history", "rag"],
         condition_labels={"rag": "SP-RAG"},
         model_labels={"dear": "Dear"},
         **more,
     )
-    figure = power.draw(frame, options=options)
+    figure = power.draw(frame, settings)
     figure.draw_without_rendering()
     return figure
 
@@ -109,8 +109,12 @@ def test_points_are_the_powers_and_end_where_nothing_was_simulated() -> None:
 
 def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
     axes = panels(draw(table()))["letters, 9 tests"]
-    looks = {(line.get_color(), line.get_marker()) for line in curves(axes)}
-    assert len({colour for colour, _ in looks}) == len({marker for _, marker in looks}) == 2
+    curve_styles = {(line.get_color(), line.get_marker()) for line in curves(axes)}
+    assert (
+        len({colour for colour, _ in curve_styles})
+        == len({marker for _, marker in curve_styles})
+        == 2
+    )
 
 
 @pytest.mark.parametrize(

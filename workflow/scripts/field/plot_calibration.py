@@ -9,19 +9,15 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.figures import calibration as calibration_figure
 from fieldwork.figures import style
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.field import Calibration
 
 
 def main(calibration: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]) -> None:
     """Draw and save."""
     style.use_style(Path(style_sheet))
-    options = calibration_figure.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
-        note=drawing["note"],
-    )
-    figure = calibration_figure.draw(tables.read_frame(calibration, Calibration), options=options)
+    settings = FigureSettings.of_study(drawing)
+    figure = calibration_figure.draw(tables.read_frame(calibration, Calibration), settings)
     style.save(figure, [Path(path) for path in outputs])
 
 

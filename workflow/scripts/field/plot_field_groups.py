@@ -23,17 +23,14 @@ def main(
 ) -> None:
     """Draw and save."""
     style.use_style(Path(style_sheet))
-    options = field_groups.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
+    settings = field_groups.GroupsFigureSettings.of_study(
+        drawing,
         questions=labels.by_key(tables.read_tasks(questions, tasks)),
-        note=drawing["note"],
     )
     figure = field_groups.draw(
         tables.read_frame(groups, GroupEstimate),
         tables.read_frame(group_differences, GroupDifference),
-        options=options,
+        settings,
     )
     style.save(figure, [Path(path) for path in outputs])
 

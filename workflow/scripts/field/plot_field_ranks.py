@@ -23,17 +23,14 @@ def main(
 ) -> None:
     """Draw and save."""
     style.use_style(Path(style_sheet))
-    options = field_ranks.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
+    settings = field_ranks.RanksFigureSettings.of_study(
+        drawing,
         questions=labels.by_key(tables.read_tasks(questions, tasks)),
-        note=drawing["note"],
     )
     figure = field_ranks.draw(
         tables.read_frame(item_agreement, ItemAgreement),
         tables.read_frame(rank_agreement, RankAgreement),
-        options=options,
+        settings,
     )
     style.save(figure, [Path(path) for path in outputs])
 

@@ -23,15 +23,9 @@ def main(
 ) -> None:
     """Draw and save."""
     style.use_style(Path(style_sheet))
-    options = arms_figure.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
-        note=drawing["note"],
-        x=x,
-    )
+    settings = arms_figure.ArmsFigureSettings.of_study(drawing, x=x)
     figure = arms_figure.draw(
-        tables.read_frame(arms, ArmMeasure), tables.read_frame(arm_tests, ArmTest), options=options
+        tables.read_frame(arms, ArmMeasure), tables.read_frame(arm_tests, ArmTest), settings
     )
     style.save(figure, [Path(path) for path in outputs])
 

@@ -9,6 +9,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.figures import categories as categories_figure
 from fieldwork.figures import style
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
 
@@ -22,16 +23,10 @@ def main(
 ) -> None:
     """Draw and save."""
     style.use_style(Path(style_sheet))
-    options = categories_figure.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
-        note=drawing["note"],
-        task=task,
-    )
+    settings = FigureSettings.of_study(drawing, task=task)
     dots = tables.read_frame(subjects, SubjectVariance)
     means = tables.read_frame(categories, CategoryVariance)
-    figure = categories_figure.draw(dots, means, options=options)
+    figure = categories_figure.draw(dots, means, settings)
     style.save(figure, [Path(path) for path in outputs])
 
 

@@ -25,15 +25,13 @@ def main(
     """Draw and save."""
     style.use_style(Path(style_sheet))
     table = tables.read_frame(heterogeneity, Heterogeneity)
-    options = fig1.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
+    settings = fig1.Fig1Settings.of_study(
+        drawing,
+        task=task,
         questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-        note=drawing["note"],
         baseline=baseline,
     )
-    figure = fig1.draw(table[table["task"] == task], options=options)
+    figure = fig1.draw(table, settings)
     style.save(figure, [Path(path) for path in outputs])
 
 

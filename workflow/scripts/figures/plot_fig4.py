@@ -26,19 +26,16 @@ def main(
     """Draw and save."""
     style.use_style(Path(style_sheet))
     table = tables.read_frame(shifts, Shift)
-    shown_conditions = {baseline, *groups["users"], *groups["controls"]}
-    options = fig4.Options(
-        conditions=[
-            condition for condition in drawing["conditions"] if condition in shown_conditions
-        ],
+    compared = {baseline, *groups["users"], *groups["controls"]}
+    settings = fig4.Fig4Settings.of_study(
+        drawing,
+        conditions=[condition for condition in drawing["conditions"] if condition in compared],
+        task=task,
         users=groups["users"],
         baseline=baseline,
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
         questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-        note=drawing["note"],
     )
-    figure = fig4.draw(table[table["task"] == task], options=options)
+    figure = fig4.draw(table, settings)
     style.save(figure, [Path(path) for path in outputs])
 
 

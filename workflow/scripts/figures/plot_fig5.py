@@ -24,14 +24,12 @@ def main(
     """Draw and save."""
     style.use_style(Path(style_sheet))
     table = tables.read_frame(rarefaction, Rarefaction)
-    options = fig5.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
+    settings = fig5.Fig5Settings.of_study(
+        drawing,
+        task=task,
         questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-        note=drawing["note"],
     )
-    figure = fig5.draw(table[table["task"] == task], options=options)
+    figure = fig5.draw(table, settings)
     style.save(figure, [Path(path) for path in outputs])
 
 

@@ -22,14 +22,10 @@ def main(
 ) -> None:
     """Draw and save."""
     style.use_style(Path(style_sheet))
-    options = power_figure.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
-        target=target,
-        tasks=tasks,
+    settings = power_figure.PowerFigureSettings.of_study(
+        drawing, note=None, target=target, tasks=tasks
     )
-    figure = power_figure.draw(tables.read_frame(power, PowerRow), options=options)
+    figure = power_figure.draw(tables.read_frame(power, PowerRow), settings)
     style.save(figure, [Path(path) for path in outputs])
 
 

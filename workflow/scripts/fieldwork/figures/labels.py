@@ -12,7 +12,8 @@ from string import ascii_uppercase
 
 from matplotlib.figure import Figure
 
-from fieldwork.figures.style import TEXT_POINTS, ItemKey
+from fieldwork.figures.settings import ItemKey
+from fieldwork.figures.style import TEXT_POINTS
 from fieldwork.records.tasks import Item
 
 _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
@@ -21,7 +22,11 @@ _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
 
 def by_key(items: Mapping[str, Iterable[Item]]) -> dict[ItemKey, Item]:
     """The items of some tasks by their keys."""
-    return {ItemKey(task, item.item_id): item for task, of in items.items() for item in of}
+    return {
+        ItemKey(task, item.item_id): item
+        for task, task_items in items.items()
+        for item in task_items
+    }
 
 
 def item_names(
@@ -31,10 +36,10 @@ def item_names(
 
     Questions that begin alike have their ids before them. Without its question an item has its id.
     """
-    coded = {key.task for key in questions if not _WORDS.fullmatch(key.item_id)}
+    tasks_with_codes = {key.task for key in questions if not _WORDS.fullmatch(key.item_id)}
     whole = {
         key: questions[key].question
-        if key in questions and key.task in coded
+        if key in questions and key.task in tasks_with_codes
         else key.item_id.replace("_", " ")
         for key in keys
     }
@@ -110,3 +115,8 @@ def _wrap(text: str, fits: Callable[[str], bool]) -> list[str]:
         else:
             lines.append(word)
     return lines
+
+
+def p_value_text(value: float) -> str:
+    """A p-value to three decimals; small ones as a bound."""
+    return "p < .001" if value < 0.001 else f"p = {value:.3f}"

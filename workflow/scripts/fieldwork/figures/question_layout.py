@@ -11,14 +11,9 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 
 from fieldwork.figures.labels import fit, inches_of
-from fieldwork.figures.style import (
-    PAGE_HEIGHT,
-    PAGE_WIDTH,
-    TEXT_POINTS,
-    FigureOptions,
-    ItemKey,
-    choose_items,
-)
+from fieldwork.figures.selection import select_items
+from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, TEXT_POINTS
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import Item
 
@@ -30,11 +25,11 @@ LINE_SPACING = 0.2
 """Between two lines of options, in letters' heights."""
 _LINE = (1 + LINE_SPACING) * TEXT_POINTS / 72
 """Inches from one line of options to the next."""
-_BESIDE = 0.25
+_MARGIN_INCHES = 0.25
 """Inches of the page that neither names nor questions take."""
 GAP = 0.05
 """Inches between bars, options and question."""
-_ABOVE = 0.12
+_HEAD_MARGIN = 0.12
 _WIDEST_BAR, _LEAST_BAR = 0.17, 0.125
 """Inches from one bar to the next."""
 _MOST_LINES, _FEW_LINES, _FEW_QUESTIONS = 5, 2, 4
@@ -45,7 +40,7 @@ _AROUND = 1.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(FigureOptions):
+class Fig2Settings(FigureSettings):
     """What a study decides about Figure 2."""
 
     items: Sequence[str] = ()
@@ -56,7 +51,7 @@ class Options(FigureOptions):
     """How many items are drawn where none are asked for by name; fewer where a page holds fewer."""
 
 
-class Choice(NamedTuple):
+class QuestionOption(NamedTuple):
     """An option of a question, its text as it is printed."""
 
     letter: str
@@ -69,35 +64,35 @@ class Choice(NamedTuple):
         return f"{self.letter}  {self.text}".rstrip()
 
 
-class Panel(NamedTuple):
+class QuestionPanel(NamedTuple):
     """A question: its text in lines, and its options in so many columns."""
 
     item: ItemKey
     title: str
-    choices: Sequence[Choice]
+    options: Sequence[QuestionOption]
     columns: int
 
     @property
     def legend_inches(self) -> float:
         """Height of the options."""
-        return -(-len(self.choices) // self.columns) * _LINE
+        return -(-len(self.options) // self.columns) * _LINE
 
     @property
     def head_inches(self) -> float:
         """Height of text and options."""
         lines = self.title.count("\n") + 1
-        return self.legend_inches + lines * 1.2 * TEXT_POINTS / 72 + 2 * GAP + _ABOVE
+        return self.legend_inches + lines * 1.2 * TEXT_POINTS / 72 + 2 * GAP + _HEAD_MARGIN
 
 
-class Layout(NamedTuple):
+class QuestionLayout(NamedTuple):
     """The questions of a page, the inches of a bar, and a line where questions were left out."""
 
-    panels: Sequence[Panel]
+    panels: Sequence[QuestionPanel]
     bar: float
     remark: str | None
 
 
-def places(conditions: Sequence[str], field_condition: str) -> list[float]:
+def bar_places(conditions: Sequence[str], field_condition: str) -> list[float]:
     """Heights of the bars, top down; field stands apart."""
     return [
         i + (FIELD_GAP if condition == field_condition and i > 0 else 0.0)
@@ -105,9 +100,9 @@ def places(conditions: Sequence[str], field_condition: str) -> list[float]:
     ]
 
 
-def lay_out(
-    figure: Figure, rows: Sequence[Any], names: Sequence[str], slots: float, options: Options
-) -> Layout:
+def lay_out_questions(
+    figure: Figure, rows: Sequence[Any], names: Sequence[str], slots: float, settings: Fig2Settings
+) -> QuestionLayout:
     """As many questions as are wanted and a page holds, at least one.
 
     Args:
@@ -119,23 +114,23 @@ def lay_out(
     answers: dict[ItemKey, dict[str, bool]] = {}
     for row in rows:
         answers.setdefault(ItemKey(row.task, row.item_id), {})[row.answer] = bool(row.is_correct)
-    everything = choose_items(answers, options.items, at_most=options.max_items).items
-    most = len(everything)
+    keys = select_items(answers, settings.items, at_most=settings.max_items).items
+    n_items = len(keys)
     # what is named is drawn
-    least = most if options.items else min(most, 1)
-    few = max(least, min(most, _FEW_QUESTIONS))
-    for lines, fewest in ((_MOST_LINES, few), (_FEW_LINES, least)):
+    fewest_allowed = n_items if settings.items else min(n_items, 1)
+    fewest_wanted = max(fewest_allowed, min(n_items, _FEW_QUESTIONS))
+    for lines, fewest in ((_MOST_LINES, fewest_wanted), (_FEW_LINES, fewest_allowed)):
         panels = [
-            _panel(figure, key, answers[key], options.questions.get(key), lines, names)
-            for key in everything
+            _panel(figure, key, answers[key], settings.questions.get(key), lines, names)
+            for key in keys
         ]
-        for count in range(most, fewest - 1, -1):
+        for count in range(n_items, fewest - 1, -1):
             around = _AROUND + sum(panel.head_inches for panel in panels[:count])
             bar = (PAGE_HEIGHT - around) / (slots * max(count, 1))
-            if bar >= _LEAST_BAR or (lines, count) == (_FEW_LINES, least):
-                remark = choose_items(answers, options.items, at_most=count).remark
+            if bar >= _LEAST_BAR or (lines, count) == (_FEW_LINES, fewest_allowed):
+                remark = select_items(answers, settings.items, at_most=count).remark
                 bar = min(_WIDEST_BAR, max(_LEAST_BAR, bar))
-                return Layout(panels[:count], bar, remark)
+                return QuestionLayout(panels[:count], bar, remark)
     raise AssertionError("unreachable: the least questions with few lines always return")
 
 
@@ -146,37 +141,37 @@ def _panel(
     item: Item | None,
     most_lines: int,
     names: Sequence[str],
-) -> Panel:
-    room = PAGE_WIDTH - max(inches_of(figure, name) for name in names) - _BESIDE
+) -> QuestionPanel:
+    room = PAGE_WIDTH - max(inches_of(figure, name) for name in names) - _MARGIN_INCHES
     title = f"{key.task}: {key.item_id}"
     if item is not None:
         # the id is what tables and findings call the question by
         ending = f" ({key.item_id})"
         title = fit(figure, item.question, inches=room, lines=_TITLE_LINES, ending=ending)
-    choices = _choices(answers, item)
+    options = _options(answers, item)
     for lines in range(1, most_lines + 1):
-        columns = max(1, -(-len(choices) // lines))
-        if _width(figure, choices, columns) <= room:
-            return Panel(key, title, choices, columns)
-    own = room / columns - _width(figure, [Choice("W", "", is_gold=False)], 1)
-    short = [c._replace(text=fit(figure, c.text, inches=own)) for c in choices]
-    return Panel(key, title, short, columns)
+        columns = max(1, -(-len(options) // lines))
+        if _width(figure, options, columns) <= room:
+            return QuestionPanel(key, title, options, columns)
+    column_inches = room / columns - _width(figure, [QuestionOption("W", "", is_gold=False)], 1)
+    short = [c._replace(text=fit(figure, c.text, inches=column_inches)) for c in options]
+    return QuestionPanel(key, title, short, columns)
 
 
-def _choices(answers: Mapping[str, bool], item: Item | None) -> list[Choice]:
+def _options(answers: Mapping[str, bool], item: Item | None) -> list[QuestionOption]:
     """All options of the question, those that nobody chose among them."""
     if item is None:
-        return [Choice(a, "", answers[a]) for a in sorted(answers) if a != UNKNOWN]
+        return [QuestionOption(a, "", answers[a]) for a in sorted(answers) if a != UNKNOWN]
     return [
-        Choice(letter, " ".join(text.split()), answers.get(letter, False))
+        QuestionOption(letter, " ".join(text.split()), answers.get(letter, False))
         for letter, text in zip(ascii_uppercase, item.choices, strict=False)
     ]
 
 
-def _width(figure: Figure, choices: Sequence[Choice], columns: int) -> float:
+def _width(figure: Figure, options: Sequence[QuestionOption], columns: int) -> float:
     """Inches of a legend of some options; one column is filled after the other."""
-    widths = [inches_of(figure, choice.label) for choice in choices]
-    lines, longer = divmod(len(choices), columns)
+    widths = [inches_of(figure, option.label) for option in options]
+    lines, longer = divmod(len(options), columns)
     total, at = 0.0, 0
     for column in range(columns):
         end = at + lines + (column < longer)
