@@ -262,7 +262,7 @@ SAID: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),
     "no calls arrived": {**dict.fromkeys(ALL, "no data"), "fig1": "n/a"},
     "all refused": {
-        **{"fig1": "n/a", "fig2": "unreadable"},
+        **{"fig1": "n/a", "fig2": "no readable letter"},
         **{"fig4": "no data", "fig5": "no data"},
     },
     "an arm refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
@@ -272,9 +272,9 @@ SAID: dict[str, dict[str, str]] = {
     "no baseline": {"fig4": "no data"},
     "the baseline refused": {"fig1": "n/a", "fig4": "no data", "fig5": "n/a"},
     "only the baseline": {"fig4": "no data"},
-    "one answer of all": {"fig4": "No share is shown to differ"},
-    "one puppet": {"fig4": "No share is shown to differ"},
-    "one answer a cell": {"fig4": "No share is shown to differ"},
+    "one answer of all": {"fig4": "No share differs"},
+    "one puppet": {"fig4": "No share differs"},
+    "one answer a cell": {"fig4": "No share differs"},
 }
 """What a reader must find in a figure."""
 

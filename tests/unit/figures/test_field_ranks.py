@@ -136,7 +136,7 @@ def test_labels_do_not_overlap_nor_leave_the_page() -> None:
 def test_the_head_of_a_panel_tells_the_tests() -> None:
     (axes,) = panels(drawn(board((1, 0, 2))))
     assert axes.get_title().splitlines() == [
-        "Offline", "τ = .67, p = .013, 6/36 turned", "ρ = .65, ceiling .90",
+        "Offline", "τ = .67, p = .013, 6/36 reversed", "ρ = .65, ceiling .90",
     ]  # fmt: skip
 
 
@@ -158,14 +158,14 @@ def test_every_model_begins_a_row_and_pages_end() -> None:
     assert figure.get_figheight() <= PAGE_HEIGHT
     assert figure.get_figwidth() == PAGE_WIDTH
     assert len(panels(figure)) == 8
-    assert any("The first 8 of 16 panels" in t.get_text() for t in figure.texts)
+    assert any("Only the first 8 of 16 panels" in t.get_text() for t in figure.texts)
 
 
 def test_lists_come_before_letters() -> None:
     letters = [item(n, k + 1, k + 1, task="q", kind="choice") for k, n in enumerate(NAMES[:4])]
     figure = drawn(board((1, 0, 2)) + letters)
     assert len(panels(figure)) == 1
-    assert any("Questions with letters" in t.get_text() for t in figure.texts)
+    assert any("Multiple-choice questions" in t.get_text() for t in figure.texts)
     assert len(panels(drawn(letters))) == 1
 
 
@@ -174,7 +174,7 @@ def test_lists_come_before_letters() -> None:
     [
         ([], "no prompt is answered both in the field"),
         ([item("a", 1, 1) | {"field_rank": None, "reason": "4 answers in the field"}], "4 answers"),
-        (board((0, 1, 2), predictor="other"), "none of the conditions asked for"),
+        (board((0, 1, 2), predictor="other"), "none of the conditions to draw"),
     ],
 )
 def test_nothing_to_draw_says_why(rows: list[dict[str, Any]], said: str) -> None:

@@ -81,7 +81,7 @@ def test_items_stand_in_order(settings, expected) -> None:
 def test_n_is_said() -> None:
     said = frames.words(draw(frames.heterogeneity()))
     assert "Offline (n = 51)" in said
-    assert "at equal n = 40–42 a prompt" in said
+    assert "equal n = 40–42 per prompt" in said
 
 
 def test_models_stand_in_the_order_of_their_labels() -> None:

@@ -150,7 +150,11 @@ def test_a_question_stands_above_its_own_options() -> None:
     assert other.get_title(loc="left") == ""
     assert other.get_legend() is None
     head = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert head == ["correct option, first", "its 95 % interval", "gap to 100 %: unreadable"]
+    assert head == [
+        "correct option, first",
+        "its 95 % interval",
+        "gap to 100 %: no readable letter",
+    ]
 
 
 def test_an_option_has_the_colour_of_its_bars() -> None:
@@ -164,7 +168,9 @@ def test_without_a_right_option_nothing_is_said_of_one() -> None:
     table = frames.distributions(["alpha"]).assign(is_correct=False)
     figure = draw(table, questions=QUESTIONS)
     assert not any(options_of(figure.axes[0]).values())
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["gap to 100 %: unreadable"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
+        "gap to 100 %: no readable letter"
+    ]
 
 
 def many(n_items: int, n_options: int, models: list[str], conditions) -> pd.DataFrame:
@@ -218,7 +224,7 @@ def test_questions_and_options_of_any_length_are_whole_and_apart(
             assert below._left_title.get_window_extent().y1 <= bars.y0
     assert all(text[3].isdigit() for axes in columns for text in options_of(axes))
     if len(columns) < min(n_items, 6):
-        assert f"The first {len(columns)} of {n_items} items" in frames.words(figure)
+        assert f"the first {len(columns)} of {n_items} items" in frames.words(figure)
 
 
 @pytest.mark.parametrize(("n_items", "n_drawn"), [(2, 2), (9, 4)])

@@ -263,7 +263,7 @@ def test_several_tasks_need_a_choice() -> None:
 @pytest.mark.parametrize(
     ("rows", "settings", "reason"),
     [
-        (0, {}, "there is no score, as no question says which option is right"),
+        (0, {}, "there is no score: no question has a correct option"),
         (None, {"conditions": ("absent",)}, "(absent)"),
         (None, {"task": "absent"}, "task absent has no score"),
     ],

@@ -58,13 +58,13 @@ def test_only_what_a_test_shows_has_a_line_and_full_colour() -> None:
     assert len(lines_to_the_baseline(figure)) == 12
     assert {line.get_alpha() for line in marks(figure, "Field")} == {1.0}
     assert max(line.get_alpha() for line in marks(figure, "SP-RAG")) < 0.6
-    assert "No share is shown to differ" not in frames.words(figure)
+    assert "No share differs" not in frames.words(figure)
 
 
 def test_without_a_difference_the_figure_says_so() -> None:
     figure = draw(frames.shifts(["alpha"]).assign(p_holm=0.05))
     assert lines_to_the_baseline(figure) == []
-    assert "No share is shown to differ" in frames.words(figure)
+    assert "No share differs" in frames.words(figure)
 
 
 def test_null_is_a_mark_and_no_point() -> None:

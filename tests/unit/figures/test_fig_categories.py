@@ -67,7 +67,7 @@ def test_the_test_stands_under_the_models_name(p_value: float | None, said: str)
 
 def test_subjects_without_a_category_are_named() -> None:
     table = subjects().assign(category=None)
-    assert "6 rows of subjects without a category" in texts(
+    assert "6 rows of subjects that have no category" in texts(
         categories.draw(table, means(), SETTINGS)
     )
 

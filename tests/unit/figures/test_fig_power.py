@@ -120,7 +120,7 @@ def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
 @pytest.mark.parametrize(
     ("frame", "words"),
     [
-        # the dearest that is called, not the participants
+        # the most expensive that is called, not the participants
         (table(), ["dollars for Dear, SP-RAG", "$10", "$640"]),
         (table(usd=0.0005), ["1 ¢", "64 ¢"]),
         (table(usd=0.0), ["calls of a condition", "90", "5.8k"]),
@@ -140,7 +140,7 @@ def test_tasks_stand_in_the_order_of_the_study_and_too_many_are_named() -> None:
     figure = draw(frame, tasks=["task_5", "task_1"])
     shown = [title.split(",")[0] for title in panels(figure)]
     assert shown == ["task_5", "task_1", "task_0", "task_2"]
-    assert "2 more tasks are in the table." in frames.words(figure)
+    assert "The table has 2 more tasks." in frames.words(figure)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The figure of arms: the study's conditions side by side, by what their puppets bring.
 
-Owns the drawing of `records.ArmMeasure` rows with the trends of `records.ArmTest`. A column of three
-panels a task: distance from the baseline, the share of variance that comes from who asks, and entropy or
-score. What is NULL in the table is a mark, never a zero, and its reason stands at the head.
+Owns the drawing of `records.ArmMeasure` rows with the trends of `records.ArmTest`. Each task has a column
+of three panels: distance from the baseline, the share of variance that comes from who asks, and entropy
+or score. A NULL in the table is a mark, never a zero, and its reason stands at the head.
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ class ArmsFigureSettings(FigureSettings):
     """What a study decides about the figure of arms."""
 
     x: Literal["condition", "conversations"] = "condition"
-    """Names side by side, or the number of conversations asked for."""
+    """The x axis: names side by side, or the number of conversations that the config asks for."""
 
 
 class _TaskColumn(NamedTuple):
@@ -78,7 +78,7 @@ class _ArmsLayout(NamedTuple):
 
 
 def draw(measures: pd.DataFrame, tests: pd.DataFrame, settings: ArmsFigureSettings) -> Figure:
-    """Draw estimates, intervals where there are any, and what the puppets really brought.
+    """Draw estimates with their intervals, and the conversations and tokens that the contexts hold.
 
     Args:
         measures: `records.ArmMeasure` rows; an empty table gives a figure that says so.
@@ -135,7 +135,7 @@ def _lay_out(
 
 
 def _tick(label: str, arm: Any, rows: Sequence[Any], *, is_numeric: bool) -> str:
-    """What stands under an arm: what was asked for, and what its contexts hold, over all tasks."""
+    """The label of an arm: its name or its number of conversations, and what its contexts hold."""
     arm_rows = [row for row in rows if row.condition == arm.condition]
     conversations = _span([float_or_none(row.conversations) for row in arm_rows], decimals=1)
     tokens = _span([float_or_none(row.tokens) for row in arm_rows], decimals=0)
@@ -147,7 +147,7 @@ def _tick(label: str, arm: Any, rows: Sequence[Any], *, is_numeric: bool) -> str
 
 
 def _span(values: Sequence[float | None], *, decimals: int) -> str | None:
-    """Smallest and largest of what is known, short: 96, 2.7k, 99k."""
+    """Smallest and largest value, shortened: 96, 2.7k, 99k."""
     numbers = sorted(value for value in values if value is not None)
     ends = [_short(value, decimals) for value in numbers[:1] + numbers[-1:]]
     return "–".join(dict.fromkeys(ends)) or None
@@ -223,7 +223,7 @@ def _make_room(panel: Any, share: float) -> None:
 def _count(
     panel: Any, place: tuple[float, float], row: Any, layout: _ArmsLayout, *, line: int
 ) -> None:
-    """How many of the prompts differ from the baseline: above the point, or in the model's line."""
+    """How many prompts differ from the baseline, above the point or in the line of the model."""
     text = f"{int(row.n_different)}/{int(row.n_items)}"
     if len(layout.models) == 1:
         panel.annotate(
@@ -278,7 +278,7 @@ def _name_arms(panel: Any, layout: _ArmsLayout, *, is_numeric: bool) -> None:
             for place, group in groupby(sorted(zip(places, ticks, strict=True)), key=itemgetter(0))
         }
         panel.set_xticks(list(longest_ticks), list(longest_ticks.values()))
-        panel.set_xlabel("conversations a puppet brings", color=GREY)
+        panel.set_xlabel("conversations per puppet", color=GREY)
         return
     panel.set_xticks(places, ticks, rotation=50, ha="right", rotation_mode="anchor")
 

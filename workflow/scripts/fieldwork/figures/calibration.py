@@ -1,8 +1,9 @@
-"""The figure of calibration: how near to the field arms, equal weights and fitted weights come.
+"""The figure of calibration: how close arms, equal weights and fitted weights come to the field.
 
-Owns the drawing of `records.Calibration` rows: a panel a model, a row a comparator, on prompts that
-no weight was fitted on. What was reached in sample is a hollow mark, so that overfitting is seen, and the
-field's distance from itself a band. What may not be used is pale, and its verdict stands beside it.
+Owns the drawing of `records.Calibration` rows: a panel per model and a row per comparator, on prompts
+that were held out of the fit. A hollow mark is the distance in sample, so that overfitting is visible; a
+band is the field's distance from itself. Weights that may not be used are pale; all have their verdict
+beside them.
 """
 
 from collections.abc import Sequence
@@ -49,7 +50,7 @@ def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
         return empty_figure("nothing was calibrated", settings)
     if not table["js_bits"].notna().any():
         reasons = table.loc[table["comparator"] == "calibrated", "reason"].dropna()
-        return empty_figure(next(iter(reasons), "no distance is known"), settings)
+        return empty_figure(next(iter(reasons), "no distance can be computed"), settings)
     panels = [
         _panel(rows_of(table[table["model"] == model]), model, settings)
         for model in models_in(table, settings)
@@ -64,7 +65,9 @@ def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
     )
     for panel, axes in zip(panels, grid[:, 0], strict=True):
         _draw_panel(axes, panel, styles, settings)
-    grid[-1, 0].set_xlabel("divergence from the field (bits), prompts held out; left is nearer")
+    grid[-1, 0].set_xlabel(
+        "divergence from the field (bits) on held-out prompts; smaller is closer"
+    )
     notes = [settings.note, *_notes(panels, settings)]
     add_head(figure, handles=_handles(), notes=notes)
     return figure
@@ -72,7 +75,7 @@ def draw(table: pd.DataFrame, settings: FigureSettings) -> Figure:
 
 def _panel(rows: Sequence[Any], model: str, settings: FigureSettings) -> _CalibrationPanel:
     rows_with_distance = [row for row in rows if float_or_none(row.js_bits) is not None]
-    # arms are drawn alike whatever is weighted beside them
+    # the arms are the same in every scheme of weights
     first = next((_scheme(row) for row in rows_with_distance), None)
     order = {name: place for place, name in enumerate(settings.conditions)}
     arms = [r for r in rows_with_distance if r.comparator == "arm" and _scheme(r) == first]
@@ -140,7 +143,7 @@ def _draw_mixture(axes: Any, y: int, row: Any, panel: _CalibrationPanel) -> None
 
 
 def _interval(axes: Any, y: int, row: Any, panel: _CalibrationPanel, colour: str) -> None:
-    """The interval of the distance beyond the field's own, from where that stands."""
+    """The interval of the excess over the field's distance from itself, drawn from that distance."""
     low, high = float_or_none(row.excess_low), float_or_none(row.excess_high)
     if panel.field_row is not None and low is not None and high is not None:
         field_distance = float(panel.field_row.js_bits)
@@ -189,16 +192,16 @@ def _title(panel: _CalibrationPanel, settings: FigureSettings) -> str:
     if panel.field_row is None:
         return f"{label}\n{row.n_prompts} prompts"
     return (
-        f"{label}\n{row.n_prompts} prompts, {row.n_field} answers of the field or more to each, all "
-        f"brought to {row.n_equal} or more"
+        f"{label}\n{row.n_prompts} prompts with at least {row.n_field} field answers each, compared at "
+        f"{row.n_equal} answers or more"
     )
 
 
 def _notes(panels: Sequence[_CalibrationPanel], settings: FigureSettings) -> list[str | None]:
     notes: list[str | None] = [
-        "At the right: verdict, and gain over the best uncalibrated row. Bars and brackets are 95 % "
-        "intervals; a bar that meets the orange line: not shown to be further off than the field "
-        "is from itself.",
+        "At the right: the verdict and the gain over the best uncalibrated row. Bars and brackets are "
+        "95 % intervals. A bar that meets the orange line: no evidence that the row is further from "
+        "the field than the field is from itself.",
     ]
     sets_by_reason: dict[str, list[str]] = {}
     for panel in panels:
@@ -225,7 +228,7 @@ def _handles() -> list[Any]:
     return [
         Line2D([], [], label="calibrated, held-out prompts", **star),
         Line2D(
-            [], [], markerfacecolor="white", markeredgewidth=0.7, label="in sample (overfit: the line)",
+            [], [], markerfacecolor="white", markeredgewidth=0.7, label="in sample (the line: overfit)",
             **star,
         ),
         Patch(color=_BAND, alpha=0.22, linewidth=0, label="halves of the field (95 % of splits)"),

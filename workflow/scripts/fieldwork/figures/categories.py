@@ -1,8 +1,8 @@
-"""Figure `categories`: where who asks matters more, by category of subject.
+"""The figure of categories: for which subjects it matters more who asks.
 
-Owns the drawing of `records.SubjectVariance` and `records.CategoryVariance`: a dot a subject, a
-marker with its interval at the mean of a category, a panel a model. The test that categories are
-alike stands under the model's name; what is NULL is named below the axis.
+Owns the drawing of `records.SubjectVariance` and `records.CategoryVariance`: a panel per model, a dot per
+subject, and a marker with its interval at the mean of a category. The test that the categories are equal
+stands under the model's name; a mean that is NULL is marked `n/a` above the axis.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,10 +73,12 @@ def draw(subjects: pd.DataFrame, categories: pd.DataFrame, settings: FigureSetti
         name = settings.model_name(model)
         panel.set_title("\n".join([name, *_tests(layout, model)]))
     _name_categories(panels[-1, 0], layout)
-    figure.supylabel("Chance of another answer for another user,\nbeyond asking again (var_who)")
+    figure.supylabel(
+        "Chance of a different answer with another user,\nbeyond that of asking again (var_who)"
+    )
     n_without = int(subjects["category"].isna().sum())
     left_out = (
-        f"{n_without} rows of subjects without a category are not drawn." if n_without else None
+        f"{n_without} rows of subjects that have no category are not drawn." if n_without else None
     )
     add_head(figure, handles=_handles(layout), notes=[settings.note, left_out])
     return figure
@@ -143,7 +145,7 @@ def _draw_category(
 
 
 def _tests(layout: _CategoryLayout, model: str) -> list[str]:
-    """One line: for each condition, the test that its categories are alike."""
+    """One line: for each condition, the test that its categories are equal."""
     results = []
     for condition, style in layout.styles.items():
         rows = [r for key, r in layout.means.items() if key[:2] == (model, condition)]
@@ -152,7 +154,7 @@ def _tests(layout: _CategoryLayout, model: str) -> list[str]:
             results.append(
                 f"{style.label}: {'no test' if p_value is None else p_value_text(p_value)}"
             )
-    return ["are categories alike?  " + ",  ".join(results)] if results else []
+    return ["test that categories are equal:  " + ",  ".join(results)] if results else []
 
 
 def _name_categories(panel: Any, layout: _CategoryLayout) -> None:

@@ -1,8 +1,8 @@
 """How varied the answers of groups of participants are, prompt by prompt.
 
-Owns the drawing of `groups` and `group_differences`: a panel a model and variable, a row a prompt with
-the mean over prompts on top, a dot a group with its interval. A row in which groups are shown to differ
-has its name in bold; a group that is shown to differ from the others has a filled dot.
+Owns the drawing of `groups` and `group_differences`: a panel per model and variable, a row per prompt
+with the mean over prompts on top, a dot per group with its interval. The name of a row is bold where its
+groups differ by a test; the dot of a group is filled where it differs from the others by a test.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,14 +32,14 @@ _NAME_LETTERS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupsFigureSettings(FigureSettings):
-    """What a study decides about this figure."""
+    """What a study decides about the figure of groups."""
 
     max_items: int = 12
-    """A panel with more prompts than this cannot be read; the first are drawn."""
+    """Most prompts in a panel; the first are drawn."""
 
 
 class _GroupPanel(NamedTuple):
-    """What one panel shows."""
+    """A model's answers to the prompts of a task, by the groups of a variable."""
 
     model: str
     task: str
@@ -47,7 +47,7 @@ class _GroupPanel(NamedTuple):
 
 
 class _GroupPanelRows(NamedTuple):
-    """The rows of a panel: prompts (None: the mean), groups, estimates, what is shown to differ."""
+    """The rows of a panel: prompts (None: the mean), groups, estimates, significant differences."""
 
     items: list[str | None]
     groups: list[str]
@@ -67,7 +67,7 @@ def draw(groups: pd.DataFrame, differences: pd.DataFrame, settings: GroupsFigure
     rows = lists if lists["estimate"].notna().any() else entropies
     panels = _rows_by_panel(rows, differences, settings)
     remarks = (
-        [] if len(rows) == len(entropies) else ["Questions with letters are in the tables alone."]
+        [] if len(rows) == len(entropies) else ["Multiple-choice questions are in the tables only."]
     )
     # two panels stand side by side where one column of them all is longer than a page
     n_columns = 1 if sum(_height(c, 1) for c in panels.values()) <= _ROOM else 2
@@ -75,10 +75,12 @@ def draw(groups: pd.DataFrame, differences: pd.DataFrame, settings: GroupsFigure
     while sum(heights := _heights([c for _, c in page], n_columns)) > _ROOM and len(heights) > 1:
         page = page[:-1]
     if len(page) < len(panels):
-        remarks.append(f"The first {len(page)} of {len(panels)} panels; the tables hold them all.")
+        remarks.append(
+            f"Only the first {len(page)} of {len(panels)} panels are drawn; the tables have all of them."
+        )
     figure = new_figure(height=sum(heights))
     _draw_panels(figure, page, heights, n_columns, settings)
-    figure.supxlabel("Entropy of the answers in bits, all groups at one number of answers")
+    figure.supxlabel("Entropy of the answers in bits, at an equal number of answers for all groups")
     add_head(figure, handles=_handles(), notes=[settings.note, *remarks])
     return figure
 
@@ -116,7 +118,7 @@ def _height(panel_rows: _GroupPanelRows, n_columns: int) -> float:
 
 
 def _heights(panel_rows_list: Sequence[_GroupPanelRows], n_columns: int) -> list[float]:
-    """Of each row of panels, inches."""
+    """Inches of each row of panels."""
     return [
         max(
             _height(panel_rows, n_columns)
@@ -160,7 +162,7 @@ def _rows_by_panel(
         panel: _panel_rows(rows_of_panel, frozenset(different.get(panel, ())), settings.max_items)
         for panel, rows_of_panel in sorted(
             rows_by_panel.items(),
-            # where there is no room for all, those in which something is shown come first
+            # where not all have room, panels with a significant difference come first
             key=lambda entry: (
                 models.index(entry[0].model),
                 entry[0].task,

@@ -1,6 +1,6 @@
 """Slope charts: the places of the prompts under a condition and in the field.
 
-Owns the drawing of `item_agreement` and `rank_agreement`: a panel a model and condition, a line a
+Owns the drawing of `item_agreement` and `rank_agreement`: a panel per model and condition, a line per
 prompt from its place under the condition to its place in the field, coloured where the change is
 beyond chance. Prompts that share a place have their names below each other beside a bar, and their
 lines end together at its middle.
@@ -32,21 +32,21 @@ RISES, FALLS, STAYS = "#D55E00", "#0072B2", "#8C8C8C"
 _MOST_COLUMNS = 3
 _SLOT_INCHES = 0.155
 _PANEL_INCHES = 0.72
-"""Of a panel, beside its slots: title and axis."""
+"""Inches of a panel's title and axis."""
 _DASHES = (0, (3.2, 1.2))
 _NAME_LETTERS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RanksFigureSettings(FigureSettings):
-    """What a study decides about this figure."""
+    """What a study decides about the figure of ranks."""
 
     max_items: int = 16
-    """A panel with more items than this cannot be read and is not drawn."""
+    """Most items of a panel; a panel with more is not drawn."""
 
 
 class _RankPanel(NamedTuple):
-    """What one panel shows."""
+    """The prompts of a task under a condition and in the field, ranked by a measure."""
 
     model: str
     task: str
@@ -106,7 +106,7 @@ def _why_none(items: pd.DataFrame) -> str:
     if items.empty:
         return "no prompt is answered both in the field and under a condition"
     reasons = [str(reason) for reason in items["reason"] if isinstance(reason, str)]
-    return reasons[0] if reasons else "none of the conditions asked for is in the table"
+    return reasons[0] if reasons else "the table has none of the conditions to draw"
 
 
 def _lay_out(
@@ -120,7 +120,7 @@ def _lay_out(
     remarks = (
         []
         if len(chart_items) == len(items)
-        else ["Questions with letters are in the tables alone."]
+        else ["Multiple-choice questions are in the tables only."]
     )
     rows_by_panel: dict[_RankPanel, list[Any]] = {}
     for row in rows_of(chart_items):
@@ -148,7 +148,9 @@ def _lay_out(
     n_rows = max(1, int((PAGE_HEIGHT - 0.6) // _row_inches(n_slots)))
     if len(rows) > n_rows:
         n_drawn = sum(map(len, rows[:n_rows]))
-        remarks.append(f"The first {n_drawn} of {len(panels)} panels; the tables hold them all.")
+        remarks.append(
+            f"Only the first {n_drawn} of {len(panels)} panels are drawn; the tables have all of them."
+        )
     styles = condition_styles(conditions, labels=settings.condition_labels)
     return _RankLayout(
         rows=rows[:n_rows],
@@ -175,7 +177,7 @@ class RankSlot(NamedTuple):
 
 
 def slots(rows: Sequence[Any]) -> list[RankSlot]:
-    """A slot of its own for each prompt; those that share a place are in the other side's order."""
+    """A slot for each prompt; prompts that share a place are in the order of the other side."""
     left = sorted(rows, key=lambda r: (r.predictor_rank, r.field_rank, r.item_id))
     right = sorted(rows, key=lambda r: (r.field_rank, r.predictor_rank, r.item_id))
     places = {row.item_id: position for position, row in enumerate(right)}
@@ -183,7 +185,7 @@ def slots(rows: Sequence[Any]) -> list[RankSlot]:
 
 
 def colour_of(row: Any) -> str:
-    """Grey where chance can make the change."""
+    """Grey where chance explains the change."""
     p_value = float_or_none(row.p_rank_holm)
     if p_value is None or p_value >= LEVEL or not row.rank_change:
         return STAYS
@@ -257,7 +259,7 @@ def _agreement(row: Any) -> list[str]:
     test = "" if p_value is None else f", {p_value_text(p_value).replace('0.', '.', 1)}"
     ceiling_text = "ceiling unknown" if ceiling is None else f"ceiling {_decimal(ceiling)}"
     return [
-        f"τ = {_decimal(row.tau_b)}{test}, {int(row.n_discordant)}/{row.n_pairs} turned",
+        f"τ = {_decimal(row.tau_b)}{test}, {int(row.n_discordant)}/{row.n_pairs} reversed",
         f"ρ = {_decimal(row.rho)}, {ceiling_text}",
     ]
 

@@ -1,8 +1,8 @@
 """Figure 1: how varied the answers to the recommendation prompts are, by condition.
 
-Owns the drawing of `records.Heterogeneity` rows. A column of three panels a model; models are
-stacked in blocks where side by side the points would touch. All models share the y axis of a
-measure. What is NULL in the table is a gap with a mark, never a zero.
+Owns the drawing of `records.Heterogeneity` rows. Each model has a column of three panels; models are
+stacked in blocks where the points would touch side by side. All models share the y axis of a
+measure. A NULL in the table is a gap with a mark, never a zero.
 """
 
 import textwrap
@@ -56,7 +56,7 @@ class Fig1Settings(FigureSettings):
     items: Sequence[str] = ()
     """Item ids in their order; empty: by rising entropy under the baseline in the first model."""
     max_items: int = 18
-    """How many items are drawn where none are asked for by name."""
+    """How many items are drawn where `items` is empty."""
 
 
 class _HeterogeneityKey(NamedTuple):
@@ -67,7 +67,7 @@ class _HeterogeneityKey(NamedTuple):
 
 
 class _HeterogeneityLayout(NamedTuple):
-    """What is drawn where: `columns` models side by side, `slot` points between two conditions."""
+    """Where models and items are drawn: `columns` models side by side, `slot` points per condition."""
 
     models: list[str]
     items: list[ItemKey]
@@ -83,8 +83,8 @@ class _HeterogeneityLayout(NamedTuple):
 def draw(table: pd.DataFrame, settings: Fig1Settings) -> Figure:
     """Draw `records.Heterogeneity` rows: estimates with their 95 % intervals.
 
-    Three rows of panels a model: unique items, 1 − top-5 share, Shannon entropy in bits. An empty
-    table gives a figure that says so.
+    Each model has three rows of panels: unique items, 1 − top-5 share, Shannon entropy in bits. An
+    empty table gives a figure that says so.
     """
     table = rows_of_task(table, settings)
     reason = absence_reason(table, settings)
@@ -103,7 +103,7 @@ def draw(table: pd.DataFrame, settings: Fig1Settings) -> Figure:
         at_most=settings.max_items,
     )
     if not selection.items:
-        return empty_figure("none of the items asked for is in the table", settings)
+        return empty_figure("the table has none of the items to draw", settings)
     layout = _lay_out(
         models, selection.items, condition_styles(conditions, labels=settings.condition_labels)
     )
@@ -130,7 +130,7 @@ def _items_by_entropy(
 def _lay_out(
     models: list[str], items: list[ItemKey], styles: dict[str, ConditionStyle]
 ) -> _HeterogeneityLayout:
-    """As many models side by side as leave the conditions apart."""
+    """As many models side by side as fit without touching points."""
     for columns in range(len(models), 0, -1):
         panel = (PAGE_WIDTH - 0.75 - 0.12 * (columns - 1)) / columns
         slot = panel * 72 * _DODGE / (len(items) * len(styles))
@@ -148,7 +148,7 @@ def _height(layout: _HeterogeneityLayout) -> float:
 
 
 def _handles(estimates: Mapping[_HeterogeneityKey, Any], layout: _HeterogeneityLayout) -> list[Any]:
-    """One legend entry a condition, with the responses behind it."""
+    """One legend entry per condition, with its number of responses."""
     entries = []
     for condition, style in layout.styles.items():
         counts = [
@@ -197,7 +197,7 @@ def _title(
     )
     name = settings.model_name(model)
     joint = ", " if layout.columns == 1 else "\n"
-    return f"{name}{joint}at equal n = {equal_n} a prompt" if equal_n else name
+    return f"{name}{joint}equal n = {equal_n} per prompt" if equal_n else name
 
 
 def _draw_panel(
@@ -237,7 +237,7 @@ def _draw_panel(
 
 
 def _mark_absent(panel: Any, item: int, places: Sequence[float]) -> None:
-    """One `n/a` an item, in the strip below zero, with a stroke at each condition it holds for."""
+    """One `n/a` per item in the strip below zero, with a stroke at each condition without a value."""
     across = panel.get_xaxis_transform()
     panel.vlines(places, 0.105, 0.15, color=GREY, linewidth=0.8, transform=across)
     panel.text(

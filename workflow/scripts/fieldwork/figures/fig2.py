@@ -1,7 +1,7 @@
 """Figure 2: the options chosen on each benchmark item, by condition.
 
-Owns the drawing of `records.AnswerShare` rows: a row of panels an item, a column a model, a stacked
-bar a condition. The gap to 100 % is the share of answers in which no letter could be read; it is
+Owns the drawing of `records.AnswerShare` rows: a row of panels per item, a column per model, a stacked
+bar per condition. The gap to 100 % is the share of answers in which no letter could be read; it is
 left blank on purpose. The correct option is hatched and comes first, with the interval of its share.
 """
 
@@ -67,7 +67,7 @@ _INKS: Mapping[str, tuple[str, str]] = {
 
 
 class LetterInk(NamedTuple):
-    """Fill of a letter, and the colour that reads on it."""
+    """Fill of a letter's bar, and a text colour that can be read on it."""
 
     fill: str
     text: str
@@ -106,7 +106,7 @@ def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:
     figure = new_figure(height=1.0)
     layout = lay_out_questions(figure, rows, names, _slots(heights), settings)
     if not layout.panels:
-        return empty_figure("none of the items asked for is in the table", settings)
+        return empty_figure("the table has none of the items to draw", settings)
     rows_by_bar: dict[_ShareBarKey, list[Any]] = {}
     for row in rows:
         key = _ShareBarKey(row.model, ItemKey(row.task, row.item_id), row.condition)
@@ -120,12 +120,12 @@ def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:
 
 
 def _slots(heights: Sequence[float]) -> float:
-    """Bars that a panel has room for."""
+    """Height of a panel in bars."""
     return heights[-1] - heights[0] + 1.1
 
 
 def _handles(*, has_gold: bool) -> list[Any]:
-    gap = Patch(facecolor="white", edgecolor="#AAAAAA", label="gap to 100 %: unreadable")
+    gap = Patch(facecolor="white", edgecolor="#AAAAAA", label="gap to 100 %: no readable letter")
     gap.set_linestyle(":")
     correct = Patch(
         facecolor="white", edgecolor="black", hatch=_HATCH, label="correct option, first"

@@ -1,10 +1,10 @@
-"""Figure 3: the scores of whole runs over a choice task, where it has one beside a leaderboard.
+"""Figure 3: the scores of whole runs over a choice task, beside a leaderboard where the task has one.
 
-Owns the drawing of `records.RunAccuracy`, `records.Accuracy`, `estimates.Rank` and a leaderboard. A
-panel a model, all at one scale: a row a condition, the strict reading above the flexible one, from
-the lowest run to the highest, a dot a run, the mean with its interval. With a leaderboard a strip at
-the head shows all of it and what stretch the study's runs span; where the questions are its own, its
-models are lines in the panels, and beside them stand the places.
+Owns the drawing of `records.RunAccuracy`, `records.Accuracy`, `records.Rank` and a leaderboard. Each
+model has a panel, all at one scale, with a row per condition: the strict reading above the flexible
+one, from the lowest run to the highest, a dot per run, the mean with its interval. With a leaderboard
+a strip at the head shows its models and the range of the study's runs. Where the questions are the
+leaderboard's own, its models are lines in the panels, and the places stand beside them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ _HEAD_INCHES = 0.8
 _SCALE_ROWS = 1.05
 """Rows that the dotted distances take under those of the conditions."""
 _NAMES_INCHES = 1.1
-"""Roughly what names of conditions and margins take beside a panel."""
+"""Roughly the width that names of conditions and margins take beside a panel."""
 _STRIP_INCHES = 0.55
 _STRIP_ROW_INCHES = 0.16
 _TEXT_COLUMN_SHARE = 0.62
@@ -59,14 +59,14 @@ _OFFSETS: Mapping[str, float] = {"em_strict": -0.21, "em_flexible": 0.21}
 _HALF_BAR = 0.15
 _EDGE = 0.03
 _SHARED_LABEL_DISTANCE = 0.02
-"""Named places nearer to the first than this share one label."""
+"""Named places closer to the first than this share one label."""
 _LABEL_ROOM = 0.3
 _COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.76}
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 
 class _ScoreSpan(NamedTuple):
-    """What scores the runs of a model span, and where in the strip that is drawn."""
+    """The range of scores of a model's runs, and its height in the strip."""
 
     low: float
     high: float
@@ -97,8 +97,8 @@ def draw(
     accuracy = accuracy[accuracy["task"] == task] if task else accuracy
     if accuracy.empty:
         subject = f"task {task} has" if task else "there is"
-        causes = "as no question says which option is right, or no answer arrived"
-        return empty_figure(f"{subject} no score, {causes}", settings)
+        causes = "no question has a correct option, or no answer arrived"
+        return empty_figure(f"{subject} no score: {causes}", settings)
     reason = absence_reason(accuracy, settings)
     if reason:
         return empty_figure(f"task {task}: {reason}", settings)
@@ -160,7 +160,7 @@ def _handles(layout: ScoreLayout, leaderboard: str, own_names: set[str | None]) 
         "markeredgecolor": GREY,
     }
     own_entry = Line2D([], [], color="black", linewidth=0.8, linestyle="--")
-    own_entry.set_label("the model's own score there")
+    own_entry.set_label("the model's own published score")
     other = Line2D([], [], color=_PALE, linewidth=0.8, label=f"a model of {leaderboard}")
     return [
         Patch(facecolor="#CCCCCC", edgecolor="none", label="lowest to highest run"),
@@ -177,7 +177,7 @@ def _handles(layout: ScoreLayout, leaderboard: str, own_names: set[str | None]) 
 
 
 def _draw_strip(strip: Any, axes: Any, layout: ScoreLayout, settings: Fig3Settings) -> None:
-    """All of the leaderboard, the named places, and the stretch that each model's runs span."""
+    """All of the leaderboard, the named places, and the range of each model's runs."""
     named_entries = _named_entries(layout, settings)
     for entry in layout.leaderboard:
         is_named = entry in named_entries
@@ -204,7 +204,7 @@ def _named_entries(layout: ScoreLayout, settings: Fig3Settings) -> list[Leaderbo
 
 
 def _draw_spans(strip: Any, layout: ScoreLayout) -> dict[str, _ScoreSpan]:
-    """A bar a model, from its lowest run to its highest, by the strict reading."""
+    """A bar per model, from its lowest run to its highest, by the strict reading."""
     spans = {}
     for row, model in enumerate(layout.models):
         bars = [
@@ -241,7 +241,7 @@ def _name_span(strip: Any, name: str, span: _ScoreSpan) -> None:
 
 
 def _name_entries(strip: Any, axes: Any, entries: Sequence[LeaderboardModel]) -> None:
-    """Names, scores and distances from the first, and their places above the strip."""
+    """Names, scores and distances from the first beside the strip, and places above it."""
     axes.set_axis_off()
     axes.set_ylim(0, 1)
     top = entries[0].score if entries else 0.0
@@ -288,7 +288,7 @@ def _draw_model(panel: Any, layout: ScoreLayout, model: str, settings: Fig3Setti
     panel.xaxis.set_major_locator(MultipleLocator(_tick_step(layout.span)))
     panel.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
     items = range_of(bar.n_items for key, bar in layout.bars.items() if key.model == model)
-    title = f"{settings.model_name(model)}, {items} items a run"
+    title = f"{settings.model_name(model)}, {items} items per run"
     panel.set_title(title, loc="left", pad=12 if layout.has_places else 4)
 
 
@@ -306,7 +306,7 @@ def _row_name(layout: ScoreLayout, model: str, condition: str, style: ConditionS
 
 
 def _draw_leaderboard(panel: Any, layout: ScoreLayout, own_name: str | None) -> None:
-    """The leaderboard's models in sight, and the places of as many as have room above the panel."""
+    """The leaderboard's models within the panel, and the places of those that have room above it."""
     left, right = panel.get_xlim()
     inches = panel.get_window_extent().width / panel.figure.dpi * (right - left) / layout.span
     last_label = -1.0
@@ -360,7 +360,7 @@ def _draw_bar(panel: Any, y: float, bar: RunBar, style: ConditionStyle, *, is_st
 
 
 def _draw_scale(panel: Any, layout: ScoreLayout, settings: Fig3Settings, *, at: float) -> None:
-    """Dotted, at the panel's scale: how far the named places are from the first."""
+    """Dotted lines as long as the named places are from the first, at the scale of the panel."""
     named_entries = _named_entries(layout, settings)
     if not named_entries:
         return

@@ -1,8 +1,8 @@
-"""Figure 4: the options whose share of answers a user moves furthest, one row an option.
+"""Figure 4: the options whose share of answers a user moves furthest, one row per option.
 
-Owns the drawing of `records` rows of the table `shifts`: a panel a model, the options that move most
-under any condition with a user, the largest shift on top. What is not shown to differ from the
-baseline after Holm's correction is pale and has no line to it, so that it does not look like a result.
+Owns the drawing of `records.Shift` rows: a panel per model with the options that move furthest under any
+condition with a user, the largest shift on top. A share that does not differ from the baseline's after
+Holm's correction is pale and has no line to it, so that it does not look like a result.
 """
 
 import textwrap
@@ -39,11 +39,11 @@ from fieldwork.figures.style import (
 
 _PALE = 0.45
 _LANE = 0.062
-"""Inches from one condition of a row to the next."""
+"""Inches between two conditions of a row."""
 _LINE = 0.118
-"""Inches from one line of a name to the next."""
+"""Inches between two lines of a name."""
 _LETTERS_A_LINE = {1: 36, 2: 24}
-"""Of a name, by the number of panels side by side."""
+"""Letters in a line of a name, by the number of panels side by side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +51,9 @@ class Fig4Settings(FigureSettings):
     """What a study decides about Figure 4."""
 
     users: Sequence[str] = ()
-    """Conditions that bring a user: they decide which options are shown."""
+    """Conditions that bring a user; they decide which options are drawn."""
     max_options: int = 12
-    """How many options a model's panel has at most."""
+    """Most options in a panel."""
     level: float = 0.05
     """Corrected p-values below this are drawn as a difference."""
 
@@ -64,9 +64,9 @@ class _ShiftOptionKey(NamedTuple):
 
 
 class _ShiftPanel(NamedTuple):
-    """A model's options, furthest first, as they are printed, and how many there are.
+    """A model's options, furthest first, with their printed names and the number of all options.
 
-    `rows` are by option and condition; `rows_by_condition` holds a row of each item under each condition.
+    `rows` are by option and condition; `rows_by_condition` has one row of each item per condition.
     """
 
     model: str
@@ -117,7 +117,7 @@ def draw(table: pd.DataFrame, settings: Fig4Settings) -> Figure:
 
 
 def _why_no_option(table: pd.DataFrame, settings: Fig4Settings) -> str:
-    """The table's own reason, where a condition with a user has one."""
+    """The reason in the table, where a condition with a user has one."""
     user_rows = table[table["condition"].isin(list(settings.users))]
     if user_rows.empty:
         return "no condition with a user is in the table"
@@ -174,7 +174,9 @@ def _remark(layout: _ShiftLayout, settings: Fig4Settings) -> str | None:
         for (_, condition), row in panel.rows.items():
             if condition in settings.users and _differs(row, settings):
                 return None
-    return "No share is shown to differ from the baseline's after Holm's correction."
+    return (
+        f"No share differs from the baseline's at p < {settings.level:g} after Holm's correction."
+    )
 
 
 def _differs(row: Any, settings: Fig4Settings) -> bool:
@@ -192,7 +194,7 @@ def _handles(layout: _ShiftLayout, settings: Fig4Settings) -> list[Any]:
             if option in panel.options and condition in (row_condition, settings.baseline)
         ]
         entries.append(legend_entry(style, f"{style.label} (n = {range_of(counts) or 0})"))
-    label = f"line: differs, p < {settings.level:g} after Holm; pale: no difference shown"
+    label = f"line: differs (p < {settings.level:g} after Holm); pale: no difference shown"
     return [*entries, Line2D([], [], color=GREY, linewidth=2.2, label=label)]
 
 
@@ -219,7 +221,7 @@ def _draw_row(
     styles: Mapping[str, ConditionStyle],
     settings: Fig4Settings,
 ) -> None:
-    """A lane a condition; the baseline's share runs through all of them as a thin line."""
+    """A lane per condition; a thin line carries the baseline's share through all lanes."""
     if at % 2:
         axes.axhspan(at - 0.5, at + 0.5, color="#F0F0F0", linewidth=0, zorder=0)
     step = 1 / (len(styles) + 1.5)
@@ -234,14 +236,14 @@ def _draw_row(
         if row is None:
             continue
         if pd.isna(row.reason) and row.answer != option.answer:
-            # named by nobody on either side: the table has no row of it
+            # the table has no row of an option that no answer names on either side
             _point(axes, 0.0, y, style, alpha=_PALE)
         else:
             _draw_share(axes, y, row, style, differs=_differs(row, settings))
 
 
 def _with_baseline(option: _ShiftOptionKey, panel: _ShiftPanel) -> Any | None:
-    """A row that has the baseline's share of an option: all of them have the same."""
+    """A row with the baseline's share of an option, which is the same in all its rows."""
     rows = (row for (option_key, _), row in panel.rows.items() if option_key == option)
     return next((row for row in rows if float_or_none(row.baseline_share) is not None), None)
 
@@ -295,7 +297,7 @@ def _scale(
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
     label = settings.model_name(panel.model)
     if not panel.options:
-        axes.text(50, 0, "no shift can be given", ha="center", color=GREY)
+        axes.text(50, 0, "no shift can be computed", ha="center", color=GREY)
     axes.set_title(f"{label}\n{len(panel.options)} of {panel.n_options} options")
 
 

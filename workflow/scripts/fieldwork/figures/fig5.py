@@ -1,8 +1,8 @@
-"""Figure 5: rarefaction curves, the distinct options to be expected among so many answers.
+"""Figure 5: rarefaction curves, the expected number of distinct options among so many answers.
 
-Owns the drawing of rows of the table `rarefaction`: for each model a panel for the mean over the
-prompts and one a prompt, a curve a condition, with its marker where its answers end. All panels share
-both axes. There are no intervals: none is reliable (docs/methods.md).
+Owns the drawing of `records.Rarefaction` rows. Each model has a panel for the mean over the prompts and
+one per prompt, with a curve per condition and a marker where its answers end. All panels share both
+axes. There are no intervals: none is reliable (docs/methods.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,9 +49,9 @@ class Fig5Settings(FigureSettings):
     """What a study decides about Figure 5."""
 
     items: Sequence[str] = ()
-    """Item ids in their order; empty: all, by name."""
+    """Item ids in their order; empty: the items of the table by name."""
     max_items: int = 9
-    """How many items are drawn where none are asked for by name."""
+    """How many items are drawn where `items` is empty."""
 
 
 class _RarefactionCurveKey(NamedTuple):
@@ -77,7 +77,7 @@ class _RarefactionLayout(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Rows of panels a model."""
+        """Rows of panels per model."""
         return -(-len(self.panels) // self.columns)
 
     def title(self, item: str) -> str:
@@ -122,7 +122,7 @@ def _height(layout: _RarefactionLayout) -> float:
 
 
 def _handles(layout: _RarefactionLayout) -> list[Any]:
-    """One legend entry a condition, with the answers to a prompt behind it."""
+    """One legend entry per condition, with its number of answers to a prompt."""
     entries = []
     for condition, style in layout.styles.items():
         counts = [
@@ -161,7 +161,7 @@ def _draw_panels(figure: Figure, layout: _RarefactionLayout, settings: Fig5Setti
             label = settings.model_name(model)
             _name_model(grid[block * layout.rows, 0], label, above=17 + 9 * lines)
     figure.supylabel("expected number of distinct options")
-    figure.supxlabel("number of answers (a marker ends the data of a condition)")
+    figure.supxlabel("number of answers (a marker shows where the answers of a condition end)")
 
 
 def _draw_panel(axes: Any, layout: _RarefactionLayout, model: str, item: str) -> None:

@@ -1,8 +1,8 @@
 """The figure of `snakemake power`: how often a study of a size finds an effect, and what the size costs.
 
-Owns the drawing of `designs.PowerRow` rows. A row of panels a design, a column a task, a curve an
-effect. Power belongs to an effect and a size, whoever is asked; the upper axis has the calls or, where
-there are prices, the dollars of the dearest arm.
+Owns the drawing of `records.PowerRow` rows: a row of panels per design, a column per task, a curve per
+effect. Power depends on the effect and the size, not on the model. The upper axis has the calls or, where
+there are prices, the dollars of the most expensive arm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,11 +39,11 @@ class PowerFigureSettings(FigureSettings):
     """What a study decides about the figure of power."""
 
     target: float = 0.8
-    """Power asked for, drawn as a line."""
+    """The power to reach, drawn as a line."""
     tasks: Sequence[str] = ()
-    """Tasks in their order; those the table has besides come after them."""
+    """Tasks in their order; other tasks of the table follow."""
     max_tasks: int = MAX_TASKS
-    """Columns; tasks beyond are left out, and a line says so."""
+    """Most columns; where there are more tasks, a remark says so."""
 
 
 class _PricedArm(NamedTuple):
@@ -52,7 +52,7 @@ class _PricedArm(NamedTuple):
 
 
 class _PowerLayout(NamedTuple):
-    """What is drawn where."""
+    """Designs and tasks to draw, the sizes of the x axis, and the arm whose price is printed."""
 
     designs: list[str]
     tasks: list[str]
@@ -88,7 +88,7 @@ def draw(table: pd.DataFrame, settings: PowerFigureSettings) -> Figure:
         _draw_design(list(panels), [row for row in rows if row.design == design], layout, settings)
     figure.supxlabel("users or puppets", x=0.42)
     left_out = len(tasks) - len(layout.tasks)
-    remark = f"{left_out} more tasks are in the table." if left_out else None
+    remark = f"The table has {left_out} more tasks." if left_out else None
     add_head(figure, handles=[], notes=[_note(rows, layout, settings), remark])
     return figure
 
@@ -112,11 +112,11 @@ def _note(rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettin
     else:
         model = settings.model_name(layout.dearest.model)
         name = settings.condition_labels.get(layout.dearest.condition, layout.dearest.condition)
-        top = f"dollars for {model}, {name}, the dearest arm"
+        top = f"dollars for {model}, {name}, the most expensive arm"
     return (
-        f"{n:,} simulated studies a point; bars: 95 % interval of the simulation. A curve ends where "
-        f"power is 1. Above each panel: {top}, with the baseline's where one is needed, which is "
-        f"asked as often; of several numbers of answers each, for the smallest."
+        f"{n:,} simulated studies per point; bars are 95 % intervals of the simulation. A curve ends "
+        f"where power is 1. Above each panel: {top}, for the smallest number of answers each. It "
+        f"includes as many calls of the baseline where the test needs one."
     )
 
 
@@ -142,13 +142,13 @@ def _draw_design(
 
 
 def _order(effect: str) -> tuple[float, ...]:
-    """Large effects first; of shares by what moves, of the others by their size."""
+    """Large effects first: shifts of shares by their size, other effects by themselves."""
     parts = [float(part) for part in effect.split(" -> ")]
     return (-abs(parts[-1] - parts[0]),) if len(parts) > 1 else (-parts[0],)
 
 
 def _draw_curve(panel: Any, rows: Sequence[Any], colour: int, dash: int) -> None:
-    # one model and condition: power is that of the size, whoever is asked
+    # power is the same for all models and conditions of a size
     points = {int(row.n_users): row for row in rows if float_or_none(row.power) is not None}
     sizes = sorted(points)
     hue = _COLOURS[colour % len(_COLOURS)]
@@ -197,7 +197,7 @@ def _ticks(sizes: Sequence[int]) -> list[int]:
 
 
 def _price(panel: Any, rows: Sequence[Any], layout: _PowerLayout) -> None:
-    """Calls or dollars of the sizes, on an axis above."""
+    """An axis above with the calls or dollars of the sizes."""
     replicates = min(row.replicates for row in rows)
     arm = layout.dearest or _PricedArm(rows[0].model, rows[0].condition)
     amounts = {

@@ -1,6 +1,6 @@
-"""What figure 2 shows of each question, and how much of a page that takes, before anything is drawn.
+"""The layout of figure 2: which questions a page holds, and the size of their texts, options and bars.
 
-Each question has options of its own, so each has its own legend: above its bars, below its text.
+Each question has its own options and therefore its own legend, between its text and its bars.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,11 @@ from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import Item
 
 FIELD_GAP = 0.45
-"""Bars between the last condition and the field."""
+"""Gap between the last condition and the field, in bars."""
 SWATCH, TEXT_GAP, SPACING = 1.3, 0.5, 1.6
-"""Widths in letters' heights: a swatch, from there to its text, and from one column to the next."""
+"""Widths in letter heights: of a swatch, from it to its text, and from one column to the next."""
 LINE_SPACING = 0.2
-"""Between two lines of options, in letters' heights."""
+"""Between two lines of options, in letter heights."""
 _LINE = (1 + LINE_SPACING) * TEXT_POINTS / 72
 """Inches from one line of options to the next."""
 _MARGIN_INCHES = 0.25
@@ -33,7 +33,7 @@ _HEAD_MARGIN = 0.12
 _WIDEST_BAR, _LEAST_BAR = 0.17, 0.125
 """Inches from one bar to the next."""
 _MOST_LINES, _FEW_LINES, _FEW_QUESTIONS = 5, 2, 4
-"""Of options. Where a page is too short, questions are left out down to a few, then options are cut."""
+"""Lines of options. Where a page is too short, it shows fewer questions, then shorter options."""
 _TITLE_LINES = 2
 _AROUND = 1.25
 """Inches of a page that notes, head, models' names and the axis take."""
@@ -44,11 +44,11 @@ class Fig2Settings(FigureSettings):
     """What a study decides about Figure 2."""
 
     items: Sequence[str] = ()
-    """Item ids in their order; empty: all, in the order of the table."""
+    """Item ids in their order; empty: the items of the table in its order."""
     field_condition: str = "field"
-    """The condition of real users: drawn last, set off from the others."""
+    """The condition of real users; drawn last, apart from the others."""
     max_items: int = 6
-    """How many items are drawn where none are asked for by name; fewer where a page holds fewer."""
+    """How many items are drawn where `items` is empty; fewer where a page holds fewer."""
 
 
 class QuestionOption(NamedTuple):
@@ -60,7 +60,7 @@ class QuestionOption(NamedTuple):
 
     @property
     def label(self) -> str:
-        """As it stands beside its swatch."""
+        """The text beside its swatch."""
         return f"{self.letter}  {self.text}".rstrip()
 
 
@@ -85,7 +85,7 @@ class QuestionPanel(NamedTuple):
 
 
 class QuestionLayout(NamedTuple):
-    """The questions of a page, the inches of a bar, and a line where questions were left out."""
+    """The questions of a page, the inches of a bar, and a remark where questions were left out."""
 
     panels: Sequence[QuestionPanel]
     bar: float
@@ -103,7 +103,7 @@ def bar_places(conditions: Sequence[str], field_condition: str) -> list[float]:
 def lay_out_questions(
     figure: Figure, rows: Sequence[Any], names: Sequence[str], slots: float, settings: Fig2Settings
 ) -> QuestionLayout:
-    """As many questions as are wanted and a page holds, at least one.
+    """As many of the questions to draw as a page holds, at least one.
 
     Args:
         figure: to measure texts with.
@@ -159,7 +159,7 @@ def _panel(
 
 
 def _options(answers: Mapping[str, bool], item: Item | None) -> list[QuestionOption]:
-    """All options of the question, those that nobody chose among them."""
+    """All options of the question, also those that nobody chose."""
     if item is None:
         return [QuestionOption(a, "", answers[a]) for a in sorted(answers) if a != UNKNOWN]
     return [
@@ -169,7 +169,7 @@ def _options(answers: Mapping[str, bool], item: Item | None) -> list[QuestionOpt
 
 
 def _width(figure: Figure, options: Sequence[QuestionOption], columns: int) -> float:
-    """Inches of a legend of some options; one column is filled after the other."""
+    """Inches of a legend whose columns are filled one after the other."""
     widths = [inches_of(figure, option.label) for option in options]
     lines, longer = divmod(len(options), columns)
     total, at = 0.0, 0

@@ -1,4 +1,4 @@
-"""What figure 3 shows, read from its tables: bars, lines and places, before anything is drawn."""
+"""The layout of figure 3: bars of runs, models of the leaderboard, and the range of scores of a panel."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,13 +19,13 @@ class Fig3Settings(FigureSettings):
     """What a study decides about Figure 3. Tables of several tasks need `task`."""
 
     ranks: Sequence[int] = (1, 2, 5)
-    """Leaderboard places that are named."""
+    """Leaderboard places whose models are named."""
     leaderboard_name: str = "the leaderboard"
-    """Which leaderboard it is: printed at the strip and in the legend."""
+    """Printed name of the leaderboard."""
     leaderboard_note: str | None = None
-    """Printed at the head: why the questions are not the leaderboard's, which then only gives scale."""
+    """Why the questions are not the leaderboard's; printed at the head, and no places are drawn."""
     own_names: Mapping[str, str | None] = field(default_factory=dict)
-    """What the models are called on the leaderboard."""
+    """The name of each model on the leaderboard."""
 
 
 class LeaderboardModel(NamedTuple):

@@ -41,7 +41,7 @@ def absence_reason(table: pd.DataFrame, settings: FigureSettings) -> str | None:
         return "the table has no rows"
     if not conditions_in(table, settings):
         conditions = ", ".join(settings.conditions) or "none"
-        return f"none of the conditions asked for ({conditions}) is in the table"
+        return f"the table has none of the conditions to draw ({conditions})"
     return None
 
 
@@ -70,7 +70,8 @@ def select_items(
     if len(keys) <= at_most:
         return ItemSelection(keys, None)
     return ItemSelection(
-        keys[:at_most], f"The first {at_most} of {len(keys)} items; the table holds them all."
+        keys[:at_most],
+        f"Only the first {at_most} of {len(keys)} items are drawn; the table has all of them.",
     )
 
 

@@ -28,7 +28,7 @@ PAGE_WIDTH = 6.85
 """Inches: two columns of a journal page (174 mm)."""
 
 PAGE_HEIGHT = 9.2
-"""Inches: what a page leaves above a caption."""
+"""Inches: the height of a page without a caption."""
 
 TEXT_POINTS = 7.0
 """Smallest type in a figure."""
@@ -114,7 +114,7 @@ def draw_interval(axes: Any, x: float, row: Any, colour: str) -> None:
 
 
 def use_style(path: Path) -> None:
-    """Draw by the style sheet at `path`, whatever this machine's own matplotlib settings say.
+    """Draw with the style sheet at `path` and ignore the matplotlib settings of this machine.
 
     Raises StudyError where the sheet is missing or cannot be read.
     """
@@ -136,7 +136,7 @@ def new_figure(*, height: float) -> Figure:
 
 
 def add_head(figure: Figure, *, handles: Sequence[Any], notes: Sequence[str | None]) -> None:
-    """Put notes and legend above the panels, in room of their own, and lay the panels out below."""
+    """Put notes and legend above the panels, and lay the panels out below them."""
     panels = float(figure.get_figheight())
     lines = [wrap_text(note, inches=PAGE_WIDTH - 2 * _MARGIN) for note in notes if note]
     text = figure.text(0, 0, "\n".join(lines), va="top", style="italic", fontsize=TEXT_POINTS + 0.5)
@@ -193,7 +193,7 @@ def empty_figure(reason: str, settings: FigureSettings) -> Figure:
 
 
 def save(figure: Figure, paths: Sequence[Path]) -> None:
-    """Write the figure once a path, as PDF, SVG or PNG by the path's ending.
+    """Write the figure to each path, as PDF, SVG or PNG by the ending of the path.
 
     Equal figures give equal bytes: nothing in a file depends on the day or the process.
 
