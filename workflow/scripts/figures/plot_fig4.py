@@ -26,10 +26,12 @@ def main(
     """Draw and save."""
     style.use_style(Path(style_sheet))
     table = tables.read_frame(shifts, Shift)
-    compared = {baseline, *groups["users"], *groups["controls"]}
+    conditions_compared = {baseline, *groups["users"], *groups["controls"]}
     settings = fig4.Fig4Settings.of_study(
         drawing,
-        conditions=[condition for condition in drawing["conditions"] if condition in compared],
+        conditions=[
+            condition for condition in drawing["conditions"] if condition in conditions_compared
+        ],
         task=task,
         users=groups["users"],
         baseline=baseline,
