@@ -52,8 +52,8 @@ def lab(colour: str, seen_by: str = "none") -> np.ndarray:
 
 @pytest.mark.parametrize("seen_by", BLINDNESS)
 def test_the_papers_conditions_keep_apart_in_colour(seen_by: str) -> None:
-    known = style.condition_styles(frames.CONDITIONS, labels={})
-    colours = sorted({look.colour for look in known.values()})
+    styles = style.condition_styles(frames.CONDITIONS, labels={})
+    colours = sorted({look.colour for look in styles.values()})
     assert len(colours) == 5  # both offline conditions are green
     for one, other in itertools.combinations(colours, 2):
         assert np.linalg.norm(lab(one, seen_by) - lab(other, seen_by)) > 15, (one, other)
@@ -71,14 +71,14 @@ def test_thirty_unknown_conditions_differ() -> None:
 
 
 def test_spare_looks_follow_the_position_among_unknown_names() -> None:
-    alone = style.condition_styles(["noisy", "drift"], labels={})
-    among = style.condition_styles(["offline", "noisy", "field", "drift"], labels={})
-    assert {k: among[k] for k in alone} == alone
+    two_spare = style.condition_styles(["noisy", "drift"], labels={})
+    spare_among_named = style.condition_styles(["offline", "noisy", "field", "drift"], labels={})
+    assert {k: spare_among_named[k] for k in two_spare} == two_spare
 
 
 def test_labels_replace_the_registrys() -> None:
-    chosen = style.condition_styles(["offline", "noisy_users"], labels={"offline": "Blank"})
-    assert [look.label for look in chosen.values()] == ["Blank", "noisy users"]
+    styles = style.condition_styles(["offline", "noisy_users"], labels={"offline": "Blank"})
+    assert [look.label for look in styles.values()] == ["Blank", "noisy users"]
 
 
 def test_use_style_forgets_other_settings(root: Path) -> None:
@@ -102,7 +102,7 @@ def test_no_data_says_why_and_keeps_the_note() -> None:
     figure = style.empty_figure("nothing was asked", FigureSettings(conditions=[], note="a note"))
     assert "no data: nothing was asked" in frames.words(figure)
     assert "a note" in frames.words(figure)
-    assert not frames.clipped(figure)
+    assert not frames.texts_cut_off(figure)
 
 
 def test_the_order_of_saving_changes_no_byte(tmp_path: Path) -> None:
@@ -141,12 +141,12 @@ for i, figure in enumerate(drawn):
 
 
 def test_two_processes_write_equal_bytes(root: Path, tmp_path: Path) -> None:
-    where = os.pathsep.join([str(root / "workflow" / "scripts"), str(Path(__file__).parent)])
+    search_path = os.pathsep.join([str(root / "workflow" / "scripts"), str(Path(__file__).parent)])
     running = []
     for seed in ("1", "2"):
         (tmp_path / seed).mkdir()
         command = [sys.executable, "-c", DRAW_ALL, str(root), str(tmp_path / seed)]
-        environment = os.environ | {"PYTHONPATH": where, "PYTHONHASHSEED": seed}
+        environment = os.environ | {"PYTHONPATH": search_path, "PYTHONHASHSEED": seed}
         running.append(subprocess.Popen(command, env=environment))
         time.sleep(1.1)  # a date in a file, in whole seconds, would differ
     assert [process.wait() for process in running] == [0, 0]

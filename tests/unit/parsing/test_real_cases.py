@@ -153,8 +153,8 @@ def test_hard_letters_of_reasoning() -> None:
         letters = "ABCDEFGHIJ"[: len(row["options"])]
         truth = truths.get(digest(letters[-1] + row["model_output"]))
         if truth is not None:
-            parsed = parse_choice(row["model_output"], letters=letters, choices=row["options"])
-            pairs.append((parsed.letter, truth or None))
+            choice = parse_choice(row["model_output"], letters=letters, choices=row["options"])
+            pairs.append((choice.letter, truth or None))
     result = tally("letters, MMLU-Pro", pairs)
     assert result.n > 640
     assert min(result.precision, result.recall) > 0.99
@@ -166,8 +166,8 @@ def test_hard_letters_of_repeated_runs() -> None:
     for row in rows(OUTPUTS / "llm_stability_repeated_runs.parquet"):
         truth = truths.get(digest(row["response"] or ""))
         if truth is not None:
-            parsed = parse_choice(row["response"], choices=options(row["question"]))
-            cases[row["response"], row["question"]] = (parsed.letter, truth or None)
+            choice = parse_choice(row["response"], choices=options(row["question"]))
+            cases[row["response"], row["question"]] = (choice.letter, truth or None)
     result = tally("letters, repeated runs", list(cases.values()))
     assert result.n > 380
     assert result.wrong <= 2
@@ -182,11 +182,11 @@ def test_letters_that_change_places() -> None:
         if re.search(r"(?:answer(?: is)?:?\s*|option |boxed|\\text\{)\**[A-J]\b", text):
             continue
         moves = {old: letters[(i + 3) % len(letters)] for i, old in enumerate(letters)}
-        moved = re.sub(rf"\(([{letters}])\)", lambda m: f"({moves[m.group(1)]})", text)  # noqa: B023
+        moved_text = re.sub(rf"\(([{letters}])\)", lambda m: f"({moves[m.group(1)]})", text)  # noqa: B023
         places = [row["options"][(i - 3) % len(letters)] for i in range(len(letters))]
         ours = parse_choice(text, letters=letters, choices=row["options"]).letter
-        again = parse_choice(moved, letters=letters, choices=places).letter
-        pairs.append((again, moves[ours] if ours else None))
+        moved_letter = parse_choice(moved_text, letters=letters, choices=places).letter
+        pairs.append((moved_letter, moves[ours] if ours else None))
     result = tally("letters that change places", pairs)
     assert result.n > 1_000
     assert min(result.precision, result.recall) > 0.99
@@ -232,8 +232,8 @@ def test_refusals(source: str, sample: str, precision: float, recall: float) -> 
     reasons = [
         "refusal" if parse_list(texts[row["key"]]).reason == REFUSAL else None for row in cases
     ]
-    listed = tally("  as answers to list questions", list(zip(reasons, truths, strict=True)))
-    assert listed.recall >= recall
+    list_tally = tally("  as answers to list questions", list(zip(reasons, truths, strict=True)))
+    assert list_tally.recall >= recall
 
 
 # ---- names --------------------------------------------------------------------------------------------
