@@ -160,9 +160,11 @@ def _places(rank: Any) -> str:
     return f"{best}–{worst} ({rank.rank_median:g})"
 
 
-def first_of_rank(leaderboard: Sequence[LeaderboardModel]) -> list[LeaderboardModel]:
-    """Of models that share a place, the first listed."""
-    entries: dict[int, LeaderboardModel] = {}
+def named_models(
+    leaderboard: Sequence[LeaderboardModel], settings: Fig3Settings
+) -> list[LeaderboardModel]:
+    """The models whose names and places are printed; of models that share a place, the first listed."""
+    first_by_rank: dict[int, LeaderboardModel] = {}
     for entry in leaderboard:
-        entries.setdefault(entry.rank, entry)
-    return [entries[rank] for rank in sorted(entries)]
+        first_by_rank.setdefault(entry.rank, entry)
+    return [first_by_rank[rank] for rank in sorted(first_by_rank) if rank in settings.ranks]
