@@ -48,7 +48,7 @@ def answer(
     kind: ItemKind, condition: str, item: str, number: int, *, twice: bool = False
 ) -> Answer:
     """A list or a letter, by number; with a user each puppet answers twice."""
-    who = None if condition == "offline" else f"p{number // (2 if twice else 1)}"
+    puppet_id = None if condition == "offline" else f"p{number // (2 if twice else 1)}"
     options = [f"o{(number * 3 + len(item)) % 7}", f"o{number % 4}"] if kind == "list" else None
     letter = "ABAC"[number % 4] if kind == "choice" else None
     return Answer(
@@ -56,8 +56,8 @@ def answer(
         task="lists" if kind == "list" else "letters",
         condition=condition,
         item_id=item,
-        puppet_id=who,
-        replicate=number if who is None else number % 2 if twice else 0,
+        puppet_id=puppet_id,
+        replicate=number if puppet_id is None else number % 2 if twice else 0,
         kind=kind,
         outcome="ok",
         raw_items=options,
@@ -84,7 +84,7 @@ def study() -> list[Answer]:
     ]
 
 
-def refused(row: Answer) -> Answer:
+def refuse(row: Answer) -> Answer:
     """The same call without an answer."""
     empty = {"raw_items": None, "items": None, "letter": None, "letter_strict": None}
     return replace(row, outcome="refused", reason="refused", **empty)
@@ -99,18 +99,18 @@ def alike(row: Answer) -> Answer:
 
 CASES: dict[str, Callable[[Answer], Answer | None]] = {
     "no answers": lambda _: None,
-    "no calls arrived": lambda row: replace(refused(row), outcome="failed"),
-    "all refused": refused,
-    "an arm refused": lambda row: refused(row) if row.condition == "rag" else row,
-    "a cell refused": lambda row: refused(row) if (row.condition, row.item_id) == ("rag", "a") else row,
+    "no calls arrived": lambda row: replace(refuse(row), outcome="failed"),
+    "all refused": refuse,
+    "an arm refused": lambda row: refuse(row) if row.condition == "rag" else row,
+    "a cell refused": lambda row: refuse(row) if (row.condition, row.item_id) == ("rag", "a") else row,
     "a cell without answers": lambda row: (
         None if (row.condition, row.item_id) in (("rag", "a"), ("rag", "q")) else row
     ),
     "a cell failed": lambda row: (
-        replace(refused(row), outcome="failed") if (row.condition, row.item_id) == ("rag", "a") else row
+        replace(refuse(row), outcome="failed") if (row.condition, row.item_id) == ("rag", "a") else row
     ),
     "no baseline": lambda row: None if row.condition == "offline" else row,
-    "the baseline refused": lambda row: refused(row) if row.condition == "offline" else row,
+    "the baseline refused": lambda row: refuse(row) if row.condition == "offline" else row,
     "only the baseline": lambda row: row if row.condition == "offline" else None,
     "one answer of all": alike,
     "one puppet": lambda row: (
@@ -147,25 +147,29 @@ class Run:
 
     def measure(self) -> None:
         out, draws = self.outputs, {"permutations": 99, "seed": 1}
-        compared = {"baseline": "offline", **draws}
-        asked = {
+        comparison_settings = {"baseline": "offline", **draws}
+        questions = {
             "questions": [self.path("letters"), self.path("lists")],
             "tasks": ["letters", "lists"],
         }
         rows, runs = self.answers, self.path("accuracy_runs")
         measure_heterogeneity.main(rows, **out("heterogeneity", "item_shares"), seed=1)
         measure_distributions.main(
-            rows, **asked, **out("distributions", "novelty"), control=None, **compared
+            rows,
+            **questions,
+            **out("distributions", "novelty"),
+            control=None,
+            **comparison_settings,
         )
-        measure_accuracy.main(rows, **asked, **out("accuracy_runs", "accuracy"))
-        measure_score_comparisons.main(runs, **out("score_comparisons"), **compared)
+        measure_accuracy.main(rows, **questions, **out("accuracy_runs", "accuracy"))
+        measure_score_comparisons.main(runs, **out("score_comparisons"), **comparison_settings)
         places = out("ranks", "order_changes")
         measure_ranks.main(runs, [BOARD], ["letters"], **places, baseline="offline", names={})
         measure_categories.main(
-            rows, **asked, subject_categories=SUBJECTS, **out("subjects", "categories"), **draws
+            rows, **questions, subject_categories=SUBJECTS, **out("subjects", "categories"), **draws
         )
-        measure_comparisons.main(rows, **out("comparisons"), **compared)
-        measure_variance.main(rows, **out("variance"), **compared)
+        measure_comparisons.main(rows, **out("comparisons"), **comparison_settings)
+        measure_variance.main(rows, **out("variance"), **comparison_settings)
         measure_shifts.main(rows, **out("shifts"), baseline="offline")
         measure_rarefaction.main(rows, **out("rarefaction"))
         measure_prompt_means.main(rows, **out("prompt_means"), baseline="offline", seed=1)
@@ -194,7 +198,7 @@ class Run:
 
     def findings(self) -> str:
         names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy")
-        more = ("score_comparisons", "ranks", "novelty", "categories")
+        further_tables = ("score_comparisons", "ranks", "novelty", "categories")
         about = {
             "name": "s",
             "models": {"m": "Model"},
@@ -205,16 +209,16 @@ class Run:
             "controls": [],
             "notes": [],
         }
-        written = self.folder / "findings.md"
+        page = self.folder / "findings.md"
         write_findings.main(
             answers=self.answers,
             responses=[],
-            metrics=[self.path(name) for name in (*names, *more)],
-            findings=str(written),
+            metrics=[self.path(name) for name in (*names, *further_tables)],
+            findings=str(page),
             figures=["fig1"],
             study=about,
         )
-        return written.read_text(encoding="utf-8")
+        return page.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -258,11 +262,11 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
 
 
 ALL = ("fig1", "fig2", "fig3", "fig4", "fig5")
-SAID: dict[str, dict[str, str]] = {
+EXPECTED_WORDS: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),
     "no calls arrived": {**dict.fromkeys(ALL, "no data"), "fig1": "n/a"},
     "all refused": {
-        **{"fig1": "n/a", "fig2": "unreadable"},
+        **{"fig1": "n/a", "fig2": "no readable letter"},
         **{"fig4": "no data", "fig5": "no data"},
     },
     "an arm refused": {"fig1": "n/a", "fig4": "n/a", "fig5": "n/a"},
@@ -272,9 +276,9 @@ SAID: dict[str, dict[str, str]] = {
     "no baseline": {"fig4": "no data"},
     "the baseline refused": {"fig1": "n/a", "fig4": "no data", "fig5": "n/a"},
     "only the baseline": {"fig4": "no data"},
-    "one answer of all": {"fig4": "No share is shown to differ"},
-    "one puppet": {"fig4": "No share is shown to differ"},
-    "one answer a cell": {"fig4": "No share is shown to differ"},
+    "one answer of all": {"fig4": "No share differs"},
+    "one puppet": {"fig4": "No share differs"},
+    "one answer a cell": {"fig4": "No share differs"},
 }
 """What a reader must find in a figure."""
 
@@ -283,19 +287,19 @@ def test_every_figure_is_drawn_and_says_what_is_missing(
     case: tuple[str, Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name, run = case
-    said: dict[str, str] = {}
+    words: dict[str, str] = {}
 
-    def saved(figure: Figure, paths: list[Path]) -> None:
-        found = (t.get_text() for t in figure.findobj(Text) if t.get_visible())
-        said[paths[0].stem] = " ".join(" ".join(found).split())
+    def keep_words(figure: Figure, paths: list[Path]) -> None:
+        texts = (t.get_text() for t in figure.findobj(Text) if t.get_visible())
+        words[Path(paths[0]).stem] = " ".join(" ".join(texts).split())
 
-    monkeypatch.setattr(style, "save", saved)
+    monkeypatch.setattr(style, "save", keep_words)
     run.draw()
-    assert "nan" not in said["categories"].lower()
+    assert "nan" not in words["categories"].lower()
     for k in range(1, 6):
-        text = said[f"fig{k}"]
+        text = words[f"fig{k}"]
         assert "nan" not in text.lower().replace("financ", "")
-        assert SAID[name].get(f"fig{k}", "") in text, (f"fig{k}", text)
+        assert EXPECTED_WORDS[name].get(f"fig{k}", "") in text, (f"fig{k}", text)
 
 
 CLAIMS = ("|differs|", "|rarer|", "|more common|", "|more varied|", "|less varied|")

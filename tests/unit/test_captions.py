@@ -25,8 +25,8 @@ def body(caption: Path, note: str) -> str:
     )
     snakemake = SimpleNamespace(params=params, config={"study": {"name": "s"}})
     text = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    filled = text.from_string(caption.read_text(encoding="utf-8")).render(snakemake=snakemake)
-    return str(publish_parts(filled, writer="html")["body"])
+    caption_text = text.from_string(caption.read_text(encoding="utf-8")).render(snakemake=snakemake)
+    return str(publish_parts(caption_text, writer="html")["body"])
 
 
 @pytest.mark.parametrize("note", NOTES)
@@ -36,10 +36,10 @@ def body(caption: Path, note: str) -> str:
     ids=lambda c: c.stem,
 )
 def test_a_note_is_shown_as_it_is(caption: Path, note: str) -> None:
-    made = body(caption, note)
-    assert note in unescape(made)
+    html = body(caption, note)
+    assert note in unescape(html)
     for tag in ("<a ", "<img", "<strong>bold", "system-message"):
-        assert tag not in made
+        assert tag not in html
 
 
 @pytest.mark.parametrize("caption", CAPTIONS, ids=lambda c: c.stem)

@@ -31,7 +31,7 @@ ITEMS = [
 ]
 
 
-def given(condition: str, n: int, *, kind: str = "any", says: str = "any") -> list[Answer]:
+def item_answers(condition: str, n: int, *, kind: str = "any", says: str = "any") -> list[Answer]:
     """n answers to each item, the field's by participants; `says` is any, one (all alike) or nothing."""
     source = random.Random(f"{condition}{n}")
     rows: list[Answer] = []
@@ -42,10 +42,11 @@ def given(condition: str, n: int, *, kind: str = "any", says: str = "any") -> li
             is_list, silent = item.kind == "list", says == "nothing"
             names = options if is_list and not silent else None
             one = letter if not is_list and not silent else None
-            who = f"p{k:02}" if condition == "field" else None
+            participant_id = f"p{k:02}" if condition == "field" else None
             rows.append(
                 Answer(
-                    "m", "t", condition, item.item_id, who, 0 if who else k, item.kind,
+                    "m", "t", condition, item.item_id, participant_id,
+                    0 if participant_id else k, item.kind,
                     "refused" if silent else "ok", names, names, one, one,
                     "refused" if silent else None,
                 )
@@ -54,16 +55,20 @@ def given(condition: str, n: int, *, kind: str = "any", says: str = "any") -> li
 
 
 CASES: dict[str, list[Answer]] = {
-    "all": given("field", 20) + given("offline", 20) + given("rag", 8),
-    "lists alone": given("field", 12, kind="list") + given("offline", 12, kind="list"),
-    "letters alone": given("field", 12, kind="choice") + given("offline", 12, kind="choice"),
-    "all alike": given("field", 12, says="one") + given("offline", 12, says="one"),
-    "offline says nothing": given("field", 12) + given("offline", 12, says="nothing"),
-    "the field says nothing": given("field", 12, says="nothing") + given("offline", 12),
-    "two participants": given("field", 2) + given("offline", 12),
-    "one rerun": given("field", 12) + given("offline", 1),
-    "no field": given("offline", 12),
-    "field alone": given("field", 12),
+    "all": item_answers("field", 20) + item_answers("offline", 20) + item_answers("rag", 8),
+    "lists alone": item_answers("field", 12, kind="list")
+    + item_answers("offline", 12, kind="list"),
+    "letters alone": (
+        item_answers("field", 12, kind="choice") + item_answers("offline", 12, kind="choice")
+    ),
+    "all alike": item_answers("field", 12, says="one") + item_answers("offline", 12, says="one"),
+    "offline says nothing": item_answers("field", 12) + item_answers("offline", 12, says="nothing"),
+    "the field says nothing": item_answers("field", 12, says="nothing")
+    + item_answers("offline", 12),
+    "two participants": item_answers("field", 2) + item_answers("offline", 12),
+    "one rerun": item_answers("field", 12) + item_answers("offline", 1),
+    "no field": item_answers("offline", 12),
+    "field alone": item_answers("field", 12),
     "none": [],
 }
 
@@ -88,9 +93,14 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
     agreement = {
         name: str(tmp_path / f"{name}.parquet") for name in ("rank_agreement", "item_agreement")
     }
-    asked = {"questions": [paths["items"]], "tasks": ["t"], "permutations": 49, "seed": 1}
-    measure_groups.main(paths["answers"], paths["participants"], **groups, **asked)
-    measure_agreement.main(paths["answers"], **agreement, **asked)
+    measure_settings = {
+        "questions": [paths["items"]],
+        "tasks": ["t"],
+        "permutations": 49,
+        "seed": 1,
+    }
+    measure_groups.main(paths["answers"], paths["participants"], **groups, **measure_settings)
+    measure_agreement.main(paths["answers"], **agreement, **measure_settings)
     out = groups | agreement
     rows = [
         *tables.read_rows(out["groups"], GroupEstimate),
@@ -99,22 +109,22 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
         *tables.read_rows(out["item_agreement"], ItemAgreement),
     ]
     for row in rows:
-        told = dataclasses.asdict(row)
-        assert not any(isinstance(v, float) and math.isnan(v) for v in told.values()), row
+        cells = dataclasses.asdict(row)
+        assert not any(isinstance(v, float) and math.isnan(v) for v in cells.values()), row
         holes = {"estimate", "difference", "tau_b", "js_distance", "field_rank"} & {
-            name for name, value in told.items() if value is None
+            name for name, value in cells.items() if value is None
         }
-        assert not holes or told["reason"], row
+        assert not holes or cells["reason"], row
     with mpl.rc_context():
         use_style(ROOT / "resources" / "figures.mplstyle")
         figures = [
             field_groups.draw(
                 tables.read_frame(out["groups"]), tables.read_frame(out["group_differences"]),
-                options=field_groups.Options(conditions=[]),
+                field_groups.GroupsFigureSettings(conditions=[]),
             ),
             field_ranks.draw(
                 tables.read_frame(out["item_agreement"]), tables.read_frame(out["rank_agreement"]),
-                options=field_ranks.Options(conditions=["offline", "rag"]),
+                field_ranks.RanksFigureSettings(conditions=["offline", "rag"]),
             ),
         ]  # fmt: skip
         for number, figure in enumerate(figures):

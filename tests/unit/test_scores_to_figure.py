@@ -12,7 +12,6 @@ import pytest
 from matplotlib.text import Text
 
 from fieldwork.figures import fig3
-from fieldwork.figures.fig3_plan import Options, Tables
 from fieldwork.figures.style import use_style
 from fieldwork.files.leaderboards import LeaderboardPlace, rank_models
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
@@ -74,23 +73,23 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_figure_says_so(ca
     answers = frame([*CASES[case], *arm("again", [(None, 3, "AAB")])], Answer)
     runs = measure_runs(answers, frame(ITEMS, Item))
     spread = measure_accuracy(runs)
-    compared = measure_score_comparisons(runs, baseline="offline", n_permutations=99, seed=1)
+    comparisons = measure_score_comparisons(runs, baseline="offline", n_permutations=99, seed=1)
     ranks = measure_ranks(runs, BOARD, baseline="offline")
     novel = measure_novelty(answers, baseline="offline", control="again", n_permutations=99)
-    for row in (*spread, *compared, *ranks, *novel):
+    for row in (*spread, *comparisons, *ranks, *novel):
         cells = dataclasses.asdict(row)
         assert not [k for k, v in cells.items() if isinstance(v, float) and math.isnan(v)]
         # corrections follow from what stands beside them
         null = [k for k, v in cells.items() if v is None and k not in ("reason", "p_holm")]
         assert not null or cells["reason"], (type(row), null)
-    tables = Tables(
+    tables = (
         frame(runs, RunAccuracy),
         frame(spread, Accuracy),
         frame(ranks, Rank),
         pd.DataFrame(BOARD.places, columns=LeaderboardPlace._fields),
     )
-    figure = fig3.draw(tables, options=Options(conditions=["offline", "again", "c"]))
-    said = "\n".join(t.get_text() for t in figure.findobj(Text))
-    assert "nan" not in said.lower()
+    figure = fig3.draw(*tables, fig3.Fig3Settings(conditions=["offline", "again", "c"]))
+    words = "\n".join(t.get_text() for t in figure.findobj(Text))
+    assert "nan" not in words.lower()
     if case == "half arrived":
-        assert "n/a: no complete run" in said
+        assert "n/a: no complete run" in words

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from fieldwork.figures.style import ItemKey
+from fieldwork.figures.settings import ItemKey
 from fieldwork.records.metrics import (
     Accuracy,
     AnswerShare,
@@ -90,8 +90,8 @@ def distributions(
     for model in models:
         for condition in conditions:
             for task, item, letters, gold in ITEMS:
-                others = [a for a in letters if a != gold]
-                counts = dict.fromkeys(letters, 16 // len(others)) | {gold: 20}
+                wrong_letters = [a for a in letters if a != gold]
+                counts = dict.fromkeys(letters, 16 // len(wrong_letters)) | {gold: 20}
                 counts["unknown"] = 40 - sum(counts.values())
                 for answer, n in counts.items():
                     share = n / 40
@@ -191,26 +191,26 @@ def leaderboard() -> pd.DataFrame:
 
 def texts(figure: Figure) -> list[Text]:
     """Texts a reader sees: those that drawing the figure draws."""
-    seen: dict[int, Text] = {}
+    texts_by_id: dict[int, Text] = {}
     draw = Text.draw
 
-    def note(text: Text, *args: Any, **more: Any) -> None:
+    def note(text: Text, *args: Any, **keywords: Any) -> None:
         if text.get_visible() and text.get_text().strip():
-            seen[id(text)] = text
-        draw(text, *args, **more)
+            texts_by_id[id(text)] = text
+        draw(text, *args, **keywords)
 
     with patch.object(Text, "draw", note):
         figure.draw_without_rendering()
-    return list(seen.values())
+    return list(texts_by_id.values())
 
 
 def words(figure: Figure) -> str:
     """All texts, found without drawing."""
-    found = (t for t in figure.findobj(Text) if t.get_visible())
-    return "\n".join(t.get_text() for t in found)
+    texts = (t for t in figure.findobj(Text) if t.get_visible())
+    return "\n".join(t.get_text() for t in texts)
 
 
-def clipped(figure: Figure) -> list[str]:
+def texts_cut_off(figure: Figure) -> list[str]:
     """Texts that reach over the edge of the figure."""
     page = figure.bbox.padded(0.5)
     boxes = [(t.get_text(), t.get_window_extent()) for t in texts(figure)]
@@ -243,10 +243,10 @@ def arm_rows(lengths: dict[str, int | None], models: Sequence[str] = ("alpha",))
     for (task, kind, last), model in itertools.product(
         (("recommendations", "list", "entropy_bits"), ("mmlu", "choice", "em_strict")), models
     ):
-        for place, (condition, asked) in enumerate(lengths.items()):
+        for place, (condition, n_asked) in enumerate(lengths.items()):
             for measure in ("excess_js_bits", "share_who", last):
                 gone = condition == "offline" and measure != last
-                held = None if condition == "offline" else float(asked or 0)
+                conversations = None if condition == "offline" else float(n_asked or 0)
                 rows.append(
                     ArmMeasure(
                         model=model,
@@ -254,10 +254,10 @@ def arm_rows(lengths: dict[str, int | None], models: Sequence[str] = ("alpha",))
                         kind=kind,
                         position=place,
                         condition=condition,
-                        asked=asked,
-                        conversations=None if held is None else 0.9 * held,
-                        dropped=None if held is None else 0.1 * held,
-                        tokens=None if held is None else 300 * held,
+                        asked=n_asked,
+                        conversations=None if conversations is None else 0.9 * conversations,
+                        dropped=None if conversations is None else 0.1 * conversations,
+                        tokens=None if conversations is None else 300 * conversations,
                         measure=measure,
                         estimate=None if gone else 0.1 + 0.02 * place,
                         ci_low=None if gone else 0.05,

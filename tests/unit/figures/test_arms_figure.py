@@ -12,12 +12,14 @@ LENGTHS = {"offline": 0, "history_1": 1, "history_10": 10, "history_100": 100}
 KINDS = {"offline": None, "history_3": 3, "profile": None, "both": 3}
 
 
-def draw(table: pd.DataFrame, x: str = "conversations", **more) -> Figure:
-    options = arms.Options(conditions=list(dict.fromkeys(table["condition"])), x=x, **more)
-    return arms.draw(table, arm_trends(), options=options)
+def draw(table: pd.DataFrame, x: str = "conversations", **further_settings) -> Figure:
+    settings = arms.ArmsFigureSettings(
+        conditions=list(dict.fromkeys(table["condition"])), x=x, **further_settings
+    )
+    return arms.draw(table, arm_trends(), settings)
 
 
-def drawn(figure: Figure, label: str) -> list:
+def lines_with_label(figure: Figure, label: str) -> list:
     return [line for axes in figure.axes for line in axes.lines if line.get_label() == label]
 
 
@@ -27,14 +29,14 @@ def test_each_model_has_a_point_for_each_arm_in_every_panel(models) -> None:
     labels = [t.get_text() for t in figure.legends[0].get_texts()]
     assert labels == ["Alpha", "beta"][: len(models)]
     for label in labels:
-        counts = [len(line.get_xdata()) for line in drawn(figure, label)]
+        counts = [len(line.get_xdata()) for line in lines_with_label(figure, label)]
         # offline has no distance and no share
         assert counts == [3, 3, 3, 3, 4, 4]
 
 
 def test_lengths_are_spaced_by_their_size_and_told_with_what_is_held() -> None:
     figure = draw(arm_rows(LENGTHS))
-    (line, *_) = (line for line in drawn(figure, "alpha") if len(line.get_xdata()) == 4)
+    (line, *_) = (line for line in lines_with_label(figure, "alpha") if len(line.get_xdata()) == 4)
     x = line.get_xdata()
     assert x[0] == 0
     assert x[1] == 1
@@ -86,6 +88,6 @@ def test_nothing_to_draw_says_so(table) -> None:
 @pytest.mark.parametrize("models", [["alpha"], ["alpha", "a model of a rather long name", "c"]])
 def test_nothing_is_cut_off_small_or_covered(lengths, x, models) -> None:
     figure = draw(arm_rows(lengths, models=models), x)
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     assert frames.small(figure) == []
     assert not frames.head_overlaps(figure)

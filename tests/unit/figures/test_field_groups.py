@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.figures.field_groups import MEAN, Options, draw
+from fieldwork.figures.field_groups import MEAN, GroupsFigureSettings, draw
 from fieldwork.figures.style import PAGE_HEIGHT, save
 from fieldwork.records.field import GroupDifference, GroupEstimate
 
@@ -16,41 +16,43 @@ from fieldwork.records.field import GroupDifference, GroupEstimate
 def estimate(
     item: str | None, group: str, value: float | None = 3.0, **other: Any
 ) -> dict[str, Any]:
-    told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(GroupEstimate))
-    told |= {
+    row: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(GroupEstimate))
+    row |= {
         "model": "m", "task": "t", "item_id": item, "kind": "list", "variable": "gender",
         "group": group, "metric": "entropy_bits", "estimate": value,
     }  # fmt: skip
     if value is not None:
-        told |= {"ci_low": value - 0.2, "ci_high": value + 0.3}
-    return told | other
+        row |= {"ci_low": value - 0.2, "ci_high": value + 0.3}
+    return row | other
 
 
 def difference(item: str | None, group: str | None, p: float, **other: Any) -> dict[str, Any]:
-    told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(GroupDifference))
-    told |= {
+    row: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(GroupDifference))
+    row |= {
         "model": "m", "task": "t", "item_id": item, "kind": "list", "variable": "gender",
         "group": group, "versus": None, "p_holm": p,
         "metric": "entropy_bits" if group else "js_bits",
     }  # fmt: skip
-    return told | other
+    return row | other
 
 
 ROWS = [estimate(i, g, 3 + k / 10) for k, i in enumerate((None, "a", "b")) for g in "xyz"]
 
 
-def drawn(rows: list[dict[str, Any]], told: list[dict[str, Any]], **values: Any) -> Figure:
+def draw_groups(
+    rows: list[dict[str, Any]], differences: list[dict[str, Any]], **values: Any
+) -> Figure:
     columns = [f.name for f in dataclasses.fields(GroupDifference)]
     figure = draw(
         pd.DataFrame(rows),
-        pd.DataFrame(told, columns=columns),
-        options=Options(**({"conditions": []} | values)),
+        pd.DataFrame(differences, columns=columns),
+        GroupsFigureSettings(**({"conditions": []} | values)),
     )
     figure.draw_without_rendering()
     return figure
 
 
-def filled(figure: Figure) -> list[tuple[float, float]]:
+def filled_dots(figure: Figure) -> list[tuple[float, float]]:
     return [
         (float(line.get_xdata()[0]), round(float(line.get_ydata()[0]), 2))  # type: ignore[arg-type, index]
         for line in figure.axes[0].lines
@@ -59,7 +61,7 @@ def filled(figure: Figure) -> list[tuple[float, float]]:
 
 
 def test_a_row_a_prompt_with_the_mean_on_top_and_a_dot_a_group() -> None:
-    axes = drawn(ROWS, []).axes[0]
+    axes = draw_groups(ROWS, []).axes[0]
     assert [t.get_text() for t in axes.get_yticklabels()] == [MEAN, "a", "b"]
     assert axes.yaxis_inverted()
     assert [line.get_xdata()[0] for line in axes.lines] == [3.0] * 3 + [3.1] * 3 + [3.2] * 3
@@ -68,30 +70,30 @@ def test_a_row_a_prompt_with_the_mean_on_top_and_a_dot_a_group() -> None:
 
 
 def test_a_dot_is_filled_by_its_test_and_a_name_bold_by_its() -> None:
-    figure = drawn(
+    figure = draw_groups(
         ROWS,
         [difference("a", "y", 0.01), difference("b", "x", 0.2), difference("b", None, 0.01)],
     )
-    assert filled(figure) == [(3.1, 1.0)]
+    assert filled_dots(figure) == [(3.1, 1.0)]
     weights = [t.get_fontweight() for t in figure.axes[0].get_yticklabels()]
     assert weights == ["normal", "normal", "bold"]
 
 
 def test_of_two_groups_both_differ() -> None:
     rows = [r for r in ROWS if r["group"] != "z"]
-    figure = drawn(rows, [difference("a", "x", 0.01, versus="y")])
-    assert [y for _, y in filled(figure)] == [0.83, 1.17]
+    figure = draw_groups(rows, [difference("a", "x", 0.01, versus="y")])
+    assert [y for _, y in filled_dots(figure)] == [0.83, 1.17]
 
 
 def test_a_group_without_numbers_is_not_drawn() -> None:
-    figure = drawn([*ROWS[:3], estimate("a", "x"), estimate("a", "y", None)], [])
+    figure = draw_groups([*ROWS[:3], estimate("a", "x"), estimate("a", "y", None)], [])
     assert len(figure.axes[0].lines) == 4
 
 
 @pytest.mark.parametrize("n", [2, 5, 7])
 def test_the_title_is_clear_of_the_names_of_the_groups(n: int) -> None:
     names = [f"a group with a name {k}" for k in range(n)]
-    figure = drawn([estimate(i, g) for i in (None, "a") for g in names], [])
+    figure = draw_groups([estimate(i, g) for i in (None, "a") for g in names], [])
     axes = figure.axes[0]
     title = next(t for t in (axes._left_title,) if t.get_text())
     legend = axes.get_legend().get_window_extent()
@@ -108,19 +110,21 @@ def test_pages_end() -> None:
         for k in range(9)
         for g in "xyz"
     ]
-    figure = drawn(rows, [])
+    figure = draw_groups(rows, [])
     assert figure.get_figheight() <= PAGE_HEIGHT
     assert any("of 12 panels" in t.get_text() for t in figure.texts)
 
 
 def test_nothing_to_draw_says_why() -> None:
-    figure = drawn([estimate("a", "x", None, reason="2 answers of the group can be read")], [])
+    figure = draw_groups(
+        [estimate("a", "x", None, reason="2 answers of the group can be read")], []
+    )
     assert "2 answers of the group" in figure.axes[0].texts[0].get_text()
 
 
 def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        save(drawn(ROWS, []), [tmp_path / f"{name}.svg"])
+        save(draw_groups(ROWS, []), [tmp_path / f"{name}.svg"])
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
@@ -132,7 +136,7 @@ def test_variables_that_one_page_cannot_hold_stand_side_by_side_with_what_differ
         for item in items
         for group in "vwxyz"
     ]
-    figure = drawn(rows, [difference(None, "x", 0.01)])
+    figure = draw_groups(rows, [difference(None, "x", 0.01)])
     first, second = figure.axes
     assert first.get_title(loc="left") == "m, t, gender"
     assert second.get_title(loc="left") == "m, t, age"

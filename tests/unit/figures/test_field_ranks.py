@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from fieldwork.figures.field_ranks import FALLS, RISES, STAYS, Options, draw
+from fieldwork.figures.field_ranks import FALLS, RISES, STAYS, RanksFigureSettings, draw
 from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, save
 from fieldwork.records.field import ItemAgreement, RankAgreement
 
@@ -29,13 +29,13 @@ NAMES = (
 
 
 def item(
-    name: str, there: float, here: float, p: float | None = 0.5, **values: Any
+    name: str, field_rank: float, condition_rank: float, p: float | None = 0.5, **values: Any
 ) -> dict[str, Any]:
-    told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(ItemAgreement))
-    return told | {
+    row: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(ItemAgreement))
+    return row | {
         "model": "m", "task": "t", "item_id": name, "kind": "list", "predictor": "offline",
-        "ranked_by": "entropy_bits", "field_rank": there, "predictor_rank": here,
-        "rank_change": here - there, "p_rank_holm": p,
+        "ranked_by": "entropy_bits", "field_rank": field_rank, "predictor_rank": condition_rank,
+        "rank_change": condition_rank - field_rank, "p_rank_holm": p,
     } | values  # fmt: skip
 
 
@@ -47,18 +47,22 @@ def board(order: Sequence[int], **values: Any) -> list[dict[str, Any]]:
 
 
 def agreement(**values: Any) -> pd.DataFrame:
-    told: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(RankAgreement))
-    told |= {
+    row: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(RankAgreement))
+    row |= {
         "model": "m", "task": "t", "kind": "list", "over": "items", "predictor": "offline",
         "measure": "entropy_bits", "rho": 0.65, "tau_b": 2 / 3, "p_holm": 0.0127, "ceiling": 0.9,
         "n_discordant": 6, "n_pairs": 36,
     }  # fmt: skip
-    return pd.DataFrame([told | values])
+    return pd.DataFrame([row | values])
 
 
-def drawn(rows: list[dict[str, Any]], ranks: pd.DataFrame | None = None, **values: Any) -> Figure:
-    options = Options(**({"conditions": ["offline", "history", "rag", "profile"]} | values))
-    figure = draw(pd.DataFrame(rows), agreement() if ranks is None else ranks, options=options)
+def draw_ranks(
+    rows: list[dict[str, Any]], ranks: pd.DataFrame | None = None, **values: Any
+) -> Figure:
+    settings = RanksFigureSettings(
+        **({"conditions": ["offline", "history", "rag", "profile"]} | values)
+    )
+    figure = draw(pd.DataFrame(rows), agreement() if ranks is None else ranks, settings)
     figure.draw_without_rendering()
     return figure
 
@@ -76,13 +80,15 @@ def lines(axes: Any) -> list[Any]:
     [(0.01, 3, RISES), (0.01, -3, FALLS), (0.2, 3, STAYS), (0.01, 0, STAYS), (None, 2, STAYS)],
 )
 def test_colour_is_that_of_the_test(p: float | None, change: int, colour: str) -> None:
-    (axes,) = panels(drawn([item("a", 4.0, 4.0 + change, p=p), item("b", 1, 1), item("c", 9, 9)]))
-    told = {line.get_color() for line in lines(axes)}
-    assert told == {colour, STAYS}
+    (axes,) = panels(
+        draw_ranks([item("a", 4.0, 4.0 + change, p=p), item("b", 1, 1), item("c", 9, 9)])
+    )
+    colours = {line.get_color() for line in lines(axes)}
+    assert colours == {colour, STAYS}
 
 
 def test_a_line_joins_the_two_places() -> None:
-    (axes,) = panels(drawn(board((2, 0, 1))))
+    (axes,) = panels(draw_ranks(board((2, 0, 1))))
     assert sorted(tuple(line.get_ydata()) for line in lines(axes)) == [(0, 1), (1, 2), (2, 0)]
     left = [t.get_text() for t in axes.texts if t.get_ha() == "right"]
     assert left == ["haircuts", "movies", "restaurants"]
@@ -91,7 +97,7 @@ def test_a_line_joins_the_two_places() -> None:
 
 def test_shared_places_have_slots_of_their_own_and_a_bar() -> None:
     rows = [item("a", 1, 2.0), item("b", 2, 2.0), item("c", 3, 2.0)]
-    figure = drawn(rows)
+    figure = draw_ranks(rows)
     (axes,) = panels(figure)
     # no order may be read into a shared place
     assert sorted(tuple(line.get_ydata()) for line in lines(axes)) == [(1, 0), (1, 1), (1, 2)]
@@ -106,7 +112,7 @@ def test_labels_do_not_overlap_nor_leave_the_page() -> None:
         for predictor in ("offline", "history", "rag", "profile")
         for row in board((8, 3, 1, 0, 4, 7, 2, 6, 5), predictor=predictor)
     ]
-    figure = drawn(
+    figure = draw_ranks(
         rows,
         # one id that is no word, so that the questions are printed
         questions=frames.questions(
@@ -132,16 +138,16 @@ def test_labels_do_not_overlap_nor_leave_the_page() -> None:
 
 
 def test_the_head_of_a_panel_tells_the_tests() -> None:
-    (axes,) = panels(drawn(board((1, 0, 2))))
+    (axes,) = panels(draw_ranks(board((1, 0, 2))))
     assert axes.get_title().splitlines() == [
-        "Offline", "τ = .67, p = .013, 6/36 turned", "ρ = .65, ceiling .90",
+        "Offline", "τ = .67, p = .013, 6/36 reversed", "ρ = .65, ceiling .90",
     ]  # fmt: skip
 
 
 def test_an_unknown_ceiling_and_an_untold_order() -> None:
-    (axes,) = panels(drawn(board((1, 0, 2)), agreement(ceiling=None, rho=-0.05)))
+    (axes,) = panels(draw_ranks(board((1, 0, 2)), agreement(ceiling=None, rho=-0.05)))
     assert axes.get_title().endswith("ρ = −.05, ceiling unknown")
-    (axes,) = panels(drawn(board((1, 0, 2)), agreement(tau_b=None)))
+    (axes,) = panels(draw_ranks(board((1, 0, 2)), agreement(tau_b=None)))
     assert "no order to compare" in axes.get_title()
 
 
@@ -152,40 +158,44 @@ def test_every_model_begins_a_row_and_pages_end() -> None:
         for predictor in ("offline", "rag")
         for row in board((1, 0, 2, 3, 4, 5, 6, 7, 8), model=model, predictor=predictor)
     ]
-    figure = drawn(rows)
+    figure = draw_ranks(rows)
     assert figure.get_figheight() <= PAGE_HEIGHT
     assert figure.get_figwidth() == PAGE_WIDTH
     assert len(panels(figure)) == 8
-    assert any("The first 8 of 16 panels" in t.get_text() for t in figure.texts)
+    assert any("Only the first 8 of 16 panels" in t.get_text() for t in figure.texts)
 
 
 def test_lists_come_before_letters() -> None:
     letters = [item(n, k + 1, k + 1, task="q", kind="choice") for k, n in enumerate(NAMES[:4])]
-    figure = drawn(board((1, 0, 2)) + letters)
+    figure = draw_ranks(board((1, 0, 2)) + letters)
     assert len(panels(figure)) == 1
-    assert any("Questions with letters" in t.get_text() for t in figure.texts)
-    assert len(panels(drawn(letters))) == 1
+    assert any("Multiple-choice questions" in t.get_text() for t in figure.texts)
+    assert len(panels(draw_ranks(letters))) == 1
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "reason"),
     [
         ([], "no prompt is answered both in the field"),
         ([item("a", 1, 1) | {"field_rank": None, "reason": "4 answers in the field"}], "4 answers"),
-        (board((0, 1, 2), predictor="other"), "none of the conditions asked for"),
+        (board((0, 1, 2), predictor="other"), "none of the conditions to draw"),
     ],
 )
-def test_nothing_to_draw_says_why(rows: list[dict[str, Any]], said: str) -> None:
+def test_nothing_to_draw_says_why(rows: list[dict[str, Any]], reason: str) -> None:
     columns = [f.name for f in dataclasses.fields(ItemAgreement)]
     figure = draw(
-        pd.DataFrame(rows, columns=columns), agreement(), options=Options(conditions=["offline"])
+        pd.DataFrame(rows, columns=columns),
+        agreement(),
+        RanksFigureSettings(conditions=["offline"]),
     )
-    assert said in " ".join(figure.axes[0].texts[0].get_text().split())
+    assert reason in " ".join(figure.axes[0].texts[0].get_text().split())
 
 
 def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        save(drawn(board((1, 0, 2))), [tmp_path / f"{name}.{s}" for s in ("pdf", "svg", "png")])
+        save(
+            draw_ranks(board((1, 0, 2))), [tmp_path / f"{name}.{s}" for s in ("pdf", "svg", "png")]
+        )
     for suffix in ("pdf", "svg", "png"):
         first, second = ((tmp_path / f"{n}.{suffix}").read_bytes() for n in "ab")
         assert first == second

@@ -10,11 +10,13 @@ from fieldwork.figures import fig1
 NULL = ("alpha", "rag", "films")
 
 
-def draw(table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **more) -> Figure:
-    return fig1.draw(table, options=fig1.Options(conditions=conditions, **more))
+def draw(
+    table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **further_settings
+) -> Figure:
+    return fig1.draw(table, fig1.Fig1Settings(conditions=conditions, **further_settings))
 
 
-def drawn(figure: Figure, label: str) -> list:
+def lines_with_label(figure: Figure, label: str) -> list:
     """The marks of a condition, one line of points a panel."""
     return [line for axes in figure.axes for line in axes.lines if line.get_label() == label]
 
@@ -25,7 +27,7 @@ def test_every_condition_is_drawn_at_every_item_in_every_panel(conditions) -> No
     labels = [t.get_text().split(" (n")[0] for t in figure.legends[0].get_texts()]
     assert len(labels) == len(conditions)
     for label in labels:
-        lines = drawn(figure, label)
+        lines = lines_with_label(figure, label)
         assert [len(line.get_xdata()) for line in lines] == [len(frames.PROMPTS)] * 6
 
 
@@ -40,23 +42,23 @@ def test_conditions_do_not_cover_each_other() -> None:
 
 def test_a_point_stands_at_its_estimate() -> None:
     figure = draw(frames.heterogeneity(["alpha"]), items=["films"])
-    offline = drawn(figure, "Offline")
+    offline = lines_with_label(figure, "Offline")
     assert [line.get_ydata()[0] for line in offline] == pytest.approx([10.9, 0.32, 3.1])
 
 
 def test_null_is_a_gap_with_a_mark() -> None:
     figure = draw(frames.heterogeneity(nulls=[NULL]))
-    counts = sorted(len(line.get_xdata()) for line in drawn(figure, "SP-RAG"))
+    counts = sorted(len(line.get_xdata()) for line in lines_with_label(figure, "SP-RAG"))
     assert counts == [2, 2, 2, 3, 3, 3]
     assert frames.words(figure).count("n/a") == 3
-    assert all(min(line.get_ydata()) > 0 for line in drawn(figure, "SP-RAG"))
+    assert all(min(line.get_ydata()) > 0 for line in lines_with_label(figure, "SP-RAG"))
 
 
 def test_a_condition_that_was_not_run_leaves_a_gap_without_a_mark() -> None:
     table = frames.heterogeneity()
     table = table[(table["model"] != "beta") | (table["condition"] != "field")]
     figure = draw(table)
-    assert sum(len(line.get_xdata()) for line in drawn(figure, "Field")) == 9
+    assert sum(len(line.get_xdata()) for line in lines_with_label(figure, "Field")) == 9
     assert "n/a" not in frames.words(figure)
 
 
@@ -67,21 +69,21 @@ def test_all_null_still_draws() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    ("settings", "expected"),
     [
         ({}, ["academic majors", "films", "companies"]),  # offline entropy falls with the index
         ({"items": ["films", "companies"]}, ["films", "companies"]),
     ],
 )
-def test_items_stand_in_order(options, expected) -> None:
-    figure = draw(frames.heterogeneity(["alpha"]), **options)
+def test_items_stand_in_order(settings, expected) -> None:
+    figure = draw(frames.heterogeneity(["alpha"]), **settings)
     assert [t.get_text() for t in figure.axes[-1].get_xticklabels()] == expected
 
 
 def test_n_is_said() -> None:
-    said = frames.words(draw(frames.heterogeneity()))
-    assert "Offline (n = 51)" in said
-    assert "at equal n = 40–42 a prompt" in said
+    words = frames.words(draw(frames.heterogeneity()))
+    assert "Offline (n = 51)" in words
+    assert "equal n = 40–42 per prompt" in words
 
 
 def test_models_stand_in_the_order_of_their_labels() -> None:
@@ -111,14 +113,14 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -
         models, conditions, items, nulls=[("model-0", "offline", items[0])]
     )
     figure = draw(table, conditions, note="An embedding baseline, not a chat model. " * 4)
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     assert frames.small(figure) == []
     assert not frames.head_overlaps(figure)
     assert figure.get_figheight() <= 9.7
 
 
 @pytest.mark.parametrize(
-    ("table", "conditions", "why"),
+    ("table", "conditions", "reason"),
     [
         (pd.DataFrame(), ("offline",), "no rows"),
         (frames.heterogeneity().iloc[:0], ("offline",), "no rows"),
@@ -126,10 +128,10 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -
         (frames.heterogeneity(), (), "(none)"),
     ],
 )
-def test_nothing_to_draw_is_said(table, conditions, why) -> None:
-    said = frames.words(draw(table, conditions)).replace("\n", " ")
-    assert "no data" in said
-    assert why in said
+def test_nothing_to_draw_is_said(table, conditions, reason) -> None:
+    words = frames.words(draw(table, conditions)).replace("\n", " ")
+    assert "no data" in words
+    assert reason in words
 
 
 def test_left_out_items_are_said() -> None:
@@ -151,7 +153,7 @@ def test_items_whose_ids_are_codes_are_called_by_their_questions(
     names = [label.get_text().replace("\n", " ") for label in labels]
     assert all(name.removeprefix(f"q{name[1:3]}: ").startswith("Which ") for name in names)
     assert {label.get_rotation() for label in labels} == {rotation}
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     boxes = [label.get_window_extent() for label in labels]
     if not rotation:
         assert all(a.x1 <= b.x0 for a, b in itertools.pairwise(boxes))

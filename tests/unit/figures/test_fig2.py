@@ -8,11 +8,12 @@ from matplotlib.patches import Rectangle
 from test_style import lab
 
 from fieldwork.figures import fig2
-from fieldwork.figures.fig2_plan import Options
 
 
-def draw(table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **more) -> Figure:
-    return fig2.draw(table, options=Options(conditions=conditions, **more))
+def draw(
+    table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **further_settings
+) -> Figure:
+    return fig2.draw(table, fig2.Fig2Settings(conditions=conditions, **further_settings))
 
 
 def segments(axes) -> list[Rectangle]:
@@ -39,8 +40,8 @@ def test_unknown_is_the_gap_to_the_full_bar() -> None:
 
 def test_only_the_gold_letter_is_hatched() -> None:
     figure = draw(frames.distributions(["alpha"]))
-    hatched = [{p.get_label() for p in segments(a) if p.get_hatch()} for a in figure.axes]
-    assert hatched == [{"C"}, {"A"}]
+    hatched_letters = [{p.get_label() for p in segments(a) if p.get_hatch()} for a in figure.axes]
+    assert hatched_letters == [{"C"}, {"A"}]
 
 
 def test_the_correct_letter_comes_first_with_its_interval() -> None:
@@ -49,10 +50,10 @@ def test_the_correct_letter_comes_first_with_its_interval() -> None:
         assert {p.get_x() for p in segments(axes) if p.get_hatch()} == {0.0}
         rows = table[(table["answer"] == gold) & table["is_correct"]]
         ends = [(100 * r.ci_low, 100 * r.ci_high) for r in rows.itertuples()]
-        drawn = sorted(tuple(line.get_xdata()) for line in axes.lines)
-        assert len(drawn) == len(ends) > 0
-        for found, expected in zip(drawn, sorted(ends), strict=True):
-            assert found == pytest.approx(expected)
+        lines = sorted(tuple(line.get_xdata()) for line in axes.lines)
+        assert len(lines) == len(ends) > 0
+        for line, expected in zip(lines, sorted(ends), strict=True):
+            assert line == pytest.approx(expected)
 
 
 def test_an_item_without_gold_has_no_hatch() -> None:
@@ -80,9 +81,9 @@ def test_field_is_last_and_apart() -> None:
 def test_n_stands_at_the_bar_and_nothing_is_not_zero() -> None:
     table = frames.distributions(["alpha"])
     table = table[(table["condition"] != "rag") | (table["item_id"] != "justice_1")]
-    said = frames.words(draw(table))
-    assert said.count("n = 40") == 11
-    assert said.count("n/a: no responses") == 1
+    words = frames.words(draw(table))
+    assert words.count("n = 40") == 11
+    assert words.count("n/a: no responses") == 1
 
 
 def test_zero_responses_are_said() -> None:
@@ -97,23 +98,23 @@ def test_zero_responses_are_said() -> None:
 def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -> None:
     models = [f"model-{i}" for i in range(n_models)]
     figure = draw(frames.distributions(models, conditions), conditions, note="A note.")
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     assert frames.small(figure) == []
     assert not frames.head_overlaps(figure)
 
 
 @pytest.mark.parametrize(
-    ("table", "options", "why"),
+    ("table", "settings", "reason"),
     [
         (pd.DataFrame(), {}, "no rows"),
         (frames.distributions(), {"conditions": ("absent",)}, "(absent)"),
         (frames.distributions(), {"items": ["absent"]}, "none of the items"),
     ],
 )
-def test_nothing_to_draw_is_said(table, options, why) -> None:
-    said = frames.words(draw(table, **options)).replace("\n", " ")
-    assert "no data" in said
-    assert why in said
+def test_nothing_to_draw_is_said(table, settings, reason) -> None:
+    words = frames.words(draw(table, **settings)).replace("\n", " ")
+    assert "no data" in words
+    assert reason in words
 
 
 def test_items_are_chosen_and_left_out_ones_said() -> None:
@@ -151,7 +152,11 @@ def test_a_question_stands_above_its_own_options() -> None:
     assert other.get_title(loc="left") == ""
     assert other.get_legend() is None
     head = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert head == ["correct option, first", "its 95 % interval", "gap to 100 %: unreadable"]
+    assert head == [
+        "correct option, first",
+        "its 95 % interval",
+        "gap to 100 %: no readable letter",
+    ]
 
 
 def test_an_option_has_the_colour_of_its_bars() -> None:
@@ -165,7 +170,9 @@ def test_without_a_right_option_nothing_is_said_of_one() -> None:
     table = frames.distributions(["alpha"]).assign(is_correct=False)
     figure = draw(table, questions=QUESTIONS)
     assert not any(options_of(figure.axes[0]).values())
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["gap to 100 %: unreadable"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
+        "gap to 100 %: no readable letter"
+    ]
 
 
 def many(n_items: int, n_options: int, models: list[str], conditions) -> pd.DataFrame:
@@ -182,7 +189,9 @@ def many(n_items: int, n_options: int, models: list[str], conditions) -> pd.Data
 
 
 LONG = "an answer of many words that says at length what could be said in a few, and then goes on, "
-ASKED = "Which of these statements, if any, is what a reader of long questions would say first? "
+LONG_QUESTION = (
+    "Which of these statements, if any, is what a reader of long questions would say first? "
+)
 
 
 @pytest.mark.parametrize(("words", "n_options"), [(1, 10), (12, 4), (40, 10)])
@@ -199,11 +208,11 @@ def test_questions_and_options_of_any_length_are_whole_and_apart(
     words: int, n_options: int, n_items: int, models: list[str], conditions
 ) -> None:
     table = many(n_items, n_options, models, conditions)
-    options = [" ".join(f"{k} {LONG}".split()[: words + 1]) for k in range(n_options)]
-    texts = {f"q{k:03d}": f"{k} {ASKED * (words // 5 + 1)}" for k in range(n_items)}
-    questions = frames.questions("t", texts, options, "B")
+    settings = [" ".join(f"{k} {LONG}".split()[: words + 1]) for k in range(n_options)]
+    texts = {f"q{k:03d}": f"{k} {LONG_QUESTION * (words // 5 + 1)}" for k in range(n_items)}
+    questions = frames.questions("t", texts, settings, "B")
     figure = draw(table, conditions, questions=questions, note="A note.")
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     assert frames.small(figure) == []
     assert not frames.head_overlaps(figure)
     assert figure.get_figheight() <= 9.8
@@ -219,23 +228,23 @@ def test_questions_and_options_of_any_length_are_whole_and_apart(
             assert below._left_title.get_window_extent().y1 <= bars.y0
     assert all(text[3].isdigit() for axes in columns for text in options_of(axes))
     if len(columns) < min(n_items, 6):
-        assert f"The first {len(columns)} of {n_items} items" in frames.words(figure)
+        assert f"the first {len(columns)} of {n_items} items" in frames.words(figure)
 
 
 @pytest.mark.parametrize(("n_items", "n_drawn"), [(2, 2), (9, 4)])
 def test_options_are_whole_rather_than_questions_many(n_items: int, n_drawn: int) -> None:
     table = many(n_items, 4, ["alpha"], frames.CONDITIONS)
-    options = [
+    settings = [
         f"Option {k}, which fills most of a line of the page with its words" for k in range(4)
     ]
-    texts = {f"q{k:03d}": ASKED * 2 for k in range(n_items)}
-    questions = frames.questions("t", texts, options, "B")
+    texts = {f"q{k:03d}": LONG_QUESTION * 2 for k in range(n_items)}
+    questions = frames.questions("t", texts, settings, "B")
     figure = draw(table, questions=questions)
     assert len(figure.axes) == n_drawn
     # what is named is drawn all the same
     assert len(draw(table, questions=questions, items=[*texts]).axes) == n_items
     assert list(options_of(figure.axes[0])) == [
-        f"{letter}  {option}" for letter, option in zip("ABCD", options, strict=True)
+        f"{letter}  {option}" for letter, option in zip("ABCD", settings, strict=True)
     ]
 
 

@@ -1,6 +1,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import figure_frames as frames
 import pandas as pd
@@ -9,9 +10,18 @@ from matplotlib.figure import Figure
 
 from fieldwork.errors import StudyError
 from fieldwork.figures import fig3
-from fieldwork.figures.fig3_plan import Options, Tables
 
-NEAR = {"alpha": 0.72, "beta": 0.66}
+
+class Fig3Tables(NamedTuple):
+    """The tables in the order in which `draw` takes them."""
+
+    runs: pd.DataFrame
+    accuracy: pd.DataFrame
+    ranks: pd.DataFrame
+    leaderboard: pd.DataFrame
+
+
+CLOSE_SCORES = {"alpha": 0.72, "beta": 0.66}
 FAR = {"embedded": 0.31}
 FIVE = frames.CONDITIONS[:5]
 
@@ -22,22 +32,22 @@ def tables(
     nulls: Collection[tuple[str, str]] = (),
     board: pd.DataFrame | None = None,
     unit: str = "puppet",
-) -> Tables:
+) -> Fig3Tables:
     spread = frames.spreads(runs, nulls).assign(unit=unit)
     lines = frames.leaderboard() if board is None else board
-    return Tables(runs, spread, frames.ranks(spread), lines)
+    return Fig3Tables(runs, spread, frames.ranks(spread), lines)
 
 
 def draw(
-    centres: Mapping[str, float] = NEAR,
+    centres: Mapping[str, float] = CLOSE_SCORES,
     *,
     conditions: Sequence[str] = FIVE,
     nulls: Collection[tuple[str, str]] = (),
     board: pd.DataFrame | None = None,
-    **more: object,
+    **further_settings: object,
 ) -> Figure:
-    shown = tables(frames.run_scores(dict(centres), conditions), nulls=nulls, board=board)
-    return fig3.draw(shown, options=Options(conditions=conditions, **more))  # type: ignore[arg-type]
+    score_tables = tables(frames.run_scores(dict(centres), conditions), nulls=nulls, board=board)
+    return fig3.draw(*score_tables, fig3.Fig3Settings(conditions=conditions, **further_settings))  # type: ignore[arg-type]
 
 
 def dots(figure: Figure, label: str) -> list[list[float]]:
@@ -62,8 +72,8 @@ def test_every_run_is_a_dot_by_both_readings_and_every_condition_a_row(
 
 def test_runs_that_do_not_count_are_not_drawn() -> None:
     runs = frames.run_scores({"alpha": 0.7})
-    again = runs.assign(replicate=1, is_counted=False, em_strict=0.1)
-    figure = fig3.draw(tables(pd.concat([runs, again])), options=Options(conditions=FIVE))
+    second_runs = runs.assign(replicate=1, is_counted=False, em_strict=0.1)
+    figure = fig3.draw(*tables(pd.concat([runs, second_runs])), fig3.Fig3Settings(conditions=FIVE))
     assert min(dots(figure, "SP-Profile")[0]) > 0.5
 
 
@@ -89,12 +99,12 @@ def test_all_of_the_leaderboard_is_in_the_strip(root: Path) -> None:
 
 
 def test_the_lines_are_named_with_score_and_distance() -> None:
-    said = " ".join(frames.words(draw()).split())
-    assert "#1 a model of a rather long name 0 80.9 %" in said
-    assert "80.3 %: 0.6 points below #1" in said
-    assert "77.2 %: 3.7 points below #1" in said
-    assert "#1 to #2: 0.6 points" in said
-    assert "#3 a model" not in said
+    words = " ".join(frames.words(draw()).split())
+    assert "#1 a model of a rather long name 0 80.9 %" in words
+    assert "80.3 %: 0.6 points below #1" in words
+    assert "77.2 %: 3.7 points below #1" in words
+    assert "#1 to #2: 0.6 points" in words
+    assert "#3 a model" not in words
 
 
 def test_panels_share_one_scale() -> None:
@@ -102,25 +112,25 @@ def test_panels_share_one_scale() -> None:
         [frames.run_scores({"alpha": 0.7}), frames.run_scores({"beta": 0.3}, n_runs=3)]
     )
     runs.loc[(runs["model"] == "beta") & (runs["run"] == 0), "em_strict"] = 0.2
-    figure = fig3.draw(tables(runs), options=Options(conditions=FIVE))
+    figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=FIVE))
     spans = [axes.get_xlim()[1] - axes.get_xlim()[0] for axes in figure.axes[2::2]]
     assert spans == pytest.approx([spans[0]] * 2)
     assert figure.axes[4].get_xlim()[0] < 0.2
 
 
 def test_places_and_chances_stand_beside_the_bars() -> None:
-    beside = draw({"alpha": 0.7}).axes[3]
-    said = [t.get_text() for t in beside.texts]
-    assert said.count("3–6 (4.5)") == 2 * len(FIVE)
-    assert said.count("80 %") == said.count("40 %") == 2 * len(FIVE)
+    places_axes = draw({"alpha": 0.7}).axes[3]
+    words = [t.get_text() for t in places_axes.texts]
+    assert words.count("3–6 (4.5)") == 2 * len(FIVE)
+    assert words.count("80 %") == words.count("40 %") == 2 * len(FIVE)
 
 
 def test_reruns_have_no_other_user() -> None:
     runs = frames.run_scores({"alpha": 0.7})
-    figure = fig3.draw(tables(runs, unit="rerun"), options=Options(conditions=FIVE))
-    said = [t.get_text() for t in figure.axes[3].texts]
-    assert "80 %" not in said
-    assert said.count("–") == 2 * len(FIVE)
+    figure = fig3.draw(*tables(runs, unit="rerun"), fig3.Fig3Settings(conditions=FIVE))
+    words = [t.get_text() for t in figure.axes[3].texts]
+    assert "80 %" not in words
+    assert words.count("–") == 2 * len(FIVE)
     assert "Offline\n10 reruns" in [t.get_text() for t in figure.axes[2].get_yticklabels()]
 
 
@@ -132,22 +142,24 @@ def test_null_is_said() -> None:
 
 def test_what_has_no_interval_says_so() -> None:
     runs = frames.run_scores({"alpha": 0.7})
-    shown = tables(runs)
-    known = shown.spread.assign(
+    score_tables = tables(runs)
+    with_intervals = score_tables.accuracy.assign(
         ci_low=lambda t: t["mean"] - 0.01, ci_high=lambda t: t["mean"] + 0.01
     )
-    without = frames.words(fig3.draw(shown, options=Options(conditions=FIVE)))
-    with_it = frames.words(
-        fig3.draw(shown._replace(spread=known), options=Options(conditions=FIVE))
+    words_without = frames.words(fig3.draw(*score_tables, fig3.Fig3Settings(conditions=FIVE)))
+    words_with = frames.words(
+        fig3.draw(
+            *score_tables._replace(accuracy=with_intervals), fig3.Fig3Settings(conditions=FIVE)
+        )
     )
-    assert without.count("no interval") == 2 * len(FIVE)
-    assert "no interval" not in with_it
+    assert words_without.count("no interval") == 2 * len(FIVE)
+    assert "no interval" not in words_with
 
 
 def test_a_condition_that_was_not_run_is_said() -> None:
-    runs = frames.run_scores(NEAR)
+    runs = frames.run_scores(CLOSE_SCORES)
     runs = runs[(runs["model"] != "beta") | (runs["condition"] != "rag")]
-    figure = fig3.draw(tables(runs), options=Options(conditions=frames.CONDITIONS))
+    figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=frames.CONDITIONS))
     assert frames.words(figure).count("SP-RAG\nnot run") == 1
 
 
@@ -155,17 +167,17 @@ def test_the_models_own_line_is_dashed() -> None:
     board = frames.leaderboard().assign(score=[0.72, 0.71, 0.70, 0.69, 0.68, 0.67])
     name = str(board["model"][0])
     panel = draw({"alpha": 0.72}, board=board, own_names={"alpha": name}).axes[2]
-    (own,) = [line for line in panel.lines if line.get_linestyle() == "--"]
-    assert own.get_xdata()[0] == 0.72
+    (own_line,) = [line for line in panel.lines if line.get_linestyle() == "--"]
+    assert own_line.get_xdata()[0] == 0.72
 
 
 @pytest.mark.parametrize(
     ("centres", "conditions"),
     [
-        (NEAR, frames.CONDITIONS[:4]),
+        (CLOSE_SCORES, frames.CONDITIONS[:4]),
         (FAR, frames.CONDITIONS[1:3]),
-        (NEAR | FAR, frames.CONDITIONS),
-        (NEAR | FAR | {"gamma": 0.8}, frames.CONDITIONS + frames.EXTRA),
+        (CLOSE_SCORES | FAR, frames.CONDITIONS),
+        (CLOSE_SCORES | FAR | {"gamma": 0.8}, frames.CONDITIONS + frames.EXTRA),
     ],
 )
 def test_everything_is_on_the_page_and_apart(
@@ -179,11 +191,11 @@ def test_everything_is_on_the_page_and_apart(
         note="A note.",
         leaderboard_note="For scale only.",
     )
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     assert frames.small(figure) == []
     assert not frames.head_overlaps(figure)
-    for beside in figure.axes[3::2]:
-        boxes = [t.get_window_extent() for t in beside.texts if t.get_text() != "–"]
+    for places_axes in figure.axes[3::2]:
+        boxes = [t.get_window_extent() for t in places_axes.texts if t.get_text() != "–"]
         hits = [
             (a, b)
             for k, a in enumerate(boxes)
@@ -195,7 +207,7 @@ def test_everything_is_on_the_page_and_apart(
 
 
 def test_three_models_and_six_conditions_fit_a_page() -> None:
-    figure = draw(NEAR | FAR, conditions=frames.CONDITIONS, note="A note.")
+    figure = draw(CLOSE_SCORES | FAR, conditions=frames.CONDITIONS, note="A note.")
     assert figure.get_figheight() <= 9.2
 
 
@@ -226,43 +238,47 @@ def test_a_leaderboard_of_other_questions_only_gives_scale() -> None:
 
 def test_scores_of_one_subject_are_no_mean_over_subjects() -> None:
     runs = frames.run_scores({"alpha": 0.7}).assign(n_subjects=1)
-    figure = fig3.draw(tables(runs), options=Options(conditions=FIVE))
+    figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=FIVE))
     assert figure.axes[2].get_xlabel() == "Exact match"
 
 
 def test_scores_at_the_ends_stay_in_sight() -> None:
     for centre in (0.0, 1.0):
         runs = frames.run_scores({"alpha": centre}, n_runs=1)
-        figure = fig3.draw(tables(runs), options=Options(conditions=FIVE))
+        figure = fig3.draw(*tables(runs), fig3.Fig3Settings(conditions=FIVE))
         left, right = figure.axes[2].get_xlim()
         assert left <= centre <= right
         assert math.isclose(right - left, 0.05)
 
 
 def test_several_tasks_need_a_choice() -> None:
-    shown = tables(frames.run_scores({"alpha": 0.7}))
-    both = shown._replace(spread=pd.concat([shown.spread, shown.spread.assign(task="another")]))
-    with pytest.raises(StudyError, match=r"another, mmlu_helm.*`task`"):
-        fig3.draw(both, options=Options(conditions=frames.CONDITIONS))
-    chosen = Options(conditions=frames.CONDITIONS, task="mmlu_helm")
-    assert dots(fig3.draw(both, options=chosen), "Offline")
+    score_tables = tables(frames.run_scores({"alpha": 0.7}))
+    two_tasks = score_tables._replace(
+        accuracy=pd.concat([score_tables.accuracy, score_tables.accuracy.assign(task="another")])
+    )
+    with pytest.raises(StudyError, match=r"another, mmlu_helm..*figures\.fig3"):
+        fig3.draw(*two_tasks, fig3.Fig3Settings(conditions=frames.CONDITIONS))
+    settings = fig3.Fig3Settings(conditions=frames.CONDITIONS, task="mmlu_helm")
+    assert dots(fig3.draw(*two_tasks, settings), "Offline")
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "why"),
+    ("rows", "settings", "reason"),
     [
-        (0, {}, "there is no score, as no question says which option is right"),
+        (0, {}, "there is no score: no question has a correct option"),
         (None, {"conditions": ("absent",)}, "(absent)"),
         (None, {"task": "absent"}, "task absent has no score"),
     ],
 )
-def test_nothing_to_draw_is_said(rows, options, why) -> None:
-    shown = tables(frames.run_scores({"alpha": 0.7}))
-    shown = shown._replace(spread=shown.spread.iloc[:rows])
-    figure = fig3.draw(shown, options=Options(**({"conditions": frames.CONDITIONS} | options)))
-    said = frames.words(figure).replace("\n", " ")
-    assert "no data" in said
-    assert why in said
+def test_nothing_to_draw_is_said(rows, settings, reason) -> None:
+    score_tables = tables(frames.run_scores({"alpha": 0.7}))
+    score_tables = score_tables._replace(accuracy=score_tables.accuracy.iloc[:rows])
+    figure = fig3.draw(
+        *score_tables, fig3.Fig3Settings(**({"conditions": frames.CONDITIONS} | settings))
+    )
+    words = frames.words(figure).replace("\n", " ")
+    assert "no data" in words
+    assert reason in words
 
 
 def test_the_shipped_leaderboard_is_whole(root: Path) -> None:
@@ -294,12 +310,12 @@ def test_a_stretch_without_room_beside_it_is_named_at_its_left() -> None:
     )
     label = "A model of a rather long name"
     figure = fig3.draw(
-        tables(runs), options=Options(conditions=FIVE, model_labels={"alpha": label})
+        *tables(runs), fig3.Fig3Settings(conditions=FIVE, model_labels={"alpha": label})
     )
     strip = figure.axes[0]
     assert [text.get_text() for text in strip.get_yticklabels()] == [label]
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     # where there is room the name stands beside the bar
-    near = draw({"alpha": 0.72}, model_labels={"alpha": label}).axes[0]
-    assert f"runs of {label}" in [text.get_text() for text in near.texts]
-    assert not near.get_yticklabels()
+    strip = draw({"alpha": 0.72}, model_labels={"alpha": label}).axes[0]
+    assert f"runs of {label}" in [text.get_text() for text in strip.texts]
+    assert not strip.get_yticklabels()

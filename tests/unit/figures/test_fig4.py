@@ -10,9 +10,11 @@ from fieldwork.figures import fig4
 CONDITIONS = frames.CONDITIONS[1:]
 
 
-def draw(table: pd.DataFrame, conditions: tuple[str, ...] = CONDITIONS, **more) -> Figure:
-    options = {"conditions": conditions, "users": frames.USERS, **more}
-    return fig4.draw(table, options=fig4.Options(**options))
+def draw(
+    table: pd.DataFrame, conditions: tuple[str, ...] = CONDITIONS, **further_settings
+) -> Figure:
+    settings = {"conditions": conditions, "users": frames.USERS, **further_settings}
+    return fig4.draw(table, fig4.Fig4Settings(**settings))
 
 
 def marks(figure: Figure, label: str) -> list:
@@ -58,13 +60,13 @@ def test_only_what_a_test_shows_has_a_line_and_full_colour() -> None:
     assert len(lines_to_the_baseline(figure)) == 12
     assert {line.get_alpha() for line in marks(figure, "Field")} == {1.0}
     assert max(line.get_alpha() for line in marks(figure, "SP-RAG")) < 0.6
-    assert "No share is shown to differ" not in frames.words(figure)
+    assert "No share differs" not in frames.words(figure)
 
 
 def test_without_a_difference_the_figure_says_so() -> None:
     figure = draw(frames.shifts(["alpha"]).assign(p_holm=0.05))
     assert lines_to_the_baseline(figure) == []
-    assert "No share is shown to differ" in frames.words(figure)
+    assert "No share differs" in frames.words(figure)
 
 
 def test_null_is_a_mark_and_no_point() -> None:
@@ -82,13 +84,13 @@ def test_an_option_nobody_names_has_a_share_of_zero() -> None:
 
 
 def test_n_is_said() -> None:
-    said = frames.words(draw(frames.shifts()))
-    assert "Offline (n = 40)" in said
-    assert "Field (n = 53)" in said
+    words = frames.words(draw(frames.shifts()))
+    assert "Offline (n = 40)" in words
+    assert "Field (n = 53)" in words
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "words"),
     [
         (frames.shifts(["alpha"]).iloc[:0], "the table has no rows"),
         (frames.shifts(["alpha"], ["again"]), "no condition with a user is in the table"),
@@ -98,9 +100,9 @@ def test_n_is_said() -> None:
         ),
     ],
 )
-def test_without_a_shift_the_figure_says_why(table: pd.DataFrame, said: str) -> None:
+def test_without_a_shift_the_figure_says_why(table: pd.DataFrame, words: str) -> None:
     conditions = ("offline", "again", *frames.USERS)
-    assert said in frames.words(draw(table, conditions)).replace("\n", " ")
+    assert words in frames.words(draw(table, conditions)).replace("\n", " ")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions: i
     table["answer"] = table["answer"] + " of a name that takes more than a line"
     note = "An embedding baseline, not a chat model. " * 4
     figure = draw(table, ("offline", *users), users=users, note=note)
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     assert frames.small(figure) == []
     assert not frames.head_overlaps(figure)
     assert figure.get_figheight() <= 9.9
@@ -138,7 +140,7 @@ def test_names_of_several_lines_do_not_touch(n_models: int) -> None:
     texts = {i: f"Which {i} would you show a friend who visits?" for i in (*frames.PROMPTS, "q1")}
     questions = frames.questions("recommendations", texts)
     figure = draw(table, ("offline", "rag"), users=["rag"], questions=questions)
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     assert figure.get_figheight() <= 9.9
     for axes in figure.axes:
         boxes = [label.get_window_extent() for label in axes.get_yticklabels()]

@@ -8,8 +8,10 @@ from fieldwork.figures import fig5
 NULL = ("alpha", "rag", "films")
 
 
-def draw(table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **more) -> Figure:
-    return fig5.draw(table, options=fig5.Options(conditions=conditions, **more))
+def draw(
+    table: pd.DataFrame, conditions: tuple[str, ...] = frames.CONDITIONS, **further_settings
+) -> Figure:
+    return fig5.draw(table, fig5.Fig5Settings(conditions=conditions, **further_settings))
 
 
 def ends(figure: Figure, label: str) -> list:
@@ -24,9 +26,11 @@ def test_the_mean_stands_first_then_the_prompts() -> None:
 def test_a_curve_a_condition_ends_in_its_marker_where_its_answers_end() -> None:
     figure = draw(frames.rarefaction(["alpha"]))
     for label, n in (("Offline", 10), ("Field", 25)):
-        marked = ends(figure, label)
-        assert len(marked) == 4
-        assert {(line.get_xdata()[0], line.get_ydata()[0]) for line in marked} == {(n, 5 + n**0.5)}
+        end_marks = ends(figure, label)
+        assert len(end_marks) == 4
+        assert {(line.get_xdata()[0], line.get_ydata()[0]) for line in end_marks} == {
+            (n, 5 + n**0.5)
+        }
     curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
     assert sorted(len(line.get_xdata()) for line in curves) == [10] * 5 + [25]
 
@@ -38,26 +42,26 @@ def test_all_panels_share_their_axes() -> None:
 
 
 def test_equal_n_is_marked_only_where_curves_end_apart() -> None:
-    def dotted(figure: Figure) -> int:
+    def n_dotted(figure: Figure) -> int:
         return sum(line.get_linestyle() == ":" for a in figure.axes for line in a.lines)
 
-    assert dotted(draw(frames.rarefaction(["alpha"]))) == 4
+    assert n_dotted(draw(frames.rarefaction(["alpha"]))) == 4
     assert (
-        dotted(draw(frames.rarefaction(["alpha"], frames.CONDITIONS), frames.CONDITIONS[:3])) == 0
+        n_dotted(draw(frames.rarefaction(["alpha"], frames.CONDITIONS), frames.CONDITIONS[:3])) == 0
     )
 
 
 def test_a_curve_that_is_not_there_is_told_in_its_panel_and_the_means() -> None:
     figure = draw(frames.rarefaction(["alpha"], nulls=[NULL]))
-    told = [t.get_text() for a in figure.axes for t in a.texts if "n/a" in t.get_text()]
-    assert told == ["n/a: SP-RAG", "n/a: SP-RAG"]
+    missing = [t.get_text() for a in figure.axes for t in a.texts if "n/a" in t.get_text()]
+    assert missing == ["n/a: SP-RAG", "n/a: SP-RAG"]
     assert len(ends(figure, "SP-RAG")) == 2
 
 
 def test_n_is_said() -> None:
-    said = frames.words(draw(frames.rarefaction()))
-    assert "Offline (n = 10)" in said
-    assert "Field (n = 25)" in said
+    words = frames.words(draw(frames.rarefaction()))
+    assert "Offline (n = 10)" in words
+    assert "Field (n = 25)" in words
 
 
 def test_models_have_panels_of_their_own() -> None:
@@ -67,7 +71,7 @@ def test_models_have_panels_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "words"),
     [
         (frames.rarefaction(["alpha"]).iloc[:0], "the table has no rows"),
         (
@@ -76,8 +80,8 @@ def test_models_have_panels_of_their_own() -> None:
         ),
     ],
 )
-def test_without_a_curve_the_figure_says_why(table: pd.DataFrame, said: str) -> None:
-    assert said in frames.words(draw(table)).replace("\n", " ")
+def test_without_a_curve_the_figure_says_why(table: pd.DataFrame, words: str) -> None:
+    assert words in frames.words(draw(table)).replace("\n", " ")
 
 
 @pytest.mark.parametrize(("n_models", "n_items"), [(1, 1), (1, 9), (2, 9), (4, 9), (2, 30)])
@@ -86,7 +90,7 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, n_items: int)
     items = [f"prompt_number_{k}" for k in range(n_items)]
     table = frames.rarefaction(models, items=items, nulls=[("model-0", "offline", items[0])])
     figure = draw(table, note="An embedding baseline, not a chat model. " * 4)
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     assert frames.small(figure) == []
     assert not frames.head_overlaps(figure)
     assert figure.get_figheight() <= 9.9
@@ -102,7 +106,7 @@ def test_questions_as_titles_leave_each_other_room(n_models: int, n_items: int) 
     questions = frames.questions("recommendations", texts)
     table = frames.rarefaction(models, items=[*texts])
     figure = draw(table, questions=questions, model_labels=dict(zip(models, models, strict=True)))
-    assert frames.clipped(figure) == []
+    assert frames.texts_cut_off(figure) == []
     assert figure.get_figheight() <= 9.9
     titles = [axes.title.get_window_extent() for axes in figure.axes]
     names = [t.get_window_extent() for a in figure.axes for t in a.texts if t.get_text() in models]

@@ -6,24 +6,25 @@ import pytest
 from matplotlib.figure import Figure
 
 from fieldwork.figures import calibration
+from fieldwork.figures.settings import FigureSettings
 
 
-def draw(table: pd.DataFrame, **more) -> Figure:
-    options = calibration.Options(
+def draw(table: pd.DataFrame, **further_settings) -> Figure:
+    settings = FigureSettings(
         conditions=["offline", "history", "field"],
         condition_labels={"offline": "Offline", "history": "SP-History"},
         model_labels={"alpha": "Alpha"},
-        **more,
+        **further_settings,
     )
-    return calibration.draw(table, options=options)
+    return calibration.draw(table, settings)
 
 
-def stars(figure: Figure, *, filled: bool) -> list[tuple[float, float]]:
-    found = [line for axes in figure.axes for line in axes.lines if line.get_marker() == "*"]
+def stars(figure: Figure, *, is_filled: bool) -> list[tuple[float, float]]:
+    star_lines = [line for axes in figure.axes for line in axes.lines if line.get_marker() == "*"]
     return [
         (float(line.get_xdata()[0]), line.get_alpha())
-        for line in found
-        if (line.get_markerfacecolor() != "white") == filled
+        for line in star_lines
+        if (line.get_markerfacecolor() != "white") == is_filled
     ]
 
 
@@ -40,15 +41,15 @@ def test_every_comparator_has_a_row_once() -> None:
 
 def test_held_out_and_in_sample_marks_are_joined() -> None:
     figure = draw(frames.calibrations())
-    assert [x for x, _ in stars(figure, filled=True)] == [0.03, 0.03]
-    assert [x for x, _ in stars(figure, filled=False)] == [0.025, 0.025]
+    assert [x for x, _ in stars(figure, is_filled=True)] == [0.03, 0.03]
+    assert [x for x, _ in stars(figure, is_filled=False)] == [0.025, 0.025]
     thick = [c for c in figure.axes[0].collections if c.get_linewidth()[0] > 2]
     assert [sorted(c.get_segments()[0][:, 0]) for c in thick] == [[0.025, 0.03]] * 2
 
 
 def test_what_may_not_be_used_is_pale_and_says_so() -> None:
     figure = draw(frames.calibrations())
-    assert [alpha for _, alpha in stars(figure, filled=True)] == [1.0, 0.45]
+    assert [alpha for _, alpha in stars(figure, is_filled=True)] == [1.0, 0.45]
     words = frames.words(figure)
     assert "calibrated: 0.020 bits (0.010 to 0.030)" in words
     assert "no better: 0.020 bits" in words
@@ -62,7 +63,7 @@ def test_the_field_beside_itself_is_a_band_and_a_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "told"),
+    ("table", "reason"),
     [
         (frames.calibrations().head(0), "nothing was calibrated"),
         (
@@ -71,8 +72,8 @@ def test_the_field_beside_itself_is_a_band_and_a_line() -> None:
         ),
     ],
 )
-def test_without_a_distance_it_says_why(table: pd.DataFrame, told: str) -> None:
-    assert told in frames.words(draw(table))
+def test_without_a_distance_it_says_why(table: pd.DataFrame, reason: str) -> None:
+    assert reason in frames.words(draw(table))
 
 
 def test_a_decline_without_a_number_is_told_at_the_head() -> None:
@@ -86,7 +87,7 @@ def test_a_decline_without_a_number_is_told_at_the_head() -> None:
 @pytest.mark.parametrize("models", [["alpha"], ["alpha", "beta"]])
 def test_it_fits_the_page(models: list[str]) -> None:
     figure = draw(frames.calibrations(models), note="Not a chat model")
-    assert not frames.clipped(figure)
+    assert not frames.texts_cut_off(figure)
     assert not frames.small(figure)
     assert not frames.head_overlaps(figure)
     assert len(figure.axes) == len(models)

@@ -7,9 +7,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from fieldwork.figures import categories
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
-OPTIONS = categories.Options(conditions=["offline", "history", "profile"], task="mmlu")
+SETTINGS = FigureSettings(conditions=["offline", "history", "profile"], task="mmlu")
 VALUES = {("STEM", "algebra"): 0.1, ("STEM", "physics"): 0.3, ("other", "virology"): None}
 
 
@@ -39,38 +40,38 @@ def means(p_value: float | None = 0.04) -> pd.DataFrame:
 
 
 def texts(figure: Figure) -> str:
-    found = [t.get_text() for axes in figure.axes for t in (*axes.texts, axes.title)]
+    texts_found = [t.get_text() for axes in figure.axes for t in (*axes.texts, axes.title)]
     labels = [t.get_text() for axes in figure.axes for t in axes.get_xticklabels()]
-    return "\n".join([*found, *labels, *(t.get_text() for t in figure.texts)])
+    return "\n".join([*texts_found, *labels, *(t.get_text() for t in figure.texts)])
 
 
 def test_each_subject_is_a_dot_and_each_category_a_mean() -> None:
-    (axes,) = categories.draw(subjects(), means(), options=OPTIONS).axes
-    drawn = [sorted(line.get_ydata()) for line in axes.lines]
-    assert drawn.count([0.1, 0.3]) == 2
-    assert drawn.count([0.2]) == 2
+    (axes,) = categories.draw(subjects(), means(), SETTINGS).axes
+    dots = [sorted(line.get_ydata()) for line in axes.lines]
+    assert dots.count([0.1, 0.3]) == 2
+    assert dots.count([0.2]) == 2
 
 
 def test_a_category_without_an_estimate_is_marked() -> None:
-    assert texts(categories.draw(subjects(), means(), options=OPTIONS)).count("n/a") == 2
+    assert texts(categories.draw(subjects(), means(), SETTINGS)).count("n/a") == 2
 
 
 @pytest.mark.parametrize(
-    ("p_value", "said"), [(0.04, "p = 0.040"), (0.0004, "p < .001"), (None, "no test")]
+    ("p_value", "words"), [(0.04, "p = 0.040"), (0.0004, "p < .001"), (None, "no test")]
 )
-def test_the_test_stands_under_the_models_name(p_value: float | None, said: str) -> None:
-    found = texts(categories.draw(subjects(), means(p_value), options=OPTIONS))
-    assert f"SP-History: {said}" in found
-    assert "STEM\n(2 subjects)" in found
+def test_the_test_stands_under_the_models_name(p_value: float | None, words: str) -> None:
+    texts_found = texts(categories.draw(subjects(), means(p_value), SETTINGS))
+    assert f"SP-History: {words}" in texts_found
+    assert "STEM\n(2 subjects)" in texts_found
 
 
 def test_subjects_without_a_category_are_named() -> None:
     table = subjects().assign(category=None)
-    assert "6 rows of subjects without a category" in texts(
-        categories.draw(table, means(), options=OPTIONS)
+    assert "6 rows of subjects that have no category" in texts(
+        categories.draw(table, means(), SETTINGS)
     )
 
 
 def test_nothing_to_draw_is_said() -> None:
-    empty = categories.draw(subjects().iloc[:0], means().iloc[:0], options=OPTIONS)
+    empty = categories.draw(subjects().iloc[:0], means().iloc[:0], SETTINGS)
     assert "no data: categories of task mmlu" in texts(empty)

@@ -65,14 +65,14 @@ def table(
     return pd.DataFrame([asdict(row) for row in rows], columns=list(PowerRow.__slots__))
 
 
-def draw(frame: pd.DataFrame, **more) -> Figure:
-    options = power.Options(
+def draw(frame: pd.DataFrame, **further_settings) -> Figure:
+    settings = power.PowerFigureSettings(
         conditions=["history", "rag"],
         condition_labels={"rag": "SP-RAG"},
         model_labels={"dear": "Dear"},
-        **more,
+        **further_settings,
     )
-    figure = power.draw(frame, options=options)
+    figure = power.draw(frame, settings)
     figure.draw_without_rendering()
     return figure
 
@@ -87,8 +87,8 @@ def curves(axes) -> list:
 
 
 def test_a_curve_an_effect_in_every_task() -> None:
-    found = panels(draw(table()))
-    n_curves = {title: len(curves(axes)) for title, axes in found.items()}
+    panels_by_title = panels(draw(table()))
+    n_curves = {title: len(curves(axes)) for title, axes in panels_by_title.items()}
     assert n_curves == {
         "lists, 9 tests": 2,
         "letters, 9 tests": 2,
@@ -109,14 +109,18 @@ def test_points_are_the_powers_and_end_where_nothing_was_simulated() -> None:
 
 def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
     axes = panels(draw(table()))["letters, 9 tests"]
-    looks = {(line.get_color(), line.get_marker()) for line in curves(axes)}
-    assert len({colour for colour, _ in looks}) == len({marker for _, marker in looks}) == 2
+    curve_styles = {(line.get_color(), line.get_marker()) for line in curves(axes)}
+    assert (
+        len({colour for colour, _ in curve_styles})
+        == len({marker for _, marker in curve_styles})
+        == 2
+    )
 
 
 @pytest.mark.parametrize(
     ("frame", "words"),
     [
-        # the dearest that is called, not the participants
+        # the most expensive that is called, not the participants
         (table(), ["dollars for Dear, SP-RAG", "$10", "$640"]),
         (table(usd=0.0005), ["1 ¢", "64 ¢"]),
         (table(usd=0.0), ["calls of a condition", "90", "5.8k"]),
@@ -126,17 +130,17 @@ def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
     ],
 )
 def test_the_figure_says(frame: pd.DataFrame, words: list[str]) -> None:
-    said = frames.words(draw(frame))
+    words = frames.words(draw(frame))
     for word in words:
-        assert word in said
+        assert word in words
 
 
 def test_tasks_stand_in_the_order_of_the_study_and_too_many_are_named() -> None:
     frame = table(tasks=[f"task_{k}" for k in range(6)], designs=["shares"])
     figure = draw(frame, tasks=["task_5", "task_1"])
-    shown = [title.split(",")[0] for title in panels(figure)]
-    assert shown == ["task_5", "task_1", "task_0", "task_2"]
-    assert "2 more tasks are in the table." in frames.words(figure)
+    tasks = [title.split(",")[0] for title in panels(figure)]
+    assert tasks == ["task_5", "task_1", "task_0", "task_2"]
+    assert "The table has 2 more tasks." in frames.words(figure)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +148,7 @@ def test_tasks_stand_in_the_order_of_the_study_and_too_many_are_named() -> None:
     [table(), table(sizes=[40]), table(tasks=["one"]), table(designs=["scores"], tasks=["one"])],
 )
 def test_nothing_leaves_the_page(frame: pd.DataFrame) -> None:
-    assert frames.clipped(draw(frame)) == []
+    assert frames.texts_cut_off(draw(frame)) == []
 
 
 def test_an_empty_table_says_so() -> None:

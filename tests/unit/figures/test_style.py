@@ -13,6 +13,9 @@ from matplotlib.colors import to_rgb
 
 from fieldwork.errors import StudyError
 from fieldwork.figures import fig1, style
+from fieldwork.figures.settings import FigureSettings
+
+SETTINGS = FigureSettings(conditions=[])
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB
 BLINDNESS = {
@@ -49,33 +52,33 @@ def lab(colour: str, seen_by: str = "none") -> np.ndarray:
 
 @pytest.mark.parametrize("seen_by", BLINDNESS)
 def test_the_papers_conditions_keep_apart_in_colour(seen_by: str) -> None:
-    known = style.looks(frames.CONDITIONS, labels={})
-    colours = sorted({look.colour for look in known.values()})
+    styles = style.condition_styles(frames.CONDITIONS, labels={})
+    colours = sorted({look.colour for look in styles.values()})
     assert len(colours) == 5  # both offline conditions are green
     for one, other in itertools.combinations(colours, 2):
         assert np.linalg.norm(lab(one, seen_by) - lab(other, seen_by)) > 15, (one, other)
 
 
 def test_every_condition_has_a_shape_of_its_own_without_colour() -> None:
-    many = style.looks([*frames.CONDITIONS, *frames.EXTRA], labels={})
-    shapes = {(look.marker, look.filled) for look in many.values()}
+    many = style.condition_styles([*frames.CONDITIONS, *frames.EXTRA], labels={})
+    shapes = {(look.marker, look.is_filled) for look in many.values()}
     assert len(shapes) == len(many) == 12
 
 
 def test_thirty_unknown_conditions_differ() -> None:
-    many = style.looks([f"extra_{i}" for i in range(30)], labels={})
+    many = style.condition_styles([f"extra_{i}" for i in range(30)], labels={})
     assert len({(look.colour, look.marker) for look in many.values()}) == 30
 
 
 def test_spare_looks_follow_the_position_among_unknown_names() -> None:
-    alone = style.looks(["noisy", "drift"], labels={})
-    among = style.looks(["offline", "noisy", "field", "drift"], labels={})
-    assert {k: among[k] for k in alone} == alone
+    two_spare = style.condition_styles(["noisy", "drift"], labels={})
+    spare_among_named = style.condition_styles(["offline", "noisy", "field", "drift"], labels={})
+    assert {k: spare_among_named[k] for k in two_spare} == two_spare
 
 
 def test_labels_replace_the_registrys() -> None:
-    chosen = style.looks(["offline", "noisy_users"], labels={"offline": "Blank"})
-    assert [look.label for look in chosen.values()] == ["Blank", "noisy users"]
+    styles = style.condition_styles(["offline", "noisy_users"], labels={"offline": "Blank"})
+    assert [look.label for look in styles.values()] == ["Blank", "noisy users"]
 
 
 def test_use_style_forgets_other_settings(root: Path) -> None:
@@ -92,39 +95,24 @@ def test_a_missing_style_sheet_is_named(tmp_path: Path) -> None:
 
 def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"fig\.jpg.*\.pdf, \.svg or \.png"):
-        style.save(style.no_data("x", note=None), [tmp_path / "fig.jpg"])
+        style.save(style.empty_figure("x", SETTINGS), [tmp_path / "fig.jpg"])
 
 
 def test_no_data_says_why_and_keeps_the_note() -> None:
-    figure = style.no_data("nothing was asked", note="a note")
+    figure = style.empty_figure("nothing was asked", FigureSettings(conditions=[], note="a note"))
     assert "no data: nothing was asked" in frames.words(figure)
     assert "a note" in frames.words(figure)
-    assert not frames.clipped(figure)
-
-
-@pytest.mark.parametrize(
-    ("asked", "expected", "remark"),
-    [
-        ((), ["a", "b"], True),
-        (("c", "a"), ["c", "a"], False),
-        (("z",), [], False),
-    ],
-)
-def test_choose_items(asked: tuple[str, ...], expected: list[str], remark: bool) -> None:
-    found = [style.ItemKey("t", name) for name in "aabbcc"]
-    chosen = style.choose_items(found, asked, at_most=2)
-    assert [item.item_id for item in chosen.items] == expected
-    assert bool(chosen.remark) is remark
+    assert not frames.texts_cut_off(figure)
 
 
 def test_the_order_of_saving_changes_no_byte(tmp_path: Path) -> None:
     table = frames.heterogeneity(["alpha"], ["offline"])
-    options = fig1.Options(conditions=frames.CONDITIONS)
+    settings = fig1.Fig1Settings(conditions=frames.CONDITIONS)
     names = ["a.png", "a.svg", "a.pdf"]
     for folder, order in (("one", names), ("two", names[::-1])):
         (tmp_path / folder).mkdir()
         paths = [tmp_path / folder / name for name in order]
-        style.save(fig1.draw(table, options=options), paths)
+        style.save(fig1.draw(table, settings), paths)
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
@@ -133,18 +121,18 @@ DRAW_ALL = """
 import sys
 from pathlib import Path
 import figure_frames as frames
-from fieldwork.figures import fig1, fig2, fig2_plan, fig3, fig3_plan, style
+from fieldwork.figures import fig1, fig2, fig3, style
 root, out = Path(sys.argv[1]), Path(sys.argv[2])
 style.use_style(root / "resources" / "figures.mplstyle")
 c = frames.CONDITIONS[1:4]
 runs = frames.run_scores({"alpha": 0.3}, c, n_runs=2)
 spread = frames.spreads(runs)
 drawn = [
-    fig1.draw(frames.heterogeneity(["alpha"], c), options=fig1.Options(conditions=c)),
-    fig2.draw(frames.distributions(["alpha"], c), options=fig2_plan.Options(conditions=c)),
+    fig1.draw(frames.heterogeneity(["alpha"], c), fig1.Fig1Settings(conditions=c)),
+    fig2.draw(frames.distributions(["alpha"], c), fig2.Fig2Settings(conditions=c)),
     fig3.draw(
-        fig3_plan.Tables(runs, spread, frames.ranks(spread), frames.leaderboard()),
-        options=fig3_plan.Options(conditions=c),
+        runs, spread, frames.ranks(spread), frames.leaderboard(),
+        fig3.Fig3Settings(conditions=c),
     ),
 ]
 for i, figure in enumerate(drawn):
@@ -153,12 +141,12 @@ for i, figure in enumerate(drawn):
 
 
 def test_two_processes_write_equal_bytes(root: Path, tmp_path: Path) -> None:
-    where = os.pathsep.join([str(root / "workflow" / "scripts"), str(Path(__file__).parent)])
+    search_path = os.pathsep.join([str(root / "workflow" / "scripts"), str(Path(__file__).parent)])
     running = []
     for seed in ("1", "2"):
         (tmp_path / seed).mkdir()
         command = [sys.executable, "-c", DRAW_ALL, str(root), str(tmp_path / seed)]
-        environment = os.environ | {"PYTHONPATH": where, "PYTHONHASHSEED": seed}
+        environment = os.environ | {"PYTHONPATH": search_path, "PYTHONHASHSEED": seed}
         running.append(subprocess.Popen(command, env=environment))
         time.sleep(1.1)  # a date in a file, in whole seconds, would differ
     assert [process.wait() for process in running] == [0, 0]
@@ -173,10 +161,13 @@ def test_a_full_disk_is_named(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"fig.{suffix}"
     path.symlink_to("/dev/full")
     with pytest.raises(StudyError, match=rf"fig\.{suffix}: cannot be written .*--directory"):
-        style.save(style.no_data("none", note=None), [path])
+        style.save(style.empty_figure("none", SETTINGS), [path])
 
 
 def test_dollar_signs_are_text(tmp_path: Path) -> None:
     style.use_style(Path(__file__).parents[3] / "resources" / "figures.mplstyle")
-    figure = style.no_data(r"an answer may be $\foo$, or cost $5 or $6", note=r"$\undefined{x}$")
+    figure = style.empty_figure(
+        r"an answer may be $\foo$, or cost $5 or $6",
+        FigureSettings(conditions=[], note=r"$\undefined{x}$"),
+    )
     style.save(figure, [tmp_path / "fig.svg"])

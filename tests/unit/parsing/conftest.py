@@ -16,8 +16,8 @@ def ends_some_time() -> Iterator[None]:
     def give_up(*_: object) -> None:
         raise AssertionError("a minute of work on one short text: some pattern backtracks")
 
-    before = signal.signal(signal.SIGVTALRM, give_up)
+    handler_before = signal.signal(signal.SIGVTALRM, give_up)
     signal.setitimer(signal.ITIMER_VIRTUAL, 60)
     yield
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    signal.signal(signal.SIGVTALRM, before)
+    signal.signal(signal.SIGVTALRM, handler_before)

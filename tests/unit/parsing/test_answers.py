@@ -25,9 +25,9 @@ FIVE = "1. Alien\n2. Heat\n3. Up\n4. Jaws\n5. Big"
 
 def response(text: str | None, outcome: Outcome = "ok", **changes: Any) -> Response:
     blank: dict[str, Any] = {field.name: None for field in dataclasses.fields(Response)}
-    told = {"model": "m", "task": "t", "condition": "c", "item_id": "i", "puppet_id": "p"}
+    keys = {"model": "m", "task": "t", "condition": "c", "item_id": "i", "puppet_id": "p"}
     return Response(
-        **{**blank, **told, "replicate": 3, "text": text, "outcome": outcome, **changes}
+        **{**blank, **keys, "replicate": 3, "text": text, "outcome": outcome, **changes}
     )
 
 
@@ -144,10 +144,10 @@ def test_an_answer_says_what_it_answers() -> None:
     "text", [FIVE, "B.", "It depends.", "I'm sorry, but I can't help.", "", None]
 )
 def test_an_answer_of_the_field_is_read_as_a_models(text: str | None, item: Item) -> None:
-    given = FieldAnswer("p", "web", "m", "t", "i", 3, None, text, 0, "a.csv", 2, [], None)
+    field_answer = FieldAnswer("p", "web", "m", "t", "i", 3, None, text, 0, "a.csv", 2, [], None)
     outcome: Outcome = "empty" if text is None else "ok"
-    expected = parse_response(response(text, outcome, condition="field"), item)
-    assert parse_field_answer(given, item) == expected
+    from_response = parse_response(response(text, outcome, condition="field"), item)
+    assert parse_field_answer(field_answer, item) == from_response
 
 
 def test_spellings_are_counted_and_merged_within_a_prompt() -> None:
@@ -180,15 +180,15 @@ def test_spellings_are_counted_and_merged_within_a_prompt() -> None:
     ],
 )
 def test_aliases_and_overrides_hold_where_they_say(task: str, item_id: str, applies: bool) -> None:
-    where = {"task": task, "item_id": item_id}
-    alias = [{**where, "written": "SW", "canonical": "Star Wars"}]
-    override = [{**where, "raw": "SW", "canonical": "Swan"}]
-    (aliased,) = merge([answer(["SW"])], aliases=alias)
-    assert (aliased.canonical, aliased.rule) == (
+    scope = {"task": task, "item_id": item_id}
+    alias = [{**scope, "written": "SW", "canonical": "Star Wars"}]
+    override = [{**scope, "raw": "SW", "canonical": "Swan"}]
+    (alias_row,) = merge([answer(["SW"])], aliases=alias)
+    assert (alias_row.canonical, alias_row.rule) == (
         ("Star Wars", "alias") if applies else ("SW", "exact")
     )
-    (decided,) = merge([answer(["SW"])], aliases=alias, overrides=override)
-    assert (decided.canonical, decided.rule) == (
+    (override_row,) = merge([answer(["SW"])], aliases=alias, overrides=override)
+    assert (override_row.canonical, override_row.rule) == (
         ("Swan", "override") if applies else ("SW", "exact")
     )
 
@@ -213,20 +213,20 @@ def test_canonical_options_keep_their_order_without_repeats() -> None:
         answer(None),
         parse_response(response("A", item_id="q"), CHOICE),
     ]
-    merged = apply_merges(answers, merge(answers))
-    assert [m.items for m in merged] == [["Up", "Alien"], ["Alien"], None, None]
-    assert [m.raw_items for m in merged] == [a.raw_items for a in answers]
-    assert merged[3] == answers[3]
+    answers_merged = apply_merges(answers, merge(answers))
+    assert [m.items for m in answers_merged] == [["Up", "Alien"], ["Alien"], None, None]
+    assert [m.raw_items for m in answers_merged] == [a.raw_items for a in answers]
+    assert answers_merged[3] == answers[3]
 
 
 def test_answers_that_come_with_items_only_are_merged_too() -> None:
     field = answer(None, items=["ALIEN", "alien"])
     answers = [field, answer(["Alien"]), answer(["Alien"])]
-    merged = apply_merges(answers, merge(answers))
-    assert merged[0].items == ["Alien"]
-    assert merged[0].raw_items is None
-    again = apply_merges(merged, merge(merged))
-    assert [m.items for m in again] == [m.items for m in merged]
+    answers_merged = apply_merges(answers, merge(answers))
+    assert answers_merged[0].items == ["Alien"]
+    assert answers_merged[0].raw_items is None
+    answers_again = apply_merges(answers_merged, merge(answers_merged))
+    assert [m.items for m in answers_again] == [m.items for m in answers_merged]
 
 
 def test_nothing_answered_has_nothing_to_merge() -> None:

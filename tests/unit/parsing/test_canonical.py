@@ -72,8 +72,8 @@ def merge(mentions: dict[str, int], **given: dict[str, str]) -> dict[str, Merge]
     ],
 )
 def test_spellings_of_one_name_merge(first: str, second: str) -> None:
-    merged = merge({first: 3, second: 1})
-    assert merged[first].canonical == merged[second].canonical == first
+    merges = merge({first: 3, second: 1})
+    assert merges[first].canonical == merges[second].canonical == first
 
 
 @pytest.mark.parametrize(
@@ -152,16 +152,16 @@ def test_spellings_of_one_name_merge(first: str, second: str) -> None:
     ],
 )
 def test_different_names_stay_apart(first: str, second: str) -> None:
-    merged = merge({first: 3, second: 1})
-    assert merged[first].canonical == first
-    assert merged[second].canonical == second
+    merges = merge({first: 3, second: 1})
+    assert merges[first].canonical == first
+    assert merges[second].canonical == second
 
 
 def test_plurals_of_one_word_merge_where_names_are_common_nouns() -> None:
     common = {"Index Fund": 3, "Index Funds": 1, "Tax Credit": 1, "Tax Credits": 2}
-    merged = merge({**common, "Stock": 2, "Stocks": 1, "Bond": 1, "Bonds": 1})
-    assert merged["Stocks"].canonical == "Stock"
-    assert merged["Bonds"].canonical == merged["Bond"].canonical
+    merges = merge({**common, "Stock": 2, "Stocks": 1, "Bond": 1, "Bonds": 1})
+    assert merges["Stocks"].canonical == "Stock"
+    assert merges["Bonds"].canonical == merges["Bond"].canonical
     films = merge({"Alien": 2, "Aliens": 1, "The Last Samurai": 1, "Heat": 1})
     assert films["Aliens"].canonical == "Aliens"
 
@@ -174,36 +174,36 @@ def test_rules_in_their_order() -> None:
         "New York Citty": 1,
         "Big Apple": 1,
     }
-    merged = merge(
+    merges = merge(
         mentions,
         aliases={"nyc": "New York City", "big apple": "New York City"},
         overrides={"Big Apple": "The Big Apple"},
     )
-    assert merged["Big Apple"] == Merge("The Big Apple", "override")
-    assert merged["NYC"] == Merge("New York City", "alias")
-    assert merged["New York City"] == Merge("New York City", "exact")
-    assert merged["new york city"] == Merge("New York City", "exact")
-    assert merged["New York Citty"] == Merge("New York City", "near")
+    assert merges["Big Apple"] == Merge("The Big Apple", "override")
+    assert merges["NYC"] == Merge("New York City", "alias")
+    assert merges["New York City"] == Merge("New York City", "exact")
+    assert merges["new york city"] == Merge("New York City", "exact")
+    assert merges["New York Citty"] == Merge("New York City", "near")
 
 
 def test_alias_target_keeps_its_name_against_a_commoner_spelling() -> None:
-    merged = merge({"louis vuitton": 90, "LV": 1}, aliases={"lv": "Louis Vuitton"})
-    assert {entry.canonical for entry in merged.values()} == {"Louis Vuitton"}
+    merges = merge({"louis vuitton": 90, "LV": 1}, aliases={"lv": "Louis Vuitton"})
+    assert {entry.canonical for entry in merges.values()} == {"Louis Vuitton"}
 
 
 def test_override_beats_the_spelling_of_an_alias() -> None:
-    merged = merge(
+    merges = merge(
         {"LV": 1, "vuitton": 1},
         aliases={"lv": "louis vuitton"},
         overrides={"vuitton": "Louis Vuitton"},
     )
-    assert merged["LV"].canonical == merged["vuitton"].canonical == "Louis Vuitton"
+    assert merges["LV"].canonical == merges["vuitton"].canonical == "Louis Vuitton"
 
 
 def test_override_splits_what_would_merge() -> None:
-    merged = merge({"Alien": 4, "Aliens": 2}, overrides={"Aliens": "Aliens (1986)"})
-    assert merged["Alien"].canonical == "Alien"
-    assert merged["Aliens"].canonical == "Aliens (1986)"
+    merges = merge({"Alien": 4, "Aliens": 2}, overrides={"Aliens": "Aliens (1986)"})
+    assert merges["Alien"].canonical == "Alien"
+    assert merges["Aliens"].canonical == "Aliens (1986)"
 
 
 @pytest.mark.parametrize(
@@ -221,9 +221,9 @@ def test_commonest_then_shortest_then_alphabetical(
 
 
 def test_no_chain_of_small_steps() -> None:
-    merged = merge({"Marketing": 3, "Marketingg": 2, "Marketinggg": 1})
-    assert merged["Marketingg"].canonical == "Marketing"
-    assert merged["Marketinggg"].canonical != "Marketingg"
+    merges = merge({"Marketing": 3, "Marketingg": 2, "Marketinggg": 1})
+    assert merges["Marketingg"].canonical == "Marketing"
+    assert merges["Marketinggg"].canonical != "Marketingg"
 
 
 @pytest.mark.parametrize(
@@ -237,9 +237,9 @@ def test_no_chain_of_small_steps() -> None:
 )
 def test_threshold_of_100_merges_equal_keys_only(first: str, second: str) -> None:
     mentions = {first: 2, second: 1, first.upper(): 1}
-    merged = canonicalise(mentions, aliases={}, overrides={}, threshold=100.0)
-    assert merged[second].canonical == second
-    assert merged[first.upper()].canonical == first
+    merges = canonicalise(mentions, aliases={}, overrides={}, threshold=100.0)
+    assert merges[second].canonical == second
+    assert merges[first.upper()].canonical == first
 
 
 @pytest.mark.parametrize("threshold", [-1.0, 100.1])
@@ -278,28 +278,28 @@ def test_key_of_a_key_is_the_key(name: str) -> None:
 @given(MENTIONS, st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
 def test_every_mention_is_mapped_whatever_the_order(mentions: dict[str, int], chance) -> None:  # type: ignore[no-untyped-def]
-    merged = merge(mentions)
-    assert merged.keys() == mentions.keys()
-    shuffled = list(mentions.items())
-    chance.shuffle(shuffled)
-    assert merge(dict(shuffled)) == merged
+    merges = merge(mentions)
+    assert merges.keys() == mentions.keys()
+    pairs = list(mentions.items())
+    chance.shuffle(pairs)
+    assert merge(dict(pairs)) == merges
 
 
 @given(MENTIONS)
 @settings(max_examples=150, deadline=None)
 def test_merging_twice_is_merging_once(mentions: dict[str, int]) -> None:
-    merged = merge(mentions)
+    merges = merge(mentions)
     totals: dict[str, int] = {}
-    for written, entry in merged.items():
-        totals[entry.canonical] = totals.get(entry.canonical, 0) + mentions[written]
+    for name, entry in merges.items():
+        totals[entry.canonical] = totals.get(entry.canonical, 0) + mentions[name]
     assert all(entry.canonical == name for name, entry in merge(totals).items())
 
 
 @given(MENTIONS, st.dictionaries(NAMES, st.sampled_from(["Nike", "Café X"]), max_size=3))
 @settings(max_examples=100, deadline=None)
 def test_aliased_and_overridden_names_are_written_as_told(
-    mentions: dict[str, int], told: dict[str, str]
+    mentions: dict[str, int], overrides_by_name: dict[str, str]
 ) -> None:
-    merged = merge(mentions, overrides=told)
-    for written in mentions.keys() & told.keys():
-        assert merged[written] == Merge(told[written], "override")
+    merges = merge(mentions, overrides=overrides_by_name)
+    for name in mentions.keys() & overrides_by_name.keys():
+        assert merges[name] == Merge(overrides_by_name[name], "override")

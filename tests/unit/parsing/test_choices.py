@@ -253,8 +253,8 @@ def test_letters_must_be_distinct(letters: str) -> None:
 @pytest.mark.usefixtures("ends_some_time")
 def test_junk_is_read_to_the_end(junk: str) -> None:
     choices = (*CITIES, "12", "-17")
-    parsed = parse_choice(junk[:100_000], letters="ABCDEFGHIJ", choices=choices)
-    assert (parsed.letter is None) == (parsed.reason is not None)
+    choice = parse_choice(junk[:100_000], letters="ABCDEFGHIJ", choices=choices)
+    assert (choice.letter is None) == (choice.reason is not None)
 
 
 @pytest.mark.parametrize(

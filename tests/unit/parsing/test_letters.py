@@ -2,7 +2,8 @@
 
 import pytest
 
-from fieldwork.parsing.choices import AMBIGUOUS, NO_LETTER, parse_choice
+from fieldwork.parsing.choices import parse_choice
+from fieldwork.parsing.reasons import AMBIGUITY, NO_LETTER
 
 TEN = "ABCDEFGHIJ"
 CITIES = ("Paris", "Rome", "Berlin", "Madrid")
@@ -126,7 +127,7 @@ def test_reading_does_not_lean_to_a_letter(options: str) -> None:
         "This is an example of ({}).",
     )
     for form in forms:
-        assert [letter(form.format(each), options) for each in options] == list(options), form
+        assert [letter(form.format(letter_), options) for letter_ in options] == list(options), form
 
 
 # ---- letters stated in other words --------------------------------------------------------------------
@@ -182,11 +183,13 @@ def test_denied_letters_are_none(text: str) -> None:
 
 # ---- joined letters: one rule -------------------------------------------------------------------------
 
-JOINED = ("(ACG)", "(A, C, G)", "(A), (C), (G)", "A, C and G", "A, C, G", "A and C", "A or C", "A/C",
-          "(A) and (C)", "(A) or (C)", "both (A) and (C)", "either A or C", "AC", "ACG")  # fmt: skip
+JOINED_LETTERS = (
+    "(ACG)", "(A, C, G)", "(A), (C), (G)", "A, C and G", "A, C, G", "A and C", "A or C", "A/C",
+    "(A) and (C)", "(A) or (C)", "both (A) and (C)", "either A or C", "AC", "ACG",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("several", JOINED)
+@pytest.mark.parametrize("several", JOINED_LETTERS)
 @pytest.mark.parametrize(
     "statement",
     ["The answer is {}.", "Answer: {}", "The correct options are {}.", "I choose {}.", "答案是{}"],
@@ -195,10 +198,10 @@ def test_of_joined_letters_a_statement_gives_the_first(statement: str, several: 
     assert letter(statement.format(several)) == "A"
 
 
-@pytest.mark.parametrize("several", JOINED)
+@pytest.mark.parametrize("several", JOINED_LETTERS)
 def test_without_a_statement_joined_letters_are_ambiguous(several: str) -> None:
-    parsed = parse_choice(several, letters=TEN)
-    assert (parsed.letter, parsed.reason) == (None, AMBIGUOUS)
+    choice = parse_choice(several, letters=TEN)
+    assert (choice.letter, choice.reason) == (None, AMBIGUITY)
     for form in ("{} are correct.", "Options {} are correct."):
         assert letter(form.format("(A) and (C)")) is None
 

@@ -234,7 +234,7 @@ def test_no_list_has_a_reason(text: str | None, reason: str) -> None:
 
 def test_a_comma_in_a_quoted_title_divides_nothing() -> None:
     text = 'My three: "Good Night, and Good Luck", "Me, Myself & Irene" and "Heat".'
-    assert parse_list(text, expected=3).items == (
+    assert parse_list(text, expected_length=3).items == (
         "Good Night, and Good Luck",
         "Me, Myself & Irene",
         "Heat",
@@ -244,13 +244,13 @@ def test_a_comma_in_a_quoted_title_divides_nothing() -> None:
 @pytest.mark.parametrize("lead", ["I like", "Try", "I would consider", "Most runners prefer"])
 def test_words_before_names_in_a_sentence_are_no_part_of_them(lead: str) -> None:
     text = f"{lead} Nike, Puma and Asics. They fit."
-    assert parse_list(text, expected=3).items == ("Nike", "Puma", "Asics")
+    assert parse_list(text, expected_length=3).items == ("Nike", "Puma", "Asics")
 
 
 def test_other_numbers_of_items() -> None:
     text = "Reasons:\n1. Price\n2. Comfort\n\nPicks:\n- Nike\n- Puma\n- Asics"
-    assert parse_list(text, expected=3).items == ("Nike", "Puma", "Asics")
-    assert parse_list("Nike, Puma and Asics", expected=3).items == ("Nike", "Puma", "Asics")
+    assert parse_list(text, expected_length=3).items == ("Nike", "Puma", "Asics")
+    assert parse_list("Nike, Puma and Asics", expected_length=3).items == ("Nike", "Puma", "Asics")
 
 
 @pytest.mark.parametrize(
@@ -265,8 +265,8 @@ def test_other_numbers_of_items() -> None:
      "- **a**\n  - b\n" * 7_000, "1. x 2. y 3. z " * 6_000, "[\"a\"\n" * 20_000, "(1999) " * 14_000],
     ids=lambda junk: repr(junk[:8]),
 )  # fmt: skip
-@pytest.mark.parametrize("truncated", [False, True], ids=["whole", "truncated"])
+@pytest.mark.parametrize("is_truncated", [False, True], ids=["whole", "truncated"])
 @pytest.mark.usefixtures("ends_some_time")
-def test_junk_is_read_to_the_end(junk: str, truncated: bool) -> None:
-    listing = parse_list(junk[:100_000], truncated=truncated)
+def test_junk_is_read_to_the_end(junk: str, is_truncated: bool) -> None:
+    listing = parse_list(junk[:100_000], is_truncated=is_truncated)
     assert (listing.items is None) == (listing.reason is not None)

@@ -37,7 +37,7 @@ def agreement(pairs: list[tuple[str | None, str]]) -> float:
 
 def test_strict_letters_give_the_published_helm_scores() -> None:
     """Exact match of the strict letter is HELM's score, for every model and subject in both files."""
-    published = {
+    published_scores = {
         (row["model_id"], row["subject"]): row["em"]
         for row in csv_rows(DATA / "helm" / "helm_mmlu_subject_scores.csv.gz")
     }
@@ -48,18 +48,19 @@ def test_strict_letters_give_the_published_helm_scores() -> None:
         pairs[row["model"], row["subject"]].append((letter, row["gold"]))
     assert len(pairs) >= 40
     for pair, letters in pairs.items():
-        assert agreement(letters) == pytest.approx(float(published[pair]), abs=0.00051), pair
+        assert agreement(letters) == pytest.approx(float(published_scores[pair]), abs=0.00051), pair
 
 
-STATED = re.compile(r"answer is \(?([A-J])\)?(.{0,12})")
+STATEMENT = re.compile(r"answer is \(?([A-J])\)?(.{0,12})")
 
 
 def single_statement(text: str, letters: str) -> str | None:
     """The one letter of all 'answer is (X)' in the text; None for none, several, or 'X and Y'."""
-    found = STATED.findall(text)
-    several = any(re.search(r"[A-J]\b", rest) for _, rest in found)
-    named = {letter for letter, _ in found}
-    return next(iter(named)) if len(named) == 1 and named <= set(letters) and not several else None
+    statements = STATEMENT.findall(text)
+    several = any(re.search(r"[A-J]\b", rest) for _, rest in statements)
+    letters_read = {letter for letter, _ in statements}
+    is_single = len(letters_read) == 1 and letters_read <= set(letters) and not several
+    return next(iter(letters_read)) if is_single else None
 
 
 @pytest.fixture(scope="module")
@@ -68,17 +69,17 @@ def mmlu_pro() -> list[dict[str, Any]]:
     read = rows(OUTPUTS / "mmlu_pro_outputs_helm_subjects.parquet", columns)
     for row in read:
         row["letters"] = "ABCDEFGHIJ"[: len(row["options"])]
-        parsed = parse_choice(row["model_output"], letters=row["letters"], choices=row["options"])
-        row["ours"] = parsed.letter
+        choice = parse_choice(row["model_output"], letters=row["letters"], choices=row["options"])
+        row["ours"] = choice.letter
     return read
 
 
 def test_flexible_letters_are_those_of_the_origin(mmlu_pro: list[dict[str, Any]]) -> None:
     """Where the reply says 'the answer is (X)' with one X, we read it; the origin's `pred` too."""
     single = [(r, single_statement(r["model_output"], r["letters"])) for r in mmlu_pro]
-    stated = [(r["ours"], letter) for r, letter in single if letter]
-    assert len(stated) > 0.8 * len(mmlu_pro)
-    assert agreement(stated) >= 0.995
+    stated_pairs = [(r["ours"], letter) for r, letter in single if letter]
+    assert len(stated_pairs) > 0.8 * len(mmlu_pro)
+    assert agreement(stated_pairs) >= 0.995
     assert agreement([(r["ours"], r["pred"]) for r, letter in single if letter]) >= 0.995
 
 
@@ -91,8 +92,10 @@ def test_flexible_letters_agree_with_pred_wherever_there_is_one(
 
 def test_truncated_reasoning_gives_few_letters(mmlu_pro: list[dict[str, Any]]) -> None:
     """Where the origin found nothing, mostly reasoning that broke off, we must not guess."""
-    without = [r["ours"] for r in mmlu_pro if not r["pred"]]
-    assert sum(letter is not None for letter in without) <= 0.1 * len(without)
+    letters_without_pred = [r["ours"] for r in mmlu_pro if not r["pred"]]
+    assert sum(letter is not None for letter in letters_without_pred) <= 0.1 * len(
+        letters_without_pred
+    )
 
 
 PLAIN = re.compile(r"^\d+[.)] +(\S.*)$", re.MULTILINE)
@@ -111,20 +114,20 @@ def plain_name(entry: str) -> str:
 def test_five_plain_numbered_lines_are_the_five_items() -> None:
     path = DATA / "recommendations" / "top5_recommendation_answers.parquet"
     answers = [row["response"] for row in rows(path, ["response"])]
-    parsed = [parse_list(answer) for answer in answers]
-    compared = equal = 0
-    for answer, result in zip(answers, parsed, strict=True):
+    readings = [parse_list(answer) for answer in answers]
+    n_compared = equal = 0
+    for answer, result in zip(answers, readings, strict=True):
         entries = PLAIN.findall(answer)
         if "<think" in answer or len(entries) != 5 or not all(map(plain_name, entries)):
             continue
-        compared += 1
+        n_compared += 1
         assert result.items is not None
         assert len(result.items) == 5
         equal += result.items == tuple(plain_name(entry) for entry in entries)
-    assert compared > 5_000
-    assert equal >= 0.999 * compared
-    reasons = Counter(result.reason for result in parsed)
-    assert reasons[None] > 0.97 * len(parsed)
+    assert n_compared > 5_000
+    assert equal >= 0.999 * n_compared
+    reasons = Counter(result.reason for result in readings)
+    assert reasons[None] > 0.97 * len(readings)
     assert set(reasons) <= {None, "empty", "refused", "no list found"}
 
 
@@ -137,8 +140,8 @@ def test_short_survey_answers_begin_with_their_letter() -> None:
         first = re.match(r"\(?([A-Z])\)?[.)]", row["answer"])
         if options and first and first.group(1) in dict(options):
             letters = "".join(letter for letter, _ in options)
-            parsed = parse_choice(row["answer"], letters=letters, choices=[t for _, t in options])
-            pairs.append((parsed.letter, first.group(1)))
+            choice = parse_choice(row["answer"], letters=letters, choices=[t for _, t in options])
+            pairs.append((choice.letter, first.group(1)))
     assert len(pairs) > 4_000
     assert agreement(pairs) >= 0.999
 
@@ -148,5 +151,5 @@ def test_answers_from_a_declining_persona() -> None:
     read_by_origin = [row for row in read if row["predicted_answer"]]
     pairs = [(parse_choice(r["response"]).letter, r["predicted_answer"]) for r in read_by_origin]
     assert agreement(pairs) >= 0.85
-    others = [parse_choice(r["response"]).letter for r in read if not r["predicted_answer"]]
-    assert not any(others)
+    other_letters = [parse_choice(r["response"]).letter for r in read if not r["predicted_answer"]]
+    assert not any(other_letters)

@@ -33,7 +33,8 @@ from real_texts import (
 
 from fieldwork.parsing.canonical import canonicalise
 from fieldwork.parsing.choices import parse_choice
-from fieldwork.parsing.lists import REFUSED, parse_list
+from fieldwork.parsing.lists import parse_list
+from fieldwork.parsing.reasons import REFUSAL
 from fieldwork.parsing.refusals import is_refusal
 
 pytestmark = needs_real_texts
@@ -65,7 +66,7 @@ def test_bare_lines(length: int, form: str) -> None:
         if all(len(name.split()) <= 8 for name in names):
             lines = "\n".join(map(form.format, names[:length]))
             text = f"I thought about this.\n\n{lines}\n\nI hope that it helps."
-            pairs.append((parse_list(text, expected=length).items, names[:length]))
+            pairs.append((parse_list(text, expected_length=length).items, names[:length]))
     result = tally(f"bare lines, {form}, {length} asked for", pairs)
     assert result.n > 1_000
     assert min(result.precision, result.recall) > 0.98
@@ -94,7 +95,7 @@ def test_rankings_of_eight() -> None:
         text = row["response"].casefold()
         places = {name.casefold(): text.find(name.casefold()) for name in row["names"]}
         if -1 not in places.values():
-            items = parse_list(row["response"], expected=8).items or ()
+            items = parse_list(row["response"], expected_length=8).items or ()
             names = dict.fromkeys(item.casefold() for item in items)
             ranking = tuple(name for name in names if name in places)
             pairs.append((ranking or None, tuple(sorted(places, key=places.__getitem__))))
@@ -128,7 +129,7 @@ def test_truncated_answers(seed: int) -> None:
     """
     right = wrong = missing = n = 0
     for text, names in cuts(seed):
-        items = parse_list(text, truncated=True).items or ()
+        items = parse_list(text, is_truncated=True).items or ()
         whole = set(names[:-1])
         n += 1
         right += len(whole & set(items))
@@ -152,8 +153,8 @@ def test_hard_letters_of_reasoning() -> None:
         letters = "ABCDEFGHIJ"[: len(row["options"])]
         truth = truths.get(digest(letters[-1] + row["model_output"]))
         if truth is not None:
-            parsed = parse_choice(row["model_output"], letters=letters, choices=row["options"])
-            pairs.append((parsed.letter, truth or None))
+            choice = parse_choice(row["model_output"], letters=letters, choices=row["options"])
+            pairs.append((choice.letter, truth or None))
     result = tally("letters, MMLU-Pro", pairs)
     assert result.n > 640
     assert min(result.precision, result.recall) > 0.99
@@ -165,8 +166,8 @@ def test_hard_letters_of_repeated_runs() -> None:
     for row in rows(OUTPUTS / "llm_stability_repeated_runs.parquet"):
         truth = truths.get(digest(row["response"] or ""))
         if truth is not None:
-            parsed = parse_choice(row["response"], choices=options(row["question"]))
-            cases[row["response"], row["question"]] = (parsed.letter, truth or None)
+            choice = parse_choice(row["response"], choices=options(row["question"]))
+            cases[row["response"], row["question"]] = (choice.letter, truth or None)
     result = tally("letters, repeated runs", list(cases.values()))
     assert result.n > 380
     assert result.wrong <= 2
@@ -181,11 +182,11 @@ def test_letters_that_change_places() -> None:
         if re.search(r"(?:answer(?: is)?:?\s*|option |boxed|\\text\{)\**[A-J]\b", text):
             continue
         moves = {old: letters[(i + 3) % len(letters)] for i, old in enumerate(letters)}
-        moved = re.sub(rf"\(([{letters}])\)", lambda m: f"({moves[m.group(1)]})", text)  # noqa: B023
+        moved_text = re.sub(rf"\(([{letters}])\)", lambda m: f"({moves[m.group(1)]})", text)  # noqa: B023
         places = [row["options"][(i - 3) % len(letters)] for i in range(len(letters))]
         ours = parse_choice(text, letters=letters, choices=row["options"]).letter
-        again = parse_choice(moved, letters=letters, choices=places).letter
-        pairs.append((again, moves[ours] if ours else None))
+        moved_letter = parse_choice(moved_text, letters=letters, choices=places).letter
+        pairs.append((moved_letter, moves[ours] if ours else None))
     result = tally("letters that change places", pairs)
     assert result.n > 1_000
     assert min(result.precision, result.recall) > 0.99
@@ -229,10 +230,10 @@ def test_refusals(source: str, sample: str, precision: float, recall: float) -> 
     assert result.precision >= precision
     assert result.recall >= recall
     reasons = [
-        "refusal" if parse_list(texts[row["key"]]).reason == REFUSED else None for row in cases
+        "refusal" if parse_list(texts[row["key"]]).reason == REFUSAL else None for row in cases
     ]
-    listed = tally("  as answers to list questions", list(zip(reasons, truths, strict=True)))
-    assert listed.recall >= recall
+    list_tally = tally("  as answers to list questions", list(zip(reasons, truths, strict=True)))
+    assert list_tally.recall >= recall
 
 
 # ---- names --------------------------------------------------------------------------------------------

@@ -41,9 +41,9 @@ def rewritten(text: str, names: tuple[str, ...], form: str) -> str | None:
 def test_years_are_no_part_of_names(form: str) -> None:
     pairs: list[tuple[Any, Any]] = []
     for text, names in top_five():
-        changed = rewritten(text, names, form)
-        if changed is not None:
-            read = parse_list(changed).items or ()
+        rewritten_text = rewritten(text, names, form)
+        if rewritten_text is not None:
+            read = parse_list(rewritten_text).items or ()
             for place, name in enumerate(names):
                 pairs.append((read[place] if len(read) == len(names) else None, name))
     result = tally(f"years in names, {form}", pairs)
@@ -94,8 +94,8 @@ def test_what_and_joins_is_one_name_in_either_order() -> None:
     for name in all_names():
         parts = name.split(" and ")
         if len(parts) == 2 and all(part.count(" ") < 2 and "," not in part for part in parts):
-            turned = f"{parts[1]} and {parts[0]}"
-            merges = canonicalise({name: 2, turned: 1}, aliases={}, overrides={})
+            turned_name = f"{parts[1]} and {parts[0]}"
+            merges = canonicalise({name: 2, turned_name: 1}, aliases={}, overrides={})
             same = len({merge.canonical for merge in merges.values()}) == 1
             pairs.append(("same" if same else None, "same"))
     result = tally("'A and B', turned round", pairs)
@@ -234,7 +234,7 @@ def test_numbers_that_are_no_option(change: str) -> None:
         if number is None:
             continue
         closing = change.format(number.group(1))
-        numbers = {each for option in case.options for each in NUMBER.findall(option)}
+        numbers = {number for option in case.options for number in NUMBER.findall(option)}
         if NUMBER.findall(closing)[0] in numbers and "not" not in closing:
             continue
         bare = case._replace(body="We compute the value.")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from fieldwork.parsing.lists import NO_LIST, REFUSED, ParsedList, parse_list
+from fieldwork.parsing.lists import ParsedList, parse_list
+from fieldwork.parsing.reasons import NO_LIST, REFUSAL
 
 
 @pytest.mark.parametrize(
@@ -52,9 +53,9 @@ from fieldwork.parsing.lists import NO_LIST, REFUSED, ParsedList, parse_list
         "यह आपके बजट, आपकी पसंद, और यात्रा के समय पर निर्भर करता है, कृपया और बताइए।",
     ],
 )
-@pytest.mark.parametrize("expected", [3, 5, None])
-def test_prose_is_no_list(text: str, expected: int | None) -> None:
-    assert parse_list(text, expected=expected) == ParsedList(None, NO_LIST)
+@pytest.mark.parametrize("expected_length", [3, 5, None])
+def test_prose_is_no_list(text: str, expected_length: int | None) -> None:
+    assert parse_list(text, expected_length=expected_length) == ParsedList(None, NO_LIST)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_prose_is_no_list(text: str, expected: int | None) -> None:
     ],
 )  # fmt: skip
 def test_lists_are_read(text: str, items: tuple[str, ...]) -> None:
-    assert parse_list(text, expected=3).items == items
+    assert parse_list(text, expected_length=3).items == items
 
 
 @pytest.mark.parametrize(
@@ -112,4 +113,4 @@ def test_lists_are_read(text: str, items: tuple[str, ...]) -> None:
     ],
 )
 def test_refusals_are_not_cut_into_items(text: str) -> None:
-    assert parse_list(text) == ParsedList(None, REFUSED)
+    assert parse_list(text) == ParsedList(None, REFUSAL)

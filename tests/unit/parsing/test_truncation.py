@@ -2,7 +2,8 @@
 
 import pytest
 
-from fieldwork.parsing.lists import EMPTY, NO_LIST, ParsedList, parse_list
+from fieldwork.parsing.lists import ParsedList, parse_list
+from fieldwork.parsing.reasons import EMPTY, NO_LIST
 
 HEAD = "1. Alien\n2. Heat\n3. Up\n"
 FIRST = ("Alien", "Heat", "Up")
@@ -25,7 +26,7 @@ FIRST = ("Alien", "Heat", "Up")
     ],
 )
 def test_half_a_name_is_dropped(last: str) -> None:
-    assert parse_list(HEAD + last, truncated=True).items == FIRST
+    assert parse_list(HEAD + last, is_truncated=True).items == FIRST
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_half_a_name_is_dropped(last: str) -> None:
     ],
 )
 def test_a_name_that_something_closes_is_kept(last: str, name: str) -> None:
-    assert parse_list(HEAD + last, truncated=True).items == (*FIRST, name)
+    assert parse_list(HEAD + last, is_truncated=True).items == (*FIRST, name)
 
 
 @pytest.mark.parametrize("last", ["4. Virtual", "4. **Virtuosity**", "4. Virtuosity: a film ab"])
@@ -75,28 +76,28 @@ def test_nothing_is_dropped_from_a_reply_that_is_whole(last: str) -> None:
     ],
 )  # fmt: skip
 def test_other_forms_of_a_list(text: str, items: tuple[str, ...]) -> None:
-    assert parse_list(text, truncated=True).items == items
+    assert parse_list(text, is_truncated=True).items == items
 
 
 @pytest.mark.parametrize("text", ["1. Al", "- Al", "Here are five films:\n\n1. **Al", "Al"])
 def test_nothing_but_half_a_name_is_no_list(text: str) -> None:
-    assert parse_list(text, truncated=True) == ParsedList(None, NO_LIST)
+    assert parse_list(text, is_truncated=True) == ParsedList(None, NO_LIST)
 
 
 def test_a_reply_cut_within_its_reasoning_is_empty() -> None:
-    assert parse_list("<think>1. Alien\n2. He", truncated=True) == ParsedList(None, EMPTY)
+    assert parse_list("<think>1. Alien\n2. He", is_truncated=True) == ParsedList(None, EMPTY)
 
 
 def test_a_short_list_that_was_cut_off_is_no_refusal() -> None:
     text = "I'm sorry, I cannot rank films. Still, a few:\n1. Alien\n2. Heat\n3. U"
-    assert parse_list(text, truncated=True).items == ("Alien", "Heat")
+    assert parse_list(text, is_truncated=True).items == ("Alien", "Heat")
 
 
 def test_a_lone_first_entry_is_read_plain_or_bold() -> None:
     assert parse_list("1. Alien").items == ("Alien",)
     assert parse_list("1. **Alien**").items == ("Alien",)
     assert parse_list("1. Alien: a crew meets a stranger").items == ("Alien",)
-    assert parse_list("My film:\n\n1. Alien", expected=1).items == ("Alien",)
+    assert parse_list("My film:\n\n1. Alien", expected_length=1).items == ("Alien",)
     # a second entry, a year or a sentence with a number is no first entry
     assert parse_list("2. Alien").items is None
     assert parse_list("1. is the first number, and so it goes on.").items is None
@@ -125,4 +126,4 @@ def test_a_lone_first_entry_is_read_plain_or_bold() -> None:
     ],
 )
 def test_half_names_in_other_forms(text: str, items: tuple[str, ...]) -> None:
-    assert parse_list(text, truncated=True).items == items
+    assert parse_list(text, is_truncated=True).items == items

@@ -3,26 +3,21 @@
 In: <results>/metrics/calibration.parquet. Out: <results>/figures/calibration as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import calibration as calibration_figure
 from fieldwork.figures import style
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.field import Calibration
 
 
 def main(calibration: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
-    options = calibration_figure.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
-        note=drawing["note"],
-    )
-    figure = calibration_figure.draw(tables.read_frame(calibration, Calibration), options=options)
-    style.save(figure, [Path(path) for path in outputs])
+    style.use_style(style_sheet)
+    settings = FigureSettings.of_study(drawing)
+    figure = calibration_figure.draw(tables.read_frame(calibration, Calibration), settings)
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ In: <results>/metrics/groups.parquet and group_differences.parquet, the question
 Out: <results>/figures/field_groups as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
@@ -22,20 +21,17 @@ def main(
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
-    options = field_groups.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
+    style.use_style(style_sheet)
+    settings = field_groups.GroupsFigureSettings.of_study(
+        drawing,
         questions=labels.by_key(tables.read_tasks(questions, tasks)),
-        note=drawing["note"],
     )
     figure = field_groups.draw(
         tables.read_frame(groups, GroupEstimate),
         tables.read_frame(group_differences, GroupDifference),
-        options=options,
+        settings,
     )
-    style.save(figure, [Path(path) for path in outputs])
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ In: <results>/metrics/item_agreement.parquet and rank_agreement.parquet, the que
 Out: <results>/figures/field_ranks as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
@@ -22,20 +21,17 @@ def main(
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
-    options = field_ranks.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
+    style.use_style(style_sheet)
+    settings = field_ranks.RanksFigureSettings.of_study(
+        drawing,
         questions=labels.by_key(tables.read_tasks(questions, tasks)),
-        note=drawing["note"],
     )
     figure = field_ranks.draw(
         tables.read_frame(item_agreement, ItemAgreement),
         tables.read_frame(rank_agreement, RankAgreement),
-        options=options,
+        settings,
     )
-    style.save(figure, [Path(path) for path in outputs])
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ In: <results>/metrics/arms.parquet and arm_tests.parquet.
 Out: <results>/figures/{arms} as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any, Literal
 
 from fieldwork import stage, tables
@@ -22,18 +21,12 @@ def main(
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
-    options = arms_figure.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
-        note=drawing["note"],
-        x=x,
-    )
+    style.use_style(style_sheet)
+    settings = arms_figure.ArmsFigureSettings.of_study(drawing, x=x)
     figure = arms_figure.draw(
-        tables.read_frame(arms, ArmMeasure), tables.read_frame(arm_tests, ArmTest), options=options
+        tables.read_frame(arms, ArmMeasure), tables.read_frame(arm_tests, ArmTest), settings
     )
-    style.save(figure, [Path(path) for path in outputs])
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

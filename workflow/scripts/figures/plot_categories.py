@@ -3,12 +3,12 @@
 In: <results>/metrics/subjects and categories. Out: <results>/figures/categories as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import categories as categories_figure
 from fieldwork.figures import style
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
 
@@ -21,18 +21,12 @@ def main(
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
-    options = categories_figure.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
-        note=drawing["note"],
-        task=task,
-    )
+    style.use_style(style_sheet)
+    settings = FigureSettings.of_study(drawing, task=task)
     dots = tables.read_frame(subjects, SubjectVariance)
     means = tables.read_frame(categories, CategoryVariance)
-    figure = categories_figure.draw(dots, means, options=options)
-    style.save(figure, [Path(path) for path in outputs])
+    figure = categories_figure.draw(dots, means, settings)
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

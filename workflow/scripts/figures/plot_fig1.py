@@ -4,7 +4,6 @@ In: <results>/metrics/heterogeneity.parquet, the questions.
 Out: <results>/figures/fig1 as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
@@ -23,18 +22,16 @@ def main(
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
+    style.use_style(style_sheet)
     table = tables.read_frame(heterogeneity, Heterogeneity)
-    options = fig1.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
+    settings = fig1.Fig1Settings.of_study(
+        drawing,
+        task=task,
         questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-        note=drawing["note"],
         baseline=baseline,
     )
-    figure = fig1.draw(table[table["task"] == task], options=options)
-    style.save(figure, [Path(path) for path in outputs])
+    figure = fig1.draw(table, settings)
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,10 @@ In: <results>/metrics/distributions.parquet, the questions.
 Out: <results>/figures/fig2 as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.figures import fig2, fig2_plan, labels, style
+from fieldwork.figures import fig2, labels, style
 from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.tasks import Item
 
@@ -22,17 +21,15 @@ def main(
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
+    style.use_style(style_sheet)
     table = tables.read_frame(distributions, AnswerShare)
-    options = fig2_plan.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
+    settings = fig2.Fig2Settings.of_study(
+        drawing,
+        task=task,
         questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-        note=drawing["note"],
     )
-    figure = fig2.draw(table[table["task"] == task], options=options)
-    style.save(figure, [Path(path) for path in outputs])
+    figure = fig2.draw(table, settings)
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

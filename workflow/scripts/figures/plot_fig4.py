@@ -4,7 +4,6 @@ In: <results>/metrics/shifts.parquet, the questions.
 Out: <results>/figures/fig4 as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
@@ -24,22 +23,21 @@ def main(
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
+    style.use_style(style_sheet)
     table = tables.read_frame(shifts, Shift)
-    shown_conditions = {baseline, *groups["users"], *groups["controls"]}
-    options = fig4.Options(
+    conditions_compared = {baseline, *groups["users"], *groups["controls"]}
+    settings = fig4.Fig4Settings.of_study(
+        drawing,
         conditions=[
-            condition for condition in drawing["conditions"] if condition in shown_conditions
+            condition for condition in drawing["conditions"] if condition in conditions_compared
         ],
+        task=task,
         users=groups["users"],
         baseline=baseline,
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
         questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-        note=drawing["note"],
     )
-    figure = fig4.draw(table[table["task"] == task], options=options)
-    style.save(figure, [Path(path) for path in outputs])
+    figure = fig4.draw(table, settings)
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ In: <results>/metrics/rarefaction.parquet, the questions.
 Out: <results>/figures/fig5 as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
@@ -22,17 +21,15 @@ def main(
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
+    style.use_style(style_sheet)
     table = tables.read_frame(rarefaction, Rarefaction)
-    options = fig5.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
+    settings = fig5.Fig5Settings.of_study(
+        drawing,
+        task=task,
         questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-        note=drawing["note"],
     )
-    figure = fig5.draw(table[table["task"] == task], options=options)
-    style.save(figure, [Path(path) for path in outputs])
+    figure = fig5.draw(table, settings)
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 In: <results>/power/power.parquet. Out: <results>/figures/power as PDF, SVG and PNG.
 """
 
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
@@ -21,16 +20,12 @@ def main(
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
-    style.use_style(Path(style_sheet))
-    options = power_figure.Options(
-        conditions=list(drawing["conditions"]),
-        model_labels=drawing["models"],
-        condition_labels=drawing["conditions"],
-        target=target,
-        tasks=tasks,
+    style.use_style(style_sheet)
+    settings = power_figure.PowerFigureSettings.of_study(
+        drawing, note=None, target=target, tasks=tasks
     )
-    figure = power_figure.draw(tables.read_frame(power, PowerRow), options=options)
-    style.save(figure, [Path(path) for path in outputs])
+    figure = power_figure.draw(tables.read_frame(power, PowerRow), settings)
+    style.save(figure, outputs)
 
 
 if __name__ == "__main__":

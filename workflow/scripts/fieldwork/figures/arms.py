@@ -1,36 +1,41 @@
 """The figure of arms: the study's conditions side by side, by what their puppets bring.
 
-Owns the drawing of `estimates.ArmMeasure` rows with the trends of `estimates.ArmTest`. A column of three
-panels a task: distance from the baseline, the share of variance that comes from who asks, and entropy or
-score. What is NULL in the table is a mark, never a zero, and its reason stands at the head.
+Owns the drawing of `records.ArmMeasure` rows with the trends of `records.ArmTest`. Each task has a column
+of three panels: distance from the baseline, the share of variance that comes from who asks, and entropy
+or score. A NULL in the table is a mark, never a zero, and its reason stands at the head.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import log2
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from fieldwork.figures.style import (
-    TEXT_POINTS,
-    FigureOptions,
-    Look,
-    add_head,
+from fieldwork.figures.selection import (
+    absence_reason,
     conditions_in,
-    handle,
-    looks,
-    marker_style,
+    float_or_none,
     models_in,
-    new_figure,
-    no_data,
-    number,
     range_of,
     rows_of,
-    why_empty,
+)
+from fieldwork.figures.settings import FigureSettings
+from fieldwork.figures.style import (
+    GREY,
+    TEXT_POINTS,
+    ConditionStyle,
+    add_head,
+    condition_styles,
+    draw_interval,
+    empty_figure,
+    legend_entry,
+    marker_arguments,
+    new_figure,
 )
 
 ROWS: tuple[tuple[str, ...], ...] = (
@@ -38,121 +43,123 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("share_who",),
     ("entropy_bits", "em_strict"),
 )
-TESTED = {
+TEST_MEASURES = {
     "excess_js_bits": "from_baseline",
     "share_who": "share_who",
     "entropy_bits": "var_answers",
     "em_strict": "em_strict",
 }
-"""The tested measure that a panel tells the trend of."""
+"""The measure of `arm_tests` whose trend a panel prints."""
 
-_GREY = "#555555"
 _PANEL = 1.45
 _LINE = 0.09
 """Height of a line of text, as a share of a panel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(FigureOptions):
+class ArmsFigureSettings(FigureSettings):
     """What a study decides about the figure of arms."""
 
     x: Literal["condition", "conversations"] = "condition"
-    """Names side by side, or the number of conversations asked for."""
+    """The x axis: names side by side, or the number of conversations that the config asks for."""
 
 
-class _Column(NamedTuple):
+class _TaskColumn(NamedTuple):
     task: str
     kind: str
 
 
-class _Plan(NamedTuple):
-    columns: list[_Column]
+class _ArmsLayout(NamedTuple):
+    columns: list[_TaskColumn]
     places: dict[str, float]
     ticks: dict[str, str]
-    models: dict[str, Look]
+    models: dict[str, ConditionStyle]
     step: float
 
 
-def draw(table: pd.DataFrame, tests: pd.DataFrame, *, options: Options) -> Figure:
-    """Draw estimates, intervals where there are any, and what the puppets really brought.
+def draw(measures: pd.DataFrame, tests: pd.DataFrame, settings: ArmsFigureSettings) -> Figure:
+    """Draw estimates with their intervals, and the conversations and tokens that the contexts hold.
 
     Args:
-        table: `estimates.ArmMeasure` rows; an empty one gives a figure that says so.
-        tests: `estimates.ArmTest` rows; trends are printed.
+        measures: `records.ArmMeasure` rows; an empty table gives a figure that says so.
+        tests: `records.ArmTest` rows; trends are printed.
     """
-    why = why_empty(table, options)
-    if why:
-        return no_data(why, note=options.note)
-    shown = conditions_in(table, options)
-    rows = rows_of(table[table["condition"].isin(shown)].sort_values("position", kind="stable"))
-    plan = _plan(rows, table, options)
-    numeric = options.x == "conversations"
-    names = 0.75 if numeric else 1.7
-    figure = new_figure(height=len(ROWS) * _PANEL + names)
-    grid = figure.subplots(len(ROWS), len(plan.columns), squeeze=False, sharex="col")
-    for c, column in enumerate(plan.columns):
-        of = [r for r in rows if (r.task, r.kind) == column]
-        for panel, measures in zip(grid[:, c], ROWS, strict=True):
-            here = [r for r in of if r.measure in measures]
-            _draw_panel(panel, here, plan, numeric=numeric)
-            _tell_trend(panel, here, tests, plan)
-        grid[0, c].set_title(_title(of, column))
-        _name_arms(grid[-1, c], plan, numeric=numeric)
-    if numeric:
+    reason = absence_reason(measures, settings)
+    if reason:
+        return empty_figure(reason, settings)
+    conditions = conditions_in(measures, settings)
+    rows = rows_of(
+        measures[measures["condition"].isin(conditions)].sort_values("position", kind="stable")
+    )
+    layout = _lay_out(rows, models_in(measures, settings), settings)
+    is_numeric = settings.x == "conversations"
+    label_inches = 0.75 if is_numeric else 1.7
+    figure = new_figure(height=len(ROWS) * _PANEL + label_inches)
+    grid = figure.subplots(len(ROWS), len(layout.columns), squeeze=False, sharex="col")
+    for c, column in enumerate(layout.columns):
+        column_rows = [r for r in rows if (r.task, r.kind) == column]
+        for panel, panel_measures in zip(grid[:, c], ROWS, strict=True):
+            panel_rows = [r for r in column_rows if r.measure in panel_measures]
+            _draw_panel(panel, panel_rows, layout, is_numeric=is_numeric)
+            _print_trend(panel, panel_rows, tests, layout)
+        grid[0, c].set_title(_title(column_rows, column))
+        _name_arms(grid[-1, c], layout, is_numeric=is_numeric)
+    if is_numeric:
         grid[-1, 0].annotate(
             "asked for\nheld\ntokens", (0, 0), (-6, -4), xycoords="axes fraction",
-            textcoords="offset points", ha="right", va="top", fontsize=TEXT_POINTS, color=_GREY,
+            textcoords="offset points", ha="right", va="top", fontsize=TEXT_POINTS, color=GREY,
         )  # fmt: skip
-    handles = [handle(look, look.label) for look in plan.models.values()]
-    add_head(figure, handles=handles, notes=_notes(rows, options))
+    handles = [legend_entry(style, style.label) for style in layout.models.values()]
+    add_head(figure, handles=handles, notes=_notes(rows, settings))
     return figure
 
 
-def _plan(rows: Sequence[Any], table: pd.DataFrame, options: Options) -> _Plan:
-    models = models_in(table, options)
+def _lay_out(
+    rows: Sequence[Any], models: Sequence[str], settings: ArmsFigureSettings
+) -> _ArmsLayout:
     arms = {row.condition: row for row in rows}
-    numeric = options.x == "conversations"
+    is_numeric = settings.x == "conversations"
     places = {
-        name: log2(1 + row.asked) if numeric else float(place)
+        name: log2(1 + row.asked) if is_numeric else float(place)
         for place, (name, row) in enumerate(arms.items())
     }
-    labels = {name: options.condition_labels.get(name, name.replace("_", " ")) for name in arms}
-    columns = {_Column(row.task, row.kind) for row in rows}
-    return _Plan(
+    labels = {name: settings.condition_labels.get(name, name.replace("_", " ")) for name in arms}
+    columns = {_TaskColumn(row.task, row.kind) for row in rows}
+    return _ArmsLayout(
         columns=sorted(columns, key=lambda c: (c.kind != "list", c)),
         places=places,
-        ticks={n: _tick(labels[n], r, rows, numeric=numeric) for n, r in arms.items()},
-        models=looks(models, labels=options.model_labels),
+        ticks={n: _tick(labels[n], r, rows, is_numeric=is_numeric) for n, r in arms.items()},
+        models=condition_styles(models, labels=settings.model_labels),
         step=0.16 if len(models) > 1 else 0.0,
     )
 
 
-def _tick(label: str, arm: Any, rows: Sequence[Any], *, numeric: bool) -> str:
-    """What stands under an arm: what was asked for, and what its contexts hold, over all tasks."""
-    of = [row for row in rows if row.condition == arm.condition]
-    held = _span([number(row.conversations) for row in of], rounded=1)
-    tokens = _span([number(row.tokens) for row in of], rounded=0)
-    if numeric:
-        return f"{int(arm.asked)}\n{held or '–'}\n{tokens or '–'}"
+def _tick(label: str, arm: Any, rows: Sequence[Any], *, is_numeric: bool) -> str:
+    """The label of an arm: its name or its number of conversations, and what its contexts hold."""
+    arm_rows = [row for row in rows if row.condition == arm.condition]
+    conversations = _span([float_or_none(row.conversations) for row in arm_rows], decimals=1)
+    tokens = _span([float_or_none(row.tokens) for row in arm_rows], decimals=0)
+    if is_numeric:
+        return f"{int(arm.asked)}\n{conversations or '–'}\n{tokens or '–'}"
     if tokens is None:
         return label
-    return f"{label}\n({held} conv., {tokens} tok.)"
+    return f"{label}\n({conversations} conv., {tokens} tok.)"
 
 
-def _span(values: Sequence[float | None], *, rounded: int) -> str | None:
-    """Smallest and largest of what is known, short: 96, 2.7k, 99k."""
-    known = sorted(value for value in values if value is not None)
-    ends = [_short(value, rounded) for value in known[:1] + known[-1:]]
+def _span(values: Sequence[float | None], *, decimals: int) -> str | None:
+    """Smallest and largest value, shortened: 96, 2.7k, 99k."""
+    numbers = sorted(value for value in values if value is not None)
+    ends = [_short(value, decimals) for value in numbers[:1] + numbers[-1:]]
     return "–".join(dict.fromkeys(ends)) or None
 
 
-def _short(value: float, rounded: int) -> str:
+def _short(value: float, decimals: int) -> str:
     if value >= 1000:
         return f"{value / 1000:.0f}k" if value >= 9950 else f"{value / 1000:.1f}k"
-    return f"{value:.{rounded}f}".removesuffix(".0")
+    return f"{value:.{decimals}f}".removesuffix(".0")
 
 
-def _title(rows: Sequence[Any], column: _Column) -> str:
+def _title(rows: Sequence[Any], column: _TaskColumn) -> str:
     puppets = range_of(int(row.n_puppets) for row in rows if row.n_puppets)
     prompts = range_of(int(row.n_items) for row in rows if row.measure == "share_who")
     kind = "lists" if column.kind == "list" else "letters"
@@ -161,43 +168,49 @@ def _title(rows: Sequence[Any], column: _Column) -> str:
     )
 
 
-def _draw_panel(panel: Any, rows: Sequence[Any], plan: _Plan, *, numeric: bool) -> None:
+def _draw_panel(panel: Any, rows: Sequence[Any], layout: _ArmsLayout, *, is_numeric: bool) -> None:
     if not rows:
         panel.set_axis_off()
         return
     measure = rows[0].measure
     # with several models their counts stand in lines below the trends
-    told = len(plan.models) if numeric else 0
+    n_trend_lines = len(layout.models) if is_numeric else 0
     if measure in ("excess_js_bits", "share_who"):
         panel.axhline(0, color="#BBBBBB", linewidth=0.6, zorder=0.5)
-    for j, (model, look) in enumerate(plan.models.items()):
-        shift = (j - (len(plan.models) - 1) / 2) * plan.step
-        known = [r for r in rows if r.model == model and number(r.estimate) is not None]
-        xs = [plan.places[r.condition] + shift for r in known]
-        style = {"linestyle": "-" if numeric else "none", "linewidth": 0.6, "color": look.colour}
+    for j, (model, style) in enumerate(layout.models.items()):
+        shift = (j - (len(layout.models) - 1) / 2) * layout.step
+        estimated_rows = [
+            r for r in rows if r.model == model and float_or_none(r.estimate) is not None
+        ]
+        xs = [layout.places[r.condition] + shift for r in estimated_rows]
+        line = {
+            "linestyle": "-" if is_numeric else "none",
+            "linewidth": 0.6,
+            "color": style.colour,
+        }
         panel.plot(
-            xs, [r.estimate for r in known], label=look.label, **style, **marker_style(look, size=4)
+            xs,
+            [r.estimate for r in estimated_rows],
+            label=style.label,
+            **line,
+            **marker_arguments(style, size=4),
         )
-        for x, row in zip(xs, known, strict=True):
-            _interval(panel, x, row, look.colour)
-            if number(row.n_different) is not None:
-                _count(panel, (x, plan.places[row.condition]), row, plan, line=told + j)
-    for name in {r.condition for r in rows if number(r.estimate) is None}:
+        for x, row in zip(xs, estimated_rows, strict=True):
+            draw_interval(panel, x, row, style.colour)
+            if float_or_none(row.n_different) is not None:
+                _count(
+                    panel, (x, layout.places[row.condition]), row, layout, line=n_trend_lines + j
+                )
+    for name in dict.fromkeys(r.condition for r in rows if float_or_none(r.estimate) is None):
         panel.text(
-            plan.places[name], 0.02, "n/a", ha="center", va="bottom", color=_GREY,
+            layout.places[name], 0.02, "n/a", ha="center", va="bottom", color=GREY,
             fontsize=TEXT_POINTS, transform=panel.get_xaxis_transform(),
         )  # fmt: skip
     panel.set_ylabel(_label(measure))
     panel.yaxis.set_major_locator(MaxNLocator(nbins=4))
-    lines = told + (len(plan.models) if measure == "excess_js_bits" else 0)
+    lines = n_trend_lines + (len(layout.models) if measure == "excess_js_bits" else 0)
     _make_room(panel, 0.05 + _LINE * lines)
     panel.margins(x=0.06)
-
-
-def _interval(panel: Any, x: float, row: Any, colour: str) -> None:
-    low, high = number(row.ci_low), number(row.ci_high)
-    if low is not None and high is not None:
-        panel.vlines(x, low, high, color=colour, linewidth=0.8, zorder=1.5)
 
 
 def _make_room(panel: Any, share: float) -> None:
@@ -207,18 +220,20 @@ def _make_room(panel: Any, share: float) -> None:
     panel.set_ylim(high - span, high + span * share / (1 - share))
 
 
-def _count(panel: Any, place: tuple[float, float], row: Any, plan: _Plan, *, line: int) -> None:
-    """How many of the prompts differ from the baseline: above the point, or in the model's line."""
-    told = f"{int(row.n_different)}/{int(row.n_items)}"
-    if len(plan.models) == 1:
+def _count(
+    panel: Any, place: tuple[float, float], row: Any, layout: _ArmsLayout, *, line: int
+) -> None:
+    """How many prompts differ from the baseline, above the point or in the line of the model."""
+    text = f"{int(row.n_different)}/{int(row.n_items)}"
+    if len(layout.models) == 1:
         panel.annotate(
-            told, (place[0], row.estimate), (0, 5), textcoords="offset points", ha="center",
-            fontsize=TEXT_POINTS, color=_GREY,
+            text, (place[0], row.estimate), (0, 5), textcoords="offset points", ha="center",
+            fontsize=TEXT_POINTS, color=GREY,
         )  # fmt: skip
         return
     panel.text(
-        place[1], 0.98 - _LINE * line, told, ha="center", va="top", fontsize=TEXT_POINTS,
-        color=plan.models[row.model].colour, transform=panel.get_xaxis_transform(),
+        place[1], 0.98 - _LINE * line, text, ha="center", va="top", fontsize=TEXT_POINTS,
+        color=layout.models[row.model].colour, transform=panel.get_xaxis_transform(),
     )  # fmt: skip
 
 
@@ -234,53 +249,55 @@ def _label(measure: str) -> str:
             return "Score\n(exact match)"
 
 
-def _tell_trend(panel: Any, rows: Sequence[Any], tests: pd.DataFrame, plan: _Plan) -> None:
+def _print_trend(panel: Any, rows: Sequence[Any], tests: pd.DataFrame, layout: _ArmsLayout) -> None:
     """The p-value of each model's trend, in the corner of the panel."""
     if not rows:
         return
-    of = tests[(tests["test"] == "trend") & (tests["task"] == rows[0].task)]
-    of = of[(of["kind"] == rows[0].kind) & (of["measure"] == TESTED[rows[0].measure])]
-    told = []
-    for row in rows_of(of):
-        p = number(row.p_value)
-        whose = f"{plan.models[row.model].label}: " if len(plan.models) > 1 else ""
-        told.append(f"{whose}trend of {row.measure}: " + ("n/a" if p is None else f"p = {p:.2g}"))
-    if told:
+    trends = tests[(tests["test"] == "trend") & (tests["task"] == rows[0].task)]
+    trends = trends[
+        (trends["kind"] == rows[0].kind) & (trends["measure"] == TEST_MEASURES[rows[0].measure])
+    ]
+    lines = []
+    for row in rows_of(trends):
+        p = float_or_none(row.p_value)
+        model = f"{layout.models[row.model].label}: " if len(layout.models) > 1 else ""
+        lines.append(f"{model}trend of {row.measure}: " + ("n/a" if p is None else f"p = {p:.2g}"))
+    if lines:
         panel.text(
-            0.99, 0.98, "\n".join(told), ha="right", va="top", fontsize=TEXT_POINTS, color=_GREY,
+            0.99, 0.98, "\n".join(lines), ha="right", va="top", fontsize=TEXT_POINTS, color=GREY,
             transform=panel.transAxes,
         )  # fmt: skip
 
 
-def _name_arms(panel: Any, plan: _Plan, *, numeric: bool) -> None:
-    places, ticks = list(plan.places.values()), list(plan.ticks.values())
-    if numeric:
+def _name_arms(panel: Any, layout: _ArmsLayout, *, is_numeric: bool) -> None:
+    places, ticks = list(layout.places.values()), list(layout.ticks.values())
+    if is_numeric:
         # two conditions that ask for equal numbers share a place
-        merged = {
+        longest_ticks = {
             place: max((tick for _, tick in group), key=len)
-            for place, group in groupby(sorted(zip(places, ticks, strict=True)), key=_place)
+            for place, group in groupby(sorted(zip(places, ticks, strict=True)), key=itemgetter(0))
         }
-        panel.set_xticks(list(merged), list(merged.values()))
-        panel.set_xlabel("conversations a puppet brings", color=_GREY)
+        panel.set_xticks(list(longest_ticks), list(longest_ticks.values()))
+        panel.set_xlabel("conversations per puppet", color=GREY)
         return
     panel.set_xticks(places, ticks, rotation=50, ha="right", rotation_mode="anchor")
 
 
-def _place(tick: tuple[float, str]) -> float:
-    return tick[0]
-
-
-def _notes(rows: Sequence[Any], options: Options) -> list[str | None]:
-    """The study's note, what the numbers over points mean, and why something is not there."""
-    why = dict.fromkeys(
+def _notes(rows: Sequence[Any], settings: ArmsFigureSettings) -> list[str | None]:
+    """The study's note, what the numbers over points mean, and why estimates are missing."""
+    reasons = dict.fromkeys(
         f"{row.measure}, {row.condition}: {row.reason}"
         for row in rows
-        if number(row.estimate) is None
+        if float_or_none(row.estimate) is None
     )
-    told = list(why)[:4]
-    more = f"; {len(why) - len(told)} more in the table" if len(why) > len(told) else ""
+    first_reasons = list(reasons)[:4]
+    remainder = (
+        f"; {len(reasons) - len(first_reasons)} more in the table"
+        if len(reasons) > len(first_reasons)
+        else ""
+    )
     return [
-        options.note,
+        settings.note,
         "Fractions: prompts that differ from the baseline (Holm, 5 %). Bars: 95 % intervals.",
-        f"n/a: {'; '.join(told)}{more}" if told else None,
+        f"n/a: {'; '.join(first_reasons)}{remainder}" if first_reasons else None,
     ]

@@ -1,8 +1,8 @@
 """How varied the answers of groups of participants are, prompt by prompt.
 
-Owns the drawing of `groups` and `group_differences`: a panel a model and variable, a row a prompt with
-the mean over prompts on top, a dot a group with its interval. A row in which groups are shown to differ
-has its name in bold; a group that is shown to differ from the others has a filled dot.
+Owns the drawing of `groups` and `group_differences`: a panel per model and variable, a row per prompt
+with the mean over prompts on top, a dot per group with its interval. The name of a row is bold where its
+groups differ by a test; the dot of a group is filled where it differs from the others by a test.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,17 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fieldwork.figures.labels import item_names
-from fieldwork.figures.style import (
-    PAGE_HEIGHT,
-    FigureOptions,
-    ItemKey,
-    add_head,
-    models_in,
-    new_figure,
-    no_data,
-    number,
-    rows_of,
-)
+from fieldwork.figures.selection import float_or_none, models_in, rows_of
+from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.style import GREY, PAGE_HEIGHT, add_head, empty_figure, new_figure
 
 LEVEL = 0.05
 METRIC = "entropy_bits"
@@ -35,88 +27,104 @@ _ROW_INCHES = 0.09
 _PANEL_INCHES = 0.5
 _LEGEND_COLUMNS = 5
 _ROOM = PAGE_HEIGHT - 0.6
-_GREY = "#555555"
 _NAME_LETTERS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(FigureOptions):
-    """What a study decides about this figure."""
+class GroupsFigureSettings(FigureSettings):
+    """What a study decides about the figure of groups."""
 
     max_items: int = 12
-    """A panel with more prompts than this cannot be read; the first are drawn."""
+    """Most prompts in a panel; the first are drawn."""
 
 
-class _Panel(NamedTuple):
-    """What one panel shows."""
+class _GroupPanel(NamedTuple):
+    """A model's answers to the prompts of a task, by the groups of a variable."""
 
     model: str
     task: str
     variable: str
 
 
-class _Content(NamedTuple):
-    """The rows of a panel: prompts (None: the mean), groups, estimates, what is shown to differ."""
+class _GroupPanelRows(NamedTuple):
+    """The rows of a panel: prompts (None: the mean), groups, estimates, significant differences."""
 
     items: list[str | None]
     groups: list[str]
     estimates: Mapping[tuple[str | None, str], Any]
-    shown: frozenset[tuple[str | None, str | None]]
+    different: frozenset[tuple[str | None, str | None]]
 
 
-def draw(groups: pd.DataFrame, differences: pd.DataFrame, *, options: Options) -> Figure:
+def draw(groups: pd.DataFrame, differences: pd.DataFrame, settings: GroupsFigureSettings) -> Figure:
     """Draw the entropy of lists, or of letters where no task asks for lists.
 
     A table without an estimate gives a figure that says why.
     """
-    own = groups[(groups["metric"] == METRIC) & groups["answer"].isna()]
-    told = own[own["estimate"].notna()]
-    if told.empty:
-        return no_data(_why_none(own), note=options.note)
-    lists = own[own["kind"] == "list"]
-    chosen = own if lists["estimate"].notna().sum() == 0 else lists
-    panels = _contents(chosen, differences, options)
-    remarks = [] if len(chosen) == len(own) else ["Questions with letters are in the tables alone."]
+    entropies = groups[(groups["metric"] == METRIC) & groups["answer"].isna()]
+    if not entropies["estimate"].notna().any():
+        return empty_figure(_why_none(entropies), settings)
+    lists = entropies[entropies["kind"] == "list"]
+    rows = lists if lists["estimate"].notna().any() else entropies
+    panels = _rows_by_panel(rows, differences, settings)
+    remarks = (
+        [] if len(rows) == len(entropies) else ["Multiple-choice questions are in the tables only."]
+    )
     # two panels stand side by side where one column of them all is longer than a page
     n_columns = 1 if sum(_height(c, 1) for c in panels.values()) <= _ROOM else 2
-    shown = list(panels.items())
-    while sum(heights := _heights([c for _, c in shown], n_columns)) > _ROOM and len(heights) > 1:
-        shown = shown[:-1]
-    if len(shown) < len(panels):
-        remarks.append(f"The first {len(shown)} of {len(panels)} panels; the tables hold them all.")
+    page = list(panels.items())
+    while sum(heights := _heights([c for _, c in page], n_columns)) > _ROOM and len(heights) > 1:
+        page = page[:-1]
+    if len(page) < len(panels):
+        remarks.append(
+            f"Only the first {len(page)} of {len(panels)} panels are drawn; the tables have all of them."
+        )
     figure = new_figure(height=sum(heights))
-    grid = figure.subplots(
-        len(heights), n_columns, squeeze=False, gridspec_kw={"height_ratios": heights}
-    )  # fmt: skip
-    axes = list(grid.flat)
-    for one in axes[len(shown) :]:
-        one.axis("off")
-    for place, (one, (panel, content)) in enumerate(zip(axes, shown, strict=False)):
-        _draw_panel(one, panel, content, options, n_columns=n_columns)
-        before = shown[place - 1][1].items if place % n_columns else None
-        # bold names are the panel's own
-        if before == content.items and not any((item, None) in content.shown for item in before):
-            one.set_yticks([])
-    figure.supxlabel("Entropy of the answers in bits, all groups at one number of answers")
-    add_head(figure, handles=_handles(), notes=[options.note, *remarks])
+    _draw_panels(figure, page, heights, n_columns, settings)
+    figure.supxlabel("Entropy of the answers in bits, at an equal number of answers for all groups")
+    add_head(figure, handles=_handles(), notes=[settings.note, *remarks])
     return figure
 
 
-def _why_none(own: pd.DataFrame) -> str:
-    reasons = [str(reason) for reason in own["reason"] if isinstance(reason, str)]
+def _draw_panels(
+    figure: Figure,
+    page: Sequence[tuple[_GroupPanel, _GroupPanelRows]],
+    heights: Sequence[float],
+    n_columns: int,
+    settings: GroupsFigureSettings,
+) -> None:
+    grid = figure.subplots(
+        len(heights), n_columns, squeeze=False, gridspec_kw={"height_ratios": heights}
+    )
+    for axes in grid.flat[len(page) :]:
+        axes.axis("off")
+    for place, (axes, (panel, panel_rows)) in enumerate(zip(grid.flat, page, strict=False)):
+        _draw_panel(axes, panel, panel_rows, settings, n_columns=n_columns)
+        left_items = page[place - 1][1].items if place % n_columns else None
+        # bold names are the panel's own
+        if left_items == panel_rows.items and not any(
+            (item, None) in panel_rows.different for item in left_items
+        ):
+            axes.set_yticks([])
+
+
+def _why_none(entropies: pd.DataFrame) -> str:
+    reasons = [str(reason) for reason in entropies["reason"] if isinstance(reason, str)]
     return reasons[0] if reasons else "no participant has a group"
 
 
-def _height(content: _Content, n_columns: int) -> float:
-    legend = 0.14 * _legend_rows(content, n_columns)
-    return _PANEL_INCHES + legend + _ROW_INCHES * _slots(content)
+def _height(panel_rows: _GroupPanelRows, n_columns: int) -> float:
+    legend = 0.14 * _legend_rows(panel_rows, n_columns)
+    return _PANEL_INCHES + legend + _ROW_INCHES * _slots(panel_rows)
 
 
-def _heights(contents: Sequence[_Content], n_columns: int) -> list[float]:
-    """Of each row of panels, inches."""
+def _heights(panel_rows_list: Sequence[_GroupPanelRows], n_columns: int) -> list[float]:
+    """Inches of each row of panels."""
     return [
-        max(_height(content, n_columns) for content in contents[first : first + n_columns])
-        for first in range(0, len(contents), n_columns)
+        max(
+            _height(panel_rows, n_columns)
+            for panel_rows in panel_rows_list[first : first + n_columns]
+        )
+        for first in range(0, len(panel_rows_list), n_columns)
     ]
 
 
@@ -124,56 +132,56 @@ def _legend_columns(n_columns: int) -> int:
     return _LEGEND_COLUMNS // n_columns
 
 
-def _legend_rows(content: _Content, n_columns: int) -> int:
-    return -(-len(content.groups) // _legend_columns(n_columns))
+def _legend_rows(panel_rows: _GroupPanelRows, n_columns: int) -> int:
+    return -(-len(panel_rows.groups) // _legend_columns(n_columns))
 
 
-def _slots(content: _Content) -> int:
-    return len(content.items) * (len(content.groups) + 1)
+def _slots(panel_rows: _GroupPanelRows) -> int:
+    return len(panel_rows.items) * (len(panel_rows.groups) + 1)
 
 
-def _contents(
-    chosen: pd.DataFrame, differences: pd.DataFrame, options: Options
-) -> dict[_Panel, _Content]:
-    found: dict[_Panel, list[Any]] = {}
-    for row in rows_of(chosen):
-        found.setdefault(_Panel(row.model, row.task, row.variable), []).append(row)
-    shown: dict[_Panel, set[tuple[str | None, str | None]]] = {}
+def _rows_by_panel(
+    rows: pd.DataFrame, differences: pd.DataFrame, settings: GroupsFigureSettings
+) -> dict[_GroupPanel, _GroupPanelRows]:
+    rows_by_panel: dict[_GroupPanel, list[Any]] = {}
+    for row in rows_of(rows):
+        rows_by_panel.setdefault(_GroupPanel(row.model, row.task, row.variable), []).append(row)
+    different: dict[_GroupPanel, set[tuple[str | None, str | None]]] = {}
     for row in rows_of(differences):
-        p_value = number(row.p_holm)
+        p_value = float_or_none(row.p_holm)
         if p_value is not None and p_value < LEVEL and row.metric in (METRIC, "js_bits"):
-            panel = _Panel(row.model, row.task, row.variable)
+            panel = _GroupPanel(row.model, row.task, row.variable)
             item, versus = _text(row.item_id), _text(row.versus)
-            own = shown.setdefault(panel, set())
-            own.add((item, _text(row.group)))
+            differing = different.setdefault(panel, set())
+            differing.add((item, _text(row.group)))
             # of two groups each differs from the other
             if versus is not None:
-                own.add((item, versus))
-    models = models_in(chosen, options)
+                differing.add((item, versus))
+    models = models_in(rows, settings)
     return {
-        panel: _content(rows, frozenset(shown.get(panel, ())), options.max_items)
-        for panel, rows in sorted(
-            found.items(),
-            # where there is no room for all, those in which something is shown come first
+        panel: _panel_rows(rows_of_panel, frozenset(different.get(panel, ())), settings.max_items)
+        for panel, rows_of_panel in sorted(
+            rows_by_panel.items(),
+            # where not all have room, panels with a significant difference come first
             key=lambda entry: (
                 models.index(entry[0].model),
                 entry[0].task,
-                entry[0] not in shown,
+                entry[0] not in different,
                 entry[0].variable,
             ),
         )
     }
 
 
-def _content(
-    rows: Sequence[Any], shown: frozenset[tuple[str | None, str | None]], max_items: int
-) -> _Content:
+def _panel_rows(
+    rows: Sequence[Any], different: frozenset[tuple[str | None, str | None]], max_items: int
+) -> _GroupPanelRows:
     items = sorted({row.item_id for row in rows if not pd.isna(row.item_id)})
-    return _Content(
+    return _GroupPanelRows(
         items=[None, *items[:max_items]],
         groups=sorted({row.group for row in rows}),
         estimates={(_text(row.item_id), row.group): row for row in rows},
-        shown=shown,
+        different=different,
     )
 
 
@@ -182,55 +190,60 @@ def _text(value: Any) -> str | None:
 
 
 def _draw_panel(
-    axes: Any, panel: _Panel, content: _Content, options: Options, *, n_columns: int
+    axes: Any,
+    panel: _GroupPanel,
+    panel_rows: _GroupPanelRows,
+    settings: GroupsFigureSettings,
+    *,
+    n_columns: int,
 ) -> None:
-    keys = [ItemKey(panel.task, item) for item in content.items if item is not None]
-    labels = item_names(keys, options.questions, letters=_NAME_LETTERS)
+    keys = [ItemKey(panel.task, item) for item in panel_rows.items if item is not None]
+    labels = item_names(keys, settings.questions, letters=_NAME_LETTERS)
     names = [MEAN, *labels.values()]
-    step = 1 / (len(content.groups) + 1)
-    for place, item in enumerate(content.items):
+    step = 1 / (len(panel_rows.groups) + 1)
+    for place, item in enumerate(panel_rows.items):
         if place % 2:
             axes.axhspan(place - 0.5, place + 0.5, color="#F0F0F0", linewidth=0, zorder=0)
-        for number_of, group in enumerate(content.groups):
-            y = place + (number_of - (len(content.groups) - 1) / 2) * step
-            row = content.estimates.get((item, group))
-            differs = (item, group) in content.shown
-            _draw_group(axes, y, row, number_of, filled=differs)
-    axes.set_ylim(len(content.items) - 0.5, -0.5)
+        for position, group in enumerate(panel_rows.groups):
+            y = place + (position - (len(panel_rows.groups) - 1) / 2) * step
+            row = panel_rows.estimates.get((item, group))
+            differs = (item, group) in panel_rows.different
+            _draw_group(axes, y, row, position, is_filled=differs)
+    axes.set_ylim(len(panel_rows.items) - 0.5, -0.5)
     axes.set_yticks(range(len(names)), names)
-    for label, item in zip(axes.get_yticklabels(), content.items, strict=True):
-        if (item, None) in content.shown:
+    for label, item in zip(axes.get_yticklabels(), panel_rows.items, strict=True):
+        if (item, None) in panel_rows.different:
             label.set_fontweight("bold")
     axes.tick_params(axis="y", length=0)
-    title = [options.model_labels.get(panel.model, panel.model), panel.task, panel.variable]
+    title = [settings.model_name(panel.model), panel.task, panel.variable]
     # the title stands above the names of the groups
-    axes.set_title(", ".join(title), loc="left", pad=4 + 10 * _legend_rows(content, n_columns))
+    axes.set_title(", ".join(title), loc="left", pad=4 + 10 * _legend_rows(panel_rows, n_columns))
     axes.legend(
-        handles=[_group_handle(k, group) for k, group in enumerate(content.groups)],
+        handles=[_group_handle(k, group) for k, group in enumerate(panel_rows.groups)],
         loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_legend_columns(n_columns),
     )  # fmt: skip
 
 
-def _draw_group(axes: Any, y: float, row: Any, place: int, *, filled: bool) -> None:
-    colour, marker = _look(place)
-    estimate = None if row is None else number(row.estimate)
+def _draw_group(axes: Any, y: float, row: Any, place: int, *, is_filled: bool) -> None:
+    colour, marker = _colour_and_marker(place)
+    estimate = None if row is None else float_or_none(row.estimate)
     if estimate is None:
         return
-    low, high = number(row.ci_low), number(row.ci_high)
+    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
     if low is not None and high is not None:
         axes.hlines(y, low, high, color=colour, linewidth=0.9, zorder=1.5)
     axes.plot(
         [estimate], [y], linestyle="none", marker=marker, markersize=3.6, markeredgecolor=colour,
-        markeredgewidth=0.8, markerfacecolor=colour if filled else "white",
+        markeredgewidth=0.8, markerfacecolor=colour if is_filled else "white",
     )  # fmt: skip
 
 
-def _look(place: int) -> tuple[str, str]:
+def _colour_and_marker(place: int) -> tuple[str, str]:
     return _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
 
 
 def _group_handle(place: int, group: str) -> Line2D:
-    colour, marker = _look(place)
+    colour, marker = _colour_and_marker(place)
     return Line2D(
         [], [], linestyle="none", marker=marker, markersize=4, markeredgecolor=colour,
         markeredgewidth=0.8, markerfacecolor="white", label=group,
@@ -240,13 +253,13 @@ def _group_handle(place: int, group: str) -> Line2D:
 def _handles() -> list[Any]:
     def dot(face: str, label: str) -> Line2D:
         return Line2D(
-            [], [], linestyle="none", marker="o", markersize=4, markeredgecolor=_GREY,
+            [], [], linestyle="none", marker="o", markersize=4, markeredgecolor=GREY,
             markeredgewidth=0.8, markerfacecolor=face, label=label,
         )  # fmt: skip
 
     return [
-        dot(_GREY, "differs in entropy from the mean of the others"),
+        dot(GREY, "differs in entropy from the mean of the others"),
         dot("white", "no difference shown"),
-        Line2D([], [], color=_GREY, linewidth=0.9, label="95 % interval"),
+        Line2D([], [], color=GREY, linewidth=0.9, label="95 % interval"),
         Line2D([], [], linestyle="none", label="bold: groups differ in their answers"),
     ]

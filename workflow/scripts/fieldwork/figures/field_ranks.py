@@ -1,6 +1,6 @@
 """Slope charts: the places of the prompts under a condition and in the field.
 
-Owns the drawing of `item_agreement` and `rank_agreement`: a panel a model and condition, a line a
+Owns the drawing of `item_agreement` and `rank_agreement`: a panel per model and condition, a line per
 prompt from its place under the condition to its place in the field, coloured where the change is
 beyond chance. Prompts that share a place have their names below each other beside a bar, and their
 lines end together at its middle.
@@ -14,43 +14,39 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fieldwork.figures.labels import fit, inches_of, item_names
+from fieldwork.figures.labels import fit, inches_of, item_names, p_value_text
+from fieldwork.figures.selection import float_or_none, models_in, rows_of
+from fieldwork.figures.settings import FigureSettings, ItemKey
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
     PAGE_WIDTH,
     TEXT_POINTS,
-    FigureOptions,
-    ItemKey,
     add_head,
-    looks,
-    models_in,
+    condition_styles,
+    empty_figure,
     new_figure,
-    no_data,
-    number,
-    rows_of,
 )
 
 LEVEL = 0.05
 RISES, FALLS, STAYS = "#D55E00", "#0072B2", "#8C8C8C"
-_GREY = "#555555"
 _MOST_COLUMNS = 3
 _SLOT_INCHES = 0.155
 _PANEL_INCHES = 0.72
-"""Of a panel, beside its slots: title and axis."""
+"""Inches of a panel's title and axis."""
 _DASHES = (0, (3.2, 1.2))
 _NAME_LETTERS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(FigureOptions):
-    """What a study decides about this figure."""
+class RanksFigureSettings(FigureSettings):
+    """What a study decides about the figure of ranks."""
 
     max_items: int = 16
-    """A panel with more items than this cannot be read and is not drawn."""
+    """Most items of a panel; a panel with more is not drawn."""
 
 
-class _Board(NamedTuple):
-    """What one panel shows."""
+class _RankPanel(NamedTuple):
+    """The prompts of a task under a condition and in the field, ranked by a measure."""
 
     model: str
     task: str
@@ -58,10 +54,10 @@ class _Board(NamedTuple):
     ranked_by: str
 
 
-class _Plan(NamedTuple):
-    rows: list[list[_Board]]
-    items: Mapping[_Board, list[Any]]
-    agreement: Mapping[_Board, Any]
+class _RankLayout(NamedTuple):
+    rows: list[list[_RankPanel]]
+    items: Mapping[_RankPanel, list[Any]]
+    agreement: Mapping[_RankPanel, Any]
     names: Mapping[str, str]
     remarks: list[str]
 
@@ -71,9 +67,9 @@ class _Plan(NamedTuple):
         return max(map(len, self.rows))
 
     @property
-    def boards(self) -> list[_Board]:
+    def panels(self) -> list[_RankPanel]:
         """What is drawn, in order."""
-        return [board for row in self.rows for board in row]
+        return [panel for row in self.rows for panel in row]
 
     @property
     def slots(self) -> int:
@@ -81,26 +77,28 @@ class _Plan(NamedTuple):
         return max(len(rows) for rows in self.items.values())
 
 
-def draw(items: pd.DataFrame, ranks: pd.DataFrame, *, options: Options) -> Figure:
-    """Draw the boards of lists, or those of letters where there are no lists.
+def draw(items: pd.DataFrame, ranks: pd.DataFrame, settings: RanksFigureSettings) -> Figure:
+    """Draw the panels of lists, or those of letters where there are no lists.
 
     Tables that rank nothing give a figure that says why.
     """
-    ranked = items[items["field_rank"].notna()]
-    asked = [c for c in options.conditions if c in set(ranked["predictor"])]
-    if not asked:
-        return no_data(_why_none(items), note=options.note)
-    plan = _plan(ranked[ranked["predictor"].isin(asked)], ranks, asked, options)
-    if not plan.boards:
-        return no_data("; ".join(plan.remarks), note=options.note)
-    figure = new_figure(height=len(plan.rows) * _row_inches(plan.slots))
-    panels = figure.subplots(len(plan.rows), plan.columns, squeeze=False)
-    for row, boards in zip(panels, plan.rows, strict=True):
-        for axes, board in zip(row, boards, strict=False):
-            _draw_board(figure, axes, plan, board, options)
-        for axes in row[len(boards) :]:
+    ranked_items = items[items["field_rank"].notna()]
+    conditions = [c for c in settings.conditions if c in set(ranked_items["predictor"])]
+    if not conditions:
+        return empty_figure(_why_none(items), settings)
+    layout = _lay_out(
+        ranked_items[ranked_items["predictor"].isin(conditions)], ranks, conditions, settings
+    )
+    if not layout.panels:
+        return empty_figure("; ".join(layout.remarks), settings)
+    figure = new_figure(height=len(layout.rows) * _row_inches(layout.slots))
+    grid = figure.subplots(len(layout.rows), layout.columns, squeeze=False)
+    for axes_row, panels in zip(grid, layout.rows, strict=True):
+        for axes, panel in zip(axes_row, panels, strict=False):
+            _draw_panel(figure, axes, layout, panel, settings)
+        for axes in axes_row[len(panels) :]:
             axes.set_axis_off()
-    add_head(figure, handles=_handles(plan), notes=[options.note, *plan.remarks])
+    add_head(figure, handles=_handles(layout), notes=[settings.note, *layout.remarks])
     return figure
 
 
@@ -108,48 +106,60 @@ def _why_none(items: pd.DataFrame) -> str:
     if items.empty:
         return "no prompt is answered both in the field and under a condition"
     reasons = [str(reason) for reason in items["reason"] if isinstance(reason, str)]
-    return reasons[0] if reasons else "none of the conditions asked for is in the table"
+    return reasons[0] if reasons else "the table has none of the conditions to draw"
 
 
-def _plan(
-    items: pd.DataFrame, ranks: pd.DataFrame, asked: Sequence[str], options: Options
-) -> _Plan:
+def _lay_out(
+    items: pd.DataFrame,
+    ranks: pd.DataFrame,
+    conditions: Sequence[str],
+    settings: RanksFigureSettings,
+) -> _RankLayout:
     lists = items[items["kind"] == "list"]
-    chosen = items if lists.empty else lists
+    chart_items = items if lists.empty else lists
     remarks = (
-        [] if len(chosen) == len(items) else ["Questions with letters are in the tables alone."]
+        []
+        if len(chart_items) == len(items)
+        else ["Multiple-choice questions are in the tables only."]
     )
-    held: dict[_Board, list[Any]] = {}
-    for row in rows_of(chosen):
-        held.setdefault(_Board(row.model, row.task, row.predictor, row.ranked_by), []).append(row)
-    small = {board: rows for board, rows in held.items() if len(rows) <= options.max_items}
-    if len(small) < len(held):
-        remarks.append(f"Panels of more than {options.max_items} prompts are not drawn.")
-    models = models_in(chosen, options)
-    tasks = list(dict.fromkeys(chosen["task"]))
-    boards = sorted(
-        small, key=lambda b: (models.index(b.model), tasks.index(b.task), asked.index(b.predictor))
+    rows_by_panel: dict[_RankPanel, list[Any]] = {}
+    for row in rows_of(chart_items):
+        rows_by_panel.setdefault(
+            _RankPanel(row.model, row.task, row.predictor, row.ranked_by), []
+        ).append(row)
+    items_by_panel = {
+        panel: rows for panel, rows in rows_by_panel.items() if len(rows) <= settings.max_items
+    }
+    if len(items_by_panel) < len(rows_by_panel):
+        remarks.append(f"Panels of more than {settings.max_items} prompts are not drawn.")
+    models = models_in(chart_items, settings)
+    tasks = list(dict.fromkeys(chart_items["task"]))
+    panels = sorted(
+        items_by_panel,
+        key=lambda b: (models.index(b.model), tasks.index(b.task), conditions.index(b.predictor)),
     )
-    rows: list[list[_Board]] = []
-    for board in boards:
+    rows: list[list[_RankPanel]] = []
+    for panel in panels:
         # every model and task begins a row
-        if not rows or rows[-1][0][:2] != board[:2] or len(rows[-1]) == _MOST_COLUMNS:
+        if not rows or rows[-1][0][:2] != panel[:2] or len(rows[-1]) == _MOST_COLUMNS:
             rows.append([])
-        rows[-1].append(board)
-    most = max(map(len, small.values()), default=1)
-    fit = max(1, int((PAGE_HEIGHT - 0.6) // _row_inches(most)))
-    if len(rows) > fit:
-        kept = sum(map(len, rows[:fit]))
-        remarks.append(f"The first {kept} of {len(boards)} panels; the tables hold them all.")
-    shown = looks(asked, labels=options.condition_labels)
-    return _Plan(
-        rows=rows[:fit],
-        items=small,
+        rows[-1].append(panel)
+    n_slots = max(map(len, items_by_panel.values()), default=1)
+    n_rows = max(1, int((PAGE_HEIGHT - 0.6) // _row_inches(n_slots)))
+    if len(rows) > n_rows:
+        n_drawn = sum(map(len, rows[:n_rows]))
+        remarks.append(
+            f"Only the first {n_drawn} of {len(panels)} panels are drawn; the tables have all of them."
+        )
+    styles = condition_styles(conditions, labels=settings.condition_labels)
+    return _RankLayout(
+        rows=rows[:n_rows],
+        items=items_by_panel,
         agreement={
-            _Board(row.model, row.task, row.predictor, row.measure): row
+            _RankPanel(row.model, row.task, row.predictor, row.measure): row
             for row in rows_of(ranks[ranks["over"] == "items"])
         },
-        names={condition: look.label for condition, look in shown.items()},
+        names={condition: style.label for condition, style in styles.items()},
         remarks=remarks,
     )
 
@@ -158,7 +168,7 @@ def _row_inches(n_slots: int) -> float:
     return n_slots * _SLOT_INCHES + _PANEL_INCHES
 
 
-class Slot(NamedTuple):
+class RankSlot(NamedTuple):
     """Where a prompt stands on both sides, 0 on top, and the places it shares."""
 
     row: Any
@@ -166,89 +176,91 @@ class Slot(NamedTuple):
     right: int
 
 
-def slots(rows: Sequence[Any]) -> list[Slot]:
-    """A slot of its own for each prompt; those that share a place are in the other side's order."""
+def slots(rows: Sequence[Any]) -> list[RankSlot]:
+    """A slot for each prompt; prompts that share a place are in the order of the other side."""
     left = sorted(rows, key=lambda r: (r.predictor_rank, r.field_rank, r.item_id))
     right = sorted(rows, key=lambda r: (r.field_rank, r.predictor_rank, r.item_id))
-    places = {row.item_id: number for number, row in enumerate(right)}
-    return [Slot(row, number, places[row.item_id]) for number, row in enumerate(left)]
+    places = {row.item_id: position for position, row in enumerate(right)}
+    return [RankSlot(row, position, places[row.item_id]) for position, row in enumerate(left)]
 
 
 def colour_of(row: Any) -> str:
-    """Grey where chance can make the change."""
-    p_value = number(row.p_rank_holm)
+    """Grey where chance explains the change."""
+    p_value = float_or_none(row.p_rank_holm)
     if p_value is None or p_value >= LEVEL or not row.rank_change:
         return STAYS
     return RISES if row.rank_change > 0 else FALLS
 
 
-def _draw_board(figure: Figure, axes: Any, plan: _Plan, board: _Board, options: Options) -> None:
-    width = PAGE_WIDTH / plan.columns - 0.1
-    placed = slots(plan.items[board])
-    keys = [ItemKey(board.task, s.row.item_id) for s in placed]
+def _draw_panel(
+    figure: Figure, axes: Any, layout: _RankLayout, panel: _RankPanel, settings: RanksFigureSettings
+) -> None:
+    width = PAGE_WIDTH / layout.columns - 0.1
+    rank_slots = slots(layout.items[panel])
+    keys = [ItemKey(panel.task, s.row.item_id) for s in rank_slots]
     names = {
         key.item_id: fit(figure, name, inches=0.34 * width)
-        for key, name in item_names(keys, options.questions, letters=_NAME_LETTERS).items()
+        for key, name in item_names(keys, settings.questions, letters=_NAME_LETTERS).items()
     }
     room = max(inches_of(figure, name) for name in names.values()) + 0.07
-    beside = room / max(0.3, width - 2 * room)
-    for slot in placed:
+    margin = room / max(0.3, width - 2 * room)
+    for slot in rank_slots:
         colour = colour_of(slot.row)
-        told = colour != STAYS
+        is_changed = colour != STAYS
         axes.plot(
             [0, 1], [slot.row.predictor_rank - 1, slot.row.field_rank - 1],
-            color=colour, linewidth=1.5 if told else 0.8,
-            linestyle=_DASHES if colour == FALLS else "-", zorder=2 if told else 1,
+            color=colour, linewidth=1.5 if is_changed else 0.8,
+            linestyle=_DASHES if colour == FALLS else "-", zorder=2 if is_changed else 1,
             marker="o", markersize=2.6, markeredgewidth=0,
         )  # fmt: skip
-        shade = colour if told else "black"
+        shade = colour if is_changed else "black"
         text = {"va": "center", "fontsize": TEXT_POINTS, "color": shade}
-        gap = 0.05 * beside / 0.4
+        gap = 0.05 * margin / 0.4
         axes.text(-gap, slot.left, names[slot.row.item_id], ha="right", **text)
         axes.text(1 + gap, slot.right, names[slot.row.item_id], ha="left", **text)
-    _draw_ties(axes, placed)
-    axes.set_xlim(-beside, 1 + beside)
-    axes.set_ylim(plan.slots - 0.4, -0.6)
-    axes.set_xticks([0, 1], [plan.names[board.predictor], "Field"])
+    _draw_ties(axes, rank_slots)
+    axes.set_xlim(-margin, 1 + margin)
+    axes.set_ylim(layout.slots - 0.4, -0.6)
+    axes.set_xticks([0, 1], [layout.names[panel.predictor], "Field"])
     axes.set_yticks([])
     axes.tick_params(axis="x", length=0, pad=1)
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)
-    axes.set_title(_title(plan, board, options))
+    axes.set_title(_title(layout, panel, settings))
 
 
-def _draw_ties(axes: Any, placed: Sequence[Slot]) -> None:
+def _draw_ties(axes: Any, rank_slots: Sequence[RankSlot]) -> None:
     """A bar beside prompts that share a place."""
     for x, side, rank in ((0.0, "left", "predictor_rank"), (1.0, "right", "field_rank")):
-        for at in _shared(placed, side, rank):
+        for at in _slots_of_ties(rank_slots, side, rank):
             axes.vlines(x, min(at), max(at), color="black", linewidth=2.2, zorder=3)
 
 
-def _shared(placed: Sequence[Slot], side: str, rank: str) -> list[list[int]]:
+def _slots_of_ties(rank_slots: Sequence[RankSlot], side: str, rank: str) -> list[list[int]]:
     """Slots of the prompts that share a place on one side."""
-    found: dict[float, list[int]] = {}
-    for slot in placed:
-        found.setdefault(getattr(slot.row, rank), []).append(getattr(slot, side))
-    return [at for at in found.values() if len(at) > 1]
+    slots_by_rank: dict[float, list[int]] = {}
+    for slot in rank_slots:
+        slots_by_rank.setdefault(getattr(slot.row, rank), []).append(getattr(slot, side))
+    return [at for at in slots_by_rank.values() if len(at) > 1]
 
 
-def _title(plan: _Plan, board: _Board, options: Options) -> str:
-    models = {b.model for b in plan.boards}
-    tasks = {b.task for b in plan.boards}
-    head = [options.model_labels.get(board.model, board.model)] if len(models) > 1 else []
-    head += [plan.names[board.predictor]] + ([board.task] if len(tasks) > 1 else [])
-    return "\n".join([", ".join(head), *_agreement(plan.agreement.get(board))])
+def _title(layout: _RankLayout, panel: _RankPanel, settings: RanksFigureSettings) -> str:
+    models = {b.model for b in layout.panels}
+    tasks = {b.task for b in layout.panels}
+    head = [settings.model_name(panel.model)] if len(models) > 1 else []
+    head += [layout.names[panel.predictor]] + ([panel.task] if len(tasks) > 1 else [])
+    return "\n".join([", ".join(head), *_agreement(layout.agreement.get(panel))])
 
 
 def _agreement(row: Any) -> list[str]:
-    if row is None or number(row.tau_b) is None:
+    if row is None or float_or_none(row.tau_b) is None:
         return ["no order to compare", ""]
-    p_value, ceiling = number(row.p_holm), number(row.ceiling)
-    test = "" if p_value is None else f", {_p(p_value)}"
-    most = "ceiling unknown" if ceiling is None else f"ceiling {_decimal(ceiling)}"
+    p_value, ceiling = float_or_none(row.p_holm), float_or_none(row.ceiling)
+    test = "" if p_value is None else f", {p_value_text(p_value).replace('0.', '.', 1)}"
+    ceiling_text = "ceiling unknown" if ceiling is None else f"ceiling {_decimal(ceiling)}"
     return [
-        f"τ = {_decimal(row.tau_b)}{test}, {int(row.n_discordant)}/{row.n_pairs} turned",
-        f"ρ = {_decimal(row.rho)}, {most}",
+        f"τ = {_decimal(row.tau_b)}{test}, {int(row.n_discordant)}/{row.n_pairs} reversed",
+        f"ρ = {_decimal(row.rho)}, {ceiling_text}",
     ]
 
 
@@ -256,20 +268,17 @@ def _decimal(value: float) -> str:
     return f"{value:.2f}".replace("-", "−").replace("0.", ".", 1)
 
 
-def _p(value: float) -> str:
-    return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".", 1)
-
-
-def _handles(plan: _Plan) -> list[Any]:
+def _handles(layout: _RankLayout) -> list[Any]:
     handles = [
         Line2D([], [], color=RISES, linewidth=1.5, label="rises in the field, beyond chance"),
         Line2D([], [], color=FALLS, linewidth=1.5, linestyle=_DASHES, label="falls, beyond chance"),
         Line2D([], [], color=STAYS, linewidth=0.8, label="no change beyond chance"),
     ]
-    drawn = [slots(plan.items[board]) for board in plan.boards]
+    all_slots = [slots(layout.items[panel]) for panel in layout.panels]
     if any(
-        _shared(placed, "left", "predictor_rank") or _shared(placed, "right", "field_rank")
-        for placed in drawn
+        _slots_of_ties(rank_slots, "left", "predictor_rank")
+        or _slots_of_ties(rank_slots, "right", "field_rank")
+        for rank_slots in all_slots
     ):
         handles.append(Line2D([], [], color="black", linewidth=2.2, label="shared place"))
     return handles

@@ -1,8 +1,8 @@
 """Figure 1: how varied the answers to the recommendation prompts are, by condition.
 
-Owns the drawing of `records.Heterogeneity` rows. A column of three panels a model; models are
-stacked in blocks where side by side the points would touch. All models share the y axis of a
-measure. What is NULL in the table is a gap with a mark, never a zero.
+Owns the drawing of `records.Heterogeneity` rows. Each model has a column of three panels; models are
+stacked in blocks where the points would touch side by side. All models share the y axis of a
+measure. A NULL in the table is a gap with a mark, never a zero.
 """
 
 import textwrap
@@ -15,26 +15,30 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fieldwork.figures.labels import item_names
+from fieldwork.figures.selection import (
+    absence_reason,
+    conditions_in,
+    float_or_none,
+    models_in,
+    range_of,
+    rows_of,
+    rows_of_task,
+    select_items,
+)
+from fieldwork.figures.settings import FigureSettings, ItemKey
 from fieldwork.figures.style import (
+    GREY,
     PAGE_HEIGHT,
     PAGE_WIDTH,
     TEXT_POINTS,
-    FigureOptions,
-    ItemKey,
-    Look,
+    ConditionStyle,
     add_head,
-    choose_items,
-    conditions_in,
-    handle,
-    looks,
-    marker_style,
-    models_in,
+    condition_styles,
+    draw_interval,
+    empty_figure,
+    legend_entry,
+    marker_arguments,
     new_figure,
-    no_data,
-    number,
-    range_of,
-    rows_of,
-    why_empty,
 )
 
 METRICS: tuple[str, ...] = ("unique_items", "one_minus_top5_share", "entropy_bits")
@@ -43,34 +47,31 @@ _DODGE = 0.88
 _NARROWEST_SLOT = 2.9
 _NAME_LINES = 3
 _SLANTED_LETTERS = 32
-_GREY = "#555555"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(FigureOptions):
+class Fig1Settings(FigureSettings):
     """What a study decides about Figure 1."""
 
     items: Sequence[str] = ()
-    """Item ids in their order; empty: by the baseline's entropy in the first model, rising."""
-    baseline: str = "offline"
-    """The condition whose entropy orders the items."""
+    """Item ids in their order; empty: by rising entropy under the baseline in the first model."""
     max_items: int = 18
-    """How many items are drawn where none are asked for by name."""
+    """How many items are drawn where `items` is empty."""
 
 
-class _Cell(NamedTuple):
+class _HeterogeneityKey(NamedTuple):
     model: str
     metric: str
     item: ItemKey
     condition: str
 
 
-class _Plan(NamedTuple):
-    """What is drawn where: `columns` models side by side, `slot` points between two conditions."""
+class _HeterogeneityLayout(NamedTuple):
+    """Where models and items are drawn: `columns` models side by side, `slot` points per condition."""
 
     models: list[str]
     items: list[ItemKey]
-    looks: dict[str, Look]
+    styles: dict[str, ConditionStyle]
     columns: int
     slot: float
 
@@ -79,166 +80,194 @@ class _Plan(NamedTuple):
         return -(-len(self.models) // self.columns)
 
 
-def draw(table: pd.DataFrame, *, options: Options) -> Figure:
+def draw(table: pd.DataFrame, settings: Fig1Settings) -> Figure:
     """Draw `records.Heterogeneity` rows: estimates with their 95 % intervals.
 
-    Three rows of panels a model: unique items, 1 − top-5 share, Shannon entropy in bits. An empty
-    table gives a figure that says so.
+    Each model has three rows of panels: unique items, 1 − top-5 share, Shannon entropy in bits. An
+    empty table gives a figure that says so.
     """
-    why = why_empty(table, options)
-    if why:
-        return no_data(why, note=options.note)
-    conditions = conditions_in(table, options)
+    table = rows_of_task(table, settings)
+    reason = absence_reason(table, settings)
+    if reason:
+        return empty_figure(reason, settings)
+    conditions = conditions_in(table, settings)
     rows = rows_of(table[table["condition"].isin(conditions)])
-    cells = {_Cell(r.model, r.metric, ItemKey(r.task, r.item_id), r.condition): r for r in rows}
-    models = models_in(table, options)
-    chosen = choose_items(
-        _ordered(cells, models[0], options), options.items, at_most=options.max_items
+    estimates = {
+        _HeterogeneityKey(r.model, r.metric, ItemKey(r.task, r.item_id), r.condition): r
+        for r in rows
+    }
+    models = models_in(table, settings)
+    selection = select_items(
+        _items_by_entropy(estimates, models[0], settings),
+        settings.items,
+        at_most=settings.max_items,
     )
-    if not chosen.items:
-        return no_data("none of the items asked for is in the table", note=options.note)
-    plan = _plan(models, chosen.items, looks(conditions, labels=options.condition_labels))
-    figure = new_figure(height=_height(plan))
-    _draw_panels(figure, cells, plan, options)
-    notes = [options.note, chosen.remark]
-    add_head(figure, handles=_handles(cells, plan), notes=notes)
+    if not selection.items:
+        return empty_figure("the table has none of the items to draw", settings)
+    layout = _lay_out(
+        models, selection.items, condition_styles(conditions, labels=settings.condition_labels)
+    )
+    figure = new_figure(height=_height(layout))
+    _draw_panels(figure, estimates, layout, settings)
+    notes = [settings.note, selection.remark]
+    add_head(figure, handles=_handles(estimates, layout), notes=notes)
     return figure
 
 
-def _ordered(cells: Mapping[_Cell, Any], model: str, options: Options) -> list[ItemKey]:
+def _items_by_entropy(
+    estimates: Mapping[_HeterogeneityKey, Any], model: str, settings: Fig1Settings
+) -> list[ItemKey]:
     """Items by the baseline's entropy in `model`; those without one last, by name."""
 
     def place(item: ItemKey) -> tuple[bool, float, ItemKey]:
-        row = cells.get(_Cell(model, "entropy_bits", item, options.baseline))
-        value = None if row is None else number(row.estimate)
+        row = estimates.get(_HeterogeneityKey(model, "entropy_bits", item, settings.baseline))
+        value = None if row is None else float_or_none(row.estimate)
         return (value is None, value or 0.0, item)
 
-    return sorted({cell.item for cell in cells}, key=place)
+    return sorted({key.item for key in estimates}, key=place)
 
 
-def _plan(models: list[str], items: list[ItemKey], shown: dict[str, Look]) -> _Plan:
-    """As many models side by side as leave the conditions apart."""
+def _lay_out(
+    models: list[str], items: list[ItemKey], styles: dict[str, ConditionStyle]
+) -> _HeterogeneityLayout:
+    """As many models side by side as fit without touching points."""
     for columns in range(len(models), 0, -1):
         panel = (PAGE_WIDTH - 0.75 - 0.12 * (columns - 1)) / columns
-        slot = panel * 72 * _DODGE / (len(items) * len(shown))
+        slot = panel * 72 * _DODGE / (len(items) * len(styles))
         if slot >= _NARROWEST_SLOT:
             break
-    return _Plan(models, items, shown, columns, slot)
+    return _HeterogeneityLayout(models, items, styles, columns, slot)
 
 
-def _height(plan: _Plan) -> float:
+def _height(layout: _HeterogeneityLayout) -> float:
     """Inches of the panels: rows share what titles, item names and legend leave of a page."""
-    rows = plan.blocks * len(METRICS)
-    names, titles, legend = 0.7, 0.35 * plan.blocks, 0.6
+    rows = layout.blocks * len(METRICS)
+    names, titles, legend = 0.7, 0.35 * layout.blocks, 0.6
     row = min(1.35, (PAGE_HEIGHT - legend - names - titles) / rows)
     return rows * row + names + titles
 
 
-def _handles(cells: Mapping[_Cell, Any], plan: _Plan) -> list[Any]:
-    """One legend entry a condition, with the responses behind it."""
+def _handles(estimates: Mapping[_HeterogeneityKey, Any], layout: _HeterogeneityLayout) -> list[Any]:
+    """One legend entry per condition, with its number of responses."""
     entries = []
-    for condition, look in plan.looks.items():
+    for condition, style in layout.styles.items():
         counts = [
             row.n_responses
-            for cell, row in cells.items()
-            if cell.condition == condition and cell.item in plan.items
+            for key, row in estimates.items()
+            if key.condition == condition and key.item in layout.items
         ]
-        entries.append(handle(look, f"{look.label} (n = {range_of(counts)})"))
+        entries.append(legend_entry(style, f"{style.label} (n = {range_of(counts)})"))
     return entries
 
 
-def _draw_panels(figure: Figure, cells: Mapping[_Cell, Any], plan: _Plan, options: Options) -> None:
-    grid = figure.subplots(plan.blocks * len(METRICS), plan.columns, squeeze=False)
-    for position in range(plan.blocks * plan.columns):
-        block, column = divmod(position, plan.columns)
-        panels = grid[block * len(METRICS) : (block + 1) * len(METRICS), column]
-        if position >= len(plan.models):
-            for panel in panels:
+def _draw_panels(
+    figure: Figure,
+    estimates: Mapping[_HeterogeneityKey, Any],
+    layout: _HeterogeneityLayout,
+    settings: Fig1Settings,
+) -> None:
+    grid = figure.subplots(layout.blocks * len(METRICS), layout.columns, squeeze=False)
+    for position in range(layout.blocks * layout.columns):
+        block, column = divmod(position, layout.columns)
+        axes_column = grid[block * len(METRICS) : (block + 1) * len(METRICS), column]
+        if position >= len(layout.models):
+            for panel in axes_column:
                 panel.remove()
             continue
-        model = plan.models[position]
-        for metric, panel in zip(METRICS, panels, strict=True):
-            _draw_panel(panel, cells, plan, model=model, metric=metric)
-            _scale(panel, cells, plan, metric=metric, labelled=column == 0)
-        panels[0].set_title(_title(cells, plan, model, options))
-        if position + plan.columns >= len(plan.models):
-            _name_items(panels[-1], plan, options)
-    figure.supylabel("higher = more heterogeneous  →", color=_GREY)
+        model = layout.models[position]
+        for metric, panel in zip(METRICS, axes_column, strict=True):
+            _draw_panel(panel, estimates, layout, model=model, metric=metric)
+            _scale(panel, estimates, layout, metric=metric, has_label=column == 0)
+        axes_column[0].set_title(_title(estimates, layout, model, settings))
+        if position + layout.columns >= len(layout.models):
+            _name_items(axes_column[-1], layout, settings)
+    figure.supylabel("higher = more heterogeneous  →", color=GREY)
 
 
-def _title(cells: Mapping[_Cell, Any], plan: _Plan, model: str, options: Options) -> str:
-    equal = range_of(
+def _title(
+    estimates: Mapping[_HeterogeneityKey, Any],
+    layout: _HeterogeneityLayout,
+    model: str,
+    settings: Fig1Settings,
+) -> str:
+    equal_n = range_of(
         row.n_equal
-        for cell, row in cells.items()
-        if cell.model == model and cell.item in plan.items and not pd.isna(row.estimate)
+        for key, row in estimates.items()
+        if key.model == model and key.item in layout.items and not pd.isna(row.estimate)
     )
-    name = options.model_labels.get(model, model)
-    gap = ", " if plan.columns == 1 else "\n"
-    return f"{name}{gap}at equal n = {equal} a prompt" if equal else name
+    name = settings.model_name(model)
+    joint = ", " if layout.columns == 1 else "\n"
+    return f"{name}{joint}equal n = {equal_n} per prompt" if equal_n else name
 
 
 def _draw_panel(
-    panel: Any, cells: Mapping[_Cell, Any], plan: _Plan, *, model: str, metric: str
+    panel: Any,
+    estimates: Mapping[_HeterogeneityKey, Any],
+    layout: _HeterogeneityLayout,
+    *,
+    model: str,
+    metric: str,
 ) -> None:
     """Points and intervals of one model and measure."""
-    for i in range(1, len(plan.items), 2):
+    for i in range(1, len(layout.items), 2):
         panel.axvspan(i - 0.5, i + 0.5, color="#F0F0F0", linewidth=0, zorder=0)
-    step = _DODGE / len(plan.looks)
-    size = max(2.6, min(4.4, plan.slot - 0.3))
+    step = _DODGE / len(layout.styles)
+    size = max(2.6, min(4.4, layout.slot - 0.3))
     absent: dict[int, list[float]] = {}
-    for j, (condition, look) in enumerate(plan.looks.items()):
-        shift = (j - (len(plan.looks) - 1) / 2) * step
+    for j, (condition, style) in enumerate(layout.styles.items()):
+        shift = (j - (len(layout.styles) - 1) / 2) * step
         xs: list[float] = []
         ys: list[float] = []
-        for i, item in enumerate(plan.items):
-            row = cells.get(_Cell(model, metric, item, condition))
+        for i, item in enumerate(layout.items):
+            row = estimates.get(_HeterogeneityKey(model, metric, item, condition))
             if row is None:
                 continue
-            estimate = number(row.estimate)
+            estimate = float_or_none(row.estimate)
             if estimate is None:
                 absent.setdefault(i, []).append(i + shift)
                 continue
             xs.append(i + shift)
             ys.append(estimate)
-            _interval(panel, i + shift, row, look.colour)
-        panel.plot(xs, ys, linestyle="none", label=look.label, **marker_style(look, size=size))
+            draw_interval(panel, i + shift, row, style.colour)
+        panel.plot(
+            xs, ys, linestyle="none", label=style.label, **marker_arguments(style, size=size)
+        )
     for i, places in absent.items():
         _mark_absent(panel, i, places)
 
 
-def _interval(panel: Any, x: float, row: Any, colour: str) -> None:
-    low, high = number(row.ci_low), number(row.ci_high)
-    if low is not None and high is not None:
-        panel.vlines(x, low, high, color=colour, linewidth=0.8, zorder=1.5)
-
-
 def _mark_absent(panel: Any, item: int, places: Sequence[float]) -> None:
-    """One `n/a` an item, in the strip below zero, with a stroke at each condition it holds for."""
+    """One `n/a` per item in the strip below zero, with a stroke at each condition without a value."""
     across = panel.get_xaxis_transform()
-    panel.vlines(places, 0.105, 0.15, color=_GREY, linewidth=0.8, transform=across)
+    panel.vlines(places, 0.105, 0.15, color=GREY, linewidth=0.8, transform=across)
     panel.text(
-        item, 0.005, "n/a", ha="center", va="bottom", color=_GREY, fontsize=TEXT_POINTS,
+        item, 0.005, "n/a", ha="center", va="bottom", color=GREY, fontsize=TEXT_POINTS,
         transform=across,
     )  # fmt: skip
 
 
 def _scale(
-    panel: Any, cells: Mapping[_Cell, Any], plan: _Plan, *, metric: str, labelled: bool
+    panel: Any,
+    estimates: Mapping[_HeterogeneityKey, Any],
+    layout: _HeterogeneityLayout,
+    *,
+    metric: str,
+    has_label: bool,
 ) -> None:
     """Axes from zero, equal for a measure in all models, with a strip below for `n/a` marks."""
-    rows = [r for c, r in cells.items() if c.metric == metric and c.item in plan.items]
-    ends = [number(v) for r in rows for v in (r.estimate, r.ci_high)]
+    rows = [r for c, r in estimates.items() if c.metric == metric and c.item in layout.items]
+    ends = [float_or_none(v) for r in rows for v in (r.estimate, r.ci_high)]
     top = max((v for v in ends if v is not None), default=0.0) * 1.06 or 1.0
     strip = 0.22 if any(pd.isna(r.estimate) for r in rows) else 0.02
     panel.set_ylim(-strip * top, top)
-    panel.set_xlim(-0.5, len(plan.items) - 0.5)
+    panel.set_xlim(-0.5, len(layout.items) - 0.5)
     ticks = MaxNLocator(nbins=4, integer=metric == "unique_items").tick_values(0, top)
     panel.set_yticks([tick for tick in ticks if 0 <= tick <= top])
-    panel.set_xticks(range(len(plan.items)), [""] * len(plan.items))
+    panel.set_xticks(range(len(layout.items)), [""] * len(layout.items))
     panel.tick_params(axis="x", length=0)
     if strip > 0.1:
         panel.axhline(0, color="#BBBBBB", linewidth=0.5, zorder=0.5)
-    if labelled:
+    if has_label:
         panel.set_ylabel(_metric_label(metric))
     else:
         panel.tick_params(axis="y", labelleft=False)
@@ -254,16 +283,16 @@ def _metric_label(metric: str) -> str:
             return "Entropy\n(bits)"
 
 
-def _name_items(panel: Any, plan: _Plan, options: Options) -> None:
+def _name_items(panel: Any, layout: _HeterogeneityLayout, settings: Fig1Settings) -> None:
     """Item names under the lowest panel of a column, slanted where they would touch."""
-    room = max(1, int(plan.slot * len(plan.looks) / _DODGE / (0.6 * TEXT_POINTS)))
+    room = max(1, int(layout.slot * len(layout.styles) / _DODGE / (0.6 * TEXT_POINTS)))
     # upright only where as much of a name can be read as in a slanted one
     letters = max(_NAME_LINES * room, _SLANTED_LETTERS)
-    names = item_names(plan.items, options.questions, letters=letters).values()
+    names = item_names(layout.items, settings.questions, letters=letters).values()
     upright = [textwrap.wrap(name, room, break_long_words=False) for name in names]
-    at = range(len(plan.items))
+    at = range(len(layout.items))
     if all(len(lines) <= _NAME_LINES and max(map(len, lines)) <= room for lines in upright):
         panel.set_xticks(at, ["\n".join(lines) for lines in upright])
         return
-    names = item_names(plan.items, options.questions, letters=_SLANTED_LETTERS).values()
+    names = item_names(layout.items, settings.questions, letters=_SLANTED_LETTERS).values()
     panel.set_xticks(at, [*names], rotation=40, ha="right", rotation_mode="anchor")

@@ -1,7 +1,7 @@
 """Figure 2: the options chosen on each benchmark item, by condition.
 
-Owns the drawing of `records.AnswerShare` rows: a row of panels an item, a column a model, a stacked
-bar a condition. The gap to 100 % is the share of answers in which no letter could be read; it is
+Owns the drawing of `records.AnswerShare` rows: a row of panels per item, a column per model, a stacked
+bar per condition. The gap to 100 % is the share of answers in which no letter could be read; it is
 left blank on purpose. The correct option is hatched and comes first, with the interval of its share.
 """
 
@@ -15,37 +15,42 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
 
-from fieldwork.figures.fig2_plan import (
+from fieldwork.figures.question_layout import (
     GAP,
     LINE_SPACING,
     SPACING,
     SWATCH,
     TEXT_GAP,
-    Choice,
-    Layout,
-    Options,
-    Panel,
-    lay_out,
-    places,
+    Fig2Settings,
+    QuestionLayout,
+    QuestionOption,
+    QuestionPanel,
+    bar_places,
+    lay_out_questions,
 )
+from fieldwork.figures.selection import (
+    absence_reason,
+    conditions_in,
+    float_or_none,
+    models_in,
+    rows_of,
+    rows_of_task,
+)
+from fieldwork.figures.settings import ItemKey
 from fieldwork.figures.style import (
+    GREY,
     PAGE_WIDTH,
     TEXT_POINTS,
-    ItemKey,
     add_head,
-    conditions_in,
-    looks,
-    models_in,
+    condition_styles,
+    empty_figure,
     new_figure,
-    no_data,
-    number,
-    rows_of,
-    why_empty,
 )
 from fieldwork.records.parsing import UNKNOWN
 
+__all__ = ["Fig2Settings", "draw", "ink_of"]
+
 _HATCH = "/////"
-_GREY = "#555555"
 _INTERVAL_POINTS = 1.0
 _INKS: Mapping[str, tuple[str, str]] = {
     "A": ("#56B4E9", "black"),
@@ -61,62 +66,66 @@ _INKS: Mapping[str, tuple[str, str]] = {
 }
 
 
-class Ink(NamedTuple):
-    """Fill of a letter, and the colour that reads on it."""
+class LetterInk(NamedTuple):
+    """Fill of a letter's bar, and a text colour that can be read on it."""
 
     fill: str
     text: str
 
 
-class _Cell(NamedTuple):
+class _ShareBarKey(NamedTuple):
     model: str
     item: ItemKey
     condition: str
 
 
-def ink_of(letter: str) -> Ink:
+def ink_of(letter: str) -> LetterInk:
     """Ink of a letter: the same for all questions of all figures.
 
     Neighbours differ by at least 15 points of CIELAB lightness, so that they part in greyscale.
     """
-    return Ink(*_INKS[letter])
+    return LetterInk(*_INKS[letter])
 
 
-def draw(table: pd.DataFrame, *, options: Options) -> Figure:
+def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:
     """Draw `records.AnswerShare` rows as stacked bars in percent of all responses.
 
     An empty table gives a figure that says so.
     """
-    why = why_empty(table, options)
-    if why:
-        return no_data(why, note=options.note)
-    conditions = sorted(conditions_in(table, options), key=options.field_condition.__eq__)
-    names = [look.label for look in looks(conditions, labels=options.condition_labels).values()]
+    table = rows_of_task(table, settings)
+    reason = absence_reason(table, settings)
+    if reason:
+        return empty_figure(reason, settings)
+    conditions = sorted(conditions_in(table, settings), key=settings.field_condition.__eq__)
+    names = [
+        style.label
+        for style in condition_styles(conditions, labels=settings.condition_labels).values()
+    ]
     rows = rows_of(table[table["condition"].isin(conditions)])
-    heights = places(conditions, options.field_condition)
+    heights = bar_places(conditions, settings.field_condition)
     figure = new_figure(height=1.0)
-    layout = lay_out(figure, rows, names, _slots(heights), options)
+    layout = lay_out_questions(figure, rows, names, _slots(heights), settings)
     if not layout.panels:
-        return no_data("none of the items asked for is in the table", note=options.note)
-    cells: dict[_Cell, list[Any]] = {}
+        return empty_figure("the table has none of the items to draw", settings)
+    rows_by_bar: dict[_ShareBarKey, list[Any]] = {}
     for row in rows:
-        key = _Cell(row.model, ItemKey(row.task, row.item_id), row.condition)
-        cells.setdefault(key, []).append(row)
+        key = _ShareBarKey(row.model, ItemKey(row.task, row.item_id), row.condition)
+        rows_by_bar.setdefault(key, []).append(row)
     bars = dict(zip(conditions, heights, strict=True))
-    models = {m: options.model_labels.get(m, m) for m in models_in(table, options)}
-    _draw_panels(figure, cells, layout, bars=bars, names=names, models=models)
-    has_gold = any(choice.is_gold for panel in layout.panels for choice in panel.choices)
-    add_head(figure, handles=_handles(has_gold=has_gold), notes=[options.note, layout.remark])
+    models = {m: settings.model_name(m) for m in models_in(table, settings)}
+    _draw_panels(figure, rows_by_bar, layout, bars=bars, names=names, models=models)
+    has_gold = any(option.is_gold for panel in layout.panels for option in panel.options)
+    add_head(figure, handles=_handles(has_gold=has_gold), notes=[settings.note, layout.remark])
     return figure
 
 
 def _slots(heights: Sequence[float]) -> float:
-    """Bars that a panel has room for."""
+    """Height of a panel in bars."""
     return heights[-1] - heights[0] + 1.1
 
 
 def _handles(*, has_gold: bool) -> list[Any]:
-    gap = Patch(facecolor="white", edgecolor="#AAAAAA", label="gap to 100 %: unreadable")
+    gap = Patch(facecolor="white", edgecolor="#AAAAAA", label="gap to 100 %: no readable letter")
     gap.set_linestyle(":")
     correct = Patch(
         facecolor="white", edgecolor="black", hatch=_HATCH, label="correct option, first"
@@ -128,8 +137,8 @@ def _handles(*, has_gold: bool) -> list[Any]:
 
 def _draw_panels(
     figure: Figure,
-    cells: Mapping[_Cell, Sequence[Any]],
-    layout: Layout,
+    rows_by_bar: Mapping[_ShareBarKey, Sequence[Any]],
+    layout: QuestionLayout,
     *,
     bars: Mapping[str, float],
     names: Sequence[str],
@@ -143,8 +152,10 @@ def _draw_panels(
         for j, (model, label) in enumerate(models.items()):
             axes = grid[i, j]
             for condition, place in bars.items():
-                _draw_bar(axes, place, cells.get(_Cell(model, panel.item, condition), ()))
-            _scale(axes, heights, lowest=i == len(layout.panels) - 1)
+                _draw_bar(
+                    axes, place, rows_by_bar.get(_ShareBarKey(model, panel.item, condition), ())
+                )
+            _scale(axes, heights, is_lowest=i == len(layout.panels) - 1)
             axes.set_yticks(heights, names if j == 0 else [""] * len(names))
             if i == 0:
                 _name_model(axes, label, above=panel.head_inches)
@@ -152,10 +163,10 @@ def _draw_panels(
     figure.supxlabel("share of all responses")
 
 
-def _draw_question(axes: Any, panel: Panel) -> None:
+def _draw_question(axes: Any, panel: QuestionPanel) -> None:
     """The question, and its options each beside its colour; both may reach over all columns."""
     legend = axes.legend(
-        handles=[_option_handle(choice) for choice in panel.choices],
+        handles=[_option_handle(option) for option in panel.options],
         loc="lower left",
         bbox_to_anchor=(0, 1),
         bbox_transform=axes.transAxes + ScaledTranslation(0, GAP, axes.figure.dpi_scale_trans),
@@ -172,10 +183,10 @@ def _draw_question(axes: Any, panel: Panel) -> None:
     axes.set_title(panel.title, loc="left", fontsize=TEXT_POINTS, pad=pad)
 
 
-def _option_handle(choice: Choice) -> Patch:
-    ink = ink_of(choice.letter)
-    patch = Patch(facecolor=ink.fill, edgecolor="black", label=choice.label)
-    if choice.is_gold:
+def _option_handle(option: QuestionOption) -> Patch:
+    ink = ink_of(option.letter)
+    patch = Patch(facecolor=ink.fill, edgecolor="black", label=option.label)
+    if option.is_gold:
         patch.set_hatch(_HATCH)
         patch.set_hatchcolor(ink.text)
     return patch
@@ -184,7 +195,7 @@ def _option_handle(choice: Choice) -> Patch:
 def _draw_bar(panel: Any, place: float, rows: Sequence[Any]) -> None:
     n = max((int(row.n_responses) for row in rows), default=0)
     if n == 0:
-        panel.text(1, place, "n/a: no responses", va="center", color=_GREY)
+        panel.text(1, place, "n/a: no responses", va="center", color=GREY)
         return
     panel.barh(place, 100, height=0.8, facecolor="none", edgecolor="#AAAAAA", linestyle=":")
     left = 0.0
@@ -208,7 +219,7 @@ def _correct_first(row: Any) -> tuple[bool, str]:
 
 
 def _draw_segment(
-    panel: Any, place: float, row: Any, *, left: float, width: float, ink: Ink
+    panel: Any, place: float, row: Any, *, left: float, width: float, ink: LetterInk
 ) -> None:
     (patch,) = panel.barh(
         place, width, left=left, height=0.8, facecolor=ink.fill, edgecolor="black", linewidth=0.5
@@ -228,7 +239,7 @@ def _draw_segment(
 
 def _draw_interval(panel: Any, place: float, row: Any) -> None:
     """Below the letter, so that neither hides the other; white around it, as the bar is hatched."""
-    low, high = number(row.ci_low), number(row.ci_high)
+    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
     if low is None or high is None:
         return
     panel.plot(
@@ -244,12 +255,14 @@ def _points_a_percent(panel: Any) -> float:
     return (PAGE_WIDTH - 0.9 - 0.55 * columns) / columns * 72 / 100
 
 
-def _scale(panel: Any, heights: Sequence[float], *, lowest: bool) -> None:
+def _scale(panel: Any, heights: Sequence[float], *, is_lowest: bool) -> None:
     panel.set_xlim(0, 100)
     panel.set_ylim(heights[-1] + 0.55, heights[0] - 0.55)
     panel.tick_params(axis="y", length=0)
     panel.spines["left"].set_visible(False)
-    panel.set_xticks([0, 25, 50, 75, 100], ["0 %", "", "50 %", "", "100 %"] if lowest else [""] * 5)
+    panel.set_xticks(
+        [0, 25, 50, 75, 100], ["0 %", "", "50 %", "", "100 %"] if is_lowest else [""] * 5
+    )
 
 
 def _name_model(panel: Any, name: str, *, above: float) -> None:

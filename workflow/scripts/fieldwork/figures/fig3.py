@@ -1,14 +1,14 @@
-"""Figure 3: the scores of whole runs over a choice task, where it has one beside a leaderboard.
+"""Figure 3: the scores of whole runs over a choice task, beside a leaderboard where the task has one.
 
-Owns the drawing of `records.RunAccuracy`, `records.Accuracy`, `estimates.Rank` and a leaderboard. A
-panel a model, all at one scale: a row a condition, the strict reading above the flexible one, from
-the lowest run to the highest, a dot a run, the mean with its interval. With a leaderboard a strip at
-the head shows all of it and what stretch the study's runs span; where the questions are its own, its
-models are lines in the panels, and beside them stand the places.
+Owns the drawing of `records.RunAccuracy`, `records.Accuracy`, `records.Rank` and a leaderboard. Each
+model has a panel, all at one scale, with a row per condition: the strict reading above the flexible
+one, from the lowest run to the highest, a dot per run, the mean with its interval. With a leaderboard
+a strip at the head shows its models and the range of the study's runs. Where the questions are the
+leaderboard's own, its models are lines in the panels, and the places stand beside them.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -17,30 +17,28 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MultipleLocator, PercentFormatter
 
 from fieldwork.errors import StudyError
-from fieldwork.figures.fig3_plan import (
+from fieldwork.figures.leaderboard_strip import TEXT_COLUMN_SHARE, draw_strip
+from fieldwork.figures.score_layout import (
     METRICS,
-    Bar,
-    Line,
-    Options,
-    Plan,
-    Tables,
-    first_of_rank,
-    make_plan,
+    Fig3Settings,
+    RunBar,
+    ScoreBarKey,
+    ScoreLayout,
+    lay_out_scores,
+    named_models,
 )
-from fieldwork.figures.labels import inches_of
+from fieldwork.figures.selection import absence_reason, range_of
 from fieldwork.figures.style import (
+    GREY,
     PAGE_HEIGHT,
-    PAGE_WIDTH,
-    TEXT_POINTS,
-    Look,
+    ConditionStyle,
     add_head,
+    empty_figure,
     new_figure,
-    no_data,
-    range_of,
-    why_empty,
 )
 
-_GREY = "#555555"
+__all__ = ["Fig3Settings", "draw"]
+
 _PALE = "#BBBBBB"
 _ROW_INCHES = 0.31
 _LEAST_ROW_INCHES = 0.26
@@ -48,252 +46,178 @@ _PANEL_MARGIN_INCHES = 0.66
 _HEAD_INCHES = 0.8
 _SCALE_ROWS = 1.05
 """Rows that the dotted distances take under those of the conditions."""
-_NAMES_INCHES = 1.1
-"""Roughly what names of conditions and margins take beside a panel."""
 _STRIP_INCHES = 0.55
 _STRIP_ROW_INCHES = 0.16
-_BESIDE = 0.62
-"""Width of the columns of text as a share of the panels'."""
 _OFFSETS: Mapping[str, float] = {"em_strict": -0.21, "em_flexible": 0.21}
 _HALF_BAR = 0.15
 _EDGE = 0.03
-_NEAR = 0.02
-"""Named places nearer to the first than this share one label."""
 _LABEL_ROOM = 0.3
 _COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.76}
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 
-class _Stretch(NamedTuple):
-    """What scores the runs of a model span, and where in the strip that is drawn."""
+def draw(
+    runs: pd.DataFrame,
+    accuracy: pd.DataFrame,
+    ranks: pd.DataFrame,
+    leaderboard: pd.DataFrame,
+    settings: Fig3Settings,
+) -> Figure:
+    """Draw the scores of a task. Scores are shares of 1, drawn in percent.
 
-    low: float
-    high: float
-    y: float
+    A task without a score gives a figure that says so.
 
+    Args:
+        runs: `records.RunAccuracy` rows.
+        accuracy: `records.Accuracy` rows.
+        ranks: `records.Rank` rows.
+        leaderboard: the columns rank, model and score; no rows where there is none.
 
-def draw(tables: Tables, *, options: Options) -> Figure:
-    """Draw the tables. Scores are shares of 1, drawn in percent.
-
-    An empty `tables.spread` gives a figure that says so. Raises StudyError where the table holds
-    several tasks and `options.task` names none.
+    Raises:
+        StudyError: the tables hold several tasks, and the settings name none.
     """
-    task = _task(tables.spread, options)
-    spread = tables.spread[tables.spread["task"] == task] if task else tables.spread
-    if spread.empty:
-        of = f"task {task} has" if task else "there is"
-        reason = "as no question says which option is right, or no answer arrived"
-        return no_data(f"{of} no score, {reason}", note=options.note)
-    why = why_empty(spread, options)
-    if why:
-        return no_data(f"task {task}: {why}", note=options.note)
-    plan = make_plan(tables._replace(spread=spread), str(task), options)
-    return _draw(plan, options)
+    task = _task(accuracy, settings)
+    accuracy = accuracy[accuracy["task"] == task] if task else accuracy
+    if accuracy.empty:
+        subject = f"task {task} has" if task else "there is"
+        causes = "no question has a correct option, or no answer arrived"
+        return empty_figure(f"{subject} no score: {causes}", settings)
+    reason = absence_reason(accuracy, settings)
+    if reason:
+        return empty_figure(f"task {task}: {reason}", settings)
+    layout = lay_out_scores(runs, accuracy, ranks, leaderboard, str(task), settings)
+    return _draw(layout, settings)
 
 
-def _task(spread: pd.DataFrame, options: Options) -> str | None:
-    tasks = sorted(set(spread["task"])) if len(spread) else []
-    if options.task is None and len(tasks) > 1:
+def _task(accuracy: pd.DataFrame, settings: Fig3Settings) -> str | None:
+    tasks = sorted(set(accuracy["task"])) if len(accuracy) else []
+    if settings.task is None and len(tasks) > 1:
         raise StudyError(
-            f"metrics/accuracy holds several tasks ({', '.join(tasks)}): say which one "
-            "Figure 3 shows with the option `task`."
+            f"metrics/accuracy holds several tasks ({', '.join(tasks)}): name the one that figure 3 "
+            "shows, in figures.fig3 of the config."
         )
-    return options.task or next(iter(tasks), None)
+    return settings.task or next(iter(tasks), None)
 
 
-def _draw(plan: Plan, options: Options) -> Figure:
-    rows = _rows(plan)
-    strip = _STRIP_INCHES + _STRIP_ROW_INCHES * len(plan.models) if plan.lines else 0.0
-    around = len(plan.models) * _PANEL_MARGIN_INCHES + strip + _HEAD_INCHES
-    row = (PAGE_HEIGHT - around) / (rows * len(plan.models))
+def _draw(layout: ScoreLayout, settings: Fig3Settings) -> Figure:
+    rows = _rows(layout)
+    strip = _STRIP_INCHES + _STRIP_ROW_INCHES * len(layout.models) if layout.leaderboard else 0.0
+    around = len(layout.models) * _PANEL_MARGIN_INCHES + strip + _HEAD_INCHES
+    row = (PAGE_HEIGHT - around) / (rows * len(layout.models))
     inches = rows * min(_ROW_INCHES, max(_LEAST_ROW_INCHES, row)) + _PANEL_MARGIN_INCHES
-    heights = [strip] * bool(plan.lines) + [inches] * len(plan.models)
+    heights = [strip] * bool(layout.leaderboard) + [inches] * len(layout.models)
     figure = new_figure(height=sum(heights))
-    grid = figure.add_gridspec(len(heights), 2, width_ratios=[1.0, _BESIDE], height_ratios=heights)
-    if plan.lines:
-        _draw_strip(figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1]), plan, options)
-    for row_of, model in enumerate(plan.models, start=bool(plan.lines)):
-        panel = figure.add_subplot(grid[row_of, 0] if plan.has_places else grid[row_of, :])
-        _draw_model(panel, plan, model, options)
-        if plan.has_places:
-            _write_places(figure.add_subplot(grid[row_of, 1]), plan, model)
-    panel.set_xlabel(plan.measure)
+    grid = figure.add_gridspec(
+        len(heights), 2, width_ratios=[1.0, TEXT_COLUMN_SHARE], height_ratios=heights
+    )
+    if layout.leaderboard:
+        draw_strip(figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1]), layout, settings)
+    for grid_row, model in enumerate(layout.models, start=bool(layout.leaderboard)):
+        panel = figure.add_subplot(grid[grid_row, 0] if layout.has_places else grid[grid_row, :])
+        _draw_model(panel, layout, model, settings)
+        if layout.has_places:
+            _write_places(figure.add_subplot(grid[grid_row, 1]), layout, model)
+    panel.set_xlabel(layout.measure)
     add_head(
         figure,
         handles=_handles(
-            plan, options.leaderboard_name, {options.own_names.get(m) for m in plan.models}
+            layout, settings.leaderboard_name, {settings.own_names.get(m) for m in layout.models}
         ),
-        notes=[options.note, options.leaderboard_note],
+        notes=[settings.note, settings.leaderboard_note],
     )
     return figure
 
 
-def _rows(plan: Plan) -> float:
+def _rows(layout: ScoreLayout) -> float:
     """Height of a panel in rows."""
-    return len(plan.looks) + (_SCALE_ROWS if plan.lines else 0.1)
+    return len(layout.styles) + (_SCALE_ROWS if layout.leaderboard else 0.1)
 
 
-def _handles(plan: Plan, leaderboard: str, own_names: set[str | None]) -> list[Any]:
+def _handles(layout: ScoreLayout, leaderboard: str, own_names: set[str | None]) -> list[Any]:
     dot: dict[str, Any] = {
         "linestyle": "none",
         "marker": "o",
         "markersize": 3.2,
-        "markeredgecolor": _GREY,
+        "markeredgecolor": GREY,
     }
-    own = Line2D([], [], color="black", linewidth=0.8, linestyle="--")
-    own.set_label("the model's own score there")
-    known = Line2D([], [], color=_PALE, linewidth=0.8, label=f"a model of {leaderboard}")
+    own_entry = Line2D([], [], color="black", linewidth=0.8, linestyle="--")
+    own_entry.set_label("the model's own published score")
+    other = Line2D([], [], color=_PALE, linewidth=0.8, label=f"a model of {leaderboard}")
     return [
         Patch(facecolor="#CCCCCC", edgecolor="none", label="lowest to highest run"),
-        Line2D([], [], color=_GREY, label="one run, strict reading", **dot),
+        Line2D([], [], color=GREY, label="one run, strict reading", **dot),
         Line2D([], [], label="one run, flexible reading", markerfacecolor="white", **dot),
         Line2D([], [], color="black", linewidth=1.2, marker="|", label="mean, 95 % interval"),
-        *([known] if plan.has_places else []),
-        *([own] if plan.has_places and {line.model for line in plan.lines} & own_names else []),
+        *([other] if layout.has_places else []),
+        *(
+            [own_entry]
+            if layout.has_places and {entry.model for entry in layout.leaderboard} & own_names
+            else []
+        ),
     ]
 
 
-def _draw_strip(strip: Any, beside: Any, plan: Plan, options: Options) -> None:
-    """All of the leaderboard, the named places, and the stretch that each model's runs span."""
-    named = [line for line in first_of_rank(plan.lines) if line.rank in options.ranks]
-    for line in plan.lines:
-        tall = line in named
-        strip.plot(
-            [line.score] * 2, [0, 1.0 if tall else 0.6],
-            color="black" if tall else _GREY, linewidth=0.9 if tall else 0.5,
-        )  # fmt: skip
-    stretches = _draw_stretches(strip, plan)
-    strip.set_ylim(-0.9 * len(plan.models) - 0.5, 1.7)
-    strip.set_yticks([])
-    for model, stretch in stretches.items():
-        _name_stretch(strip, f"runs of {options.model_labels.get(model, model)}", stretch)
-    strip.spines["left"].set_visible(False)
-    strip.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
-    scale = "" if plan.has_places else ", for scale"
-    head = f"All {len(plan.lines)} models of {options.leaderboard_name}{scale}"
-    strip.set_title(head, loc="left")
-    _name_lines(strip, beside, named)
-
-
-def _draw_stretches(strip: Any, plan: Plan) -> dict[str, _Stretch]:
-    """A bar a model, from its lowest run to its highest, by the strict reading."""
-    stretches = {}
-    for row, model in enumerate(plan.models):
-        bars = [
-            bar for (of, _, metric), bar in plan.bars.items() if (of, metric) == (model, METRICS[0])
-        ]
-        runs = [score for bar in bars for score in bar.runs]
-        if runs:
-            stretch = _Stretch(min(runs), max(runs), -0.9 * (row + 1))
-            width = stretch.high - stretch.low
-            strip.barh(stretch.y, width, left=stretch.low, height=0.5, color="black", linewidth=0)
-            stretches[model] = stretch
-    return stretches
-
-
-def _name_stretch(strip: Any, name: str, stretch: _Stretch) -> None:
-    """Beside the bar where there is room, else at the left of the strip."""
-    left, right = strip.get_xlim()
-    inch = (right - left) / (PAGE_WIDTH / (1 + _BESIDE) - _NAMES_INCHES)
-    room = inch * (inches_of(strip.figure, name) + 0.08)
-    if room > max(right - stretch.high, stretch.low - left):
-        strip.set_yticks([*strip.get_yticks(), stretch.y])
-        labels = [label.get_text() for label in strip.get_yticklabels()]
-        strip.set_yticklabels([*labels[:-1], name.removeprefix("runs of ")])
-        strip.tick_params(axis="y", length=0)
-        return
-    on_right = right - stretch.high >= stretch.low - left
-    strip.annotate(
-        name, (stretch.high if on_right else stretch.low, stretch.y),
-        xytext=(4 if on_right else -4, 0), textcoords="offset points",
-        ha="left" if on_right else "right", va="center",
-    )  # fmt: skip
-
-
-def _name_lines(strip: Any, beside: Any, lines: Sequence[Line]) -> None:
-    """Names, scores and distances from the first, and their places above the strip."""
-    beside.set_axis_off()
-    beside.set_ylim(0, 1)
-    top = lines[0].score if lines else 0.0
-    for near, words in ((True, "left"), (False, "right")):
-        group = [line for line in lines if (top - line.score < _NEAR) == near]
-        if group:
-            strip.annotate(
-                ", ".join(f"#{line.rank}" for line in group), (group[0].score, 1.0),
-                xytext=(-2 if near else 2, 1), textcoords="offset points", ha=words, va="bottom",
-            )  # fmt: skip
-    said = [f"#{line.rank} {line.model}\n    {_distance(line, lines[0])}" for line in lines]
-    beside.text(0.02, 1.0, "\n".join(said), va="top", fontsize=TEXT_POINTS, linespacing=1.2)
-
-
-def _distance(line: Line, top: Line) -> str:
-    score = f"{100 * line.score:.1f} %"
-    if line == top:
-        return score
-    return f"{score}: {100 * (top.score - line.score):.1f} points below #{top.rank}"
-
-
-def _draw_model(panel: Any, plan: Plan, model: str, options: Options) -> None:
-    low, high = plan.ends(model)
+def _draw_model(panel: Any, layout: ScoreLayout, model: str, settings: Fig3Settings) -> None:
+    low, high = layout.ends(model)
     # a little room beyond 0 and 100 %, so that dots there are whole
-    edge = max(_EDGE * plan.span, (plan.span - 1) / 2)
-    left = min(max(-edge, (low + high - plan.span) / 2), 1.0 + edge - plan.span)
-    panel.set_xlim(left, left + plan.span)
-    panel.set_ylim(_rows(plan) - 0.55, -0.55)
-    if plan.has_places:
-        _draw_lines(panel, plan, options.own_names.get(model))
-    for row, (condition, look) in enumerate(plan.looks.items()):
+    edge = max(_EDGE * layout.span, (layout.span - 1) / 2)
+    left = min(max(-edge, (low + high - layout.span) / 2), 1.0 + edge - layout.span)
+    panel.set_xlim(left, left + layout.span)
+    panel.set_ylim(_rows(layout) - 0.55, -0.55)
+    if layout.has_places:
+        _draw_leaderboard(panel, layout, settings.own_names.get(model))
+    for row, (condition, style) in enumerate(layout.styles.items()):
         for metric in METRICS:
-            bar = plan.bars.get((model, condition, metric))
+            bar = layout.bars.get(ScoreBarKey(model, condition, metric))
             if bar:
-                _draw_bar(panel, row + _OFFSETS[metric], bar, look, strict=metric == METRICS[0])
-    _draw_scale(panel, plan, options, at=len(plan.looks) - 0.25)
-    named = [_row_name(plan, model, *pair) for pair in plan.looks.items()]
-    panel.set_yticks(range(len(named)), named)
+                _draw_bar(panel, row + _OFFSETS[metric], bar, style, is_strict=metric == METRICS[0])
+    _draw_scale(panel, layout, settings, at=len(layout.styles) - 0.25)
+    names = [_row_name(layout, model, *pair) for pair in layout.styles.items()]
+    panel.set_yticks(range(len(names)), names)
     panel.tick_params(axis="y", length=0)
-    panel.xaxis.set_major_locator(MultipleLocator(_tick_step(plan.span)))
+    panel.xaxis.set_major_locator(MultipleLocator(_tick_step(layout.span)))
     panel.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
-    items = range_of(bar.n_items for (m, _, _), bar in plan.bars.items() if m == model)
-    title = f"{options.model_labels.get(model, model)}, {items} items a run"
-    panel.set_title(title, loc="left", pad=12 if plan.has_places else 4)
+    items = range_of(bar.n_items for key, bar in layout.bars.items() if key.model == model)
+    title = f"{settings.model_name(model)}, {items} items per run"
+    panel.set_title(title, loc="left", pad=12 if layout.has_places else 4)
 
 
 def _tick_step(span: float) -> float:
     return next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2) if span / step <= 10 or step == 0.2)
 
 
-def _row_name(plan: Plan, model: str, condition: str, look: Look) -> str:
-    bar = plan.bars.get((model, condition, METRICS[0]))
+def _row_name(layout: ScoreLayout, model: str, condition: str, style: ConditionStyle) -> str:
+    bar = layout.bars.get(ScoreBarKey(model, condition, METRICS[0]))
     if bar is None:
-        return f"{look.label}\nnot run"
+        return f"{style.label}\nnot run"
     unit = "user" if bar.unit == "puppet" else "rerun"
     n = len(bar.runs)
-    return f"{look.label}\n{n} {unit if n == 1 else unit + 's'}"
+    return f"{style.label}\n{n} {unit if n == 1 else unit + 's'}"
 
 
-def _draw_lines(panel: Any, plan: Plan, own: str | None) -> None:
-    """The leaderboard's models in sight, and the places of as many as have room above the panel."""
+def _draw_leaderboard(panel: Any, layout: ScoreLayout, own_name: str | None) -> None:
+    """The leaderboard's models within the panel, and the places of those that have room above it."""
     left, right = panel.get_xlim()
-    inches = panel.get_window_extent().width / panel.figure.dpi * (right - left) / plan.span
-    after = -1.0
-    for line in sorted(plan.lines, key=lambda line: line.score):
-        if not left <= line.score <= right:
+    inches = panel.get_window_extent().width / panel.figure.dpi * (right - left) / layout.span
+    last_label = -1.0
+    for entry in sorted(layout.leaderboard, key=lambda entry: entry.score):
+        if not left <= entry.score <= right:
             continue
-        is_own = line.model == own
+        is_own = entry.model == own_name
         panel.axvline(
-            line.score, color="black" if is_own else _PALE, linewidth=0.8, zorder=0.5,
+            entry.score, color="black" if is_own else _PALE, linewidth=0.8, zorder=0.5,
             linestyle="--" if is_own else "-",
         )  # fmt: skip
-        at = (line.score - left) / plan.span * inches
-        if at - after > _LABEL_ROOM:
+        at = (entry.score - left) / layout.span * inches
+        if at - last_label > _LABEL_ROOM:
             panel.annotate(
-                f"#{line.rank}", (line.score, 1), xycoords=("data", "axes fraction"),
-                xytext=(0, 1), textcoords="offset points", ha="center", va="bottom", color=_GREY,
+                f"#{entry.rank}", (entry.score, 1), xycoords=("data", "axes fraction"),
+                xytext=(0, 1), textcoords="offset points", ha="center", va="bottom", color=GREY,
             )  # fmt: skip
-            after = at
+            last_label = at
 
 
-def _draw_bar(panel: Any, y: float, bar: Bar, look: Look, *, strict: bool) -> None:
+def _draw_bar(panel: Any, y: float, bar: RunBar, style: ConditionStyle, *, is_strict: bool) -> None:
     if bar.mean is None:
         left, right = panel.get_xlim()
         panel.text(
@@ -303,7 +227,7 @@ def _draw_bar(panel: Any, y: float, bar: Bar, look: Look, *, strict: bool) -> No
     if bar.minimum is not None and bar.maximum is not None:
         panel.barh(
             y, bar.maximum - bar.minimum, left=bar.minimum, height=2 * _HALF_BAR,
-            color=look.colour, alpha=0.3 if strict else 0.15, linewidth=0,
+            color=style.colour, alpha=0.3 if is_strict else 0.15, linewidth=0,
         )  # fmt: skip
     last = max(1, len(bar.runs) - 1)
     ys = [
@@ -311,8 +235,8 @@ def _draw_bar(panel: Any, y: float, bar: Bar, look: Look, *, strict: bool) -> No
     ]
     panel.plot(
         bar.runs, ys, linestyle="none", marker="o", markersize=2.4, markeredgewidth=0.6,
-        markeredgecolor=look.colour, markerfacecolor=look.colour if strict else "white",
-        label=look.label if strict else f"{look.label}, flexible",
+        markeredgecolor=style.colour, markerfacecolor=style.colour if is_strict else "white",
+        label=style.label if is_strict else f"{style.label}, flexible",
     )  # fmt: skip
     panel.plot([bar.mean], [y], marker="|", markersize=7, markeredgewidth=1.4, color="black")
     if bar.low is not None and bar.high is not None:
@@ -321,59 +245,62 @@ def _draw_bar(panel: Any, y: float, bar: Bar, look: Look, *, strict: bool) -> No
         end = bar.mean if bar.maximum is None else bar.maximum
         panel.annotate(
             "no interval", (end, y), xytext=(4, 0), textcoords="offset points", va="center",
-            color=_GREY, bbox=_PAPER,
+            color=GREY, bbox=_PAPER,
         )  # fmt: skip
 
 
-def _draw_scale(panel: Any, plan: Plan, options: Options, *, at: float) -> None:
-    """Dotted, at the panel's scale: how far the named places are from the first."""
-    named = [line for line in first_of_rank(plan.lines) if line.rank in options.ranks]
+def _draw_scale(panel: Any, layout: ScoreLayout, settings: Fig3Settings, *, at: float) -> None:
+    """Dotted lines as long as the named places are from the first, at the scale of the panel."""
+    named_entries = named_models(layout.leaderboard, settings)
+    if not named_entries:
+        return
+    top = named_entries[0]
     left, _ = panel.get_xlim()
-    start = left + 0.02 * plan.span
-    for number_of, line in enumerate(named[1:]):
-        distance = named[0].score - line.score
-        if distance > 0.95 * plan.span:
+    start = left + 0.02 * layout.span
+    for position, entry in enumerate(named_entries[1:]):
+        distance = top.score - entry.score
+        if distance > 0.95 * layout.span:
             continue
-        y = at + 0.36 * number_of
+        y = at + 0.36 * position
         panel.plot(
             [start, start + distance], [y, y], color="black", linewidth=1.0, linestyle=":",
             marker="|", markersize=4, markeredgewidth=0.8,
         )  # fmt: skip
         panel.annotate(
-            f"#{named[0].rank} to #{line.rank}: {100 * distance:.1f} points", (start + distance, y),
+            f"#{top.rank} to #{entry.rank}: {100 * distance:.1f} points", (start + distance, y),
             xytext=(5, 0), textcoords="offset points", va="center", bbox=_PAPER,
         )  # fmt: skip
 
 
-def _write_places(beside: Any, plan: Plan, model: str) -> None:
+def _write_places(axes: Any, layout: ScoreLayout, model: str) -> None:
     """Places and chances of another place, beside the bars they belong to."""
-    beside.set_axis_off()
-    beside.set_xlim(0, 1)
-    beside.set_ylim(_rows(plan) - 0.55, -0.55)
+    axes.set_axis_off()
+    axes.set_xlim(0, 1)
+    axes.set_ylim(_rows(layout) - 0.55, -0.55)
     heads = {"places": "places (median)", "user": "another user", "rerun": "a rerun"}
     for name, head in heads.items():
-        _head(beside, _COLUMNS[name], head, points=2)
-    _head(beside, _COLUMNS["user"], "chance of another place with", points=12)
-    for row, condition in enumerate(plan.looks):
+        _head(axes, _COLUMNS[name], head, points=2)
+    _head(axes, _COLUMNS["user"], "chance of another place with", points=12)
+    for row, condition in enumerate(layout.styles):
         for metric in METRICS:
-            bar = plan.bars.get((model, condition, metric))
+            bar = layout.bars.get(ScoreBarKey(model, condition, metric))
             if bar is None:
                 continue
             y = row + _OFFSETS[metric]
-            told = {
+            cells = {
                 "places": bar.places,
                 "user": _chance(bar.p_user),
                 "rerun": _chance(bar.p_rerun),
             }
-            for name, text in told.items():
-                beside.text(_COLUMNS[name], y, text, va="center")
+            for name, text in cells.items():
+                axes.text(_COLUMNS[name], y, text, va="center")
 
 
-def _head(beside: Any, x: float, text: str, *, points: float) -> None:
+def _head(axes: Any, x: float, text: str, *, points: float) -> None:
     """A column's name, `points` above the rows."""
-    beside.annotate(
+    axes.annotate(
         text, (x, 1), xycoords="axes fraction", xytext=(0, points), textcoords="offset points",
-        va="bottom", color=_GREY,
+        va="bottom", color=GREY,
     )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
-"""Figure 5: rarefaction curves, the distinct options to be expected among so many answers.
+"""Figure 5: rarefaction curves, the expected number of distinct options among so many answers.
 
-Owns the drawing of rows of the table `rarefaction`: for each model a panel for the mean over the
-prompts and one a prompt, a curve a condition, with its marker where its answers end. All panels share
-both axes. There are no intervals: none is reliable (docs/methods.md).
+Owns the drawing of `records.Rarefaction` rows. Each model has a panel for the mean over the prompts and
+one per prompt, with a curve per condition and a marker where its answers end. All panels share both
+axes. There are no intervals: none is reliable (docs/methods.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,45 +14,47 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fieldwork.figures.labels import item_names
+from fieldwork.figures.selection import (
+    absence_reason,
+    conditions_in,
+    float_or_none,
+    models_in,
+    range_of,
+    rows_of,
+    rows_of_task,
+    select_items,
+)
+from fieldwork.figures.settings import FigureSettings, ItemKey
 from fieldwork.figures.style import (
+    GREY,
     PAGE_HEIGHT,
     PAGE_WIDTH,
     TEXT_POINTS,
-    FigureOptions,
-    ItemKey,
-    Look,
+    ConditionStyle,
     add_head,
-    choose_items,
-    conditions_in,
-    handle,
-    looks,
-    marker_style,
-    models_in,
+    condition_styles,
+    empty_figure,
+    legend_entry,
+    marker_arguments,
     new_figure,
-    no_data,
-    number,
-    range_of,
-    rows_of,
-    why_empty,
-    wrapped,
+    wrap_text,
 )
 
-_GREY = "#555555"
 _MOST_COLUMNS = 5
 _NAME_LETTERS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(FigureOptions):
+class Fig5Settings(FigureSettings):
     """What a study decides about Figure 5."""
 
     items: Sequence[str] = ()
-    """Item ids in their order; empty: all, by name."""
+    """Item ids in their order; empty: the items of the table by name."""
     max_items: int = 9
-    """How many items are drawn where none are asked for by name."""
+    """How many items are drawn where `items` is empty."""
 
 
-class _Cell(NamedTuple):
+class _RarefactionCurveKey(NamedTuple):
     """A curve; the item of a mean curve is empty."""
 
     model: str
@@ -60,13 +62,13 @@ class _Cell(NamedTuple):
     condition: str
 
 
-class _Plan(NamedTuple):
+class _RarefactionLayout(NamedTuple):
     """`panels` are the names of the items by their ids; the panel of the mean comes first."""
 
     models: list[str]
     panels: dict[str, str]
-    looks: dict[str, Look]
-    curves: Mapping[_Cell, list[Any]]
+    styles: dict[str, ConditionStyle]
+    curves: Mapping[_RarefactionCurveKey, list[Any]]
 
     @property
     def columns(self) -> int:
@@ -75,132 +77,139 @@ class _Plan(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Rows of panels a model."""
+        """Rows of panels per model."""
         return -(-len(self.panels) // self.columns)
 
     def title(self, item: str) -> str:
         """The name of an item in lines that its panel is wide enough for."""
-        return wrapped(self.panels[item], inches=(PAGE_WIDTH - 1) / self.columns, points=8)
+        return wrap_text(self.panels[item], inches=(PAGE_WIDTH - 1) / self.columns, points=8)
 
 
-def draw(table: pd.DataFrame, *, options: Options) -> Figure:
+def draw(table: pd.DataFrame, settings: Fig5Settings) -> Figure:
     """Draw rows of `rarefaction`, which hold one task's list items.
 
     An empty table, or one without a curve, gives a figure that says so.
     """
-    why = why_empty(table, options)
-    if why:
-        return no_data(why, note=options.note)
-    conditions = conditions_in(table, options)
+    table = rows_of_task(table, settings)
+    reason = absence_reason(table, settings)
+    if reason:
+        return empty_figure(reason, settings)
+    conditions = conditions_in(table, settings)
     rows = rows_of(table[table["condition"].isin(conditions)])
-    if all(number(row.unique_items) is None for row in rows):
-        return no_data(str(rows[0].reason), note=options.note)
-    curves: dict[_Cell, list[Any]] = {}
+    if all(float_or_none(row.unique_items) is None for row in rows):
+        return empty_figure(str(rows[0].reason), settings)
+    curves: dict[_RarefactionCurveKey, list[Any]] = {}
     for row in rows:
         item = "" if pd.isna(row.item_id) else str(row.item_id)
-        curves.setdefault(_Cell(row.model, item, row.condition), []).append(row)
-    found = sorted({ItemKey(row.task, row.item_id) for row in rows if not pd.isna(row.item_id)})
-    chosen = choose_items(found, options.items, at_most=options.max_items)
-    shown = looks(conditions, labels=options.condition_labels)
-    names = item_names(chosen.items, options.questions, letters=_NAME_LETTERS)
+        curves.setdefault(_RarefactionCurveKey(row.model, item, row.condition), []).append(row)
+    item_keys = sorted({ItemKey(row.task, row.item_id) for row in rows if not pd.isna(row.item_id)})
+    selection = select_items(item_keys, settings.items, at_most=settings.max_items)
+    styles = condition_styles(conditions, labels=settings.condition_labels)
+    names = item_names(selection.items, settings.questions, letters=_NAME_LETTERS)
     panels = {"": "", **{item.item_id: name for item, name in names.items()}}
-    plan = _Plan(models_in(table, options), panels, shown, curves)
-    figure = new_figure(height=_height(plan))
-    _draw_panels(figure, plan, options)
-    add_head(figure, handles=_handles(plan), notes=[options.note, chosen.remark])
+    layout = _RarefactionLayout(models_in(table, settings), panels, styles, curves)
+    figure = new_figure(height=_height(layout))
+    _draw_panels(figure, layout, settings)
+    add_head(figure, handles=_handles(layout), notes=[settings.note, selection.remark])
     return figure
 
 
-def _height(plan: _Plan) -> float:
-    rows = plan.rows * len(plan.models)
-    names = 0.25 * len(plan.models)
-    more_lines = max(plan.title(item).count("\n") for item in plan.panels)
+def _height(layout: _RarefactionLayout) -> float:
+    rows = layout.rows * len(layout.models)
+    names = 0.25 * len(layout.models)
+    more_lines = max(layout.title(item).count("\n") for item in layout.panels)
     return min((1.5 + 0.13 * more_lines) * rows, PAGE_HEIGHT - 0.9 - names) + 0.3 + names
 
 
-def _handles(plan: _Plan) -> list[Any]:
-    """One legend entry a condition, with the answers to a prompt behind it."""
+def _handles(layout: _RarefactionLayout) -> list[Any]:
+    """One legend entry per condition, with its number of answers to a prompt."""
     entries = []
-    for condition, look in plan.looks.items():
+    for condition, style in layout.styles.items():
         counts = [
             curve[0].n_responses
-            for cell, curve in plan.curves.items()
-            if cell.condition == condition and cell.item_id
+            for key, curve in layout.curves.items()
+            if key.condition == condition and key.item_id
         ]
-        mark = handle(look, f"{look.label} (n = {range_of(counts) or 0})")
-        mark.set(linestyle=_line(look), color=look.colour)
+        mark = legend_entry(style, f"{style.label} (n = {range_of(counts) or 0})")
+        mark.set(linestyle=_line(style), color=style.colour)
         entries.append(mark)
     return entries
 
 
-def _draw_panels(figure: Figure, plan: _Plan, options: Options) -> None:
-    grid = figure.subplots(plan.rows * len(plan.models), plan.columns, squeeze=False, sharey=True)
-    rows = [row for curve in plan.curves.values() for row in curve]
+def _draw_panels(figure: Figure, layout: _RarefactionLayout, settings: Fig5Settings) -> None:
+    grid = figure.subplots(
+        layout.rows * len(layout.models), layout.columns, squeeze=False, sharey=True
+    )
+    rows = [row for curve in layout.curves.values() for row in curve]
     right = max(row.n_answers for row in rows)
-    top = max(value for row in rows if (value := number(row.unique_items)) is not None)
-    for block, model in enumerate(plan.models):
-        for position in range(plan.rows * plan.columns):
-            line, column = divmod(position, plan.columns)
-            axes = grid[block * plan.rows + line, column]
-            if position >= len(plan.panels):
+    top = max(value for row in rows if (value := float_or_none(row.unique_items)) is not None)
+    for block, model in enumerate(layout.models):
+        for position in range(layout.rows * layout.columns):
+            line, column = divmod(position, layout.columns)
+            axes = grid[block * layout.rows + line, column]
+            if position >= len(layout.panels):
                 axes.remove()
                 continue
-            _draw_panel(axes, plan, model, [*plan.panels][position])
-            _scale(axes, right, top, named=position + plan.columns >= len(plan.panels))
-        if len(plan.models) > 1 or options.model_labels.get(model):
-            lines = max(plan.title(item).count("\n") for item in [*plan.panels][: plan.columns])
-            label = options.model_labels.get(model, model)
-            _name_model(grid[block * plan.rows, 0], label, above=17 + 9 * lines)
+            _draw_panel(axes, layout, model, [*layout.panels][position])
+            _scale(
+                axes, right, top, has_tick_labels=position + layout.columns >= len(layout.panels)
+            )
+        if len(layout.models) > 1 or settings.model_labels.get(model):
+            lines = max(
+                layout.title(item).count("\n") for item in [*layout.panels][: layout.columns]
+            )
+            label = settings.model_name(model)
+            _name_model(grid[block * layout.rows, 0], label, above=17 + 9 * lines)
     figure.supylabel("expected number of distinct options")
-    figure.supxlabel("number of answers (a marker ends the data of a condition)")
+    figure.supxlabel("number of answers (a marker shows where the answers of a condition end)")
 
 
-def _draw_panel(axes: Any, plan: _Plan, model: str, item: str) -> None:
+def _draw_panel(axes: Any, layout: _RarefactionLayout, model: str, item: str) -> None:
     missing = []
     ends = set()
-    for condition, look in plan.looks.items():
-        curve = plan.curves.get(_Cell(model, item, condition), [])
-        points = [row for row in curve if number(row.unique_items) is not None]
+    for condition, style in layout.styles.items():
+        curve = layout.curves.get(_RarefactionCurveKey(model, item, condition), [])
+        points = [row for row in curve if float_or_none(row.unique_items) is not None]
         if not points:
-            missing += [look.label] if curve else []
+            missing += [style.label] if curve else []
             continue
         xs, ys = [row.n_answers for row in points], [row.unique_items for row in points]
         ends.add(xs[-1])
-        axes.plot(xs, ys, color=look.colour, linestyle=_line(look), linewidth=1.0)
+        axes.plot(xs, ys, color=style.colour, linestyle=_line(style), linewidth=1.0)
         axes.plot(
-            xs[-1:], ys[-1:], linestyle="none", label=look.label, clip_on=False, zorder=3,
-            **marker_style(look, size=3.6),
+            xs[-1:], ys[-1:], linestyle="none", label=style.label, clip_on=False, zorder=3,
+            **marker_arguments(style, size=3.6),
         )  # fmt: skip
     if len(ends) > 1:
         axes.axvline(min(ends), color="#999999", linewidth=0.6, linestyle=":", zorder=0.5)
     if missing:
-        told = wrapped("n/a: " + ", ".join(missing), inches=(PAGE_WIDTH - 1) / plan.columns)
+        text = wrap_text("n/a: " + ", ".join(missing), inches=(PAGE_WIDTH - 1) / layout.columns)
         axes.text(
-            0.98, 0.03, told, ha="right", va="bottom", color=_GREY, fontsize=TEXT_POINTS,
+            0.98, 0.03, text, ha="right", va="bottom", color=GREY, fontsize=TEXT_POINTS,
             transform=axes.transAxes,
         )  # fmt: skip
-    _title(axes, plan, model, item)
+    _title(axes, layout, model, item)
 
 
-def _title(axes: Any, plan: _Plan, model: str, item: str) -> None:
+def _title(axes: Any, layout: _RarefactionLayout, model: str, item: str) -> None:
     if item:
-        axes.set_title(plan.title(item))
+        axes.set_title(layout.title(item))
         return
-    means = [curve[0].n_items for cell, curve in plan.curves.items() if cell[:2] == (model, "")]
+    means = [curve[0].n_items for key, curve in layout.curves.items() if key[:2] == (model, "")]
     axes.set_title(f"mean of {range_of(means) or 0} prompts", fontweight="bold")
 
 
-def _line(look: Look) -> str:
+def _line(style: ConditionStyle) -> str:
     """Conditions of one colour differ in their line as in their marker."""
-    return "-" if look.filled else "--"
+    return "-" if style.is_filled else "--"
 
 
-def _scale(axes: Any, right: int, top: float, *, named: bool) -> None:
+def _scale(axes: Any, right: int, top: float, *, has_tick_labels: bool) -> None:
     axes.set_xlim(0, right * 1.04)
     axes.set_ylim(0, top * 1.06)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10], integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10], integer=True))
-    axes.tick_params(axis="x", labelbottom=named)
+    axes.tick_params(axis="x", labelbottom=has_tick_labels)
 
 
 def _name_model(axes: Any, name: str, *, above: float) -> None:

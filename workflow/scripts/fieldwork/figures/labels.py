@@ -1,8 +1,7 @@
-"""What questions and their options are called in a figure, and how a text is cut to its room.
+"""Printed names of questions and options, and texts that are cut to their room.
 
-Promises: an item is called the same in all figures, and no two items of a panel are called the same.
-Its name is its id where all ids of its task read as words (hobbies), else its question, cut where it
-is long.
+Promises: an item has the same name in all figures, and no two items of a panel share a name. The name is
+the id where all ids of the task read as words (hobbies), else the question, cut where it is long.
 """
 
 import re
@@ -12,7 +11,8 @@ from string import ascii_uppercase
 
 from matplotlib.figure import Figure
 
-from fieldwork.figures.style import TEXT_POINTS, ItemKey
+from fieldwork.figures.settings import ItemKey
+from fieldwork.figures.style import TEXT_POINTS
 from fieldwork.records.tasks import Item
 
 _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
@@ -21,20 +21,24 @@ _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
 
 def by_key(items: Mapping[str, Iterable[Item]]) -> dict[ItemKey, Item]:
     """The items of some tasks by their keys."""
-    return {ItemKey(task, item.item_id): item for task, of in items.items() for item in of}
+    return {
+        ItemKey(task, item.item_id): item
+        for task, task_items in items.items()
+        for item in task_items
+    }
 
 
 def item_names(
     keys: Iterable[ItemKey], questions: Mapping[ItemKey, Item], *, letters: int
 ) -> dict[ItemKey, str]:
-    """What some items of a panel are called, in at most `letters` letters.
+    """Printed names of the items of a panel, in at most `letters` letters.
 
     Questions that begin alike have their ids before them. Without its question an item has its id.
     """
-    coded = {key.task for key in questions if not _WORDS.fullmatch(key.item_id)}
+    tasks_with_codes = {key.task for key in questions if not _WORDS.fullmatch(key.item_id)}
     whole = {
         key: questions[key].question
-        if key in questions and key.task in coded
+        if key in questions and key.task in tasks_with_codes
         else key.item_id.replace("_", " ")
         for key in keys
     }
@@ -49,7 +53,7 @@ def item_names(
 
 
 def option_name(item: Item | None, answer: str) -> str:
-    """An answer as a reader knows it: that of a choice item has the option's text after its letter."""
+    """The printed name of an answer: a letter of a choice item is followed by the option's text."""
     if item is None or item.kind != "choice" or answer not in ascii_uppercase:
         return answer
     place = ascii_uppercase.index(answer)
@@ -57,9 +61,9 @@ def option_name(item: Item | None, answer: str) -> str:
 
 
 def cut(text: str, *, letters: int) -> str:
-    """`text` on one line; what is longer than `letters` ends in … after a word.
+    """`text` on one line; a text longer than `letters` ends in … after a word.
 
-    Only where that would leave less than half of the room, a word is cut itself.
+    A word itself is cut only where less than half of the room would be used.
     """
     line = " ".join(text.split())
     if len(line) <= letters:
@@ -110,3 +114,8 @@ def _wrap(text: str, fits: Callable[[str], bool]) -> list[str]:
         else:
             lines.append(word)
     return lines
+
+
+def p_value_text(value: float) -> str:
+    """A p-value to three decimals; small ones as a bound."""
+    return "p < .001" if value < 0.001 else f"p = {value:.3f}"

@@ -1,8 +1,8 @@
 """The figure of `snakemake power`: how often a study of a size finds an effect, and what the size costs.
 
-Owns the drawing of `designs.PowerRow` rows. A row of panels a design, a column a task, a curve an
-effect. Power belongs to an effect and a size, whoever is asked; the upper axis has the calls or, where
-there are prices, the dollars of the dearest arm.
+Owns the drawing of `records.PowerRow` rows: a row of panels per design, a column per task, a curve per
+effect. Power depends on the effect and the size, not on the model. The upper axis has the calls or, where
+there are prices, the dollars of the most expensive arm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,15 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
-from fieldwork.figures.style import (
-    TEXT_POINTS,
-    FigureOptions,
-    add_head,
-    new_figure,
-    no_data,
-    number,
-    rows_of,
-)
+from fieldwork.figures.selection import float_or_none, rows_of
+from fieldwork.figures.settings import FigureSettings
+from fieldwork.figures.style import GREY, TEXT_POINTS, add_head, empty_figure, new_figure
 from fieldwork.records.field import FIELD
 
 DESIGNS: Mapping[str, str] = {
@@ -35,126 +29,127 @@ MAX_TASKS = 4
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
-_GREY = "#555555"
 _PANEL_INCHES = 1.75
 _LEGEND_INCHES = 1.25
 _TICKS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options(FigureOptions):
+class PowerFigureSettings(FigureSettings):
     """What a study decides about the figure of power."""
 
     target: float = 0.8
-    """Power asked for, drawn as a line."""
+    """The power to reach, drawn as a line."""
     tasks: Sequence[str] = ()
-    """Tasks in their order; those the table has besides come after them."""
+    """Tasks in their order; other tasks of the table follow."""
     max_tasks: int = MAX_TASKS
-    """Columns; tasks beyond are left out, and a line says so."""
+    """Most columns; where there are more tasks, a remark says so."""
 
 
-class _Arm(NamedTuple):
+class _PricedArm(NamedTuple):
     model: str
     condition: str
 
 
-class _Plan(NamedTuple):
-    """What is drawn where."""
+class _PowerLayout(NamedTuple):
+    """Designs and tasks to draw, the sizes of the x axis, and the arm whose price is printed."""
 
     designs: list[str]
     tasks: list[str]
     sizes: list[int]
-    priced: _Arm | None
+    dearest: _PricedArm | None
 
 
-class _Curve(NamedTuple):
+class _EffectCurve(NamedTuple):
     effect: str
     replicates: int
 
 
-def draw(table: pd.DataFrame, *, options: Options) -> Figure:
+def draw(table: pd.DataFrame, settings: PowerFigureSettings) -> Figure:
     """Draw the rows of `power/power.parquet`."""
     rows = rows_of(table)
     if not rows:
-        return no_data("the table has no rows", note=options.note)
-    held = dict.fromkeys(row.task for row in rows)
-    found = [*(task for task in options.tasks if task in held), *held]
-    found = list(dict.fromkeys(found))
-    plan = _Plan(
+        return empty_figure("the table has no rows", settings)
+    tasks_of_rows = dict.fromkeys(row.task for row in rows)
+    tasks_first = [task for task in settings.tasks if task in tasks_of_rows]
+    tasks = list(dict.fromkeys([*tasks_first, *tasks_of_rows]))
+    layout = _PowerLayout(
         [design for design in DESIGNS if any(row.design == design for row in rows)],
-        found[: options.max_tasks],
+        tasks[: settings.max_tasks],
         sorted({int(row.n_users) for row in rows}),
         _dearest(rows),
     )
-    figure = new_figure(height=_PANEL_INCHES * len(plan.designs))
-    widths = [1.0] * len(plan.tasks) + [_LEGEND_INCHES / 1.7]
+    figure = new_figure(height=_PANEL_INCHES * len(layout.designs))
+    widths = [1.0] * len(layout.tasks) + [_LEGEND_INCHES / 1.7]
     grid = figure.subplots(
-        len(plan.designs), len(widths), squeeze=False, gridspec_kw={"width_ratios": widths}
+        len(layout.designs), len(widths), squeeze=False, gridspec_kw={"width_ratios": widths}
     )
-    for design, panels in zip(plan.designs, grid, strict=True):
-        _draw_design(list(panels), [row for row in rows if row.design == design], plan, options)
+    for design, panels in zip(layout.designs, grid, strict=True):
+        _draw_design(list(panels), [row for row in rows if row.design == design], layout, settings)
     figure.supxlabel("users or puppets", x=0.42)
-    left_out = len(found) - len(plan.tasks)
-    more = f"{left_out} more tasks are in the table." if left_out else None
-    add_head(figure, handles=[], notes=[_note(rows, plan, options), more])
+    left_out = len(tasks) - len(layout.tasks)
+    remark = f"The table has {left_out} more tasks." if left_out else None
+    add_head(figure, handles=[], notes=[_note(rows, layout, settings), remark])
     return figure
 
 
-def _dearest(rows: Sequence[Any]) -> _Arm | None:
+def _dearest(rows: Sequence[Any]) -> _PricedArm | None:
     """The model and condition whose calls cost most in all; None where none costs anything."""
-    spent: dict[_Arm, float] = {}
+    spent: dict[_PricedArm, float] = {}
     for row in rows:
-        usd = number(row.cost_usd)
+        usd = float_or_none(row.cost_usd)
         if usd is not None and row.condition != FIELD:
-            arm = _Arm(row.model, row.condition)
+            arm = _PricedArm(row.model, row.condition)
             spent[arm] = spent.get(arm, 0.0) + usd
     dearest = max(spent, key=lambda arm: spent[arm], default=None)
     return dearest if dearest is not None and spent[dearest] > 0 else None
 
 
-def _note(rows: Sequence[Any], plan: _Plan, options: Options) -> str:
+def _note(rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettings) -> str:
     n = max(row.n_simulations for row in rows)
-    if plan.priced is None:
+    if layout.dearest is None:
         top = "calls of a condition"
     else:
-        model = options.model_labels.get(plan.priced.model, plan.priced.model)
-        name = options.condition_labels.get(plan.priced.condition, plan.priced.condition)
-        top = f"dollars for {model}, {name}, the dearest arm"
+        model = settings.model_name(layout.dearest.model)
+        name = settings.condition_labels.get(layout.dearest.condition, layout.dearest.condition)
+        top = f"dollars for {model}, {name}, the most expensive arm"
     return (
-        f"{n:,} simulated studies a point; bars: 95 % interval of the simulation. A curve ends where "
-        f"power is 1. Above each panel: {top}, with the baseline's where one is needed, which is "
-        f"asked as often; of several numbers of answers each, for the smallest."
+        f"{n:,} simulated studies per point; bars are 95 % intervals of the simulation. A curve ends "
+        f"where power is 1. Above each panel: {top}, for the smallest number of answers each. It "
+        f"includes as many calls of the baseline where the test needs one."
     )
 
 
-def _draw_design(panels: list[Any], rows: Sequence[Any], plan: _Plan, options: Options) -> None:
-    curves = list(dict.fromkeys(_Curve(row.effect, int(row.replicates)) for row in rows))
+def _draw_design(
+    panels: list[Any], rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettings
+) -> None:
+    curves = list(dict.fromkeys(_EffectCurve(row.effect, int(row.replicates)) for row in rows))
     effects = sorted({curve.effect for curve in curves}, key=_order)
     replicates = sorted({curve.replicates for curve in curves})
-    shown = [task for task in plan.tasks if any(row.task == task for row in rows)]
-    for panel in panels[len(shown) :]:
+    design_tasks = [task for task in layout.tasks if any(row.task == task for row in rows)]
+    for panel in panels[len(design_tasks) :]:
         panel.set_axis_off()
-    for task, panel in zip(shown, panels, strict=False):
-        own = [row for row in rows if row.task == task]
+    for task, panel in zip(design_tasks, panels, strict=False):
+        task_rows = [row for row in rows if row.task == task]
         for curve in curves:
-            of = [r for r in own if (r.effect, r.replicates) == curve]
+            curve_rows = [r for r in task_rows if (r.effect, r.replicates) == curve]
             dash = replicates.index(curve.replicates)
-            _draw_curve(panel, of, effects.index(curve.effect), dash)
-        _scale(panel, plan, options, labelled=task == shown[0])
-        _price(panel, own, plan)
-        panel.set_title(_title(own[0]))
-    _legend(panels[len(shown)], rows[0].design, effects, replicates)
+            _draw_curve(panel, curve_rows, effects.index(curve.effect), dash)
+        _scale(panel, layout, settings, has_label=task == design_tasks[0])
+        _price(panel, task_rows, layout)
+        panel.set_title(_title(task_rows[0]))
+    _legend(panels[len(design_tasks)], rows[0].design, effects, replicates)
 
 
 def _order(effect: str) -> tuple[float, ...]:
-    """Large effects first; of shares by what moves, of the others by their size."""
+    """Large effects first: shifts of shares by their size, other effects by themselves."""
     parts = [float(part) for part in effect.split(" -> ")]
     return (-abs(parts[-1] - parts[0]),) if len(parts) > 1 else (-parts[0],)
 
 
 def _draw_curve(panel: Any, rows: Sequence[Any], colour: int, dash: int) -> None:
-    # one model and condition: power is that of the size, whoever is asked
-    points = {int(row.n_users): row for row in rows if number(row.power) is not None}
+    # power is the same for all models and conditions of a size
+    points = {int(row.n_users): row for row in rows if float_or_none(row.power) is not None}
     sizes = sorted(points)
     hue = _COLOURS[colour % len(_COLOURS)]
     panel.plot(
@@ -175,17 +170,19 @@ def _draw_curve(panel: Any, rows: Sequence[Any], colour: int, dash: int) -> None
         panel.vlines(sizes, lows, highs, color=hue, linewidth=0.8, zorder=2)
 
 
-def _scale(panel: Any, plan: _Plan, options: Options, *, labelled: bool) -> None:
+def _scale(
+    panel: Any, layout: _PowerLayout, settings: PowerFigureSettings, *, has_label: bool
+) -> None:
     panel.set_xscale("log")
-    panel.set_xlim(plan.sizes[0] / 1.15, plan.sizes[-1] * 1.15)
+    panel.set_xlim(layout.sizes[0] / 1.15, layout.sizes[-1] * 1.15)
     panel.set_ylim(0, 1)
-    panel.xaxis.set_major_locator(FixedLocator(_ticks(plan.sizes)))
+    panel.xaxis.set_major_locator(FixedLocator(_ticks(layout.sizes)))
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_major_formatter("{x:.0f}")
     panel.set_yticks([0, 0.25, 0.5, 0.75, 1])
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))
-    panel.axhline(options.target, color=_GREY, linewidth=0.7, linestyle=(0, (3, 2)), zorder=1)
-    if labelled:
+    panel.axhline(settings.target, color=GREY, linewidth=0.7, linestyle=(0, (3, 2)), zorder=1)
+    if has_label:
         panel.set_ylabel("power")
     else:
         panel.tick_params(axis="y", labelleft=False)
@@ -199,27 +196,27 @@ def _ticks(sizes: Sequence[int]) -> list[int]:
     return [sizes[round(k * step)] for k in range(_TICKS)]
 
 
-def _price(panel: Any, rows: Sequence[Any], plan: _Plan) -> None:
-    """Calls or dollars of the sizes, on an axis above."""
+def _price(panel: Any, rows: Sequence[Any], layout: _PowerLayout) -> None:
+    """An axis above with the calls or dollars of the sizes."""
     replicates = min(row.replicates for row in rows)
-    arm = plan.priced or _Arm(rows[0].model, rows[0].condition)
-    told = {
-        int(row.n_users): _amount(row, in_dollars=plan.priced is not None)
+    arm = layout.dearest or _PricedArm(rows[0].model, rows[0].condition)
+    amounts = {
+        int(row.n_users): _amount(row, in_dollars=layout.dearest is not None)
         for row in rows
-        if _Arm(row.model, row.condition) == arm and row.replicates == replicates
+        if _PricedArm(row.model, row.condition) == arm and row.replicates == replicates
     }
     above = panel.secondary_xaxis("top")
-    ticks = [n for n in _ticks(plan.sizes) if n in told]
-    above.set_xticks(ticks, [told[n] for n in ticks], color=_GREY)
+    ticks = [n for n in _ticks(layout.sizes) if n in amounts]
+    above.set_xticks(ticks, [amounts[n] for n in ticks], color=GREY)
     above.xaxis.set_minor_locator(NullLocator())
-    above.tick_params(length=2, color=_GREY, pad=1)
+    above.tick_params(length=2, color=GREY, pad=1)
     above.spines["top"].set_visible(False)
 
 
 def _amount(row: Any, *, in_dollars: bool) -> str:
     if not in_dollars:
         return _short(float(row.n_calls + row.n_calls_baseline))
-    usd = (number(row.cost_usd) or 0.0) + (number(row.cost_baseline_usd) or 0.0)
+    usd = (float_or_none(row.cost_usd) or 0.0) + (float_or_none(row.cost_baseline_usd) or 0.0)
     # a dollar sign and zeros would run into the next size
     return f"${_short(usd)}" if usd == 0 or usd >= 1 else f"{_short(usd * 100)} ¢"
 
@@ -245,14 +242,14 @@ def _legend(panel: Any, design: str, effects: Sequence[str], replicates: Sequenc
     handles = [
         Line2D(
             [], [], color=_COLOURS[k % len(_COLOURS)], marker=_MARKERS[k % len(_MARKERS)],
-            markersize=3.2, label=_printed(design, effect),
+            markersize=3.2, label=_effect_label(design, effect),
         )
         for k, effect in enumerate(effects)
     ]  # fmt: skip
     if len(replicates) > 1:
         handles += [
             Line2D(
-                [], [], color=_GREY, linestyle=_DASHES[k % len(_DASHES)], label=f"{n} answers each"
+                [], [], color=GREY, linestyle=_DASHES[k % len(_DASHES)], label=f"{n} answers each"
             )
             for k, n in enumerate(replicates)
         ]
@@ -262,9 +259,9 @@ def _legend(panel: Any, design: str, effects: Sequence[str], replicates: Sequenc
     )  # fmt: skip
 
 
-def _printed(design: str, effect: str) -> str:
+def _effect_label(design: str, effect: str) -> str:
     if design == "shares":
-        before, after = (float(part) * 100 for part in effect.split(" -> "))
-        return f"{before:.4g} % → {after:.4g} %"
+        low, high = (float(part) * 100 for part in effect.split(" -> "))
+        return f"{low:.4g} % → {high:.4g} %"
     value = float(effect) * 100
     return f"{value:.4g} %" if design == "who" else f"{value:.4g} points"

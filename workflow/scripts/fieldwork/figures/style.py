@@ -1,4 +1,4 @@
-"""The look all figures share: condition colours and markers, the head of a page, saving.
+"""The style that all figures share: colours and markers of conditions, the head of a page, saving.
 
 Promises: a condition looks the same in every figure; no two conditions of a figure share colour and
 marker; a saved file holds no date, so equal data give equal bytes. Colours are those of Okabe and
@@ -8,14 +8,12 @@ well, so that a greyscale print can be read.
 
 import io
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import matplotlib as mpl
 import matplotlib.style
-import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -23,137 +21,100 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from fieldwork.errors import StudyError
-from fieldwork.records.tasks import Item
+from fieldwork.figures.selection import float_or_none
+from fieldwork.figures.settings import FigureSettings
 
 PAGE_WIDTH = 6.85
 """Inches: two columns of a journal page (174 mm)."""
 
 PAGE_HEIGHT = 9.2
-"""Inches: what a page leaves above a caption."""
+"""Inches: the height of a page without a caption."""
 
 TEXT_POINTS = 7.0
 """Smallest type in a figure."""
 
+GREY = "#555555"
+"""Colour of text and marks that belong to no condition."""
+
 _MARGIN = 0.06
-_GREY = "#555555"
 
 
-class Look(NamedTuple):
-    """How a condition is drawn. `filled` is false for a hollow marker."""
+class ConditionStyle(NamedTuple):
+    """How a condition is drawn. `is_filled` is false for a hollow marker."""
 
     colour: str
     marker: str
-    filled: bool
+    is_filled: bool
     label: str
 
 
-class Range(NamedTuple):
-    """Smallest and largest of some counts."""
-
-    low: int
-    high: int
-
-    def __str__(self) -> str:
-        return f"{self.low}" if self.low == self.high else f"{self.low}–{self.high}"
-
-
-class ItemKey(NamedTuple):
-    """An item: ids are unique within their task only."""
-
-    task: str
-    item_id: str
-
-
-class ItemChoice(NamedTuple):
-    """The items to draw, and a line to print where some were left out."""
-
-    items: list[ItemKey]
-    remark: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FigureOptions:
-    """What all figures let a study decide."""
-
-    conditions: Sequence[str]
-    """Conditions to draw, in their order; those without a row are passed over."""
-    model_labels: Mapping[str, str] = field(default_factory=dict)
-    """Printed name of each model; its order is the order of the models."""
-    condition_labels: Mapping[str, str] = field(default_factory=dict)
-    """Printed names that replace the registry's."""
-    note: str | None = None
-    """Printed at the head of the figure."""
-    questions: Mapping[ItemKey, Item] = field(default_factory=dict)
-    """The items that are drawn; one that is not here is called by its id."""
-
-
-def _known(condition: str) -> Look | None:
-    """Look of the conditions the study is about, as in the paper's Figure 1."""
-    match condition:
-        case "offline":
-            return Look("#009E73", "o", True, "Offline")
-        case "offline_t0":
-            return Look("#009E73", "o", False, "Offline, T = 0")
-        case "offline_again":
-            return Look("#009E73", "D", False, "Offline, asked again")
-        case "field":
-            return Look("#E69F00", "s", True, "Field")
-        case "history":
-            return Look("#CC79A7", "x", True, "SP-History")
-        case "rag":
-            return Look("#56B4E9", "+", True, "SP-RAG")
-        case "profile":
-            return Look("#08306B", "X", True, "SP-Profile")
-    return None
-
+_NAMED_STYLES: Mapping[str, ConditionStyle] = {
+    "offline": ConditionStyle("#009E73", "o", True, "Offline"),
+    "offline_t0": ConditionStyle("#009E73", "o", False, "Offline, T = 0"),
+    "offline_again": ConditionStyle("#009E73", "D", False, "Offline, asked again"),
+    "field": ConditionStyle("#E69F00", "s", True, "Field"),
+    "history": ConditionStyle("#CC79A7", "x", True, "SP-History"),
+    "rag": ConditionStyle("#56B4E9", "+", True, "SP-RAG"),
+    "profile": ConditionStyle("#08306B", "X", True, "SP-Profile"),
+}
+"""The conditions of the paper's Figure 1, as it draws them, and two further ones without a user."""
 
 # eleven markers and three colours share no factor: 33 conditions before a pair comes back
 _SPARE_MARKERS: tuple[str, ...] = ("^", "D", "v", "P", "<", "p", ">", "H", "*", "d", "8")
 _SPARE_COLOURS = ("#D55E00", "#000000", "#0072B2")
 
 
-def looks(conditions: Sequence[str], *, labels: Mapping[str, str]) -> dict[str, Look]:
-    """Look of each condition; unknown names take the spare looks in the order they come."""
-    chosen: dict[str, Look] = {}
-    spare = 0
+def condition_styles(
+    conditions: Sequence[str], *, labels: Mapping[str, str]
+) -> dict[str, ConditionStyle]:
+    """Style of each condition; names without a style of their own take the spare styles in turn."""
+    styles: dict[str, ConditionStyle] = {}
+    n_spare = 0
     for condition in conditions:
-        look = _known(condition)
-        if look is None:
-            colour = _SPARE_COLOURS[spare % len(_SPARE_COLOURS)]
-            marker = _SPARE_MARKERS[spare % len(_SPARE_MARKERS)]
-            look = Look(colour, marker, True, condition.replace("_", " "))
-            spare += 1
-        chosen[condition] = look._replace(label=labels.get(condition, look.label))
-    return chosen
+        style = _NAMED_STYLES.get(condition)
+        if style is None:
+            colour = _SPARE_COLOURS[n_spare % len(_SPARE_COLOURS)]
+            marker = _SPARE_MARKERS[n_spare % len(_SPARE_MARKERS)]
+            style = ConditionStyle(colour, marker, True, condition.replace("_", " "))
+            n_spare += 1
+        styles[condition] = style._replace(label=labels.get(condition, style.label))
+    return styles
 
 
-def marker_style(look: Look, *, size: float) -> dict[str, Any]:
-    """Keyword arguments of a marker of `size` points."""
+def marker_arguments(style: ConditionStyle, *, size: float) -> dict[str, Any]:
+    """Arguments of matplotlib for a marker of `size` points."""
     # without the rim an x over its interval reads as a star
-    rim = [withStroke(linewidth=2.1, foreground="white")] if is_cross(look) else []
+    rim = [withStroke(linewidth=2.1, foreground="white")] if is_cross(style) else []
     return {
-        "marker": look.marker,
+        "marker": style.marker,
         # line markers look smaller than filled ones of the same size
-        "markersize": size * (1.2 if is_cross(look) or look.marker == "X" else 1.0),
-        "markerfacecolor": look.colour if look.filled else "white",
-        "markeredgecolor": look.colour,
-        "markeredgewidth": 0.8 if not look.filled else 1.0 if is_cross(look) else 0.0,
+        "markersize": size * (1.2 if is_cross(style) or style.marker == "X" else 1.0),
+        "markerfacecolor": style.colour if style.is_filled else "white",
+        "markeredgecolor": style.colour,
+        "markeredgewidth": 0.8 if not style.is_filled else 1.0 if is_cross(style) else 0.0,
         "path_effects": rim,
     }
 
 
-def is_cross(look: Look) -> bool:
-    """True for markers made of strokes alone."""
-    return look.marker in ("x", "+")
+def is_cross(style: ConditionStyle) -> bool:
+    """Whether the marker consists of strokes alone."""
+    return style.marker in ("x", "+")
 
 
-def handle(look: Look, label: str) -> Line2D:
+def legend_entry(style: ConditionStyle, label: str) -> Line2D:
     """Legend entry of a condition."""
-    return Line2D([], [], linestyle="none", label=label, **marker_style(look, size=4.5))
+    return Line2D([], [], linestyle="none", label=label, **marker_arguments(style, size=4.5))
 
 
-def use_style(path: Path) -> None:
-    """Draw by the style sheet at `path`, whatever this machine's own matplotlib settings say.
+def draw_interval(axes: Any, x: float, row: Any, colour: str) -> None:
+    """A vertical line from `ci_low` to `ci_high` of a row, where it has an interval."""
+    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
+    if low is not None and high is not None:
+        axes.vlines(x, low, high, color=colour, linewidth=0.8, zorder=1.5)
+
+
+def use_style(path: str | Path) -> None:
+    """Draw with the style sheet at `path` and ignore the matplotlib settings of this machine.
 
     Raises StudyError where the sheet is missing or cannot be read.
     """
@@ -175,12 +136,12 @@ def new_figure(*, height: float) -> Figure:
 
 
 def add_head(figure: Figure, *, handles: Sequence[Any], notes: Sequence[str | None]) -> None:
-    """Put notes and legend above the panels, in room of their own, and lay the panels out below."""
+    """Put notes and legend above the panels, and lay the panels out below them."""
     panels = float(figure.get_figheight())
-    said = [wrapped(note, inches=PAGE_WIDTH - 2 * _MARGIN) for note in notes if note]
-    text = figure.text(0, 0, "\n".join(said), va="top", style="italic", fontsize=TEXT_POINTS + 0.5)
+    lines = [wrap_text(note, inches=PAGE_WIDTH - 2 * _MARGIN) for note in notes if note]
+    text = figure.text(0, 0, "\n".join(lines), va="top", style="italic", fontsize=TEXT_POINTS + 0.5)
     text.set_in_layout(False)
-    text_inches = _inches_high(figure, text) + _MARGIN if said else 0.0
+    text_inches = _inches_high(figure, text) + _MARGIN if lines else 0.0
     legend = _widest_legend(figure, handles) if handles else None
     legend_inches = _inches_high(figure, legend) if legend else 0.0
     head = text_inches + legend_inches + 2 * _MARGIN
@@ -215,75 +176,24 @@ def _inches_high(figure: Figure, artist: Any) -> float:
     return float(artist.get_window_extent().height / figure.dpi)
 
 
-def wrapped(text: str, *, inches: float, points: float = TEXT_POINTS) -> str:
+def wrap_text(text: str, *, inches: float, points: float = TEXT_POINTS) -> str:
     """`text` broken into lines that fit, at the mean letter width of the style's font."""
     return textwrap.fill(text, width=max(8, int(inches * 72 / (0.57 * points))))
 
 
-def no_data(why: str, *, note: str | None) -> Figure:
-    """A figure that says why there is nothing to draw."""
+def empty_figure(reason: str, settings: FigureSettings) -> Figure:
+    """A figure that gives the reason why there is nothing to draw."""
     figure = new_figure(height=1.6)
     axes = figure.add_subplot()
     axes.set_axis_off()
-    line = wrapped(f"no data: {why}", inches=PAGE_WIDTH - 1, points=9)
-    axes.text(0.5, 0.5, line, ha="center", va="center", fontsize=9, color=_GREY)
-    add_head(figure, handles=[], notes=[note])
+    line = wrap_text(f"no data: {reason}", inches=PAGE_WIDTH - 1, points=9)
+    axes.text(0.5, 0.5, line, ha="center", va="center", fontsize=9, color=GREY)
+    add_head(figure, handles=[], notes=[settings.note])
     return figure
 
 
-def why_empty(table: pd.DataFrame, options: FigureOptions) -> str | None:
-    """Why a table gives nothing to draw, or None where it does."""
-    if table.empty:
-        return "the table has no rows"
-    if not conditions_in(table, options):
-        asked = ", ".join(options.conditions) or "none"
-        return f"none of the conditions asked for ({asked}) is in the table"
-    return None
-
-
-def rows_of(table: pd.DataFrame) -> list[Any]:
-    """Rows of a table, its columns as attributes."""
-    return list(table.itertuples(index=False))
-
-
-def conditions_in(table: pd.DataFrame, options: FigureOptions) -> list[str]:
-    """The conditions asked for that the table holds, in the order asked for."""
-    held = set(table["condition"])
-    return [c for c in dict.fromkeys(options.conditions) if c in held]
-
-
-def models_in(table: pd.DataFrame, options: FigureOptions) -> list[str]:
-    """Models of the table: labelled ones in the order of the labels, then the rest by name."""
-    held = {str(model) for model in table["model"]}
-    labelled = [model for model in options.model_labels if model in held]
-    return labelled + sorted(held - set(labelled))
-
-
-def choose_items(found: Iterable[ItemKey], asked: Sequence[str], *, at_most: int) -> ItemChoice:
-    """The items to draw: those `asked` for in that order, else `found` in its own order."""
-    keys = list(dict.fromkeys(found))
-    if asked:
-        return ItemChoice([k for item_id in asked for k in keys if k.item_id == item_id], None)
-    if len(keys) <= at_most:
-        return ItemChoice(keys, None)
-    return ItemChoice(
-        keys[:at_most], f"The first {at_most} of {len(keys)} items; the table holds them all."
-    )
-
-
-def number(value: Any) -> float | None:
-    """A cell as a float, None where the table holds NULL."""
-    return None if pd.isna(value) else float(value)
-
-
-def range_of(counts: Iterable[int]) -> Range | None:
-    """Smallest and largest count, None of none."""
-    held = [int(count) for count in counts]
-    return Range(min(held), max(held)) if held else None
-
-
-def save(figure: Figure, paths: Sequence[Path]) -> None:
-    """Write the figure once a path, as PDF, SVG or PNG by the path's ending.
+def save(figure: Figure, paths: Sequence[str | Path]) -> None:
+    """Write the figure to each path, as PDF, SVG or PNG by the ending of the path.
 
     Equal figures give equal bytes: nothing in a file depends on the day or the process.
 
@@ -294,13 +204,13 @@ def save(figure: Figure, paths: Sequence[Path]) -> None:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     with mpl.rc_context({"svg.hashsalt": "fieldwork"}):
-        for path in paths:
+        for path in map(Path, paths):
             kind = _format_of(path)
             # in memory first: on a full disk the PDF's writer fails in ways of its own
-            drawn = io.BytesIO()
-            figure.savefig(drawn, format=kind, metadata=_metadata(kind))
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=_metadata(kind))
             try:
-                path.write_bytes(drawn.getvalue())
+                path.write_bytes(buffer.getvalue())
             except OSError as error:
                 raise StudyError(
                     f"{path}: cannot be written ({error.strerror or error}); free space or choose "

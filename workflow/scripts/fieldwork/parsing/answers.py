@@ -1,4 +1,4 @@
-"""From responses to answers: what one response says, and one name for options written differently."""
+"""From responses to answers: the reading of one response, and one name for all spellings of an option."""
 
 import dataclasses
 from collections import Counter
@@ -9,23 +9,17 @@ from typing import NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.parsing.canonical import Merge, canonicalise
 from fieldwork.parsing.choices import parse_choice
-from fieldwork.parsing.lengths import list_length
+from fieldwork.parsing.list_lengths import list_length
 from fieldwork.parsing.lists import parse_list
+from fieldwork.parsing.reasons import OUTCOME_REASONS
 from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import Outcome, Response
 from fieldwork.records.parsing import Answer, MergedItem
 from fieldwork.records.tasks import Item
 
-UNREAD_OUTCOMES = {
-    "refused": "refused",
-    "filtered": "filtered by the provider",
-    "empty": "empty",
-    "failed": "failed",
-}
-
 
 def parse_response(response: Response, item: Item) -> Answer:
-    """Read one response; what cannot be read is NULL with a reason."""
+    """Read one response; a response that cannot be read has no items or letter, and a reason."""
     blank = Answer(
         model=response.model,
         task=response.task,
@@ -39,13 +33,13 @@ def parse_response(response: Response, item: Item) -> Answer:
         items=None,
         letter_strict=None,
         letter=None,
-        reason=UNREAD_OUTCOMES.get(response.outcome),
+        reason=OUTCOME_REASONS.get(response.outcome),
     )
-    return _read(blank, response.text, item)
+    return _with_reading(blank, response.text, item)
 
 
 def parse_field_answer(answer: FieldAnswer, item: Item) -> Answer:
-    """Read an answer of the field, as one of the condition `field`; an empty one has no reading."""
+    """Read an answer of a participant, as one of the condition `field`; an empty text has a reason."""
     outcome: Outcome = "empty" if answer.text is None else "ok"
     blank = Answer(
         model=answer.model,
@@ -60,25 +54,27 @@ def parse_field_answer(answer: FieldAnswer, item: Item) -> Answer:
         items=None,
         letter_strict=None,
         letter=None,
-        reason=UNREAD_OUTCOMES.get(outcome),
+        reason=OUTCOME_REASONS.get(outcome),
     )
-    return _read(blank, answer.text, item)
+    return _with_reading(blank, answer.text, item)
 
 
 def expected_length(item: Item) -> int | None:
-    """How many options a list item asks for: its own number, else the one its prompt names."""
+    """How many options a list item asks for: its `list_length`, else the number in its prompt."""
     return item.list_length or list_length(item.prompt)
 
 
-def _read(blank: Answer, text: str | None, item: Item) -> Answer:
-    """`blank` with what the text says, where it has not said already why there is nothing."""
+def _with_reading(blank: Answer, text: str | None, item: Item) -> Answer:
+    """`blank` with what the text says; unchanged where it has a reason for holding nothing."""
     if blank.reason is not None:
         return blank
     if item.kind == "list":
-        truncated = blank.outcome == "truncated"
-        listing = parse_list(text, expected=expected_length(item), truncated=truncated)
-        items = list(listing.items) if listing.items is not None else None
-        return dataclasses.replace(blank, raw_items=items, reason=listing.reason)
+        is_truncated = blank.outcome == "truncated"
+        parsed_list = parse_list(
+            text, expected_length=expected_length(item), is_truncated=is_truncated
+        )
+        items = list(parsed_list.items) if parsed_list.items is not None else None
+        return dataclasses.replace(blank, raw_items=items, reason=parsed_list.reason)
     letters = ascii_uppercase[: len(item.choices)]
     choice = parse_choice(text, letters=letters, choices=item.choices)
     return dataclasses.replace(
@@ -86,8 +82,8 @@ def _read(blank: Answer, text: str | None, item: Item) -> Answer:
     )
 
 
-class Prompt(NamedTuple):
-    """A list item within its task: options are merged within one, never across."""
+class ListItemKey(NamedTuple):
+    """A list item of a task. Options are merged within an item, never across items."""
 
     task: str
     item_id: str
@@ -100,7 +96,7 @@ def merge_items(
     overrides: Sequence[Mapping[str, str]],
     threshold: float,
 ) -> list[MergedItem]:
-    """One row for each way an option is written, ordered by task, item, canonical name and count.
+    """One row for each spelling of an option, ordered by task, item, canonical name and count.
 
     Args:
         aliases: rows with task, item_id (empty for every item), written, canonical.
@@ -110,21 +106,21 @@ def merge_items(
     Raises:
         StudyError: aliases or overrides lack a column.
     """
-    counts: dict[Prompt, Counter[str]] = {}
+    counts: dict[ListItemKey, Counter[str]] = {}
     for answer in answers:
-        names = answer.raw_items if answer.raw_items is not None else answer.items
-        if answer.kind == "list" and names is not None:
-            counts.setdefault(Prompt(answer.task, answer.item_id), Counter()).update(names)
-    merged = [
-        MergedItem(prompt.task, prompt.item_id, raw, merge.canonical, merge.rule, mentions[raw])
-        for prompt, mentions in counts.items()
-        for raw, merge in _merges(prompt, mentions, aliases, overrides, threshold).items()
+        names = _option_names(answer)
+        if names is not None:
+            counts.setdefault(ListItemKey(answer.task, answer.item_id), Counter()).update(names)
+    merged_items = [
+        MergedItem(key.task, key.item_id, raw, merge.canonical, merge.rule, mentions[raw])
+        for key, mentions in counts.items()
+        for raw, merge in _merges(key, mentions, aliases, overrides, threshold).items()
     ]
-    return sorted(merged, key=lambda m: (m.task, m.item_id, m.canonical, -m.n, m.raw))
+    return sorted(merged_items, key=lambda m: (m.task, m.item_id, m.canonical, -m.n, m.raw))
 
 
 def _merges(
-    prompt: Prompt,
+    key: ListItemKey,
     counts: Counter[str],
     aliases: Sequence[Mapping[str, str]],
     overrides: Sequence[Mapping[str, str]],
@@ -132,34 +128,42 @@ def _merges(
 ) -> dict[str, Merge]:
     return canonicalise(
         counts,
-        aliases=dict(_names(aliases, prompt, "parsing.aliases", "written")),
-        overrides=dict(_names(overrides, prompt, "parsing.overrides", "raw")),
+        aliases=dict(_names(aliases, key, "parsing.aliases", "written")),
+        overrides=dict(_names(overrides, key, "parsing.overrides", "raw")),
         threshold=threshold,
     )
 
 
 def _names(
-    rows: Sequence[Mapping[str, str]], prompt: Prompt, setting: str, written: str
+    rows: Sequence[Mapping[str, str]], key: ListItemKey, setting: str, raw_column: str
 ) -> Iterator[tuple[str, str]]:
+    """Raw and canonical names of the rows that apply to an item."""
     for row in rows:
         try:
-            applies = row["task"] in ("", prompt.task) and row["item_id"] in ("", prompt.item_id)
-            name = (row[written], row["canonical"])
+            applies = row["task"] in ("", key.task) and row["item_id"] in ("", key.item_id)
+            names = (row[raw_column], row["canonical"])
         except KeyError as error:
-            raise StudyError(f"{setting}: the file has no column {error}") from error
+            raise StudyError(f"{setting}: the file has no column {error}; add it") from error
         if applies:
-            yield name
+            yield names
+
+
+def _option_names(answer: Answer) -> list[str] | None:
+    """Options of a list answer as written; None for other answers and for one that cannot be read."""
+    if answer.kind != "list":
+        return None
+    return answer.raw_items if answer.raw_items is not None else answer.items
 
 
 def apply_merges(answers: Iterable[Answer], merges: Iterable[MergedItem]) -> list[Answer]:
-    """The answers with canonical options: repeats removed, in the order they were given."""
+    """The answers with canonical options, in the order of the answer and without repeats."""
     names = {(m.task, m.item_id, m.raw): m.canonical for m in merges}
     return [_canonical(answer, names) for answer in answers]
 
 
 def _canonical(answer: Answer, names: Mapping[tuple[str, str, str], str]) -> Answer:
-    written = answer.raw_items if answer.raw_items is not None else answer.items
-    if answer.kind != "list" or written is None:
+    raw_names = _option_names(answer)
+    if raw_names is None:
         return answer
-    canonical = [names[answer.task, answer.item_id, raw] for raw in written]
+    canonical = [names[answer.task, answer.item_id, raw] for raw in raw_names]
     return dataclasses.replace(answer, items=list(dict.fromkeys(canonical)))

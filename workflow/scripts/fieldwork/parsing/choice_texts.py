@@ -1,6 +1,6 @@
 """Recognising an option by its text where a reply names no letter.
 
-Promises a letter only where exactly one option's text stands and is not taken back. Numbers are
+Promises a letter only where the text of exactly one option stands and is not taken back. Numbers are
 compared whole: 17 is not in -17, nor 4 in 398.4.
 """
 
@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 _SHORT_CHOICE = 4
-"""Characters below which a choice (a number, mostly) counts only in a place of a few words."""
+"""Choices shorter than this many characters (mostly numbers) count only in a passage of a few words."""
 _SHORT_REPLY = 240
 """Characters up to which a reply is short enough to be searched as a whole."""
 _SENTENCE_WORDS = 5
@@ -17,8 +17,8 @@ _SENTENCE_WORDS = 5
 _SHARED_WORDS = 0.5
 """Share of an option's words that a line must hold to give that option."""
 
-_BOXED = re.compile(r"\\boxed\s{0,3}\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,100}\}){0,100}\}){1,300})\}")
-_STATED = re.compile(
+_BOX = re.compile(r"\\boxed\s{0,3}\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,100}\}){0,100}\}){1,300})\}")
+_STATEMENT = re.compile(
     r"\b(?:answer|choice|option|solution)\b[^.:\n]{0,40}?(?:\bis\b|\bare\b|:)[:*\s]{0,6}"
     r"([^\n]{1,300}?)(?=\n|$|[.!?]\s)",
     re.IGNORECASE,
@@ -27,10 +27,10 @@ _PREDICATE = re.compile(
     r"(?:\b(?:is|are|be|equals?|was)(?![\w'’])|[=≈])\s{0,3}([^=≈\n]{1,80}?)[.!\s]*$"
 )
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?:])\s+|\n+")
-_DENIED = re.compile(
+_DENIAL = re.compile(
     r"(?:\bnot|\w{2}nt|\bnever|\bnor|\bneither|eliminated?|exclude[sd]?|ruled?\s+out)\W{1,3}(?:\w+\W){0,2}$"
 )
-_TAKEN_BACK = re.compile(
+_RETRACTION = re.compile(
     r"^[^.\n]{0,40}?(?:\b(?:is|are|was|does|do|would\s+be|seems?)\s+(?:not\b|incorrect|wrong)|\bnot\s+(?:correct|right"
     r"|listed|among|one\s+of|an\s+option|exact\w*)|\b(?:is|are|was|does|do|would)nt\b)"
 )
@@ -63,7 +63,7 @@ _ROMAN_CHOICE = re.compile(r"(?<!\w)ii(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,/^])(?:(?<![)\]])-)?\d[\d,]*(?:\.\d+)?(?:/\d+)?%?(?![\w^]|[.,/]\d)")
 _EDGES = re.compile(r"^(?:[ ,;:!]|\.(?!\d))+|[ .,;:!]+$")
 _NO_SIGN = r"(?<![-.±≠<≤≥])(?<![±≠<≤≥]\s)(?<![^-=]>)(?<![^-=]>\s)"
-"""Before a number: no minus, no decimal point, nothing that says it is another number; '->' may stand."""
+"""Before a number: no minus sign, no decimal point, no sign of inequality; '->' may stand there."""
 _COUNTS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -97,7 +97,7 @@ def _is_one_of_a_list(place: int, text: str, choices: Sequence[str]) -> bool:
     return sum(choice in sentences for choice in choices) > 1
 
 
-def fits(entry: str, choice: str) -> bool:
+def fits_choice(entry: str, choice: str) -> bool:
     """Whether a line after an option's letter gives the option: its text or beginning, or most words."""
     line, option = _plain(entry), _plain(choice)
     if not line or not option:
@@ -112,20 +112,20 @@ def fits(entry: str, choice: str) -> bool:
 
 
 def with_marked_romans(text: str, choices: Sequence[str]) -> str:
-    """The text with '(i)' as the Roman number that it is where the choices count (i), (ii) and so on."""
+    """The text with '(i)' marked as a Roman number where the choices count (i), (ii) and so on."""
     counts = any(_ROMAN_CHOICE.search(choice) for choice in choices)
     return text.replace("(i)", "(ⅰ)") if counts else text
 
 
 def _stated_places(text: str) -> list[str]:
-    """What the last box holds, and what the last 'the answer is' states."""
-    boxes = _BOXED.findall(text[-20_000:])
-    statements = _STATED.findall(text[-20_000:])
+    """The contents of the last \\boxed{}, and the end of the last sentence with 'the answer is'."""
+    boxes = _BOX.findall(text[-20_000:])
+    statements = _STATEMENT.findall(text[-20_000:])
     return [*boxes[-1:], *statements[-1:]]
 
 
 def _closing_places(text: str) -> list[str]:
-    """What the last complete sentence says that something is, that sentence, and a short reply."""
+    """The predicate of the last complete sentence, that sentence, and the whole of a short reply."""
     places: list[str] = []
     last = _SENTENCE_BREAK.split(text.rstrip()[-_SHORT_REPLY:])[-1]
     if last.rstrip("*_ ").endswith((".", "!", "]")):
@@ -169,16 +169,16 @@ def _bare(text: str) -> str:
 
 
 def _start_of(choice: str, place: str) -> int:
-    """Where the choice stands in the place as whole words, not denied and nowhere taken back, else -1."""
+    """Where the choice stands in the passage as whole words; -1 if absent, denied or taken back."""
     if len(choice) < _SHORT_CHOICE and len(place) > 4 * _SHORT_CHOICE:
         return -1
     sign = _NO_SIGN if choice[:1].isdigit() else ""
     pattern = rf"(?<!\w)(?<!\w[.,/^-]){sign}{re.escape(choice)}(?!\w)(?![.,/^-]\w)"
     matches = list(re.finditer(pattern, place[:2_000]))
-    if any(_TAKEN_BACK.match(place[match.end() : match.end() + 120]) for match in matches):
+    if any(_RETRACTION.match(place[match.end() : match.end() + 120]) for match in matches):
         return -1
     starts = (
-        m.start() for m in matches if not _DENIED.search(place[max(0, m.start() - 60) : m.start()])
+        m.start() for m in matches if not _DENIAL.search(place[max(0, m.start() - 60) : m.start()])
     )
     return next(starts, -1)
 

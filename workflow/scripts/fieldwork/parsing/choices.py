@@ -1,31 +1,27 @@
-"""Reading the letter a multiple-choice answer gives.
+"""Reading the letter that a multiple-choice answer gives.
 
-Owns two readings of one reply: HELM's, which knows a bare letter only, and a flexible one. Promises
-that the flexible letter is one the reply states, that its last clear statement counts, and that two
-letters with equal claim give none.
+Owns two readings of one reply: HELM's, which accepts a bare letter only, and a flexible one. Promises
+that the reply states the flexible letter, that its last clear statement counts, and that two letters
+with equal support give none.
 """
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from fieldwork.parsing.answer_statements import LetterReading, statement, verdict
 from fieldwork.parsing.choice_texts import letter_of_choice_text, with_marked_romans
-from fieldwork.parsing.closings import aside, conclusion, mention, own_part
+from fieldwork.parsing.conclusions import aside, conclusion, mention, part_before_next_question
 from fieldwork.parsing.letter_lines import lone_letter, marked_line, rivals, several_letters
 from fieldwork.parsing.letters import normalise
+from fieldwork.parsing.reasons import AMBIGUITY, EMPTY, NO_LETTER, REFUSAL
 from fieldwork.parsing.refusals import is_refusal
-from fieldwork.parsing.statements import Reading, statement, verdict
-from fieldwork.parsing.visible import visible_text
-
-REFUSED = "refused"
-EMPTY = "empty"
-AMBIGUOUS = "ambiguous"
-NO_LETTER = "no letter found"
+from fieldwork.parsing.visible_text import visible_text
 
 _MAX_TEXT = 200_000
 
 
 class ParsedChoice(NamedTuple):
-    """What a choice answer says, read twice."""
+    """The two readings of a choice answer."""
 
     strict: str | None
     """HELM's reading: the reply without outer white space is one of the letters, or None."""
@@ -50,21 +46,23 @@ def parse_choice(
     """
     if not letters or len(set(letters)) != len(letters):
         raise ValueError(f"letters must be distinct and not empty, not {letters!r}")
-    stripped = (text or "").strip()
-    strict = stripped if len(stripped) == 1 and stripped in letters else None
+    reply = (text or "").strip()
+    strict = reply if len(reply) == 1 and reply in letters else None
     visible = normalise(visible_text(text)[-_MAX_TEXT:])
     if not visible.strip():
         return ParsedChoice(strict, strict, None if strict else EMPTY)
-    reading = _read(own_part(with_marked_romans(visible, choices), letters), letters, choices)
+    reading = _read(
+        part_before_next_question(with_marked_romans(visible, choices), letters), letters, choices
+    )
     if reading is None:
         return ParsedChoice(strict, strict, None if strict else _reason(visible))
-    missing = AMBIGUOUS if reading.is_rivalry else NO_LETTER
+    missing = AMBIGUITY if reading.is_rivalry else NO_LETTER
     return ParsedChoice(strict, reading.letter, None if reading.letter else missing)
 
 
-def _read(text: str, letters: str, choices: Sequence[str]) -> Reading | None:
-    """The first way of reading that finds something; a Reading without letter is ambiguous."""
-    ways: tuple[Callable[[], Reading | None], ...] = (
+def _read(text: str, letters: str, choices: Sequence[str]) -> LetterReading | None:
+    """The result of the first pattern that finds something; without a letter it is ambiguous."""
+    readers: tuple[Callable[[], LetterReading | None], ...] = (
         lambda: statement(text, letters),
         lambda: lone_letter(text, letters),
         lambda: several_letters(text, letters),
@@ -72,17 +70,17 @@ def _read(text: str, letters: str, choices: Sequence[str]) -> Reading | None:
         lambda: marked_line(text, letters, choices),
         lambda: conclusion(text, letters),
         lambda: aside(text, letters),
-        lambda: _of_text(letter_of_choice_text(text, letters=letters, choices=choices)),
+        lambda: _reading_of(letter_of_choice_text(text, letters=letters, choices=choices)),
         lambda: mention(text, letters),
         lambda: rivals(text, letters),
     )
-    readings = (way() for way in ways)
+    readings = (read() for read in readers)
     return next((reading for reading in readings if reading is not None), None)
 
 
-def _of_text(letter: str | None) -> Reading | None:
-    return Reading(letter) if letter else None
+def _reading_of(letter: str | None) -> LetterReading | None:
+    return LetterReading(letter) if letter else None
 
 
 def _reason(visible: str) -> str:
-    return REFUSED if is_refusal(visible, objecting=False) else NO_LETTER
+    return REFUSAL if is_refusal(visible, objecting=False) else NO_LETTER

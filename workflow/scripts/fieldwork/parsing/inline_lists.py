@@ -1,4 +1,4 @@
-"""Lists that are not one item a line: JSON, tables, enumerations within a sentence.
+"""Lists that do not have one item a line: JSON, tables, enumerations within a sentence.
 
 Promises to find a list only where its form shows one, never in running prose.
 """
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import islice, pairwise
 from typing import Any
 
-from fieldwork.parsing.names import item_names, plain_text
-from fieldwork.parsing.writing import (
+from fieldwork.parsing.item_names import item_names, plain_text
+from fieldwork.parsing.writing_systems import (
     count_words,
     ends_sentence,
     has_case,
@@ -25,11 +25,11 @@ _MAX_STARTS = 20
 _LONGEST_NAME = 300
 _NAME_KEYS = ("name", "title", "item", "option", "brand", "recommendation", "answer", "product")
 _FEWEST = 3
-"""Numbers within a line from which they count names."""
+"""So many numbers within a line are needed to make it a list."""
 _PART_WORDS = 7
 _PART_LENGTH = 60
 _UNSPACED_WORDS, _CASELESS_WORDS = 5, 3
-"""Words of a part in a script without capitals, where nothing but its length tells it from a clause."""
+"""Most words of a name in a script without capitals, where only its length tells it from a clause."""
 
 _JSON_START = re.compile(
     r"^[ \t*_`>]{0,12}(?:[^=()#\[{\n]{1,120}[:：][ \t*_`]{0,6})?(?=[\[{])", re.MULTILINE
@@ -40,7 +40,7 @@ _CODE = re.compile(r"[{}\[\]=<>\\]")
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
 _SEPARATOR = re.compile(r"[,;、，；،؛]|\s[•·|/]\s")
-_QUOTED = re.compile(r"《[^》]{1,80}》|「[^」]{1,80}」|“[^”]{1,80}”|\"[^\"]{1,80}\"")
+_QUOTED_NAME = re.compile(r"《[^》]{1,80}》|「[^」]{1,80}」|“[^”]{1,80}”|\"[^\"]{1,80}\"")
 _LAST_JOINT = re.compile(
     r"^(?:and|or|und|oder|et|ou|y|o|e|ed|и|или|en|och|og|ve|和|以及|与|及|و|और|&)\s+"
 )
@@ -116,50 +116,63 @@ def _numbered_parts(line: str) -> list[re.Match[str]]:
     return parts if len(parts) >= _FEWEST else []
 
 
-def comma_names(text: str, *, expected: int | None) -> tuple[str, ...]:
+def comma_names(text: str, *, expected_length: int | None) -> tuple[str, ...]:
     """Names of 'X, Y, Z, V and W': the whole text, or one sentence or line of it.
 
-    A list needs short parts. One that stands among other sentences must have exactly `expected`
+    A list needs short parts. One that stands among other sentences must have exactly `expected_length`
     parts, all of them capitalised unless a colon announces them. In a script without capitals it must be
     announced by a colon or be the whole reply, and no part may hold a word that only clauses have.
     """
     lines = [line.strip() for line in text[:20_000].split("\n") if line.strip()]
-    alone = len(lines) == 1
+    is_one_line = len(lines) == 1
     for line in lines:
         sentences = re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)", plain_text(line[:2_000]))
         for sentence in sentences[:20]:
-            single = alone and len(sentences) == 1
-            names = _comma_sentence(sentence, expected=expected, single=single)
+            is_whole_reply = is_one_line and len(sentences) == 1
+            names = _comma_sentence(
+                sentence, expected_length=expected_length, is_whole_reply=is_whole_reply
+            )
             if names:
                 return names
     return ()
 
 
-def _comma_sentence(sentence: str, *, expected: int | None, single: bool) -> tuple[str, ...]:
+def _comma_sentence(
+    sentence: str, *, expected_length: int | None, is_whole_reply: bool
+) -> tuple[str, ...]:
     lead_in, _, series = sentence.rpartition(": ")
     if not lead_in:
         lead_in, _, series = sentence.rpartition("：")
     candidates = (_LEAD_IN.sub("", series), _LEAD_IN.sub("", sentence), series)
     for candidate in map(str.strip, dict.fromkeys(candidates)):
-        parts = _split(candidate.rstrip(".。!！"), expected=expected)
-        if len(parts) < 2 or (not lead_in and _is_caseless_sentence(candidate, parts, expected)):
+        parts = _split(candidate.rstrip(".。!！"), expected_length=expected_length)
+        if len(parts) < 2 or (
+            not lead_in and _is_caseless_sentence(candidate, parts, expected_length)
+        ):
             continue
-        if _is_list(parts, expected=expected, free=bool(lead_in), alone=single):
+        if _is_list(
+            parts,
+            expected_length=expected_length,
+            is_announced=bool(lead_in),
+            is_whole_reply=is_whole_reply,
+        ):
             return item_names(parts)
     return ()
 
 
-def _is_caseless_sentence(series: str, parts: Sequence[str], expected: int | None) -> bool:
+def _is_caseless_sentence(series: str, parts: Sequence[str], expected_length: int | None) -> bool:
     """Whether parts in a script without capitals end like a sentence and are no list of that length.
 
     Between names Chinese writes '、', and '，' between clauses.
     """
     if any(map(has_case, parts)) or not ends_sentence(series):
         return False
-    return "，" in _QUOTED.sub("", series) or len(parts) != expected
+    return "，" in _QUOTED_NAME.sub("", series) or len(parts) != expected_length
 
 
-def _is_list(parts: Sequence[str], *, expected: int | None, free: bool, alone: bool) -> bool:
+def _is_list(
+    parts: Sequence[str], *, expected_length: int | None, is_announced: bool, is_whole_reply: bool
+) -> bool:
     """Whether parts between commas look like names rather than like a sentence.
 
     Parts in lower case do where a colon announces them, or where they are one or two words and the
@@ -170,33 +183,39 @@ def _is_list(parts: Sequence[str], *, expected: int | None, free: bool, alone: b
         return False
     if any(len(part) > _PART_LENGTH or _CODE.search(part) for part in parts):
         return False
-    exact = len(parts) == expected
-    if not exact and not (len(parts) >= 3 and (alone or free)):
+    has_expected_length = len(parts) == expected_length
+    if not has_expected_length and not (len(parts) >= 3 and (is_whole_reply or is_announced)):
         return False
     if not any(has_case(part) for part in parts):
         clause = any(map(is_clause, parts))
         longest = _UNSPACED_WORDS if is_unspaced(parts[0]) else _CASELESS_WORDS
-        return (alone or (exact and free)) and max(words) <= longest and not clause
+        return (
+            (is_whole_reply or (has_expected_length and is_announced))
+            and max(words) <= longest
+            and not clause
+        )
     capital = not any(starts_small(part) for part in parts)
-    return capital or (exact and (free or (alone and max(words) <= 2)))
+    return capital or (
+        has_expected_length and (is_announced or (is_whole_reply and max(words) <= 2))
+    )
 
 
-def _split(candidate: str, *, expected: int | None) -> list[str]:
+def _split(candidate: str, *, expected_length: int | None) -> list[str]:
     parts = _divide(_SEPARATOR, _CLOSING_CLAUSE.sub("", candidate))
     if len(parts) < 2:
         return parts
     last = _LAST_JOINT.sub("", parts[-1])
-    if last == parts[-1] and expected is not None and len(parts) < expected:
-        return [*parts[:-1], *_divide(_LAST_SPLIT, parts[-1], most=1)]
+    if last == parts[-1] and expected_length is not None and len(parts) < expected_length:
+        return [*parts[:-1], *_divide(_LAST_SPLIT, parts[-1], max_splits=1)]
     return [*parts[:-1], last]
 
 
-def _divide(separator: re.Pattern[str], text: str, *, most: int | None = None) -> list[str]:
+def _divide(separator: re.Pattern[str], text: str, *, max_splits: int | None = None) -> list[str]:
     """The parts between separators; what stands in quotes is not divided ('Me, Myself & Irene')."""
-    masks = _QUOTED.sub(lambda title: "_" * len(title.group()), text)
-    gaps = [gap.span() for gap in islice(separator.finditer(masks), most)]
+    masks = _QUOTED_NAME.sub(lambda title: "_" * len(title.group()), text)
+    gaps = [gap.span() for gap in islice(separator.finditer(masks), max_splits)]
     bounds = [(0, 0), *gaps, (len(text), len(text))]
-    return [text[before[1] : after[0]].strip() for before, after in pairwise(bounds)]
+    return [text[left[1] : right[0]].strip() for left, right in pairwise(bounds)]
 
 
 def _decode(text: str) -> Any:
@@ -218,8 +237,10 @@ def _names_of(value: Any) -> tuple[str, ...]:
     if isinstance(value, dict):
         if len(value) >= 3 and all(str(key).strip("# .").isdigit() for key in value):
             return _names_of(list(value.values()))
-        nested = (_names_of(inner) for inner in value.values() if isinstance(inner, list | dict))
-        return next((names for names in nested if len(names) >= 2), ())
+        inner_names = (
+            _names_of(inner) for inner in value.values() if isinstance(inner, list | dict)
+        )
+        return next((names for names in inner_names if len(names) >= 2), ())
     if not isinstance(value, list):
         return ()
     names = [entry if isinstance(entry, str) else _object_name(entry) for entry in value]

@@ -1,7 +1,7 @@
 """Lines of a reply that give a letter: a letter alone, an option with its letter, several of them.
 
-Each function reads one way and gives None where the reply does not use it, a Reading without letter
-where two letters have equal claim.
+Each function looks for one pattern. It returns None where the reply does not have it, and a reading
+without a letter where two letters have equal support.
 """
 
 import re
@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from fieldwork.parsing.choice_texts import fits
-from fieldwork.parsing.denials import is_denied, is_in_series
-from fieldwork.parsing.letters import Claim
-from fieldwork.parsing.statements import OPTION, Reading
+from fieldwork.parsing.answer_statements import OPTION, LetterReading
+from fieldwork.parsing.choice_texts import fits_choice
+from fieldwork.parsing.letter_denials import is_denied, is_in_series
+from fieldwork.parsing.letters import LetterClaim
 
 _SHORT_REPLY = 300
 _LABEL_WORDS = 3
@@ -22,7 +22,7 @@ _GOES_ON = re.compile(r"(?!(?:because|since|as|is|the|it|this|that|for|due|which
 _SECOND_ROMAN = re.compile(r"[*_(\s]{0,3}II[.):]", re.IGNORECASE)
 
 
-def lone_letter(text: str, letters: str) -> Reading | None:
+def lone_letter(text: str, letters: str) -> LetterReading | None:
     """A line that is a letter and nothing else: the last line before the first."""
     lines = _lines(text)
     pattern = _lone_pattern(letters)
@@ -30,16 +30,16 @@ def lone_letter(text: str, letters: str) -> Reading | None:
     if last and len(lines) > 1 and _marked_pattern(letters).match(lines[-2]):
         last = None
     match = last or first
-    return Reading(match.group("letter").upper()) if match else None
+    return LetterReading(match.group("letter").upper()) if match else None
 
 
-def several_letters(text: str, letters: str) -> Reading | None:
+def several_letters(text: str, letters: str) -> LetterReading | None:
     """No letter where a short reply is nothing but joined letters: 'A or B', '(ACG)', 'A, C'."""
     joint = len(text) < _SHORT_REPLY and _several_pattern(letters).fullmatch(text)
-    return Reading(None) if joint else None
+    return LetterReading(None) if joint else None
 
 
-def marked_line(text: str, letters: str, choices: Sequence[str] = ()) -> Reading | None:
+def marked_line(text: str, letters: str, choices: Sequence[str] = ()) -> LetterReading | None:
     """A first or last line that begins with a lettered option, 'B. text' or '(B) text'.
 
     Lines that go through the options, or the parts of a question, one after the other claim nothing,
@@ -48,23 +48,23 @@ def marked_line(text: str, letters: str, choices: Sequence[str] = ()) -> Reading
     """
     lines = _lines(text)
     marks = _marks(lines, letters)
-    if not marks or _goes_through(marks) or _names_next(lines[marks[0].start], marks[0]):
+    if not marks or _follow_alphabet(marks) or _names_next_option(lines[marks[0].start], marks[0]):
         return None
     claims = [mark for mark in marks if _is_claim(lines[mark.start], mark, letters, choices)]
     first = next((mark for mark in claims if mark.start == 0), None)
     last = next((mark for mark in claims if mark.start == len(lines) - 1), None)
     if len({mark.letter for mark in claims}) == 1 and (first or last or len(lines) <= 4):
-        return Reading(claims[0].letter)
+        return LetterReading(claims[0].letter)
     if first and last and first.letter != last.letter:
-        return Reading(None)
+        return LetterReading(None)
     outer = first or last
-    return Reading(outer.letter) if outer else None
+    return LetterReading(outer.letter) if outer else None
 
 
-def rivals(text: str, letters: str) -> Reading | None:
+def rivals(text: str, letters: str) -> LetterReading | None:
     """No letter where lines go through different options, or several options 'are correct'."""
     several = len({mark.letter for mark in _marks(_lines(text), letters)}) > 1
-    return Reading(None) if several or _plural_pattern(letters).search(text) else None
+    return LetterReading(None) if several or _plural_pattern(letters).search(text) else None
 
 
 def ends_on_options(text: str, letters: str) -> bool:
@@ -76,23 +76,23 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
-def _is_claim(line: str, mark: Claim, letters: str, choices: Sequence[str]) -> bool:
+def _is_claim(line: str, mark: LetterClaim, letters: str, choices: Sequence[str]) -> bool:
     """Whether the text after the letter is the option's, or at least no formula and no part '(a)'."""
     rest = line[mark.end :].lstrip(" )].:*_`-–—")
     claim = mark._replace(start=0)
     if is_denied(line, claim) or is_in_series(line, claim):
         return False
     place = letters.index(mark.letter)
-    if place < len(choices) and fits(rest, choices[place]):
+    if place < len(choices) and fits_choice(rest, choices[place]):
         return True
-    character, after = line[mark.end - 1], line[mark.end : mark.end + 1]
+    last_character, next_character = line[mark.end - 1], line[mark.end : mark.end + 1]
     # 'A: …' begins an answer to 'Q: …'
-    is_label = character == "A" and after == ":" and len(rest.split()) > _LABEL_WORDS
+    is_label = last_character == "A" and next_character == ":" and len(rest.split()) > _LABEL_WORDS
     goes_on = place < len(choices) and _GOES_ON.match(rest) is not None
-    return character.isupper() and not (is_label or goes_on) and _FORMULA.search(rest) is None
+    return last_character.isupper() and not (is_label or goes_on) and _FORMULA.search(rest) is None
 
 
-def _goes_through(marks: list[Claim]) -> bool:
+def _follow_alphabet(marks: list[LetterClaim]) -> bool:
     """Whether three lettered lines, or two next to each other, follow the alphabet."""
     steps = [
         (ord(b.letter) - ord(a.letter) == 1, b.start - a.start == 1) for a, b in pairwise(marks)
@@ -100,18 +100,18 @@ def _goes_through(marks: list[Claim]) -> bool:
     return sum(follows for follows, _ in steps) > 1 or (True, True) in steps
 
 
-def _names_next(line: str, mark: Claim) -> bool:
+def _names_next_option(line: str, mark: LetterClaim) -> bool:
     """Whether the line itself goes on with the next option, as in 'A: no. B: yes.'"""
     following = chr(ord(mark.letter) + 1)
     return re.search(rf"(?<!\w)\(?{following}[):]\s", line[mark.end :]) is not None
 
 
-def _marks(lines: list[str], letters: str) -> list[Claim]:
+def _marks(lines: list[str], letters: str) -> list[LetterClaim]:
     """Lines that begin with a lettered option: `start` is the line, `end` where its letter ends."""
     pattern = _marked_pattern(letters)
     is_roman = any(_SECOND_ROMAN.match(line) for line in lines)
     matches = ((number, pattern.match(line)) for number, line in enumerate(lines))
-    marks = [Claim(m.group("letter").upper(), n, m.end("letter")) for n, m in matches if m]
+    marks = [LetterClaim(m.group("letter").upper(), n, m.end("letter")) for n, m in matches if m]
     return [mark for mark in marks if not (is_roman and mark.letter == "I")]
 
 

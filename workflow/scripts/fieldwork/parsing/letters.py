@@ -1,4 +1,4 @@
-"""What in a text is the letter of an option.
+"""Which letters of a text stand for an option.
 
 Owns the difference between an option's letter and other letters: articles and pronouns, Roman
 numbers, variables of a formula, units, parts of a question. All patterns are bounded, so that the time
@@ -21,7 +21,7 @@ _NO_FORMULA = rf"(?!\s{{0,2}}{_OPERATOR}|\(\w{{1,3}}[)+=,-]|\s?\*\s?\w|['’]?\s
 """After a bare letter: no operator and no argument, as in 'A = 3', 'B(t)'."""
 
 
-class Claim(NamedTuple):
+class LetterClaim(NamedTuple):
     """A letter that the text names, and where."""
 
     letter: str
@@ -34,7 +34,7 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text)
 
 
-def claims(pattern: re.Pattern[str], text: str) -> list[Claim]:
+def claims(pattern: re.Pattern[str], text: str) -> list[LetterClaim]:
     """Letters that a pattern with the groups b (bracketed), c (bracketed, cut short), l (bare) finds."""
     is_roman = "(ii)" in text
     hits = []
@@ -42,7 +42,7 @@ def claims(pattern: re.Pattern[str], text: str) -> list[Claim]:
         letter = (match.group("b") or match.group("c") or match.group("l"))[0]
         is_part = letter.islower() and _begins_parts(text, letter, match.end())
         if not is_part and not (is_roman and letter == "i"):
-            hits.append(Claim(letter.upper(), match.start(), match.end()))
+            hits.append(LetterClaim(letter.upper(), match.start(), match.end()))
     return hits
 
 
@@ -65,9 +65,11 @@ def letter_pattern(letters: str) -> str:
     """
     small = letters.lower()
     mark = r"[*_\"'$\\]{0,3}"
-    more = f"(?:{_ascending(letters)}|(?:\\s?(?:[,;/&]|and|or)\\s?){{1,2}}[{letters}]){{0,9}}"
+    further_letters = (
+        f"(?:{_ascending(letters)}|(?:\\s?(?:[,;/&]|and|or)\\s?){{1,2}}[{letters}]){{0,9}}"
+    )
     in_brackets = (
-        rf"[(\[{{<]\s?(?:options?\s|choices?\s)?{mark}(?:(?P<b>[{letters}]){more}{mark}\s?[.:]?[)\]}}>]"
+        rf"[(\[{{<]\s?(?:options?\s|choices?\s)?{mark}(?:(?P<b>[{letters}]){further_letters}{mark}\s?[.:]?[)\]}}>]"
         rf"|(?P<c>[{letters}{small}])(?=\s*$|[.,:;]|\s(?:and|or)\s|{mark}\s?[.:]?[)\]}}>]){mark}\s?[.:]?[)\]}}>]?)"
     )
     firm = "".join(letter for letter in letters if letter not in "AI")

@@ -1,4 +1,4 @@
-"""Sentences in which a reply declines, disclaims or objects, and what turns it round.
+"""Sentences in which a reply declines, disclaims or objects, and words that turn it round.
 
 Owns the words of many languages; `refusals` owns the decision. Every pattern is bounded, so that the
 time is linear in the length of the text.
@@ -66,7 +66,7 @@ _APOLOGY_AND_INABILITY = (
     r"^\W*(?:क्षमा|माफ|मुझे\s+खेद)[^।\n]{0,80}?नहीं\s+(?:कर|दे)\s+सकत",
 )
 """An apology and an inability in the first sentence, whatever it is that cannot be done."""
-FIRM = (
+FIRM_REFUSALS = (
     rf"\bI\b\s{{0,3}}(?:\w+\s+){{0,2}}?{_I_CANNOT}\s+(?:\w+ly\s+)?(?:be\s+)?{_IDIOMS}{_DO}",
     rf"^\W*(?:as\s+an?\s+[^,.\n]{{1,60}},\s+)?I\s+(?:\w+ly\s+)?{_I_CANNOT}\s+(?:be\s+)?{_IDIOMS}[a-z]+\b[^\n]{{0,300}}$",
     rf"^\W*(?:as\s+an?\s+)?[^.\n]{{0,80}}?\b(?:{_AI}|designed|programmed)\b[^.\n]{{0,80}}?\b(?:and|so)\s+(?:I\s+)?"
@@ -150,7 +150,7 @@ OBJECTIONS = (
     r"|\bэто\s+(?:не\s*этично|неприемлемо|незаконно)\b|是(?:不道德|不合适|不適當|违法|違法)的",
 )
 """The speaker objects to the request instead of meeting it."""
-ANNOUNCEMENT = (
+ANNOUNCEMENTS = (
     r"\b(?:here\s+(?:are|is)|here['’]s|the\s+following|(?:I\s+can|I['’]ll|let\s+me|I\s+will|we\s+can|I\s+could)\s+(?:still\s+|certainly\s+"
     r"|instead\s+)?(?:suggest|recommend|offer|share|give|provide|list|name|tell|outline|write)|you\s+(?:might|could|may)"
     r"\s+(?:like|enjoy|consider|try|want)|(?:some|many|a\s+few|several)\s+(?:of\s+the\s+)?(?:most\s+)?(?:popular|common|examples?"
@@ -158,27 +158,27 @@ ANNOUNCEMENT = (
     r"|popular\s+(?:choices|options)|aquí\s+(?:tienes|hay|están)|hier\s+sind|voici|ecco|aqui\s+estão|вот)\b"
     r"|以下|这里有|建议|推荐以下"
 )
-"""What comes next is what was asked for."""
-ELSEWHERE = (
+"""The answer comes next."""
+REFERRALS = (
     r"\b(?:factors?|approach(?:es)?|guide\s+you|guidance|how\s+to|tips?|steps|considerations?|resources|criteria"
     r"|questions?|ways\s+to|websites|where\s+to|general\s+(?:advice|information|guidance|principles|overview)"
     r"|things\s+to|help\s+you\s+(?:find|explore|choose|decide|with|create)|alternatives?\s+to|information\s+(?:on|about)"
     r"|reasons|why|inclusiv\w+|respect\w*|you\s+(?:can|could|may|might|should)\s+(?:\w+ly\s+)?(?:find|search|check|visit|consult|look|ask"
     r"|contact|refer))\b"
 )
-"""What comes next leads elsewhere."""
-TURN = (
+"""Advice on how to find an answer comes next, not the answer."""
+CONTRASTS = (
     r"\b(?:but|however|that\s+said|that\s+being\s+said|nevertheless|nonetheless|still|instead|though|having\s+said)\b"
     r"|\b(?:aber|jedoch|pero|sin\s+embargo|mais|cependant|ma|tuttavia|mas|no\s+entanto|но|однако)\b|但|不过|ただし|しかし"
 )
-QUALIFIED = (
+QUALIFICATIONS = (
     r"\b(?:entire|full|whole|complete|exact|definitive|precise|single"
     r"|just\s+one|only\s+one|certainty|precisely|exactly|in\s+(?:a\s+single|one)\s+(?:response|message|reply)|all\s+of|limit(?:ation)?s)\b"
 )
 """The speaker cannot do all of it: 'I cannot give an exact number'."""
 
 
-ASKING_BACK = (
+QUESTIONS_BACK = (
     r"\b(?:could|can|would|will)\s+you\s+(?:please\s+|kindly\s+)?(?:provide|share|clarify|specify|tell|give|let|send|describe"
     r"|rephrase|elaborate|paste|explain)\b[^?]{0,200}\?|\bplease\s+(?:provide|share|clarify|specify|paste|send|rephrase)\s+(?:more|additional|further|some|the|a)\b"
     r"|\bare\s+you\s+(?:describing|asking|looking|referring)\b[^?]{0,200}\?"
@@ -186,6 +186,6 @@ ASKING_BACK = (
 """The speaker needs to know more."""
 
 
-def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
+def compile_patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
     """Each pattern, compiled without regard to case."""
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)

@@ -1,6 +1,6 @@
 """Telling a refusal from an answer.
 
-Owns two questions: does a reply decline, and does it hand over an answer after all. A reply declines
+Owns two questions: whether a reply declines, and whether it gives an answer after all. A reply declines
 where its speaker says that it cannot, will not or should not do what was asked, or objects to the
 request; saying that the answer depends on the person, or asking back, is no refusal. Promises to be
 conservative: an apology, or inability as a topic, does not count.
@@ -9,7 +9,7 @@ conservative: an apology, or inability as a topic, does not count.
 import re
 
 from fieldwork.parsing import refusal_sentences as sentences
-from fieldwork.parsing.visible import visible_text
+from fieldwork.parsing.visible_text import visible_text
 
 _EDGE = 400
 """Characters at either end in which a refusal must stand: in between, inability is a topic."""
@@ -28,15 +28,17 @@ _ESSAY = 800
 
 _LIST_LINE = re.compile(r"^\s{0,8}(?:[-*•–]|#{0,6}\s?\W{0,3}\d{1,2}[.)、:])\s*\S", re.MULTILINE)
 _SENTENCE_BREAK = re.compile(r"[.\n:：。]")
-_FIRM = sentences.compiled(*sentences.FIRM)
-_DISCLAIMERS = sentences.compiled(*sentences.DISCLAIMERS)
-_OBJECTIONS = sentences.compiled(*sentences.OBJECTIONS)
-(_TURN, _ANNOUNCEMENT, _ELSEWHERE, _QUALIFIED, _ASKING_BACK) = sentences.compiled(
-    sentences.TURN,
-    sentences.ANNOUNCEMENT,
-    sentences.ELSEWHERE,
-    sentences.QUALIFIED,
-    sentences.ASKING_BACK,
+_FIRM_REFUSALS = sentences.compile_patterns(*sentences.FIRM_REFUSALS)
+_DISCLAIMERS = sentences.compile_patterns(*sentences.DISCLAIMERS)
+_OBJECTIONS = sentences.compile_patterns(*sentences.OBJECTIONS)
+(_CONTRASTS, _ANNOUNCEMENTS, _REFERRALS, _QUALIFICATIONS, _QUESTIONS_BACK) = (
+    sentences.compile_patterns(
+        sentences.CONTRASTS,
+        sentences.ANNOUNCEMENTS,
+        sentences.REFERRALS,
+        sentences.QUALIFICATIONS,
+        sentences.QUESTIONS_BACK,
+    )
 )
 
 
@@ -59,20 +61,20 @@ def is_refusal(text: str | None, *, objecting: bool = True) -> bool:
 
 def declines(text: str, *, objecting: bool = True) -> bool:
     """Whether the text declines or, if `objecting`, objects, whatever else it holds."""
-    return _stands_at_edge(text, (*_FIRM, *_DISCLAIMERS)) or (objecting and _objects(text))
+    return _stands_at_edge(text, (*_FIRM_REFUSALS, *_DISCLAIMERS)) or (objecting and _objects(text))
 
 
-def is_firm(text: str) -> bool:
+def is_firm_refusal(text: str) -> bool:
     """Whether the text says that it will not meet the request, or objects: no mere disclaimer."""
-    return _stands_at_edge(text, _FIRM) or _objects(text)
+    return _stands_at_edge(text, _FIRM_REFUSALS) or _objects(text)
 
 
-def hands_over(text: str) -> bool:
-    """Whether the text, after declining, announces the answer and not how to find one elsewhere."""
-    after = text[_end_of_refusal(text) :][: 3 * _EDGE]
-    announcements = [match.end() for match in _ANNOUNCEMENT.finditer(after)]
-    turns = [match.end() for match in _TURN.finditer(after)]
-    elsewhere = any(_leads_elsewhere(after, end) for end in (*announcements, *turns))
+def announces_answer(text: str) -> bool:
+    """Whether the text, after declining, announces the answer and not advice on how to find one."""
+    text_after = text[_end_of_refusal(text) :][: 3 * _EDGE]
+    announcements = [match.end() for match in _ANNOUNCEMENTS.finditer(text_after)]
+    turns = [match.end() for match in _CONTRASTS.finditer(text_after)]
+    elsewhere = any(_refers_elsewhere(text_after, end) for end in (*announcements, *turns))
     return bool(announcements) and not elsewhere
 
 
@@ -83,25 +85,28 @@ def _answers_after_all(text: str) -> bool:
     an answer. After a firm refusal only a long text that is announced is one.
     """
     end = _end_of_refusal(text)
-    is_hedge = not is_firm(text) or _QUALIFIED.search(text, max(0, end - 80), end + 60) is not None
-    turn = _TURN.search(text, end) or _ANNOUNCEMENT.search(text, end)
+    is_hedge = (
+        not is_firm_refusal(text)
+        or _QUALIFICATIONS.search(text, max(0, end - 80), end + 60) is not None
+    )
+    turn = _CONTRASTS.search(text, end) or _ANNOUNCEMENTS.search(text, end)
     if turn is None:
         return False
     length = len(text) - turn.end()
     if not is_hedge:
-        return length >= _LONG_ANSWER and hands_over(text)
-    return length >= (_ESSAY if _leads_elsewhere(text, turn.end()) else _ANSWER)
+        return length >= _LONG_ANSWER and announces_answer(text)
+    return length >= (_ESSAY if _refers_elsewhere(text, turn.end()) else _ANSWER)
 
 
 def _asks_back(text: str) -> bool:
     """Whether the reply closes with a question for what it lacks."""
-    return _ASKING_BACK.search(text[-_CLOSE:]) is not None
+    return _QUESTIONS_BACK.search(text[-_CLOSE:]) is not None
 
 
 def _end_of_refusal(text: str) -> int:
     """Where the first sentence that declines ends, 0 where none of the first ones does."""
-    every = (*_FIRM, *_DISCLAIMERS, *_OBJECTIONS)
-    return min((match.end() for p in every if (match := p.search(text[:_EDGE]))), default=0)
+    patterns = (*_FIRM_REFUSALS, *_DISCLAIMERS, *_OBJECTIONS)
+    return min((match.end() for p in patterns if (match := p.search(text[:_EDGE]))), default=0)
 
 
 def _stands_at_edge(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
@@ -113,9 +118,9 @@ def _objects(text: str) -> bool:
     return any(pattern.search(text[:_OPENING]) for pattern in _OBJECTIONS)
 
 
-def _leads_elsewhere(text: str, place: int) -> bool:
+def _refers_elsewhere(text: str, place: int) -> bool:
     """Whether the rest of the sentence leads to advice on how to find an answer."""
     return (
-        _ELSEWHERE.search(_SENTENCE_BREAK.split(text[place : place + 90], maxsplit=1)[0])
+        _REFERRALS.search(_SENTENCE_BREAK.split(text[place : place + 90], maxsplit=1)[0])
         is not None
     )

@@ -1,4 +1,4 @@
-"""What the script of a text can tell: words, capitals, ends of sentences.
+"""Words, capitals and ends of sentences in texts of any script.
 
 Owns the differences between scripts. Latin, Cyrillic and Greek have capitals and spaces; Arabic, Hebrew,
 Devanagari and Hangul have spaces only; Chinese, Japanese, Thai and their neighbours have neither.
@@ -12,7 +12,7 @@ _IDEOGRAPHS = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
 _IDEOGRAPH = re.compile(f"[{_IDEOGRAPHS}]")
 _ALPHASYLLABIC = re.compile(f"[{_SOUTH_EAST_ASIAN}]")
-_UNSPACED = re.compile(f"[{_IDEOGRAPHS}{_SOUTH_EAST_ASIAN}]+")
+_UNSPACED_TEXT = re.compile(f"[{_IDEOGRAPHS}{_SOUTH_EAST_ASIAN}]+")
 _GEORGIAN = re.compile("[\u10d0-\u10ff\u1c90-\u1cbf]")
 """Georgian has capitals for whole words only, so that no name begins with one."""
 _IDEOGRAPHS_A_WORD = 2
@@ -25,7 +25,7 @@ _CLAUSE_WORD = re.compile(
     r"|です|ます|ました|ません|でしょう|ので|から$|けど|ください|という|している|して$|する$|した$|ない$|[がをはも]$"
     r"|습니다|입니다|[아어해여워와]요$|니다|และ.*(?:คือ|เป็น)|(?:يمكن|يجب|هذا|هذه|أن)\s|(?:है|हैं|था|थी)$"
 )
-"""What stands in a clause and hardly in a name, in scripts without capitals."""
+"""Words of clauses that names hardly have, in scripts without capitals."""
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", "।", "؟", "…")
 _TITLE_MARKS = ("《", "「", "『", "〈", "【", "“", '"')
 _CLOSERS = " \t*_`\"'”’»」』）)]"
@@ -35,10 +35,12 @@ def count_words(text: str) -> int:
     """Words of the text: by spaces, and by length where a script puts none between words."""
     if text.isascii():
         return len(text.split())
-    spaced = sum(any(map(str.isalnum, token)) for token in _UNSPACED.sub(" ", text).split())
+    n_spaced_words = sum(
+        any(map(str.isalnum, token)) for token in _UNSPACED_TEXT.sub(" ", text).split()
+    )
     ideographs = len(_IDEOGRAPH.findall(text))
     letters = len(_ALPHASYLLABIC.findall(text))
-    return spaced - (-ideographs // _IDEOGRAPHS_A_WORD) - (-letters // _LETTERS_A_WORD)
+    return n_spaced_words - (-ideographs // _IDEOGRAPHS_A_WORD) - (-letters // _LETTERS_A_WORD)
 
 
 def has_case(text: str) -> bool:
@@ -53,8 +55,8 @@ def _is_cased(letter: str) -> bool:
 
 def is_unspaced(text: str) -> bool:
     """Whether the text is written mostly in a script without spaces between words."""
-    unspaced = sum(len(part) for part in _UNSPACED.findall(text))
-    return unspaced > 0 and 2 * unspaced > sum(character.isalpha() for character in text)
+    n_unspaced = sum(len(part) for part in _UNSPACED_TEXT.findall(text))
+    return n_unspaced > 0 and 2 * n_unspaced > sum(character.isalpha() for character in text)
 
 
 def starts_small(text: str) -> bool:

@@ -35,9 +35,9 @@ def test_tips_beside_an_answer_are_left_out(heading: str, first: bool) -> None:
     tips = f"{heading}\n1. Season prices differ\n2. Parking\n3. Breakfast\n4. Late arrival\n5. Pets"
     hotels = f"Here are three hotels:\n{HOTELS}"
     text = f"{tips}\n\n{hotels}" if first else f"{hotels}\n\n{tips}"
-    assert parse_list(text, expected=3).items == NAMES
+    assert parse_list(text, expected_length=3).items == NAMES
     # nor do five tips win where five hotels are asked for and three are named
-    assert parse_list(text, expected=5).items == NAMES
+    assert parse_list(text, expected_length=5).items == NAMES
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_tips_beside_an_answer_are_left_out(heading: str, first: bool) -> None:
     ],
 )
 def test_advice_after_the_answer_is_left_out(advice: str) -> None:
-    assert parse_list(f"{HOTELS}\n\nIn any case:\n\n{advice}", expected=5).items == NAMES
+    assert parse_list(f"{HOTELS}\n\nIn any case:\n\n{advice}", expected_length=5).items == NAMES
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,22 @@ def test_advice_after_the_answer_is_left_out(advice: str) -> None:
         "经济型：\n- Hotel Aurora\n- Casa Verde\n\n豪华型：\n- Old Mill Inn\n- Grand Palace",
     ],
 )
-@pytest.mark.parametrize("expected", [4, 5, 10, None])
-def test_all_sections_of_an_answer_are_read(text: str, expected: int | None) -> None:
+@pytest.mark.parametrize("expected_length", [4, 5, 10, None])
+def test_all_sections_of_an_answer_are_read(text: str, expected_length: int | None) -> None:
     names = (*NAMES, "Grand Palace")
-    assert parse_list(text, expected=expected).items == names
+    assert parse_list(text, expected_length=expected_length).items == names
 
 
 def test_sections_of_the_length_asked_for_are_all_read() -> None:
     text = "### Films\n1. Alien\n2. Heat\n3. Up\n\n### Series\n1. Fargo\n2. Lost\n3. Dark"
-    assert parse_list(text, expected=3).items == ("Alien", "Heat", "Up", "Fargo", "Lost", "Dark")
+    assert parse_list(text, expected_length=3).items == (
+        "Alien",
+        "Heat",
+        "Up",
+        "Fargo",
+        "Lost",
+        "Dark",
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,9 +92,9 @@ def test_sections_of_the_length_asked_for_are_all_read() -> None:
         "Asics:\n- Pros: soft\n- Cons: heavy",
     ],
 )
-@pytest.mark.parametrize("expected", [3, 5])
-def test_headings_over_the_same_labels_are_the_items(text: str, expected: int) -> None:
-    assert parse_list(text, expected=expected).items == ("Nike", "Puma", "Asics")
+@pytest.mark.parametrize("expected_length", [3, 5])
+def test_headings_over_the_same_labels_are_the_items(text: str, expected_length: int) -> None:
+    assert parse_list(text, expected_length=expected_length).items == ("Nike", "Puma", "Asics")
 
 
 @pytest.mark.parametrize(
@@ -95,20 +102,23 @@ def test_headings_over_the_same_labels_are_the_items(text: str, expected: int) -
 )
 def test_the_final_list_wins_over_drafts(heading: str) -> None:
     draft = "First thoughts:\n1. Ritz\n2. Plaza\n3. Savoy"
-    assert parse_list(f"{draft}\n\n{heading}\n{HOTELS}", expected=3).items == NAMES
+    assert parse_list(f"{draft}\n\n{heading}\n{HOTELS}", expected_length=3).items == NAMES
 
 
 def test_the_list_of_the_number_asked_for_wins() -> None:
     reasons = "What counts for me:\n1. Price\n2. Location"
-    assert parse_list(f"{reasons}\n\nMy hotels:\n{HOTELS}", expected=3).items == NAMES
-    assert parse_list(f"{HOTELS}\n\nWhat counts:\n- Price\n- Location", expected=3).items == NAMES
+    assert parse_list(f"{reasons}\n\nMy hotels:\n{HOTELS}", expected_length=3).items == NAMES
+    assert (
+        parse_list(f"{HOTELS}\n\nWhat counts:\n- Price\n- Location", expected_length=3).items
+        == NAMES
+    )
 
 
 def test_advice_is_the_answer_where_there_is_nothing_else() -> None:
     text = "1. Visit the old town\n2. Take the ferry\n3. Eat at the market"
     items = ("Visit the old town", "Take the ferry", "Eat at the market")
-    assert parse_list(text, expected=3).items == items
-    assert parse_list(f"Tips:\n{text}", expected=3).items == items
+    assert parse_list(text, expected_length=3).items == items
+    assert parse_list(f"Tips:\n{text}", expected_length=3).items == items
 
 
 @pytest.mark.parametrize(
@@ -129,14 +139,14 @@ def test_sections_under_any_heading_are_one_answer(first: str, second: str) -> N
     text = (
         f"{first}\n- Hotel Aurora\n- Casa Verde\n\n{second}\n- Old Mill Inn\n- Grand Palace\n- Elm"
     )
-    assert parse_list(text, expected=5).items == (*NAMES, "Grand Palace", "Elm")
+    assert parse_list(text, expected_length=5).items == (*NAMES, "Grand Palace", "Elm")
 
 
 def test_bullets_beneath_items_are_no_answer() -> None:
     text = "1. **Nike**\n   - light\n   - soft\n2. **Puma**\n   - light\n   - dear\n   - red"
-    assert parse_list(text, expected=5).items == ("Nike", "Puma")
+    assert parse_list(text, expected_length=5).items == ("Nike", "Puma")
     three = "1. **Nike**\n   - light\n2. **Puma**\n   - dear\n3. **Asics**\n   - soft"
-    assert parse_list(three, expected=3).items == ("Nike", "Puma", "Asics")
+    assert parse_list(three, expected_length=3).items == ("Nike", "Puma", "Asics")
 
 
 @pytest.mark.parametrize(
@@ -152,5 +162,5 @@ def test_bullets_beneath_items_are_no_answer() -> None:
 )
 def test_five_lines_of_something_else_are_no_answer(aside: str) -> None:
     hotels = f"My hotels:\n{HOTELS}"
-    assert parse_list(f"{hotels}\n\n{aside}", expected=5).items == NAMES
-    assert parse_list(f"{aside}\n\n{hotels}", expected=5).items == NAMES
+    assert parse_list(f"{hotels}\n\n{aside}", expected_length=5).items == NAMES
+    assert parse_list(f"{aside}\n\n{hotels}", expected_length=5).items == NAMES

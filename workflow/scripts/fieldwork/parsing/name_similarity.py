@@ -1,4 +1,4 @@
-"""Which names are the same name written almost alike.
+"""Which names are spellings of the same name.
 
 Owns the comparison of comparison keys. Promises a symmetric answer that depends on the two keys and on
 whether the names of the prompt are common nouns, and time that grows with the number of similar keys
@@ -34,7 +34,7 @@ _ORDERING = re.compile(
     r"of|to|from|by|over|under|on|in|into|onto|at|with|without|for|before|after|vs|versus|than|through"
     r"|between|de|del|di|da|du|des|von|zu|aus|per|par|para|por|sur|на|в|из|от|для|с"
 )
-"""Words whose neighbours cannot change places."""
+"""Prepositions: the words around them cannot change places."""
 _COUNTING = re.compile(
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
     r"|twenty|(?:thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|first|second|third|fourth|fifth"
@@ -48,20 +48,20 @@ _DERIVING = "nrdy"
 """Last letters that make another word of a word: 'Austria' and 'Austrian', 'ride' and 'rider'."""
 _LONG_LETTERS = 12
 _CACHED_KEYS = 50_000
-_SAME_LETTERS, _PLURAL, _OTHER_SPACES, _REORDERED = 100.0, 99.0, 98.5, 98.0
+_SAME_LETTERS, _PLURAL, _OTHER_SPACES, _OTHER_ORDER = 100.0, 99.0, 98.5, 98.0
 """Similarities of names that differ in no letter: of several a name joins the one with the highest."""
 _COMMON_PAIRS = 2
 """Names of several words with a plural beside them from which a prompt's names are common nouns."""
 
 
-class _Hit(NamedTuple):
+class _SimilarKey(NamedTuple):
     score: float
     order: int
     key: str
 
 
-class Likeness:
-    """The keys seen so far, and which of them a new one is alike."""
+class SimilarityIndex:
+    """The keys added so far; finds the one that a new key is most similar to."""
 
     def __init__(self, threshold: float, *, common_nouns: bool) -> None:
         self._threshold = threshold
@@ -70,18 +70,18 @@ class Likeness:
         self._by_trait: dict[tuple[str, ...], list[str]] = defaultdict(list)
 
     def add(self, key: str) -> None:
-        """Remember a key that stands for itself."""
+        """Add a key that is merged into no other."""
         self._order[key] = len(self._order)
         for trait in _traits(key):
             self._by_trait[trait].append(key)
 
     def nearest(self, key: str) -> str | None:
-        """The most similar key added, the earliest of equals; None where none is alike."""
+        """The most similar key, of equals the one added first; None where no key is alike."""
         candidates = dict.fromkeys(
             other for trait in _traits(key) for other in self._by_trait.get(trait, ())
         )
         hits = [
-            _Hit(-score, self._order[other], other)
+            _SimilarKey(-score, self._order[other], other)
             for other in candidates
             if (score := self._similarity(key, other)) is not None
         ]
@@ -105,58 +105,62 @@ def similarity(first: str, second: str, *, threshold: float, common_nouns: bool)
     """Similarity of two alike keys, at most 100; None where they are not alike."""
     if _numbers(first) != _numbers(second):
         return None
-    ours, theirs = _words(first), _words(second)
-    if "".join(ours) == "".join(theirs):
+    words, other_words = _words(first), _words(second)
+    if "".join(words) == "".join(other_words):
         return _SAME_LETTERS
-    if len(ours) != len(theirs):
-        return _OTHER_SPACES if _is_spaced_alike(ours, theirs) else None
+    if len(words) != len(other_words):
+        return _OTHER_SPACES if _is_spaced_alike(words, other_words) else None
     differing = [
-        sorted(pair, key=len) for pair in zip(ours, theirs, strict=True) if len(set(pair)) > 1
+        sorted(pair, key=len) for pair in zip(words, other_words, strict=True) if len(set(pair)) > 1
     ]
-    if (len(ours) > 1 or common_nouns) and all(_is_plural(*pair) for pair in differing):
+    if (len(words) > 1 or common_nouns) and all(_is_plural(*pair) for pair in differing):
         return _PLURAL
     if len(differing) == 1:
         short, long = differing[0]
-        return _misspelling(short, long, threshold, alone=len(ours) == 1)
-    return _REORDERED if _is_reordered(ours, theirs) else None
+        return _misspelling(short, long, threshold, is_only_word=len(words) == 1)
+    return _OTHER_ORDER if _is_reordered(words, other_words) else None
 
 
-def _is_spaced_alike(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def _is_spaced_alike(words: Sequence[str], other_words: Sequence[str]) -> bool:
     """Whether names differ in spaces and plurals, or in these and in the order of what 'and' joins."""
-    one, other = "".join(map(_stem, ours)), "".join(map(_stem, theirs))
-    if min(len(ours), len(theirs)) > 1 and one == other and len(one) >= _LONG_LETTERS:
+    one, other = "".join(map(_stem, words)), "".join(map(_stem, other_words))
+    if min(len(words), len(other_words)) > 1 and one == other and len(one) >= _LONG_LETTERS:
         return True
-    return "and" in ours and "and" in theirs and _spaceless_parts(ours) == _spaceless_parts(theirs)
+    return (
+        "and" in words
+        and "and" in other_words
+        and _spaceless_parts(words) == _spaceless_parts(other_words)
+    )
 
 
-def _is_reordered(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def _is_reordered(words: Sequence[str], other_words: Sequence[str]) -> bool:
     """Whether the words are the same but for their order and plurals, and the order means nothing.
 
     What 'and' joins may change places, after first words and before last ones that both names share; else
     a name of three words and more may be turned round.
     """
-    if any(map(_ORDERING.fullmatch, ours)) or sorted(map(_stem, ours)) != sorted(
-        map(_stem, theirs)
+    if any(map(_ORDERING.fullmatch, words)) or sorted(map(_stem, words)) != sorted(
+        map(_stem, other_words)
     ):
         return False
-    if "and" not in ours:
-        return len(ours) > 2
+    if "and" not in words:
+        return len(words) > 2
     first, last = (
-        _length_of_common_start(ours, theirs),
-        _length_of_common_start(ours[::-1], theirs[::-1]),
+        _length_of_common_start(words, other_words),
+        _length_of_common_start(words[::-1], other_words[::-1]),
     )
     return any(
-        _joined_parts(ours[start : len(ours) - end])
-        == _joined_parts(theirs[start : len(theirs) - end])
+        _joined_parts(words[start : len(words) - end])
+        == _joined_parts(other_words[start : len(other_words) - end])
         for start in range(first + 1)
         for end in range(last + 1)
     )
 
 
-def _length_of_common_start(ours: Sequence[str], theirs: Sequence[str]) -> int:
+def _length_of_common_start(words: Sequence[str], other_words: Sequence[str]) -> int:
     """How many words the two begin with alike, plurals as singulars."""
-    pairs = enumerate(zip(ours, theirs, strict=True))
-    return next((n for n, (one, other) in pairs if _stem(one) != _stem(other)), len(ours))
+    pairs = enumerate(zip(words, other_words, strict=True))
+    return next((n for n, (one, other) in pairs if _stem(one) != _stem(other)), len(words))
 
 
 def _joined_parts(words: Sequence[str]) -> Counter[tuple[str, ...]]:
@@ -170,7 +174,7 @@ def _spaceless_parts(words: Sequence[str]) -> list[str]:
     return sorted(_stem(part.replace(" ", "")) for part in " ".join(words).split(" and "))
 
 
-def _misspelling(short: str, long: str, threshold: float, *, alone: bool) -> float | None:
+def _misspelling(short: str, long: str, threshold: float, *, is_only_word: bool) -> float | None:
     if short[0] != long[0] or len(short) < 4 or not (_is_word(short) and _is_word(long)):
         return None
     if long in (short + "s", short + "es"):
@@ -180,22 +184,22 @@ def _misspelling(short: str, long: str, threshold: float, *, alone: bool) -> flo
         return None
     if distance > 1 and short[-3:] != long[-3:]:
         return None
-    if distance == 1 and not _is_likely_slip(short, long, alone=alone):
+    if distance == 1 and not _is_likely_slip(short, long, is_only_word=is_only_word):
         return None
     score = 100.0 * JaroWinkler.similarity(short, long)
     return score if score >= threshold else None
 
 
-def _is_likely_slip(short: str, long: str, *, alone: bool) -> bool:
+def _is_likely_slip(short: str, long: str, *, is_only_word: bool) -> bool:
     """Whether one edit of this sort is more likely a slip than another word of that length."""
     if len(short) == len(long):
-        swapped = sorted(short) == sorted(long)
-        return len(long) >= (5 if swapped else 7)
+        is_transposition = sorted(short) == sorted(long)
+        return len(long) >= (5 if is_transposition else 7)
     if _undouble(short) == _undouble(long):
         return len(long) >= 5
     if long[:-1] == short and long[-1] in _DERIVING:
         return False
-    return len(short) >= 6 or (not alone and short[-1] == long[-1])
+    return len(short) >= 6 or (not is_only_word and short[-1] == long[-1])
 
 
 def _is_plural(short: str, long: str) -> bool:

@@ -1,7 +1,7 @@
 """Lists without markers: headings, and lines that hold a name and nothing else.
 
-Promises that lines of prose, verse and conversation are no list: without markers the number of lines that
-the question asks for must be met, or a line must announce them.
+Promises that lines of prose, verse and conversation are no list. Without markers there must be as many
+lines as the question asks for, or a line that announces them.
 """
 
 import re
@@ -10,27 +10,33 @@ from itertools import takewhile
 from statistics import median
 from typing import NamedTuple
 
-from fieldwork.parsing.markers import Line
-from fieldwork.parsing.names import item_names
-from fieldwork.parsing.writing import count_words, ends_sentence, has_case, is_clause, starts_small
+from fieldwork.parsing.item_names import item_names
+from fieldwork.parsing.line_markers import ReplyLine
+from fieldwork.parsing.writing_systems import (
+    count_words,
+    ends_sentence,
+    has_case,
+    is_clause,
+    starts_small,
+)
 
 _SHORT = 8
-"""Words of a line that may be a name whatever else speaks for it."""
+"""A line of at most so many words may be a name without further evidence."""
 _LONG = 16
-"""Words of a line that may be a name where the number of lines is the one asked for."""
+"""A line of at most so many words may be a name where the list has the length asked for."""
 _QUOTED_WORDS = 24
 _TERSE = 4
-"""Words of most lines that may be names where neither a number nor a capital tells."""
-_FEW = 3
+"""Most lines have at most so many words where neither a number nor a capital marks a name."""
+_FEW_WORDS = 3
 _FEWEST = 3
-"""Lines from which a list of another length than the one asked for is one."""
+"""A list of another length than the one asked for has at least so many lines."""
 _CLOSING = re.compile(
     r"^\W*(?:conclusion|summary|final\s+(?:thoughts?|note|words?|tip)|notes?|tips?|disclaimer|sources?"
     r"|references|key\s+takeaways?|honou?rable\s+mentions?|bonus|in\s+short|bottom\s+line|why\b.*"
     r"|how\b.*|overview|introduction|next\s+steps?|important\b.*|what\b.*\?)\W*$",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(
+_QUOTED_NAME = re.compile(
     r"^[*_]{0,3}(?:\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|‘[^’]+’|'[^']+'|《[^》]+》|「[^」]+」|『[^』]+』)"
     r"[*_]{0,3}\s*(?:\([^()]*\))?[,;.]?[*_]{0,3}$"
 )
@@ -48,33 +54,35 @@ _LEAD_IN = re.compile(
 )
 
 
-def title_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...]:
-    """Headings or bold lines without numbers, where exactly `expected` of one style stand."""
+def title_names(lines: Sequence[ReplyLine], *, expected_length: int | None) -> tuple[str, ...]:
+    """Headings or bold lines without numbers, where exactly `expected_length` of one style stand."""
     titles = [line for line in lines if line.kind == "title" and not _CLOSING.match(line.content)]
     for style in dict.fromkeys(line.style for line in titles):
         same = [line.content for line in titles if line.style == style]
         names = item_names(same)
         asks = any(name.rstrip("* ").endswith("?") for name in same)
-        if expected is not None and len(names) == expected > 1 and not asks:
+        if expected_length is not None and len(names) == expected_length > 1 and not asks:
             return names
     return ()
 
 
-def _is_headed(lines: Sequence[Line]) -> bool:
-    """Whether a heading stands over lines that are none: 'Brands' in bold, and names beneath it."""
+def _is_headed(lines: Sequence[ReplyLine]) -> bool:
+    """Whether one heading stands over lines that are no headings: 'Brands' in bold, names beneath it."""
     kinds = [line.kind for line in lines]
     return kinds[:1] == ["title"] and len(kinds) >= _FEWEST and "title" not in kinds[1:]
 
 
-def _without_full_stops(texts: list[str], *, expected: int | None) -> list[str]:
+def _without_full_stops(texts: list[str], *, expected_length: int | None) -> list[str]:
     """The lines without their full stops where each line is a few words, as many lines as asked for."""
-    are_few = len(texts) == expected and all(count_words(text) <= _FEW for text in texts)
-    if are_few and all(text.endswith((".", "。")) for text in texts):
+    are_few_words = len(texts) == expected_length and all(
+        count_words(text) <= _FEW_WORDS for text in texts
+    )
+    if are_few_words and all(text.endswith((".", "。")) for text in texts):
         return [text.rstrip(".。") for text in texts]
     return texts
 
 
-class _Block(NamedTuple):
+class _NameBlock(NamedTuple):
     """Lines without markers, one after the other, each of which may be a name."""
 
     contents: list[str]
@@ -85,22 +93,24 @@ class _Block(NamedTuple):
     """There are no other lines."""
 
 
-def bare_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...]:
-    """One name a line: `expected` of them, or three and more short ones.
+def bare_names(lines: Sequence[ReplyLine], *, expected_length: int | None) -> tuple[str, ...]:
+    """One name a line: `expected_length` of them, or three and more short ones.
 
     Short ones follow a line that announces them, or are the whole reply and written as titles are.
     """
-    written = [line for line in lines if line.kind in {"plain", "title"}]
-    texts = _without_full_stops([line.content for line in written], expected=expected)
-    if _is_headed(written):
+    candidate_lines = [line for line in lines if line.kind in {"plain", "title"}]
+    texts = _without_full_stops(
+        [line.content for line in candidate_lines], expected_length=expected_length
+    )
+    if _is_headed(candidate_lines):
         texts[0] = f"{texts[0]}:"
     for longest in (_SHORT, _LONG):
-        block = _block(texts, longest=longest, expected=expected)
+        block = _block(texts, longest=longest, expected_length=expected_length)
         names = item_names(block.contents)
         is_talk = 2 * len(set(names)) <= len(names)
         if len(names) != len(block.contents) or is_talk or not _are_names(names, block):
             continue
-        exact = expected is not None and len(names) == expected > 1
+        exact = expected_length is not None and len(names) == expected_length > 1
         if exact and (block.is_announced or block.is_alone):
             return names
         if longest == _SHORT and len(names) >= _FEWEST and _are_short(names, block):
@@ -108,8 +118,8 @@ def bare_names(lines: Sequence[Line], *, expected: int | None) -> tuple[str, ...
     return ()
 
 
-def _block(texts: Sequence[str], *, longest: int, expected: int | None) -> _Block:
-    """The lines after the first that announces some; without one, those from the first name on."""
+def _block(texts: Sequence[str], *, longest: int, expected_length: int | None) -> _NameBlock:
+    """The lines after the first line that announces a list; without one, those from the first name on."""
     lead = next((i + 1 for i, text in enumerate(texts) if _announces(text)), 0)
     start = lead
     while not lead and start < len(texts) and not _may_be_name(texts[start], longest=longest):
@@ -117,20 +127,22 @@ def _block(texts: Sequence[str], *, longest: int, expected: int | None) -> _Bloc
     contents = list(takewhile(lambda text: _may_be_name(text, longest=longest), texts[start:]))
     end = start + len(contents)
     if any(map(_is_code, texts[start : end + 1])):
-        return _Block([], lead > 0, is_alone=False, is_whole=False)
-    others = [*texts[: start - (lead > 0)], *texts[end:]]
-    contents = _without_greeting(contents, expected=expected)
-    return _Block(contents, lead > 0, all(map(_is_sentence, others)), is_whole=not others)
+        return _NameBlock([], lead > 0, is_alone=False, is_whole=False)
+    other_lines = [*texts[: start - (lead > 0)], *texts[end:]]
+    contents = _without_greeting(contents, expected_length=expected_length)
+    return _NameBlock(
+        contents, lead > 0, all(map(_is_sentence, other_lines)), is_whole=not other_lines
+    )
 
 
-def _without_greeting(contents: list[str], *, expected: int | None) -> list[str]:
+def _without_greeting(contents: list[str], *, expected_length: int | None) -> list[str]:
     """The lines without the exclamation ('Sure!', 'Enjoy!') at either end that makes them too many."""
-    if expected is None or len(contents) <= expected:
+    if expected_length is None or len(contents) <= expected_length:
         return contents
     first = 1 if _EXCLAMATION.search(contents[0]) else 0
     last = len(contents) - 1 if _EXCLAMATION.search(contents[-1]) else len(contents)
     cuts = (contents[first:], contents[:last], contents[first:last])
-    return next((cut for cut in cuts if len(cut) == expected), contents)
+    return next((cut for cut in cuts if len(cut) == expected_length), contents)
 
 
 def _announces(line: str) -> bool:
@@ -140,7 +152,7 @@ def _announces(line: str) -> bool:
 def _may_be_name(content: str, *, longest: int) -> bool:
     """Whether the line is a title in quotes, a name and its description, or few words and no sentence."""
     words = count_words(content)
-    if _QUOTED.match(content):
+    if _QUOTED_NAME.match(content):
         return words <= _QUOTED_WORDS
     title = _SET_OFF.match(content)
     if title:
@@ -159,7 +171,7 @@ def _is_exclaimed_title(content: str) -> bool:
 
 
 def _is_code(content: str) -> bool:
-    """Whether the line, what describes a name aside, is one of a program or a formula."""
+    """Whether the line, without the description of a name, belongs to a program or a formula."""
     description = _DESCRIPTION.search(content)
     name = content[: description.start()] if description else content
     return _CODE.search(name) is not None
@@ -170,25 +182,32 @@ def _is_sentence(content: str) -> bool:
     return ends_sentence(content) or _announces(content)
 
 
-def _are_names(names: Sequence[str], block: _Block) -> bool:
+def _are_names(names: Sequence[str], block: _NameBlock) -> bool:
     """Whether most lines begin as names do and are no clauses, or a line announces a few words each."""
-    few = block.is_announced and all(count_words(content) <= _FEW for content in block.contents)
+    are_few_words = block.is_announced and all(
+        count_words(content) <= _FEW_WORDS for content in block.contents
+    )
     clauses = [
-        is_clause(name) and not _QUOTED.match(line)
+        is_clause(name) and not _QUOTED_NAME.match(line)
         for name, line in zip(names, block.contents, strict=True)
     ]
     if not names or 2 * sum(clauses) > len(names):
         return False
-    return few or 2 * sum(map(starts_small, names)) < len(names)
+    return are_few_words or 2 * sum(map(starts_small, names)) < len(names)
 
 
-def _are_short(names: Sequence[str], block: _Block) -> bool:
+def _are_short(names: Sequence[str], block: _NameBlock) -> bool:
     """Whether names that nothing counts are short, more so where nothing else tells them from clauses."""
     if block.is_announced:
-        cased = any(has_case(name) for name in names)
-        return median(map(count_words, names)) <= (_SHORT if cased else _TERSE)
-    terse = median(map(count_words, block.contents)) <= _TERSE
-    return block.is_whole and terse and all(map(_is_title, names)) and len(set(names)) == len(names)
+        has_capitals = any(has_case(name) for name in names)
+        return median(map(count_words, names)) <= (_SHORT if has_capitals else _TERSE)
+    are_terse = median(map(count_words, block.contents)) <= _TERSE
+    return (
+        block.is_whole
+        and are_terse
+        and all(map(_is_title, names))
+        and len(set(names)) == len(names)
+    )
 
 
 def _is_title(name: str) -> bool:

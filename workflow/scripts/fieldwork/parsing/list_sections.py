@@ -1,7 +1,7 @@
 """Lists that stand under headings.
 
-Owns what a heading says of the list beneath it: that it is no part of the answer (tips, notes, reasons),
-that it is the last word on it, or that it is one section of an answer that is split over several.
+Owns what a heading says about the list beneath it. The list may be no part of the answer (tips, notes,
+reasons), the final answer, or one section of an answer that is split over several headings.
 """
 
 import re
@@ -11,14 +11,14 @@ from statistics import median
 from typing import NamedTuple
 
 from fieldwork.parsing.canonical import comparison_key
-from fieldwork.parsing.markers import Line
-from fieldwork.parsing.names import item_names
-from fieldwork.parsing.runs import Run
-from fieldwork.parsing.writing import count_words, ends_sentence
+from fieldwork.parsing.item_names import item_names
+from fieldwork.parsing.line_markers import ReplyLine
+from fieldwork.parsing.marked_lists import NameList
+from fieldwork.parsing.writing_systems import count_words, ends_sentence
 
 _HEADING_WORDS = 12
 _ADVICE_WORDS = 4
-"""Median words of an entry from which imperatives are advice: 'Visit Rome' may be an option."""
+"""From so many words (median of the entries) imperatives are advice: 'Visit Rome' may be an option."""
 
 _FINAL = re.compile(r"\b(?:final|revised|corrected|updated)\b[^.\n]{0,60}$", re.IGNORECASE)
 _ASIDE = re.compile(
@@ -51,11 +51,11 @@ _IMPERATIVES = re.compile(
 )
 
 
-class Section(NamedTuple):
+class ListSection(NamedTuple):
     """A list and the line above it that says what it holds."""
 
-    run: Run
-    heading: Line | None
+    name_list: NameList
+    heading: ReplyLine | None
 
     @property
     def is_aside(self) -> bool:
@@ -77,78 +77,79 @@ class Section(NamedTuple):
 
     @property
     def is_final(self) -> bool:
-        """Whether the heading announces the last word on the answer."""
+        """Whether the heading announces the final answer."""
         return self.heading is not None and _FINAL.search(self.heading.content[-120:]) is not None
 
 
-def sections_of(runs: Sequence[Run], lines: Sequence[Line]) -> list[Section]:
-    """Each run with the last line with text before it, unless that is an entry of another run."""
-    entries = {line.position for run in runs for line in run.lines}
-    sections: list[Section] = []
-    for run in runs:
-        above = run.lines[0].position - 1
+def sections_of(name_lists: Sequence[NameList], lines: Sequence[ReplyLine]) -> list[ListSection]:
+    """Each list with the last line of text before it, unless that line is an entry of another list."""
+    entries = {line.position for name_list in name_lists for line in name_list.lines}
+    sections: list[ListSection] = []
+    for name_list in name_lists:
+        above = name_list.lines[0].position - 1
         while above >= 0 and lines[above].kind == "blank":
             above -= 1
         heading = lines[above] if above >= 0 and above not in entries else None
-        sections.append(Section(run, heading))
+        sections.append(ListSection(name_list, heading))
     return sections
 
 
-def without_asides(sections: Sequence[Section]) -> list[Section]:
+def without_asides(sections: Sequence[ListSection]) -> list[ListSection]:
     """The sections that can hold the answer: tips, notes and advice only where there is nothing else.
 
     Advice goes where it follows the rest: among other lists it may be what was asked for.
     """
-    rest = [section for section in sections if not section.is_aside] or list(sections)
-    advice = [is_advice(section.run) for section in rest]
-    first = advice.index(True) if True in advice else len(rest)
-    return rest[:first] if first > 0 and all(advice[first:]) else rest
+    answers = [section for section in sections if not section.is_aside] or list(sections)
+    advice = [is_advice(section.name_list) for section in answers]
+    first = advice.index(True) if True in advice else len(answers)
+    return answers[:first] if first > 0 and all(advice[first:]) else answers
 
 
-def is_advice(run: Run) -> bool:
+def is_advice(name_list: NameList) -> bool:
     """Whether the entries tell the reader what to do rather than name something."""
-    commands = sum(_IMPERATIVES.match(name) is not None for name in run.names)
+    commands = sum(_IMPERATIVES.match(name) is not None for name in name_list.names)
     words = median(
-        count_words(entry) for entry in [line.content for line in run.lines] or run.names
+        count_words(entry)
+        for entry in [line.content for line in name_list.lines] or name_list.names
     )
-    return 2 * commands > len(run.names) and words >= _ADVICE_WORDS
+    return 2 * commands > len(name_list.names) and words >= _ADVICE_WORDS
 
 
-class Split(NamedTuple):
+class SplitAnswer(NamedTuple):
     """An answer that is split over headings of one form."""
 
-    parts: list[Section]
-    run: Run
+    parts: list[ListSection]
+    name_list: NameList
     """All lists in one; where they repeat each other's entries ('Price'), the headings are listed."""
 
     @property
     def is_whole(self) -> bool:
         """Whether no part can be the answer alone: all have titles, and none of these says 'top five'."""
-        titled = all(part.is_titled for part in self.parts)
-        return titled and not any(part.is_announced for part in self.parts)
+        have_titles = all(part.is_titled for part in self.parts)
+        return have_titles and not any(part.is_announced for part in self.parts)
 
 
-def split_answer(sections: Sequence[Section]) -> Split | None:
+def split_answer(sections: Sequence[ListSection]) -> SplitAnswer | None:
     """The largest group of lists under headings of one form; None where no two of them are."""
-    groups: dict[tuple[int, str, str], list[Section]] = {}
+    groups: dict[tuple[int, str, str], list[ListSection]] = {}
     for section in sections:
         form = _heading_form(section.heading)
         if form:
-            key = (section.run.rank, section.run.lines[0].style, form)
+            key = (section.name_list.rank, section.name_list.lines[0].style, form)
             groups.setdefault(key, []).append(section)
     parts = max(groups.values(), key=len, default=[])
     if len(parts) < 2:
         return None
-    lines = tuple(line for section in parts for line in section.run.lines)
-    names = tuple(name for section in parts for name in section.run.names)
+    lines = tuple(line for section in parts for line in section.name_list.lines)
+    names = tuple(name for section in parts for name in section.name_list.names)
     if _repeat(parts):
         headings = [section.heading.content for section in parts if section.heading]
         names = item_names(headings)
-    return Split(parts, Run(parts[0].run.rank, lines, names))
+    return SplitAnswer(parts, NameList(parts[0].name_list.rank, lines, names))
 
 
-def _heading_form(line: Line | None) -> str | None:
-    """How a heading is set off: its style, or ':' for a short plain line that ends in one."""
+def _heading_form(line: ReplyLine | None) -> str | None:
+    """How a heading is marked: its style, or ':' for a short plain line that ends in a colon."""
     if line is None or count_words(line.content) > _HEADING_WORDS:
         return None
     if line.kind == "title":
@@ -160,10 +161,10 @@ def _heading_form(line: Line | None) -> str | None:
     return None if ends_sentence(line.content) else "plain"
 
 
-def _repeat(sections: Sequence[Section]) -> bool:
+def _repeat(sections: Sequence[ListSection]) -> bool:
     """Whether the lists hold the same labels: two of them in most lists, or most of their entries."""
-    keys = [{comparison_key(name) for name in section.run.names} for section in sections]
-    counts = Counter(key for each in keys for key in each)
+    keys = [{comparison_key(name) for name in section.name_list.names} for section in sections]
+    counts = Counter(key for list_keys in keys for key in list_keys)
     labels = sum(2 * count > len(sections) for count in counts.values()) if len(sections) > 2 else 0
     repeats = sum(count for count in counts.values() if count > 1)
     return labels > 1 or 2 * repeats > counts.total()

@@ -23,10 +23,10 @@ _WORDS = {
 _VALUES = {word: value for value, words in _WORDS.items() for word in words.split()}
 _LONGEST = 100
 
-_WRITTEN = r"\d{1,3}|" + "|".join(sorted(map(re.escape, _VALUES), key=len, reverse=True))
-_NUMBER = rf"(?P<n>{_WRITTEN})"
+_NUMERAL = r"\d{1,3}|" + "|".join(sorted(map(re.escape, _VALUES), key=len, reverse=True))
+_NUMBER = rf"(?P<n>{_NUMERAL})"
 _RANGE_WORDS = ("to", "or", "bis", "oder", "à", "ou", "a", "o", "до", "или")
-_NO_RANGE = rf"(?!\s?(?:[-–—]|{'|'.join(_RANGE_WORDS)}|至|到)\s?(?:{_WRITTEN})(?!\w))"
+_NO_RANGE = rf"(?!\s?(?:[-–—]|{'|'.join(_RANGE_WORDS)}|至|到)\s?(?:{_NUMERAL})(?!\w))"
 _NO_RANGE_END = "".join(rf"(?<!\b{word}\s)" for word in _RANGE_WORDS)
 _VERB = (
     r"(?:list|name|give|recommend|suggest|provide|tell|show|write|generate|pick|choose|share|offer|propose|state"
@@ -72,5 +72,5 @@ def list_length(prompt: str) -> int | None:
     return None
 
 
-def _value(written: str) -> int:
-    return int(written) if written.isdigit() else _VALUES[written.casefold()]
+def _value(numeral: str) -> int:
+    return int(numeral) if numeral.isdigit() else _VALUES[numeral.casefold()]

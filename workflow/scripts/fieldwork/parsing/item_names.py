@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fieldwork.parsing.writing import count_words, has_case, is_unspaced, starts_small
+from fieldwork.parsing.writing_systems import count_words, has_case, is_unspaced, starts_small
 
 _MAX_ENTRY = 2_000
 """Characters of an entry that are looked at: a name stands at its beginning."""
@@ -73,8 +73,8 @@ _CLAUSE_CHARACTERS = 6
 _EDGES = " \t\n*_`~\"'“”«»‹›„‚‘’《》「」『』【】〈〉|"
 _TRAILING = _EDGES + ".,;:。、，；：．…·•-–—"
 _LEADING = _EDGES + ",;:。、，；：•·-–—"
-_JOINED = re.compile(r"^(?:[\w'’/+-]|\s?&|\s+(?:and|or|und|et|y|e|и)\s+[*_\"“])")
-_CURLY, _CURLED = re.compile(r"[“”]"), re.compile(r"“[^“”]*”")
+_JOINT = re.compile(r"^(?:[\w'’/+-]|\s?&|\s+(?:and|or|und|et|y|e|и)\s+[*_\"“])")
+_CURLY, _CURLY_PAIR = re.compile(r"[“”]"), re.compile(r"“[^“”]*”")
 _LONE_QUOTE = re.compile(r'(?<!\d)"')
 _ABBREVIATION = re.compile(r"(?:\b\w\.){2,}$")
 
@@ -96,8 +96,8 @@ def item_names(entries: Sequence[str]) -> tuple[str, ...]:
     title's second half or not capitalised like one; else it is part of a title.
     """
     cuts = [_cut(entry) for entry in entries]
-    usual = all(cut.before_colon != cut.name for cut in cuts if not cut.is_title)
-    names = (_decide(cut, usual=usual) for cut in cuts)
+    is_usual = all(cut.before_colon != cut.name for cut in cuts if not cut.is_title)
+    names = (_decide(cut, is_usual=is_usual) for cut in cuts)
     return tuple(name for name in names if any(character.isalnum() for character in name))
 
 
@@ -106,11 +106,11 @@ def plain_text(text: str) -> str:
     return _without_emphasis(_without_links(text))
 
 
-def _decide(cut: NameCut, *, usual: bool) -> str:
+def _decide(cut: NameCut, *, is_usual: bool) -> str:
     if cut.is_title or cut.before_colon == cut.name:
         return cut.name
     tail = cut.name[len(cut.before_colon) :].lstrip(" :：")
-    return cut.name if _is_capitalised(tail) and not usual else cut.before_colon
+    return cut.name if _is_capitalised(tail) and not is_usual else cut.before_colon
 
 
 def _cut(entry: str) -> NameCut:
@@ -129,7 +129,7 @@ def _cut_marked(inner: str, rest: str) -> NameCut:
     inner = _without_leading_symbols(inner)
     if not any(character.isalnum() for character in inner):
         return _cut_plain(inner + rest)
-    if _JOINED.match(rest) and not inner.endswith((":", "：", ".", " ")):
+    if _JOINT.match(rest) and not inner.endswith((":", "：", ".", " ")):
         return _cut_plain(inner + rest)
     cut = _cut_plain(inner)
     if cut.is_title or cut.before_colon == cut.name:
@@ -157,8 +157,12 @@ def _cut_plain(content: str) -> NameCut:
     text = _without_clause(_without_other_title(text.rstrip()))
     colon = _COLON.search(text)
     name = _tidy(text)
-    before = _tidy(text[: colon.start()]) if colon else name
-    return NameCut(name=name, before_colon=before or name, is_title=is_title and before != name)
+    name_before_colon = _tidy(text[: colon.start()]) if colon else name
+    return NameCut(
+        name=name,
+        before_colon=name_before_colon or name,
+        is_title=is_title and name_before_colon != name,
+    )
 
 
 def _without_links(text: str) -> str:
@@ -181,8 +185,10 @@ def _quoted_title(text: str) -> str | None:
     quotation = _LEADING_QUOTE.match(text)
     if not quotation:
         return None
-    after = _AFTER_TITLE.match(text[quotation.end() :])
-    goes_on = after is None or (after.group()[-1:].isalpha() and not starts_small(after.group()))
+    text_after = _AFTER_TITLE.match(text[quotation.end() :])
+    goes_on = text_after is None or (
+        text_after.group()[-1:].isalpha() and not starts_small(text_after.group())
+    )
     if goes_on and text[0] not in "《「『【〈":
         return None
     inner = next(group for group in quotation.groups() if group is not None)
@@ -266,6 +272,6 @@ def _tidy(text: str) -> str:
 
 def _without_lone_quote(name: str) -> str:
     """The name without double quotes that nothing closes or opens; after a digit one is an inch."""
-    if ("“" in name or "”" in name) and _CURLY.search(_CURLED.sub("", name)):
+    if ("“" in name or "”" in name) and _CURLY.search(_CURLY_PAIR.sub("", name)):
         name = name.replace("“", "").replace("”", "")
     return name if name.count('"') % 2 == 0 else _LONE_QUOTE.sub("", name, count=1)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from fieldwork.parsing.visible import visible_text
+from fieldwork.parsing.visible_text import visible_text
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "visible"),
     [
         (None, ""),
         ("", ""),
@@ -34,5 +34,5 @@ from fieldwork.parsing.visible import visible_text
         ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
     ],
 )
-def test_visible_text(text: str | None, shown: str) -> None:
-    assert visible_text(text) == shown
+def test_visible_text(text: str | None, visible: str) -> None:
+    assert visible_text(text) == visible

@@ -1,20 +1,20 @@
-"""Letters at the close of a reply, or mentioned in it as the only one, without a sentence on the answer.
+"""Letters with which a reply closes, or the only letter it mentions, where no sentence states the answer.
 
-Each function reads one way and gives None where the reply does not use it, a Reading without letter
-where two letters have equal claim.
+Each function looks for one pattern. It returns None where the reply does not have it, and a reading
+without a letter where two letters have equal support.
 """
 
 import re
 from functools import lru_cache
 
-from fieldwork.parsing.denials import is_denied, is_in_series
+from fieldwork.parsing.answer_statements import OPTION, LetterReading, statement, verdict
+from fieldwork.parsing.letter_denials import is_denied, is_in_series
 from fieldwork.parsing.letter_lines import ends_on_options, lone_letter, marked_line
-from fieldwork.parsing.letters import Claim, claims, is_variable, letter_pattern
-from fieldwork.parsing.statements import OPTION, Reading, statement, verdict
+from fieldwork.parsing.letters import LetterClaim, claims, is_variable, letter_pattern
 
 _SHORT_REPLY = 300
 _CLOSE = 700
-"""Characters at the end of a reply in which a conclusion is looked for."""
+"""Characters at the end of a reply that are searched for a conclusion."""
 _LAST_SENTENCES = 4
 
 _NEXT_QUESTION = re.compile(
@@ -37,8 +37,8 @@ _FIRM_CONCLUSION = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\\(])|\n\s*\n")
 
 
-def own_part(text: str, letters: str) -> str:
-    """The reply up to where it turns to other questions, if it has stated a letter before that.
+def part_before_next_question(text: str, letters: str) -> str:
+    """The reply up to the next question, where it has stated a letter before; else the whole reply.
 
     Base models go on with a next question of their own, and models whose prompt holds examples sum up
     the answers to all of them.
@@ -47,11 +47,11 @@ def own_part(text: str, letters: str) -> str:
     if turn is None or not text[: turn.start()].strip():
         return text
     head = text[: turn.start()]
-    ways = (statement, lone_letter, verdict, marked_line)
-    return head if any(way(head, letters) for way in ways) else text
+    readers = (statement, lone_letter, verdict, marked_line)
+    return head if any(read(head, letters) for read in readers) else text
 
 
-def conclusion(text: str, letters: str) -> Reading | None:
+def conclusion(text: str, letters: str) -> LetterReading | None:
     """The option that a sentence at the close concludes with: the last one, or an earlier firm one.
 
     The last sentence may also mention one option only. Lines that go through options at the end conclude
@@ -71,15 +71,15 @@ def conclusion(text: str, letters: str) -> Reading | None:
     return None
 
 
-def aside(text: str, letters: str) -> Reading | None:
+def aside(text: str, letters: str) -> LetterReading | None:
     """'Probably C.', 'So, C', 'C because …': in a short reply, or in the last line of a long one."""
     last = text.rstrip().rsplit("\n", 1)[-1] if len(text) > _SHORT_REPLY else text
     match = _aside_pattern(letters).search(last[-2_000:])
     letter = (match.group("l") or match.group("m")) if match else None
-    return Reading(letter) if letter and not is_variable(text, letter) else None
+    return LetterReading(letter) if letter and not is_variable(text, letter) else None
 
 
-def mention(text: str, letters: str) -> Reading | None:
+def mention(text: str, letters: str) -> LetterReading | None:
     """The only letter a short reply mentions as an option and does not deny.
 
     Long replies discuss options without choosing one; so do those that break off.
@@ -87,23 +87,25 @@ def mention(text: str, letters: str) -> Reading | None:
     return _only_mention(text, text, letters) if len(text) <= _SHORT_REPLY else None
 
 
-def _complement(sentence: str, text: str, letters: str) -> Reading | None:
+def _complement(sentence: str, text: str, letters: str) -> LetterReading | None:
     """The option that a verb of the sentence leads to: '… should be (B)'."""
-    complements = _affirmed(_complement_pattern(letters), sentence, text)
+    complements = _affirmed_claims(_complement_pattern(letters), sentence, text)
     if len({claim.letter for claim in complements}) != 1:
         return None
     is_open = is_in_series(sentence, complements[-1])
-    return Reading(None if is_open else complements[0].letter)
+    return LetterReading(None if is_open else complements[0].letter)
 
 
-def _only_mention(sentence: str, text: str, letters: str) -> Reading | None:
-    options = {claim.letter for claim in _affirmed(_mention_pattern(letters), sentence, text)}
+def _only_mention(sentence: str, text: str, letters: str) -> LetterReading | None:
+    options = {
+        claim.letter for claim in _affirmed_claims(_mention_pattern(letters), sentence, text)
+    }
     if not options:
         return None
-    return Reading(options.pop() if len(options) == 1 else None)
+    return LetterReading(options.pop() if len(options) == 1 else None)
 
 
-def _affirmed(pattern: re.Pattern[str], sentence: str, text: str) -> list[Claim]:
+def _affirmed_claims(pattern: re.Pattern[str], sentence: str, text: str) -> list[LetterClaim]:
     """Claims of a sentence that it does not deny and whose letters are no variables of the text."""
     return [
         claim

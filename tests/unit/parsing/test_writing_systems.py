@@ -2,7 +2,7 @@
 
 import pytest
 
-from fieldwork.parsing.writing import (
+from fieldwork.parsing.writing_systems import (
     count_words,
     ends_sentence,
     has_case,
@@ -33,7 +33,7 @@ def test_words_are_counted_in_every_script(text: str, words: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cased", "unspaced", "small"),
+    ("text", "is_cased", "is_unspaced_text", "small"),
     [
         ("Rome", True, False, False),
         ("rome", True, False, True),
@@ -51,10 +51,10 @@ def test_words_are_counted_in_every_script(text: str, words: int) -> None:
     ],
 )
 def test_scripts_without_capitals_have_no_small_letters(
-    text: str, cased: bool, unspaced: bool, small: bool
+    text: str, is_cased: bool, is_unspaced_text: bool, small: bool
 ) -> None:
-    assert has_case(text) == cased
-    assert is_unspaced(text) == unspaced
+    assert has_case(text) == is_cased
+    assert is_unspaced(text) == is_unspaced_text
     assert starts_small(text) == small
 
 

@@ -1,6 +1,6 @@
 """Sentences in which a reply states a letter.
 
-Owns the patterns of two strengths: statements of the answer ('the answer is B', 'I choose B') and
+Owns patterns of two strengths: statements of the answer ('the answer is B', 'I choose B') and
 verdicts on an option ('B is correct', 'it's B'). A closing statement wins over every verdict before it.
 """
 
@@ -9,8 +9,8 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from fieldwork.parsing.denials import is_denied, is_one_of_several
-from fieldwork.parsing.letters import Claim, claims, is_variable, letter_pattern
+from fieldwork.parsing.letter_denials import is_denied, is_one_of_several
+from fieldwork.parsing.letters import LetterClaim, claims, is_variable, letter_pattern
 
 _NOUN = (
     r"(?:answers?|ans\.?|solution|antwort|lösung|respuesta|réponse|reponse|risposta|resposta|antwoord|svar|cevap"
@@ -18,7 +18,7 @@ _NOUN = (
     r"|правильный\s+вариант|верный\s+вариант|правильна\s+відповідь|đáp\s+án|câu\s+trả\s+lời|jawaban(?:nya)?)"
 )
 _CJK_NOUN = r"(?:答案|答え|正解|解答|정답|选项|選項|选择|選擇|答|คําตอบ)"
-"""The Thai word is written as NFKC leaves it."""
+"""The Thai word is spelt as NFKC normalisation leaves it."""
 OPTION = r"(?:options?|choices?|alternative|letter|selection|opción|opção|вариант|选项|選項)"
 _CHOOSE = (
     r"(?:choose|chose|select(?:ed)?|pick(?:ed)?|go(?:ing)?\s+with|opt\s+for|vote\s+for|settle\s+on"
@@ -57,22 +57,22 @@ _LEADS_IN = re.compile(
     re.IGNORECASE,
 )
 """What can stand before a bare letter that is a subject of its own."""
-_BEYOND = re.compile(
+_STATED_LETTER = re.compile(
     r"(?i:\banswer\s+(?:is|would\s+be|should\s+be|must\s+be)\s*:?\s*[*_\s]{0,4})\((?P<l>[A-Z])\)"
 )
 """'The answer is (K)': the letter may be none of the item's."""
 
 
-class Reading(NamedTuple):
-    """What one way of reading gives."""
+class LetterReading(NamedTuple):
+    """The letter that one pattern of reading gives."""
 
     letter: str | None
-    """None where two letters have equal claim, or where the one stated is none of the item's."""
+    """None where two letters have equal support, or where the item has no option of the stated letter."""
     is_rivalry: bool = True
-    """Whether a missing letter is due to two with equal claim."""
+    """Whether the letter is missing because two letters have equal support."""
 
 
-def statement(text: str, letters: str) -> Reading | None:
+def statement(text: str, letters: str) -> LetterReading | None:
     """The last statement of the answer in any of its forms; of several in a row, the first.
 
     A later statement corrects an earlier one only where something is said between them: models
@@ -81,37 +81,43 @@ def statement(text: str, letters: str) -> Reading | None:
     (TIGER-AI-Lab/MMLU-Pro). A verdict counts after a statement where it corrects it. A last statement
     of a letter that the item does not have leaves none.
     """
-    own = _in_order(text, _statement_patterns(letters))
-    statements = sorted([*own, *_beyond(text, letters)], key=attrgetter("end"))
+    item_statements = _in_order(text, _statement_patterns(letters))
+    statements = sorted([*item_statements, *_foreign_letters(text, letters)], key=attrgetter("end"))
     if not statements:
         return None
     answer = _first_of_row(text, statements)
     later = [verdict for verdict in _verdicts(text, letters) if verdict.start >= answer.end]
     if later and _CORRECTION.search(text[answer.end : later[-1].start]):
         answer = later[-1]
-    return Reading(answer.letter) if answer.letter in letters else Reading(None, is_rivalry=False)
+    return (
+        LetterReading(answer.letter)
+        if answer.letter in letters
+        else LetterReading(None, is_rivalry=False)
+    )
 
 
-def verdict(text: str, letters: str) -> Reading | None:
+def verdict(text: str, letters: str) -> LetterReading | None:
     """The last verdict that an option is the right one, or that it alone is true."""
     verdicts = _verdicts(text, letters)
-    return Reading(verdicts[-1].letter) if verdicts else None
+    return LetterReading(verdicts[-1].letter) if verdicts else None
 
 
-def _in_order(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[Claim]:
+def _in_order(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[LetterClaim]:
     """Claims that the text does not deny, by their ends."""
-    every = [claim for pattern in patterns for claim in claims(pattern, text)]
-    affirmed = [claim for claim in every if not is_denied(text, claim)]
-    return sorted(affirmed, key=attrgetter("end"))
+    all_claims = [claim for pattern in patterns for claim in claims(pattern, text)]
+    affirmed_claims = [claim for claim in all_claims if not is_denied(text, claim)]
+    return sorted(affirmed_claims, key=attrgetter("end"))
 
 
-def _beyond(text: str, letters: str) -> list[Claim]:
+def _foreign_letters(text: str, letters: str) -> list[LetterClaim]:
     """Statements of a letter that the item does not have."""
-    every = (Claim(m.group("l"), m.start(), m.end()) for m in _BEYOND.finditer(text))
-    return [claim for claim in every if claim.letter not in letters]
+    all_claims = (
+        LetterClaim(m.group("l"), m.start(), m.end()) for m in _STATED_LETTER.finditer(text)
+    )
+    return [claim for claim in all_claims if claim.letter not in letters]
 
 
-def _first_of_row(text: str, statements: list[Claim]) -> Claim:
+def _first_of_row(text: str, statements: list[LetterClaim]) -> LetterClaim:
     answer = statements[-1]
     for earlier in reversed(statements[:-1]):
         if not _FILLERS.fullmatch(text, earlier.end, max(earlier.end, answer.start)):
@@ -120,7 +126,7 @@ def _first_of_row(text: str, statements: list[Claim]) -> Claim:
     return answer
 
 
-def _verdicts(text: str, letters: str) -> list[Claim]:
+def _verdicts(text: str, letters: str) -> list[LetterClaim]:
     """Claims that an option is the right one, or, where there are none, that it alone is true.
 
     Several options that are true leave the answer open. A bare letter that the text uses as a variable
@@ -134,7 +140,7 @@ def _verdicts(text: str, letters: str) -> list[Claim]:
     return true if len({claim.letter for claim in true}) == 1 else []
 
 
-def _of_one_option(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[Claim]:
+def _of_one_option(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[LetterClaim]:
     """Claims about one option, and not about a variable, a group of options or 'vitamin C'."""
     verdicts = [claim for claim in _in_order(text, patterns) if not is_one_of_several(text, claim)]
     bare = {claim.letter for claim in verdicts if _is_bare(text, claim)}
@@ -146,24 +152,24 @@ def _of_one_option(text: str, patterns: tuple[re.Pattern[str], ...]) -> list[Cla
     ]
 
 
-def _is_subject(text: str, claim: Claim) -> bool:
+def _is_subject(text: str, claim: LetterClaim) -> bool:
     """Whether the bare letter stands for itself and does not belong to the word before it."""
     return _LEADS_IN.search(text[max(0, claim.start - 30) : claim.start]) is not None
 
 
-def _is_bare(text: str, claim: Claim) -> bool:
+def _is_bare(text: str, claim: LetterClaim) -> bool:
     return re.search(r"[(\[{]|option|choice", text[claim.start : claim.end], re.IGNORECASE) is None
 
 
 @lru_cache(maxsize=64)
 def _statement_patterns(letters: str) -> tuple[re.Pattern[str], ...]:
     letter = letter_pattern(letters)
-    negated = r"(?:not\s+[(\[]?\w[)\]]?,?\s+but\s+(?:rather\s+)?)?"
+    negation = r"(?:not\s+[(\[]?\w[)\]]?,?\s+but\s+(?:rather\s+)?)?"
     bodies = (
-        rf"(?i:(?<!\w){_NOUN}(?!\w)|{_CJK_NOUN})(?i:{_GAP}{negated}){letter}",
+        rf"(?i:(?<!\w){_NOUN}(?!\w)|{_CJK_NOUN})(?i:{_GAP}{negation}){letter}",
         rf"(?i:(?<!\w){_NOUN}(?!\w)[^.\n:;,]{{1,120}}?\s(?:is|would\s+be|must\s+be|should\s+be)\s*:?\s*"
         rf"[*_$\\\s]{{0,6}}(?:{OPTION}\s+)?){letter}",
-        rf"(?i:(?<!\w){_RIGHT}\s+(?:\w+\s+){{0,3}}?(?:{OPTION}|match|fit)(?!\w){_GAP}{negated}){letter}",
+        rf"(?i:(?<!\w){_RIGHT}\s+(?:\w+\s+){{0,3}}?(?:{OPTION}|match|fit)(?!\w){_GAP}{negation}){letter}",
         rf"(?i:(?<!\w){OPTION}\s+(?:correct[aoe]?\s+|correcte\s+|corretta\s+)?(?:is|would\s+be|must\s+be|ist|es|est)(?!\w){_GAP}){letter}",
         rf"(?i:(?<!\w){_CHOOSE}(?!\w){_GAP}|选){letter}",
         rf"(?i:\b(?:correct|right|final|letter)\s?:\s{{0,3}}[*_]{{0,2}}){letter}",

@@ -1,14 +1,14 @@
-"""Letters that a reply names and does not choose.
+"""Letters that a reply names but does not choose.
 
-Owns negation before and after a letter, exceptions, and what others may choose.
+Owns negations before and after a letter, exceptions, and options that other people may choose.
 """
 
 import re
 
-from fieldwork.parsing.letters import Claim
+from fieldwork.parsing.letters import LetterClaim
 
-_BEFORE = 80
-_AFTER = 140
+_CHARACTERS_BEFORE = 80
+_CHARACTERS_AFTER = 140
 
 _NEGATION = re.compile(
     r"(?:\bnot|n['’]t|\bnever|\bneither|\bnor|\bcannot|\bincorrect|\bwrong|\bexclude[sd]?|\bunlikely"
@@ -35,7 +35,7 @@ _EXCEPTION = re.compile(
     r"(?:(?:for|the|option|options|choice|answer|statement|letter|is)\s+){0,3}[*_(\"]{0,4}$",
     re.IGNORECASE,
 )
-_REJECTED = re.compile(
+_REJECTION = re.compile(
     r"^[)\]}*_\"'.\s]{0,4}(?:\([^()\n]{0,80}\)\s{0,2})?"
     r"(?:\b(?:is|are|was|were|would\s+be|seems?|must\s+be|could\s+be|can\s+be)\s{1,3}"
     r"(?:also\s+|clearly\s+|obviously\s+|therefore\s+|definitely\s+|simply\s+)?"
@@ -52,8 +52,8 @@ _FIRST_THOUGHT = re.compile(
     r"\s+(?:\w+\s+){1,7}$",
     re.IGNORECASE,
 )
-"""'I first thought that the …': what follows is taken back."""
-_OTHERS = re.compile(
+"""'I first thought that the …': the speaker takes back the letter that follows."""
+_OTHER_PEOPLE = re.compile(
     r"\b(?:(?:some|others?|people|many|most|someone|individuals?|respondents?|they|you|participants?)"
     r"|one(?=\s+(?:may|might|could|can|would|will)\b))\s+(?:of\s+\w+\s+)?(?:people\s+)?(?:may|might|could|can|would|will)?"
     r"(?:\s+(?:choose|pick|select|say|answer|think|argue|guess)(?:\s+that|\s+options?|\s+choice)?)?\s*[(*]{0,3}$",
@@ -68,24 +68,26 @@ _SERIES_AFTER = re.compile(
 )
 
 
-def is_denied(text: str, claim: Claim) -> bool:
+def is_denied(text: str, claim: LetterClaim) -> bool:
     """Whether the text denies the letter or leaves it to others. An exception from all is no denial."""
-    before = text[max(0, claim.start - _BEFORE) : claim.start]
-    if _OTHERS.search(before) or _REJECTED.match(text[claim.end : claim.end + _AFTER]):
+    text_before = text[max(0, claim.start - _CHARACTERS_BEFORE) : claim.start]
+    if _OTHER_PEOPLE.search(text_before) or _REJECTION.match(
+        text[claim.end : claim.end + _CHARACTERS_AFTER]
+    ):
         return True
-    if _RULED_OUT.search(before) or _FIRST_THOUGHT.search(before):
+    if _RULED_OUT.search(text_before) or _FIRST_THOUGHT.search(text_before):
         return True
-    return _NEGATION.search(before) is not None and _EXCEPTION.search(before) is None
+    return _NEGATION.search(text_before) is not None and _EXCEPTION.search(text_before) is None
 
 
-def is_one_of_several(text: str, claim: Claim) -> bool:
+def is_one_of_several(text: str, claim: LetterClaim) -> bool:
     """Whether the letter is one of a group: 'all of (A), (B) and (C)', 'none of them', '(A) or (B)'."""
-    before = text[max(0, claim.start - 2 * _BEFORE) : claim.start]
-    return _NONE_OF.search(before) is not None or is_in_series(text, claim)
+    text_before = text[max(0, claim.start - 2 * _CHARACTERS_BEFORE) : claim.start]
+    return _NONE_OF.search(text_before) is not None or is_in_series(text, claim)
 
 
-def is_in_series(text: str, claim: Claim) -> bool:
+def is_in_series(text: str, claim: LetterClaim) -> bool:
     """Whether other letters stand beside the letter: '(A), (B) and (C)', '(A) Paris or (B) Rome'."""
-    before = text[max(0, claim.start - 2 * _BEFORE) : claim.start]
-    after = text[claim.end : claim.end + 2 * _AFTER]
-    return bool(_SERIES_BEFORE.search(before) or _SERIES_AFTER.match(after))
+    text_before = text[max(0, claim.start - 2 * _CHARACTERS_BEFORE) : claim.start]
+    text_after = text[claim.end : claim.end + 2 * _CHARACTERS_AFTER]
+    return bool(_SERIES_BEFORE.search(text_before) or _SERIES_AFTER.match(text_after))

@@ -3,7 +3,7 @@
 import pytest
 
 from fieldwork.parsing.canonical import comparison_key
-from fieldwork.parsing.names import item_names
+from fieldwork.parsing.item_names import item_names
 
 TITLES = (
     "The Matrix",
@@ -150,4 +150,4 @@ def test_an_entry_without_a_word_holds_no_name() -> None:
 )
 def test_years_within_and_beside_quotes(entry: str, name: str) -> None:
     names = item_names([entry, "Up"])
-    assert [comparison_key(each) for each in names] == [comparison_key(name), "up"]
+    assert [comparison_key(item) for item in names] == [comparison_key(name), "up"]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from fieldwork.parsing.lists import NO_LIST, ParsedList, parse_list
+from fieldwork.parsing.lists import ParsedList, parse_list
+from fieldwork.parsing.reasons import NO_LIST
 
 BRANDS = (
     "Nike",
@@ -18,15 +19,15 @@ BRANDS = (
 )
 
 
-@pytest.mark.parametrize("expected", [2, 3, 5, 7, 10])
+@pytest.mark.parametrize("expected_length", [2, 3, 5, 7, 10])
 @pytest.mark.parametrize(
     "frame",
     ["{}", "Here are my picks:\n\n{}\n\nAll of them are fine.", "Sure!\n{}", "{}\nEnjoy!"],
 )
-def test_as_many_lines_as_asked_for(expected: int, frame: str) -> None:
-    names = BRANDS[:expected]
+def test_as_many_lines_as_asked_for(expected_length: int, frame: str) -> None:
+    names = BRANDS[:expected_length]
     text = frame.format("\n".join(names))
-    assert parse_list(text, expected=expected).items == names
+    assert parse_list(text, expected_length=expected_length).items == names
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_as_many_lines_as_asked_for(expected: int, frame: str) -> None:
     ],
 )  # fmt: skip
 def test_lines_that_are_titles(names: tuple[str, ...]) -> None:
-    listing = parse_list("\n".join(names), expected=3)
+    listing = parse_list("\n".join(names), expected_length=3)
     assert listing.items is not None, listing.reason
     assert len(listing.items) == 3
     assert all(item in name for item, name in zip(listing.items, names, strict=True))
@@ -57,15 +58,16 @@ def test_lines_that_are_titles(names: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("n", [3, 4, 6, 9])
 def test_short_lines_of_another_number_are_a_list_where_nothing_else_stands(n: int) -> None:
     text = "\n".join(BRANDS[:n])
-    assert parse_list(text, expected=5).items == BRANDS[:n]
-    assert parse_list(f"Here are some brands:\n{text}", expected=5).items == BRANDS[:n]
+    assert parse_list(text, expected_length=5).items == BRANDS[:n]
+    assert parse_list(f"Here are some brands:\n{text}", expected_length=5).items == BRANDS[:n]
     # among sentences nothing tells such lines from others
     assert (
-        parse_list(f"Shoes are a matter of taste.\n{text}\nTry them on.", expected=5).items is None
+        parse_list(f"Shoes are a matter of taste.\n{text}\nTry them on.", expected_length=5).items
+        is None
     )
 
 
-@pytest.mark.parametrize("expected", [3, 5, 8, None])
+@pytest.mark.parametrize("expected_length", [3, 5, 8, None])
 @pytest.mark.parametrize(
     "text",
     [
@@ -81,18 +83,18 @@ def test_short_lines_of_another_number_are_a_list_where_nothing_else_stands(n: i
         "Could you tell me more?\nWhere do you run?\nHow often?",
     ],
 )
-def test_other_lines_are_no_list(text: str, expected: int) -> None:
-    assert parse_list(text, expected=expected) == ParsedList(None, NO_LIST)
+def test_other_lines_are_no_list(text: str, expected_length: int) -> None:
+    assert parse_list(text, expected_length=expected_length) == ParsedList(None, NO_LIST)
 
 
 def test_talk_is_no_list_even_of_the_number_asked_for() -> None:
     talk = "Ann: How are you?\nBob: Fine, thanks.\nAnn: Good to hear.\nBob: And you?"
-    assert parse_list(talk, expected=4) == ParsedList(None, NO_LIST)
+    assert parse_list(talk, expected_length=4) == ParsedList(None, NO_LIST)
 
 
 def test_lines_are_no_list_where_fewer_are_asked_for_and_sentences_follow() -> None:
     text = "Well\nI like shoes\nThey are soft\nThis is the end of it. I hope that it helps."
-    assert parse_list(text, expected=5) == ParsedList(None, NO_LIST)
+    assert parse_list(text, expected_length=5) == ParsedList(None, NO_LIST)
 
 
 @pytest.mark.parametrize(
@@ -123,29 +125,29 @@ def test_arrays_that_stand_for_themselves_are_lists(text: str) -> None:
     assert parse_list(text).items == ("Nike", "Puma")
 
 
-@pytest.mark.parametrize("expected", [2, 3, 4, 6, 8, 10])
+@pytest.mark.parametrize("expected_length", [2, 3, 4, 6, 8, 10])
 @pytest.mark.parametrize(
     "form",
     ['"{}"', "**{}**", "*{}*", "{}!", "{},", "{}.", "{} - a brand", "{}: a brand", "{} (brand)",
      "'{}'", "`{}`", "> {}", "🔥 {}", "{}  "],
 )  # fmt: skip
-def test_lines_in_any_form_of_the_number_asked_for(expected: int, form: str) -> None:
-    text = "\n".join(map(form.format, BRANDS[:expected]))
-    items = parse_list(text, expected=expected).items
+def test_lines_in_any_form_of_the_number_asked_for(expected_length: int, form: str) -> None:
+    text = "\n".join(map(form.format, BRANDS[:expected_length]))
+    items = parse_list(text, expected_length=expected_length).items
     assert items is not None
-    assert [item.rstrip("!") for item in items] == list(BRANDS[:expected])
+    assert [item.rstrip("!") for item in items] == list(BRANDS[:expected_length])
 
 
-@pytest.mark.parametrize("expected", [2, 3, 5, 9])
+@pytest.mark.parametrize("expected_length", [2, 3, 5, 9])
 @pytest.mark.parametrize("heading", ["**Brands**", "### Brands", "Brands:", "My brands are these:"])
-def test_a_heading_over_bare_lines_is_no_name(expected: int, heading: str) -> None:
-    text = "\n".join([heading, *BRANDS[:expected]])
-    assert parse_list(text, expected=expected).items == BRANDS[:expected]
+def test_a_heading_over_bare_lines_is_no_name(expected_length: int, heading: str) -> None:
+    text = "\n".join([heading, *BRANDS[:expected_length]])
+    assert parse_list(text, expected_length=expected_length).items == BRANDS[:expected_length]
 
 
 def test_lines_with_full_stops_are_a_list_only_of_the_number_asked_for() -> None:
     text = "Nike.\nPuma.\nAsics."
-    assert parse_list(text, expected=3).items == ("Nike", "Puma", "Asics")
-    assert parse_list(text, expected=5) == ParsedList(None, NO_LIST)
+    assert parse_list(text, expected_length=3).items == ("Nike", "Puma", "Asics")
+    assert parse_list(text, expected_length=5) == ParsedList(None, NO_LIST)
     talk = "I see.\nThat is all very well.\nGood."
-    assert parse_list(talk, expected=3) == ParsedList(None, NO_LIST)
+    assert parse_list(talk, expected_length=3) == ParsedList(None, NO_LIST)

@@ -1,7 +1,7 @@
 """The part of a reply that is meant to be read.
 
-Owns the removal of what surrounds an answer: reasoning blocks, channel markers, code fences and
-HTML. Promises linear time on any input and never adds a word.
+Owns the removal of reasoning blocks, channel markers, code fences and HTML around an answer. Promises
+linear time on any input and never adds a word.
 """
 
 import re
@@ -34,28 +34,28 @@ def visible_text(text: str | None) -> str:
     if not text:
         return ""
     channels = list(_FINAL_CHANNEL.finditer(text))
-    shown = text[channels[-1].end() :] if channels else text
-    shown = _CONTROL_TOKEN.sub("", _without_reasoning(shown))
-    shown = shown.replace("\r\n", "\n").replace("\r", "\n")
-    shown = _INVISIBLE.sub("", shown).replace("\u00a0", " ").replace("\u2028", "\n")
-    shown = _FENCE.sub("", shown)
-    shown = _LIST_TAG.sub("\n- ", shown)
-    shown = _OTHER_TAG.sub("", _BREAK_TAG.sub("\n", shown))
-    return shown.strip("\n").rstrip() if shown.strip() else ""
+    visible = text[channels[-1].end() :] if channels else text
+    visible = _CONTROL_TOKEN.sub("", _without_reasoning(visible))
+    visible = visible.replace("\r\n", "\n").replace("\r", "\n")
+    visible = _INVISIBLE.sub("", visible).replace("\u00a0", " ").replace("\u2028", "\n")
+    visible = _FENCE.sub("", visible)
+    visible = _LIST_TAG.sub("\n- ", visible)
+    visible = _OTHER_TAG.sub("", _BREAK_TAG.sub("\n", visible))
+    return visible.strip("\n").rstrip() if visible.strip() else ""
 
 
 def _without_reasoning(text: str) -> str:
-    kept: list[str] = []
-    hidden = False
+    visible_parts: list[str] = []
+    is_hidden = False
     start = 0
     for tag in _REASONING_TAG.finditer(text):
         closes = bool(tag.group(1) or tag.group(2))
-        if closes and not hidden:
-            kept.clear()
-        elif not closes and not hidden:
-            kept.append(text[start : tag.start()])
-        hidden = not closes
+        if closes and not is_hidden:
+            visible_parts.clear()
+        elif not closes and not is_hidden:
+            visible_parts.append(text[start : tag.start()])
+        is_hidden = not closes
         start = tag.end()
-    if not hidden:
-        kept.append(text[start:])
-    return "".join(kept)
+    if not is_hidden:
+        visible_parts.append(text[start:])
+    return "".join(visible_parts)

@@ -28,9 +28,9 @@ _NUMBER = re.compile(
 _HASH_NUMBER = re.compile(
     r"^(?P<bold>[*_]{0,3})#(?P<number>\d{1,2})(?P<close>[*_]{0,3})[ \t]+(?=\S)"
 )
-_HYPHENATED = re.compile(r"^([\s*_]{0,12})(\d{1,2})-(?=[^\W\d_]|[\"“«(¡¿*])")
-_CIRCLED = re.compile(r"^[*_]{0,3}([①-⑳⓵-⓾❶-❿➀-➓⑴-⒇⒈-⒛㊀-㊉])\s*")
-_LABELLED = re.compile(
+_HYPHEN_NUMBER = re.compile(r"^([\s*_]{0,12})(\d{1,2})-(?=[^\W\d_]|[\"“«(¡¿*])")
+_CIRCLED_NUMBER = re.compile(r"^[*_]{0,3}([①-⑳⓵-⓾❶-❿➀-➓⑴-⒇⒈-⒛㊀-㊉])\s*")
+_LABEL_NUMBER = re.compile(
     r"^(?P<bold>[*_]{0,3})(?:[^\W\d_]{2,20}\s){1,3}#?(?P<number>\d{1,2})\s?"
     r"(?P<mark>[.):：]|\s[-–—])(?P<close>[*_]{0,3})(?:\s+|$)"
 )
@@ -55,7 +55,7 @@ _ROMANS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
 _ROMAN = re.compile(
     r"^(?P<bold>[*_]{0,3})(?P<number>(?:IX|IV|VI{0,3}|I{1,3}|X))[.)](?P<close>[*_]{0,3})\s+(?=\S)"
 )
-_LETTERED = re.compile(
+_LETTER_MARK = re.compile(
     r"^(?P<bold>[*_]{0,3})\(?(?P<letter>[A-Ja-j])[.)](?P<close>[*_]{0,3})\s+(?=\S)"
 )
 _BULLET = re.compile(
@@ -64,29 +64,29 @@ _BULLET = re.compile(
 _BOLD_LINE = re.compile(r"^(?:\*\*|__)(?=\S)([^*_\n]{1,200})(?:\*\*|__)\s*[:：]?\s*(?:$|[(（\-–—])")
 
 
-class Line(NamedTuple):
+class ReplyLine(NamedTuple):
     """One line of the reply."""
 
     position: int
     kind: Kind
     style: str
-    """What lines of one list share: the sort of marker, without its number."""
+    """The sort of marker without its number; the lines of one list share it."""
     indent: int
     number: int | None
     content: str
 
 
-def read_lines(text: str) -> list[Line]:
+def read_lines(text: str) -> list[ReplyLine]:
     """Every line of the text with its marker; long lines are read up to 4,000 characters."""
-    raws = [raw[:_MAX_LINE] for raw in text.split("\n")]
-    if _are_hyphenated(raws):
-        raws = [_HYPHENATED.sub(r"\1\2. ", raw) for raw in raws]
-    return [_read(index, raw) for index, raw in enumerate(raws)]
+    raw_lines = [raw[:_MAX_LINE] for raw in text.split("\n")]
+    if _have_hyphens(raw_lines):
+        raw_lines = [_HYPHEN_NUMBER.sub(r"\1\2. ", raw) for raw in raw_lines]
+    return [_read(index, raw) for index, raw in enumerate(raw_lines)]
 
 
-def _are_hyphenated(raws: list[str]) -> bool:
+def _have_hyphens(raw_lines: list[str]) -> bool:
     """Whether lines begin with '1-Name', '2-Name': a single '7-Eleven' is a name."""
-    numbers = [int(match.group(2)) for match in map(_HYPHENATED.match, raws) if match]
+    numbers = [int(match.group(2)) for match in map(_HYPHEN_NUMBER.match, raw_lines) if match]
     return len(numbers) > 1 and numbers == list(range(1, len(numbers) + 1))
 
 
@@ -98,59 +98,63 @@ def digit_value(character: str) -> int | None:
     return int(value) if value is not None else None
 
 
-def _read(index: int, raw: str) -> Line:
+def _read(index: int, raw: str) -> ReplyLine:
     raw = _QUOTE_PREFIX.sub(r"\1", raw).expandtabs(4).rstrip()
     body = raw.lstrip()
     indent = len(raw) - len(body)
     if not body or re.fullmatch(r"[-*_=\s]{3,}", body):
-        return Line(index, "blank", "", indent, None, "")
+        return ReplyLine(index, "blank", "", indent, None, "")
     heading = _HEADING.match(body)
     if heading:
         level = f"h{len(heading.group(1))}"
         inner = body[heading.end() :].rstrip("# ")
-        return _numbered(index, level, indent, inner) or Line(
+        return _numbered_line(index, level, indent, inner) or ReplyLine(
             index, "title", level, indent, None, inner
         )
-    numbered = _numbered(index, "", indent, body)
-    if numbered:
-        return numbered
+    numbered_line = _numbered_line(index, "", indent, body)
+    if numbered_line:
+        return numbered_line
     bullet = _BULLET.match(body)
     if bullet:
         content = body[bullet.end() :]
-        inside = _numbered(index, "", indent, content)
-        return inside or Line(index, "bullet", bullet.group("mark"), indent, None, content)
+        inside = _numbered_line(index, "", indent, content)
+        return inside or ReplyLine(index, "bullet", bullet.group("mark"), indent, None, content)
     if _BOLD_LINE.match(body):
-        return Line(index, "title", "bold", indent, None, body)
-    return Line(index, "plain", "", indent, None, body)
+        return ReplyLine(index, "title", "bold", indent, None, body)
+    return ReplyLine(index, "plain", "", indent, None, body)
 
 
-def _numbered(index: int, level: str, indent: int, body: str) -> Line | None:
+def _numbered_line(index: int, level: str, indent: int, body: str) -> ReplyLine | None:
     if body[:1] > "\u2000":
         body = _ORNAMENTS.sub("", body)
-    circled = _CIRCLED.match(body)
-    if circled:
-        number = digit_value(circled.group(1))
-        return Line(index, "number", level + "circled", indent, number, body[circled.end() :])
+    circled_number = _CIRCLED_NUMBER.match(body)
+    if circled_number:
+        number = digit_value(circled_number.group(1))
+        return ReplyLine(
+            index, "number", level + "circled", indent, number, body[circled_number.end() :]
+        )
     marker = _NUMBER.match(body) or _HASH_NUMBER.match(body)
     style = "number"
     if not marker and (level or body[:1] in "*_"):
-        marker, style = _LABELLED.match(body), "labelled"
+        marker, style = _LABEL_NUMBER.match(body), "labelled"
     if marker:
         numeral = marker.group("number")
         number = int(numeral) if numeral.isdigit() else digit_value(numeral)
         content = _rebalance(marker, body)
-        return Line(index, "number", level + style, indent, number, content)
-    worded = _ORDINAL.match(body) or _ROMAN.match(body)
-    if worded:
-        numeral = worded.group("number")
+        return ReplyLine(index, "number", level + style, indent, number, content)
+    word_match = _ORDINAL.match(body) or _ROMAN.match(body)
+    if word_match:
+        numeral = word_match.group("number")
         names = _ROMANS if numeral in _ROMANS else _ORDINALS
         number = names.index(numeral if numeral in names else numeral.lower()) + 1
-        return Line(index, "number", level + "word", indent, number, _rebalance(worded, body))
-    lettered = _LETTERED.match(body)
-    if lettered:
-        number = ord(lettered.group("letter").upper()) - ord("A") + 1
-        content = _rebalance(lettered, body)
-        return Line(index, "number", level + "letter", indent, number, content)
+        return ReplyLine(
+            index, "number", level + "word", indent, number, _rebalance(word_match, body)
+        )
+    letter_match = _LETTER_MARK.match(body)
+    if letter_match:
+        number = ord(letter_match.group("letter").upper()) - ord("A") + 1
+        content = _rebalance(letter_match, body)
+        return ReplyLine(index, "number", level + "letter", indent, number, content)
     return None
 
 

@@ -1,0 +1,180 @@
+"""The layout of figure 2: which questions a page holds, and the size of their texts, options and bars.
+
+Each question has its own options and therefore its own legend, between its text and its bars.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+from matplotlib.figure import Figure
+
+from fieldwork.figures.labels import fit, inches_of
+from fieldwork.figures.selection import select_items
+from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, TEXT_POINTS
+from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.tasks import Item
+
+FIELD_GAP = 0.45
+"""Gap between the last condition and the field, in bars."""
+SWATCH, TEXT_GAP, SPACING = 1.3, 0.5, 1.6
+"""Widths in letter heights: of a swatch, from it to its text, and from one column to the next."""
+LINE_SPACING = 0.2
+"""Between two lines of options, in letter heights."""
+_LINE = (1 + LINE_SPACING) * TEXT_POINTS / 72
+"""Inches from one line of options to the next."""
+_MARGIN_INCHES = 0.25
+"""Inches of the page that neither names nor questions take."""
+GAP = 0.05
+"""Inches between bars, options and question."""
+_HEAD_MARGIN = 0.12
+_WIDEST_BAR, _LEAST_BAR = 0.17, 0.125
+"""Inches from one bar to the next."""
+_MOST_LINES, _FEW_LINES, _FEW_QUESTIONS = 5, 2, 4
+"""Lines of options. Where a page is too short, it shows fewer questions, then shorter options."""
+_TITLE_LINES = 2
+_AROUND = 1.25
+"""Inches of a page that notes, head, models' names and the axis take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fig2Settings(FigureSettings):
+    """What a study decides about Figure 2."""
+
+    items: Sequence[str] = ()
+    """Item ids in their order; empty: the items of the table in its order."""
+    field_condition: str = "field"
+    """The condition of real users; drawn last, apart from the others."""
+    max_items: int = 6
+    """How many items are drawn where `items` is empty; fewer where a page holds fewer."""
+
+
+class QuestionOption(NamedTuple):
+    """An option of a question, its text as it is printed."""
+
+    letter: str
+    text: str
+    is_gold: bool
+
+    @property
+    def label(self) -> str:
+        """The text beside its swatch."""
+        return f"{self.letter}  {self.text}".rstrip()
+
+
+class QuestionPanel(NamedTuple):
+    """A question: its text in lines, and its options in so many columns."""
+
+    item: ItemKey
+    title: str
+    options: Sequence[QuestionOption]
+    columns: int
+
+    @property
+    def legend_inches(self) -> float:
+        """Height of the options."""
+        return -(-len(self.options) // self.columns) * _LINE
+
+    @property
+    def head_inches(self) -> float:
+        """Height of text and options."""
+        lines = self.title.count("\n") + 1
+        return self.legend_inches + lines * 1.2 * TEXT_POINTS / 72 + 2 * GAP + _HEAD_MARGIN
+
+
+class QuestionLayout(NamedTuple):
+    """The questions of a page, the inches of a bar, and a remark where questions were left out."""
+
+    panels: Sequence[QuestionPanel]
+    bar: float
+    remark: str | None
+
+
+def bar_places(conditions: Sequence[str], field_condition: str) -> list[float]:
+    """Heights of the bars, top down; field stands apart."""
+    return [
+        i + (FIELD_GAP if condition == field_condition and i > 0 else 0.0)
+        for i, condition in enumerate(conditions)
+    ]
+
+
+def lay_out_questions(
+    figure: Figure, rows: Sequence[Any], names: Sequence[str], slots: float, settings: Fig2Settings
+) -> QuestionLayout:
+    """As many of the questions to draw as a page holds, at least one.
+
+    Args:
+        figure: to measure texts with.
+        rows: `records.AnswerShare` rows.
+        names: of the conditions, as printed.
+        slots: bars that a panel has room for.
+    """
+    answers: dict[ItemKey, dict[str, bool]] = {}
+    for row in rows:
+        answers.setdefault(ItemKey(row.task, row.item_id), {})[row.answer] = bool(row.is_correct)
+    keys = select_items(answers, settings.items, at_most=settings.max_items).items
+    n_items = len(keys)
+    # what is named is drawn
+    fewest_allowed = n_items if settings.items else min(n_items, 1)
+    fewest_wanted = max(fewest_allowed, min(n_items, _FEW_QUESTIONS))
+    for lines, fewest in ((_MOST_LINES, fewest_wanted), (_FEW_LINES, fewest_allowed)):
+        panels = [
+            _panel(figure, key, answers[key], settings.questions.get(key), lines, names)
+            for key in keys
+        ]
+        for count in range(n_items, fewest - 1, -1):
+            around = _AROUND + sum(panel.head_inches for panel in panels[:count])
+            bar = (PAGE_HEIGHT - around) / (slots * max(count, 1))
+            if bar >= _LEAST_BAR or (lines, count) == (_FEW_LINES, fewest_allowed):
+                remark = select_items(answers, settings.items, at_most=count).remark
+                bar = min(_WIDEST_BAR, max(_LEAST_BAR, bar))
+                return QuestionLayout(panels[:count], bar, remark)
+    raise AssertionError("unreachable: the least questions with few lines always return")
+
+
+def _panel(
+    figure: Figure,
+    key: ItemKey,
+    answers: Mapping[str, bool],
+    item: Item | None,
+    most_lines: int,
+    names: Sequence[str],
+) -> QuestionPanel:
+    room = PAGE_WIDTH - max(inches_of(figure, name) for name in names) - _MARGIN_INCHES
+    title = f"{key.task}: {key.item_id}"
+    if item is not None:
+        # the id is what tables and findings call the question by
+        ending = f" ({key.item_id})"
+        title = fit(figure, item.question, inches=room, lines=_TITLE_LINES, ending=ending)
+    options = _options(answers, item)
+    for lines in range(1, most_lines + 1):
+        columns = max(1, -(-len(options) // lines))
+        if _width(figure, options, columns) <= room:
+            return QuestionPanel(key, title, options, columns)
+    column_inches = room / columns - _width(figure, [QuestionOption("W", "", is_gold=False)], 1)
+    short = [c._replace(text=fit(figure, c.text, inches=column_inches)) for c in options]
+    return QuestionPanel(key, title, short, columns)
+
+
+def _options(answers: Mapping[str, bool], item: Item | None) -> list[QuestionOption]:
+    """All options of the question, also those that nobody chose."""
+    if item is None:
+        return [QuestionOption(a, "", answers[a]) for a in sorted(answers) if a != UNKNOWN]
+    return [
+        QuestionOption(letter, " ".join(text.split()), answers.get(letter, False))
+        for letter, text in zip(ascii_uppercase, item.choices, strict=False)
+    ]
+
+
+def _width(figure: Figure, options: Sequence[QuestionOption], columns: int) -> float:
+    """Inches of a legend whose columns are filled one after the other."""
+    widths = [inches_of(figure, option.label) for option in options]
+    lines, longer = divmod(len(options), columns)
+    total, at = 0.0, 0
+    for column in range(columns):
+        end = at + lines + (column < longer)
+        total += max(widths[at:end], default=0.0) + (SWATCH + TEXT_GAP + SPACING) * TEXT_POINTS / 72
+        at = end
+    return total

@@ -1,0 +1,59 @@
+"""What a study decides about its figures; each figure adds what is its own.
+
+Every figure module has a function `draw(table, …, settings)`: the tables that it draws, in the order of
+its signature, then its settings. The settings are `FigureSettings` or a class of the figure's own that
+extends it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+from fieldwork.records.tasks import Item
+
+
+class ItemKey(NamedTuple):
+    """An item: ids are unique within their task only."""
+
+    task: str
+    item_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureSettings:
+    """Settings that all figures share."""
+
+    conditions: Sequence[str]
+    """Conditions to draw, in their order; those without a row are left out."""
+    model_labels: Mapping[str, str] = field(default_factory=dict)
+    """Printed name of each model; its order is the order of the models."""
+    condition_labels: Mapping[str, str] = field(default_factory=dict)
+    """Printed names of conditions; they replace the names of `style.condition_styles`."""
+    note: str | None = None
+    """Printed at the head of the figure."""
+    task: str | None = None
+    """The task to draw; None for all tasks of the table."""
+    baseline: str = "offline"
+    """The condition that the others are compared with."""
+    questions: Mapping[ItemKey, Item] = field(default_factory=dict)
+    """The items of the study; an item that is missing here is printed with its id."""
+
+    @classmethod
+    def of_study(cls, labels: Mapping[str, Any], **further: Any) -> Self:
+        """Settings of a figure from the labels that all figures of a study share.
+
+        Args:
+            labels: `models` and `conditions` (printed names by name, in the study's order) and `note`.
+            further: further settings of the figure; they replace those from `labels`.
+        """
+        common = {
+            "conditions": list(labels["conditions"]),
+            "condition_labels": labels["conditions"],
+            "model_labels": labels["models"],
+            "note": labels["note"],
+        }
+        return cls(**(common | further))
+
+    def model_name(self, model: str) -> str:
+        """The printed name of a model."""
+        return self.model_labels.get(model, model)
