@@ -251,4 +251,4 @@ def test_a_lost_ledger_stops_the_run_and_a_damaged_one_is_recovered(
     assert ask().returncode == 0
     assert n_asked(server) == 2 * n - int(count[1]) < 2 * n
     once_more = checkout.snakemake("recover_ledgers", *arguments, cores=1)
-    assert f"gpt.sqlite: sound, with {n} answers" in once_more.stderr
+    assert f"gpt.sqlite: not damaged; it holds {n} answers" in once_more.stderr

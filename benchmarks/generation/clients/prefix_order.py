@@ -21,10 +21,9 @@ from workload import MAX_TOKENS, MODEL, QUESTIONS, Job, context, read_job, write
 from fieldwork.generation import agenda
 from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.engine import settle
-from fieldwork.generation.planning.loads import learn, load_of
-from fieldwork.generation.planning.rows import Arm as PlannedArm
-from fieldwork.generation.planning.rows import plan_rows
-from fieldwork.generation.planning.tables import Asked, Prompts, groups_of
+from fieldwork.generation.planning.loads import NOTHING_OBSERVED, load_of
+from fieldwork.generation.planning.rows import PlannedArm, plan_rows
+from fieldwork.generation.planning.tables import PlannedRequests, unanswered_groups
 from fieldwork.generation.pricing import price_of
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.responses import generate
@@ -87,7 +86,7 @@ def _context(number: int) -> Context:
 
 def planned(asked: Study) -> PlanRow:
     """The plan's row for the study, as `snakemake plan` makes it."""
-    groups = groups_of(_prompts(asked), ())
+    groups = unanswered_groups(_planned_requests(asked), ())
     arm = PlannedArm(
         MODEL,
         "task",
@@ -101,7 +100,7 @@ def planned(asked: Study) -> PlanRow:
     )
     (row,) = [
         row
-        for row in plan_rows(arm, _entry(None), price_of(PRICES, MODEL), learn((), (), {}), 1.0)
+        for row in plan_rows(arm, _entry(None), price_of(PRICES, MODEL), NOTHING_OBSERVED, 1.0)
         if row.dispatch == "live"
     ]
     return row
@@ -109,15 +108,14 @@ def planned(asked: Study) -> PlanRow:
 
 def repeatable(asked: Study) -> int:
     """Tokens of prompts that stood at the beginning of an earlier prompt after the same context."""
-    return load_of(groups_of(_prompts(asked), ()), None, 1 / 4).repeated
+    return load_of(unanswered_groups(_planned_requests(asked), ()), None, 1 / 4).repeated_tokens
 
 
-def _prompts(asked: Study) -> Prompts:
+def _planned_requests(asked: Study) -> PlannedRequests:
     texts = {item.item_id: item.prompt for item in asked.items.values()}
     tokens: dict[str | None, int] = {None: 0}
     tokens |= {name: made.n_tokens for name, made in asked.contexts.items()}
-    names = [Asked(r.item_id, r.context_id, r.puppet_id, r.replicate) for r in asked.requests]
-    return Prompts("tables", names, texts, tokens, (), 0.0)
+    return PlannedRequests("tables", asked.requests, texts, tokens, (), 0.0)
 
 
 def _entry(job: Job | None, **other: Any) -> dict[str, Any]:

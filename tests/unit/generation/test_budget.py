@@ -17,7 +17,7 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.generation import budget as module
-from fieldwork.generation.budget import Budget, BudgetReached, Totals, open_budget
+from fieldwork.generation.budget import Budget, BudgetReached, BudgetTotals, open_budget
 
 SCRIPTS = Path(__file__).parents[3] / "workflow" / "scripts"
 
@@ -38,7 +38,7 @@ def in_another_process(code: str, *arguments: object) -> "subprocess.Popen[str]"
     )
 
 
-def totals(path: Path) -> Totals:
+def totals(path: Path) -> BudgetTotals:
     with open_budget(path, None) as budget:
         return budget.totals()
 
@@ -86,7 +86,7 @@ def test_what_a_call_did_not_cost_comes_back(path: Path) -> None:
         with pytest.raises(BudgetReached):
             budget.reserve(0.5)
         budget.reserve(0.4375)
-        assert budget.totals() == Totals(9 * 0.0625, 0.4375)
+        assert budget.totals() == BudgetTotals(9 * 0.0625, 0.4375)
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_what_a_call_did_not_cost_comes_back(path: Path) -> None:
 def test_what_was_spent_is_kept(path: Path, most: float, cost: float | None, spent: float) -> None:
     with open_budget(path, 2.0) as budget:
         spend(budget, most, cost)
-        assert budget.totals() == Totals(spent, 0.0)
-    assert totals(path) == Totals(spent, 0.0)
+        assert budget.totals() == BudgetTotals(spent, 0.0)
+    assert totals(path) == BudgetTotals(spent, 0.0)
 
 
 def test_free_calls_go_on_when_all_is_spent(path: Path) -> None:
@@ -137,7 +137,7 @@ def test_it_says_what_was_spent_and_what_to_do(path: Path) -> None:
         held = budget.reserve(0.75)
         with pytest.raises(
             BudgetReached,
-            match=r"^budget_usd: of 2\.00 USD, 1\.00 are spent and 0\.75 set aside .*0\.5000.*raise",
+            match=r"^budget_usd: .* 2\.00 USD is reached: 1\.00 USD are spent, 0\.75 .*0\.5000.*Raise",
         ) as caught:
             budget.reserve(0.5)
         assert caught.value.reserved_usd == held.usd == 0.75
@@ -147,18 +147,21 @@ def test_it_says_what_was_spent_and_what_to_do(path: Path) -> None:
 
 @pytest.mark.parametrize("usd", [math.nan, math.inf, -math.inf, -1e-9, 1e12])
 def test_what_is_no_amount_is_refused(path: Path, usd: float) -> None:
-    with pytest.raises(StudyError, match=r"^budget_usd: .* is no amount"), open_budget(path, usd):
+    with (
+        pytest.raises(StudyError, match=r"^budget_usd: .* is not an amount"),
+        open_budget(path, usd),
+    ):
         pass
     with open_budget(path, 1.0) as budget:
-        with pytest.raises(ValueError, match="no amount"):
+        with pytest.raises(ValueError, match="not an amount"):
             budget.reserve(usd)
         held = budget.reserve(0.5)
-        with pytest.raises(ValueError, match="no amount"):
+        with pytest.raises(ValueError, match="not an amount"):
             budget.settle(held, usd)
-        with pytest.raises(ValueError, match="no amount"):
+        with pytest.raises(ValueError, match="not an amount"):
             budget.reconcile(usd)
         budget.settle(held, 0.25)
-    assert totals(path) == Totals(0.25, 0.0)
+    assert totals(path) == BudgetTotals(0.25, 0.0)
 
 
 def test_nothing_is_settled_twice(path: Path) -> None:
@@ -167,13 +170,13 @@ def test_nothing_is_settled_twice(path: Path) -> None:
         budget.settle(held, 0.25)
         with pytest.raises(ValueError, match="no such reservation"):
             budget.settle(held, 0.0)
-        assert budget.totals() == Totals(0.25, 0.0)
+        assert budget.totals() == BudgetTotals(0.25, 0.0)
 
 
 def test_what_was_never_settled_counts_as_spent(path: Path) -> None:
     with open_budget(path, 1.0) as budget:
         budget.reserve(0.75)
-    assert totals(path) == Totals(0.0, 0.75)
+    assert totals(path) == BudgetTotals(0.0, 0.75)
     with open_budget(path, 1.0) as budget, pytest.raises(BudgetReached):
         budget.reserve(0.5)
 
@@ -189,7 +192,7 @@ def test_threads_may_share_it(path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert budget.totals() == Totals(1.0, 0.0)
+        assert budget.totals() == BudgetTotals(1.0, 0.0)
 
 
 def test_thousands_of_calls_a_second_take_a_few_transactions(
@@ -273,7 +276,7 @@ def test_four_processes_at_once_never_pass_it(path: Path) -> None:
     spent = sum(map(int, said))
     assert spent <= limit * 1e9
     assert spent >= 0.99 * limit * 1e9, "and hardly anything of it is left"
-    assert totals(path) == Totals(spent / 1e9, 0.0)
+    assert totals(path) == BudgetTotals(spent / 1e9, 0.0)
 
 
 DOOMED = """
@@ -350,7 +353,7 @@ def test_what_was_all_under_way_stays_spent(path: Path) -> None:
     kill(doomed(path, 4.0))
     with open_budget(path, 10.0) as budget:
         assert budget.reconcile(1.25)
-        assert budget.totals() == Totals(5.25, 0.0)
+        assert budget.totals() == BudgetTotals(5.25, 0.0)
 
 
 def test_the_leftovers_of_another_account_are_left_to_it(path: Path) -> None:
@@ -404,9 +407,9 @@ def test_reconciling_keeps_what_is_under_way_here(path: Path) -> None:
         spend(budget, 1.0, 0.5)
         held = budget.reserve(2.0)
         assert budget.reconcile(0.75)
-        assert budget.totals() == Totals(0.75, 2.0)
+        assert budget.totals() == BudgetTotals(0.75, 2.0)
         budget.settle(held, 1.0)
-    assert totals(path) == Totals(1.75, 0.0)
+    assert totals(path) == BudgetTotals(1.75, 0.0)
 
 
 def test_two_who_reconcile_at_once_do_not_take_each_other_for_dead(path: Path) -> None:
@@ -472,7 +475,7 @@ def test_what_is_no_budget_is_refused_in_one_sentence(
     path: Path, obstacle: Callable[[Path], None]
 ) -> None:
     obstacle(path)
-    with pytest.raises(StudyError, match="the budget cannot be kept") as caught:
+    with pytest.raises(StudyError, match="counts spending cannot be used") as caught:
         totals(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
@@ -488,7 +491,7 @@ def test_what_is_no_budget_is_refused_in_one_sentence(
     ids=["reserve", "reconcile", "totals"],
 )
 def test_a_disk_that_refuses_is_said(path: Path, act: Callable[[Budget], Any]) -> None:
-    with pytest.raises(StudyError, match=r"budget cannot be kept .*nothing more is asked"):
+    with pytest.raises(StudyError, match=r"cannot be used .*No more requests are sent"):
         without_table(path, act)
 
 
@@ -506,7 +509,7 @@ def test_a_full_disk_grants_nothing(path: Path) -> None:
             budget.reserve(5.0)
         budget._connection.execute("PRAGMA query_only = 0")
         budget.settle(budget.reserve(9.0), 9.0)
-    assert totals(path) == Totals(10.0, 0.0)
+    assert totals(path) == BudgetTotals(10.0, 0.0)
 
 
 def test_what_goes_wrong_beside_the_budget_is_not_laid_at_its_door(path: Path) -> None:
@@ -517,4 +520,4 @@ def test_what_goes_wrong_beside_the_budget_is_not_laid_at_its_door(path: Path) -
 
     with pytest.raises(FileNotFoundError):
         job()
-    assert totals(path) == Totals(0.0, 0.25)
+    assert totals(path) == BudgetTotals(0.0, 0.25)

@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-from fieldwork.generation.costs import Billed, cost_rows
+from fieldwork.generation.costs import BilledAnswer, cost_rows
 
 ARM = ("m", "t", "c")
 
 
-def billed(key: str, **changes: Any) -> Billed:
-    known = Billed(*ARM, key, "live", 100, 40, 10, 5, 1, 0.25, "2026-11-01")
-    return known._replace(**changes)
+def answer(key: str, **changes: Any) -> BilledAnswer:
+    plain = BilledAnswer(*ARM, key, "live", 100, 40, 10, 5, 1, 0.25, "2026-11-01")
+    return plain._replace(**changes)
 
 
 def test_tokens_and_dollars_add_up_beside_the_plan() -> None:
-    (row,) = cost_rows([billed("a"), billed("b", cost_usd=0.5)], {ARM: 0.5})
+    (row,) = cost_rows([answer("a"), answer("b", cost_usd=0.5)], {ARM: 0.5})
     assert (row.n_answers, row.input_tokens, row.cached_tokens) == (2, 200, 80)
     assert (row.cache_write_tokens, row.output_tokens, row.reasoning_tokens) == (20, 10, 2)
     assert (row.cached_share, row.cost_usd, row.planned_usd) == (0.4, 0.75, 0.5)
@@ -24,24 +24,24 @@ def test_tokens_and_dollars_add_up_beside_the_plan() -> None:
 
 
 def test_a_server_that_counts_more_cached_than_it_was_sent_is_not_believed() -> None:
-    rows = cost_rows([billed("a", cached_tokens=10**6), billed("b", input_tokens=None)], {})
+    rows = cost_rows([answer("a", cached_tokens=10**6), answer("b", input_tokens=None)], {})
     assert [(row.cached_tokens, row.cached_share) for row in rows] == [(100, 1.0)]
 
 
 def test_a_shared_call_is_billed_where_it_first_appears() -> None:
-    first, second = cost_rows([billed("a"), billed("a", condition="d")], {ARM: 1.0})
+    first, second = cost_rows([answer("a"), answer("a", condition="d")], {ARM: 1.0})
     assert (first.n_shared, first.cost_usd) == (0, 0.25)
     assert (second.n_shared, second.cost_usd, second.input_tokens) == (1, 0.0, 0)
     assert second.planned_usd is None
 
 
 def test_equal_keys_of_two_models_are_two_calls() -> None:
-    rows = cost_rows([billed("a"), billed("a", model="n")], {})
+    rows = cost_rows([answer("a"), answer("a", model="n")], {})
     assert [row.n_shared for row in rows] == [0, 0]
 
 
 def test_dispatches_are_rows_and_share_the_plan() -> None:
-    answers = [billed("a"), billed("b"), billed("c"), billed("d", dispatch="flex")]
+    answers = [answer("a"), answer("b"), answer("c"), answer("d", dispatch="flex")]
     rows = cost_rows(answers, {ARM: 1.0})
     assert [(row.dispatch, row.planned_usd) for row in rows] == [("live", 0.75), ("flex", 0.25)]
 
@@ -54,10 +54,10 @@ def test_dispatches_are_rows_and_share_the_plan() -> None:
         ([0.25, 0.25], 0.5, None),
     ],
 )
-def test_what_is_unknown_is_said(
+def test_an_unknown_cost_has_a_reason(
     costs: list[float | None], total: float | None, reason: str | None
 ) -> None:
-    (row,) = cost_rows([billed(str(n), cost_usd=c) for n, c in enumerate(costs)], {ARM: 0.5})
+    (row,) = cost_rows([answer(str(n), cost_usd=c) for n, c in enumerate(costs)], {ARM: 0.5})
     assert row.cost_usd == total
     assert (row.reason or "").startswith(reason or "")
     assert (row.reason is None) == (reason is None)
@@ -65,17 +65,17 @@ def test_what_is_unknown_is_said(
 
 
 @pytest.mark.parametrize(
-    ("usd", "storing", "words"),
+    ("usd", "models_with_storage", "words"),
     [
         (0.25, {"m"}, ["billed apart"]),
         (None, {"m"}, ["no answer has a cost", "billed apart"]),
         (0.25, {"other"}, []),
     ],
 )
-def test_what_no_answer_tells_is_said(
-    usd: float | None, storing: set[str], words: list[str]
+def test_the_reason_says_that_storage_is_billed_apart(
+    usd: float | None, models_with_storage: set[str], words: list[str]
 ) -> None:
-    (row,) = cost_rows([billed("a", cost_usd=usd)], {ARM: 0.5}, storing)
+    (row,) = cost_rows([answer("a", cost_usd=usd)], {ARM: 0.5}, models_with_storage)
     assert [word for word in words if word in (row.reason or "")] == words
     assert (row.reason is None) == (not words)
 

@@ -127,7 +127,7 @@ def test_what_is_known_is_not_asked_again(
     settled = ask(second, provider, ledger)
     assert provider.sends == sent_by_second
     assert settled.n_asked == len(sent_by_second)
-    assert ledger.known(settled.keys) == set(settled.keys)
+    assert ledger.answered_keys(settled.keys) == set(settled.keys)
 
 
 def test_equal_requests_are_asked_once(ledger: Ledger) -> None:
@@ -164,7 +164,7 @@ def test_an_answer_of_another_model_stops_the_run_and_is_kept_apart(
     with pytest.raises(StudyError, match=r"something cheaper.*accept_models"):
         ask(numbered(5), provider, ledger)
     assert (len(provider.sends), held(path)) == (1, [])
-    assert [entry.raw for entry in ledger.quarantined([key_of("q0")])] == [
+    assert [entry.raw for entry in ledger.quarantined_entries([key_of("q0")])] == [
         reply_bytes("q0 #1", "something cheaper")
     ]
     again = ScriptedProvider()

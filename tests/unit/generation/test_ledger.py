@@ -108,8 +108,8 @@ def test_only_keys_that_are_asked_for_and_stored_are_known(path: Path) -> None:
     stored(path, entry("a"), entry("b"))
     wanted = [entry("a").key, entry("c").key, entry("a").key]
     with open_ledger(path) as ledger:
-        assert ledger.known(wanted) == {entry("a").key}
-        assert ledger.known([]) == set()
+        assert ledger.answered_keys(wanted) == {entry("a").key}
+        assert ledger.answered_keys([]) == set()
 
 
 def test_keys_of_one_context_lie_side_by_side_and_are_told_apart() -> None:
@@ -147,7 +147,7 @@ def test_a_hundred_thousand_keys_are_looked_up_at_once(path: Path) -> None:
     many = [entry(str(i)) for i in range(100_000)]
     with open_ledger(path) as ledger:
         ledger.store(many)
-        assert len(ledger.known([e.key for e in many])) == len(many)
+        assert len(ledger.answered_keys([e.key for e in many])) == len(many)
 
 
 def test_two_processes_that_write_at_once_lose_nothing(path: Path) -> None:
@@ -228,8 +228,11 @@ def test_a_damaged_row_is_set_aside_and_asked_again_alone(
     execute(path, f"UPDATE answers SET {damage} WHERE endpoint = '{ENDPOINT}'")
     with open_ledger(path) as ledger, caplog.at_level(logging.WARNING):
         assert {e.key for e in ledger.entries([hurt.key, other.key])} == {other.key}
-        assert ledger.known([hurt.key, other.key]) == {other.key}
-        assert f"{path}: 1 damaged answers are set aside" in caplog.text
+        assert ledger.answered_keys([hurt.key, other.key]) == {other.key}
+        assert (
+            f"{path}: 1 answers are damaged on disk; they are set aside and asked again"
+            in caplog.text
+        )
         ledger.store([hurt])
         assert {e.key: e for e in ledger.entries([hurt.key])} == {hurt.key: hurt}
     assert execute(path, "SELECT key FROM damaged") == [(hurt.key,)]
@@ -317,7 +320,7 @@ def occupy(path: Path, content: bytes | None) -> None:
     [
         (b"no database " * 400, "recover_ledgers"),
         (b"SQLite format 3\0" + b"\xff" * 4096, "recover_ledgers"),
-        (None, "move the file aside"),
+        (None, "move it away"),
     ],
 )
 def test_what_is_no_ledger_is_refused_in_one_sentence(
@@ -375,11 +378,11 @@ def test_a_quarantined_answer_is_kept_and_not_served_until_accepted(path: Path) 
         ledger.store([own])
         ledger.quarantine([foreign])
         keys = [own.key, foreign.key]
-        assert ledger.known(keys) == {own.key}
+        assert ledger.answered_keys(keys) == {own.key}
         assert list(ledger.entries(keys)) == [own]
-        assert ledger.quarantined(keys) == [foreign]
+        assert ledger.quarantined_entries(keys) == [foreign]
         ledger.accept([foreign.key])
-        assert ledger.quarantined(keys) == []
+        assert ledger.quarantined_entries(keys) == []
         assert sorted(ledger.entries(keys)) == sorted([own, foreign])
 
 
@@ -398,7 +401,7 @@ def test_writing_from_two_threads_of_one_run_breaks_no_commit(path: Path) -> Non
         thread.start()
         while thread.is_alive():
             ledger.accept([])
-            ledger.known([b"k" * 32])
+            ledger.answered_keys([b"k" * 32])
         thread.join()
         assert failures == []
     with closing(sqlite3.connect(path)) as connection:
@@ -412,7 +415,7 @@ def test_a_file_whose_keys_are_made_otherwise_is_refused_and_left_as_it_is(path:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA user_version = 0")
     with (
-        pytest.raises(StudyError, match=r"its format is 0.*move the file aside"),
+        pytest.raises(StudyError, match=r"it has format 0.*move it away"),
         open_ledger(path),
     ):
         pass

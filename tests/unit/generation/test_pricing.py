@@ -154,8 +154,8 @@ def test_a_bill_is_the_float_nearest_to_the_true_one(
             {"cached": 0, "cache_write": 0.1875, "batch": 0.4, "flex": 1},
             Price(0.15, 0.0, 0.1875, 0.6, DAY, "price page", 0.4, 1.0),
         ),
-        ({"as_of": date(2026, 1, 2)}, MINI._replace(cached=0.15, as_of=date(2026, 1, 2))),
-        ({"as_of": datetime(2026, 1, 2)}, MINI._replace(cached=0.15, as_of=date(2026, 1, 2))),
+        ({"as_of": date(2026, 1, 2)}, MINI._replace(cache_read=0.15, as_of=date(2026, 1, 2))),
+        ({"as_of": datetime(2026, 1, 2)}, MINI._replace(cache_read=0.15, as_of=date(2026, 1, 2))),
         ({"input": 0}, Price(0.0, 0.0, 0.0, 0.6, DAY, "price page")),
     ],
 )
@@ -200,5 +200,5 @@ def test_a_price_has_a_day(day: object) -> None:
 
 @pytest.mark.parametrize("table", [0.15, "cheap", [0.15, 0.6]])
 def test_an_entry_is_a_table(table: object) -> None:
-    with pytest.raises(StudyError, match=r"prices: gpt-x: .* is no table"):
+    with pytest.raises(StudyError, match=r"prices: gpt-x: .* is not a table"):
         price_of({"gpt-x": table}, "gpt-x")

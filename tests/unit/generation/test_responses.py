@@ -148,7 +148,7 @@ def test_every_column_is_filled(chat: Chat, ledger: Ledger) -> None:
     }
     assert began <= started_at <= datetime.now(UTC)
     assert 0 < latency_s < 5
-    assert ledger.known([bytes.fromhex(key)]) == {bytes.fromhex(key)}
+    assert ledger.answered_keys([bytes.fromhex(key)]) == {bytes.fromhex(key)}
 
 
 def test_the_arms_sampling_is_sent(chat: Chat, ledger: Ledger) -> None:
@@ -210,14 +210,14 @@ def test_a_disk_that_damages_what_it_keeps_is_told(
     chat: Chat, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (row,) = ask(chat, ledger, blank("a"))
-    known = Ledger.known
+    answered_keys = Ledger.answered_keys
 
     def spoil(self: Ledger, keys: Sequence[bytes]) -> set[bytes]:
-        found = known(self, keys)
+        found = answered_keys(self, keys)
         damage(tmp_path, row.ledger_key)
         return found
 
-    monkeypatch.setattr(Ledger, "known", spoil)
+    monkeypatch.setattr(Ledger, "answered_keys", spoil)
     store = Ledger.store
 
     def spoil_new(self: Ledger, entries: Iterable[Entry]) -> None:

@@ -132,10 +132,10 @@ LIVE_KILLS = [
 BATCH_STEPS: list[tuple[str, str, str, int]] = [
     *[
         ("journal", method, when, 1)
-        for method in ("intend", "uploaded", "creating", "submitted", "settle")
+        for method in ("intend", "record_upload", "begin_creation", "record_submission", "settle")
         for when in ("before", "after")
     ],
-    ("journal", "creating", "after", 3),
+    ("journal", "begin_creation", "after", 3),
     ("journal", "settle", "before", 2),
     ("client", "upload", "after", 1),
     ("client", "create", "before", 2),
@@ -165,7 +165,7 @@ def test_a_killed_live_run_ends_with_the_table_of_an_undisturbed_one(
 
 # the journal does not know the interface: with Gemini only the steps that the client has a part in
 BATCH_KILLS = [("openai", *step) for step in BATCH_STEPS] + [
-    ("gemini", *step) for step in BATCH_STEPS if step[0] == "client" or step[1] == "creating"
+    ("gemini", *step) for step in BATCH_STEPS if step[0] == "client" or step[1] == "begin_creation"
 ]
 
 
@@ -251,7 +251,7 @@ def test_a_log_with_a_flipped_byte_is_refused_and_gives_back_what_is_whole(
         raw[offset] ^= 0x10
         log.write_bytes(raw)
         n_made = answers.made.total()
-        with pytest.raises(StudyError, match=r"not as it was written.*recover_ledgers"):
+        with pytest.raises(StudyError, match=r"-wal file is damaged.*recover_ledgers"):
             study(chat.gemini_url).run()
         ledger = study("").ledger
         n_back = recover(ledger, lambda _: True).n_answers

@@ -1,6 +1,6 @@
 """The estimate of tokens: one rule for every model, as no tokenizer is known for most of them.
 
-A chat message counts its UTF-8 bytes / 4, rounded up, and 4 tokens more (docs/methods.md). The rule is
+A chat message counts its UTF-8 bytes / 4, rounded up, and 4 tokens more (docs/models.md). The rule is
 here twice, for Python and for DuckDB; both give the same number for the same text.
 """
 

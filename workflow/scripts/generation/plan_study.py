@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.generation.planning.ledger import answered_by_ledger
-from fieldwork.generation.planning.loads import Learnt
-from fieldwork.generation.planning.page import Facts, assumptions_of, render, warnings_of
+from fieldwork.generation.planning.ledger import ledger_answers
+from fieldwork.generation.planning.loads import ObservedTokens
+from fieldwork.generation.planning.page import PlanNotes, assumptions_of, render, warnings_of
 from fieldwork.generation.planning.rows import plan_rows
-from fieldwork.generation.planning.tables import Study, read_arms, read_learnt, read_prompts
+from fieldwork.generation.planning.tables import (
+    PlanInputs,
+    read_arms,
+    read_observed_tokens,
+    read_requests,
+)
 from fieldwork.generation.pricing import price_of
 from fieldwork.records.generation import PlanRow
 
@@ -33,7 +38,7 @@ def main(
     seed: int,
 ) -> None:
     """Count, price and write."""
-    study = Study(
+    study = PlanInputs(
         tasks,
         conditions,
         plan,
@@ -43,21 +48,21 @@ def main(
         set(ledgers),
         seed,
     )
-    prompts = {(t, c): read_prompts(study, t, c) for t in tasks for c in conditions}
+    requests = {(t, c): read_requests(study, t, c) for t in tasks for c in conditions}
     rows: list[PlanRow] = []
-    lessons: dict[str, Learnt] = {}
+    observed_tokens: dict[str, ObservedTokens] = {}
     for model, entry in models.items():
-        lessons[model] = read_learnt(study, model, prompts)
+        tokens = read_observed_tokens(study, model, requests)
+        observed_tokens[model] = tokens
         price = price_of(prices, entry.get("model", ""))
-        answers = answered_by_ledger(study, model, entry, prompts)
-        for arm in read_arms(study, model, prompts, answers):
-            tokens = lessons[model].output_tokens.get(arm.task)
-            measured_arm = arm if tokens is None else arm._replace(output_tokens=tokens)
-            rows += plan_rows(measured_arm, entry, price, lessons[model], plan["latency_s"])
-    facts = Facts(name, budget_usd, warnings_of(models, rows), assumptions_of(plan, lessons, rows))
+        answers = ledger_answers(study, model, entry, requests)
+        for arm in read_arms(study, model, requests, answers):
+            rows += plan_rows(arm.expecting(tokens), entry, price, tokens, plan["latency_s"])
+    assumptions = assumptions_of(plan, observed_tokens, rows)
+    notes = PlanNotes(name, budget_usd, warnings_of(models, rows), assumptions)
     tables.write_table(csv, rows, PlanRow)
     with tables.atomic_path(page) as partial:
-        partial.write_text(render(rows, facts), encoding="utf-8")
+        partial.write_text(render(rows, notes), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.generation.costs import Billed, cost_rows
-from fieldwork.generation.planning.loads import learn
+from fieldwork.generation.costs import BilledAnswer, cost_rows
+from fieldwork.generation.planning.loads import NOTHING_OBSERVED
 from fieldwork.generation.planning.rows import plan_rows
-from fieldwork.generation.planning.tables import Study, read_arms, read_prompts
+from fieldwork.generation.planning.tables import PlanInputs, read_arms, read_requests
 from fieldwork.generation.pricing import price_of
 from fieldwork.records.generation import CostRow, Response
 
@@ -29,23 +29,23 @@ def main(
 ) -> None:
     """Add up and write."""
     files = {*questions, *requests, *contexts}
-    study = Study(tasks, conditions, plan, folder=str(Path(cost).parent), files=files)
-    prompts = {(t, c): read_prompts(study, t, c) for t in tasks for c in conditions}
+    study = PlanInputs(tasks, conditions, plan, folder=str(Path(cost).parent), files=files)
+    planned_requests = {(t, c): read_requests(study, t, c) for t in tasks for c in conditions}
     planned_usd = {}
     for model, entry in models.items():
         price = price_of(prices, entry.get("model", ""))
-        for arm in read_arms(study, model, prompts, {}):
-            # what was known before the first answer: nothing learnt
-            for row in plan_rows(arm, entry, price, learn([], [], {}), plan["latency_s"]):
+        for arm in read_arms(study, model, planned_requests, {}):
+            # what was expected before the first answer
+            for row in plan_rows(arm, entry, price, NOTHING_OBSERVED, plan["latency_s"]):
                 if row.is_chosen:
                     planned_usd[model, arm.task, arm.condition] = row.cost_expected_usd
-    bills = (
-        Billed(*row)
+    answers = (
+        BilledAnswer(*row)
         for path in responses
-        for row in tables.read_columns(path, Response, Billed._fields)
+        for row in tables.read_columns(path, Response, BilledAnswer._fields)
     )
-    storing = {name for name, entry in models.items() if entry.get("explicit_cache")}
-    tables.write_table(cost, cost_rows(bills, planned_usd, storing), CostRow)
+    with_storage = {name for name, entry in models.items() if entry.get("explicit_cache")}
+    tables.write_table(cost, cost_rows(answers, planned_usd, with_storage), CostRow)
 
 
 if __name__ == "__main__":

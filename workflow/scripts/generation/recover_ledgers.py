@@ -13,7 +13,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.inventory import Inventory
 from fieldwork.generation.ledger import LEDGERS
 from fieldwork.generation.providers.registry import make_provider
-from fieldwork.generation.recovery.report import asked_of, sentence_of
+from fieldwork.generation.recovery.report import model_check, sentence_of
 from fieldwork.generation.recovery.salvage import recover
 
 
@@ -27,13 +27,13 @@ def main(models: dict[str, Any]) -> None:
             continue
         # answers are read without a key to the account
         provider = make_provider({**model, "api_key_env": None}, ANSWER_VECTORS)
-        recovery = recover(path, asked_of(provider))
+        recovery = recover(path, model_check(provider))
         if recovery.is_lost:
             failures.append(sentence_of(path, recovery))
         else:
             logger.info("%s", sentence_of(path, recovery), extra={"is_shown": True})
     if failures:
-        raise StudyError("; ".join(failures))
+        raise StudyError(" ".join(failures))
 
 
 if __name__ == "__main__":

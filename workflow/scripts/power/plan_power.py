@@ -10,7 +10,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.conditions import has_user
 from fieldwork.generation.planning.arm_sizes import ArmSizes
-from fieldwork.generation.planning.tables import Study
+from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.metrics.power import page as power_page
 from fieldwork.metrics.power.study import StudyOutline, simulate_effects
 from fieldwork.metrics.power.table import PlannedStudy, advice_rows, power_rows
@@ -36,7 +36,7 @@ def main(
 ) -> None:
     """Simulate, price and write."""
     folder = str(Path(outputs["power"]).parents[1])
-    study = Study(tasks, conditions, plan, folder, set(inputs), set(answered), seed=seed)
+    study = PlanInputs(tasks, conditions, plan, folder, set(inputs), set(answered), seed=seed)
     sizes = ArmSizes(study, models, prices)
     items = {task: sizes.n_items(task) for task in tasks}
     lists = {task for task in items if sizes.is_list(task)}

@@ -20,7 +20,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Agenda, Ask, Call, ContextGroup
 from fieldwork.generation.batches import results as batch_results
-from fieldwork.generation.batches.files import BatchLimits, packed
+from fieldwork.generation.batches.files import BatchLimits, write_files
 from fieldwork.generation.batches.journal import Journal, open_journal
 from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.budget import Reservation
@@ -149,7 +149,7 @@ def test_files_are_split_by_count_bytes_and_tokens(
 ) -> None:
     path = tmp_path / "file.jsonl"
     found, keys = [], []
-    for file in packed(CALLS, path, line, limits):
+    for file in write_files(CALLS, path, line, limits):
         lines = path.read_bytes().splitlines()
         assert [raw[:64].decode() for raw in lines] == [key.hex() for key in file.draws]
         assert file.tokens == len(lines) * CALLS[0].tokens
@@ -161,7 +161,7 @@ def test_files_are_split_by_count_bytes_and_tokens(
 
 
 def test_no_calls_make_no_file(tmp_path: Path) -> None:
-    assert list(packed([], tmp_path / "file.jsonl", line, BatchLimits())) == []
+    assert list(write_files([], tmp_path / "file.jsonl", line, BatchLimits())) == []
 
 
 def test_an_agenda_gives_all_that_is_missing_and_not_what_is_known(desk: Desk) -> None:
@@ -191,7 +191,7 @@ def test_files_are_written_without_holding_them(tmp_path: Path) -> None:
     calls = make_calls(60, prefix=b"x" * 400_000)
     tracemalloc.start()
     try:
-        (file,) = packed(calls, tmp_path / "file.jsonl", line, BatchLimits())
+        (file,) = write_files(calls, tmp_path / "file.jsonl", line, BatchLimits())
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -204,11 +204,11 @@ def test_files_are_written_without_holding_them(tmp_path: Path) -> None:
 STEPS = [
     *[
         (Journal, method, when, 1)
-        for method in ("intend", "uploaded", "creating", "submitted", "settle")
+        for method in ("intend", "record_upload", "begin_creation", "record_submission", "settle")
         for when in ("before", "after")
     ],
     (Journal, "intend", "after", 2),
-    (Journal, "creating", "after", 3),
+    (Journal, "begin_creation", "after", 3),
     (Journal, "settle", "after", 2),
     *[(Service, m, w, 1) for m in ("upload", "create", "download") for w in ("before", "after")],
     (Service, "create", "after", 3),
@@ -251,7 +251,9 @@ def at_step(owner: type, method: str, when: str, nth: int, act: Callable[[], Non
 
 
 # where the provider's list has the last word, it may be late
-LATE = [(*step, 45.0) for step in STEPS if step[1] in ("creating", "submitted", "create")]
+LATE = [
+    (*step, 45.0) for step in STEPS if step[1] in ("begin_creation", "record_submission", "create")
+]
 KILLS = [(*step, 0.0) for step in STEPS] + LATE
 
 
@@ -332,7 +334,7 @@ def test_a_run_that_waits_says_so(desk: Desk, caplog: pytest.LogCaptureFixture) 
     releaser = context.Process(target=lambda: (__import__("time").sleep(0.3), let_go.set()))
     releaser.start()
     desk.settle(CALLS[:2])
-    assert "another run is at work on it" in caplog.text
+    assert "waiting because another run is working" in caplog.text
     holder.join(10)
     releaser.join(10)
 
@@ -347,7 +349,7 @@ def no_space() -> None:
 DISK = [
     *[
         (method, nth)
-        for method in ("intend", "uploaded", "creating", "submitted")
+        for method in ("intend", "record_upload", "begin_creation", "record_submission")
         for nth in (1, 2)
     ],
     ("settle", 1),
@@ -451,7 +453,7 @@ def test_a_server_of_errors_is_told_at_once_and_given_up_within_minutes(
     with pytest.raises(StudyError, match=r"failed \d+ times, at last with: HTTP 503: try later"):
         desk.settle(limits=LIMITS._replace(attempts=1_000))
     began, first = said[0]
-    assert "failed: HTTP 503: try later; it is tried again in" in first
+    assert "failed: HTTP 503: try later; next try in" in first
     # a minute of it is the listing's
     assert desk.ticking.now() - began <= 600 + 60
     desk.service.faults = {}
@@ -464,7 +466,7 @@ def test_a_batch_that_may_have_been_made_is_told(
 ) -> None:
     desk.service.faults = {"create": passing(1, maybe_billed=True)}
     desk.settle()
-    assert "whether a batch was made is not known (HTTP 503: try later)" in caplog.text
+    assert "it is not known whether a batch was made (HTTP 503: try later)" in caplog.text
 
 
 @pytest.mark.parametrize("took_effect", [False, True])
@@ -489,7 +491,7 @@ def test_a_creation_turned_away_is_tried_again_later(desk: Desk) -> None:
 def test_a_creation_turned_away_for_good_fails_its_requests(desk: Desk) -> None:
     desk.service.faults = {"create": [RejectedError("HTTP 400: no such file")]}
     failures = desk.settle()
-    assert failures == Counter({"the batch is refused: HTTP 400: no such file": 3})
+    assert failures == Counter({"the provider refuses the batch: HTTP 400: no such file": 3})
     assert desk.settle() == Counter()
     assert desk.answers() == EXPECTED
 
@@ -556,7 +558,9 @@ def test_odd_rows_are_counted_and_passed_over(
     desk.service.spoil = spoil
     assert desk.settle() == Counter()
     assert desk.answers() == EXPECTED
-    told = sum(int(r.args[1].split()[0]) for r in caplog.records if "passed over" in r.msg)  # type: ignore[index, union-attr]
+    told = sum(
+        int(r.args[1].split()[0]) for r in caplog.records if "skipped in its results" in r.msg
+    )  # type: ignore[index, union-attr]
     assert told == (int(odd.split()[0]) if odd else 0)
     assert (odd or "").partition(" ")[2] in caplog.text
 
@@ -625,7 +629,9 @@ def test_a_batch_that_failed_fails_its_requests(desk: Desk) -> None:
 def test_results_that_are_gone_are_told(desk: Desk) -> None:
     desk.service.faults = {"download": [RejectedError("HTTP 404: no such file")]}
     failures = desk.settle()
-    assert failures == Counter({"results batch-000 are gone: HTTP 404: no such file": 3})
+    assert failures == Counter(
+        {"the provider no longer has results batch-000: HTTP 404: no such file": 3}
+    )
 
 
 def test_answers_of_another_model_are_kept_apart_and_stop_the_run(desk: Desk) -> None:
@@ -636,7 +642,7 @@ def test_answers_of_another_model_are_kept_apart_and_stop_the_run(desk: Desk) ->
     with pytest.raises(StudyError, match="an answer came from cheaper"):
         desk.settle()
     with open_ledger(desk.ledger) as ledger:
-        apart = ledger.quarantined([call.key for call in CALLS])
+        apart = ledger.quarantined_entries([call.key for call in CALLS])
     # the results of all three batches had come by then, and none of what was paid for is lost
     assert len(apart) == 3
     assert len(desk.answers()) == 4
@@ -660,7 +666,7 @@ def test_no_more_than_the_limit_is_under_way(desk: Desk) -> None:
     assert desk.settle(limits=LIMITS._replace(max_tokens=limit)) == Counter()
     assert max(most) <= limit
     assert desk.service.ran() == once()
-    assert any("wait for room" in note for _, note in desk.shown)
+    assert any("waiting for room" in note for _, note in desk.shown)
 
 
 def refuse(n: int) -> Callable[[str, BatchStatus], BatchStatus]:

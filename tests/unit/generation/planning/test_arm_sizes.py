@@ -7,9 +7,9 @@ import pytest
 
 from fieldwork import tables
 from fieldwork.generation.planning.arm_sizes import ArmSizes
-from fieldwork.generation.planning.loads import learn
+from fieldwork.generation.planning.loads import NOTHING_OBSERVED
 from fieldwork.generation.planning.rows import plan_rows
-from fieldwork.generation.planning.tables import Study, read_arms, read_prompts
+from fieldwork.generation.planning.tables import PlanInputs, read_arms, read_requests
 from fieldwork.generation.pricing import price_of
 from fieldwork.generation.requests import ContextRef, plan_requests
 from fieldwork.records.generation import Request, Response
@@ -111,7 +111,7 @@ def files(written: tuple[Path, set[str]], monkeypatch: pytest.MonkeyPatch) -> se
 
 
 def sizes(files: set[str]) -> ArmSizes:
-    return ArmSizes(Study(TASKS, CONDITIONS, ASSUMED, FOLDER, files), MODELS, PRICES)
+    return ArmSizes(PlanInputs(TASKS, CONDITIONS, ASSUMED, FOLDER, files), MODELS, PRICES)
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -123,12 +123,12 @@ def test_at_the_studys_own_size_it_is_the_plan(
     there = {"all": files, "items": {"results/s/tasks/t.parquet"}, "nothing": set[str]()}[built]
     # the plan fills the schema's default
     conditions = {c: {"replicates": 1, **entry} for c, entry in CONDITIONS.items()}
-    study = Study(TASKS, conditions, ASSUMED, FOLDER, there)
+    study = PlanInputs(TASKS, conditions, ASSUMED, FOLDER, there)
     key = ("t", condition)
-    (arm,) = read_arms(study, model, {key: read_prompts(study, *key)}, {})
+    (arm,) = read_arms(study, model, {key: read_requests(study, *key)}, {})
     price = price_of(PRICES, MODELS[model].get("model", ""))
     (planned,) = (
-        row for row in plan_rows(arm, MODELS[model], price, learn([], [], {}), 2) if row.is_chosen
+        row for row in plan_rows(arm, MODELS[model], price, NOTHING_OBSERVED, 2) if row.is_chosen
     )
     replicates = CONDITIONS[condition].get("replicates", 1)
     found = sizes(there).at(model, *key, n_users=RUNS, replicates=replicates)
@@ -186,7 +186,7 @@ def test_what_answers_showed_counts(files: set[str]) -> None:
     values |= {"input_tokens": 208, "output_tokens": 4, "defects": []}
     path = "results/s/responses/live/t/offline.parquet"
     tables.write_rows(path, [Response(**values)], Response, "item_id")
-    study = Study(TASKS, CONDITIONS, ASSUMED, FOLDER, files, responses={path})
+    study = PlanInputs(TASKS, CONDITIONS, ASSUMED, FOLDER, files, responses={path})
     found = ArmSizes(study, MODELS, PRICES).at("live", "t", "offline", n_users=10, replicates=1)
     assert found.n_calls == 30
     assert found.cost_usd == pytest.approx(30 * (208 + 4 * 4) / 1e6)

@@ -12,8 +12,8 @@ from fieldwork.generation.accounts import Account
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.planning import ledger
-from fieldwork.generation.planning.ledger import answered_by_ledger
-from fieldwork.generation.planning.tables import Asked, Study, read_arms, read_prompts
+from fieldwork.generation.planning.ledger import ledger_answers
+from fieldwork.generation.planning.tables import PlanInputs, read_arms, read_requests
 from fieldwork.generation.providers.base import Exchange
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
@@ -71,13 +71,13 @@ REQUESTS = [
 
 
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlanInputs:
     monkeypatch.chdir(tmp_path)
     tables.write_rows("results/s/tasks/t.parquet", ITEMS, Item, "item_id")
     tables.write_rows("results/s/contexts/t/profile.parquet", CONTEXTS, Context, "puppet_id DESC")
     order = "context_id NULLS FIRST, puppet_id, item_id, replicate"
     tables.write_rows("results/s/requests/t/profile.parquet", REQUESTS, Request, order)
-    return Study(
+    return PlanInputs(
         {"t": {"runs": 2, "max_tokens": 5, "sources": [{"kind": "choice", "item_ids": []}]}},
         {"profile": {"context": "profile", "temperature": 1, "replicates": 2}},
         {"list_tokens": 9, "choice_tokens": 2},
@@ -89,7 +89,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 
 
 def answer(
-    study: Study, kind: str, requests: list[Request], monkeypatch: Any, reply: bytes = REPLY
+    study: PlanInputs, kind: str, requests: list[Request], monkeypatch: Any, reply: bytes = REPLY
 ) -> int:
     """Have requests answered as the job does it, but by a provider that is never asked."""
     monkeypatch.setenv("NO_SUCH_KEY", "k")
@@ -113,30 +113,26 @@ def answer(
         return len([*generate(requests, items, contexts, sender=sender, arm=arm)])
 
 
-def asked(requests: list[Request]) -> set[Asked]:
-    return {Asked(r.item_id, r.context_id, r.puppet_id, r.replicate) for r in requests}
-
-
 @pytest.mark.parametrize("kind", sorted(ENTRIES))
 @pytest.mark.parametrize("n", [0, 7, len(REQUESTS)])
 def test_what_the_job_stored_is_found(
-    study: Study, kind: str, n: int, monkeypatch: pytest.MonkeyPatch
+    study: PlanInputs, kind: str, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # contexts are read one at a time
-    monkeypatch.setattr(ledger, "TOKENS_HELD", 1)
+    monkeypatch.setattr(ledger, "CONTEXT_TOKENS_AT_ONCE", 1)
     if n:
         assert answer(study, kind, REQUESTS[:n], monkeypatch) == n
     else:
         with open_ledger(Path(LEDGER)):
             pass
-    found = answered_by_ledger(study, "m", ENTRIES[kind], [ARM])
-    assert found == {ARM: asked(REQUESTS[:n])}
-    prompts = {ARM: read_prompts(study, *ARM)}
-    (arm,) = read_arms(study, "m", prompts, found)
+    answers = ledger_answers(study, "m", ENTRIES[kind], [ARM])
+    assert answers == {ARM: set(REQUESTS[:n])}
+    requests = {ARM: read_requests(study, *ARM)}
+    (arm,) = read_arms(study, "m", requests, answers)
     assert (arm.n_requests, arm.n_answered) == (len(REQUESTS), n)
 
 
-def test_other_calls_are_not_answered(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_calls_are_not_answered(study: PlanInputs, monkeypatch: pytest.MonkeyPatch) -> None:
     answer(study, "openai", REQUESTS, monkeypatch)
     cooler = {"profile": {**study.conditions["profile"], "temperature": 0.5}}
     longer = {"t": {**study.tasks["t"], "max_tokens": 6}}
@@ -147,18 +143,20 @@ def test_other_calls_are_not_answered(study: Study, monkeypatch: pytest.MonkeyPa
         (study._replace(seed=8), ENTRIES["openai"]),
         (study, elsewhere),
     ):
-        assert answered_by_ledger(changed, "m", entry, [ARM]) == {ARM: set()}
+        assert ledger_answers(changed, "m", entry, [ARM]) == {ARM: set()}
     cheaper = {**ENTRIES["openai"], "dispatch": "flex", "prefix_cache": {"key": True}}
-    assert answered_by_ledger(study, "m", cheaper, [ARM]) == {ARM: asked(REQUESTS)}
+    assert ledger_answers(study, "m", cheaper, [ARM]) == {ARM: set(REQUESTS)}
 
 
-def test_answers_set_apart_are_no_answers(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_set_apart_are_no_answers(
+    study: PlanInputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer(study, "openai", REQUESTS[:1], monkeypatch)
     foreign = REPLY.replace(b'{"choices"', b'{"model": "another", "choices"')
     assert foreign != REPLY
     with pytest.raises(StudyError, match="came from another"):
         answer(study, "openai", REQUESTS[:2], monkeypatch, foreign)
-    assert answered_by_ledger(study, "m", ENTRIES["openai"], [ARM]) == {ARM: asked(REQUESTS[:1])}
+    assert ledger_answers(study, "m", ENTRIES["openai"], [ARM]) == {ARM: set(REQUESTS[:1])}
 
 
 @pytest.mark.parametrize(
@@ -166,11 +164,11 @@ def test_answers_set_apart_are_no_answers(study: Study, monkeypatch: pytest.Monk
     [(set(), TABLES, {}), ({LEDGER}, {"results/s/tasks/t.parquet"}, {}), ({LEDGER}, set(), {})],
 )
 def test_where_there_is_no_ledger_or_no_table_nothing_is_made(
-    study: Study, ledgers: set[str], files: set[str], expected: dict[Any, Any]
+    study: PlanInputs, ledgers: set[str], files: set[str], expected: dict[Any, Any]
 ) -> None:
     if ledgers:
         with open_ledger(Path(LEDGER)):
             pass
     known = study._replace(ledgers=ledgers, files=files)
-    assert answered_by_ledger(known, "m", ENTRIES["openai"], [ARM]) == expected
+    assert ledger_answers(known, "m", ENTRIES["openai"], [ARM]) == expected
     assert Path(LEDGER).exists() == bool(ledgers)

@@ -8,10 +8,15 @@ import pytest
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.generation.planning.loads import learn
-from fieldwork.generation.planning.page import Facts, render, warnings_of
+from fieldwork.generation.planning.loads import NOTHING_OBSERVED
+from fieldwork.generation.planning.page import PlanNotes, render, warnings_of
 from fieldwork.generation.planning.rows import plan_rows
-from fieldwork.generation.planning.tables import Study, read_arms, read_learnt, read_prompts
+from fieldwork.generation.planning.tables import (
+    PlanInputs,
+    read_arms,
+    read_observed_tokens,
+    read_requests,
+)
 from fieldwork.generation.pricing import Price
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
@@ -46,8 +51,8 @@ CONDITIONS = {
 LOCAL = {"provider": "embedded", "label": "E"}
 
 
-def study(files: set[str], responses: set[str] | None = None, task: str = "t") -> Study:
-    return Study({task: TASK}, CONDITIONS, ASSUMED, FOLDER, files, responses or set())
+def study(files: set[str], responses: set[str] | None = None, task: str = "t") -> PlanInputs:
+    return PlanInputs({task: TASK}, CONDITIONS, ASSUMED, FOLDER, files, responses or set())
 
 
 @pytest.mark.parametrize(
@@ -60,10 +65,11 @@ def study(files: set[str], responses: set[str] | None = None, task: str = "t") -
     ],
 )
 def test_assumed_groups(condition: str, n_groups: int, n_questions: int, prefix: int) -> None:
-    found = read_prompts(study(set()), "t", condition)
-    assert found.basis == "all assumed"
-    assert {(g.prefix, len(g.questions)) for g in found.assumed} == {(prefix, n_questions)}
-    assert len(found.assumed) == n_groups
+    planned = read_requests(study(set()), "t", condition)
+    assert planned.basis == "all assumed"
+    groups = planned.assumed_groups
+    assert {(g.context_tokens, len(g.questions)) for g in groups} == {(prefix, n_questions)}
+    assert len(groups) == n_groups
 
 
 @pytest.mark.parametrize(
@@ -75,10 +81,10 @@ def test_assumed_groups(condition: str, n_groups: int, n_questions: int, prefix:
     ],
 )
 def test_assumed_questions(task: str, source: dict[str, Any], n: int, tokens: int) -> None:
-    asked = Study(
+    planned_study = PlanInputs(
         {task: {**TASK, "sources": [source], "runs": 1}}, CONDITIONS, ASSUMED, FOLDER, set()
     )
-    (group,) = read_prompts(asked, task, "offline").assumed
+    (group,) = read_requests(planned_study, task, "offline").assumed_groups
     assert [q.tokens for q in group.questions] == [tokens] * n
 
 
@@ -86,11 +92,11 @@ def test_assumed_questions(task: str, source: dict[str, Any], n: int, tokens: in
 def test_assumptions_that_no_study_can_ask_are_refused_before_they_are_counted(
     condition: str,
 ) -> None:
-    many = Study(
+    many = PlanInputs(
         {"t": {**TASK, "runs": 10**6}}, CONDITIONS, ASSUMED | {"items": 100}, FOLDER, set()
     )
     with pytest.raises(StudyError, match="one task and condition has"):
-        read_prompts(many, "t", condition)
+        read_requests(many, "t", condition)
 
 
 @pytest.fixture
@@ -121,38 +127,38 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
 def test_groups_from_tables_leave_out_what_is_answered(written: set[str]) -> None:
     answered = {"results/s/responses/m/t/history.parquet"}
     for responses, left in ((set[str](), 2), (answered, 1)):
-        known = study(written, responses)
-        prompts = {("t", "history"): read_prompts(known, "t", "history")}
-        (arm,) = read_arms(known, "m", prompts, {})
+        planned_study = study(written, responses)
+        requests = {("t", "history"): read_requests(planned_study, "t", "history")}
+        (arm,) = read_arms(planned_study, "m", requests, {})
         assert (arm.basis, arm.n_requests, arm.n_answered) == ("tables", 2, 2 - left)
         (group,) = arm.groups
-        assert (group.prefix, [q.tokens for q in group.questions]) == (1500, [14] * left)
-        learnt = read_learnt(known, "m", prompts)
+        assert (group.context_tokens, [q.tokens for q in group.questions]) == (1500, [14] * left)
+        observed_tokens = read_observed_tokens(planned_study, "m", requests)
         if responses:
-            assert learnt.tokens_per_byte == pytest.approx(0.5)
-            assert learnt.output_tokens == {"t": 9.0}
+            assert observed_tokens.tokens_per_byte == pytest.approx(0.5)
+            assert observed_tokens.output_tokens == {"t": 9.0}
         else:
-            assert learnt.tokens_per_byte == TOKENS_PER_BYTE
+            assert observed_tokens.tokens_per_byte == TOKENS_PER_BYTE
 
 
 def test_without_contexts_the_items_count_and_the_page_says_what_is_assumed(
     written: set[str],
 ) -> None:
-    known = study(written - {"results/s/requests/t/history.parquet"})
-    prompts = {("t", "history"): read_prompts(known, "t", "history")}
-    assert prompts["t", "history"].basis == "contexts assumed"
-    (arm,) = read_arms(known, "m", prompts, {})
+    planned_study = study(written - {"results/s/requests/t/history.parquet"})
+    requests = {("t", "history"): read_requests(planned_study, "t", "history")}
+    assert requests["t", "history"].basis == "contexts assumed"
+    (arm,) = read_arms(planned_study, "m", requests, {})
     assert {q.tokens for g in arm.groups for q in g.questions} == {14}
-    rows = plan_rows(arm, LOCAL, None, read_learnt(known, "m", prompts), 2)
-    page = render(rows, Facts("<a&b>", 12.5, ["Mind <this>."], ["So it is."]))
+    rows = plan_rows(arm, LOCAL, None, read_observed_tokens(planned_study, "m", requests), 2)
+    page = render(rows, PlanNotes("<a&b>", 12.5, ["Mind <this>."], ["So it is."]))
     assert "&lt;a&amp;b&gt;" in page
     assert "Mind &lt;this&gt;." in page
-    assert "the budget is $12.50" in page
+    assert "The budget is $12.50" in page
     assert "contexts assumed" in page
     assert "http" not in page
 
 
-def test_a_reader_is_told_what_a_cost_leaves_out(written: set[str]) -> None:
+def test_a_warning_says_what_a_cost_leaves_out(written: set[str]) -> None:
     gemini = {
         "provider": "gemini",
         "model": "g",
@@ -161,15 +167,15 @@ def test_a_reader_is_told_what_a_cost_leaves_out(written: set[str]) -> None:
         "cache_ttl_s": 3600,
         "prefix_cache": {"min_tokens": 1024, "requests_per_minute": None, "ttl_s": 300},
     }
-    known = study(written)
-    prompts = {("t", "history"): read_prompts(known, "t", "history")}
-    (arm,) = read_arms(known, "m", prompts, {})
+    planned_study = study(written)
+    requests = {("t", "history"): read_requests(planned_study, "t", "history")}
+    (arm,) = read_arms(planned_study, "m", requests, {})
     price = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "test")
-    rows = plan_rows(arm, gemini, price, read_learnt(known, "m", prompts), 2)
-    (said,) = warnings_of({"m": gemini}, rows)
-    assert said.startswith("m: the fee for storing contexts is left out")
-    (said,) = warnings_of({"m": gemini}, plan_rows(arm, gemini, None, learn([], [], {}), 2))
-    assert said.startswith("m has no cost here: no entry")
+    rows = plan_rows(arm, gemini, price, read_observed_tokens(planned_study, "m", requests), 2)
+    (warning,) = warnings_of({"m": gemini}, rows)
+    assert warning.startswith("m: the cost leaves out the fee for storing contexts")
+    (warning,) = warnings_of({"m": gemini}, plan_rows(arm, gemini, None, NOTHING_OBSERVED, 2))
+    assert warning.startswith("m has no cost: the config's prices have no entry 'g'.")
 
 
 def test_a_reader_is_warned_of_shutdowns_and_missing_prices() -> None:
@@ -177,4 +183,4 @@ def test_a_reader_is_warned_of_shutdowns_and_missing_prices() -> None:
         "old": {"model": "o", "shutdown": "2026-06-01", "successors": ["n"]},
         "new": {"model": "n", "shutdown": None, "successors": []},
     }
-    assert warnings_of(models, []) == ["old (o) is shut down on 2026-06-01; successors: n."]
+    assert warnings_of(models, []) == ["old (o) is shut down on 2026-06-01. Successors: n."]

@@ -6,25 +6,25 @@ from typing import Any
 import pytest
 
 from fieldwork.generation.planning.loads import (
-    Cache,
-    Group,
-    Learnt,
+    NOTHING_OBSERVED,
+    CacheRules,
     Load,
+    ObservedTokens,
     Pace,
-    Question,
+    PlannedGroup,
+    PlannedQuestion,
     cache_of,
     duration,
-    learn,
     load_of,
+    observe_tokens,
     questions_of,
 )
-from fieldwork.generation.planning.rows import Arm, plan_rows
+from fieldwork.generation.planning.rows import PlannedArm, plan_rows
 from fieldwork.generation.pricing import Price
 
-CACHE = Cache(min_tokens=1024, requests_per_minute=15, ttl_s=300, breakpoint=False)
+CACHE = CacheRules(min_tokens=1024, requests_per_minute=15, ttl_s=300, breakpoint=False)
 MARKED = CACHE._replace(breakpoint=True)
-TEN = Question(10)
-PLAIN = Learnt(0.25, {})
+TEN = PlannedQuestion(10)
 PRICE = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "test")
 OPENAI: dict[str, Any] = {
     "provider": "openai",
@@ -58,68 +58,77 @@ OPENAI: dict[str, Any] = {
         (1024, 31, CACHE._replace(ttl_s=30, requests_per_minute=None), 30 * 1024),
     ],
 )
-def test_what_the_cache_serves(prefix: int, n: int, cache: Cache | None, cached: int) -> None:
-    load = load_of([Group(prefix, (TEN,) * n)], cache, 0.25)
-    assert load.cached == cached
-    assert (load.prefix, load.question, load.requests) == (prefix * n, 10 * n, n)
+def test_what_the_cache_serves(prefix: int, n: int, cache: CacheRules | None, cached: int) -> None:
+    load = load_of([PlannedGroup(prefix, (TEN,) * n)], cache, 0.25)
+    assert load.cached_tokens == cached
+    assert (load.prefix_tokens, load.question_tokens, load.n_requests) == (prefix * n, 10 * n, n)
 
 
 def test_writes_are_the_context_alone_only_at_a_breakpoint() -> None:
-    group = Group(1024, (TEN, TEN))
-    assert load_of([group], MARKED, 0.25).written == 1024
-    assert load_of([group], CACHE, 0.25).written == 1034 + 10
+    group = PlannedGroup(1024, (TEN, TEN))
+    assert load_of([group], MARKED, 0.25).cache_write_tokens == 1024
+    assert load_of([group], CACHE, 0.25).cache_write_tokens == 1034 + 10
 
 
 def test_what_repeats_needs_the_shortest_length() -> None:
-    group = Group(1000, (Question(50), Question(50, shared=30), Question(50, shared=20)))
-    assert load_of([group], None, 0.25).repeated == 1030
-    assert load_of([group], None, 0.5).repeated == 2060 + 2040
+    questions = [PlannedQuestion(50, shared_tokens=shared) for shared in (0, 30, 20)]
+    group = PlannedGroup(1000, tuple(questions))
+    assert load_of([group], None, 0.25).repeated_tokens == 1030
+    assert load_of([group], None, 0.5).repeated_tokens == 2060 + 2040
 
 
 def test_groups_add_up_and_the_longest_is_the_longest() -> None:
-    groups = [Group(2048, (TEN,) * 2), Group(2048, (TEN,) * 5), Group(0, (TEN,) * 9)]
+    groups = [
+        PlannedGroup(2048, (TEN,) * 2),
+        PlannedGroup(2048, (TEN,) * 5),
+        PlannedGroup(0, (TEN,) * 9),
+    ]
     load = load_of(groups, CACHE, 0.25)
     assert load == Load(16, 3, 7 * 2048, 160, 5 * 2048, 2 * 2058 + 5 * 10, 5 * 2048, 5)
 
 
 def test_common_beginnings_are_found_in_any_order_and_late_in_a_wave() -> None:
     prompts = ["shared words, b" * 3, "other", "shared words, a" * 3, "other"]
-    found = questions_of(prompts)
+    questions = questions_of(prompts)
     # 14 equal bytes are 3 tokens, and 4 open the message
-    assert [q.shared for q in found] == [0, 4, 4 + 14 // 4, found[1].tokens]
+    assert [q.shared_tokens for q in questions] == [0, 4, 4 + 14 // 4, questions[1].tokens]
     # the first is answered before the others are sent; those of its own wave are not
-    assert [q.warm for q in found] == [0, 4, 4 + 14 // 4, 4]
+    assert [q.warm_tokens for q in questions] == [0, 4, 4 + 14 // 4, 4]
 
 
 @pytest.mark.parametrize(
     ("changes", "cache", "seconds", "limit"),
     [
-        ({}, None, 50, "4 calls at once"),
+        ({}, None, 50, "4 calls at a time"),
         ({"requests_per_minute": 50.0}, None, 120, "50 requests a minute"),
         ({"tokens_per_minute": 3000.0}, None, 60, "tokens a minute"),
-        ({}, CACHE, 2 * 60 + 4, "15 a minute after one context"),
-        ({}, CACHE._replace(requests_per_minute=None), 50, "calls at once"),
+        ({}, CACHE, 2 * 60 + 4, "15 requests a minute after one context"),
+        ({}, CACHE._replace(requests_per_minute=None), 50, "calls at a time"),
     ],
 )
 def test_the_tightest_limit_sets_the_time(
-    changes: dict[str, Any], cache: Cache | None, seconds: float, limit: str
+    changes: dict[str, Any], cache: CacheRules | None, seconds: float, limit: str
 ) -> None:
     pace = Pace(None, None, 4, 2.0)._replace(**changes)
-    load = Load(requests=100, groups=3, prefix=1000, question=1000, longest=40)
-    found = duration(load, 1000, pace, cache)
-    assert found.seconds == pytest.approx(seconds)
-    assert limit in found.limited_by
+    load = Load(
+        n_requests=100, n_groups=3, prefix_tokens=1000, question_tokens=1000, longest_group=40
+    )
+    time = duration(load, 1000, pace, cache)
+    assert time.seconds == pytest.approx(seconds)
+    assert limit in time.limited_by
 
 
-def arm(*groups: Group, n_answered: int = 0) -> Arm:
+def arm(*groups: PlannedGroup, n_answered: int = 0) -> PlannedArm:
     n = sum(len(group.questions) for group in groups) + n_answered
-    return Arm("m", "t", "c", "tables", groups, 2.0, 5, n, n_answered)
+    return PlannedArm("m", "t", "c", "tables", groups, 2.0, 5, n, n_answered)
 
 
 def test_costs_of_a_small_study_by_hand() -> None:
     rows = {
         row.dispatch: row
-        for row in plan_rows(arm(Group(2000, (TEN,) * 4)), OPENAI, PRICE, PLAIN, 2)
+        for row in plan_rows(
+            arm(PlannedGroup(2000, (TEN,) * 4)), OPENAI, PRICE, NOTHING_OBSERVED, 2
+        )
     }
     assert {name: row.is_chosen for name, row in rows.items()} == {
         "live": False,
@@ -141,7 +150,7 @@ def test_costs_of_a_small_study_by_hand() -> None:
 def test_the_write_fee_is_part_of_what_is_expected() -> None:
     model = {**OPENAI, "prefix_cache": {**OPENAI["prefix_cache"], "breakpoint": True}}
     fee = PRICE._replace(cache_write=1.25)
-    row = plan_rows(arm(Group(2000, (TEN,) * 2)), model, fee, PLAIN, 2)[0]
+    row = plan_rows(arm(PlannedGroup(2000, (TEN,) * 2)), model, fee, NOTHING_OBSERVED, 2)[0]
     assert row.cache_write_tokens == 2000
     assert row.cost_expected_usd == pytest.approx((2000 * 1.25 + 2000 * 0.5 + 20 + 16) / 1e6)
 
@@ -171,7 +180,7 @@ def test_contexts_left_with_the_provider_are_billed_once_and_by_the_hour(
     prefix: int, storage: float | None, stored: int, caching: float
 ) -> None:
     price = PRICE._replace(cache_storage=storage)
-    rows = plan_rows(arm(Group(prefix, (TEN,) * 4)), GEMINI, price, PLAIN, 2)
+    rows = plan_rows(arm(PlannedGroup(prefix, (TEN,) * 4)), GEMINI, price, NOTHING_OBSERVED, 2)
     live, batch = rows[0], rows[-1]
     assert (live.stored_tokens, live.stored_token_hours) == (stored, stored / 2)
     # every question reads the context, the first one too
@@ -189,23 +198,23 @@ def test_contexts_left_with_the_provider_are_billed_once_and_by_the_hour(
 
 def test_without_explicit_caches_nothing_is_stored() -> None:
     model = {**GEMINI, "explicit_cache": False}
-    for row in plan_rows(arm(Group(2000, (TEN,) * 4)), model, PRICE, PLAIN, 2):
+    for row in plan_rows(arm(PlannedGroup(2000, (TEN,) * 4)), model, PRICE, NOTHING_OBSERVED, 2):
         assert (row.stored_tokens, row.cached_tokens, row.reason) == (0, 0, None)
 
 
 def test_without_a_price_there_is_a_reason_and_no_dollar() -> None:
-    row = plan_rows(arm(Group(0, (TEN,))), OPENAI, None, PLAIN, 2)[0]
+    row = plan_rows(arm(PlannedGroup(0, (TEN,))), OPENAI, None, NOTHING_OBSERVED, 2)[0]
     assert row.cost_expected_usd is None
-    assert row.reason == "no entry 'm' in prices"
+    assert row.reason == "the config's prices have no entry 'm'"
 
 
-def test_what_is_answered_is_told_and_costs_nothing() -> None:
-    row = plan_rows(arm(n_answered=7), OPENAI, PRICE, PLAIN, 2)[0]
+def test_answered_requests_are_counted_and_cost_nothing() -> None:
+    row = plan_rows(arm(n_answered=7), OPENAI, PRICE, NOTHING_OBSERVED, 2)[0]
     assert (row.n_requests, row.n_answered, row.cost_most_usd, row.minutes) == (7, 7, 0, 0)
 
 
 @pytest.mark.parametrize(
-    ("changes", "dispatch", "known"),
+    ("changes", "dispatch", "is_expected"),
     [
         ({}, "live", True),
         ({}, "batch", False),
@@ -216,10 +225,13 @@ def test_what_is_answered_is_told_and_costs_nothing() -> None:
         ({"provider": "embedded"}, "live", True),
     ],
 )
-def test_when_a_cache_is_counted_on(changes: dict[str, Any], dispatch: Any, known: bool) -> None:
-    assert (cache_of({**OPENAI, **changes}, dispatch) is not None) == known
+def test_when_a_cache_is_counted_on(
+    changes: dict[str, Any], dispatch: Any, is_expected: bool
+) -> None:
+    assert (cache_of({**OPENAI, **changes}, dispatch) is not None) == is_expected
 
 
 def test_answers_correct_the_estimate() -> None:
-    assert learn([], [], {}) == Learnt(0.25, {})
-    assert learn([100, 300], [120, 360], {"t": [2, 4], "u": []}) == Learnt(0.3, {"t": 3.0})
+    assert observe_tokens([], [], {}) == NOTHING_OBSERVED == ObservedTokens(0.25, {})
+    tokens = observe_tokens([100, 300], [120, 360], {"t": [2, 4], "u": []})
+    assert tokens == ObservedTokens(0.3, {"t": 3.0})

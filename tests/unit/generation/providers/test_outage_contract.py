@@ -315,7 +315,7 @@ def test_a_batch_service_that_sends_pages_is_named_with_a_way_out(
         ask_by_batch(api, service, tmp_path)
     said = str(caught.value)
     assert "the reply is not of the batch interface, but perhaps a page of HTML" in said
-    assert "check that the server is up and that models.*.base_url names it" in said
+    assert "Check that the server is up and that models.*.base_url names it" in said
     assert "attribute" not in said
     assert "KeyError" not in said
 
@@ -327,7 +327,7 @@ def test_a_batch_without_an_answer_is_the_last(
 ) -> None:
     body = google_error(status, "broken") if api == "gemini" else openai_error("broken")
     service.faults.append(Fault(status=status, body=body, step="row", times=FOREVER))
-    with pytest.raises(StudyError, match=r"none of the 20 requests of batch .*broken.*no further"):
+    with pytest.raises(StudyError, match=r"none of the 20 requests of batch .*broken.*No further"):
         ask_by_batch(api, service, tmp_path)
     assert n_batched(service) == A_BATCH
     service.faults.clear()

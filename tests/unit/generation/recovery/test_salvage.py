@@ -44,7 +44,7 @@ ENTRIES = [entry(n) for n in range(120)]
 TRUTH = {e.key: e for e in ENTRIES}
 
 
-def is_asked(answer: Entry) -> bool:
+def is_from_model(answer: Entry) -> bool:
     return not answer.raw.startswith(FOREIGN)
 
 
@@ -115,10 +115,10 @@ def test_pages_of_any_size_are_read(path: Path, page_size: int) -> None:
 
 def test_a_sound_ledger_is_left_alone(path: Path) -> None:
     before = filled(path)
-    recovery = recover(path, is_asked)
+    recovery = recover(path, is_from_model)
     assert recovery == Recovery(None, len(ENTRIES), len(ENTRIES))
     assert path.read_bytes() == before
-    assert "sound, with 120 answers" in sentence_of(path, recovery)
+    assert "not damaged; it holds 120 answers" in sentence_of(path, recovery)
     assert sorted(p.name for p in path.parent.iterdir()) == [
         "m.inventory.txt", "m.sqlite", "m.sqlite.lock",
     ]  # fmt: skip
@@ -133,7 +133,7 @@ def test_what_sqlite_finds_is_told_in_a_line(path: Path) -> None:
         ).fetchall()
     start = 4096 * (page - 1)
     path.write_bytes(sound[:start] + b"\x07" * 4096 + sound[start + 4096 :])
-    recovery = recover(path, is_asked)
+    recovery = recover(path, is_from_model)
     assert recovery.n_answers == len(ENTRIES)
     said = sentence_of(path, recovery)
     assert "\n" not in said
@@ -149,15 +149,15 @@ def test_a_ledger_that_was_cut_is_refused_and_gives_back_what_is_left(
     os.truncate(path, int(len(before) * share))
     with pytest.raises(StudyError, match=r"damaged .*recover_ledgers"), open_ledger(path):
         pass
-    recovery = recover(path, is_asked)
+    recovery = recover(path, is_from_model)
     entries = held(path)
     assert entries.items() <= TRUTH.items()
     # long answers lie in several pages, and are whole only where the last of them is
     assert recovery.n_answers == len(entries) >= 0.4 * share * len(ENTRIES)
-    assert recovery.kept_as is not None
-    assert recovery.kept_as.read_bytes() == before[: int(len(before) * share)]
+    assert recovery.damaged_path is not None
+    assert recovery.damaged_path.read_bytes() == before[: int(len(before) * share)]
     assert Inventory(path).count() == len(entries)
-    assert recover(path, is_asked).trouble is None, "a second time there is nothing to do"
+    assert recover(path, is_from_model).trouble is None, "a second time there is nothing to do"
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -168,7 +168,7 @@ def test_of_a_ledger_with_pages_full_of_garbage_the_others_come_back(path: Path,
     for page in hit:
         raw[4096 * page : 4096 * (page + 1)] = source.randbytes(4096)
     path.write_bytes(raw)
-    recovery = recover(path, is_asked)
+    recovery = recover(path, is_from_model)
     assert recovery.trouble is not None
     entries = held(path)
     assert entries.items() <= TRUTH.items()
@@ -182,7 +182,7 @@ def test_flipped_bits_bring_no_wrong_answer_back(path: Path, seed: int) -> None:
     for _ in range(40):
         raw[source.randrange(len(raw))] ^= 1 << source.randrange(8)
     path.write_bytes(raw)
-    recover(path, is_asked)
+    recover(path, is_from_model)
     entries = held(path)
     assert entries.items() <= TRUTH.items()
     assert len(entries) >= len(ENTRIES) - 40
@@ -197,7 +197,7 @@ def test_an_emptied_ledger_is_refused_and_said_to_be_lost(path: Path) -> None:
     ):
         pass
     assert path.read_bytes() == b"", "SQLite is not let near it"
-    recovery = recover(path, is_asked)
+    recovery = recover(path, is_from_model)
     assert recovery.is_lost
     assert "none of 120 answers can be recovered" in sentence_of(path, recovery)
     assert path.read_bytes() == b""
@@ -209,10 +209,10 @@ def test_an_emptied_ledger_comes_back_out_of_its_log(path: Path) -> None:
     for _ in range(2):
         with pytest.raises(StudyError, match="holds none now"), open_ledger(path):
             pass
-    recovery = recover(path, is_asked)
+    recovery = recover(path, is_from_model)
     assert held(path) == TRUTH
     assert recovery.n_answers == 120
-    assert "recovered; the damaged file is kept as m.sqlite.damaged-" in sentence_of(path, recovery)
+    assert "recovered. The damaged file is kept as m.sqlite.damaged-" in sentence_of(path, recovery)
 
 
 def test_a_deleted_ledger_comes_back_out_of_its_log(path: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_deleted_ledger_comes_back_out_of_its_log(path: Path) -> None:
     path.unlink()
     with pytest.raises(StudyError, match="holds none now"), open_ledger(path):
         pass
-    recover(path, is_asked)
+    recover(path, is_from_model)
     assert held(path) == TRUTH
 
 
@@ -232,12 +232,12 @@ def test_a_log_with_a_flipped_byte_loses_one_page_at_most(path: Path, offset: in
     raw[offset] ^= 0x10
     log_of(path).write_bytes(raw)
     with (
-        pytest.raises(StudyError, match=r"its log is not as it was written.*recover_led"),
+        pytest.raises(StudyError, match=r"its -wal file is damaged.*recover_led"),
         open_ledger(path),
     ):
         pass
     assert log_of(path).read_bytes() == raw
-    recovery = recover(path, is_asked)
+    recovery = recover(path, is_from_model)
     entries = held(path)
     assert entries.items() <= TRUTH.items()
     assert len(entries) == recovery.n_answers >= len(ENTRIES) - 12
@@ -272,11 +272,11 @@ def test_answers_of_another_model_stay_apart(path: Path) -> None:
     raw = bytearray(path.read_bytes())
     raw[100:4096] = bytes(3996)
     path.write_bytes(raw)
-    recovery = recover(path, is_asked)
-    assert (recovery.n_answers, recovery.n_set_apart) == (40, 10)
+    recovery = recover(path, is_from_model)
+    assert (recovery.n_answers, recovery.n_quarantined) == (40, 10)
     with open_ledger(path) as ledger:
         assert set(ledger.keys()) == {e.key for e in own}
-        assert sorted(ledger.quarantined(ledger.keys("quarantined"))) == sorted(foreign)
+        assert sorted(ledger.quarantined_entries(ledger.keys("quarantined"))) == sorted(foreign)
 
 
 def test_rows_that_were_set_aside_as_damaged_do_not_come_back(path: Path) -> None:
@@ -287,7 +287,7 @@ def test_rows_that_were_set_aside_as_damaged_do_not_come_back(path: Path) -> Non
     raw = bytearray(path.read_bytes())
     raw[:16] = bytes(16)
     path.write_bytes(raw)
-    recover(path, is_asked)
+    recover(path, is_from_model)
     assert {e.replicate for e in held(path).values()} == {0, 2}
 
 
@@ -302,17 +302,17 @@ def test_a_disk_that_refuses_leaves_the_damaged_file_as_it_was(
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
     monkeypatch.setattr(shutil, "copy2", refuse)
-    with pytest.raises(StudyError, match=r"cannot be recovered here .*No space left.*as it was"):
-        recover(path, is_asked)
+    with pytest.raises(StudyError, match=r"cannot be recovered here .*No space left.*unchanged"):
+        recover(path, is_from_model)
     assert path.read_bytes() == before[: len(before) // 2]
     monkeypatch.undo()
-    assert recover(path, is_asked).n_answers > 30
+    assert recover(path, is_from_model).n_answers > 30
 
 
 def test_what_is_no_database_at_all_gives_nothing_back(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"no database " * 4000)
-    recovery = recover(path, is_asked)
+    recovery = recover(path, is_from_model)
     assert recovery.is_lost
-    assert "put a backup in its place" in sentence_of(path, recovery)
+    assert "Put a backup in its place" in sentence_of(path, recovery)
     assert path.read_bytes() == b"no database " * 4000

@@ -15,10 +15,10 @@ ENTRIES_AT_ONCE = 500
 
 
 class Account:
-    """Keeps the books of one job.
+    """Counts what one job spends.
 
     Args:
-        price: None where the model has none: then nothing is counted in dollars.
+        price: None for a model without a price: then nothing is counted in dollars.
         tier: how calls are sent.
         max_tokens: longest answer, for the most a call can cost.
         budget: None where spending has no limit.
@@ -31,7 +31,7 @@ class Account:
         self, price: Price | None, tier: Tier, max_tokens: int, budget: Budget | None = None
     ) -> None:
         self._price, self._tier, self._max_tokens, self._budget = price, tier, max_tokens, budget
-        self._input = self._cached = self._output = 0
+        self._input_tokens = self._cached_tokens = self._output_tokens = 0
         self._usd = 0.0
         self.n_retries = 0
 
@@ -39,7 +39,7 @@ class Account:
         """Set aside the most that a call can cost.
 
         Raises:
-            StudyError: the budget would be passed.
+            StudyError: the call could exceed the budget.
         """
         if self._budget is None or self._price is None:
             return None
@@ -50,43 +50,44 @@ class Account:
         )
 
     def settle(
-        self, reservation: Reservation | None, usage: Usage | None, *, sure: bool = True
+        self, reservation: Reservation | None, usage: Usage | None, *, is_unbilled: bool = True
     ) -> None:
         """Put what a call cost in the place of what was set aside.
 
         Args:
             usage: None for a call without a reply.
-            sure: such a call was not billed. One that may have been counts with all that was set
-                aside, and so does a reply that does not tell its tokens.
+            is_unbilled: whether a call without a reply certainly cost nothing. One that may have been
+                billed counts with all that was set aside, and so does a reply without token counts.
         """
-        usd: float | None = 0.0 if sure else None
+        usd: float | None = 0.0 if is_unbilled else None
         if usage is not None:
             usd = self._add(usage)
         if self._budget is not None and reservation is not None:
             self._budget.settle(reservation, usd)
 
     def _add(self, usage: Usage) -> float | None:
-        self._input += usage.input or 0
-        self._cached += usage.cache_read or 0
-        self._output += usage.output or 0
+        self._input_tokens += usage.input or 0
+        self._cached_tokens += usage.cache_read or 0
+        self._output_tokens += usage.output or 0
         usd = cost_usd(usage, self._price, self._tier) if self._price is not None else None
         self._usd += usd or 0.0
         return usd
 
     def note(self) -> str:
         """Cost, tokens, cache-hit share and retries, in a few words; empty before any usage."""
-        if not self._input + self._output + self.n_retries:
+        n_tokens = self._input_tokens + self._output_tokens
+        if not n_tokens + self.n_retries:
             return ""
         parts = [f"${self._usd:.2f}"] if self._price is not None else []
-        parts.append(f"{(self._input + self._output) / 1e6:.2f} M tokens")
-        if self._input:
-            parts.append(f"{self._cached / self._input:.0%} cached")
+        parts.append(f"{n_tokens / 1e6:.2f} M tokens")
+        if self._input_tokens:
+            parts.append(f"{self._cached_tokens / self._input_tokens:.0%} cached")
         parts.append(f"{self.n_retries} retries")
         return ", ".join(parts)
 
 
 def free_leftovers(budget: Budget, ledger: Ledger, provider: Provider, price: Price) -> None:
-    """Give back what dead jobs of this ledger held and did not spend, where that can be told.
+    """Give back what dead jobs of this ledger set aside and did not spend, where that is known.
 
     To be called when no batch of the ledger is under way: its answers are on no bill yet.
 
@@ -97,34 +98,40 @@ def free_leftovers(budget: Budget, ledger: Ledger, provider: Provider, price: Pr
         return
     bill = bill_usd(ledger, provider, price)
     if bill is None:
-        logger.info("budget: some answers have no known cost; what dead jobs held stays spent")
+        logger.info(
+            "budget: money that earlier, stopped jobs had set aside stays counted as spent, because the "
+            "cost of some answers is not known"
+        )
     elif budget.reconcile(bill):
-        logger.info("budget: what dead jobs held and did not spend is free again")
+        logger.info(
+            "budget: money that earlier, stopped jobs had set aside and not spent is available again"
+        )
     else:
         logger.info(
-            "budget: what dead jobs held stays spent: another job is at work, or the bill is short"
+            "budget: money that earlier, stopped jobs had set aside stays counted as spent, because "
+            "another job is running or the ledger's answers cost less than was counted"
         )
 
 
 def bill_usd(ledger: Ledger, provider: Provider, price: Price) -> float | None:
-    """What all answers of a ledger cost, each at its own tier, those set apart included.
+    """What all answers of a ledger cost, each at its own tier, quarantined ones included.
 
     Returns:
-        US dollars, each answer rounded up as the budget rounds it; None where that cannot be told: an
-        answer came from another endpoint, which the price may not be for, or does not tell its
-        tokens, or is damaged.
+        US dollars, each answer rounded up as the budget rounds it. None where the cost of an answer is
+        not known: it is damaged, has no token counts, or came from another endpoint, which may have
+        another price.
     """
     total = 0
     answers = (ledger.keys("answers"), ledger.entries)
-    set_apart = (ledger.keys("quarantined"), ledger.quarantined)
-    for keys, look_up in (answers, set_apart):
+    quarantined_answers = (ledger.keys("quarantined"), ledger.quarantined_entries)
+    for keys, look_up in (answers, quarantined_answers):
         for start in range(0, len(keys), ENTRIES_AT_ONCE):
             chunk = keys[start : start + ENTRIES_AT_ONCE]
-            found = [_cost(entry, provider, price) for entry in look_up(chunk)]
-            known = [usd for usd in found if usd is not None]
-            if len(known) < len(chunk):
+            costs = [_cost(entry, provider, price) for entry in look_up(chunk)]
+            certain_costs = [usd for usd in costs if usd is not None]
+            if len(certain_costs) < len(chunk):
                 return None
-            total += sum(map(nanos_of, known))
+            total += sum(map(nanos_of, certain_costs))
     return None if ledger.keys("damaged") else total / NANOS
 
 

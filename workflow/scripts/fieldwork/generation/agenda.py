@@ -249,7 +249,7 @@ class Agenda:
             if key not in self._keys_handled:
                 calls[key] = (ask, question)
         self._keys_handled.update(calls)
-        answered_keys = self._ledger.known(list(calls))
+        answered_keys = self._ledger.answered_keys(list(calls))
         answered_keys |= self._accept([key for key in calls if key not in answered_keys])
         self.n_known += len(answered_keys)
         if self._recall is not None:
@@ -266,7 +266,7 @@ class Agenda:
         Raises:
             StudyError: one is still from another model; to ask again would only cost again.
         """
-        entries = self._ledger.quarantined(keys) if keys else []
+        entries = self._ledger.quarantined_entries(keys) if keys else []
         for entry in entries:
             model = self._provider.read(entry.raw).returned_model
             if model and not self._provider.is_asked_for(model):

@@ -1,11 +1,11 @@
-"""The money a study may spend, kept by all of its jobs together in one SQLite file.
+"""The money a study may spend, counted by all of its jobs together in one SQLite file.
 
-A call's most is reserved before it is sent and settled with its cost afterwards, so that what is spent
-and what may yet be asked for never pass `budget_usd` together. A process takes money out of the common
-purse in lumps, on disk before any of it is used, about one transaction a second. What a process still
+The most that a call can cost is reserved before it is sent, and settled with its cost afterwards. So what
+is spent and what is reserved never exceed `budget_usd` together. A process takes money out of the common
+purse in lumps, about one transaction a second; a lump is on disk before any of it is used. What a process
 held when it died counts as spent until `reconcile`. Each process spends for one account, which is one
 ledger: so a bill can be made of that ledger alone, whatever other studies keep beside it. Sums are
-integers of billionths of a dollar, each rounded up.
+integers of billionths of a dollar (nanos), each rounded up.
 """
 
 import fcntl
@@ -47,8 +47,8 @@ class BudgetReached(StudyError):  # noqa: N818 - a limit that was set on purpose
     """No more may be reserved.
 
     Attributes:
-        reserved_usd: set aside for calls under way, of all processes. What they do not use comes
-            back as they settle: above zero, it may be worth another try then.
+        reserved_usd: set aside for calls under way, of all processes. What they do not use becomes
+            available as they settle. Above zero, another try may succeed then.
     """
 
     def __init__(self, message: str, reserved_usd: float) -> None:
@@ -60,7 +60,7 @@ class Reservation(NamedTuple):
     """Money set aside for one call, in billionths of a dollar.
 
     Attributes:
-        is_safe: what the call cost is found out even if this process dies.
+        is_safe: whether the call's cost becomes known even if this process dies.
     """
 
     number: int
@@ -73,15 +73,15 @@ class Reservation(NamedTuple):
         return self.nanos / NANOS
 
 
-class Totals(NamedTuple):
-    """The purse of a study, in US dollars; `reserved` is what processes hold, dead ones included."""
+class BudgetTotals(NamedTuple):
+    """What all processes spent and hold, in US dollars; `reserved_usd` includes dead processes."""
 
     spent_usd: float
     reserved_usd: float
 
 
 class Budget:
-    """This process's part in the purse; made by `open_budget`. Threads may share it."""
+    """This process's part in the budget; made by `open_budget`. Threads may share it."""
 
     def __init__(
         self,
@@ -97,14 +97,16 @@ class Budget:
         self._mutex = threading.Lock()
         # number → nanos of the calls under way, and their sum
         self._open: dict[int, int] = {}
-        self._reserved = 0
-        # held, but set aside for no call; and spent, but not yet written as such. With `_reserved`
-        # they make up what the file says this process holds
-        self._free = self._settled = 0
-        # of what was settled, calls that no answer tells the cost of; with the calls under way that
-        # are not safe, what a death would leave unknown; and the most of it that the file allows for
-        self._lost = self._at_risk = self._foreseen = 0
-        self._lump, self._taken, self._taken_at = 0, 0, -math.inf
+        self._reserved_nanos = 0
+        # held, but set aside for no call; and spent, but not yet written as such. With
+        # `_reserved_nanos` they make up what the file says this process holds
+        self._free_nanos = self._unwritten_nanos = 0
+        # of what is unwritten, calls whose cost no answer tells
+        self._unknown_nanos = 0
+        # these and the calls under way that are not safe: what a death would leave unknown; and the
+        # most of it that the file allows for
+        self._risk_nanos = self._foreseen_risk = 0
+        self._lump, self._lump_use, self._lump_time = 0, 0, -math.inf
         self._number = 0
         with self._transaction():
             connection.execute("INSERT OR IGNORE INTO accounts VALUES (?, 0, 0)", (account,))
@@ -120,98 +122,98 @@ class Budget:
             is_safe: its answer is found again if this process dies, as a batch's is.
 
         Raises:
-            BudgetReached: that would pass the limit.
+            BudgetReached: that would exceed the limit.
             StudyError: the disk refuses.
-            ValueError: `usd` is no amount.
+            ValueError: `usd` is not an amount.
         """
         nanos = nanos_of(usd)
         with self._mutex:
             risk = 0 if is_safe else nanos
-            if nanos > self._free or self._at_risk + risk > self._foreseen:
+            if nanos > self._free_nanos or self._risk_nanos + risk > self._foreseen_risk:
                 self._exchange(nanos, risk)
             self._number += 1
             self._open[self._number] = nanos
-            self._free -= nanos
-            self._reserved += nanos
-            self._at_risk += risk
-            self._taken += nanos
+            self._free_nanos -= nanos
+            self._reserved_nanos += nanos
+            self._risk_nanos += risk
+            self._lump_use += nanos
             return Reservation(self._number, nanos, is_safe)
 
     def settle(self, reservation: Reservation, usd: float | None) -> None:
-        """Put what a call cost in the place of what was set aside for it.
+        """Count what a call cost, instead of what was set aside for it.
 
         Args:
             usd: None where it is not known: then all that was set aside counts as spent.
 
         Raises:
             StudyError: the disk refuses.
-            ValueError: `usd` is no amount, or the reservation was settled before.
+            ValueError: `usd` is not an amount, or the reservation was settled before.
         """
         nanos = reservation.nanos if usd is None else nanos_of(usd)
         with self._mutex:
             if self._open.pop(reservation.number, None) is None:
                 raise ValueError(f"no such reservation is open: {reservation}")
-            self._reserved -= reservation.nanos
-            self._settled += nanos
-            self._free += reservation.nanos - nanos
+            self._reserved_nanos -= reservation.nanos
+            self._unwritten_nanos += nanos
+            self._free_nanos += reservation.nanos - nanos
             if usd is None:
-                self._lost += nanos
-            # what is lost stays at risk until it is written down
-            self._at_risk += (nanos if usd is None else 0) - (
+                self._unknown_nanos += nanos
+            # an unknown cost stays at risk until it is written down
+            self._risk_nanos += (nanos if usd is None else 0) - (
                 0 if reservation.is_safe else reservation.nanos
             )
-            # what came back is given back once a second: others may be in want of it
-            if self._free < 0 or self._age_s() >= LUMP_LASTS_S:
+            # what came back is given back once a second: other processes may need it
+            if self._free_nanos < 0 or self._age_s() >= LUMP_LASTS_S:
                 self._exchange(0)
 
     def has_leftovers(self) -> bool:
-        """Whether others that spent for this account hold something: the dead, or the living.
+        """Whether other processes, dead or alive, hold something for this account.
 
         Raises:
             StudyError: the disk refuses.
         """
-        with self._mutex, _explained(self._path):
+        with self._mutex, _as_study_error(self._path):
             query = "SELECT EXISTS (SELECT 1 FROM holders WHERE account = ? AND id != ?)"
-            found = self._connection.execute(query, (self._account, self._id)).fetchone()
-            return bool(found[0])
+            (exists,) = self._connection.execute(query, (self._account, self._id)).fetchone()
+            return bool(exists)
 
     def reconcile(self, bill_usd: float) -> bool:
-        """Take the bill of every answer of this account in place of what dead processes held for it.
+        """Count the bill of this account's answers, instead of what dead processes held for it.
 
-        Spent is then the bill, the calls that no answer tells the cost of, and what the dead may have
-        had under way; the rest of what they held comes free. Nothing comes free while another process
-        has the budget open, or where that sum is less than what was counted: then the bill is not
-        whole (a ledger moved away, a price that was lowered), and the larger sum stays.
+        Spent is then the bill, the calls whose cost no answer tells, and what dead processes may have
+        had under way. The rest of what these held becomes available. Nothing does while another
+        process has the budget open. Nor does it where that sum is less than what was counted: then the
+        bill is not complete (a ledger moved away, a price that was lowered), and the larger sum stays.
 
         Args:
-            bill_usd: of all answers in the account's ledger, those of this process and those set
-                apart too.
+            bill_usd: of all answers in the account's ledger, those of this process and quarantined
+                ones included.
 
         Returns:
-            Whether anything was taken over.
+            Whether the bill counts now.
 
         Raises:
             StudyError: the disk refuses.
-            ValueError: `bill_usd` is no amount.
+            ValueError: `bill_usd` is not an amount.
         """
         bill = nanos_of(bill_usd)
         with self._mutex:
             self._exchange(0)
-            with self._transaction(), _alone(self._lock_file) as is_alone:
+            with self._transaction(), _sole_user(self._lock_file) as is_alone:
                 return is_alone and self._take_over(bill)
 
     def _take_over(self, bill: int) -> bool:
-        dead = (self._account, self._id)
-        spent, lost, at_risk = self._connection.execute(
+        own_place = (self._account, self._id)
+        spent, unknown, at_risk = self._connection.execute(
             "SELECT spent, lost, (SELECT coalesce(sum(min(held, at_risk)), 0) FROM holders"
             " WHERE account = name AND id != ?2) FROM accounts WHERE name = ?1",
-            dead,
+            own_place,
         ).fetchone()
-        due = bill + lost + at_risk
+        due = bill + unknown + at_risk
         if due < spent:
             return False
         for statement, values in (
-            ("DELETE FROM holders WHERE account = ? AND id != ?", dead),
+            ("DELETE FROM holders WHERE account = ? AND id != ?", own_place),
             ("UPDATE purse SET spent = spent + ?", (due - spent,)),
             (
                 "UPDATE accounts SET spent = ?, lost = lost + ? WHERE name = ?",
@@ -221,62 +223,72 @@ class Budget:
             self._connection.execute(statement, values)
         return True
 
-    def totals(self) -> Totals:
+    def totals(self) -> BudgetTotals:
         """What all processes spent and hold.
 
-        Others write down about once a second what they settled; until then it counts as reserved.
+        Other processes write down about once a second what they settled. Until then it counts as
+        reserved.
 
         Raises:
             StudyError: the disk refuses.
         """
-        with self._mutex, _explained(self._path):
-            spent, held = self._connection.execute(
+        with self._mutex, _as_study_error(self._path):
+            spent, total_held = self._connection.execute(
                 "SELECT spent, (SELECT coalesce(sum(held), 0) FROM holders) FROM purse"
             ).fetchone()
-            unused = self._free + self._settled
-            return Totals((spent + self._settled) / NANOS, (held - unused) / NANOS)
+            reserved_nanos = total_held - self._free_nanos - self._unwritten_nanos
+            return BudgetTotals((spent + self._unwritten_nanos) / NANOS, reserved_nanos / NANOS)
 
     def _age_s(self) -> float:
-        return time.monotonic() - self._taken_at
+        return time.monotonic() - self._lump_time
 
-    def _exchange(self, needed: int, risk: int = 0) -> None:
-        """Write down what was settled, give back what is free, and take a new lump."""
-        self._lump = self._next_lump(needed)
-        at_risk = self._at_risk - self._lost
+    def _exchange(self, need: int, risk: int = 0) -> None:
+        """Write down what was settled, give back what is free, and take a new lump.
+
+        Args:
+            need: nanos of the call that is to be reserved.
+            risk: of these, what becomes unknown if this process dies.
+
+        Raises:
+            BudgetReached: the need is more than what is left; all else is done all the same.
+        """
+        self._lump = self._next_lump(need)
+        risk_nanos = self._risk_nanos - self._unknown_nanos
         # twice what there is: few transactions, and room for answers settled here but not yet stored
-        foreseen = max(self._foreseen, 2 * (at_risk + risk))
+        foreseen_risk = max(self._foreseen_risk, 2 * (risk_nanos + risk))
         with self._transaction():
             self._write_down()
-            spent, others = self._connection.execute(
+            spent, other_held = self._connection.execute(
                 "SELECT spent, (SELECT coalesce(sum(held), 0) FROM holders WHERE id != ?) FROM purse",
                 (self._id,),
             ).fetchone()
-            room = max(0, self._limit - spent - others - self._reserved)
-            free = max(needed, min(self._lump, room // SHARE)) if needed <= room else 0
+            room = max(0, self._limit - spent - other_held - self._reserved_nanos)
+            free = max(need, min(self._lump, room // SHARE)) if need <= room else 0
             self._connection.execute(
                 "UPDATE holders SET held = ?, at_risk = ? WHERE id = ?",
-                (self._reserved + free, foreseen, self._id),
+                (self._reserved_nanos + free, foreseen_risk, self._id),
             )
-        self._settled, self._lost, self._free = 0, 0, free
-        self._at_risk, self._foreseen = at_risk, foreseen
-        self._taken, self._taken_at = 0, time.monotonic()
-        if needed > room:
-            self._refuse(needed, spent, others + self._reserved)
+        self._unwritten_nanos, self._unknown_nanos, self._free_nanos = 0, 0, free
+        self._risk_nanos, self._foreseen_risk = risk_nanos, foreseen_risk
+        self._lump_use, self._lump_time = 0, time.monotonic()
+        if need > room:
+            self._refuse(need, spent, other_held + self._reserved_nanos)
 
-    def _next_lump(self, needed: int) -> int:
+    def _next_lump(self, need: int) -> int:
         age_s = self._age_s()
         if age_s < LUMP_LASTS_S:
-            return max(needed, 2 * self._lump if needed else self._lump)
-        return max(needed, int(self._taken * LUMP_LASTS_S / age_s))
+            return max(need, 2 * self._lump if need else self._lump)
+        return max(need, int(self._lump_use * LUMP_LASTS_S / age_s))
 
-    def _refuse(self, needed: int, spent: int, reserved: int) -> NoReturn:
+    def _refuse(self, need: int, spent: int, reserved_nanos: int) -> NoReturn:
         digits = 2 if self._limit >= NANOS else 4
         raise BudgetReached(
-            f"budget_usd: of {self._limit / NANOS:.{digits}f} USD, {spent / NANOS:.{digits}f} are"
-            f" spent and {reserved / NANOS:.{digits}f} set aside for calls under way, and the next call"
-            f" may cost {needed / NANOS:.4f}: every answer that arrived is kept; raise generation:"
-            f" budget_usd in the config, or ask less, and run again",
-            reserved / NANOS,
+            f"budget_usd: the budget of {self._limit / NANOS:.{digits}f} USD is reached:"
+            f" {spent / NANOS:.{digits}f} USD are spent, {reserved_nanos / NANOS:.{digits}f} are set"
+            f" aside for calls under way, and the next call may cost {need / NANOS:.4f}. Every answer"
+            f" that arrived is safe. Raise generation.budget_usd in the config or make the study smaller,"
+            f" and run again.",
+            reserved_nanos / NANOS,
         )
 
     def _close(self) -> None:
@@ -285,21 +297,21 @@ class Budget:
             self._write_down()
             self._connection.execute(
                 "UPDATE holders SET held = ?, at_risk = ? WHERE id = ?",
-                (self._reserved, self._at_risk - self._lost, self._id),
+                (self._reserved_nanos, self._risk_nanos - self._unknown_nanos, self._id),
             )
             self._connection.execute("DELETE FROM holders WHERE held = 0 AND id = ?", (self._id,))
-            self._settled = self._lost = self._free = 0
+            self._unwritten_nanos = self._unknown_nanos = self._free_nanos = 0
 
     def _write_down(self) -> None:
-        self._connection.execute("UPDATE purse SET spent = spent + ?", (self._settled,))
+        self._connection.execute("UPDATE purse SET spent = spent + ?", (self._unwritten_nanos,))
         self._connection.execute(
             "UPDATE accounts SET spent = spent + ?, lost = lost + ? WHERE name = ?",
-            (self._settled, self._lost, self._account),
+            (self._unwritten_nanos, self._unknown_nanos, self._account),
         )
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with _explained(self._path), self._connection:
+        with _as_study_error(self._path), self._connection:
             # before the first read: no one else may write between that and our write
             self._connection.execute("BEGIN IMMEDIATE")
             yield
@@ -314,17 +326,17 @@ def open_budget(path: Path, limit_usd: float | None, account: str = "") -> Itera
         limit_usd: None counts what is spent and refuses nothing.
 
     Raises:
-        StudyError: the limit is no amount, the file is no budget, or the disk refuses.
+        StudyError: the limit is not an amount, the file is not a budget, or the disk refuses.
     """
     limit = None if limit_usd is None else _limit(limit_usd)
-    with _explained(path):
+    with _as_study_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock_file = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        with _explained(path):
+        with _as_study_error(path):
             fcntl.flock(lock_file, fcntl.LOCK_SH)
             connection = _connect(path)
-        # outside `_explained`: what goes wrong in the caller's block is not the budget's doing
+        # outside `_as_study_error`: an error in the caller's block is not the budget's
         with closing(connection):
             budget = Budget(connection, lock_file, path, limit, account)
             try:
@@ -351,11 +363,11 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _alone(lock_file: int) -> Iterator[bool]:
+def _sole_user(lock_file: int) -> Iterator[bool]:
     """Whether no other live process has the budget open; none can open it until this ends.
 
-    The kernel lets go of a dead process's lock. To be called within a transaction: two processes that
-    try at once would otherwise each find that the other has let go of its own.
+    The kernel releases the lock of a dead process. To be called within a transaction: two processes
+    that try at once would otherwise each see that the other has released its own.
     """
     try:
         fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -370,24 +382,26 @@ def _alone(lock_file: int) -> Iterator[bool]:
 
 def _limit(usd: float) -> int:
     if not 0 <= usd < _NO_LIMIT / NANOS:  # NaN fails this too
-        raise StudyError(f"budget_usd: {usd} is no amount; give US dollars from 0, or null")
+        raise StudyError(
+            f"budget_usd: {usd} is not an amount; give US dollars from 0 on, or null for no limit"
+        )
     return math.floor(round(usd * NANOS, 3))
 
 
 def nanos_of(usd: float) -> int:
     """In billionths of a dollar, rounded up; a thousandth of one is what floats make of a sum."""
     if not 0 <= usd < _NO_LIMIT / NANOS:  # NaN fails this too
-        raise ValueError(f"{usd} is no amount of dollars")
+        raise ValueError(f"{usd} is not an amount of dollars")
     return math.ceil(round(usd * NANOS, 3))
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _as_study_error(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.DatabaseError, OSError) as error:
         raise StudyError(
-            f"{path}: the budget cannot be kept ({error}), so nothing more is asked; every answer that"
-            f" arrived is kept: make its folder writable, free disk space, or move the file aside if it"
-            f" is damaged, and run again"
+            f"{path}: the file that counts spending cannot be used ({error}). No more requests are"
+            f" sent, and every answer that arrived is safe. Make its folder writable or free disk space,"
+            f" and run again. If the file is damaged, move it away: spending then counts from zero again."
         ) from error

@@ -121,7 +121,7 @@ class Caller:
             if reservation is not None:
                 self._n_reservations -= 1
                 self._release.set()
-            account.settle(reservation, reply.usage if reply else None, sure=is_unbilled)
+            account.settle(reservation, reply.usage if reply else None, is_unbilled=is_unbilled)
 
     async def _reserve(self, tokens: int) -> Reservation | None:
         """Set money aside. Where calls under way hold the rest of it, wait for what they leave."""

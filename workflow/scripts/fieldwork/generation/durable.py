@@ -1,7 +1,7 @@
 """SQLite files that outlast any crash: a write-ahead log, and a full sync before a transaction counts.
 
-What is looked at here without SQLite is written in "Database File Format" (sqlite.org/fileformat2.html),
-sections 1.3 and 4.1.
+Some bytes of the files are read here without SQLite, as described in "Database File Format"
+(sqlite.org/fileformat2.html), sections 1.3 and 4.1.
 """
 
 import sqlite3
@@ -19,32 +19,32 @@ _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class Damage(sqlite3.DatabaseError):
-    """A file is not as it was written."""
+    """A file no longer holds what was written to it."""
 
 
 def connect(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> sqlite3.Connection:
-    """The file, made where there is none; its log needs memory shared by all processes that use it.
+    """Open a database, made when absent; its log needs memory shared by all processes that use it.
 
     Args:
-        prepare: lays out the tables, and refuses a file that has others.
+        prepare: creates the tables, and refuses a file that has others.
 
     Raises:
-        sqlite3.DatabaseError: no such file, or none that `prepare` takes.
-        OSError: no folder can be made for it.
+        sqlite3.DatabaseError: the file cannot be opened, or `prepare` refuses it.
+        OSError: its folder cannot be made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + BUSY_S
     while True:
         try:
-            return _opened(path, prepare)
+            return _connection(path, prepare)
         except sqlite3.OperationalError as error:
-            # of two that make the file at once SQLite refuses one without any wait
+            # when two processes make the file at once, SQLite refuses one without any wait
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
             time.sleep(0.02)
 
 
-def _opened(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> sqlite3.Connection:
+def _connection(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -57,7 +57,7 @@ def _opened(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> sqli
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether a file is not as it was written, rather than not to be used as it is now."""
+    """Whether an error comes from damage to a file, and not from a full disk, a lock and the like."""
     code = getattr(error, "sqlite_errorcode", None)
     return isinstance(error, Damage) or (code is not None and code & 0xFF in _DAMAGE)
 
@@ -71,18 +71,18 @@ def is_cut_short(path: Path) -> bool:
     with path.open("rb") as handle:
         header = handle.read(100)
     if header[:16] != _MAGIC or len(header) < 100:
-        return False  # SQLite says what it makes of it
+        return False  # not a database: SQLite reports that itself
     page, n_pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
     # the number of pages counts where it was written with the last change
-    is_told = header[24:28] == header[92:96]
-    return is_told and path.stat().st_size < n_pages * (65_536 if page == 1 else page)
+    is_current = header[24:28] == header[92:96]
+    return is_current and path.stat().st_size < n_pages * (65_536 if page == 1 else page)
 
 
 def is_log_damaged(log: Path) -> bool:
     """Whether a write-ahead log holds more than SQLite would read of it, and so would drop.
 
-    SQLite reads as far as the checksums hold, as a crash leaves a log whose end is missing. Where the
-    start is broken, or sound frames follow a broken one, no crash has done it.
+    SQLite reads as far as the checksums hold, because a crash leaves a log whose end is missing. A broken
+    start, or whole frames behind a broken one, is not the work of a crash.
 
     Raises:
         OSError: it cannot be read.
@@ -91,7 +91,7 @@ def is_log_damaged(log: Path) -> bool:
         raw = log.read_bytes()
         is_broken = _has_frames_beyond_damage(raw)
         with log.open("rb") as handle:
-            # a job that is at work on the ledger may have begun its log anew meanwhile
+            # a job that uses the ledger may have begun its log anew meanwhile
             if handle.read(_LOG_HEADER) == raw[:_LOG_HEADER]:
                 return is_broken
 
@@ -105,23 +105,24 @@ def _has_frames_beyond_damage(raw: bytes) -> bool:
     if struct.pack(">2I", *chain) != header[24:]:
         return True
     salts, step = header[16:24], _FRAME_HEADER + int.from_bytes(header[8:12], "big")
-    is_whole, follows_one = True, True
+    are_all_whole, follows_current = True, True
     for start in range(_LOG_HEADER, len(raw) - step + 1, step):
         frame = raw[start : start + step]
-        is_ours = frame[8:16] == salts
+        # frames with other salts are left over from before the log was begun anew
+        is_current = frame[8:16] == salts
         sums_in_frame = struct.unpack(">2I", frame[16:24])
         sums = _checksum(frame[:8], order, chain)
-        is_sound = is_ours and _checksum(frame[_FRAME_HEADER:], order, sums) == sums_in_frame
-        if is_sound and follows_one and not is_whole:
+        is_whole = is_current and _checksum(frame[_FRAME_HEADER:], order, sums) == sums_in_frame
+        if is_whole and follows_current and not are_all_whole:
             return True
-        is_whole, follows_one = is_whole and is_sound, is_ours
+        are_all_whole, follows_current = are_all_whole and is_whole, is_current
         chain = sums_in_frame
     return False
 
 
-def _checksum(raw: bytes, order: str, before: tuple[int, int]) -> tuple[int, int]:
+def _checksum(raw: bytes, order: str, start: tuple[int, int]) -> tuple[int, int]:
     """Section 4.2 of the format, over words of 32 bits."""
-    first, second = before
+    first, second = start
     words = struct.unpack(f"{order}{len(raw) // 4}I", raw)
     for one, other in zip(words[::2], words[1::2], strict=True):
         first = (first + one + second) & 0xFFFFFFFF

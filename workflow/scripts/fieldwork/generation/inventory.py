@@ -1,8 +1,8 @@
-"""How many answers a ledger is known to hold: a text file beside it, for when the ledger is lost.
+"""How many answers a ledger holds: a text file beside it, for when the ledger is lost.
 
 A ledger that was cut to nothing looks like a new one, and every answer in it would be paid for again.
-The file is written once there is an answer, and brought up to date when a job is done with the ledger:
-a job that is killed leaves a number that is too low, never one that is too high.
+The file is written once there is an answer, and brought up to date when a job is done with the ledger.
+So a job that is killed leaves a number that is too low, never one that is too high.
 """
 
 import os
@@ -17,9 +17,9 @@ from fieldwork.generation.durable import Damage, is_cut_short, is_log_damaged
 _TEXT = """\
 {n} answers are in {ledger} ({now:%Y-%m-%d %H:%M} UTC).
 
-Where that file is gone or empty nothing is asked, as every answer in it was paid for. Put a backup in
-its place, or try: snakemake --cores 1 recover_ledgers
-To give its answers up and pay for them again, delete this file too.
+If that file is gone or empty, no request is sent: every answer in it was paid for. Put a backup in its
+place, or try: snakemake --cores 1 recover_ledgers
+To give the answers up and pay for them again, delete this file too.
 """
 
 
@@ -35,7 +35,7 @@ class Inventory:
         self.path = path.with_name(f"{path.stem}.inventory.txt")
 
     def count(self) -> int | None:
-        """Answers that the ledger held at least; None where nothing is known of it.
+        """The least number of answers that the ledger held; None without a count.
 
         Raises:
             OSError: the file cannot be read.
@@ -69,23 +69,23 @@ class Inventory:
     def loss(self) -> StudyError:
         """The sentence for a ledger that had answers and has none."""
         n = self.count()
-        past = f"held {n:,} answers" if n else "held answers"
-        given_up = f"delete {self.path.name} beside it" if n else "delete its -wal file"
+        answers = f"{n:,} answers" if n else "answers"
+        leftover = f"{self.path.name} beside it" if n else "its -wal file"
         return StudyError(
-            f"{self._ledger}: the ledger {past} and holds none now, so nothing is asked, as all of them "
-            f"would be paid for again: put a backup in its place, or run snakemake --cores 1 "
-            f"recover_ledgers, which takes out what is left of it; to give the answers up, {given_up} "
-            f"and run again"
+            f"{self._ledger}: the ledger held {answers} and holds none now. No request is sent, so that "
+            f"they are not paid for twice. Put a backup in its place, or run snakemake --cores 1 "
+            f"recover_ledgers, which takes out what is left of it. To give the answers up and pay for "
+            f"them again, delete {leftover} and run again."
         )
 
 
 def refuse_lost(path: Path) -> None:
-    """Look at the files before SQLite does: it takes an empty one for new, and deletes its log.
+    """Check the files before SQLite opens them: it takes an empty one for new, and deletes its log.
 
     Raises:
         StudyError: the ledger had answers and has none.
-        Damage: it is not as it was written.
-        OSError: its files cannot be looked at.
+        Damage: it no longer holds what was written to it.
+        OSError: its files cannot be read.
     """
     log = path.with_name(f"{path.name}-wal")
     is_logged = _size(log) > 0
@@ -93,10 +93,10 @@ def refuse_lost(path: Path) -> None:
         if is_logged or Inventory(path).count():
             raise Inventory(path).loss()
     elif is_logged:
-        # gone by now, it was well with the job that had it open
+        # a log that is gone by now was removed by the job that had it open: all is well
         with suppress(FileNotFoundError):
             if is_log_damaged(log):
-                raise Damage("its log is not as it was written")
+                raise Damage("its -wal file is damaged")
     elif is_cut_short(path):
         raise Damage("its end is missing")
 

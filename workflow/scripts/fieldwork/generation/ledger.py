@@ -1,9 +1,10 @@
 """The durable store of every answer ever received, one SQLite file a model.
 
 An answer counts once its transaction is on disk (WAL, full sync). It is stored under a key made of the
-exact wire body, the endpoint and the draw; it holds the raw reply, compressed, with a checksum over the
-whole row. Nothing here expires. A damaged row is set aside, never served, and asked again. An answer
-from another model than the one asked for is quarantined: kept, as it was paid for, and never served.
+exact wire body, the endpoint and the draw. It holds the raw reply, compressed, with a checksum over the
+whole row. Nothing here expires. A damaged row is set aside and never served; its request is sent again.
+An answer from another model than the one asked for is quarantined: kept, as it was paid for, and never
+served.
 """
 
 import fcntl
@@ -35,7 +36,7 @@ LEDGERS = Path("resources/ledger")
 KEYS_PER_QUERY = 500
 CACHE_KIB = 64 * 1024
 # of a key: enough to keep a million contexts apart, and 24 bytes of hash are left
-PLACE_BYTES = 8
+CONTEXT_BYTES = 8
 # of the file's format: keys and checksums
 VERSION = 1
 
@@ -96,11 +97,11 @@ def ledger_key(
             context shared by many questions is hashed once.
         context_digest: of the part of the body that these questions share.
     """
-    where, draw = endpoint.encode(), b"%d" % replicate
+    parts = (endpoint.encode(), b"%d" % replicate, body_digest)
     # each part after its length: no two calls give the same bytes
-    framed = (_EIGHT_BYTES(len(where)), where, _EIGHT_BYTES(len(draw)), draw)
-    digest = hashlib.sha256(b"".join((*framed, _EIGHT_BYTES(len(body_digest)), body_digest)))
-    return context_digest[:PLACE_BYTES].ljust(PLACE_BYTES, b"\0") + digest.digest()[PLACE_BYTES:]
+    digest = hashlib.sha256(b"".join(_EIGHT_BYTES(len(part)) + part for part in parts))
+    context = context_digest[:CONTEXT_BYTES].ljust(CONTEXT_BYTES, b"\0")
+    return context + digest.digest()[CONTEXT_BYTES:]
 
 
 class Ledger:
@@ -113,15 +114,15 @@ class Ledger:
         self._n_counted = self._take_stock()
         self._n_written = self._n_counted
         # answers are stored from one thread while another looks up: a commit must be its own
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
 
-    def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Those of `keys` that have an answer; whether it is sound shows in `entries`."""
-        return self._present(keys, "answers")
+    def answered_keys(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Those of `keys` that have an answer; `entries` finds out whether it is whole."""
+        return {key for (key,) in self._select("key", keys, "answers")}
 
-    def quarantined(self, keys: Sequence[bytes]) -> list[Entry]:
+    def quarantined_entries(self, keys: Sequence[bytes]) -> list[Entry]:
         """The answers to `keys` that came from another model."""
-        return list(self._sound(keys, "quarantined"))
+        return list(self._whole_entries(keys, "quarantined"))
 
     def entries(self, keys: Sequence[bytes]) -> Iterator[Entry]:
         """The stored answers among `keys`, each once; damaged rows are set aside.
@@ -129,11 +130,11 @@ class Ledger:
         Raises:
             StudyError: the file cannot be read.
         """
-        return self._sound(keys, "answers")
+        return self._whole_entries(keys, "answers")
 
     def keys(self, table: Table = "answers") -> list[bytes]:
         """All keys of a table, in order."""
-        with _explained(self._path):
+        with _as_study_error(self._path):
             rows = self._connection.execute(f"SELECT key FROM {table} ORDER BY key").fetchall()
         return [key for (key,) in rows]
 
@@ -151,7 +152,7 @@ class Ledger:
 
     def accept(self, keys: Sequence[bytes]) -> None:
         """Let quarantined answers count after all, in one transaction."""
-        with self._writing, _explained(self._path), self._connection:
+        with self._write_lock, _as_study_error(self._path), self._connection:
             for key in keys:
                 for statement in (
                     "INSERT OR IGNORE INTO answers SELECT * FROM quarantined WHERE key = ?",
@@ -161,7 +162,7 @@ class Ledger:
 
     def _insert(self, entries: Iterable[Entry], table: str) -> None:
         rows = [_to_row(entry) for entry in entries]
-        with self._writing, _explained(self._path):
+        with self._write_lock, _as_study_error(self._path):
             with self._connection:
                 cursor = self._connection.executemany(
                     f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
@@ -177,7 +178,7 @@ class Ledger:
             StudyError: the disk refuses.
         """
         if self._n_counted > self._n_written:
-            with _explained(self._path):
+            with _as_study_error(self._path):
                 self._inventory.write(self._n_counted)
             self._n_written = self._n_counted
 
@@ -187,42 +188,34 @@ class Ledger:
         Raises:
             StudyError: there were some and there are none.
         """
-        with _explained(self._path):
-            known = self._inventory.count()
-            if self._is_empty():
-                if known:
+        with _as_study_error(self._path):
+            n_counted = self._inventory.count()
+            if not has_rows(self._connection):
+                if n_counted:
                     raise self._inventory.loss()
                 return 0
-            if known is None:
-                known = sum(
+            if n_counted is None:
+                n_counted = sum(
                     self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
                     for table in ("answers", "quarantined")
                 )
-                if known:
-                    self._inventory.write(known)
-            return int(known)
+                if n_counted:
+                    self._inventory.write(n_counted)
+            return int(n_counted)
 
-    def _is_empty(self) -> bool:
-        tables = ("answers", "quarantined", "damaged")
-        rows = (self._connection.execute(f"SELECT 1 FROM {t} LIMIT 1").fetchone() for t in tables)
-        return all(row is None for row in rows)
-
-    def _present(self, keys: Sequence[bytes], table: str) -> set[bytes]:
-        return {row[0] for row in self._select("key", keys, table)}
-
-    def _sound(self, keys: Sequence[bytes], table: str) -> Iterator[Entry]:
-        in_file = sorted(set(keys))
-        for start in range(0, len(in_file), KEYS_PER_QUERY):
-            chunk = in_file[start : start + KEYS_PER_QUERY]
-            found = [(row[0], entry_of(row)) for row in self._select(_NAMES, chunk, table)]
-            self._set_aside([key for key, entry in found if entry is None], table)
-            yield from (entry for _, entry in found if entry is not None)
+    def _whole_entries(self, keys: Sequence[bytes], table: str) -> Iterator[Entry]:
+        in_order = sorted(set(keys))
+        for start in range(0, len(in_order), KEYS_PER_QUERY):
+            chunk = in_order[start : start + KEYS_PER_QUERY]
+            entries = [(row[0], entry_of(row)) for row in self._select(_NAMES, chunk, table)]
+            self._set_aside([key for key, entry in entries if entry is None], table)
+            yield from (entry for _, entry in entries if entry is not None)
 
     def _select(self, columns: str, keys: Sequence[bytes], table: str) -> Iterator[tuple[Any, ...]]:
         for start in range(0, len(keys), KEYS_PER_QUERY):
             chunk = keys[start : start + KEYS_PER_QUERY]
             marks = ",".join("?" * len(chunk))
-            with _explained(self._path):
+            with _as_study_error(self._path):
                 yield from self._connection.execute(
                     f"SELECT {columns} FROM {table} WHERE key IN ({marks})", chunk
                 ).fetchall()
@@ -230,8 +223,12 @@ class Ledger:
     def _set_aside(self, keys: list[bytes], table: str) -> None:
         if not keys:
             return
-        logger.warning("%s: %d damaged answers are set aside", self._path, len(keys))
-        with self._writing, _explained(self._path), self._connection:
+        logger.warning(
+            "%s: %d answers are damaged on disk; they are set aside and asked again",
+            self._path,
+            len(keys),
+        )
+        with self._write_lock, _as_study_error(self._path), self._connection:
             for key in keys:
                 self._connection.execute(
                     f"INSERT INTO damaged SELECT * FROM {table} WHERE key = ?", (key,)
@@ -239,40 +236,45 @@ class Ledger:
                 self._connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
 
 
+def has_rows(connection: sqlite3.Connection) -> bool:
+    """Whether a ledger's file holds any answer, damaged ones included."""
+    tables = ("answers", "quarantined", "damaged")
+    return any(connection.execute(f"SELECT 1 FROM {t} LIMIT 1").fetchone() for t in tables)
+
+
 def _to_row(entry: Entry) -> tuple[Any, ...]:
-    started = entry.started_at.isoformat() if entry.started_at else None
-    facts = (entry.latency_s, entry.attempts, entry.request_id, entry.tier)
+    started_at = entry.started_at.isoformat() if entry.started_at else None
+    delivery = (started_at, entry.latency_s, entry.attempts, entry.request_id, entry.tier)
     return (
         entry.key,
         entry.endpoint,
         entry.replicate,
         zlib.compress(entry.raw, 1),
-        _checksum(entry.key, entry.raw, (entry.endpoint, entry.replicate, started, *facts)),
-        started,
-        *facts,
+        _checksum(entry.key, entry.raw, (entry.endpoint, entry.replicate, *delivery)),
+        *delivery,
     )
 
 
 def entry_of(row: tuple[Any, ...]) -> Entry | None:
     """The entry, or None where any part of the row is not what was stored."""
-    key, endpoint, replicate, reply, checksum, started, latency, attempts, request_id, tier = row
+    key, endpoint, replicate, reply, checksum, started_at, latency, attempts, request_id, tier = row
     try:
         raw = zlib.decompress(reply, bufsize=2048)
-        where, sent_as = endpoint.decode(), tier.decode()
-        at = started.decode() if started is not None else None
-        name = request_id.decode() if request_id is not None else None
-        facts = (where, replicate, at, latency, attempts, name, sent_as)
-        if _checksum(key, raw, facts) != checksum:
+        endpoint, tier = endpoint.decode(), tier.decode()
+        started_at = started_at.decode() if started_at is not None else None
+        request_id = request_id.decode() if request_id is not None else None
+        values = (endpoint, replicate, started_at, latency, attempts, request_id, tier)
+        if _checksum(key, raw, values) != checksum:
             return None
-        when = datetime.fromisoformat(at) if at is not None else None
+        time = datetime.fromisoformat(started_at) if started_at is not None else None
     except (zlib.error, ValueError, TypeError, AttributeError):
         # damage can change a value's type, and bytes of text into none
         return None
-    return Entry(key, where, replicate, raw, when, latency, attempts, name, sent_as)
+    return Entry(key, endpoint, replicate, raw, time, latency, attempts, request_id, tier)
 
 
-def _checksum(key: bytes, raw: bytes, facts: tuple[Any, ...]) -> bytes:
-    return hashlib.sha256(key + repr(facts).encode() + raw).digest()
+def _checksum(key: bytes, raw: bytes, values: tuple[Any, ...]) -> bytes:
+    return hashlib.sha256(key + repr(values).encode() + raw).digest()
 
 
 @contextmanager
@@ -280,12 +282,12 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
     """Open the ledger at `path`, making it when absent.
 
     Raises:
-        StudyError: the file is no ledger, or the disk refuses.
+        StudyError: the file is not a ledger, or the disk refuses.
     """
-    with _explained(path):
+    with _as_study_error(path):
         refuse_lost(path)
         connection = connect(path, _prepare)
-    # outside `_explained`: what goes wrong in the caller's block is not the ledger's doing
+    # outside `_as_study_error`: an error in the caller's block is not the ledger's
     with closing(connection):
         ledger = Ledger(connection, path)
         try:
@@ -298,15 +300,15 @@ def open_ledger(path: Path) -> Iterator[Ledger]:
 
 @contextmanager
 def sole_asker(path: Path) -> Iterator[None]:
-    """Be the only job that asks for the ledger at `path`; wait while another one does.
+    """Be the only job that sends requests for the ledger at `path`; wait while another one does.
 
-    Two that ask at once would both pay for what neither has stored yet, and two nodes of a cluster
-    cannot share the file. To be held before the ledger is opened.
+    Two jobs at once would both pay for what neither has stored yet, and two nodes of a cluster cannot
+    share the file. To be held before the ledger is opened.
 
     Raises:
         StudyError: the file beside the ledger that is the lock cannot be made.
     """
-    with _explained(path):
+    with _as_study_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -320,11 +322,16 @@ def _lock(lock: int, path: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        logger.warning("%s: another run is asking; waiting until it is done", path)
+        logger.warning("%s: waiting because another run is using this ledger", path)
         fcntl.flock(lock, fcntl.LOCK_EX)
     except OSError as error:
         # some shared file systems have no locks; Snakemake's own still keeps runs apart
-        logger.warning("%s: no lock can be had (%s): let no other run ask at once", path, error)
+        logger.warning(
+            "%s: this file system has no locks (%s); do not start another run for the same model now, or "
+            "both may pay for the same answers",
+            path,
+            error,
+        )
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -340,28 +347,30 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 def _require_version(connection: sqlite3.Connection) -> None:
-    """Refuse a file whose keys are made otherwise: all of it would be asked, and paid, again."""
+    """Refuse a file whose keys are made in another way: every answer would be paid for again."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     is_empty = connection.execute("SELECT 1 FROM answers LIMIT 1").fetchone() is None
     if version == 0 and is_empty:
         connection.execute(f"PRAGMA user_version = {VERSION}")
     elif version != VERSION:
-        raise sqlite3.DatabaseError(f"its format is {version}, this version's is {VERSION}")
+        raise sqlite3.DatabaseError(
+            f"it has format {version}, and this version of Fieldwork reads format {VERSION}"
+        )
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _as_study_error(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.DatabaseError, OSError) as error:
         if is_damage(error):
             raise StudyError(
-                f"{path}: the ledger of answers is damaged ({error}), so nothing is asked, as no answer "
-                f"is to be paid for twice: put a backup in its place, or run snakemake --cores 1 "
-                f"recover_ledgers, which takes out every answer that is whole and keeps the damaged file"
+                f"{path}: the ledger of answers is damaged ({error}). Nothing more is sent, so that no "
+                f"answer is paid for twice. Put a backup in its place, or run snakemake --cores 1 "
+                f"recover_ledgers, which takes out every whole answer and keeps the damaged file."
             ) from error
         raise StudyError(
-            f"{path}: the ledger of answers cannot be used ({error}); every answer already in it is "
-            f"kept: make its folder writable, free disk space, or move the file aside if it is none of "
-            f"Fieldwork's, and run again"
+            f"{path}: the ledger of answers cannot be used ({error}). Every answer in it is safe. Make "
+            f"its folder writable or free disk space, and run again. If the file is not a ledger of "
+            f"Fieldwork, move it away."
         ) from error

@@ -1,8 +1,8 @@
 """What calls cost, from the dated price table of the config.
 
-Prices are US dollars for a million tokens. Sums are made of integers (billionths of a dollar a million
-tokens, and billionths of a multiplier) and divided once: a bill is the float nearest to the true one,
-and more tokens never cost less.
+Prices are US dollars for a million tokens. Sums are made of integers (billionths of a dollar for a
+million tokens, and billionths of a factor) and divided once. So a bill is the float nearest to the true
+one, and more tokens never cost less.
 """
 
 import math
@@ -25,19 +25,19 @@ class Price(NamedTuple):
 
     Attributes:
         input: tokens of the prompt that no cache had.
-        cached: tokens of the prompt that were read from the provider's cache.
+        cache_read: tokens of the prompt that were read from the provider's cache.
         cache_write: tokens of the prompt that were written to it.
         output: tokens of the answer, reasoning included.
-        as_of: the day on which the provider asked for this.
-        source: where that was read.
+        as_of: the day on which these were the provider's prices.
+        source: where they were read.
         batch: factor on every price for batches.
         flex: factor on every price for the flex tier.
-        cache_storage: a million tokens of a context left with the provider, for an hour; None where
+        cache_storage: a million tokens of a context stored with the provider, for an hour; None where
             it is not known.
     """
 
     input: float
-    cached: float
+    cache_read: float
     cache_write: float
     output: float
     as_of: date
@@ -53,18 +53,21 @@ def price_of(prices: Mapping[str, Any], model_id: str) -> Price | None:
     A snapshot does not take the price of its family: they have differed by more than half.
 
     Raises:
-        StudyError: a price is no number from 0 to a million, or the entry lacks something.
+        StudyError: a price is not a number from 0 to a million, or the entry lacks something.
     """
     entry = prices.get(model_id)
     if entry is None:
         return None
     if not isinstance(entry, Mapping):
-        raise StudyError(f"prices: {model_id}: {entry!r} is no table of prices")
-    plain = _amount(entry, model_id, "input")
+        raise StudyError(
+            f"prices: {model_id}: {entry!r} is not a table of prices; give it input, output, as_of and "
+            f"source"
+        )
+    input_price = _amount(entry, model_id, "input")
     return Price(
-        input=plain,
-        cached=_amount(entry, model_id, "cached", plain),
-        cache_write=_amount(entry, model_id, "cache_write", plain),
+        input=input_price,
+        cache_read=_amount(entry, model_id, "cached", input_price),
+        cache_write=_amount(entry, model_id, "cache_write", input_price),
         output=_amount(entry, model_id, "output"),
         as_of=_day(entry.get("as_of"), model_id),
         source=_source(entry.get("source"), model_id),
@@ -86,12 +89,12 @@ def cost_usd(usage: Usage, price: Price, tier: Tier) -> float | None:
         return None
     if min(usage.input, usage.output, usage.cache_read or 0, usage.cache_write or 0) < 0:
         return None
-    cached = min(usage.cache_read or 0, usage.input)
-    written = min(usage.cache_write or 0, usage.input - cached)
+    n_read = min(usage.cache_read or 0, usage.input)
+    n_written = min(usage.cache_write or 0, usage.input - n_read)
     return _dollars(
-        (usage.input - cached - written) * _billionths(price.input)
-        + cached * _billionths(price.cached)
-        + written * _billionths(price.cache_write)
+        (usage.input - n_read - n_written) * _billionths(price.input)
+        + n_read * _billionths(price.cache_read)
+        + n_written * _billionths(price.cache_write)
         + usage.output * _billionths(price.output),
         price,
         tier,
@@ -99,17 +102,17 @@ def cost_usd(usage: Usage, price: Price, tier: Tier) -> float | None:
 
 
 def most_usd(input_tokens: int, max_tokens: int, price: Price, tier: Tier) -> float:
-    """The most that a call of up to so many tokens can cost, in US dollars, whatever a cache does."""
-    dearest = max(price.input, price.cached, price.cache_write)
+    """The most that a call of up to so many tokens can cost in US dollars, with or without a cache."""
+    dearest = max(price.input, price.cache_read, price.cache_write)
     total = input_tokens * _billionths(dearest) + max_tokens * _billionths(price.output)
     return _dollars(total, price, tier)
 
 
 def storage_usd(tokens: int, token_hours: float, price: Price) -> float:
-    """What it costs to leave contexts with the provider, in US dollars.
+    """What it costs to store contexts with the provider, in US dollars.
 
-    Making such a cache is billed as input and keeping it by the hour; neither is known to cost less
-    for flex calls. Storage without a price is not counted.
+    Making such a cache is billed as input, and keeping it by the hour. Neither is known to cost less for
+    flex calls. Storage without a price is not counted.
 
     Args:
         tokens: of all contexts, each once.
@@ -142,7 +145,8 @@ def _amount(
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= HIGHEST:
         return float(value)
     raise StudyError(
-        f"prices: {model_id}: {field} is {value!r}; give a number from 0 to {HIGHEST:,.0f}"
+        f"prices: {model_id}: {field} is {value!r}; give US dollars for a million tokens, as a number "
+        f"from 0 to {HIGHEST:,.0f}"
     )
 
 
@@ -154,11 +158,12 @@ def _day(value: object, model_id: str) -> date:
         return date.fromisoformat(value if isinstance(value, str) else "")
     except ValueError as error:
         raise StudyError(
-            f"prices: {model_id}: as_of is {value!r}; give the day the price was read, as 2026-11-30"
+            f"prices: {model_id}: as_of is {value!r}; give the day on which you read the price, such as "
+            f"2026-11-30"
         ) from error
 
 
 def _source(value: object, model_id: str) -> str:
     if not isinstance(value, str) or not value:
-        raise StudyError(f"prices: {model_id}: source is {value!r}; say in words where it was read")
+        raise StudyError(f"prices: {model_id}: source is {value!r}; say where you read the price")
     return value

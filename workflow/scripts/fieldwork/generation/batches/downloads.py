@@ -1,4 +1,4 @@
-"""The results of a batch, from the provider into a file that is gone when it is closed."""
+"""The results of a batch, from the provider into a temporary file."""
 
 import logging
 import os
@@ -20,8 +20,8 @@ DOWNLOADS = 3
 
 
 @contextmanager
-def spooled(folder: Path) -> Iterator[BinaryIO]:
-    """A file for results, on the disk of `folder`.
+def spool_file(folder: Path) -> Iterator[BinaryIO]:
+    """A file for results on the disk of `folder`, deleted when it is closed.
 
     Raises:
         StudyError: the disk refuses.
@@ -31,8 +31,8 @@ def spooled(folder: Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, spool)
     except OSError as error:
         raise StudyError(
-            f"{folder}: a batch's results cannot be written here ({error}); they stay with the provider: "
-            f"free disk space, and run again"
+            f"{folder}: the results of a batch cannot be written here ({error}). They stay with the "
+            f"provider. Free disk space, and run again."
         ) from error
 
 
@@ -43,22 +43,28 @@ class Downloads:
         self._client, self._patience = client, patience
 
     def into(self, spool: BinaryIO, status: BatchStatus) -> BatchStatus:
-        """Write a batch's results into `spool`; the status that comes back tells of lost ones."""
+        """Write a batch's results into `spool`.
+
+        Returns:
+            The status, with an error where results are lost.
+        """
         for file_id in status.files:
             try:
                 self._fetch_whole(file_id, spool)
             except RejectedError as error:
-                # they are kept for some weeks only
-                status = status._replace(error=f"results {file_id} are gone: {error}")
+                # providers keep results for some weeks only
+                status = status._replace(
+                    error=f"the provider no longer has results {file_id}: {error}"
+                )
                 logger.warning("%s", status.error)
         spool.seek(0)
         return status
 
     def _fetch_whole(self, file_id: str, spool: BinaryIO) -> None:
-        """Download a file, and again while it has lines that cannot be read: a proxy may be to blame."""
+        """Download a file, and again while lines cannot be read, as a proxy may have cut it."""
         start = spool.tell()
         for _ in range(DOWNLOADS):
-            self._patience.tried(partial(self._fetch, file_id, spool, start), "downloading results")
+            self._patience.run(partial(self._fetch, file_id, spool, start), "downloading results")
             spool.seek(start)
             is_whole = all(self._is_row(line) for line in spool if line.strip())
             spool.seek(0, os.SEEK_END)

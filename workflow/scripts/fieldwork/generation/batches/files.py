@@ -10,15 +10,15 @@ from fieldwork.generation.agenda import Call
 
 
 class BatchLimits(NamedTuple):
-    """What a batch service bears, and how long to be patient with it.
+    """What a batch service accepts, and how often to try again.
 
     Attributes:
         max_requests: in a file.
         max_bytes: of a file.
         max_tokens: estimated prompt tokens under way in all batches of the model together; None for
-            no limit. A request above it goes alone.
+            no limit. A request above the limit is sent alone.
         listing_lag_s: how long a new batch may be missing from the provider's list.
-        attempts: tries of a step that fails in passing.
+        attempts: tries of a step whose failure may pass.
     """
 
     max_requests: int = 50_000
@@ -28,8 +28,8 @@ class BatchLimits(NamedTuple):
     attempts: int = 8
 
 
-class Packed(NamedTuple):
-    """A finished file; it is overwritten by the next one.
+class RequestFile(NamedTuple):
+    """A finished file of requests; the next one overwrites it.
 
     Attributes:
         draws: the requests in it, key → draw.
@@ -40,7 +40,7 @@ class Packed(NamedTuple):
     tokens: int
 
 
-class _Open:
+class _OpenFile:
     def __init__(self, handle: BinaryIO) -> None:
         self.handle = handle
         self.draws: dict[bytes, int] = {}
@@ -63,59 +63,63 @@ class _Open:
         self.tokens += call.tokens
 
 
-def packed(
+def write_files(
     calls: Iterable[Call],
     path: Path,
     line: Callable[[str, bytes], bytes],
     limits: BatchLimits,
-) -> Iterator[Packed]:
-    """Write `calls` to `path`, file after file; nothing but the request at hand is in memory.
+) -> Iterator[RequestFile]:
+    """Write `calls` to `path`, file after file, with one request in memory at a time.
 
     Args:
-        path: holds the file just yielded, until the next is asked for.
+        path: holds the file just yielded, until the next one is written.
         line: a request's line, from its id and body.
 
     Raises:
         StudyError: the disk refuses.
     """
-    waiting = iter(calls)
-    held: tuple[Call, bytes] | None = None
+    queue = iter(calls)
+    overflow: tuple[Call, bytes] | None = None
     while True:
-        with _explained(path), path.open("wb") as handle:
-            file = _Open(handle)
-            held = _fill(file, held, waiting, line, limits)
+        with _as_study_error(path), path.open("wb") as handle:
+            file = _OpenFile(handle)
+            overflow = _fill(file, overflow, queue, line, limits)
         if file.draws:
-            yield Packed(file.draws, file.tokens)
-        if held is None:
+            yield RequestFile(file.draws, file.tokens)
+        if overflow is None:
             break
-    with _explained(path):
+    with _as_study_error(path):
         path.unlink(missing_ok=True)
 
 
 def _fill(
-    file: _Open,
-    held: tuple[Call, bytes] | None,
-    waiting: Iterator[Call],
+    file: _OpenFile,
+    overflow: tuple[Call, bytes] | None,
+    queue: Iterator[Call],
     line: Callable[[str, bytes], bytes],
     limits: BatchLimits,
 ) -> tuple[Call, bytes] | None:
-    """Fill a file; the request that no longer went in, None where there are no more."""
-    if held is not None:
-        file.add(*held)
-    for call in waiting:
-        written = line(call.key.hex(), call.wire.body())
-        if not file.has_room(len(written), call.tokens, limits):
-            return call, written
-        file.add(call, written)
+    """Fill a file, beginning with the last one's overflow.
+
+    Returns:
+        The first request that no longer fits, with its line; None where there are no more.
+    """
+    if overflow is not None:
+        file.add(*overflow)
+    for call in queue:
+        row = line(call.key.hex(), call.wire.body())
+        if not file.has_room(len(row), call.tokens, limits):
+            return call, row
+        file.add(call, row)
     return None
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _as_study_error(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise StudyError(
-            f"{path}: a file of requests cannot be written ({error}); nothing of it was submitted: "
-            f"free disk space, and run again"
+            f"{path}: a file of requests cannot be written ({error}). None of its requests was "
+            f"submitted. Free disk space, and run again."
         ) from error

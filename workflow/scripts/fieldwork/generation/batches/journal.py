@@ -1,9 +1,9 @@
 """What is submitted as batches: a SQLite file a model (WAL, full sync), written before each step.
 
-A run is one batch: `intended` before its file goes up, `uploaded` when the file is on the server,
-`submitted` when the batch's id is known, `settled` when its results are in the ledger, or `abandoned`.
-Before a batch is made, `creating_at` is set: a run that is uploaded with it set may or may not exist at
-the provider, which only the provider's listing can tell. Steps are taken under one lock for all
+A run is one batch. It is `intended` before its file is uploaded, `uploaded` when the file is on the
+server, `submitted` when the batch's id is known, and `settled` when its results are in the ledger; or it
+is `abandoned`. Before a batch is made, `creating_at` is set. An uploaded run with `creating_at` may have
+a batch at the provider, and only the provider's list can tell. Steps are taken under one lock for all
 processes that use the file.
 """
 
@@ -49,7 +49,7 @@ _RUN = "number, run_id, state, tokens, n_requests, file_id, creating_at, batch_i
 _OPEN = "endpoint = ? AND state IN ('intended', 'uploaded', 'submitted')"
 
 
-class Run(NamedTuple):
+class BatchRun(NamedTuple):
     """A batch and how far it got.
 
     Attributes:
@@ -74,8 +74,12 @@ class Journal:
     def __init__(self, connection: sqlite3.Connection, path: Path, endpoint: str) -> None:
         self._connection, self._path, self._endpoint = connection, path, endpoint
 
-    def intend(self, run_id: str, draws: Mapping[bytes, int], tokens: int) -> Run:
-        """Write down what is about to be submitted: key → draw."""
+    def intend(self, run_id: str, draws: Mapping[bytes, int], tokens: int) -> BatchRun:
+        """Write down what is about to be submitted.
+
+        Args:
+            draws: key → draw.
+        """
         with self._transaction():
             number = self._insert(run_id, "intended", tokens, len(draws), None)
             self._connection.executemany(
@@ -84,8 +88,8 @@ class Journal:
             )
         return self.run(number)
 
-    def renew(self, run: Run, run_id: str, note: str) -> Run:
-        """Abandon a run of which nothing was done, for another one with the same file."""
+    def renew(self, run: BatchRun, run_id: str, note: str) -> BatchRun:
+        """Abandon a run that the provider did nothing of, for another one with the same file."""
         with self._transaction():
             self._end(run, "abandoned", note)
             number = self._insert(run_id, "uploaded", run.tokens, run.n_requests, run.file_id)
@@ -95,40 +99,40 @@ class Journal:
             )
         return self.run(number)
 
-    def uploaded(self, run: Run, file_id: str) -> Run:
+    def record_upload(self, run: BatchRun, file_id: str) -> BatchRun:
         """The file is on the server, and no batch was made of it."""
         return self._update(run, "state = 'uploaded', file_id = ?", file_id)
 
-    def creating(self, run: Run, now: float) -> Run:
-        """A batch is about to be made."""
-        return self._update(run, "creating_at = ?", now)
+    def begin_creation(self, run: BatchRun, time_s: float) -> BatchRun:
+        """A batch is about to be made, at so many seconds since 1970."""
+        return self._update(run, "creating_at = ?", time_s)
 
-    def not_created(self, run: Run) -> Run:
-        """It was not made."""
+    def cancel_creation(self, run: BatchRun) -> BatchRun:
+        """The batch was not made."""
         return self._update(run, "creating_at = ?", None)
 
-    def submitted(self, run: Run, batch_id: str) -> Run:
+    def record_submission(self, run: BatchRun, batch_id: str) -> BatchRun:
         """The batch is known to be at the provider."""
         return self._update(run, "state = 'submitted', batch_id = ?", batch_id)
 
-    def settle(self, run: Run, causes: Mapping[bytes, str], note: str) -> None:
+    def settle(self, run: BatchRun, causes: Mapping[bytes, str], note: str) -> None:
         """All that came of a run is in the ledger; `causes` says why a key has no answer."""
         with self._transaction():
-            self._explain(run, causes.items())
+            self._write_causes(run, causes.items())
             self._end(run, "settled", note)
 
-    def abandon(self, run: Run, cause: str) -> None:
-        """Nothing will come of a run."""
+    def abandon(self, run: BatchRun, cause: str) -> None:
+        """A run will bring no answers."""
         with self._transaction():
             self._connection.execute(
                 "UPDATE requests SET cause = ? WHERE run = ?", (cause, run.number)
             )
             self._end(run, "abandoned", cause)
 
-    def open_runs(self) -> list[Run]:
+    def open_runs(self) -> list[BatchRun]:
         """Those that are not settled or abandoned, oldest first."""
         rows = self._select(f"SELECT {_RUN} FROM runs WHERE {_OPEN} ORDER BY number")
-        return [Run(*row) for row in rows]
+        return [BatchRun(*row) for row in rows]
 
     def open_keys(self) -> dict[bytes, int]:
         """Requests of open runs: key → the run's number."""
@@ -138,17 +142,17 @@ class Journal:
             )
         )
 
-    def run(self, number: int) -> Run:
+    def run(self, number: int) -> BatchRun:
         """A run by its number."""
-        with _explained(self._path):
+        with _as_study_error(self._path):
             row = self._connection.execute(
                 f"SELECT {_RUN} FROM runs WHERE number = ?", (number,)
             ).fetchone()
-        return Run(*row)
+        return BatchRun(*row)
 
-    def draws(self, run: Run) -> dict[bytes, int]:
+    def draws(self, run: BatchRun) -> dict[bytes, int]:
         """A run's requests: key → draw."""
-        with _explained(self._path):
+        with _as_study_error(self._path):
             return dict(
                 self._connection.execute(
                     "SELECT key, draw FROM requests WHERE run = ?", (run.number,)
@@ -157,19 +161,19 @@ class Journal:
 
     def causes(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Why keys have no answer, by the last run that held them."""
-        found: dict[bytes, str] = {}
+        causes: dict[bytes, str] = {}
         for start in range(0, len(keys), KEYS_PER_QUERY):
             chunk = keys[start : start + KEYS_PER_QUERY]
             marks = ",".join("?" * len(chunk))
-            with _explained(self._path):
-                found.update(
+            with _as_study_error(self._path):
+                causes.update(
                     self._connection.execute(
                         f"SELECT key, cause FROM requests WHERE key IN ({marks}) "
                         f"AND cause IS NOT NULL ORDER BY run",
                         chunk,
                     )
                 )
-        return found
+        return causes
 
     def _insert(
         self, run_id: str, state: str, tokens: int, n_requests: int, file_id: str | None
@@ -182,18 +186,18 @@ class Journal:
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
-    def _explain(self, run: Run, causes: Iterable[tuple[bytes, str]]) -> None:
+    def _write_causes(self, run: BatchRun, causes: Iterable[tuple[bytes, str]]) -> None:
         self._connection.executemany(
             "UPDATE requests SET cause = ? WHERE run = ? AND key = ?",
             ((cause, run.number, key) for key, cause in causes),
         )
 
-    def _end(self, run: Run, state: str, note: str) -> None:
+    def _end(self, run: BatchRun, state: str, note: str) -> None:
         self._connection.execute(
             "UPDATE runs SET state = ?, note = ? WHERE number = ?", (state, note, run.number)
         )
 
-    def _update(self, run: Run, changes: str, value: Any) -> Run:
+    def _update(self, run: BatchRun, changes: str, value: Any) -> BatchRun:
         with self._transaction():
             self._connection.execute(
                 f"UPDATE runs SET {changes} WHERE number = ?", (value, run.number)
@@ -201,31 +205,31 @@ class Journal:
         return self.run(run.number)
 
     def _select(self, query: str) -> list[tuple[Any, ...]]:
-        with _explained(self._path):
+        with _as_study_error(self._path):
             return self._connection.execute(query, (self._endpoint,)).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with _explained(self._path), self._connection:
+        with _as_study_error(self._path), self._connection:
             yield
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other processes from taking a step; waits for them, and says so."""
+        """Keep other processes from taking a step; waits for them, and logs that it does."""
         path = self._path.with_name(f"{self._path.name}.lock")
-        with _explained(self._path):
+        with _as_study_error(self._path):
             handle = path.open("ab")
         with handle:
-            with _explained(self._path):
+            with _as_study_error(self._path):
                 self._wait_for(handle.fileno())
-            # the kernel lets go of the lock when the file is closed, or its process dies
+            # the kernel releases the lock when the file is closed, or its process dies
             yield
 
     def _wait_for(self, lock: int) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            logger.info("%s: another run is at work on it; waiting for its turn to end", self._path)
+            logger.info("%s: waiting because another run is working on its batches", self._path)
             fcntl.flock(lock, fcntl.LOCK_EX)
 
 
@@ -234,25 +238,25 @@ def open_journal(path: Path, endpoint: str) -> Iterator[Journal]:
     """Open the journal at `path`, making it when absent.
 
     Args:
-        endpoint: runs of others in the file are left alone.
+        endpoint: runs of other endpoints in the file are left alone.
 
     Raises:
-        StudyError: the file is no journal, or the disk refuses; every method may raise this.
+        StudyError: the file is not a journal, or the disk refuses; every method may raise this.
     """
-    with _explained(path):
+    with _as_study_error(path):
         connection = connect(path, lambda connection: connection.executescript(_SCHEMA))
-    # outside `_explained`: what goes wrong in the caller's block is not the journal's doing
+    # outside `_as_study_error`: an error in the caller's block is not the journal's
     with closing(connection):
         yield Journal(connection, path, endpoint)
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _as_study_error(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.DatabaseError, OSError) as error:
         raise StudyError(
-            f"{path}: the journal of batches cannot be used ({error}); what was submitted is not lost: "
-            f"make its folder writable or free disk space, and run again; without the file, batches "
-            f"under way would be paid for twice"
+            f"{path}: the journal of batches cannot be used ({error}). The submitted batches are not "
+            f"lost. Make its folder writable or free disk space, and run again. Do not delete the file: "
+            f"without it, batches under way would be paid for twice."
         ) from error

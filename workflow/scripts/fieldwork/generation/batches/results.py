@@ -1,8 +1,8 @@
 """A batch's results, row by row into the ledger.
 
-What answers a request is stored, in group commits; what does not stays missing, with its cause. Of
-several rows for one request the first counts. Rows nobody asked for, and lines that cannot be read, are
-counted and passed over. Reading the same results again changes nothing.
+A row that answers its request is stored, in group commits. A request without an answer stays missing,
+with its cause. Of several rows for one request the first counts. Rows for unknown requests and lines that
+cannot be read are counted and skipped. Reading the same results again changes nothing.
 """
 
 from collections import Counter
@@ -19,63 +19,64 @@ from fieldwork.generation.providers.jsontext import loads, well_formed
 ROWS_PER_COMMIT = 500
 BYTES_PER_COMMIT = 8 * 1024 * 1024
 
-Paid = Callable[[bytes, Usage | None], None]
+CountUsage = Callable[[bytes, Usage | None], None]
+"""Takes a request's key, and its usage; None where it was not billed."""
 
 
-class Results(NamedTuple):
+class BatchResults(NamedTuple):
     """What became of a batch's requests.
 
     Attributes:
-        answered: keys that the ledger now holds an answer to.
+        answered_keys: keys that the ledger now holds an answer to.
         causes: why each other key has none.
-        odd: what was passed over: "duplicate", "unknown" and "unreadable" → count.
-        stop: why no more should be asked, None where there is no such reason.
+        skips: skipped rows: "duplicate", "unknown" and "unreadable" → count.
+        stop_reason: why no more should be asked, None where there is no such reason.
     """
 
-    answered: set[bytes]
+    answered_keys: set[bytes]
     causes: dict[bytes, str]
-    odd: Counter[str]
-    stop: str | None
+    skips: Counter[str]
+    stop_reason: str | None
 
 
-class _Judged(NamedTuple):
-    """A row that answers (`cause` is None), or says why it does not."""
+class _RowVerdict(NamedTuple):
+    """A row that answers (`cause` is None), or the cause why it does not."""
 
     cause: str | None
     reply: Reply | None = None
 
 
-class _Reader:
+class _ResultsReader:
     def __init__(
         self,
         draws: Mapping[bytes, int],
         status: BatchStatus,
         provider: Provider,
         ledger: Ledger,
-        paid: Paid,
+        count_usage: CountUsage,
     ) -> None:
         self._draws, self._status = draws, status
-        self._provider, self._ledger, self._paid = provider, ledger, paid
-        self._seen: set[bytes] = set()
+        self._provider, self._ledger, self._count_usage = provider, ledger, count_usage
+        self._read_keys: set[bytes] = set()
         self._waiting: list[tuple[Entry, Usage]] = []
         self._n_bytes = 0
-        self.results = Results(set(), {}, Counter(), None)
+        self.results = BatchResults(set(), {}, Counter(), None)
 
     def take(self, row: BatchRow) -> None:
         key = _key(row.custom_id)
         if key not in self._draws:
-            self.results.odd["unknown"] += 1
-        elif key in self._seen:
-            self.results.odd["duplicate"] += 1
+            self.results.skips["unknown"] += 1
+        elif key in self._read_keys:
+            self.results.skips["duplicate"] += 1
         else:
-            self._seen.add(key)
-            self._sort(key, row)
+            self._read_keys.add(key)
+            self._sort_in(key, row)
 
-    def _sort(self, key: bytes, row: BatchRow) -> None:
+    def _sort_in(self, key: bytes, row: BatchRow) -> None:
         cause, reply = _judge(row, self._provider)
         if reply is None:
             self.results.causes[key] = cause or "no answer"
-            self._paid(key, None)
+            self._count_usage(key, None)
             return
         entry = Entry(
             key=key,
@@ -88,13 +89,14 @@ class _Reader:
             request_id=row.request_id,
             tier="batch",
         )
-        returned = reply.returned_model
-        if returned and not self._provider.is_asked_for(returned):
-            sentence = wrong_model_message(self._provider.endpoint, returned)
+        returned_model = reply.returned_model
+        if returned_model and not self._provider.is_asked_for(returned_model):
+            sentence = wrong_model_message(self._provider.endpoint, returned_model)
             self._ledger.quarantine([entry])
-            self._paid(key, reply.usage)
+            self._count_usage(key, reply.usage)
             self.results.causes[key] = sentence
-            self.results = self.results._replace(stop=self.results.stop or sentence)
+            stop_reason = self.results.stop_reason or sentence
+            self.results = self.results._replace(stop_reason=stop_reason)
             return
         self._waiting.append((entry, reply.usage))
         self._n_bytes += len(row.raw)
@@ -105,18 +107,18 @@ class _Reader:
         if self._waiting:
             self._ledger.store([entry for entry, _ in self._waiting])
         for entry, usage in self._waiting:
-            self._paid(entry.key, usage)
-            self.results.answered.add(entry.key)
+            self._count_usage(entry.key, usage)
+            self.results.answered_keys.add(entry.key)
         self._waiting, self._n_bytes = [], 0
 
-    def finish(self) -> Results:
+    def finish(self) -> BatchResults:
         self.commit()
-        why = self._status.error or (
+        cause = self._status.error or (
             f"the batch ended as {self._status.state} and its results hold no row for it"
         )
-        for key in self._draws.keys() - self._seen:
-            self.results.causes[key] = why
-            self._paid(key, None)
+        for key in self._draws.keys() - self._read_keys:
+            self.results.causes[key] = cause
+            self._count_usage(key, None)
         return self.results
 
 
@@ -128,27 +130,27 @@ def store_results(
     status: BatchStatus,
     provider: Provider,
     ledger: Ledger,
-    paid: Paid,
-) -> Results:
+    count_usage: CountUsage,
+) -> BatchResults:
     """Store what answers a request of a batch.
 
     Args:
         lines: of the result files; broken ones may be among them.
-        parse: reads a line, ValueError where it is none.
+        parse: reads a line; raises ValueError where it is not a row.
         draws: the batch's requests, key → draw.
-        paid: called once a request with its usage, None where it was not billed.
+        count_usage: called once for each request.
 
     Raises:
         StudyError: the disk refuses; what was stored stays.
     """
-    reader = _Reader(draws, status, provider, ledger, paid)
+    reader = _ResultsReader(draws, status, provider, ledger, count_usage)
     for line in lines:
         if not line.strip():
             continue
         try:
             row = parse(line)
         except ValueError:
-            reader.results.odd["unreadable"] += 1
+            reader.results.skips["unreadable"] += 1
             continue
         reader.take(row)
     return reader.finish()
@@ -161,21 +163,21 @@ def _key(custom_id: str) -> bytes:
         return b""
 
 
-def _judge(row: BatchRow, provider: Provider) -> _Judged:
+def _judge(row: BatchRow, provider: Provider) -> _RowVerdict:
     try:
         reply = provider.read(row.raw)
     except (TransientError, StudyError) as error:
-        return _Judged(str(error) if row.status == 200 else _said(row))
+        return _RowVerdict(str(error) if row.status == 200 else _error_text(row))
     # a filter in front of the model answers with an error's status: that is an outcome all the same
     if row.status != 200 and reply.outcome != "filtered":
-        return _Judged(_said(row))
-    return _Judged(None, reply)
+        return _RowVerdict(_error_text(row))
+    return _RowVerdict(None, reply)
 
 
-def _said(row: BatchRow) -> str:
+def _error_text(row: BatchRow) -> str:
     try:
         message = loads(row.raw)["error"]["message"]
     except (ValueError, KeyError, TypeError):
         message = row.raw[:120].decode("utf-8", "replace")
-    told = " ".join(well_formed(str(message)).split())[:200] or "an empty body"
-    return f"HTTP {row.status}: {told}" if row.status else told
+    text = " ".join(well_formed(str(message)).split())[:200] or "an empty body"
+    return f"HTTP {row.status}: {text}" if row.status else text

@@ -1,10 +1,10 @@
 """Requests answered as batches: submitted once, found again after any crash, settled row by row.
 
-Every step is written to the journal before it is taken, and the batch carries the run's id. A run whose
-fate is unknown is looked for in the provider's list, for as long as that list may lag, before its batch
-is made again: nothing is submitted twice. Jobs of one model may share a journal: they take turns with
-each step, and wait for each other's batches instead of asking again. Steps that fail in passing are tried
-again here, and nowhere below.
+Every step is written to the journal before it is taken, and the batch carries the run's id. If it is not
+known whether a run's batch was made, the provider's list is searched, for as long as it may lag, before
+the batch is made again: nothing is submitted twice. Jobs of one model may share a journal: they take
+turns with each step, and wait for each other's batches instead of asking again. Steps whose failure may
+pass are tried again here, and nowhere below.
 """
 
 import logging
@@ -17,11 +17,11 @@ from pathlib import Path
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Call
-from fieldwork.generation.batches.downloads import Downloads, spooled
-from fieldwork.generation.batches.files import BatchLimits, Packed, packed
-from fieldwork.generation.batches.journal import Journal, Run, open_journal
+from fieldwork.generation.batches.downloads import Downloads, spool_file
+from fieldwork.generation.batches.files import BatchLimits, RequestFile, write_files
+from fieldwork.generation.batches.journal import BatchRun, Journal, open_journal
 from fieldwork.generation.batches.patience import Clock, Patience, Room
-from fieldwork.generation.batches.results import Results, store_results
+from fieldwork.generation.batches.results import BatchResults, store_results
 from fieldwork.generation.budget import Reservation
 from fieldwork.generation.ledger import Ledger
 from fieldwork.generation.legibility import Legibility
@@ -31,7 +31,8 @@ from fieldwork.records.tasks import Item
 
 logger = logging.getLogger(__name__)
 
-Shown = Callable[[int, str], None]
+ShowProgress = Callable[[int, str], None]
+"""Shows newly stored answers, and a note on the batches."""
 
 SECONDS_BETWEEN_LISTINGS = 5.0
 KEYS_PER_LOOKUP = 10_000
@@ -48,25 +49,25 @@ def settle_batches(
     account: Account | None = None,
     legibility: Legibility | None = None,
     poll_s: float = 60.0,
-    show: Shown | None = None,
+    show: ShowProgress | None = None,
     clock: Clock | None = None,
 ) -> Counter[str]:
     """Have every call answered by batches, and wait for them.
 
     Args:
-        calls: those that may have no answer yet; taken one by one, after what earlier runs left was
-            settled, and looked up once more.
+        calls: those that may have no answer yet; taken one by one, after the batches of earlier runs
+            were settled, and looked up once more.
         journal_path: one a ledger, used by all jobs of the model.
-        poll_s: seconds between looks at batches under way.
-        legibility: looks at the answers; where too few can be read, no further batch is made.
-        show: told of newly stored answers to `calls`, and a note on the batches.
+        poll_s: seconds between two checks of batches under way.
+        legibility: reads the answers; where too few are readable, no further batch is made.
+        show: gets the number of newly stored answers to `calls`, and a note on the batches.
 
     Returns:
         Message → count, of calls that have no answer.
 
     Raises:
-        StudyError: nothing more will be answered until the user changes something; what was submitted
-            is in the journal, and the next run goes on with it.
+        StudyError: no more requests will be answered until the user changes something. Submitted
+            batches are in the journal, and the next run continues with them.
     """
     with open_journal(journal_path, provider.endpoint) as journal:
         settlement = _Settlement(
@@ -98,7 +99,7 @@ class _Settlement:
         legibility: Legibility | None,
         folder: Path,
         poll_s: float,
-        show: Shown | None,
+        show: ShowProgress | None,
         clock: Clock,
     ) -> None:
         self._client, self._provider, self._ledger = client, provider, ledger
@@ -108,18 +109,18 @@ class _Settlement:
         self._patience = Patience(provider.endpoint, limits.attempts, clock)
         self._downloads = Downloads(client, self._patience)
         self._room = Room(limits, poll_s)
-        self._ours: set[int] = set()
-        self._awaited: dict[bytes, Item] = {}
-        self._reserved: dict[bytes, Reservation | None] = {}
-        self._stop: str | None = None
-        self._has_answers, self._barren = False, ""
+        self._own_runs: set[int] = set()
+        self._awaited_items: dict[bytes, Item] = {}
+        self._reservations: dict[bytes, Reservation | None] = {}
+        self._stop_reason: str | None = None
+        self._has_answers, self._no_answers_error = False, ""
         self._out_of_budget: StudyError | None = None
 
     def run(self, calls: Iterable[Call], path: Path) -> Counter[str]:
         with self._journal.lock():
             self._step()
             self._submit(calls, path)
-        while not self._awaited.keys().isdisjoint(self._journal.open_keys()):
+        while not self._awaited_items.keys().isdisjoint(self._journal.open_keys()):
             self._clock.sleep(self._poll_s)
             with self._journal.lock():
                 self._step()
@@ -128,22 +129,22 @@ class _Settlement:
         return self._failures()
 
     def _step(self) -> None:
-        """Bring the journal and the provider together, settle what has ended, submit what has room."""
+        """Bring journal and provider together, settle batches that ended, submit files that have room."""
         self._reconcile()
         n_done = self._settle_ended()
-        if self._stop is not None:
-            raise StudyError(self._stop)
+        if self._stop_reason is not None:
+            raise StudyError(self._stop_reason)
         self._submit_uploaded()
-        self._report(n_done)
+        self._show_state(n_done)
 
-    def _report(self, n_done: int) -> None:
+    def _show_state(self, n_done: int) -> None:
         if self._show is None:
             return
         runs = self._journal.open_runs()
         n_under_way = sum(run.state == "submitted" for run in runs)
         note = f"{n_under_way} batches under way, {n_done} of their requests done"
         if n_waiting := len(runs) - n_under_way:
-            note += f", {n_waiting} batches wait for room"
+            note += f", {n_waiting} batches waiting for room at the provider"
         self._show(0, note)
 
     # -- what earlier runs left
@@ -151,173 +152,178 @@ class _Settlement:
     def _reconcile(self) -> None:
         for run in self._journal.open_runs():
             if run.state == "intended":
-                # whoever held the lock died before the batch could be made
-                self._journal.abandon(run, "it was never submitted; run again")
+                # the process that held the lock died before the batch could be made
+                self._journal.abandon(run, "its batch was never submitted; run again")
             elif run.state == "uploaded" and run.creating_at is not None:
                 batch_id = self._look_for(run)
                 if batch_id is None:
-                    self._journal.not_created(run)
+                    self._journal.cancel_creation(run)
                 else:
                     logger.info("batch %s was submitted by an earlier run", batch_id)
-                    self._journal.submitted(run, batch_id)
+                    self._journal.record_submission(run, batch_id)
 
-    def _look_for(self, run: Run, error: TransientError | None = None) -> str | None:
-        """The batch of a run; None only after the listing had the time to show it.
+    def _look_for(self, run: BatchRun, error: TransientError | None = None) -> str | None:
+        """The id of a run's batch; None only after the provider's list had the time to show it.
 
         Args:
-            error: why it is not known; None for what an earlier run left.
+            error: why it is not known; None for a run that an earlier process left.
         """
-        passed = max(self._clock.now() - (run.creating_at or 0.0), 0.0)
+        elapsed_s = max(self._clock.time_s() - (run.creating_at or 0.0), 0.0)
         # at least two listings: a broken one can look like an empty one
-        wait = max(self._limits.listing_lag_s - passed, SECONDS_BETWEEN_LISTINGS)
-        until = self._clock.now() + wait
-        cause = error or "the run that made it was stopped"
+        wait_s = max(self._limits.listing_lag_s - elapsed_s, SECONDS_BETWEEN_LISTINGS)
+        deadline = self._clock.time_s() + wait_s
+        cause = error or "the run that was making it stopped"
         logger.warning(
-            "whether a batch was made is not known (%s); looking for %.0f s", cause, wait
+            "it is not known whether a batch was made (%s); searching the provider's list for %.0f s",
+            cause,
+            wait_s,
         )
         while True:
-            now = self._clock.now()
-            found = self._patience.tried(partial(self._client.find, run.run_id), "listing batches")
-            if found is not None or now >= until:
-                return found
-            self._clock.sleep(min(SECONDS_BETWEEN_LISTINGS, until - now))
+            time_s = self._clock.time_s()
+            batch_id = self._patience.run(partial(self._client.find, run.run_id), "listing batches")
+            if batch_id is not None or time_s >= deadline:
+                return batch_id
+            self._clock.sleep(min(SECONDS_BETWEEN_LISTINGS, deadline - time_s))
 
     # -- submitting
 
     def _submit(self, calls: Iterable[Call], path: Path) -> None:
-        taken = set(self._journal.open_keys())
-        for file in packed(self._wanted(calls, taken), path, self._client.line, self._limits):
+        open_keys = set(self._journal.open_keys())
+        for file in write_files(
+            self._calls_to_send(calls, open_keys), path, self._client.line, self._limits
+        ):
             self._upload(file, path)
             self._submit_uploaded()
         # an earlier run may have left files that wait for their batch
         self._submit_uploaded()
-        self._report(0)
+        self._show_state(0)
 
-    def _wanted(self, calls: Iterable[Call], taken: set[bytes]) -> Iterator[Call]:
+    def _calls_to_send(self, calls: Iterable[Call], open_keys: set[bytes]) -> Iterator[Call]:
         for call in calls:
-            self._awaited[call.key] = call.item
-            if call.key in taken or self._ledger.known([call.key]):
+            self._awaited_items[call.key] = call.item
+            if call.key in open_keys or self._ledger.answered_keys([call.key]):
                 continue
             try:
                 if self._account is not None:
-                    self._reserved[call.key] = self._account.reserve(call.tokens)
+                    self._reservations[call.key] = self._account.reserve(call.tokens)
             except StudyError as error:
-                # what fits the budget is still submitted and settled
+                # requests within the budget are still submitted and settled
                 self._out_of_budget = error
                 return
-            taken.add(call.key)
+            open_keys.add(call.key)
             yield call
 
-    def _awaits(self, draws: Mapping[bytes, int]) -> bool:
-        return not self._awaited.keys().isdisjoint(draws)
+    def _awaits_any(self, draws: Mapping[bytes, int]) -> bool:
+        return not self._awaited_items.keys().isdisjoint(draws)
 
     def _check(self) -> None:
-        """Look before each step that leads to a bill whether it is worth its price."""
+        """Stop before a step that costs money if the answers so far are of no use."""
         if self._legibility is not None:
             for _ in self._legibility.look_back():
                 pass
             self._legibility.check()
-        if self._barren and not self._has_answers:
-            raise StudyError(self._barren)
+        if self._no_answers_error and not self._has_answers:
+            raise StudyError(self._no_answers_error)
 
-    def _upload(self, file: Packed, path: Path) -> None:
+    def _upload(self, file: RequestFile, path: Path) -> None:
         self._check()
         run = self._journal.intend(f"fieldwork-{secrets.token_hex(12)}", file.draws, file.tokens)
         try:
-            file_id = self._patience.tried(partial(self._client.upload, path), "uploading requests")
+            file_id = self._patience.run(partial(self._client.upload, path), "uploading requests")
         except RejectedError as error:
             raise StudyError(
-                f"{self._provider.endpoint}: the file of requests is refused: {error}; set "
-                f"models.*.dispatch to live, or change what the provider objects to, and run again"
+                f"{self._provider.endpoint}: the provider refuses the file of requests: {error}. None of "
+                f"its requests was submitted. Change what the provider objects to, or set "
+                f"models.*.dispatch to live, and run again."
             ) from error
-        self._journal.uploaded(run, file_id)
+        self._journal.record_upload(run, file_id)
 
     def _submit_uploaded(self) -> None:
         runs = self._journal.open_runs()
-        under_way = sum(run.tokens for run in runs if run.state == "submitted")
+        tokens_under_way = sum(run.tokens for run in runs if run.state == "submitted")
         for run in runs:
             if run.state != "uploaded" or not self._is_awaited(run):
                 continue
-            if self._room.is_hopeless(under_way):
-                self._give_up(run, self._room.said)
-            elif self._room.has(run, under_way, self._clock.now()):
-                under_way += run.tokens if self._create(run) else 0
+            if self._room.is_hopeless(tokens_under_way):
+                self._give_up(run, self._room.reason)
+            elif self._room.accepts(run, tokens_under_way, self._clock.time_s()):
+                tokens_under_way += run.tokens if self._create(run) else 0
 
-    def _is_awaited(self, run: Run) -> bool:
-        if run.number not in self._ours and self._awaits(self._journal.draws(run)):
-            self._ours.add(run.number)
-        return run.number in self._ours
+    def _is_awaited(self, run: BatchRun) -> bool:
+        if run.number not in self._own_runs and self._awaits_any(self._journal.draws(run)):
+            self._own_runs.add(run.number)
+        return run.number in self._own_runs
 
-    def _create(self, run: Run) -> bool:
+    def _create(self, run: BatchRun) -> bool:
         """Make a run's batch; False where the provider has no room for it, or refuses it."""
         self._check()
         failures = self._patience.failures("making a batch")
         while True:
-            run = self._journal.creating(run, self._clock.now())
+            run = self._journal.begin_creation(run, self._clock.time_s())
             try:
                 batch_id = self._client.create(run.file_id or "", run.run_id)
             except StudyError:
-                self._journal.not_created(run)
+                self._journal.cancel_creation(run)
                 raise
             except RejectedError as error:
-                self._give_up(run, f"the batch is refused: {error}")
+                self._give_up(run, f"the provider refuses the batch: {error}")
                 return False
             except TransientError as error:
-                found = self._look_for(run, error) if error.maybe_billed else None
-                if found is None:
-                    self._journal.not_created(run)
+                existing_id = self._look_for(run, error) if error.maybe_billed else None
+                if existing_id is None:
+                    self._journal.cancel_creation(run)
                     if not error.maybe_billed:
-                        self._room.refused(str(error), self._clock.now())
+                        self._room.refuse(str(error), self._clock.time_s())
                         return False
                     failures.wait_after(error)
                     continue
-                batch_id = found
-            self._journal.submitted(run, batch_id)
+                batch_id = existing_id
+            self._journal.record_submission(run, batch_id)
             return True
 
-    def _give_up(self, run: Run, cause: str) -> None:
+    def _give_up(self, run: BatchRun, cause: str) -> None:
         draws = self._journal.draws(run)
         self._journal.abandon(run, cause)
         for key in draws:
-            self._paid(key, None)
+            self._count_usage(key, None)
         self._discard(run)
 
     # -- settling
 
     def _settle_ended(self) -> int:
-        """Settle what has ended; how many requests of the others are done."""
+        """Settle batches that ended; how many requests of the others are done."""
         n_done = 0
         for run in self._journal.open_runs():
             if run.state != "submitted":
                 continue
             status = self._status(run)
             if status.no_room:
-                said = status.error or status.state
-                self._journal.renew(run, f"fieldwork-{secrets.token_hex(12)}", said)
-                self._room.refused(said, self._clock.now())
+                reason = status.error or status.state
+                self._journal.renew(run, f"fieldwork-{secrets.token_hex(12)}", reason)
+                self._room.refuse(reason, self._clock.time_s())
             elif status.is_over:
                 self._settle(run, status)
-                self._room.freed()
+                self._room.free()
             else:
                 n_done += status.n_done
         return n_done
 
-    def _status(self, run: Run) -> BatchStatus:
+    def _status(self, run: BatchRun) -> BatchStatus:
         assert run.batch_id is not None
         try:
-            return self._patience.tried(
+            return self._patience.run(
                 partial(self._client.status, run.batch_id), "asking for a batch"
             )
         except RejectedError as error:
             raise StudyError(
                 f"{self._provider.endpoint}: batch {run.batch_id} is in the journal but the provider "
-                f"does not show it ({error}); use the key of the account that submitted it, or remove "
-                f"*.batches.sqlite beside the ledger to give its answers up and pay for them again"
+                f"does not show it ({error}). Use the key of the account that submitted it. To give its "
+                f"answers up and pay for them again, delete *.batches.sqlite beside the ledger."
             ) from error
 
-    def _settle(self, run: Run, status: BatchStatus) -> None:
+    def _settle(self, run: BatchRun, status: BatchStatus) -> None:
         draws = self._journal.draws(run)
-        with spooled(self._folder) as spool:
+        with spool_file(self._folder) as spool:
             status = self._downloads.into(spool, status)
             results = store_results(
                 spool,
@@ -326,49 +332,53 @@ class _Settlement:
                 status=status,
                 provider=self._provider,
                 ledger=self._ledger,
-                paid=self._paid,
+                count_usage=self._count_usage,
             )
         self._journal.settle(run, results.causes, status.state)
-        self._has_answers |= bool(results.answered)
-        if run.number in self._ours and results.causes and not results.answered:
-            self._barren = self._without_answers(run, results.causes)
+        self._has_answers |= bool(results.answered_keys)
+        if run.number in self._own_runs and results.causes and not results.answered_keys:
+            self._no_answers_error = self._without_answers(run, results.causes)
         self._discard(run)
-        self._tell(run, status, results)
+        self._report_results(run, status, results)
 
-    def _without_answers(self, run: Run, causes: Mapping[bytes, str]) -> str:
+    def _without_answers(self, run: BatchRun, causes: Mapping[bytes, str]) -> str:
         cause, n = Counter(causes.values()).most_common(1)[0]
         return (
             f"{self._provider.endpoint}: none of the {run.n_requests} requests of batch {run.batch_id} "
-            f"is answered, {n} of them because of: {cause}; so no further batch is made: change what "
-            f"the message names, and run again: only the missing ones are asked"
+            f"is answered, {n} of them because of: {cause}. No further batch is made. Change what the "
+            f"message names, and run again: only missing answers are asked for."
         )
 
-    def _tell(self, run: Run, status: BatchStatus, results: Results) -> None:
+    def _report_results(self, run: BatchRun, status: BatchStatus, results: BatchResults) -> None:
         logger.info(
             "batch %s (%s): %d of %d requests answered",
             run.batch_id,
             status.state,
-            len(results.answered),
+            len(results.answered_keys),
             run.n_requests,
         )
-        if results.odd:
+        if results.skips:
             logger.warning(
-                "batch %s: passed over in its results: %s",
+                "batch %s: skipped in its results: %s",
                 run.batch_id,
-                ", ".join(f"{n} {kind} rows" for kind, n in sorted(results.odd.items())),
+                ", ".join(f"{n} {kind} rows" for kind, n in sorted(results.skips.items())),
             )
-        self._stop = self._stop or results.stop
-        ours = {key: self._awaited[key] for key in results.answered if key in self._awaited}
+        self._stop_reason = self._stop_reason or results.stop_reason
+        own_items = {
+            key: self._awaited_items[key]
+            for key in results.answered_keys
+            if key in self._awaited_items
+        }
         if self._legibility is not None:
-            self._legibility.review(ours)
+            self._legibility.review(own_items)
         if self._show is not None:
-            self._show(len(ours), "")
+            self._show(len(own_items), "")
 
-    def _paid(self, key: bytes, usage: Usage | None) -> None:
+    def _count_usage(self, key: bytes, usage: Usage | None) -> None:
         if self._account is not None:
-            self._account.settle(self._reserved.pop(key, None), usage)
+            self._account.settle(self._reservations.pop(key, None), usage)
 
-    def _discard(self, run: Run) -> None:
+    def _discard(self, run: BatchRun) -> None:
         if run.file_id is None:
             return
         try:
@@ -377,11 +387,11 @@ class _Settlement:
             logger.debug("input file %s stays with the provider: %s", run.file_id, error)
 
     def _failures(self) -> Counter[str]:
-        awaited = sorted(self._awaited)
-        missing: list[bytes] = []
-        for start in range(0, len(awaited), KEYS_PER_LOOKUP):
-            chunk = awaited[start : start + KEYS_PER_LOOKUP]
-            known = self._ledger.known(chunk)
-            missing += [key for key in chunk if key not in known]
-        causes = self._journal.causes(missing)
-        return Counter(causes.get(key, "no batch held it; run again") for key in missing)
+        keys = sorted(self._awaited_items)
+        missing_keys: list[bytes] = []
+        for start in range(0, len(keys), KEYS_PER_LOOKUP):
+            chunk = keys[start : start + KEYS_PER_LOOKUP]
+            answered_keys = self._ledger.answered_keys(chunk)
+            missing_keys += [key for key in chunk if key not in answered_keys]
+        causes = self._journal.causes(missing_keys)
+        return Counter(causes.get(key, "it was in no batch; run again") for key in missing_keys)

@@ -1,28 +1,28 @@
 """What an arm would take at another size: calls and dollars, by the code and the prices of the plan.
 
-An arm of n users is made of the study's own: its users over and over where n is larger, the first of
-them where it is smaller, as if nothing were answered yet. Promises that at the study's own size and
-replicates calls and dollars are those of `snakemake plan` before anything is answered.
+An arm of n users is made of the study's own. Where n is larger, its users are counted several times;
+where it is smaller, only the first are. Nothing counts as answered yet. Promises that at the study's own
+size and replicates calls and dollars are those of `snakemake plan` before anything is answered.
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fieldwork.generation.planning.loads import Dispatch, Learnt, Load
-from fieldwork.generation.planning.rows import Arm, arm_load, load_costs
+from fieldwork.generation.planning.loads import Dispatch, Load, ObservedTokens, add_loads
+from fieldwork.generation.planning.rows import PlannedArm, arm_load, load_costs
 from fieldwork.generation.planning.tables import (
-    Asked,
-    Prompts,
-    Study,
+    PlanInputs,
+    PlannedRequests,
     read_arms,
-    read_learnt,
-    read_prompts,
+    read_observed_tokens,
+    read_requests,
 )
 from fieldwork.generation.pricing import Price, price_of
+from fieldwork.records.generation import Request
 
 
-class Sized(NamedTuple):
-    """An arm of some size.
+class ArmSize(NamedTuple):
+    """What an arm of some size takes.
 
     Attributes:
         n_calls: answers asked for.
@@ -36,123 +36,137 @@ class Sized(NamedTuple):
     reason: str | None
 
 
-class _Asking(NamedTuple):
-    """A model, and what is known of its tokens."""
+class _PlannedModel(NamedTuple):
+    """A model, its price, and what its answers showed."""
 
     entry: Mapping[str, Any]
     price: Price | None
-    learnt: Learnt
+    observed_tokens: ObservedTokens
 
     @property
     def dispatch(self) -> Dispatch:
-        chosen: Dispatch = self.entry.get("dispatch", "live")
-        return chosen
+        dispatch: Dispatch = self.entry.get("dispatch", "live")
+        return dispatch
 
 
 class ArmSizes:
-    """The arms of a study, to be asked for at any size."""
+    """The arms of a study, at any size."""
 
-    def __init__(self, study: Study, models: Mapping[str, Any], prices: Mapping[str, Any]) -> None:
+    def __init__(
+        self, study: PlanInputs, models: Mapping[str, Any], prices: Mapping[str, Any]
+    ) -> None:
         self._study = study
-        self._prompts = {
-            (task, condition): read_prompts(study, task, condition)
+        self._requests = {
+            (task, condition): read_requests(study, task, condition)
             for task in study.tasks
             for condition in study.conditions
         }
         self._models = {
-            name: _Asking(
+            name: _PlannedModel(
                 entry,
                 price_of(prices, entry.get("model", "")),
-                read_learnt(study, name, self._prompts),
+                read_observed_tokens(study, name, self._requests),
             )
             for name, entry in models.items()
         }
-        self._arms: dict[tuple[str, str, int, int], Arm] = {}
+        self._arms: dict[tuple[str, str, int, int], PlannedArm] = {}
         self._loads: dict[tuple[str, str, str, int, int], Load] = {}
 
     def n_items(self, task: str) -> int:
         """Prompts of a task."""
         first = next(iter(self._study.conditions))
-        return len(_questions(self._arm(task, first, 1, 1)))
+        return sum(len(group.questions) for group in self._arm(task, first, 1, 1).groups)
 
     def is_list(self, task: str) -> bool:
         """Whether the answers to most prompts of a task are lists."""
-        return self._prompts[task, next(iter(self._study.conditions))].list_share > 0.5
+        return self._requests[task, next(iter(self._study.conditions))].list_share > 0.5
 
-    def at(self, model: str, task: str, condition: str, *, n_users: int, replicates: int) -> Sized:
+    def at(
+        self, model: str, task: str, condition: str, *, n_users: int, replicates: int
+    ) -> ArmSize:
         """The arm with so many users, each asked each prompt `replicates` times.
 
-        Where nobody asks, `n_users` is the number of reruns.
+        In a condition without users, `n_users` is the number of reruns.
         """
-        asking = self._models[model]
-        whole = self._whole(task, condition)
-        times, rest = divmod(n_users, whole)
-        load = Load(*(times * n for n in self._load(model, task, condition, whole, replicates)))
+        planned_model = self._models[model]
+        n_own = self._n_own_users(task, condition)
+        times, rest = divmod(n_users, n_own)
+        load = Load(*(times * n for n in self._load(model, task, condition, n_own, replicates)))
         if rest:
-            more = self._load(model, task, condition, rest, replicates)
-            load = Load(*(a + b for a, b in zip(load, more, strict=True)))
-        arm = self._arm(task, condition, whole, replicates)
-        seen = asking.learnt.output_tokens.get(task)
-        told = arm if seen is None else arm._replace(output_tokens=seen)
-        costs = load_costs(load, told, asking.entry, asking.price, asking.dispatch)
-        return Sized(load.requests, costs.expected, arm.basis, costs.reason)
+            load = add_loads(load, self._load(model, task, condition, rest, replicates))
+        arm = self._arm(task, condition, n_own, replicates).expecting(planned_model.observed_tokens)
+        costs = load_costs(
+            load, arm, planned_model.entry, planned_model.price, planned_model.dispatch
+        )
+        return ArmSize(load.n_requests, costs.expected_usd, arm.basis, costs.reason)
 
-    def _whole(self, task: str, condition: str) -> int:
+    def _n_own_users(self, task: str, condition: str) -> int:
         """Users, or reruns, of the study's own arm."""
-        prompts = self._prompts[task, condition]
+        arm_requests = self._requests[task, condition]
         runs: int = self._study.tasks[task]["runs"]
-        return len(_users(prompts)) if prompts.basis == "tables" else runs
+        return len(_users(arm_requests)) if arm_requests.basis == "tables" else runs
 
     def _load(self, model: str, task: str, condition: str, n: int, replicates: int) -> Load:
         key = (model, task, condition, n, replicates)
         if key not in self._loads:
-            asking = self._models[model]
+            planned_model = self._models[model]
             arm = self._arm(task, condition, n, replicates)
             self._loads[key] = arm_load(
-                arm, asking.entry, asking.price, asking.learnt, asking.dispatch
+                arm,
+                planned_model.entry,
+                planned_model.price,
+                planned_model.observed_tokens,
+                planned_model.dispatch,
             )
         return self._loads[key]
 
-    def _arm(self, task: str, condition: str, n: int, replicates: int) -> Arm:
+    def _arm(self, task: str, condition: str, n: int, replicates: int) -> PlannedArm:
         """The arm of the first `n` users, at most all, with nothing answered."""
         key = (task, condition, n, replicates)
         if key not in self._arms:
-            prompts = self._prompts[task, condition]
-            if prompts.basis == "tables":
-                sized = prompts._replace(asked=_first(prompts, n, replicates))
+            arm_requests = self._requests[task, condition]
+            if arm_requests.basis == "tables":
+                sized_requests = arm_requests._replace(
+                    requests=_first_users(arm_requests, n, replicates)
+                )
             else:
-                sized = read_prompts(_resized(self._study, n, replicates), task, condition)
+                sized_requests = read_requests(_resize(self._study, n, replicates), task, condition)
             (self._arms[key],) = read_arms(
-                self._study, "", {(task, condition): sized}, {(task, condition): set()}
+                self._study, "", {(task, condition): sized_requests}, {(task, condition): set()}
             )
         return self._arms[key]
 
 
-def _questions(arm: Arm) -> list[Any]:
-    return [question for group in arm.groups for question in group.questions]
+def _users(arm_requests: PlannedRequests) -> list[str | int]:
+    """Puppets in their order, or reruns in a condition without users."""
+    return [*dict.fromkeys(_user(request) for request in arm_requests.requests)]
 
 
-def _users(prompts: Prompts) -> list[Any]:
-    """Puppets in their order, or reruns where nobody asks."""
-    return [*dict.fromkeys(asked.puppet_id or asked.replicate for asked in prompts.asked)]
+def _user(request: Request) -> str | int:
+    return request.puppet_id or request.replicate
 
 
-def _first(prompts: Prompts, n: int, replicates: int) -> list[Asked]:
+def _first_users(arm_requests: PlannedRequests, n: int, replicates: int) -> list[Request]:
     """The requests of the first `n` users; a user's context stays what it is."""
-    kept = set(_users(prompts)[:n])
-    own = dict.fromkeys(
-        asked._replace(replicate=0) if asked.puppet_id else asked
-        for asked in prompts.asked
-        if (asked.puppet_id or asked.replicate) in kept
+    users = set(_users(arm_requests)[:n])
+    # one of each user's replicates: they are counted anew
+    singles = dict.fromkeys(
+        _replicate(request, 0) if request.puppet_id else request
+        for request in arm_requests.requests
+        if _user(request) in users
     )
     return [
-        asked._replace(replicate=k) if asked.puppet_id else asked
-        for asked in own
-        for k in range(replicates if asked.puppet_id else 1)
+        _replicate(request, k) if request.puppet_id else request
+        for request in singles
+        for k in range(replicates if request.puppet_id else 1)
     ]
 
 
-def _resized(study: Study, n: int, replicates: int) -> Study:
+def _replicate(request: Request, number: int) -> Request:
+    return Request(request.item_id, request.context_id, request.puppet_id, number)
+
+
+def _resize(study: PlanInputs, n: int, replicates: int) -> PlanInputs:
     return study._replace(
         tasks={name: {**task, "runs": n} for name, task in study.tasks.items()},
         conditions={

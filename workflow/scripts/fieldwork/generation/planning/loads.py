@@ -1,16 +1,18 @@
 """What a study will send, before anything is sent: requests, tokens, cached tokens and time.
 
 Requests that follow one context form a group, in the order in which the engine sends them: the first
-writes the provider's prefix cache, the others read it. Everything here is arithmetic over token
-estimates (UTF-8 bytes / 4 and 4 a message, docs/models.md), scaled by what earlier answers showed.
+writes the provider's prefix cache, the others read it. Everything here is arithmetic over estimated
+tokens (`fieldwork.token_estimate`), scaled by what earlier answers of the model showed.
 
-The rules of the cache are OpenAI's as documented in 2024 to 2026: exact prefixes, a shortest length, hits
-in steps of 128 tokens, a time to live, and about 15 requests a minute for one prefix and key.
+The rules of the cache are those that OpenAI documented in 2024 to 2026. Prefixes must match exactly and
+have a shortest length; hits come in steps of 128 tokens; an entry lives for some minutes; and one prefix
+and key bears about 15 requests a minute.
 """
 
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.token_estimate import (
@@ -28,35 +30,42 @@ CACHE_STEP = 128
 WAVE = 15
 MINUTE_S = 60.0
 
+DISPATCHES: Mapping[str, tuple[Dispatch, ...]] = {
+    "embedded": ("live",),
+    "openai": ("live", "flex", "batch"),
+    "gemini": ("live", "flex", "batch"),
+}
+"""How each provider can be asked."""
 
-class Question(NamedTuple):
+
+class PlannedQuestion(NamedTuple):
     """A question in estimated tokens.
 
     Attributes:
-        shared: of these, those that an earlier question of its group begins with too.
-        warm: the same for questions that are surely answered before this one is sent.
+        shared_tokens: of these, those that an earlier question of its group begins with too.
+        warm_tokens: the same for questions that are surely answered before this one is sent.
     """
 
     tokens: int
-    shared: int = 0
-    warm: int = 0
+    shared_tokens: int = 0
+    warm_tokens: int = 0
 
 
-class Group(NamedTuple):
-    """The questions after one context of `prefix` estimated tokens, in the order they are sent."""
+class PlannedGroup(NamedTuple):
+    """The questions after one context, in the order in which they are sent."""
 
-    prefix: int
-    questions: tuple[Question, ...]
+    context_tokens: int
+    questions: tuple[PlannedQuestion, ...]
 
 
-class Cache(NamedTuple):
+class CacheRules(NamedTuple):
     """How a provider caches prompt prefixes; `docs/models.md` says where the numbers come from.
 
     Attributes:
-        requests_per_minute: calls one prefix bears; None for no limit.
-        breakpoint: only the context is written; otherwise the whole prompt is.
-        stored_s: the context is left with the provider before its first question, and billed for so
-            long; None where the first question writes the cache.
+        requests_per_minute: calls that one prefix bears; None for no limit.
+        breakpoint: only the context is written to the cache; otherwise the whole prompt is.
+        stored_s: seconds for which the context is stored with the provider before its first question,
+            and billed; None where the first question writes the cache.
     """
 
     min_tokens: int
@@ -75,7 +84,7 @@ class Pace(NamedTuple):
     latency_s: float
 
 
-class Learnt(NamedTuple):
+class ObservedTokens(NamedTuple):
     """What earlier answers of a model showed; `output_tokens` is the mean of an answer by task."""
 
     tokens_per_byte: float
@@ -86,29 +95,29 @@ class Load(NamedTuple):
     """A list of groups, added up, in tokens as they are expected to be billed.
 
     Attributes:
-        prefix, question: input tokens of contexts and of questions.
-        cached, written: of these, read from the cache and billed as written to it.
-        repeated: of these, those that stood at the beginning of an earlier prompt of the group.
-        longest: questions of the longest group that the cache paces, 0 where there is none.
-        stored: tokens of contexts left with the provider, besides the input.
-        token_seconds: the same, times the seconds they are stored.
+        prefix_tokens, question_tokens: input tokens of contexts and of questions.
+        cached_tokens, cache_write_tokens: of these, read from the cache and billed as written to it.
+        repeated_tokens: of these, those that stood at the beginning of an earlier prompt of the group.
+        longest_group: questions of the longest group that the cache paces, 0 where there is none.
+        stored_tokens: tokens of contexts stored with the provider, besides the input.
+        stored_token_seconds: the same, times the seconds for which they are stored.
     """
 
-    requests: int = 0
-    groups: int = 0
-    prefix: int = 0
-    question: int = 0
-    cached: int = 0
-    written: int = 0
-    repeated: int = 0
-    longest: int = 0
-    stored: int = 0
-    token_seconds: int = 0
+    n_requests: int = 0
+    n_groups: int = 0
+    prefix_tokens: int = 0
+    question_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    repeated_tokens: int = 0
+    longest_group: int = 0
+    stored_tokens: int = 0
+    stored_token_seconds: int = 0
 
     @property
-    def input(self) -> int:
+    def input_tokens(self) -> int:
         """All input tokens."""
-        return self.prefix + self.question
+        return self.prefix_tokens + self.question_tokens
 
 
 class Duration(NamedTuple):
@@ -118,47 +127,51 @@ class Duration(NamedTuple):
     limited_by: str
 
 
-def questions_of(prompts: Sequence[str]) -> tuple[Question, ...]:
+def questions_of(prompts: Sequence[str]) -> tuple[PlannedQuestion, ...]:
     """Prompts sent after the same context, in this order.
 
-    The engine sends the first alone and the others in waves of what a cached prefix bears in a minute.
-    A prompt reads what earlier waves left; of those of its own wave it may come too early.
+    The engine sends the first alone. The others follow in waves, each as large as a cached prefix bears
+    in a minute. A prompt reads what earlier waves left; it may come too early for those of its own wave.
     """
-    earlier, finished = _Sent(), _Sent()
-    made, wave = [], list[str]()
+    earlier, answered_prompts = _SortedPrompts(), _SortedPrompts()
+    questions, wave = [], list[str]()
     for position, prompt in enumerate(prompts):
         if position == 1 or position % WAVE == 0:
-            finished.add(wave)
+            answered_prompts.add(wave)
             wave = []
         tokens = message_tokens(prompt)
-        made.append(
-            Question(tokens, earlier.common(prompt, tokens), finished.common(prompt, tokens))
+        questions.append(
+            PlannedQuestion(
+                tokens,
+                earlier.common_tokens(prompt, tokens),
+                answered_prompts.common_tokens(prompt, tokens),
+            )
         )
         earlier.add([prompt])
         wave.append(prompt)
-    return tuple(made)
+    return tuple(questions)
 
 
-class _Sent:
-    """Prompts sent so far, sorted: the one most alike at its beginning stands beside a prompt."""
+class _SortedPrompts:
+    """Prompts in order of their text: a prompt stands beside the one that begins most like it."""
 
     def __init__(self) -> None:
-        self._sorted: list[str] = []
+        self._prompts: list[str] = []
 
     def add(self, prompts: Iterable[str]) -> None:
         for prompt in prompts:
-            at = bisect_left(self._sorted, prompt)
-            if self._sorted[at : at + 1] != [prompt]:
-                self._sorted.insert(at, prompt)
+            index = bisect_left(self._prompts, prompt)
+            if self._prompts[index : index + 1] != [prompt]:
+                self._prompts.insert(index, prompt)
 
-    def common(self, prompt: str, tokens: int) -> int:
+    def common_tokens(self, prompt: str, tokens: int) -> int:
         """Tokens at the prompt's beginning that one of these begins with too."""
-        at = bisect_left(self._sorted, prompt)
-        beside = self._sorted[max(at - 1, 0) : at + 1]
-        if prompt in beside:
+        index = bisect_left(self._prompts, prompt)
+        neighbours = self._prompts[max(index - 1, 0) : index + 1]
+        if prompt in neighbours:
             return tokens
-        common = max((_common_bytes(prompt, other) for other in beside), default=None)
-        return 0 if common is None else TOKENS_PER_MESSAGE + common // BYTES_PER_TOKEN
+        n_bytes = max((_common_bytes(prompt, other) for other in neighbours), default=None)
+        return 0 if n_bytes is None else TOKENS_PER_MESSAGE + n_bytes // BYTES_PER_TOKEN
 
 
 def _common_bytes(one: str, other: str) -> int:
@@ -173,8 +186,8 @@ def _common_bytes(one: str, other: str) -> int:
 
 
 def load_of(
-    groups: Iterable[Group],
-    cache: Cache | None,
+    groups: Iterable[PlannedGroup],
+    cache: CacheRules | None,
     tokens_per_byte: float,
     min_tokens: int = CACHE_MIN_TOKENS,
 ) -> Load:
@@ -183,86 +196,96 @@ def load_of(
     Args:
         cache: None where nothing is expected from a cache, as in batches.
         tokens_per_byte: scales the estimates, which count a quarter of a token a byte.
-        min_tokens: shortest beginning that counts as `repeated`.
+        min_tokens: shortest beginning that counts as repeated.
     """
     scale = tokens_per_byte * BYTES_PER_TOKEN
-    totals = Load()
+    total = Load()
     for group in groups:
-        one = _group_load(group, cache, scale, min_tokens)
-        summed = Load(*(total + value for total, value in zip(totals, one, strict=True)))
-        totals = summed._replace(longest=max(totals.longest, one.longest))
-    return totals
+        load = _group_load(group, cache, scale, min_tokens)
+        longest_group = max(total.longest_group, load.longest_group)
+        total = add_loads(total, load)._replace(longest_group=longest_group)
+    return total
 
 
-def _group_load(group: Group, cache: Cache | None, scale: float, min_tokens: int) -> Load:
-    prefix, n = round(group.prefix * scale), len(group.questions)
+def add_loads(one: Load, other: Load) -> Load:
+    """The sum of two loads, field by field."""
+    return Load(*(a + b for a, b in zip(one, other, strict=True)))
+
+
+def _group_load(
+    group: PlannedGroup, cache: CacheRules | None, scale: float, min_tokens: int
+) -> Load:
+    prefix, n = round(group.context_tokens * scale), len(group.questions)
     # the engine waits for a first answer only where the context alone is long enough
-    warms = cache is not None and 0 < cache.min_tokens <= prefix
-    stored = prefix if cache is not None and warms and cache.stored_s is not None else 0
-    asked = cached = written = repeated = 0
+    is_cached = cache is not None and 0 < cache.min_tokens <= prefix
+    n_stored = prefix if cache is not None and is_cached and cache.stored_s is not None else 0
+    n_question = n_cached = n_written = n_repeated = 0
     for position, question in enumerate(group.questions):
         tokens = round(question.tokens * scale)
-        again = prefix + round(question.shared * scale) if position else 0
-        asked += tokens
-        repeated += again if again >= min_tokens else 0
-        if cache is not None and warms:
-            cold = not stored and position % _burst(cache, n) == 0
-            read = 0 if cold else _read(prefix, round(question.warm * scale), cache)
-            cached += read
-            written += _written(prefix, prefix + tokens, read, cache)
-    seconds = round(stored * ((cache.stored_s if cache else None) or 0.0))
-    longest = n if warms else 0
-    return Load(n, 1, prefix * n, asked, cached, written, repeated, longest, stored, seconds)
+        beginning = prefix + round(question.shared_tokens * scale) if position else 0
+        n_question += tokens
+        n_repeated += beginning if beginning >= min_tokens else 0
+        if cache is not None and is_cached:
+            is_cold = not n_stored and position % _burst(cache, n) == 0
+            n_read = 0 if is_cold else _read(prefix, round(question.warm_tokens * scale), cache)
+            n_cached += n_read
+            n_written += max((prefix if cache.breakpoint else prefix + tokens) - n_read, 0)
+    return Load(
+        n_requests=n,
+        n_groups=1,
+        prefix_tokens=prefix * n,
+        question_tokens=n_question,
+        cached_tokens=n_cached,
+        cache_write_tokens=n_written,
+        repeated_tokens=n_repeated,
+        longest_group=n if is_cached else 0,
+        stored_tokens=n_stored,
+        stored_token_seconds=round(n_stored * ((cache.stored_s if cache else None) or 0.0)),
+    )
 
 
-def _burst(cache: Cache, n: int) -> int:
+def _burst(cache: CacheRules, n: int) -> int:
     """Questions after which the cache is cold again: none, unless it lives less than a minute."""
     if cache.requests_per_minute is not None and cache.ttl_s < MINUTE_S:
         return max(int(cache.requests_per_minute), 1)
     return max(n, 1)
 
 
-def _read(prefix: int, warm: int, cache: Cache) -> int:
+def _read(prefix: int, warm: int, cache: CacheRules) -> int:
     if cache.breakpoint:
         return prefix
     return prefix + warm - (prefix + warm - cache.min_tokens) % CACHE_STEP
 
 
-def _written(prefix: int, prompt: int, read: int, cache: Cache) -> int:
-    return max((prefix if cache.breakpoint else prompt) - read, 0)
-
-
-def duration(load: Load, most_output: int, pace: Pace, cache: Cache | None) -> Duration:
+def duration(load: Load, most_output: int, pace: Pace, cache: CacheRules | None) -> Duration:
     """Time at the limits: the longest of what each of them alone would take.
 
     Args:
         most_output: output tokens that count against the tokens a minute: all that may come.
     """
-    by_calls = load.requests * pace.latency_s / pace.concurrency
-    found = [Duration(by_calls, f"{pace.concurrency} calls at once of {pace.latency_s:g} s each")]
+    by_calls = load.n_requests * pace.latency_s / pace.concurrency
+    calls = "1 call" if pace.concurrency == 1 else f"{pace.concurrency} calls"
+    durations = [Duration(by_calls, f"{calls} at a time, {pace.latency_s:g} s each")]
     if pace.requests_per_minute:
-        seconds = load.requests / pace.requests_per_minute * MINUTE_S
-        found.append(Duration(seconds, f"{pace.requests_per_minute:g} requests a minute"))
+        seconds = load.n_requests / pace.requests_per_minute * MINUTE_S
+        durations.append(Duration(seconds, f"{pace.requests_per_minute:g} requests a minute"))
     if pace.tokens_per_minute:
-        seconds = (load.input + most_output) / pace.tokens_per_minute * MINUTE_S
-        found.append(Duration(seconds, f"{pace.tokens_per_minute:g} tokens a minute"))
-    if cache is not None and cache.requests_per_minute and load.longest:
+        seconds = (load.input_tokens + most_output) / pace.tokens_per_minute * MINUTE_S
+        durations.append(Duration(seconds, f"{pace.tokens_per_minute:g} tokens a minute"))
+    if cache is not None and cache.requests_per_minute and load.longest_group:
         # a minute's worth goes at once, then the next minute's
-        minutes = math.ceil(load.longest / cache.requests_per_minute) - 1
-        seconds = minutes * MINUTE_S + min(load.longest, 2) * pace.latency_s
-        found.append(Duration(seconds, f"{cache.requests_per_minute:g} a minute after one context"))
-    return max(found, key=_seconds)
+        minutes = math.ceil(load.longest_group / cache.requests_per_minute) - 1
+        seconds = minutes * MINUTE_S + min(load.longest_group, 2) * pace.latency_s
+        limit = f"{cache.requests_per_minute:g} requests a minute after one context"
+        durations.append(Duration(seconds, limit))
+    return max(durations, key=attrgetter("seconds"))
 
 
-def _seconds(found: Duration) -> float:
-    return found.seconds
-
-
-def cache_of(model: Mapping[str, Any], dispatch: Dispatch) -> Cache | None:
+def cache_of(model: Mapping[str, Any], dispatch: Dispatch) -> CacheRules | None:
     """The cache that a model's calls are expected to meet; None where none can be counted on.
 
     Batches are sent in no order, and Gemini's implicit cache comes without guarantee: what they save
-    is not expected. A cache that is cold before the next call may be made is none.
+    is not expected. Nor is anything of a cache that has expired before the next call may be made.
     """
     rules = model.get("prefix_cache")
     if rules is None or dispatch == "batch":
@@ -272,10 +295,10 @@ def cache_of(model: Mapping[str, Any], dispatch: Dispatch) -> Cache | None:
         if not model["explicit_cache"]:
             return None
         stored_s = model["cache_ttl_s"]
-        return Cache(rules["min_tokens"], None, stored_s, True, stored_s)
+        return CacheRules(rules["min_tokens"], None, stored_s, True, stored_s)
     if calls and MINUTE_S / calls > ttl_s:
         return None
-    return Cache(rules["min_tokens"], rules["requests_per_minute"], ttl_s, rules["breakpoint"])
+    return CacheRules(rules["min_tokens"], rules["requests_per_minute"], ttl_s, rules["breakpoint"])
 
 
 def pace_of(model: Mapping[str, Any], latency_s: float) -> Pace:
@@ -288,27 +311,21 @@ def pace_of(model: Mapping[str, Any], latency_s: float) -> Pace:
     )
 
 
-def dispatches(model: Mapping[str, Any]) -> tuple[Dispatch, ...]:
-    """The ways a model's provider can be asked."""
-    known: dict[str, tuple[Dispatch, ...]] = {
-        "embedded": ("live",),
-        "openai": ("live", "flex", "batch"),
-        "gemini": ("live", "flex", "batch"),
-    }
-    return known[model["provider"]]
-
-
-def learn(
-    estimated: Sequence[int], billed: Sequence[int], output_tokens: Mapping[str, Sequence[int]]
-) -> Learnt:
+def observe_tokens(
+    estimates: Sequence[int], bills: Sequence[int], output_tokens: Mapping[str, Sequence[int]]
+) -> ObservedTokens:
     """What answers showed: billed input tokens over estimated ones, and the mean answer by task.
 
     Args:
-        estimated: tokens of each answered prompt by the rule of bytes / 4.
-        billed: the same prompts' input tokens as the provider counted them.
+        estimates: estimated input tokens of each answered prompt.
+        bills: the same prompts' input tokens as the provider counted them.
         output_tokens: billed output tokens of the answers, by task.
     """
-    total = sum(estimated)
-    rate = sum(billed) / total / BYTES_PER_TOKEN if total and sum(billed) else None
+    total = sum(estimates)
+    rate = sum(bills) / total / BYTES_PER_TOKEN if total and sum(bills) else None
     means = {task: sum(values) / len(values) for task, values in output_tokens.items() if values}
-    return Learnt(rate or TOKENS_PER_BYTE, means)
+    return ObservedTokens(rate or TOKENS_PER_BYTE, means)
+
+
+NOTHING_OBSERVED = ObservedTokens(TOKENS_PER_BYTE, {})
+"""Before the first answer."""

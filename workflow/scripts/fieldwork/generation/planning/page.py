@@ -1,21 +1,22 @@
 """The plan as one page of HTML that needs nothing else: totals, rows, and what they rest on."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from fieldwork.generation.planning.loads import Learnt
+from fieldwork.generation.planning.loads import CACHE_STEP, NOTHING_OBSERVED, ObservedTokens
 from fieldwork.records.generation import PlanRow
-from fieldwork.token_estimate import TOKENS_PER_BYTE
+from fieldwork.token_estimate import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE
 
 
-class Facts(NamedTuple):
+class PlanNotes(NamedTuple):
     """What the page says besides the rows.
 
     Attributes:
         budget_usd: None for no limit.
         warnings: sentences a reader must see before spending.
-        assumptions: sentences that say what was assumed.
+        assumptions: sentences that say how the numbers are made.
     """
 
     study: str
@@ -24,23 +25,24 @@ class Facts(NamedTuple):
     assumptions: Sequence[str]
 
 
-def render(rows: Sequence[PlanRow], facts: Facts) -> str:
+def render(rows: Sequence[PlanRow], notes: PlanNotes) -> str:
     """The whole page."""
-    chosen = [row for row in rows if row.is_chosen]
+    chosen_rows = [row for row in rows if row.is_chosen]
     parts = [
-        f"<h1>Plan of the study {escape(facts.study)}</h1>",
-        f"<p>{_summary(chosen, facts.budget_usd)}</p>",
-        *(f'<p class="warning">{escape(text)}</p>' for text in facts.warnings),
-        "<h2>By model and dispatch</h2>",
-        _table(_TOTALS, _totals(rows)),
-        "<h2>By task and condition, as the config dispatches them</h2>",
-        "<p>Every column, of every dispatch, is in plan.csv beside this page.</p>",
-        *(_of_model(name, chosen) for name in dict.fromkeys(row.model for row in chosen)),
-        "<h2>What these numbers rest on</h2>",
-        "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in facts.assumptions) + "</ul>",
+        f"<h1>Plan of the study {escape(notes.study)}</h1>",
+        f"<p>{_summary(chosen_rows, notes.budget_usd)}</p>",
+        *(f'<p class="warning">{escape(text)}</p>' for text in notes.warnings),
+        "<h2>Totals, by model and dispatch</h2>",
+        "<p>The dispatch is how requests are sent. The config chooses the marked one.</p>",
+        _totals_table(rows),
+        "<h2>By task and condition, with the chosen dispatch</h2>",
+        "<p>The file plan.csv beside this page has all columns, for every dispatch.</p>",
+        *(_model_section(name, chosen_rows) for name in _models(chosen_rows)),
+        "<h2>How these numbers are made</h2>",
+        "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in notes.assumptions) + "</ul>",
     ]
     style = f"<style>{_STYLE}</style>"
-    title = f"<title>Plan: {escape(facts.study)}</title>"
+    title = f"<title>Plan: {escape(notes.study)}</title>"
     head = f'<meta charset="utf-8">{title}{style}'
     return (
         f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
@@ -49,250 +51,212 @@ def render(rows: Sequence[PlanRow], facts: Facts) -> str:
 
 def warnings_of(models: Mapping[str, Mapping[str, Any]], rows: Sequence[PlanRow]) -> list[str]:
     """What a reader must know before spending: shutdowns, and models without a price."""
-    found = []
+    warnings = []
     for name, model in models.items():
         if model.get("shutdown"):
-            named = ", ".join(model["successors"])
-            instead = f"; successors: {named}" if named else ""
-            found.append(f"{name} ({model['model']}) is shut down on {model['shutdown']}{instead}.")
-        own = [row for row in rows if row.model == name and row.reason]
-        found += [
-            f"{name} has no cost here: {reason}."
-            for reason in sorted({row.reason or "" for row in own if row.cost_most_usd is None})
-        ]
-        found += [
-            f"{name}: {reason}."
-            for reason in sorted({row.reason or "" for row in own if row.cost_most_usd is not None})
-        ]
-    return found
+            successors = ", ".join(model["successors"])
+            replacement = f" Successors: {successors}." if successors else ""
+            warnings.append(
+                f"{name} ({model['model']}) is shut down on {model['shutdown']}.{replacement}"
+            )
+        reasons = {(row.cost_most_usd is None, row.reason) for row in rows if row.model == name}
+        for has_no_cost, reason in sorted((has_no, text) for has_no, text in reasons if text):
+            warnings.append(
+                f"{name} has no cost: {reason}." if has_no_cost else f"{name}: {reason}."
+            )
+    return warnings
 
 
 def assumptions_of(
-    assumed: Mapping[str, Any], learnt: Mapping[str, Learnt], rows: Sequence[PlanRow]
+    settings: Mapping[str, Any],
+    observed_tokens: Mapping[str, ObservedTokens],
+    rows: Sequence[PlanRow],
 ) -> list[str]:
-    """What was assumed, and what the words of the tables mean."""
-    found = [_BOUNDS, _CACHE, _TIME.format(latency_s=assumed["latency_s"])]
+    """How the numbers are made, and what the words of the tables mean.
+
+    Args:
+        settings: section `plan` of the config.
+        observed_tokens: by model.
+    """
+    sentences = [*_BOUNDS, *_CACHE, _TIME.format(latency_s=settings["latency_s"])]
     if any(row.basis != "tables" for row in rows):
-        found.append(
-            f"Rows not counted from tables assume {assumed['conversation_tokens']} tokens a conversation "
-            f"and {assumed['profile_tokens']} a profile; where items are not on this machine either, "
-            f"{assumed['question_tokens']} tokens a question unless plan.tasks says otherwise. Set "
-            f"plan.tables to build to count from the real tables (this downloads them)."
+        sentences.append(
+            f"Rows that are not counted from tables assume {settings['conversation_tokens']} tokens for "
+            f"a conversation and {settings['profile_tokens']} for a profile. Where the items are not on "
+            f"this machine either, a question has {settings['question_tokens']} tokens, unless "
+            f"plan.tasks says otherwise. To count from the real tables, set plan.tables to build: this "
+            f"downloads them."
         )
-    for model, known in learnt.items():
-        if known.tokens_per_byte != TOKENS_PER_BYTE or known.output_tokens:
-            found.append(
-                f"{model}: {known.tokens_per_byte:.4f} tokens a byte and the length of answers are "
-                f"learnt from its answers so far: billed input tokens over estimated ones, and the mean "
-                f"output of a task's answers."
-            )
-        else:
-            found.append(
-                f"{model}: tokens are bytes / 4 and 4 a message; an answer to a list item is taken for "
-                f"{assumed['list_tokens']} tokens and to a choice item for {assumed['choice_tokens']}, "
-                f"hidden reasoning not included, until answers show it."
-            )
-    found.append(_ANSWERED)
-    return found
-
-
-def _summary(chosen: Sequence[PlanRow], budget_usd: float | None) -> str:
-    left = sum(row.n_requests - row.n_answered for row in chosen)
-    answered = sum(row.n_answered for row in chosen)
-    known = [row for row in chosen if row.cost_expected_usd is not None]
-    words = f"{left:,} requests to send, {answered:,} answered already. "
-    words += f"Expected cost {_usd(_sum(known, _expected))}, at most {_usd(_sum(known, _most))}"
-    if len(known) < len(chosen):
-        words += ", models without a price left out"
-    limit = "no budget is set" if budget_usd is None else f"the budget is {_usd(budget_usd)}"
-    return f"{words}; {limit} (generation.budget_usd)."
-
-
-class _Total(NamedTuple):
-    model: str
-    dispatch: str
-    is_chosen: bool
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    minutes: float | None
-    no_cache: float | None
-    expected: float | None
-    ideal: float | None
-    most: float | None
-
-
-def _totals(rows: Sequence[PlanRow]) -> list[_Total]:
-    keys = dict.fromkeys((row.model, row.dispatch) for row in rows)
-    found = []
-    for model, dispatch in keys:
-        own = [row for row in rows if (row.model, row.dispatch) == (model, dispatch)]
-        found.append(
-            _Total(
-                model,
-                dispatch,
-                own[0].is_chosen,
-                sum(row.n_requests - row.n_answered for row in own),
-                sum(row.prefix_tokens + row.question_tokens for row in own),
-                sum(row.output_tokens for row in own),
-                _sum(own, _minutes),
-                _sum(own, _no_cache),
-                _sum(own, _expected),
-                _sum(own, _ideal),
-                _sum(own, _most),
-            )
-        )
-    return found
-
-
-class _Line(NamedTuple):
-    """A row of the plan, as narrow as a page needs it."""
-
-    task: str
-    condition: str
-    requests: int
-    answered: int
-    contexts: int
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    minutes: float | None
-    limited_by: str
-    expected: float | None
-    most: float | None
-    basis: str
-    is_chosen: bool = False  # all of them are: nothing to mark
-
-
-def _of_model(model: str, chosen: Sequence[PlanRow]) -> str:
-    lines = [
-        _Line(
-            row.task,
-            row.condition,
-            row.n_requests,
-            row.n_answered,
-            row.n_contexts,
-            row.prefix_tokens + row.question_tokens,
-            row.cached_tokens,
-            row.output_tokens,
-            row.minutes,
-            row.limited_by,
-            row.cost_expected_usd,
-            row.cost_most_usd,
-            row.basis,
-        )
-        for row in chosen
-        if row.model == model
+    sentences += [
+        f"{model}: its answers so far show {tokens.tokens_per_byte:.4f} tokens for a byte of input, and "
+        f"the mean length of an answer to each task they belong to."
+        for model, tokens in observed_tokens.items()
+        if tokens != NOTHING_OBSERVED
     ]
-    dispatch = next(row.dispatch for row in chosen if row.model == model)
-    return f"<h3>{escape(model)}, {dispatch}</h3>{_table(_LINES, lines)}"
+    new_models = [name for name, tokens in observed_tokens.items() if tokens == NOTHING_OBSERVED]
+    if new_models:
+        sentences.append(
+            f"{', '.join(new_models)}: {BYTES_PER_TOKEN} bytes of input count as one token, and each "
+            f"message as {TOKENS_PER_MESSAGE} more. An answer is assumed to have "
+            f"{settings['list_tokens']} tokens for a list item and {settings['choice_tokens']} for a "
+            f"choice item. Hidden reasoning is left out until the model has answered something."
+        )
+    sentences.append(_ANSWERED_ALREADY)
+    return sentences
 
 
-def _sum(rows: Iterable[PlanRow], value: Callable[[PlanRow], float | None]) -> float | None:
-    values = [value(row) for row in rows]
-    known = [v for v in values if v is not None]
-    return sum(known) if len(known) == len(values) else None
+def _summary(chosen_rows: Sequence[PlanRow], budget_usd: float | None) -> str:
+    n_answered = sum(row.n_answered for row in chosen_rows)
+    n_left = sum(row.n_requests for row in chosen_rows) - n_answered
+    sentences = [
+        f"{n_left:,} requests are left to send, and {n_answered:,} are answered already.",
+        _cost_sentences(chosen_rows),
+        "No budget is set" if budget_usd is None else f"The budget is {_usd(budget_usd)}",
+    ]
+    return f"{' '.join(sentences)} (generation.budget_usd)."
 
 
-def _minutes(row: PlanRow) -> float | None:
-    return row.minutes
+def _cost_sentences(chosen_rows: Sequence[PlanRow]) -> str:
+    priced_rows = [row for row in chosen_rows if row.cost_expected_usd is not None]
+    if not priced_rows:
+        return "The cost is unknown, as no model has a price."
+    expected_cost = _usd(_sum(row.cost_expected_usd for row in priced_rows))
+    highest_cost = _usd(_sum(row.cost_most_usd for row in priced_rows))
+    sentence = f"The expected cost is {expected_cost}, and the highest is {highest_cost}."
+    is_partial = len(priced_rows) < len(chosen_rows)
+    return f"{sentence} Models without a price are left out." if is_partial else sentence
 
 
-def _no_cache(row: PlanRow) -> float | None:
-    return row.cost_no_cache_usd
+class _PlanCell(NamedTuple):
+    text: str
+    is_number: bool = True
 
 
-def _expected(row: PlanRow) -> float | None:
-    return row.cost_expected_usd
+def _totals_table(rows: Sequence[PlanRow]) -> str:
+    groups: dict[tuple[str, str], list[PlanRow]] = defaultdict(list)
+    for row in rows:
+        groups[row.model, row.dispatch].append(row)
+    lines = [_total_cells(group) for group in groups.values()]
+    return _table(lines, [group[0].is_chosen for group in groups.values()])
 
 
-def _ideal(row: PlanRow) -> float | None:
-    return row.cost_ideal_usd
+def _total_cells(rows: Sequence[PlanRow]) -> dict[str, _PlanCell]:
+    """A line of the totals: the rows of one model and dispatch, added up."""
+    return {
+        "Model": _words(rows[0].model),
+        "Dispatch": _words(rows[0].dispatch),
+        "Chosen": _words("yes" if rows[0].is_chosen else ""),
+        "Requests to send": _count(sum(row.n_requests - row.n_answered for row in rows)),
+        "Input tokens": _count(sum(row.prefix_tokens + row.question_tokens for row in rows)),
+        "Output tokens": _count(sum(row.output_tokens for row in rows)),
+        "Time": _PlanCell(_time(_sum(row.minutes for row in rows))),
+        "Cost without cache": _dollars(_sum(row.cost_no_cache_usd for row in rows)),
+        "Expected cost": _dollars(_sum(row.cost_expected_usd for row in rows)),
+        "Ideal cost": _dollars(_sum(row.cost_ideal_usd for row in rows)),
+        "Highest cost": _dollars(_sum(row.cost_most_usd for row in rows)),
+    }
 
 
-def _most(row: PlanRow) -> float | None:
-    return row.cost_most_usd
+def _models(rows: Iterable[PlanRow]) -> list[str]:
+    return [*dict.fromkeys(row.model for row in rows)]
+
+
+def _model_section(model: str, chosen_rows: Sequence[PlanRow]) -> str:
+    rows = [row for row in chosen_rows if row.model == model]
+    table = _table([_arm_cells(row) for row in rows], [False] * len(rows))
+    return f"<h3>{escape(model)}, {rows[0].dispatch}</h3>{table}"
+
+
+def _arm_cells(row: PlanRow) -> dict[str, _PlanCell]:
+    """A row of the plan, as narrow as a page needs it."""
+    return {
+        "Task": _words(row.task),
+        "Condition": _words(row.condition),
+        "Requests": _count(row.n_requests),
+        "Answered already": _count(row.n_answered),
+        "Contexts": _count(row.n_contexts),
+        "Input tokens": _count(row.prefix_tokens + row.question_tokens),
+        "Of these cached": _count(row.cached_tokens),
+        "Output tokens": _count(row.output_tokens),
+        "Time": _PlanCell(_time(row.minutes)),
+        "Limited by": _words(row.limited_by),
+        "Expected cost": _dollars(row.cost_expected_usd),
+        "Highest cost": _dollars(row.cost_most_usd),
+        "Counted from": _words(row.basis),
+    }
+
+
+def _words(text: str) -> _PlanCell:
+    return _PlanCell(escape(text), is_number=False)
+
+
+def _count(n: int) -> _PlanCell:
+    return _PlanCell(f"{n:,}")
+
+
+def _dollars(usd: float | None) -> _PlanCell:
+    return _PlanCell(_usd(usd))
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """None where any of the values is."""
+    total = 0.0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
 
 
 _BOUNDS = (
-    "Costs are in US dollars, in three bounds: without any cache; expected, in the order in which the "
-    "requests are sent; and ideal, with every repeated token read from the cache. At most: no cache and "
-    "every answer as long as max_tokens allows."
+    "Costs are in US dollars. The cost without cache charges the full price for all input.",
+    "The expected cost follows the order in which the requests are sent, and the cache rules below.",
+    "The ideal cost reads every repeated token from the cache.",
+    "The highest cost uses no cache, and every answer is as long as max_tokens allows.",
 )
 _CACHE = (
-    "Expected: the first question after a context writes the cache, the others read it in steps of 128 "
-    "tokens from prefix_cache.min_tokens on, no more than prefix_cache.requests_per_minute of them a "
-    "minute. Nothing is expected of a cache in batches, nor of Gemini without explicit_cache. With it, "
-    "each context is billed once as input and stored for cache_ttl_s, at prices.*.cache_storage a "
-    "million tokens and hour: expected, ideal and at most count both; budget_usd and cost.csv do not."
+    f"Prompt cache: the first question after a context writes the cache, and the others read it. They "
+    f"read in steps of {CACHE_STEP} tokens, from prefix_cache.min_tokens on. At most "
+    f"prefix_cache.requests_per_minute questions after one context are sent in a minute.",
+    "Nothing is expected from a cache in batches, or from Gemini without explicit_cache.",
+    "With explicit_cache, each context is billed once as input, and then stored for cache_ttl_s. Storage "
+    "costs prices.*.cache_storage for a million tokens and an hour. The expected, ideal and highest "
+    "costs include both; budget_usd and cost.csv do not.",
 )
 _TIME = (
-    "Time is that of the tightest limit alone, at {latency_s:g} s a call; limits that are not in the "
-    "config (requests_per_minute, tokens_per_minute) do not count. A retried call takes longer."
+    "The time is what the tightest limit alone takes, at {latency_s:g} s a call. Limits that the config "
+    "does not set (requests_per_minute, tokens_per_minute) do not count. Calls that must be sent again "
+    "take longer."
 )
-_ANSWERED = (
-    "Answered requests are those the ledger (resources/ledger) holds an answer to under the very call "
-    "that would be sent, whether their job finished or not; without a ledger, those in the study's "
-    "tables of responses."
+_ANSWERED_ALREADY = (
+    "A request is answered already if the ledger (resources/ledger) holds the answer to exactly the call "
+    "that would be sent, even if the job did not finish. For a model without a ledger, the study's "
+    "tables of responses decide."
 )
-_TOTALS = {
-    "model": "Model",
-    "dispatch": "Dispatch",
-    "is_chosen": "Chosen",
-    "requests": "Requests",
-    "input_tokens": "Input tokens",
-    "output_tokens": "Output tokens",
-    "minutes": "Time",
-    "no_cache": "No cache",
-    "expected": "Expected",
-    "ideal": "Ideal",
-    "most": "At most",
-}
-_LINES = {
-    "task": "Task",
-    "condition": "Condition",
-    "requests": "Requests",
-    "answered": "Answered",
-    "contexts": "Contexts",
-    "input_tokens": "Input tokens",
-    "cached_tokens": "of these cached",
-    "output_tokens": "Output tokens",
-    "minutes": "Time",
-    "limited_by": "Limited by",
-    "expected": "Expected",
-    "most": "At most",
-    "basis": "Counted from",
-}
-_DOLLARS = frozenset({"no_cache", "expected", "ideal", "most"})
-_TEXTS = frozenset({"model", "dispatch", "is_chosen", "task", "condition", "limited_by", "basis"})
 
 
-def _table(columns: Mapping[str, str], rows: Sequence[Any]) -> str:
+def _table(lines: Sequence[Mapping[str, _PlanCell]], marks: Sequence[bool]) -> str:
+    """A table of HTML.
+
+    Args:
+        lines: title of the column → cell; all have the same titles.
+        marks: whether each line stands out.
+    """
     head = "".join(
-        f"<th>{escape(title)}</th>" if name in _TEXTS else f'<th class="n">{escape(title)}</th>'
-        for name, title in columns.items()
+        f'<th class="n">{title}</th>' if cell.is_number else f"<th>{title}</th>"
+        for title, cell in lines[0].items()
     )
-    lines = []
-    for row in rows:
-        cells = "".join(_cell(name, getattr(row, name)) for name in columns)
-        lines.append(f"<tr{' class=chosen' if row.is_chosen else ''}>{cells}</tr>")
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    body = "".join(
+        f"<tr{' class=chosen' if is_marked else ''}>{''.join(map(_td, line.values()))}</tr>"
+        for line, is_marked in zip(lines, marks, strict=True)
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     # a narrow window scrolls the table, not the page
     return f'<div class="wide">{table}</div>'
 
 
-def _cell(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return f"<td>{escape(value)}</td>"
-    if isinstance(value, bool):
-        return f"<td>{'yes' if value else ''}</td>"
-    if name in _DOLLARS:
-        text = _usd(value)
-    elif name == "minutes":
-        text = _time(value)
-    else:
-        text = f"{value:,}"
-    return f'<td class="n">{text}</td>'
+def _td(cell: _PlanCell) -> str:
+    return f'<td class="n">{cell.text}</td>' if cell.is_number else f"<td>{cell.text}</td>"
 
 
 def _usd(value: float | None) -> str:
@@ -313,5 +277,5 @@ _STYLE = (
     "th,td{padding:.2rem .5rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}"
     "th{vertical-align:bottom;line-height:1.2}th.n,td.n{text-align:right}"
     "td.n{font-variant-numeric:tabular-nums;white-space:nowrap}tr.chosen{background:#f3f7ff}"
-    ".warning{border-left:4px solid #c05000;padding-left:.6rem}"
+    "ul{max-width:60rem}.warning{border-left:4px solid #c05000;padding-left:.6rem}"
 )

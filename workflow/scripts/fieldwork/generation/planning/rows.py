@@ -1,9 +1,9 @@
-"""The rows of the plan: what an arm's requests will take, and three bounds of what they will cost.
+"""Rows of the plan: what is left to send, how long that takes, and three bounds of what it will cost.
 
-No cache, expected (the engine's order of calls meets the cache's rules), and ideal (every repeated token
-is read from the cache). Contexts left with the provider (`explicit_cache`) are billed once as input and
-by the hour; both are part of all bounds but the first. Dollars need a price; without one they are None
-and the row says why.
+The bounds are: no cache; expected, where the engine's order of calls meets the cache's rules; and ideal,
+where every repeated token is read from the cache. Contexts stored with the provider (`explicit_cache`)
+are billed once as input and then by the hour; both are part of all bounds but the first. Dollars need a
+price. Without one they are None, and the row says why.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from fieldwork.generation.planning.loads import (
     CACHE_MIN_TOKENS,
+    DISPATCHES,
     MINUTE_S,
     Dispatch,
-    Group,
-    Learnt,
     Load,
+    ObservedTokens,
+    PlannedGroup,
     cache_of,
-    dispatches,
     duration,
     load_of,
     pace_of,
@@ -28,15 +28,17 @@ from fieldwork.records.generation import PlanRow
 
 HOUR_S = 3600.0
 UNPRICED_STORAGE = (
-    "the fee for storing contexts is left out: the model's entry in prices has no cache_storage"
+    "the cost leaves out the fee for storing contexts, as the model's entry in prices has no "
+    "cache_storage"
 )
 
 
-class Arm(NamedTuple):
+class PlannedArm(NamedTuple):
     """One model, task and condition, and what is planned for it.
 
     Attributes:
-        groups: what is still to be asked.
+        basis: what the tokens are counted from.
+        groups: the requests without an answer.
         output_tokens: expected tokens of an answer.
         n_requests: all requests, answered ones included.
     """
@@ -45,15 +47,24 @@ class Arm(NamedTuple):
     task: str
     condition: str
     basis: str
-    groups: Sequence[Group]
+    groups: Sequence[PlannedGroup]
     output_tokens: float
     max_tokens: int
     n_requests: int
     n_answered: int
 
+    def expecting(self, observed_tokens: ObservedTokens) -> "PlannedArm":
+        """The arm with the answers as long as those of its task were, where there are any."""
+        output_tokens = observed_tokens.output_tokens.get(self.task, self.output_tokens)
+        return self._replace(output_tokens=output_tokens)
+
 
 def plan_rows(
-    arm: Arm, model: Mapping[str, Any], price: Price | None, learnt: Learnt, latency_s: float
+    arm: PlannedArm,
+    model: Mapping[str, Any],
+    price: Price | None,
+    observed_tokens: ObservedTokens,
+    latency_s: float,
 ) -> list[PlanRow]:
     """The rows of an arm, one for each dispatch its provider has.
 
@@ -61,21 +72,24 @@ def plan_rows(
         model: entry of `models`, defaults filled in.
         latency_s: seconds a call is assumed to take.
     """
-    return [_row(arm, model, price, learnt, latency_s, each) for each in dispatches(model)]
+    return [
+        _row(arm, model, price, observed_tokens, latency_s, dispatch)
+        for dispatch in DISPATCHES[model["provider"]]
+    ]
 
 
 def _row(
-    arm: Arm,
+    arm: PlannedArm,
     model: Mapping[str, Any],
     price: Price | None,
-    learnt: Learnt,
+    observed_tokens: ObservedTokens,
     latency_s: float,
     dispatch: Dispatch,
 ) -> PlanRow:
-    load = arm_load(arm, model, price, learnt, dispatch)
-    output, most = _output(load, arm), load.requests * arm.max_tokens
-    takes = duration(load, most, pace_of(model, latency_s), cache_of(model, dispatch))
-    batch = dispatch == "batch"
+    load = arm_load(arm, model, price, observed_tokens, dispatch)
+    most_output = load.n_requests * arm.max_tokens
+    time = duration(load, most_output, pace_of(model, latency_s), cache_of(model, dispatch))
+    is_batch = dispatch == "batch"
     costs = load_costs(load, arm, model, price, dispatch)
     return PlanRow(
         model=arm.model,
@@ -86,73 +100,85 @@ def _row(
         basis=arm.basis,
         n_requests=arm.n_requests,
         n_answered=arm.n_answered,
-        n_contexts=load.groups,
-        prefix_tokens=load.prefix,
-        question_tokens=load.question,
-        cached_tokens=load.cached,
-        cache_write_tokens=load.written,
-        stored_tokens=load.stored,
-        stored_token_hours=load.token_seconds / HOUR_S,
-        output_tokens=output,
-        output_tokens_most=most,
-        tokens_per_byte=learnt.tokens_per_byte,
-        minutes=None if batch else takes.seconds / MINUTE_S,
-        limited_by="the provider, within 24 h a batch" if batch else takes.limited_by,
-        cost_no_cache_usd=costs.no_cache,
-        cost_expected_usd=costs.expected,
-        cost_ideal_usd=costs.ideal,
-        cost_most_usd=costs.most,
+        n_contexts=load.n_groups,
+        prefix_tokens=load.prefix_tokens,
+        question_tokens=load.question_tokens,
+        cached_tokens=load.cached_tokens,
+        cache_write_tokens=load.cache_write_tokens,
+        stored_tokens=load.stored_tokens,
+        stored_token_hours=load.stored_token_seconds / HOUR_S,
+        output_tokens=_output_tokens(load, arm),
+        output_tokens_most=most_output,
+        tokens_per_byte=observed_tokens.tokens_per_byte,
+        minutes=None if is_batch else time.seconds / MINUTE_S,
+        limited_by="the provider, at most 24 h a batch" if is_batch else time.limited_by,
+        cost_no_cache_usd=costs.no_cache_usd,
+        cost_expected_usd=costs.expected_usd,
+        cost_ideal_usd=costs.ideal_usd,
+        cost_most_usd=costs.most_usd,
         price_as_of=price.as_of.isoformat() if price else None,
         reason=costs.reason,
     )
 
 
 def arm_load(
-    arm: Arm, model: Mapping[str, Any], price: Price | None, learnt: Learnt, dispatch: Dispatch
+    arm: PlannedArm,
+    model: Mapping[str, Any],
+    price: Price | None,
+    observed_tokens: ObservedTokens,
+    dispatch: Dispatch,
 ) -> Load:
     """The arm's groups added up, as the model's cache is expected to meet them."""
     rules = model.get("prefix_cache") or {}
-    shortest = rules.get("min_tokens", CACHE_MIN_TOKENS)
-    load = load_of(arm.groups, cache_of(model, dispatch), learnt.tokens_per_byte, shortest)
-    return load._replace(written=0) if price is None or price.cache_write == price.input else load
+    min_tokens = rules.get("min_tokens", CACHE_MIN_TOKENS)
+    cache = cache_of(model, dispatch)
+    load = load_of(arm.groups, cache, observed_tokens.tokens_per_byte, min_tokens)
+    has_write_fee = price is not None and price.cache_write != price.input
+    return load if has_write_fee else load._replace(cache_write_tokens=0)
 
 
-def _output(load: Load, arm: Arm) -> int:
-    return round(load.requests * min(arm.output_tokens, arm.max_tokens))
+def _output_tokens(load: Load, arm: PlannedArm) -> int:
+    return round(load.n_requests * min(arm.output_tokens, arm.max_tokens))
 
 
-class Costs(NamedTuple):
+class CostBounds(NamedTuple):
     """What a load costs, in US dollars, in the bounds of the plan; None with a reason."""
 
-    no_cache: float | None
-    expected: float | None
-    ideal: float | None
-    most: float | None
+    no_cache_usd: float | None
+    expected_usd: float | None
+    ideal_usd: float | None
+    most_usd: float | None
     reason: str | None
 
 
 def load_costs(
-    load: Load, arm: Arm, model: Mapping[str, Any], price: Price | None, dispatch: Dispatch
-) -> Costs:
+    load: Load, arm: PlannedArm, model: Mapping[str, Any], price: Price | None, dispatch: Dispatch
+) -> CostBounds:
     """What a load costs whose answers are those of the arm's task."""
     if model["provider"] == "embedded":
-        return Costs(0.0, 0.0, 0.0, 0.0, None)
+        return CostBounds(0.0, 0.0, 0.0, 0.0, None)
     if price is None:
-        return Costs(None, None, None, None, f"no entry {model['model']!r} in prices")
-    output, most = _output(load, arm), load.requests * arm.max_tokens
-    plain = Usage(load.input, 0, 0, output, None)
-    expected = plain._replace(cache_read=load.cached, cache_write=load.written)
-    # with contexts left at the provider even the first question reads one
-    ideal = plain._replace(cache_read=max(load.repeated, load.cached))
-    storage = storage_usd(load.stored, load.token_seconds / HOUR_S, price)
-    return Costs(
-        no_cache=cost_usd(plain, price, dispatch),
-        expected=_plus(cost_usd(expected, price, dispatch), storage),
-        ideal=_plus(cost_usd(ideal, price, dispatch), storage),
-        most=_plus(most_usd(load.input, most, price, dispatch), storage),
-        reason=UNPRICED_STORAGE if load.stored and price.cache_storage is None else None,
+        return CostBounds(None, None, None, None, _no_price_reason(model["model"]))
+    most_output = load.n_requests * arm.max_tokens
+    no_cache = Usage(load.input_tokens, 0, 0, _output_tokens(load, arm), None)
+    expected_usage = no_cache._replace(
+        cache_read=load.cached_tokens, cache_write=load.cache_write_tokens
+    )
+    # with contexts stored at the provider even the first question reads one
+    ideal_usage = no_cache._replace(cache_read=max(load.repeated_tokens, load.cached_tokens))
+    storage = storage_usd(load.stored_tokens, load.stored_token_seconds / HOUR_S, price)
+    return CostBounds(
+        no_cache_usd=cost_usd(no_cache, price, dispatch),
+        expected_usd=_sum_usd(cost_usd(expected_usage, price, dispatch), storage),
+        ideal_usd=_sum_usd(cost_usd(ideal_usage, price, dispatch), storage),
+        most_usd=most_usd(load.input_tokens, most_output, price, dispatch) + storage,
+        reason=UNPRICED_STORAGE if load.stored_tokens and price.cache_storage is None else None,
     )
 
 
-def _plus(usd: float | None, more: float) -> float | None:
-    return None if usd is None else usd + more
+def _no_price_reason(model_id: str) -> str:
+    return f"the config's prices have no entry {model_id!r}"
+
+
+def _sum_usd(usd: float | None, storage: float) -> float | None:
+    return None if usd is None else usd + storage

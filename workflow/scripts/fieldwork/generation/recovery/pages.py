@@ -2,9 +2,9 @@
 
 Source: "Database File Format" (sqlite.org/fileformat2.html): sections 1.3 (header), 1.6 (b-tree pages),
 1.7 (overflow), 2.1 (records) and 4.1 (write-ahead log). A table WITHOUT ROWID keeps its rows in the
-pages of an index, in leaves and above them. Every such page is looked at, wherever it stands, so that
-neither a lost root nor a cut file hides what is whole. What comes out may be nonsense, an old version, or
-come twice: whoever takes it has to know what a sound row is.
+pages of an index, in leaves and above them. Every such page is read, wherever it is in the file, so that
+neither a lost root nor a cut file hides what is whole. A record may be nonsense, an old version, or come
+twice: the caller has to know what a whole row is.
 """
 
 import mmap
@@ -19,10 +19,10 @@ Record = tuple[Value, ...]
 
 MAGIC = b"SQLite format 3\0"
 USUAL_PAGE = 4096
-# type byte of index pages → bytes of their header, and of what stands before each of their payloads
+# type byte of index pages → bytes of their header, and bytes before each of their payloads
 _INDEX_PAGES = {10: (8, 0), 2: (12, 4)}
 _LOG_HEADER, _FRAME_HEADER = 32, 24
-_FIXED = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+_INTEGER_BYTES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 _LONGEST_CHAIN = 100_000
 
 
@@ -41,12 +41,12 @@ def open_pages(path: Path) -> Iterator["Pages"]:
         OSError: a file cannot be read.
     """
     with ExitStack() as stack:
-        database = _mapped(path, stack)
-        log = _mapped(path.with_name(f"{path.name}-wal"), stack)
+        database = _map_file(path, stack)
+        log = _map_file(path.with_name(f"{path.name}-wal"), stack)
         yield Pages(database, log)
 
 
-def _mapped(path: Path, stack: ExitStack) -> mmap.mmap | bytes:
+def _map_file(path: Path, stack: ExitStack) -> mmap.mmap | bytes:
     if not path.is_file() or not path.stat().st_size:
         return b""
     handle = stack.enter_context(path.open("rb"))
@@ -59,10 +59,10 @@ class Pages:
     def __init__(self, database: mmap.mmap | bytes, log: mmap.mmap | bytes) -> None:
         self._database, self._log = database, log
         self._size = _page_size(database, log)
-        reserved = database[20] if len(database) > 20 and database[:16] == MAGIC else 0
-        self._usable = self._size - reserved
-        # where the last version of each page stands in the log
-        self._logged = dict(self._frames())
+        n_reserved = database[20] if len(database) > 20 and database[:16] == MAGIC else 0
+        self._usable = self._size - n_reserved
+        # where the last version of each page is in the log
+        self._log_places = dict(self._frames())
 
     def records(self) -> Iterator[Record]:
         """Every record of every index page that can be made out, in all versions there are."""
@@ -71,7 +71,7 @@ class Pages:
 
     def _images(self) -> Iterator[_Image]:
         for number in range(1, -(-len(self._database) // self._size) + 1):
-            yield _Image(number, self._stored(number))
+            yield _Image(number, self._database_page(number))
         for number, start in self._frames():
             yield _Image(number, self._log[start : start + self._size])
 
@@ -82,7 +82,7 @@ class Pages:
             number = int.from_bytes(self._log[frame : frame + 4], "big")
             yield number, frame + _FRAME_HEADER
 
-    def _stored(self, number: int) -> bytes:
+    def _database_page(self, number: int) -> bytes:
         start = (number - 1) * self._size
         return self._database[start : start + self._size].ljust(self._size, b"\0")
 
@@ -92,12 +92,12 @@ class Pages:
         start = 100 if image.number == 1 else 0
         if data[start] not in _INDEX_PAGES:
             return
-        header, before = _INDEX_PAGES[data[start]]
+        header, offset = _INDEX_PAGES[data[start]]
         n_cells = int.from_bytes(data[start + 3 : start + 5], "big")
         for place in range(start + header, min(start + header + 2 * n_cells, self._size - 1), 2):
-            cell = int.from_bytes(data[place : place + 2], "big") + before
+            cell = int.from_bytes(data[place : place + 2], "big") + offset
             # a page that was used again may be another one in the log
-            for from_log in (True, False) if self._logged else (False,):
+            for from_log in (True, False) if self._log_places else (False,):
                 try:
                     yield _record(self._payload(data, cell, from_log=from_log))
                 except (IndexError, ValueError):
@@ -130,20 +130,20 @@ class Pages:
 
     def _local(self, size: int) -> int:
         """Bytes of a payload that stand in its page (section 1.6, index pages)."""
-        most = (self._usable - 12) * 64 // 255 - 23
-        if size <= most:
+        longest = (self._usable - 12) * 64 // 255 - 23
+        if size <= longest:
             return size
-        least = (self._usable - 12) * 32 // 255 - 23
-        fitting = least + (size - least) % (self._usable - 4)
-        return fitting if fitting <= most else least
+        shortest = (self._usable - 12) * 32 // 255 - 23
+        fitting = shortest + (size - shortest) % (self._usable - 4)
+        return fitting if fitting <= longest else shortest
 
     def _page(self, number: int, *, from_log: bool) -> bytes:
-        if from_log and number in self._logged:
-            start = self._logged[number]
+        if from_log and number in self._log_places:
+            start = self._log_places[number]
             return self._log[start : start + self._size].ljust(self._size, b"\0")
         if not 0 < number <= -(-len(self._database) // self._size):
             raise ValueError("no such page")
-        return self._stored(number)
+        return self._database_page(number)
 
 
 def _page_size(database: mmap.mmap | bytes, log: mmap.mmap | bytes) -> int:
@@ -174,7 +174,7 @@ def _record(payload: bytes) -> Record:
         kinds.append(kind)
     values: list[Value] = []
     for kind in kinds:
-        size = _FIXED.get(kind, 8 if kind == 7 else (kind - 12) // 2 if kind >= 12 else 0)
+        size = _INTEGER_BYTES.get(kind, 8 if kind == 7 else (kind - 12) // 2 if kind >= 12 else 0)
         part = payload[place : place + size]
         if len(part) < size:
             raise ValueError("a value without an end")
@@ -185,7 +185,7 @@ def _record(payload: bytes) -> Record:
 
 def _value(kind: int, part: bytes) -> Value:
     """A value by its serial type; text comes as bytes."""
-    if kind in _FIXED:
+    if kind in _INTEGER_BYTES:
         return int.from_bytes(part, "big", signed=True)
     if kind == 7:
         (number,) = struct.unpack(">d", part)

@@ -6,46 +6,45 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.inventory import Inventory
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.providers.base import Provider, TransientError
-from fieldwork.generation.recovery.salvage import IsAsked, Recovery
+from fieldwork.generation.recovery.salvage import ModelCheck, Recovery
 
 
-def asked_of(provider: Provider) -> IsAsked:
-    """Whether the provider's model, at the provider's endpoint, is known to have given an answer."""
+def model_check(provider: Provider) -> ModelCheck:
+    """A check whether an answer came from the provider's model, at the provider's endpoint."""
 
-    def is_asked(entry: Entry) -> bool:
+    def is_from_model(entry: Entry) -> bool:
         if entry.endpoint != provider.endpoint:
             return False
         try:
-            returned = provider.read(entry.raw).returned_model
+            returned_model = provider.read(entry.raw).returned_model
         except (TransientError, StudyError):
             return False
-        return returned is None or provider.is_asked_for(returned)
+        return returned_model is None or provider.is_asked_for(returned_model)
 
-    return is_asked
+    return is_from_model
 
 
 def sentence_of(path: Path, recovery: Recovery) -> str:
     """What became of a ledger, and what to do now."""
+    n_answers = f"{recovery.n_answers:,}"
     if recovery.trouble is None:
-        return f"{path}: sound, with {recovery.n_answers:,} answers; nothing was changed"
-    kept_as = recovery.kept_as or path
-    held = f"of {recovery.n_known:,} answers" if recovery.n_known else "of its answers"
+        return f"{path}: not damaged; it holds {n_answers} answers, and nothing was changed."
+    total = f"{recovery.n_counted:,} answers" if recovery.n_counted else "its answers"
     if recovery.is_lost:
         return (
-            f"{path}: damaged ({recovery.trouble}), and none {held} can be recovered: put a backup in "
-            f"its place; to give the answers up and pay for them again, delete {path.name} and "
-            f"{Inventory(path).path.name}"
+            f"{path}: damaged ({recovery.trouble}), and none of {total} can be recovered. Put a backup "
+            f"in its place. To give the answers up and pay for them again, delete {path.name} and "
+            f"{Inventory(path).path.name}."
         )
-    found = (
-        f"{recovery.n_answers:,} {held} are" if recovery.n_known else f"{recovery.n_answers:,} are"
-    )
-    apart = (
-        f"; {recovery.n_set_apart:,} of them may be another model's, which the next run looks at"
-        if recovery.n_set_apart
+    count = f"{n_answers} of {total}" if recovery.n_counted else f"{n_answers} answers"
+    quarantine = (
+        f" {recovery.n_quarantined:,} of them may be from another model; the next run decides whether "
+        f"they count."
+        if recovery.n_quarantined
         else ""
     )
     return (
-        f"{path}: damaged ({recovery.trouble}); {found} recovered{apart}; the damaged file is kept as "
-        f"{kept_as.name}; answers that are missing are asked, and paid for, again when you run "
-        f"the study on"
+        f"{path}: damaged ({recovery.trouble}); {count} are recovered.{quarantine} The damaged file is "
+        f"kept as {(recovery.damaged_path or path).name}. Missing answers are asked and paid for again "
+        f"when you run the study."
     )
