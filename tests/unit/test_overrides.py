@@ -26,7 +26,7 @@ def parsed(tmp_path: Path) -> str:
 
 def merged(parsed: str, folder: Path, overrides: str = "") -> list[str]:
     canonicalise_answers.main(
-        parsed=[parsed],
+        parsed_answers=[parsed],
         field=[],
         aliases=[],
         overrides=[overrides] if overrides else [],

@@ -28,8 +28,8 @@ rule plan_study:
         prices=config["prices"],
         plan=config["plan"],
         budget_usd=config["generation"]["budget_usd"],
-        answered=lambda wildcards: plan_inputs.answer_time_stamps(study),
-        ledgers=lambda wildcards: plan_inputs.ledger_time_stamps(study),
+        answer_times=lambda wildcards: plan_inputs.answer_time_stamps(study),
+        ledger_times=lambda wildcards: plan_inputs.ledger_time_stamps(study),
         seed=config["study"]["seed"],
     script:
         "../scripts/generation/plan_study.py"

@@ -19,7 +19,7 @@ rule parse_answers:
 
 rule canonicalise_answers:
     input:
-        parsed=study.tables("answers/parsed"),
+        parsed_answers=study.tables("answers/parsed"),
         field=study.has("field", "<results>/answers/field.parquet"),
         aliases=study.optional_file(config["parsing"]["aliases"]),
         overrides=config["parsing"]["overrides"] or [],

@@ -32,7 +32,7 @@ rule plan_power:
         prices=config["prices"],
         plan=config["plan"],
         # tokens that a pilot's answers took, as for the plan
-        answered=lambda wildcards: plan_inputs.answer_time_stamps(study),
+        answer_times=lambda wildcards: plan_inputs.answer_time_stamps(study),
         baseline=study.baseline,
         permutations=config["metrics"]["permutations"],
         score_task=study.power_task(),

@@ -135,7 +135,7 @@ class Study:
     def canonicalise_answers(self) -> None:
         """Merge spellings over all answers."""
         canonicalise_answers.main(
-            parsed=[self._table("parsed", *arm) for arm in self._arms()],
+            parsed_answers=[self._table("parsed", *arm) for arm in self._arms()],
             field=[],
             aliases=[str(ROOT / "resources/tasks/aliases.csv")],
             overrides=[],

@@ -33,8 +33,8 @@ def main(
     prices: dict[str, Any],
     plan: dict[str, Any],
     budget_usd: float | None,
-    answered: dict[str, int],
-    ledgers: dict[str, int],
+    answer_times: dict[str, int],
+    ledger_times: dict[str, int],
     seed: int,
 ) -> None:
     """Count, price and write."""
@@ -44,8 +44,8 @@ def main(
         plan,
         str(Path(csv).parent),
         set(inputs),
-        set(answered),
-        set(ledgers),
+        set(answer_times),
+        set(ledger_times),
         seed,
     )
     requests = {(t, c): read_requests(study, t, c) for t in tasks for c in conditions}

@@ -12,7 +12,7 @@ from fieldwork.records.parsing import Answer, MergedItem
 
 
 def main(
-    parsed: list[str],
+    parsed_answers: list[str],
     field: list[str],
     aliases: list[str],
     overrides: list[str],
@@ -21,7 +21,9 @@ def main(
     near_duplicates: float,
 ) -> None:
     """Merge, apply, write; the field, aliases and overrides are a file each, or none."""
-    rows = [answer for path in [*parsed, *field] for answer in tables.read_rows(path, Answer)]
+    rows = [
+        answer for path in [*parsed_answers, *field] for answer in tables.read_rows(path, Answer)
+    ]
     columns = ("task", "item_id", "canonical")
     aliases_of = [row for path in aliases for row in texts.read_table(path, (*columns, "written"))]
     merged_items = merge_items(

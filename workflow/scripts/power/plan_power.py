@@ -27,7 +27,7 @@ def main(
     models: dict[str, Any],
     prices: dict[str, Any],
     plan: dict[str, Any],
-    answered: dict[str, int],
+    answer_times: dict[str, int],
     baseline: str,
     permutations: int,
     score_task: str | None,
@@ -36,7 +36,7 @@ def main(
 ) -> None:
     """Simulate, price and write."""
     folder = str(Path(outputs["power"]).parents[1])
-    study = PlanInputs(tasks, conditions, plan, folder, set(inputs), set(answered), seed=seed)
+    study = PlanInputs(tasks, conditions, plan, folder, set(inputs), set(answer_times), seed=seed)
     sizes = ArmSizes(study, models, prices)
     items = {task: sizes.n_items(task) for task in tasks}
     lists = {task for task in items if sizes.is_list(task)}

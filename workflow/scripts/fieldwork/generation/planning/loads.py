@@ -30,12 +30,12 @@ CACHE_STEP = 128
 WAVE = 15
 MINUTE_S = 60.0
 
+LIVE_ONLY: tuple[Dispatch, ...] = ("live",)
 DISPATCHES: Mapping[str, tuple[Dispatch, ...]] = {
-    "embedded": ("live",),
     "openai": ("live", "flex", "batch"),
     "gemini": ("live", "flex", "batch"),
 }
-"""How each provider can be asked."""
+"""How a provider can be asked that has more ways than live calls."""
 
 
 class PlannedQuestion(NamedTuple):

@@ -9,9 +9,11 @@ price. Without one they are None, and the row says why.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fieldwork.config.models import is_local
 from fieldwork.generation.planning.loads import (
     CACHE_MIN_TOKENS,
     DISPATCHES,
+    LIVE_ONLY,
     MINUTE_S,
     Dispatch,
     Load,
@@ -74,7 +76,7 @@ def plan_rows(
     """
     return [
         _row(arm, model, price, observed_tokens, latency_s, dispatch)
-        for dispatch in DISPATCHES[model["provider"]]
+        for dispatch in DISPATCHES.get(model["provider"], LIVE_ONLY)
     ]
 
 
@@ -155,7 +157,7 @@ def load_costs(
     load: Load, arm: PlannedArm, model: Mapping[str, Any], price: Price | None, dispatch: Dispatch
 ) -> CostBounds:
     """What a load costs whose answers are those of the arm's task."""
-    if model["provider"] == "embedded":
+    if is_local(model):
         return CostBounds(0.0, 0.0, 0.0, 0.0, None)
     if price is None:
         return CostBounds(None, None, None, None, _no_price_reason(model["model"]))

@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from fieldwork import tables
+from fieldwork.conditions import has_user, kind_of
 from fieldwork.generation.planning.loads import (
     ObservedTokens,
     PlannedGroup,
@@ -106,10 +107,10 @@ def _assumed_groups(
         study, task
     )
     check_request_count(len(questions) * runs * settings.get("replicates", 1))
-    if settings["context"] == "none":
+    if not has_user(settings):
         return [PlannedGroup(0, tuple(_replicates(questions, runs)))]
     prefix, replicates = _assumed_context(study.assumptions, settings), settings["replicates"]
-    if settings["context"] == "rag":
+    if kind_of(settings).context_for == "puppet and item":
         # each question has a context of its own: nothing else was sent after it
         singles = [(PlannedQuestion(question.tokens),) for question in questions]
         return [
@@ -138,7 +139,7 @@ def _assumed_questions(study: PlanInputs, task: str) -> tuple[PlannedQuestion, .
 
 
 def _assumed_context(assumptions: Mapping[str, Any], condition: Mapping[str, Any]) -> int:
-    if condition["context"] == "profile":
+    if not kind_of(condition).has_conversations:
         return int(assumptions["profile_tokens"])
     tokens = assumptions["conversation_tokens"]
     profile = assumptions["profile_tokens"] if condition.get("profile") else 0
