@@ -1,0 +1,101 @@
+"""The worked examples of docs/extending.md, applied to a copy of the project and run."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from workflow.conftest import REPOSITORY, Checkout, clean_environment, copy_project
+
+pytestmark = pytest.mark.workflow
+
+DOCUMENT = (REPOSITORY / "docs/extending.md").read_text(encoding="utf-8")
+LONGEST_BLOCK = 25
+
+
+class Block(NamedTuple):
+    """A fenced block of the document; `path` is that of the line above it, or of the block before."""
+
+    section: str
+    path: str
+    language: str
+    text: str
+
+
+def blocks() -> Iterator[Block]:
+    parts = re.split(r"^## (.*)$", DOCUMENT, flags=re.MULTILINE)
+    for section, body in zip(parts[1::2], parts[2::2], strict=True):
+        path = ""
+        for match in re.finditer(
+            r"(?:^`([\w/.]+)`\n\n)?^```(\w*)\n(.*?)^```$", body, re.DOTALL | re.MULTILINE
+        ):
+            path = match[1] or path
+            yield Block(section, path, match[2], match[3])
+
+
+BLOCKS = [*blocks()]
+
+
+def apply_diff(text: str, diff: str) -> str:
+    """`text` with the lines of a diff taken out and added; what it starts from stands there once."""
+    lines = diff.splitlines()
+    old = "".join(f"{line[1:]}\n" for line in lines if line[:1] != "+")
+    new = "".join(f"{line[1:]}\n" for line in lines if line[:1] != "-")
+    assert text.count(old) == 1, old
+    return text.replace(old, new)
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    project = copy_project(tmp_path_factory.mktemp("extended") / "project")
+    for block in BLOCKS:
+        file = project.root / block.path
+        if block.language == "diff":
+            file.write_text(apply_diff(file.read_text("utf-8"), block.text), encoding="utf-8")
+        elif block.language:
+            assert not file.exists(), f"{block.path} exists already"
+            file.write_text(block.text, encoding="utf-8")
+    return project
+
+
+def test_every_example_fits_a_screen() -> None:
+    assert all(len(block.text.splitlines()) <= LONGEST_BLOCK for block in BLOCKS)
+    kinds = {"corpus", "condition", "task", "provider", "metric", "figure"}
+    assert {re.split(r"[ ,]", block.section)[1] for block in BLOCKS} == kinds
+
+
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(b.text.strip(), id=b.section) for b in BLOCKS if not b.language],
+)
+def test_an_example_runs(command: str, extended: Checkout) -> None:
+    program, target, *options = shlex.split(command)
+    assert program == "snakemake"
+    finished = extended.snakemake(target, *options, cores=2)
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    assert (extended.root / target).stat().st_size
+
+
+def test_what_was_added_does_what_it_says(extended: Checkout) -> None:
+    (line,) = (extended.root / "results/lengths/metrics/list_lengths.csv").read_text().split()[1:]
+    assert line == "embedded,recommendations,offline,5.0"
+
+
+def test_the_examples_keep_to_the_house(extended: Checkout) -> None:
+    """The project's own tests of its structure, on the extended copy."""
+    files = [
+        f"tests/unit/{name}.py" for name in ("test_architecture", "test_conditions", "test_names")
+    ]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
+        cwd=extended.root,
+        env=clean_environment({}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-3000:]
