@@ -36,7 +36,7 @@ def test_every_kind_with_a_user_has_something_that_makes_its_contexts() -> None:
         ({"context": "rag", "profile": None}, {"conversations", "vectors", "questions"}),
         ({"context": "profile", "role": "system"}, {"profiles"}),
     ],
-    ids=str,
+    ids=["none", "history", "history and profile", "rag", "profile"],
 )
 def test_what_contexts_are_made_from(condition: dict[str, Any], materials: set[str]) -> None:
     assert materials_of(condition) == materials
