@@ -237,7 +237,7 @@ def test_another_answer_than_osf_gives_is_told(
 def test_a_server_that_is_away_is_told(osf: Osf, tmp_path: Path) -> None:
     told = refusal(osf, tmp_path, url="http://127.0.0.1:9/v2")
     assert "cannot be downloaded" in told
-    assert "give field.path" in told
+    assert "set field.path" in told
 
 
 @pytest.mark.parametrize("path", ["/../out.csv", "/../../out.csv", "/a\\b.csv"])
