@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from browser.conftest import PROMPTS, Seen, Written, write_survey
 from fieldwork.field import columns, sources
 from fieldwork.field.kit.survey import page_columns, page_map
-from fieldwork.field.raw_answers import Prompt
+from fieldwork.field.raw_answers import FieldPrompt
 from fieldwork.files.cells import plain_cell
 
 pytestmark = pytest.mark.browser
@@ -415,7 +415,7 @@ def test_the_import_reads_what_the_page_saved(
     order = answer_all(page, NASTY)
     saved(page, "Save my answers").rename(tmp_path / "answers.csv")
     told = {"models": {}, "skip_prompts": [], **page_map(written.survey, "folder")}
-    asked_for = [Prompt(prompt.task, prompt.item_id) for prompt in written.survey.prompts]
+    asked_for = [FieldPrompt(prompt.task, prompt.item_id) for prompt in written.survey.prompts]
     sheet = sources.read_sheet(tmp_path / "answers.csv")
     read = columns.read_field([sheet], columns.Map(told, asked_for, [*written.survey.platforms]))
     found = {f"{a.prompt.task}/{a.prompt.item_id}": (a.position, a.text) for a in read.answers}

@@ -88,7 +88,7 @@ def test_files_of_all_folders_and_pages_land_under_their_paths(
     for file, name in zip(files, expected, strict=True):
         assert file.path.read_bytes() == FILES[name]
         assert file.sha256 == hashlib.sha256(FILES[name]).hexdigest()
-        assert (file.n_bytes, file.modified, file.version) == (len(FILES[name]), MODIFIED, 3)
+        assert (file.n_bytes, file.modified_at, file.version) == (len(FILES[name]), MODIFIED, 3)
     assert waits == []
 
 

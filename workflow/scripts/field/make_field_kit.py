@@ -29,13 +29,13 @@ def main(
     survey = survey_of(name, items, settings, labels)
     words = templates.read_words(inputs["texts"], inputs["shipped_texts"])
     consent = texts.read_text(inputs["consent"])
-    page = web_page.Template(
+    page = web_page.PageTemplate(
         *(texts.read_text(inputs[part]) for part in ("page", "style", "script")), inputs["page"]
     )
     information = texts.read_text(inputs["information_template"])
     readme = texts.read_text(inputs["readme_template"])
     drafts = [Path(inputs["consent"]).name] if templates.is_draft(consent) else []
-    facts = documents.told(survey, [*drafts, "information.md"])
+    facts = documents.template_values(survey, [*drafts, "information.md"])
     advice = texts.read_table(inputs["advice"])
     ids = qualtrics.question_ids(survey)
     by_page = page_map(survey, "resources/field/page")

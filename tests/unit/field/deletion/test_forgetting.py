@@ -14,12 +14,12 @@ from fieldwork import tables
 from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import forgetting
-from fieldwork.field.deletion.forgetting import Outcome
+from fieldwork.field.deletion.forgetting import DeletionOutcome
 from fieldwork.field.deletion.record import Deletion, read_record, refuse_return
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
 from fieldwork.field.privacy import pseudonym, read_key
-from fieldwork.field.raw_answers import Membership, Prompt, RawAnswer, RawField
+from fieldwork.field.raw_answers import FieldPrompt, Membership, RawAnswer, RawField
 from fieldwork.records.field import FieldAnswer
 
 ONE, OTHER, THIRD = "5f3c9b01ab77", "5f3c9b02cd88", "5f3c9b03ef99"
@@ -102,17 +102,17 @@ def tree(folder: Path) -> dict[str, str]:
     }
 
 
-def again() -> Outcome:
+def again() -> DeletionOutcome:
     """Another run with the ids that are there."""
     return forgetting.forget(site(), is_alone=lambda: True)
 
 
-def run(*ids: str, **changes: Any) -> Outcome:
+def run(*ids: str, **changes: Any) -> DeletionOutcome:
     write(FORGET_FILE, "\n".join(ids))
     return forgetting.forget(site(**changes), is_alone=lambda: True)
 
 
-def sentences(outcome: Outcome, **changes: Any) -> str:
+def sentences(outcome: DeletionOutcome, **changes: Any) -> str:
     text = "\n".join(account_of(outcome, site(**changes)))
     assert ONE not in text
     return text
@@ -463,7 +463,7 @@ def test_a_word_as_an_id_is_doubtful_in_the_answers_of_others_too() -> None:
     RAW.write_text("id,movies\nsunflower,Alien\nother,a sunflower\n")
     outcome = run("sunflower")
     assert failure_of(outcome, site()) is None
-    assert outcome.proof.doubtful == [RAW]
+    assert outcome.proof.ambiguous_files == [RAW]
 
 
 @pytest.mark.usefixtures("short_codes")
@@ -483,7 +483,7 @@ def test_files_that_are_named_after_a_short_id_are_searched_for_by_name() -> Non
 
 
 def raw_field(*people: str) -> RawField:
-    prompt = Prompt("t", "movies")
+    prompt = FieldPrompt("t", "movies")
     answers = [
         RawAnswer(who, None, "m", prompt, 0, None, "x", RAW, n) for n, who in enumerate(people, 2)
     ]
@@ -537,4 +537,4 @@ def test_files_outside_of_resources_are_edited_and_searched(folder: Path) -> Non
     write("mine/deep/down.txt", f"{ONE}: not looked at, as the config names one file")
     outcome = run(ONE, path=str(folder / "mine/wave.csv"))
     assert raw.read_text() == f"id,a\n{OTHER},y\n"
-    assert outcome.proof.result.holders == [folder / beside]
+    assert outcome.proof.search.holders == [folder / beside]

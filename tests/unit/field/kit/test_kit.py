@@ -49,7 +49,7 @@ def survey(**settings: Any) -> Survey:
 
 def page(own: Survey, consent: str = "Consent.") -> str:
     parts = [(KIT / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")]
-    return web_page.render(own, web_page.Template(*parts, "page.html"), WORDS, consent)
+    return web_page.render(own, web_page.PageTemplate(*parts, "page.html"), WORDS, consent)
 
 
 class Elements(HTMLParser):
@@ -157,7 +157,7 @@ def test_a_draft_is_seen_on_the_page_and_in_the_papers() -> None:
 
 
 def test_the_papers_say_what_is_asked() -> None:
-    told = documents.told(survey(repeats=2), ["consent.md"])
+    told = documents.template_values(survey(repeats=2), ["consent.md"])
     readme = templates.fill((KIT / "kit_readme.md").read_text(encoding="utf-8"), told, "readme")
     assert "sends 4 prompts, each twice" in readme
     assert "`colour`" in readme

@@ -36,10 +36,10 @@ from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
 from fieldwork.downloads import transfer
 from fieldwork.downloads.transfer import (
+    BusyServerError,
     DownloadedFile,
     DownloadSource,
     ListedFile,
-    TransientError,
 )
 from fieldwork.errors import StudyError
 from fieldwork.retries import TRANSIENT_STATUSES, retry_after_s
@@ -135,8 +135,8 @@ def download(
     constants.HF_HUB_DISABLE_TELEMETRY = True
     with transfer.explain_disk_errors(source), _explain_hub_errors(repository, source):
         downloads = _bring(repository, source)
-        for downloaded in downloads:
-            _write_checksum(downloaded)
+        for downloaded_file in downloads:
+            _write_checksum(downloaded_file)
     return downloads
 
 
@@ -185,10 +185,12 @@ def _ask_listing(repository: _Repository, source: DownloadSource, revision: str)
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise source.unreachable("its answer is not that of a hub") from error
-    unmatched = [p for p in repository.patterns if not any(fnmatchcase(f.path, p) for f in files)]
-    if unmatched:
+    unmatched_patterns = [
+        p for p in repository.patterns if not any(fnmatchcase(f.path, p) for f in files)
+    ]
+    if unmatched_patterns:
         raise StudyError(
-            f"{repository.subject} has no file {', '.join(unmatched)} at revision "
+            f"{repository.subject} has no file {', '.join(unmatched_patterns)} at revision "
             f"{repository.revision}; correct the file names or the revision in the config"
         )
     matches = [f for f in files if any(fnmatchcase(f.path, p) for p in repository.patterns)]
@@ -212,7 +214,7 @@ def _open_url(url: str, start: int) -> Iterator[httpx2.Response]:
     timeout = constants.HF_HUB_DOWNLOAD_TIMEOUT
     with get_session().stream("GET", url, headers=headers, timeout=timeout) as response:
         if response.status_code in TRANSIENT_STATUSES:
-            raise TransientError(f"HTTP {response.status_code}", retry_after_s(response.headers))
+            raise BusyServerError(f"HTTP {response.status_code}", retry_after_s(response.headers))
         hf_raise_for_status(response)
         yield response
 

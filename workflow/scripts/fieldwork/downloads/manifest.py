@@ -18,18 +18,18 @@ def write_manifest(
     repo: str,
     revision: str,
     checksums: Iterable[tuple[Path, str]],
-    told: Mapping[Path, Mapping[str, Any]] | None = None,
+    details: Mapping[Path, Mapping[str, Any]] | None = None,
 ) -> None:
     """Write where files came from and their sha256, by their paths beneath the manifest's folder.
 
     `told` is what else is known of a file.
     """
-    more = told or {}
+    details_by_file = details or {}
     files = [
         {
             "path": file.relative_to(path.parent).as_posix(),
             "sha256": sha256,
-            **more.get(file, {}),
+            **details_by_file.get(file, {}),
         }
         for file, sha256 in sorted(checksums)
     ]

@@ -64,7 +64,7 @@ class DownloadSource(NamedTuple):
         alternative: ends an error: what to do without this download.
         mirrors: how to ask another server for the same files, with a comma after it; may be empty.
         open_url: asks for a file's bytes from a number on. The reply has status 206 or begins at 0.
-            Raises TransientError where another try may succeed.
+            Raises BusyServerError where another try may succeed.
     """
 
     name: str
@@ -93,7 +93,7 @@ class DownloadSource(NamedTuple):
         )
 
 
-class TransientError(Exception):
+class BusyServerError(Exception):
     """A request failed and another try may succeed; the server may have asked to wait before it."""
 
     def __init__(self, reason: str, asked_wait_s: float | None = None) -> None:
@@ -136,7 +136,9 @@ def whole_files(source: DownloadSource, files: Iterable[ListedFile]) -> dict[str
     """Those of the listed files that are in their places with the promised content, by path."""
     targets = [(file, source.target(file.path)) for file in files]
     return {
-        file.path: downloaded for file, target in targets if (downloaded := _verify(target, file))
+        file.path: downloaded_file
+        for file, target in targets
+        if (downloaded_file := _verify(target, file))
     }
 
 
@@ -184,9 +186,9 @@ def with_retries(
     while True:
         try:
             return attempt()
-        except (TransientError, httpx2.TransportError) as error:
+        except (BusyServerError, httpx2.TransportError) as error:
             reason = str(error) or type(error).__name__
-            asked_s = error.asked_wait_s if isinstance(error, TransientError) else None
+            asked_s = error.asked_wait_s if isinstance(error, BusyServerError) else None
             n_failures = 1 if progress() > n_bytes else n_failures + 1
             n_bytes = progress()
             wait_s = RETRIES.wait_s(n_failures, asked_s)
@@ -229,9 +231,9 @@ def _fetch(source: DownloadSource, file: ListedFile) -> DownloadedFile:
             with_retries(source, lambda: _receive(source, file, partial), lambda: _size(partial))
         except _TooLongError:
             logger.info("%s: %s is longer than listed", source.name, file.path)
-        if downloaded := _verify(partial, file):
+        if downloaded_file := _verify(partial, file):
             partial.replace(target)
-            return downloaded._replace(path=target)
+            return downloaded_file._replace(path=target)
         partial.unlink()
     raise StudyError(
         f"{source.subject} sent {file.path} with another content than it lists; try again later, "

@@ -23,7 +23,7 @@ from fieldwork.field.sources import READABLE
 _KINDS = ("nodes", "registrations")
 _STORAGE = "osfstorage"
 _PAGE_SIZE = "page%5Bsize%5D=100"
-_MOST_NAMED = 12
+_MOST_NAMES = 12
 _MOST_PAGES = 2_000
 
 
@@ -33,7 +33,7 @@ class OsfFile(NamedTuple):
     path: Path
     sha256: str
     n_bytes: int
-    modified: str
+    modified_at: str
     version: int
 
 
@@ -43,7 +43,7 @@ class _OsfEntry(NamedTuple):
     path: str
     size: int
     digest: str
-    modified: str
+    modified_at: str
     version: int
     url: str
 
@@ -116,7 +116,7 @@ def _bring(request: _OsfRequest) -> list[OsfFile]:
         transfer.write_listing(path, entries)
         missing = [file for file in files if file.path not in downloads]
         downloads |= transfer.fetch_files(source, missing)
-    return [OsfFile(*downloads[e.path], e.modified, e.version) for e in entries]
+    return [OsfFile(*downloads[e.path], e.modified_at, e.version) for e in entries]
 
 
 # ---- the listing ---------------------------------------------------------------------------------
@@ -148,14 +148,16 @@ def _ask_listing(request: _OsfRequest) -> list[_OsfEntry]:
 
 
 def _refuse_unmatched(request: _OsfRequest, entries: Sequence[_OsfEntry]) -> None:
-    unmatched = [p for p in request.patterns if not any(fnmatchcase(e.path, p) for e in entries)]
-    is_enough = request.has_defaults and len(unmatched) < len(request.patterns)
-    if unmatched and not is_enough:
+    unmatched_patterns = [
+        p for p in request.patterns if not any(fnmatchcase(e.path, p) for e in entries)
+    ]
+    is_enough = request.has_defaults and len(unmatched_patterns) < len(request.patterns)
+    if unmatched_patterns and not is_enough:
         paths = sorted(entry.path for entry in entries)
-        more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+        rest = f" and {len(paths) - _MOST_NAMES} more" if len(paths) > _MOST_NAMES else ""
         raise request.project.error(
-            f"has no file {', '.join(unmatched)} (field.osf.files); there are "
-            f"{', '.join(paths[:_MOST_NAMED]) or 'none'}{more}"
+            f"has no file {', '.join(unmatched_patterns)} (field.osf.files); there are "
+            f"{', '.join(paths[:_MOST_NAMES]) or 'none'}{rest}"
         )
 
 
@@ -206,7 +208,7 @@ def _entry_of(entry: Mapping[str, Any]) -> _OsfEntry:
         path=str(attributes["materialized_path"]).lstrip("/"),
         size=int(attributes["size"]),
         digest=str(digest).lower(),
-        modified=str(attributes.get("date_modified") or attributes.get("last_touched") or ""),
+        modified_at=str(attributes.get("date_modified") or attributes.get("last_touched") or ""),
         version=int(attributes.get("current_version") or 1),
         url=str(entry["links"]["download"]),
     )

@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2  # what huggingface_hub uses
 
-from fieldwork.downloads.transfer import TransientError
+from fieldwork.downloads.transfer import BusyServerError
 from fieldwork.errors import StudyError
 from fieldwork.masking import environment_key
 from fieldwork.retries import TRANSIENT_STATUSES, retry_after_s
@@ -66,7 +66,7 @@ class OsfSession:
         """A page of the API.
 
         Raises:
-            TransientError: another try may succeed; so may one after an error of the connection.
+            BusyServerError: another try may succeed; so may one after an error of the connection.
             StudyError: the project is private, gone or unknown, or the reply is not that of OSF's API.
         """
         if _origin(url) != _origin(self.project.url):
@@ -86,7 +86,7 @@ class OsfSession:
         """The reply to a request for the bytes from `start` on; redirects are followed.
 
         Raises:
-            TransientError: another try may succeed; so may one after an error of the connection.
+            BusyServerError: another try may succeed; so may one after an error of the connection.
             StudyError: no other try will.
         """
         try:
@@ -115,7 +115,7 @@ class OsfSession:
     def _refuse(self, response: httpx2.Response) -> None:
         status = response.status_code
         if status in TRANSIENT_STATUSES:
-            raise TransientError(f"HTTP {status}", retry_after_s(response.headers))
+            raise BusyServerError(f"HTTP {status}", retry_after_s(response.headers))
         if status in (401, 403):
             remedy = (
                 "the token in OSF_TOKEN may not read it: use one of an account that may"

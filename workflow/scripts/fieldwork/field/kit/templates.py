@@ -12,8 +12,8 @@ from pathlib import Path
 from fieldwork.config.yaml_files import read_yaml
 from fieldwork.errors import StudyError
 
-_PLACE = re.compile(r"\{\{([a-z_ ]+)\}\}")
-_MARK = "[REPLACE"
+_PLACEHOLDER = re.compile(r"\{\{([a-z_ ]+)\}\}")
+_DRAFT_MARK = "[REPLACE"
 
 
 def fill(template: str, parts: Mapping[str, str], source: str) -> str:
@@ -25,16 +25,16 @@ def fill(template: str, parts: Mapping[str, str], source: str) -> str:
 
     def part(match: re.Match[str]) -> str:
         if match[1] not in parts:
-            known = ", ".join(sorted(parts))
-            raise StudyError(f"{source}: nothing is called {match[0]} (there are {known})")
+            names = ", ".join(sorted(parts))
+            raise StudyError(f"{source}: nothing is called {match[0]} (there are {names})")
         return parts[match[1]]
 
-    return _PLACE.sub(part, template)
+    return _PLACEHOLDER.sub(part, template)
 
 
 def is_draft(text: str) -> bool:
     """Whether a person must still write a part of it."""
-    return _MARK in text
+    return _DRAFT_MARK in text
 
 
 def paragraphs(text: str) -> str:
@@ -64,7 +64,7 @@ def _line(text: str) -> str:
     return html.escape(" ".join(text.split()))
 
 
-def read_words(path: str | Path, shipped: str | Path) -> dict[str, str]:
+def read_words(path: str | Path, shipped_path: str | Path) -> dict[str, str]:
     """The page's words.
 
     Args:
@@ -73,12 +73,14 @@ def read_words(path: str | Path, shipped: str | Path) -> dict[str, str]:
     Raises:
         StudyError: words are missing, unknown or no text.
     """
-    words, expected = read_yaml(path).settings, read_yaml(shipped).settings
-    for name in expected:
+    words, shipped_words = read_yaml(path).settings, read_yaml(shipped_path).settings
+    for name in shipped_words:
         if name not in words:
-            raise StudyError(f"{path}: there is no {name!r}, as in {shipped}; translate it too")
+            raise StudyError(
+                f"{path}: there is no {name!r}, as in {shipped_path}; translate it too"
+            )
     for name, text in words.items():
-        if name not in expected:
+        if name not in shipped_words:
             raise StudyError(f"{path}: {name!r} is no word of the page; remove it")
         if not isinstance(text, str):
             raise StudyError(f"{path}: {name} is no text; put it in quotation marks")
