@@ -210,7 +210,7 @@ def test_where_nothing_can_be_copied_the_prompt_is_selected(visit: Visit) -> Non
 @pytest.mark.parametrize("script", [NO_STORAGE, FULL_STORAGE], ids=["refused", "full"])
 def test_where_nothing_is_kept_the_page_says_so_and_goes_on(visit: Visit, script: str) -> None:
     page = visit(script=script)
-    expect(page.get_by_role("alert")).to_contain_text("does not keep what you enter")
+    expect(page.get_by_role("alert")).to_contain_text("does not save what you enter")
     expect(page.locator("#kept")).to_be_hidden()
     to_prompts(page)
     order = answer_all(page, NASTY)

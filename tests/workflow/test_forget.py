@@ -151,7 +151,7 @@ def test_nothing_is_left_and_everybody_else_is_as_before(
     assert any(path.startswith(".snakemake/log/") for path in paths)
     status, output = forget(study, first)
     assert status == 0, output[-3000:]
-    assert "resources/field/wave_1.csv: 1 row(s); deleted." in output
+    assert "resources/field/wave_1.csv: 1 row(s) deleted." in output
     assert "None of them holds an id or a pseudonym" in output
     assert first not in output
     assert holders(study, first) == set()
@@ -245,4 +245,4 @@ def test_forgetting_is_no_part_of_a_study(field_study: Checkout) -> None:
     assert "forget" not in planned_rules(output)
     blank = field_study.snakemake("forget")
     assert blank.returncode != 0
-    assert "ERROR: field: the study has no field, so there is nobody to forget" in blank.stderr
+    assert "ERROR: field: the study has no field answers, so there is nobody to delete" in blank.stderr

@@ -224,7 +224,7 @@ GROUPED = column_map("wide", columns={"groups": {"sex": "S"}})
         (WIDE, ["id", "Q1", "q2 "],
          "no column 'Q2' (field.prompts.recommendations/cars) (nearest: 'q2')"),
         (WIDE, ["id", "x"], "no column 'Q1' (field.prompts.movies); there are id, x"),
-        (WIDE, ["id", "Q1", "Q2", "Q1"], "row 1 has the column 'Q1' twice (field.prompts.movies)"),
+        (WIDE, ["id", "Q1", "Q2", "Q1"], "row 1 has two columns 'Q1' (field.prompts.movies)"),
         (WIDE, ["id", *(f"c{n}" for n in range(30))], "c10 and 19 more"),
         (LONG, ["id", "prompt"], "no column 'answer' (field.columns.answer)"),
         (GROUPED, ["id", "Q1", "Q2"], "no column 'S' (field.columns.groups.sex)"),
@@ -250,7 +250,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(
         (7, "a number"),
         (True, "a number"),
         (math.nan, "an error value"),
-        ([1], "no text"),
+        ([1], "something other than text"),
     ],
 )
 @pytest.mark.parametrize("layout", ["wide", "long"])
@@ -274,20 +274,20 @@ def test_what_excel_made_of_an_answer_is_refused_with_the_way_out(
     [
         ({}, ["", "movies", "x", "", ""], "column 'id' (field.columns.participant) is empty"),
         ({}, [SECRET, "", "x", "", ""], "column 'prompt' (field.columns.prompt) is empty"),
-        ({}, [SECRET, SECRET, "x", "", ""], "holds a prompt that is none of field.prompts"),
-        ({}, [SECRET, "twice", "x", "", ""], "holds a prompt that is none of field.prompts"),
+        ({}, [SECRET, SECRET, "x", "", ""], "holds a prompt that field.prompts does not list"),
+        ({}, [SECRET, "twice", "x", "", ""], "holds a prompt that field.prompts does not list"),
         ({"models": ["m", "n"], "columns": {"model": "k"}}, [SECRET, "movies", "x", "", ""],
-         "column 'k' (field.columns.model) is empty (it knows m, n); add it there"),
+         "column 'k' (field.columns.model) is empty (it lists m, n); add it there"),
         ({"models": ["m", "n"], "columns": {"platform": "k"}}, [SECRET, "movies", "x", SECRET, ""],
-         "column 'k' (field.columns.platform) holds a value that field.models does not know"),
+         "column 'k' (field.columns.platform) holds a value that field.models does not list"),
         ({"columns": {"platform": "k"}}, [LONG_ID, "movies", "x", LONG_ID, ""],
          "column 'k' (field.columns.platform) holds the participant's id"),
         ({"columns": {"groups": {"sex": "k"}}}, [LONG_ID, "movies", "x", LONG_ID, ""],
          "column 'k' (field.columns.groups.sex) holds the participant's id"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "0"], "is no whole number"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 30], "is no whole number"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 5000], "is no whole"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", SECRET], "is no whole number"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "0"], "is not a whole number"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 30], "is not a whole number"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 5000], "is not a whole"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", SECRET], "is not a whole number"),
     ],
 )  # fmt: skip
 def test_a_cell_that_cannot_be_read_is_named_and_never_quoted(
@@ -312,9 +312,9 @@ def test_an_order_that_names_no_prompt_is_refused() -> None:
 @pytest.mark.parametrize(
     ("prompts", "said"),
     [
-        ({"moves": "Q1"}, "field.prompts: 'moves' is no item of the study's tasks (nearest: 'movies')"),
+        ({"moves": "Q1"}, "field.prompts: 'moves' is not an item of the study's tasks (nearest: 'movies')"),
         ({"twice": "Q1"}, "field.prompts: 'twice' is in several tasks; write probe/twice or mmlu/twice"),
-        ({"movies": "Q1", "recommendations/movies": "Q2"}, "recommendations/movies is given twice"),
+        ({"movies": "Q1", "recommendations/movies": "Q2"}, "recommendations/movies is listed twice"),
     ],
 )  # fmt: skip
 def test_a_prompt_that_is_no_item_is_named(prompts: dict[str, str], said: str) -> None:
@@ -352,7 +352,7 @@ def test_a_participant_in_two_groups_is_named_by_rows_only(name: str) -> None:
 )
 def test_a_first_row_that_is_no_header_is_not_told(cell: str) -> None:
     found = refusal(sheet([SECRET, cell, "x"], ["p1", "y", "z"]), mapping=WIDE)
-    assert "looks like an answer rather than a header" in found
+    assert "looks like an answer, not a header" in found
     assert cell not in found
 
 
@@ -383,7 +383,7 @@ def test_a_second_export_of_the_same_survey_is_refused(texts: list[str], is_copy
 @pytest.mark.parametrize("rows", [[], [[SECRET, "", " "], ["p2", "", ""]]])
 def test_no_answers_at_all_are_refused(rows: list[list[str]]) -> None:
     found = refusal(sheet(["id", "Q1", "Q2"], *rows), mapping=WIDE)
-    assert found.startswith(f"a.csv: no answer in 1 file(s) of {2 * len(rows)} asked for")
+    assert found.startswith(f"a.csv: all {2 * len(rows)} answers in 1 file(s) are empty")
 
 
 def test_a_group_without_answers_is_refused() -> None:

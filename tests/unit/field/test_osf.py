@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from field import download_field
 from fieldwork.downloads.manifest import local_files
+from fieldwork.downloads.transfer import RETRIES
 from fieldwork.errors import StudyError
 from fieldwork.field.osf import OsfFile, download
 from fieldwork.field.osf_http import _is_own, _origin
@@ -131,6 +133,28 @@ def test_a_broken_connection_is_taken_up_where_it_broke_if_the_store_can(
         (file,) = fetch(osf, tmp_path, patterns=WAVE)
         assert file.path.read_bytes() == LARGE
         assert osf.bytes_served == served
+
+
+def test_failures_do_not_add_up_while_bytes_arrive(
+    osf: Osf, waits: list[float], tmp_path: Path
+) -> None:
+    n_cuts = 2 * RETRIES.attempts
+    osf.faults += [Fault("signature", cut_after=50_000) for _ in range(n_cuts)]
+    (file,) = fetch(osf, tmp_path, patterns=WAVE)
+    assert file.path.read_bytes() == LARGE
+    assert osf.bytes_served == len(LARGE)
+    assert waits == n_cuts * [RETRIES.first_s]
+
+
+def test_a_download_that_fits_with_what_is_there_already_goes_on(
+    osf: Osf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    osf.faults += [Fault("signature", cut_after=900_000), Fault("/download/", status=410)]
+    refusal(osf, tmp_path, patterns=WAVE)
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=len(LARGE) // 2))
+    assert fetch(osf, tmp_path, patterns=WAVE)
+    assert "does not fit on the disk" in refusal(osf, tmp_path, patterns=["data/field/wave #2.csv"])
 
 
 def test_a_killed_download_is_taken_up_by_the_next_run(osf: Osf, tmp_path: Path) -> None:

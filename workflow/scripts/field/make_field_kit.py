@@ -24,7 +24,7 @@ def main(
     name: str,
     outputs: dict[str, str],
 ) -> None:
-    """Put the survey together and write it in every form."""
+    """Build the survey and write it in every form."""
     items = tables.read_tasks(questions, tasks)
     survey = survey_of(name, items, settings, labels)
     words = templates.read_words(inputs["texts"], inputs["shipped_texts"])
@@ -63,7 +63,7 @@ def main(
     for draft in drafts:
         logging.getLogger("fieldwork").warning(
             "%s: replace what is marked REPLACE before anyone sees the survey (or name your own "
-            "text in field_kit.consent), and run field_kit again",
+            "text in field_kit.consent), and run `snakemake field_kit` again",
             draft,
         )
 

@@ -155,9 +155,9 @@ def test_the_record_says_what_and_never_who() -> None:
 def test_what_was_done_is_said_in_sentences() -> None:
     write("results/figures/copy.svg")
     text = sentences(run(ONE))
-    assert "Participants to be forgotten: 1." in text
-    assert f"  {RAW}: 2 row(s); deleted." in text
-    assert "  results/mine: 9 file(s) computed from the field are deleted." in text
+    assert "Participants to delete: 1." in text
+    assert f"  {RAW}: 2 row(s) deleted." in text
+    assert "  results/mine: 9 file(s) computed from the field were deleted." in text
     assert "  results/figures/copy.svg: deleted." in text
     n_files = sum(
         1
@@ -323,7 +323,7 @@ def test_a_second_run_with_the_same_id_finds_it_done(folder: Path) -> None:
     run(ONE)
     before = tree(folder)
     text = sentences(run(ONE))
-    assert "an earlier run did it" in text
+    assert "an earlier run deleted it" in text
     assert tree(folder) == before
 
 
@@ -445,7 +445,7 @@ def test_a_short_id_is_compared_with_the_column_and_its_pseudonym_is_searched() 
     assert RAW.read_text() == "id,movies,n\nA10,A1,2\nA2,Dune,A1\n"
     assert not Path("results/mine/field").exists()
     assert Path("results/blank/metrics/distributions.csv").exists()
-    assert "elsewhere its pseudonym is looked for" in sentences(outcome)
+    assert "elsewhere its pseudonym is searched for" in sentences(outcome)
 
 
 @pytest.mark.usefixtures("short_codes")
@@ -455,7 +455,9 @@ def test_a_short_id_in_other_files_is_doubtful() -> None:
     elsewhere = write("resources/downloads/osf/abcde/files/x.csv", "id,a\nA1,x\n")
     outcome = run("A1")
     assert failure_of(outcome, site()) is None
-    assert f"An id is short or a word, and stands in {elsewhere}, {listed}." in sentences(outcome)
+    assert f"An id that is short or a word also appears in {elsewhere}, {listed}." in sentences(
+        outcome
+    )
     assert (other.exists(), elsewhere.exists()) == (True, True)
 
 

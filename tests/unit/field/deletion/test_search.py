@@ -203,5 +203,5 @@ def test_linked_folders_are_searched_once_and_skipped_ones_are_not(tmp_path: Pat
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
 def test_a_folder_that_may_not_be_read_stops_the_search(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o000)
-    with pytest.raises(StudyError, match="cannot be looked through"):
+    with pytest.raises(StudyError, match="cannot be searched"):
         list(files_beneath(tmp_path))

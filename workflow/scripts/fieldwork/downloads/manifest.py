@@ -22,7 +22,8 @@ def write_manifest(
 ) -> None:
     """Write where files came from and their sha256, by their paths beneath the manifest's folder.
 
-    `told` is what else is known of a file.
+    Args:
+        details: further entries of a file.
     """
     details_by_file = details or {}
     files = [

@@ -1,8 +1,8 @@
-"""What is looked for in every answer of the field before it counts, and what is left out for it.
+"""The checks of every answer of the field, and which of them exclude an answer.
 
-Owns the checks, their reasons and their counts. Promises that no answer is dropped: every one comes
-back with the checks it failed, an excluded one with the first of them that excludes, and the counts
-of exclusions add up. What belongs to other wings (is this a refusal?) is handed in.
+Owns the checks, their reasons and their counts. Promises that no answer is dropped: each one comes back
+with the checks it failed, an excluded one with the first check that excludes it, and the counts of
+exclusions add up. What belongs to other wings (is this a refusal?) is an argument.
 """
 
 import dataclasses
@@ -22,8 +22,8 @@ ANY = "any"
 LEAST_LIST_LETTERS = 8
 """Letters and digits of a list below which it cannot hold five names."""
 LEAST_COPIED_WORDS = 40
-"""Words from which on two equal texts are a copy. Five names rarely have as many, and five names two
-people may well get alike; descriptions around them they do not (docs/field.md)."""
+"""Words from which on two equal texts are a copy. Two people may well get the same five names, but not
+the same descriptions of them, and five names alone rarely have as many words (docs/field.md)."""
 _PLACEHOLDERS = frozenset(
     [
         *("na", "n a", "none", "nil", "null", "nan", "nothing", "no answer", "no response"),
@@ -35,22 +35,24 @@ _PLACEHOLDERS = frozenset(
 
 
 class Check(NamedTuple):
-    """A check: why what fails it is left out, or kept, and which of the two is the default."""
+    """A check: why an answer that fails it is excluded or kept, and which of the two is the default."""
 
     reason: str
     is_excluded: bool
 
 
 CHECKS: Mapping[str, Check] = {
-    "empty": Check("there is nothing to read", True),
-    "too_short": Check("too little to be a model's answer to this prompt", True),
-    "prompt_pasted": Check("the prompt was pasted back, and no answer with it", True),
-    "other_prompt": Check("it answers another prompt", True),
+    "empty": Check("the answer is empty", True),
+    "too_short": Check("the text is too short to answer this prompt", True),
+    "prompt_pasted": Check("the text is the prompt itself, without an answer", True),
+    "other_prompt": Check("the text answers another prompt", True),
     "other_model": Check("the text says that another model wrote it", True),
-    "other_language": Check("options in another language would count as other options", True),
-    "duplicate": Check("hardly any chat model writes so long a text twice: a copy", True),
-    "prompt_repeated": Check("kept: the answer follows the prompt and can be read", False),
-    "refusal": Check("kept: to decline is an answer, and counts as one that cannot be read", False),
+    "other_language": Check(
+        "in another language than the prompt, so its options would not match", True
+    ),
+    "duplicate": Check("another participant gave the same long text, so one is a copy", True),
+    "prompt_repeated": Check("kept: the text repeats the prompt, and an answer follows it", False),
+    "refusal": Check("kept: a refusal is an answer, and counts as one that cannot be read", False),
 }
 """In the order in which they exclude: an answer is counted under the first that it fails."""
 
@@ -72,18 +74,18 @@ def check_answers(
 
     Args:
         items: the prompts by (task, item_id).
-        excluded: names of checks that leave an answer out.
+        excluded_checks: names of checks that leave an answer out.
         is_refusal: whether a text declines to answer.
         labels: model name in the config -> what the model is called.
 
     Raises:
-        StudyError: `excluded` names a check that there is none of.
+        StudyError: `excluded_checks` has a name that is not a check's.
     """
     unknown_checks = sorted(set(excluded_checks) - set(CHECKS))
     if unknown_checks:
         raise StudyError(
-            f"config: field.exclude names {unknown_checks[0]!r}, which is no check; "
-            f"the checks are {', '.join(CHECKS)}."
+            f"config: field.exclude names {unknown_checks[0]!r}, which is not a check; "
+            f"choose from {', '.join(CHECKS)}"
         )
     prompt_keys = {(answer.task, answer.item_id) for answer in answers}
     reference = _Reference(
@@ -201,7 +203,7 @@ def count_quality(
                 n_excluded=n_excluded_by_check[check],
                 reason=CHECKS[check].reason
                 if check != ANY
-                else "answers that fail a check or more",
+                else "answers that fail at least one check",
             )
             for check in (*CHECKS, ANY)
         )

@@ -1,4 +1,4 @@
-"""The column map: from rows of a file to who answered which prompt, with which model, and what.
+"""The column map: which participant gave which answer to which prompt of which model, row by row.
 
 Owns what `field.columns`, `field.prompts` and `field.models` mean, for wide files (a row a
 participant, a column a prompt) and long ones (a row an answer). Promises that no cell is guessed at
@@ -51,7 +51,7 @@ class ColumnMap(NamedTuple):
         return name
 
     def groups(self) -> Mapping[str, str]:
-        """The column of each variable that groups are told apart by."""
+        """The column of each variable that participants are grouped by."""
         groups: Mapping[str, str] = self.field["columns"]["groups"]
         return groups
 
@@ -105,7 +105,8 @@ def find_prompt(name: str, prompts: Sequence[FieldPrompt]) -> FieldPrompt:
         raise StudyError(f"field.prompts: {name!r} is in several tasks; write {tasks}")
     nearest = _nearest(name, [p.item_id for p in prompts])
     raise StudyError(
-        f"field.prompts: {name!r} is no item of the study's tasks{nearest}; correct it, or select its task"
+        f"field.prompts: {name!r} is not an item of the study's tasks{nearest}; correct the "
+        f"name, or add its task to the study"
     )
 
 
@@ -119,7 +120,7 @@ def _prompts_by_value(column_map: ColumnMap) -> dict[str, FieldPrompt]:
     repeated_prompts = {p for p in prompts.values() if list(prompts.values()).count(p) > 1}
     if repeated_prompts:
         task, item_id = min(repeated_prompts)
-        raise StudyError(f"field.prompts: {task}/{item_id} is given twice; leave one of them out")
+        raise StudyError(f"field.prompts: {task}/{item_id} is listed twice; remove one of the two")
     return prompts
 
 
@@ -134,7 +135,7 @@ def _by_name(prompts: Sequence[FieldPrompt]) -> dict[str, FieldPrompt]:
 
 
 class _RequiredColumns(NamedTuple):
-    """Columns by the setting that names them; a file has answers if it has one of `answering`."""
+    """Columns by the setting that names them; a file with one of `answer_settings` has answers."""
 
     columns: dict[str, str]
     answer_settings: frozenset[str]
@@ -161,7 +162,7 @@ def _required_columns(column_map: ColumnMap) -> _RequiredColumns:
 
 
 def _refuse_missing(sheets: Sequence[Sheet], required_columns: _RequiredColumns) -> None:
-    """Every column is in a file, and what a file needs is in each that has answers."""
+    """Refuse a column that no file has, and a file with answers that lacks a column it needs."""
     for sheet in sheets:
         present = {s for s, c in required_columns.columns.items() if c in sheet.header}
         has_answers = bool(present & required_columns.answer_settings)
@@ -169,7 +170,7 @@ def _refuse_missing(sheets: Sequence[Sheet], required_columns: _RequiredColumns)
         for setting, column in required_columns.columns.items():
             if sheet.header.count(column) > 1:
                 raise StudyError(
-                    f"{sheet.path}: row {sheet.header_row} has the column {column!r} twice "
+                    f"{sheet.path}: row {sheet.header_row} has two columns {column!r} "
                     f"({setting}); rename one"
                 )
             if setting in present or not _is_needed(setting, has_answers, has_groups):
@@ -193,10 +194,10 @@ def _is_needed(setting: str, has_answers: bool, has_groups: bool) -> bool:
 def _no_column(setting: str, column: str, sheet: Sheet) -> StudyError:
     names = [name for name in sheet.header if name]
     problem = f"{sheet.path}: row {sheet.header_row} has no column {column!r} ({setting})"
-    # a file without a header would have its first participant told
+    # where there is no header, the names are a participant's cells, which no message may quote
     if any(_ANSWER_LIKE.search(name) for name in names):
         return StudyError(
-            f"{problem}, and looks like an answer rather than a header; put the columns' names there"
+            f"{problem}; the row looks like an answer, not a header: put the names of the columns there"
         )
     rest = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     listed_names = ", ".join(_short(name) for name in names[:_MOST_NAMES])
@@ -234,14 +235,14 @@ def identity(cell: Any) -> str:
 
 
 def _kind(cell: Any) -> str | None:
-    """What a spreadsheet made of an answer, where that is no text."""
+    """What a spreadsheet made of an answer that is no longer text; None where it is text."""
     if isinstance(cell, str) or cell is None:
         return None
     if isinstance(cell, date | time):
         return "a date"
     if isinstance(cell, float) and math.isnan(cell):
         return "an error value"
-    return "a number" if isinstance(cell, int | float) else "no text"
+    return "a number" if isinstance(cell, int | float) else "something other than text"
 
 
 class _SheetReader:
@@ -304,8 +305,8 @@ class _SheetReader:
             return
         prompt = self._names.get(value)
         if prompt is None:
-            problem = "is empty" if not value else "holds a prompt that is none of field.prompts"
-            remedy = "add it there, or to field.skip_prompts to leave such rows out"
+            problem = "is empty" if not value else "holds a prompt that field.prompts does not list"
+            remedy = "add it there, or add it to field.skip_prompts to leave such rows out"
             raise self._error(row, "prompt", f"{problem}; {remedy}")
         text = self._text(row, column.strip(), "field.columns.answer")
         yield self._answer(row, participant, model, prompt, self._position(row), text)
@@ -329,7 +330,7 @@ class _SheetReader:
         models: Mapping[str, str | None] = self._column_map.field["models"]
         study_models = self._column_map.models
         role = "model" if self._column_map.column("model") else "platform"
-        # with one model a platform is only told, unless it is mapped
+        # with one model the platform is only a description, unless it is mapped
         if len(study_models) == 1 and (
             self._column_map.column(role) is None or (role, models) == ("platform", {})
         ):
@@ -340,19 +341,21 @@ class _SheetReader:
         if value in study_models:
             return value
         names = ", ".join([*models, *(m for m in study_models if m not in models)])
-        problem = "is empty" if not value else "holds a value that field.models does not know"
-        raise self._error(row, role, f"{problem} (it knows {names}); add it there")
+        problem = "is empty" if not value else "holds a value that field.models does not list"
+        raise self._error(row, role, f"{problem} (it lists {names}); add it there")
 
     def _position(self, row: SheetRow) -> int | None:
         word = _word(self._cell(row, "position"))
         if not word:
             return None
         if not word.isdecimal() or len(word) > _MOST_DIGITS or int(word) < 1:
-            raise self._error(row, "position", "is no whole number from 1; correct or empty it")
+            raise self._error(
+                row, "position", "is not a whole number from 1 up; correct the cell or empty it"
+            )
         return int(word)
 
     def _order(self, row: Row) -> dict[FieldPrompt, int]:
-        """Places of the prompts in a participant's order; names that are no prompt take one too."""
+        """Positions of the prompts in a participant's order; other names take a position too."""
         word = _word(self._cell(row, "position"))
         names = [name.strip() for name in word.split("|" if "|" in word else ",")]
         positions = {

@@ -1,8 +1,7 @@
-"""From what stands in the files to rows that may be kept: ids hashed, texts masked.
+"""Raw answers turned into rows that may be stored: ids hashed, texts masked.
 
-Owns the step after which nothing names a participant any more. Promises that of a participant's id
-only its keyed hash goes on, and that no id of another participant stays in a text, nor in the name
-that a file is told by.
+Owns the step after which nothing names a participant any more. Promises that only the keyed hash of an
+id is stored, and that no participant's id stays in a text or in the label of a file.
 """
 
 import os
@@ -22,14 +21,14 @@ _ID_MASK = "[id]"
 
 
 class PseudonymousField(NamedTuple):
-    """What may be written of the field."""
+    """What of the field may be written: ids are hashed, texts are masked."""
 
     answers: list[FieldAnswer]
     participants: list[Participant]
 
 
 def pseudonymise(raw: RawField, key: bytes) -> PseudonymousField:
-    """Hash and mask: a row for each answer, not checked yet, and one for each membership."""
+    """Hash ids and mask texts: a row for each answer, not checked yet, and one for each membership."""
     ids = {answer.participant for answer in raw.answers} | {m.participant for m in raw.members}
     names = {id_: pseudonym(id_, key) for id_ in sorted(ids)}
     files = file_labels(sorted({answer.path for answer in raw.answers}), ids)

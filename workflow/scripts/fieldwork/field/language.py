@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import Protocol, cast
 
 LEAST_LETTERS = 20
-"""Letters below which no language is told: a letter, a name, a number."""
+"""Letters below which no language is identified: a letter, a name, a number."""
 LEAST_CERTAINTY = 0.9
-"""Probability from which on a prompt's language is known."""
+"""Probability from which on a prompt's language is certain enough."""
 MOST_DOUBT = 1e-4
 """Probability of the prompt's language below which a text is in another. Lists of names, whose
 probability is spread over many languages, stay 30 times above it (docs/field.md)."""

@@ -1,7 +1,7 @@
 """Whether a text belongs to its prompt: the prompt in the answer, and answers to another prompt.
 
 Owns the comparison of texts with prompts and with the options known for them. Promises to compare
-words without case and punctuation, to say nothing of a text that shows no prompt and no known option,
+words without case and punctuation, to find nothing in a text without a prompt and a listed option,
 and to put a text with equal claim to two prompts under its own.
 """
 
@@ -32,7 +32,7 @@ _CHROME = frozenset({"you", "said", "chatgpt", "gemini", "claude", "copilot", "p
 
 
 class PromptWords(NamedTuple):
-    """What is known of a prompt, in plain words."""
+    """A prompt, its question and its options, as words that texts are compared with."""
 
     prompt: PromptKey
     is_list: bool
@@ -42,7 +42,7 @@ class PromptWords(NamedTuple):
 
 
 class PromptMatch(NamedTuple):
-    """What a text shows of prompts."""
+    """Which prompts a text repeats or answers."""
 
     shows_own_prompt: bool
     rest: str
@@ -57,7 +57,7 @@ def words_of(text: str) -> list[str]:
 
 
 def words_by_prompt(items: Mapping[PromptKey, Item]) -> dict[PromptKey, PromptWords]:
-    """The prompts in the form that texts are compared with."""
+    """The words of each prompt that texts are compared with."""
     return {
         prompt: PromptWords(
             prompt=prompt,
@@ -102,7 +102,7 @@ def _is_chrome(words: Sequence[str]) -> bool:
 def match_prompts(
     text: str, own_prompt: PromptKey, prompts: Mapping[PromptKey, PromptWords]
 ) -> PromptMatch:
-    """Compare a text with all prompts, `own` being the one it was given for."""
+    """Compare a text with all prompts, `own_prompt` being the one it was given for."""
     words = words_of(text)
     sizes = {len(next(iter(prompt_words.shingles), ())) for prompt_words in prompts.values()}
     text_shingles = {size: frozenset(_shingles(words, size)) for size in sizes}

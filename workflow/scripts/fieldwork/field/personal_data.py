@@ -16,7 +16,7 @@ ID = "[id]"
 
 
 class MaskedText(NamedTuple):
-    """A text without what was found in it."""
+    """A text with its personal data masked, and in how many places."""
 
     text: str
     n_masked: int

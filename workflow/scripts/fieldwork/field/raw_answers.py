@@ -1,7 +1,7 @@
-"""What stands in the files of the field, read but not yet fit to be kept: answers and groups.
+"""Answers and groups as the files of the field hold them, with ids and texts that may not be stored.
 
-Owns these rows, and what can only be said of all of them together: how often a participant answered a
-prompt, who is in which group, and who gave no answer at all. No message names a participant.
+Owns these rows, and what takes all of them together: how often a participant answered a prompt, who is
+in which group, and who gave no answer at all. No message names a participant.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from typing import NamedTuple
 from fieldwork.errors import StudyError
 
 _LEAST_DISTINCTIVE_CHARACTERS = 40
-"""Characters of an answer that nobody gets twice."""
+"""Characters from which on an answer is hardly given twice."""
 _LEAST_DISTINCTIVE_ANSWERS = 20
-"""Answers that would not all come again."""
+"""Answers from which on they are hardly all given again."""
 
 
 class FieldPrompt(NamedTuple):
@@ -24,7 +24,7 @@ class FieldPrompt(NamedTuple):
 
 
 class RawAnswer(NamedTuple):
-    """An answer as it stands in a file: nothing masked, nobody hidden; never to be written."""
+    """An answer as it stands in a file: nothing is masked; never to be written."""
 
     participant: str
     platform: str | None
@@ -59,7 +59,7 @@ class RawField(NamedTuple):
 
 
 def enter_membership(members: dict[tuple[str, str], Membership], membership: Membership) -> None:
-    """Enter a membership, by participant and variable.
+    """Add a membership to those by participant and variable.
 
     Raises:
         StudyError: the participant is in another group of the variable already.
@@ -96,7 +96,7 @@ def refuse_copies(answers: Sequence[RawAnswer]) -> None:
         is_distinctive = path in paths_with_long_texts or len(origins) >= _LEAST_DISTINCTIVE_ANSWERS
         if is_distinctive and path not in origins and len(set(origins)) == 1:
             raise StudyError(
-                f"{path}: holds the same answers as {origins[0]}; leave one of them out of field.path"
+                f"{path}: holds the same answers as {origins[0]}; remove one of the two from field.path"
             )
 
 
@@ -113,7 +113,7 @@ def refuse_missing_answers(
     }
     if not participants_with_answers:
         raise StudyError(
-            f"{paths[0]}: no answer in {len(paths)} file(s) of {len(answers)} asked for; check "
+            f"{paths[0]}: all {len(answers)} answers in {len(paths)} file(s) are empty; check "
             f"field.columns, field.prompts and field.models"
         )
     first: dict[tuple[str, str], Membership] = {}
@@ -127,7 +127,7 @@ def refuse_missing_answers(
         if key not in groups_with_answers:
             raise StudyError(
                 f"{member.path}: nobody in the group of row {member.row} gave an answer "
-                f"(field.columns.groups.{member.variable}); correct the groups, or leave its rows out"
+                f"(field.columns.groups.{member.variable}); correct the groups, or delete their rows"
             )
 
 

@@ -39,9 +39,9 @@ class Proof(NamedTuple):
     """What the search after a deletion came to.
 
     Attributes:
-        result: of all files.
+        search: of all files.
         rows: of the field's own files, those that hold a participant, by number.
-        doubtful: files that hold what is one of the ids, or something else that is called so.
+        ambiguous_files: files with a text that may be one of the ids, or something else.
     """
 
     search: Search
@@ -162,7 +162,7 @@ def _search_again(plan: DeletionPlan, site: Site) -> Proof:
 def _ambiguous_files(
     plan: DeletionPlan, raw_area: list[Path], own_tables: list[Path]
 ) -> list[Path]:
-    """Files that hold an id which other things may be called as well.
+    """Files that hold a text which may be an id, or something else of that name.
 
     In the field's own tables the column of participants says who is meant, and a short id may be a
     number or a letter of another column: it is looked for in other files only.

@@ -32,8 +32,8 @@ class FieldInventory(NamedTuple):
     """What is there before a run.
 
     Attributes:
-        lines: the record of earlier deletions.
-        known_ids: of all participants in the files.
+        record_lines: the record of earlier deletions.
+        participant_ids: of all participants in the files.
     """
 
     raws: list[RawFile]
@@ -56,9 +56,9 @@ class DeletionPlan(NamedTuple):
 
     Attributes:
         studies: files computed from the field, by the folder of the study, in the order to be deleted.
-        others: other computed files that hold a participant, copies of figures, and leftovers.
+        other_files: other computed files that hold a participant, copies of figures, and leftovers.
         marks: what the participants are looked for by.
-        strangers: studies whose pseudonyms no key and no file at hand explains.
+        unexplained_studies: those with pseudonyms that fit no key and no file at hand.
     """
 
     inventory: FieldInventory
@@ -86,8 +86,8 @@ def plan_deletion(site: Site) -> DeletionPlan:
     people = people_of([*line_numbers, *_returned_ids(inventory, line_numbers)], inventory.keys)
     if not people:
         raise StudyError(
-            f"{site.ids}: there is no such file, or no id in it; write the ids of the participants "
-            f"who are to be forgotten into it, one a line, and run `snakemake forget` again"
+            f"{site.ids}: the file does not exist or holds no id; write the ids of the participants to "
+            f"delete into it, one a line, and run `snakemake forget` again"
         )
     ids = {person.id for person in people}
     edits = list(_edits(inventory.raws, ids))
@@ -116,7 +116,7 @@ def _take_inventory(site: Site) -> FieldInventory:
 
 
 def _returned_ids(inventory: FieldInventory, line_numbers: Collection[str]) -> list[str]:
-    """Participants in the files who were forgotten before: a download or a backup brought them back."""
+    """Participants in the files who were deleted before: a download or a backup brought them back."""
     days = day_by_pseudonym(inventory.record_lines)
     return sorted(
         id_

@@ -1,4 +1,4 @@
-"""The files of answers with a participant's rows taken out, and nothing else.
+"""Deletes a participant's rows from the files of answers, and nothing else.
 
 Owns which rows are the participant's, by the column map, and the editing of CSV, TSV, Excel and Parquet.
 Promises that a text file keeps every other byte, that an edited file is read again, row by row, before it

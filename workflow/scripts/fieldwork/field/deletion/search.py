@@ -126,7 +126,7 @@ def files_beneath(folder: Path, exceptions: Collection[Path] = ()) -> Iterator[P
 def _refuse(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise StudyError(
-            f"a folder cannot be looked through ({first_line(error)}); give yourself the right to read "
+            f"a folder cannot be searched ({first_line(error)}); give yourself the right to read "
             f"it, and run `snakemake forget` again"
         ) from error
 

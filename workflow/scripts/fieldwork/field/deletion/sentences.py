@@ -1,4 +1,4 @@
-"""What a deletion came to, in sentences for the person who carries it out. None of them quotes an id."""
+"""What a deletion did, in sentences for the person who runs it. None of them quotes an id."""
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -34,27 +34,27 @@ def failure_of(outcome: DeletionOutcome, site: Site) -> str | None:
     n_unread = len(proof.search.obstacles)
     return (
         f"{site.ids}: the deletion is not finished. {n_left} file(s) still hold a participant, and "
-        f"{n_unread} could not be searched; they are listed above. Put these right, and run "
+        f"{n_unread} could not be searched; they are listed above. Correct these, and run "
         f"`snakemake forget` again"
     )
 
 
 def _deletion_sentences(plan: DeletionPlan) -> Iterator[str]:
     ids = plan.ids()
-    yield f"Participants to be forgotten: {len(ids)}."
+    yield f"Participants to delete: {len(ids)}."
     for edit in plan.edits:
         place = without_ids(str(edit.raw.path), ids)
-        consequence = "the file is deleted, as it held nobody else" if edit.is_whole else "deleted"
-        yield f"  {place}: {len(edit.rows)} row(s); {consequence}."
+        whole_file = ", and with them the file, which held nobody else" if edit.is_whole else ""
+        yield f"  {place}: {len(edit.rows)} row(s) deleted{whole_file}."
     for page in plan.pages:
-        yield f"  {without_ids(str(page.path), ids)}: the survey page's file is deleted."
+        yield f"  {without_ids(str(page.path), ids)}: deleted; the survey page had saved it."
     for study, paths in plan.studies.items():
-        yield f"  {study}: {len(paths)} file(s) computed from the field are deleted."
+        yield f"  {study}: {len(paths)} file(s) computed from the field were deleted."
     for path in plan.other_files:
         yield f"  {without_ids(str(path), ids)}: deleted."
     is_empty_plan = not (plan.edits or plan.pages or plan.studies or plan.other_files)
     if is_empty_plan:
-        yield "  Nothing was there to be deleted: an earlier run did it."
+        yield "  Nothing was left to delete: an earlier run deleted it."
     elif plan.studies:
         yield "`snakemake all` makes the results again, without these participants."
 
@@ -63,14 +63,14 @@ def _search_sentences(plan: DeletionPlan, proof: Proof) -> Iterator[str]:
     n_left = len({*proof.search.holders, *proof.rows})
     yield (
         f"{proof.search.n_files} files were searched: all of results, logs, .snakemake, resources/field "
-        f"and resources/downloads/osf, and those beside the field's files. "
+        f"and resources/downloads/osf, and the files next to the field's own. "
         f"{n_left or 'None'} of them {'hold' if n_left else 'holds'} an id or a pseudonym."
     )
     if any(not is_distinctive(participant_id) for participant_id in plan.ids()):
         yield (
-            f"An id of {LEAST_LENGTH} characters or more with a letter and a digit, or with an @, is "
-            f"looked for in every file. Any other is compared with the participants' column, and "
-            f"elsewhere its pseudonym is looked for."
+            f"An id of at least {LEAST_LENGTH} characters with a letter and a digit, or with an @, is "
+            f"searched for in every file. Any other id could match something else by chance: it is "
+            f"compared with the participants' column, and elsewhere its pseudonym is searched for."
         )
 
 
@@ -84,14 +84,14 @@ def _notice_sentences(plan: DeletionPlan, proof: Proof, site: Site) -> Iterator[
     if proof.ambiguous_files:
         names = _list_paths(proof.ambiguous_files, ids)
         yield (
-            f"An id is short or a word, and stands in {names}. It may mean another person or another "
-            f"thing there: look, and delete what is the participant's."
+            f"An id that is short or a word also appears in {names}. It may mean another person or "
+            f"another thing there: check, and delete what belongs to the participant."
         )
     for study in plan.unexplained_studies:
         yield (
-            f"{study} holds field answers of people who are not in the files read here, or under "
-            f"another key. If a participant took part there too, run `snakemake forget` with that "
-            f"study's --configfile, or delete the folder."
+            f"{study} holds field answers of people who are not in the files read here, or whose "
+            f"pseudonyms have another key. If a participant took part there too, run `snakemake "
+            f"forget` with that study's --configfile, or delete the folder."
         )
 
 

@@ -21,7 +21,7 @@ class Site(NamedTuple):
         tables: the files of answers and groups.
         column: the participant's, in these.
         folders: the field's own, with all below them.
-        beside: the field's own, of which only the files in them.
+        single_folders: the field's own, without the folders below them.
         ids: the file that says who is to be forgotten.
         record: the file that says who was.
         manifest: the list of a download, where the field is one.

@@ -21,7 +21,7 @@ An export of survey_qualtrics.txt, as CSV with choice text, in a folder:
 
 
 def template_values(survey: Survey, drafts: Sequence[str]) -> dict[str, str]:
-    """What the templates of README and participant information may name.
+    """The values of the placeholders in the templates of README and participant information.
 
     Args:
         drafts: files in which a person must still replace something.

@@ -1,4 +1,4 @@
-"""What `snakemake power` says of real users, as a page: how many participants find which effect."""
+"""The page on sample size: how many participants a study needs to find which effect."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -43,7 +43,7 @@ def render(
             if rows:
                 parts += [f"### {title}", _note(design, repeats), _table(rows, curves)]
     if not advice_rows:
-        parts.append("`snakemake power` has nothing on the tasks of this survey.")
+        parts.append("`snakemake power` has no rows for the tasks of this survey.")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -110,10 +110,11 @@ def _note(design: Design, repeats: int) -> str:
 _HEAD = """
 # How many participants
 
-What `snakemake power` says of real users: the share of simulated studies that find an effect of this
-size, if it is there, with the tests that Fieldwork makes. The offline arm is asked as often as there are
-participants. Participants count as they are *kept*: recruit more, by the share that your pilot loses
-(`results/{study}/field/attrition.csv`). Effects, level and target are set under `power` in the config;
-docs/methods.md, "Planning a study", says what is assumed. Differences between groups of participants need
-far more, as each group counts on its own.
+These tables come from `snakemake power`. Power is the share of simulated studies in which Fieldwork's
+tests find an effect of the given size. The offline arm has as many answers as there are participants.
+
+Participants count only if their answers are *kept*. Recruit more, by the share that your pilot loses
+(`results/{study}/field/attrition.csv`). Differences between groups of participants need far more people,
+because each group counts on its own. Effects, level and target are set under `power` in the config;
+docs/methods.md, "Planning a study", lists the assumptions.
 """

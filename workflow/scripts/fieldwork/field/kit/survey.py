@@ -74,14 +74,14 @@ def survey_of(
         labels: what figures call the study's models, by model name.
 
     Raises:
-        StudyError: nothing is asked, or two things would have one name.
+        StudyError: there is no prompt, or two questions, options or platforms have one name.
     """
     prompts = [
         SurveyPrompt(task, item.item_id, item.prompt) for task in items for item in items[task]
     ]
     if not prompts:
         raise StudyError(
-            "field_kit.tasks: there is no prompt to ask; name tasks that the config has items for"
+            "field_kit.tasks: there is no prompt to ask; choose tasks that have items in the config"
         )
     platforms = {model: settings["platforms"].get(model, label) for model, label in labels.items()}
     _refuse_repeated("field_kit.platforms", platforms.values())
@@ -93,7 +93,9 @@ def survey_of(
     for question in questions:
         setting = f"field_kit.groups.{question.variable}"
         if question.variable.lower() in reserved_columns:
-            raise StudyError(f"{setting}: a column of this name is there already; choose another")
+            raise StudyError(
+                f"{setting}: this name is taken by another column of the answers; choose another"
+            )
         _refuse_repeated(f"{setting}.options", question.options)
     _refuse_repeated("field_kit.groups", (question.variable for question in questions))
     return Survey(study, prompts, settings["repeats"], platforms, questions)
@@ -103,9 +105,7 @@ def _refuse_repeated(setting: str, names: Any) -> None:
     counts = Counter(str(name).strip().casefold() for name in names)
     repeated_names = [name for name, n in counts.items() if n > 1]
     if repeated_names:
-        raise StudyError(
-            f"{setting}: {repeated_names[0]!r} stands there twice; make the names differ"
-        )
+        raise StudyError(f"{setting}: {repeated_names[0]!r} is listed twice; make the names differ")
 
 
 def page_columns(survey: Survey) -> list[str]:

@@ -28,7 +28,7 @@ def render(survey: Survey, template: PageTemplate, words: Mapping[str, str], con
     """The whole page.
 
     Raises:
-        StudyError: the template names something that there is none of.
+        StudyError: the template has an unknown placeholder.
     """
     style, script = template.style.strip() + "\n", template.script.strip() + "\n"
     parts = {f"text {name}": html.escape(text) for name, text in words.items()}
