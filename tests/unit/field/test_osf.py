@@ -149,7 +149,7 @@ def test_failures_do_not_add_up_while_bytes_arrive(
 def test_a_download_that_fits_with_what_is_there_already_goes_on(
     osf: Osf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    osf.faults += [Fault("signature", cut_after=900_000), Fault("/download/", status=410)]
+    osf.faults += [Fault("signature", cut_after=900_000), Fault("signature", status=410)]
     refusal(osf, tmp_path, patterns=WAVE)
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=len(LARGE) // 2))
