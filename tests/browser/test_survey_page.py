@@ -417,7 +417,9 @@ def test_the_import_reads_what_the_page_saved(
     told = {"models": {}, "skip_prompts": [], **page_map(written.survey, "folder")}
     asked_for = [FieldPrompt(prompt.task, prompt.item_id) for prompt in written.survey.prompts]
     sheet = sources.read_sheet(tmp_path / "answers.csv")
-    read = columns.read_field([sheet], columns.ColumnMap(told, asked_for, [*written.survey.platforms]))
+    read = columns.read_field(
+        [sheet], columns.ColumnMap(told, asked_for, [*written.survey.platforms])
+    )
     found = {f"{a.prompt.task}/{a.prompt.item_id}": (a.position, a.text) for a in read.answers}
     assert found == {key: (order.index(key) + 1, in_box(NASTY[key])) for key in NASTY}
     assert {(a.participant, a.platform, a.model) for a in read.answers} == {

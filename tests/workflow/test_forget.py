@@ -245,4 +245,6 @@ def test_forgetting_is_no_part_of_a_study(field_study: Checkout) -> None:
     assert "forget" not in planned_rules(output)
     blank = field_study.snakemake("forget")
     assert blank.returncode != 0
-    assert "ERROR: field: the study has no field answers, so there is nobody to delete" in blank.stderr
+    assert (
+        "ERROR: field: the study has no field answers, so there is nobody to delete" in blank.stderr
+    )

@@ -56,7 +56,7 @@ def answer(
 def check(
     answers: Sequence[FieldAnswer],
     *,
-    excluded_checks: Sequence[str] = tuple(default_excluded()),
+    excluding_checks: Sequence[str] = tuple(default_excluded()),
     label: str = "GPT-4o mini",
 ) -> list[FieldAnswer]:
     """Checked beside a good answer to every prompt, so that all prompts are known."""
@@ -64,7 +64,7 @@ def check(
     checked = check_answers(
         [*answers, *others],
         ITEMS,
-        excluded_checks=excluded_checks,
+        excluding_checks=excluding_checks,
         is_refusal=is_refusal,
         labels={"m": label},
     )
@@ -220,17 +220,17 @@ def test_the_first_excluding_check_is_the_one_counted() -> None:
     (default,) = check([answer(text)])
     assert default.flags == ["other_prompt", "other_model"]
     assert default.excluded_for == "other_prompt"
-    (only_one,) = check([answer(text)], excluded_checks=["other_model"])
+    (only_one,) = check([answer(text)], excluding_checks=["other_model"])
     assert only_one.flags == default.flags
     assert only_one.excluded_for == "other_model"
-    (none,) = check([answer(text)], excluded_checks=[])
+    (none,) = check([answer(text)], excluding_checks=[])
     assert none.flags == default.flags
     assert none.excluded_for is None
 
 
 def test_an_unknown_check_is_refused() -> None:
     with pytest.raises(StudyError, match=r"field\.exclude names 'emtpy'.*empty"):
-        check([answer("B")], excluded_checks=["emtpy"])
+        check([answer("B")], excluding_checks=["emtpy"])
 
 
 def test_every_check_has_a_reason_and_a_default() -> None:
@@ -274,15 +274,15 @@ def test_counts_add_up_and_none_is_dropped() -> None:
             masked.text or None, tasks[row["prompt"]], who=pseudonym(row["panel_id"], b"k")
         )
         rows.append(dataclasses.replace(made, model="embedded", n_masked=masked.n_masked))
-    excluded_checks = default_excluded()
+    excluding_checks = default_excluded()
     checked = check_answers(
         rows,
         field.items,
-        excluded_checks=excluded_checks,
+        excluding_checks=excluding_checks,
         is_refusal=is_refusal,
         labels={"embedded": "Embedded"},
     )
-    counts = count_quality(checked, excluded_checks=excluded_checks)
+    counts = count_quality(checked, excluding_checks=excluding_checks)
     assert len(checked) == len(field.long) == 40 * 13 + len(field.repeats)
     flagged: Counter[str] = Counter()
     for count in counts:
@@ -302,5 +302,5 @@ def test_counts_add_up_and_none_is_dropped() -> None:
 
 
 def test_no_answers_have_no_counts() -> None:
-    assert count_quality([], excluded_checks=default_excluded()) == []
-    assert check_answers([], {}, excluded_checks=[], is_refusal=is_refusal, labels={}) == []
+    assert count_quality([], excluding_checks=default_excluded()) == []
+    assert check_answers([], {}, excluding_checks=[], is_refusal=is_refusal, labels={}) == []

@@ -37,7 +37,9 @@ def column_map(layout: str, *, models: Sequence[str] = ("m",), **changes: Any) -
 
 def sheet(*rows: Sequence[Any], name: str = "a.csv") -> Sheet:
     header, *others = rows
-    filled_rows = [SheetRow(n, tuple(cells)) for n, cells in enumerate(others, start=2) if any(cells)]
+    filled_rows = [
+        SheetRow(n, tuple(cells)) for n, cells in enumerate(others, start=2) if any(cells)
+    ]
     return Sheet(Path(name), tuple(header), filled_rows)
 
 
@@ -312,7 +314,7 @@ def test_an_order_that_names_no_prompt_is_refused() -> None:
 @pytest.mark.parametrize(
     ("prompts", "said"),
     [
-        ({"moves": "Q1"}, "field.prompts: 'moves' is not an item of the study's tasks (nearest: 'movies')"),
+        ({"moves": "Q1"}, "'moves' is not an item of the study's tasks (nearest: 'movies')"),
         ({"twice": "Q1"}, "field.prompts: 'twice' is in several tasks; write probe/twice or mmlu/twice"),
         ({"movies": "Q1", "recommendations/movies": "Q2"}, "recommendations/movies is listed twice"),
     ],

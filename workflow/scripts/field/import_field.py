@@ -52,21 +52,21 @@ def main(
     )
     key = privacy.read_key(Path(field["key_file"]))
     refuse_return(raw, key, deletions)
-    pseudonymous = importing.pseudonymise(raw, key)
-    excluded_checks = checks.default_excluded() if field["exclude"] is None else field["exclude"]
+    pseudonymous_field = importing.pseudonymise(raw, key)
+    excluding_checks = checks.default_excluded() if field["exclude"] is None else field["exclude"]
     rows = checks.check_answers(
-        pseudonymous.answers,
+        pseudonymous_field.answers,
         items,
-        excluded_checks=excluded_checks,
+        excluding_checks=excluding_checks,
         is_refusal=is_refusal,
         labels=labels,
     )
     tables.write_table(answers, rows, FieldAnswer)
-    tables.write_table(participants, pseudonymous.participants, Participant)
+    tables.write_table(participants, pseudonymous_field.participants, Participant)
     tables.write_table(
-        quality, checks.count_quality(rows, excluded_checks=excluded_checks), QualityCheck
+        quality, checks.count_quality(rows, excluding_checks=excluding_checks), QualityCheck
     )
-    losses = measure_attrition(rows, pseudonymous.participants, seed=seed)
+    losses = measure_attrition(rows, pseudonymous_field.participants, seed=seed)
     tables.write_table(attrition, losses, Attrition)
 
 

@@ -66,7 +66,7 @@ def check_answers(
     answers: Sequence[FieldAnswer],
     items: Mapping[tuple[str, str], Item],
     *,
-    excluded_checks: Collection[str],
+    excluding_checks: Collection[str],
     is_refusal: Callable[[str], bool],
     labels: Mapping[str, str],
 ) -> list[FieldAnswer]:
@@ -74,14 +74,14 @@ def check_answers(
 
     Args:
         items: the prompts by (task, item_id).
-        excluded_checks: names of checks that leave an answer out.
+        excluding_checks: names of checks that leave an answer out.
         is_refusal: whether a text declines to answer.
         labels: model name in the config -> what the model is called.
 
     Raises:
-        StudyError: `excluded_checks` has a name that is not a check's.
+        StudyError: `excluding_checks` has a name that is not a check's.
     """
-    unknown_checks = sorted(set(excluded_checks) - set(CHECKS))
+    unknown_checks = sorted(set(excluding_checks) - set(CHECKS))
     if unknown_checks:
         raise StudyError(
             f"config: field.exclude names {unknown_checks[0]!r}, which is not a check; "
@@ -96,7 +96,7 @@ def check_answers(
         is_refusal=is_refusal,
     )
     return [
-        _with_flags(answer, set(_failed_checks(answer, reference)), excluded_checks)
+        _with_flags(answer, set(_failed_checks(answer, reference)), excluding_checks)
         for answer in answers
     ]
 
@@ -170,15 +170,15 @@ def _copied_texts(answers: Sequence[FieldAnswer]) -> set[tuple[PromptKey, str]]:
 
 
 def _with_flags(
-    answer: FieldAnswer, failed_checks: Collection[str], excluded_checks: Collection[str]
+    answer: FieldAnswer, failed_checks: Collection[str], excluding_checks: Collection[str]
 ) -> FieldAnswer:
     flags = [name for name in CHECKS if name in failed_checks]
-    excluding_check = next((name for name in flags if name in excluded_checks), None)
+    excluding_check = next((name for name in flags if name in excluding_checks), None)
     return dataclasses.replace(answer, flags=flags, excluded_for=excluding_check)
 
 
 def count_quality(
-    answers: Sequence[FieldAnswer], *, excluded_checks: Collection[str]
+    answers: Sequence[FieldAnswer], *, excluding_checks: Collection[str]
 ) -> list[QualityCheck]:
     """Counts by model, prompt and check, then `any` for the answers that fail one or more.
 
@@ -197,7 +197,7 @@ def count_quality(
             QualityCheck(
                 *prompt,
                 check=check,
-                is_excluding=bool(excluded_checks) if check == ANY else check in excluded_checks,
+                is_excluding=bool(excluding_checks) if check == ANY else check in excluding_checks,
                 n_answers=len(prompt_answers),
                 n_flagged=n_flagged_by_check[check],
                 n_excluded=n_excluded_by_check[check],

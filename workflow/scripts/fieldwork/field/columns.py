@@ -354,7 +354,7 @@ class _SheetReader:
             )
         return int(word)
 
-    def _order(self, row: Row) -> dict[FieldPrompt, int]:
+    def _order(self, row: SheetRow) -> dict[FieldPrompt, int]:
         """Positions of the prompts in a participant's order; other names take a position too."""
         word = _word(self._cell(row, "position"))
         names = [name.strip() for name in word.split("|" if "|" in word else ",")]
