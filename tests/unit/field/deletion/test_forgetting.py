@@ -502,7 +502,7 @@ def test_a_participant_who_comes_back_stops_the_import() -> None:
     with pytest.raises(StudyError) as caught:
         refuse_return(raw_field(OTHER, ONE), key, [DELETIONS_FILE])
     text = str(caught.value)
-    assert text.startswith(f"{RAW}: row 3 is of a participant who was forgotten on 20")
+    assert text.startswith(f"{RAW}: row 3 belongs to a participant who was deleted on 20")
     assert "`snakemake forget`" in text
     assert ONE not in text
     RAW.write_text(before)

@@ -212,15 +212,15 @@ def _short(name: str) -> str:
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:
-    lower = {other.casefold(): other for other in names}
-    matches = difflib.get_close_matches(name.casefold(), lower, n=1, cutoff=0.6)
-    return f" (nearest: {_short(lower[matches[0]])!r})" if matches else ""
+    name_by_folded_name = {other.casefold(): other for other in names}
+    matches = difflib.get_close_matches(name.casefold(), name_by_folded_name, n=1, cutoff=0.6)
+    return f" (nearest: {_short(name_by_folded_name[matches[0]])!r})" if matches else ""
 
 
 # ---- cells ---------------------------------------------------------------------------------------
 
 
-def _word(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     """A cell as text: what a person sees, without spaces around it."""
     if is_empty(cell) or (isinstance(cell, float) and math.isnan(cell)):
         return ""
@@ -231,10 +231,10 @@ def _word(cell: Any) -> str:
 
 def identity(cell: Any) -> str:
     """The id in a cell, in the one form that ids are compared in; empty where there is none."""
-    return unicodedata.normalize("NFC", _word(cell))
+    return unicodedata.normalize("NFC", _cell_text(cell))
 
 
-def _kind(cell: Any) -> str | None:
+def _kind_of_cell(cell: Any) -> str | None:
     """What a spreadsheet made of an answer that is no longer text; None where it is text."""
     if isinstance(cell, str) or cell is None:
         return None
@@ -270,7 +270,7 @@ class _SheetReader:
         """The groups that this row puts the participant in; an empty cell says nothing."""
         for variable, column in self._column_map.groups().items():
             index = self._index_by_column.get(column.strip())
-            group = "" if index is None else _word(row.cells[index])
+            group = "" if index is None else _cell_text(row.cells[index])
             self._refuse_id(row, column, group, participant, f"groups.{variable}")
             if group:
                 yield Membership(participant, variable, group, self._sheet.path, row.number)
@@ -298,7 +298,7 @@ class _SheetReader:
         column = self._column_map.column("answer") or ""
         if column.strip() not in self._index_by_column:
             return
-        value = _word(self._cell(row, "prompt"))
+        value = _cell_text(self._cell(row, "prompt"))
         model = self._model(row)
         if value in self._skipped_prompts or model is None:
             self.n_left_out += 1
@@ -320,7 +320,7 @@ class _SheetReader:
         position: int | None,
         text: str | None,
     ) -> RawAnswer:
-        platform = _word(self._cell(row, "platform")) or None
+        platform = _cell_text(self._cell(row, "platform")) or None
         self._refuse_id(row, self._column_map.column("platform"), platform, participant, "platform")
         path = self._sheet.path
         return RawAnswer(participant, platform, model, prompt, 0, position, text, path, row.number)
@@ -335,7 +335,7 @@ class _SheetReader:
             self._column_map.column(role) is None or (role, models) == ("platform", {})
         ):
             return study_models[0]
-        value = _word(self._cell(row, role))
+        value = _cell_text(self._cell(row, role))
         if value in models:
             return models[value]
         if value in study_models:
@@ -345,7 +345,7 @@ class _SheetReader:
         raise self._error(row, role, f"{problem} (it lists {names}); add it there")
 
     def _position(self, row: SheetRow) -> int | None:
-        word = _word(self._cell(row, "position"))
+        word = _cell_text(self._cell(row, "position"))
         if not word:
             return None
         if not word.isdecimal() or len(word) > _MOST_DIGITS or int(word) < 1:
@@ -356,7 +356,7 @@ class _SheetReader:
 
     def _order(self, row: SheetRow) -> dict[FieldPrompt, int]:
         """Positions of the prompts in a participant's order; other names take a position too."""
-        word = _word(self._cell(row, "position"))
+        word = _cell_text(self._cell(row, "position"))
         names = [name.strip() for name in word.split("|" if "|" in word else ",")]
         positions = {
             self._names[name]: position
@@ -371,7 +371,7 @@ class _SheetReader:
 
     def _text(self, row: SheetRow, column: str, setting: str) -> str | None:
         cell = row.cells[self._index_by_column[column]]
-        kind = _kind(cell)
+        kind = _kind_of_cell(cell)
         if kind is not None:
             raise StudyError(
                 f"{self._sheet.path}: row {row.number}, column {column!r} ({setting}) holds {kind} "

@@ -137,7 +137,7 @@ def _ask_listing(request: _OsfRequest) -> list[_OsfEntry]:
             raise project.error(
                 f"has no OSF Storage, where files would be; {request.source.alternative}"
             )
-        entries = list(_walk(request, _inside(storage[0])))
+        entries = list(_walk(request, _children_url(storage[0])))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise project.error(
             "lists its files in another form than OSF's API does; check field.osf.url"
@@ -171,7 +171,7 @@ def _providers(request: _OsfRequest) -> list[Mapping[str, Any]]:
         return list(_entries(request, urls[1]))
 
 
-def _inside(folder: Mapping[str, Any]) -> str:
+def _children_url(folder: Mapping[str, Any]) -> str:
     """Where a folder's own entries are listed."""
     href = str(folder["relationships"]["files"]["links"]["related"]["href"])
     return f"{href}{'&' if '?' in href else '?'}{_PAGE_SIZE}"
@@ -195,9 +195,9 @@ def _walk(request: _OsfRequest, url: str) -> Iterator[_OsfEntry]:
         for entry in _entries(request, queue.pop(0)):
             if entry["attributes"]["kind"] == "file":
                 yield _entry_of(entry)
-            elif (inner := _inside(entry)) not in urls:
-                urls.add(inner)
-                queue.append(inner)
+            elif (url_below := _children_url(entry)) not in urls:
+                urls.add(url_below)
+                queue.append(url_below)
 
 
 def _entry_of(entry: Mapping[str, Any]) -> _OsfEntry:

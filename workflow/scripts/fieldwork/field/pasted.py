@@ -116,7 +116,11 @@ def match_prompts(
     other_prompt = None
     if not shows_own_prompt:
         other_prompt = next(
-            (p for p, share in shares.items() if share >= _SHOWN_SHARE and share == best_share),
+            (
+                prompt
+                for prompt, share in shares.items()
+                if share >= _SHOWN_SHARE and share == best_share
+            ),
             None,
         )
         other_prompt = other_prompt or _prompt_by_question(words, own_prompt, prompts)
@@ -129,7 +133,11 @@ def match_prompts(
 
 
 def _shingles(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)] if size else []
+    return (
+        [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
+        if size
+        else []
+    )
 
 
 def _share(
@@ -149,9 +157,9 @@ def _rest(words: Sequence[str], shingles: Collection[tuple[str, ...]]) -> list[s
         if tuple(words[start : start + size]) in shingles:
             is_covered[start : start + size] = [True] * size
     return [
-        w
-        for w, is_prompt in zip(words, is_covered, strict=True)
-        if not is_prompt and w not in _CHROME
+        word
+        for word, is_prompt in zip(words, is_covered, strict=True)
+        if not is_prompt and word not in _CHROME
     ]
 
 
@@ -160,9 +168,15 @@ def _prompt_by_question(
 ) -> PromptKey | None:
     """Another prompt whose bare question stands in the text, where the own one does not."""
     text = f" {' '.join(words)} "
-    prompts_in_text = [p for p, k in prompts.items() if k.question and f" {k.question} " in text]
+    prompts_in_text = [
+        prompt
+        for prompt, prompt_words in prompts.items()
+        if prompt_words.question and f" {prompt_words.question} " in text
+    ]
     certain_prompts = [
-        p for p in prompts_in_text if len(prompts[p].question.split()) >= _SHINGLE_WORDS
+        prompt
+        for prompt in prompts_in_text
+        if len(prompts[prompt].question.split()) >= _SHINGLE_WORDS
     ]
     return None if own_prompt in prompts_in_text else next(iter(certain_prompts), None)
 
@@ -210,7 +224,9 @@ def _prompt_by_choice(
     if any(f" {option} " in text for option in prompts[own_prompt].options if option):
         return None
     for prompt, prompt_words in prompts.items():
-        options_in_text = [o for o in prompt_words.options if " " in o and f" {o} " in text]
+        options_in_text = [
+            option for option in prompt_words.options if " " in option and f" {option} " in text
+        ]
         if options_in_text and not prompt_words.is_list and prompt != own_prompt:
             return prompt
     return None

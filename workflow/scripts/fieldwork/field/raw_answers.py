@@ -83,20 +83,22 @@ def refuse_copies(answers: Sequence[RawAnswer]) -> None:
     Raises:
         StudyError: naming both files.
     """
-    first: dict[tuple[str, str, FieldPrompt, str], Path] = {}
-    sources: dict[Path, list[Path]] = {}
+    first_path: dict[tuple[str, str, FieldPrompt, str], Path] = {}
+    earlier_paths: dict[Path, list[Path]] = {}
     paths_with_long_texts: set[Path] = set()
     for answer in answers:
         if answer.text is not None:
             key = (answer.participant, answer.model, answer.prompt, answer.text.strip())
-            sources.setdefault(answer.path, []).append(first.setdefault(key, answer.path))
+            earlier_paths.setdefault(answer.path, []).append(
+                first_path.setdefault(key, answer.path)
+            )
             if len(key[-1]) >= _LEAST_DISTINCTIVE_CHARACTERS:
                 paths_with_long_texts.add(answer.path)
-    for path, origins in sources.items():
-        is_distinctive = path in paths_with_long_texts or len(origins) >= _LEAST_DISTINCTIVE_ANSWERS
-        if is_distinctive and path not in origins and len(set(origins)) == 1:
+    for path, paths in earlier_paths.items():
+        is_distinctive = path in paths_with_long_texts or len(paths) >= _LEAST_DISTINCTIVE_ANSWERS
+        if is_distinctive and path not in paths and len(set(paths)) == 1:
             raise StudyError(
-                f"{path}: holds the same answers as {origins[0]}; remove one of the two from field.path"
+                f"{path}: holds the same answers as {paths[0]}; remove one of the two from field.path"
             )
 
 
@@ -116,14 +118,14 @@ def refuse_missing_answers(
             f"{paths[0]}: all {len(answers)} answers in {len(paths)} file(s) are empty; check "
             f"field.columns, field.prompts and field.models"
         )
-    first: dict[tuple[str, str], Membership] = {}
+    first_member: dict[tuple[str, str], Membership] = {}
     groups_with_answers: set[tuple[str, str]] = set()
     for member in members:
         key = (member.variable, member.group)
-        first.setdefault(key, member)
+        first_member.setdefault(key, member)
         if member.participant in participants_with_answers:
             groups_with_answers.add(key)
-    for key, member in first.items():
+    for key, member in first_member.items():
         if key not in groups_with_answers:
             raise StudyError(
                 f"{member.path}: nobody in the group of row {member.row} gave an answer "

@@ -145,7 +145,7 @@ def _search_again(plan: DeletionPlan, site: Site) -> Proof:
     """Read everything again."""
     matcher, ids = Matcher(plan.marks), plan.ids()
     raw_area = [path for path in site.raw_area() if path.is_file()]
-    all_files = search(dict.fromkeys((*computed.area(), *raw_area)), matcher)
+    all_files = search(dict.fromkeys((*computed.computed_files(), *raw_area)), matcher)
     own_tables = [path for path in site.tables if path.is_file()]
     rows: dict[Path, list[int]] = {}
     for raw in read_raw_files(own_tables, site.column):

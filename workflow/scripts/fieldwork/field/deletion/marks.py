@@ -95,8 +95,8 @@ class Matcher:
 
     def matches(self, block: bytes) -> bool:
         """Whether a mark stands in bytes of any encoding; their ends are not taken for borders."""
-        low = block.lower()
-        return any(form in low for form in self._anywhere) or any(
+        lower_block = block.lower()
+        return any(form in lower_block for form in self._anywhere) or any(
             form in block and pattern.search(block) for form, pattern in self._patterns.items()
         )
 

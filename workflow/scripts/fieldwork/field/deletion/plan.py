@@ -127,11 +127,13 @@ def _returned_ids(inventory: FieldInventory, line_numbers: Collection[str]) -> l
 
 def _edits(raws: Sequence[RawFile], ids: Collection[str]) -> Iterator[Edit]:
     rows = [raw.rows_of(ids) for raw in raws]
-    whole = [bool(r) and len(r) == len(raw.people) for raw, r in zip(raws, rows, strict=True)]
-    if all(whole):
+    is_whole_file = [
+        bool(r) and len(r) == len(raw.people) for raw, r in zip(raws, rows, strict=True)
+    ]
+    if all(is_whole_file):
         # without any file the config would be refused, and this very command with it
-        whole = [False, *whole[1:]]
-    for raw, raw_rows, is_whole in zip(raws, rows, whole, strict=False):
+        is_whole_file = [False, *is_whole_file[1:]]
+    for raw, raw_rows, is_whole in zip(raws, rows, is_whole_file, strict=False):
         if raw_rows:
             yield Edit(raw, raw_rows, is_whole)
 
@@ -149,7 +151,7 @@ def _refuse_unknown(
         for p in people
         if p.id not in ids_and_pseudonyms and ids_and_pseudonyms.isdisjoint(p.pseudonyms)
     ]
-    files = computed.area() if absent_people else []
+    files = computed.computed_files() if absent_people else []
     unknown_ids = [p.id for p in absent_people if not search(files, _pseudonyms_of(p)).holders]
     if not unknown_ids:
         return
@@ -197,7 +199,7 @@ def _marks(
 
 def _computed_files(matcher: Matcher) -> tuple[dict[Path, list[Path]], list[Path]]:
     """Files computed from the field, by study, where one of them holds a mark; and other such files."""
-    files = computed.area()
+    files = computed.computed_files()
     holders = set(search(files, matcher).holders)
     studies = {study: computed.field_files_of(study) for study in computed.study_folders()}
     studies = {

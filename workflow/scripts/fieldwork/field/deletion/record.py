@@ -58,8 +58,8 @@ def read_record(path: Path) -> list[Deletion]:
 
 
 def _line(row: Mapping[str, str]) -> Deletion:
-    texts_of = {name: plain_cell(row[name]) for name in Deletion._fields if name != "number"}
-    return Deletion(number=int(row["number"]), **texts_of)
+    text_by_column = {name: plain_cell(row[name]) for name in Deletion._fields if name != "number"}
+    return Deletion(number=int(row["number"]), **text_by_column)
 
 
 def write_record(path: Path, lines: Sequence[Deletion]) -> None:
@@ -69,9 +69,13 @@ def write_record(path: Path, lines: Sequence[Deletion]) -> None:
 
 def with_new_lines(lines: Sequence[Deletion], new_lines: Iterable[Deletion]) -> list[Deletion]:
     """The lines and new ones, but those that a run which did not end has written already."""
-    begun = {(line.participant, line.place, line.action) for line in lines if not line.searched_at}
-    fresh = [a for a in new_lines if (a.participant, a.place, a.action) not in begun]
-    return [*lines, *fresh]
+    open_deletions = {
+        (line.participant, line.place, line.action) for line in lines if not line.searched_at
+    }
+    unwritten_lines = [
+        a for a in new_lines if (a.participant, a.place, a.action) not in open_deletions
+    ]
+    return [*lines, *unwritten_lines]
 
 
 def with_search_time(lines: Sequence[Deletion], participants: Iterable[str]) -> list[Deletion]:
@@ -108,7 +112,7 @@ def refuse_return(raw: RawField, key: bytes, records: Sequence[str]) -> None:
         day = days.get(pseudonym(row.participant, key))
         if day is not None:
             raise StudyError(
-                f"{row.path}: row {row.row} is of a participant who was forgotten on {day} "
+                f"{row.path}: row {row.row} belongs to a participant who was deleted on {day} "
                 f"({records[0]}), so a download or a backup has brought it back; `snakemake forget` "
                 f"with this study's --configfile deletes it again"
             )

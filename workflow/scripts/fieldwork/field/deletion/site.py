@@ -43,10 +43,10 @@ class Site(NamedTuple):
     def raw_area(self) -> list[Path]:
         """The files among which raw answers may be, each once; not those that `forget` itself keeps."""
         common_files = (path for folder in SEARCHED_FOLDERS for path in files_beneath(folder))
-        notes = {self.ids.resolve(), self.record.resolve()}
+        files_of_forget = {self.ids.resolve(), self.record.resolve()}
         path_by_target: dict[Path, Path] = {}
         for path in (*self.tables, *self._own_files(), *common_files):
-            if path.resolve() not in notes:
+            if path.resolve() not in files_of_forget:
                 path_by_target.setdefault(path.resolve(), path)
         return list(path_by_target.values())
 
