@@ -7,7 +7,6 @@ from typing import Any
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.files import texts
 
 NAME = "manifest.json"
 
@@ -80,9 +79,9 @@ def _listed_files(manifest: Path) -> list[Path]:
 def _content(manifest: Path) -> dict[str, Any]:
     """A manifest as it was written, every file of it with a path."""
     try:
-        content: dict[str, Any] = json.loads(texts.read_text(manifest))
+        content: dict[str, Any] = json.loads(manifest.read_text("utf-8"))
         content["files"] = [{**entry, "path": str(entry["path"])} for entry in content["files"]]
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise StudyError(
             f"{manifest}: not a readable list of files; delete {manifest} to download it again"
         ) from error

@@ -17,8 +17,6 @@ from fieldwork.errors import StudyError, first_line
 from fieldwork.field.given_names import given_names
 from fieldwork.field.personal_data import MaskedText, without_personal_data
 
-__all__ = ["MaskedText", "mask", "pseudonym", "read_key"]
-
 NAME = "[name]"
 
 KEY_BYTES = 32

@@ -4,7 +4,6 @@ Promises that nothing is touched before the record says so; that results go befo
 which was killed is finished by running it again; and that success means every file was read afterwards.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import filterfalse
 from pathlib import Path
@@ -112,7 +111,11 @@ def _lines_of(plan: DeletionPlan) -> Iterator[Deletion]:
         for edit in plan.edits:
             action = "file deleted" if edit.is_whole else "rows deleted"
             parts.append(
-                (without_ids(str(edit.raw.path), ids), action, _count(edit.rows, person.id))
+                (
+                    without_ids(str(edit.raw.path), ids),
+                    action,
+                    [*edit.rows.values()].count(person.id),
+                )
             )
         for page in plan.pages:
             is_own = page.participant == person.id
@@ -121,10 +124,6 @@ def _lines_of(plan: DeletionPlan) -> Iterator[Deletion]:
             parts.append((str(study), "results deleted", len(paths)))
         for name in person.pseudonyms:
             yield from (Deletion(name, *part, time) for part in parts if part[2])
-
-
-def _count(rows: dict[int, str], participant_id: str) -> int:
-    return Counter(rows.values())[participant_id]
 
 
 def _delete_answers(plan: DeletionPlan, site: Site) -> None:
