@@ -3,9 +3,9 @@
 Owns what the hub lists of a repository, its addresses and its token, and its errors in sentences.
 Promises a pinned revision, no telemetry, and no network at all once every file is there and whole.
 
-`huggingface_hub` asks the hub; `transfer` fetches and verifies. The library's own `hf_hub_download`
-cannot: since 2.0 it deletes what it fetched when it fails, it checks a file's size but not its hash,
-and it asks the hub for each file that is already there. The listing is kept beside the files: a
+`huggingface_hub` asks the hub; `transfer` fetches and verifies. The library's `hf_hub_download` (2.4)
+would not do: it deletes what it fetched when it fails, it checks the size of a file but not its hash,
+and it asks the hub again for each file that is already there. The listing is kept beside the files: a
 revision that moves (a branch) stays at the commit first seen until that listing is deleted.
 """
 
