@@ -12,9 +12,9 @@ import pytest
 
 from field import download_field
 from fieldwork.downloads.manifest import local_files
-from fieldwork.downloads.transfer import RETRIES
+from fieldwork.downloads.transfer import RETRIES, DownloadedFile
 from fieldwork.errors import StudyError
-from fieldwork.field.osf import OsfFile, download
+from fieldwork.field.osf import download
 from fieldwork.field.osf_http import _is_own, _origin
 from servers.osf import MODIFIED, Fault, Osf, serve_osf
 
@@ -45,7 +45,7 @@ def osf() -> Iterator[Osf]:
         yield server
 
 
-def fetch(osf: Osf, folder: Path, **changes: Any) -> list[OsfFile]:
+def fetch(osf: Osf, folder: Path, **changes: Any) -> list[DownloadedFile]:
     wanted = {"node": NODE, "url": osf.url, "patterns": ["*.csv"], "folder": folder}
     return download(**(wanted | changes))
 

@@ -48,21 +48,6 @@ _PUBLIC_HUB = "https://huggingface.co"
 _ANSWER_WITHIN_S = 10.0
 
 
-class _HubFile(NamedTuple):
-    """A file as the hub lists it; `digest` is a large file's sha256 or a small one's git hash."""
-
-    path: str
-    size: int
-    digest: str
-
-
-class _HubListing(NamedTuple):
-    """What a revision holds of what was asked for, ordered by path."""
-
-    commit: str
-    files: list[_HubFile]
-
-
 class _Repository(NamedTuple):
     """A repository at a revision, which of its files are asked for, and its data set in the config."""
 
@@ -78,21 +63,15 @@ class _Repository(NamedTuple):
         """The beginning of every error."""
         return f"{self.dataset}: {self.repo} at {self.endpoint}"
 
-    def listed_files(self, listing: _HubListing) -> list[ListedFile]:
-        """The files with the addresses of the listing's commit."""
-        return [
-            ListedFile(
-                *file,
-                url=hf_hub_url(
-                    self.repo,
-                    file.path,
-                    repo_type=self.repo_type,
-                    revision=listing.commit,
-                    endpoint=self.endpoint,
-                ),
-            )
-            for file in listing.files
-        ]
+    def url_of(self, path: str, commit: str) -> str:
+        """The address of a file."""
+        return hf_hub_url(
+            self.repo,
+            path,
+            repo_type=self.repo_type,
+            revision=commit,
+            endpoint=self.endpoint,
+        )
 
     def source(self, folder: Path) -> DownloadSource:
         """The repository as a source of files."""
@@ -148,29 +127,36 @@ def _bring(repository: _Repository, source: DownloadSource) -> list[DownloadedFi
         sorted(repository.patterns),
     ]
     path = transfer.listing_path(source.folder, request)
-    listing = _read_listing(path)
-    files = repository.listed_files(listing) if listing else []
-    downloads = transfer.whole_files(source, files)
-    if listing is None or len(downloads) < len(files):
-        # asked again where files are missing: a hub that is away or closed says so in seconds
-        listing = _ask_listing(
-            repository, source, listing.commit if listing else repository.revision
-        )
-        files = repository.listed_files(listing)
-        downloads = downloads or transfer.whole_files(source, files)
-        transfer.write_listing(path, listing)
-        missing = [file for file in files if file.path not in downloads]
-        downloads |= transfer.fetch_files(source, missing)
-    return [downloads[file.path] for file in files]
+    listing = _read_listing(path, repository)
+
+    def ask_files() -> list[ListedFile]:
+        revision = listing.commit if listing else repository.revision
+        commit, files = _ask_listing(repository, source, revision)
+        source.refuse_outside(files)
+        transfer.write_listing(path, [commit, [file[:3] for file in files]])
+        return files
+
+    return transfer.bring_files(source, listing and listing.files, ask_files)
 
 
-def _read_listing(path: Path) -> _HubListing | None:
+class _HubListing(NamedTuple):
+    """What a revision holds of what was asked for, ordered by path."""
+
+    commit: str
+    files: list[ListedFile]
+
+
+def _read_listing(path: Path, repository: _Repository) -> _HubListing | None:
     """The listing kept from an earlier call; one that cannot be read is asked for again."""
     try:
-        commit, files = transfer.read_listing(path)
-        return _HubListing(commit, [_HubFile(*file) for file in files])
+        commit, rows = transfer.read_listing(path)
+        files = [
+            ListedFile(file_path, size, digest, url=repository.url_of(file_path, commit))
+            for file_path, size, digest in rows
+        ]
     except (ValueError, TypeError):
         return None
+    return _HubListing(commit, files)
 
 
 def _ask_listing(repository: _Repository, source: DownloadSource, revision: str) -> _HubListing:
@@ -180,7 +166,8 @@ def _ask_listing(repository: _Repository, source: DownloadSource, revision: str)
         info = ask(
             repository.repo, revision=revision, timeout=_ANSWER_WITHIN_S, files_metadata=True
         )
-        files = [_hub_file(sibling) for sibling in info.siblings or []]
+        commit = str(info.sha)
+        files = [_listed_file(repository, commit, sibling) for sibling in info.siblings or []]
     except HFValidationError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -194,15 +181,18 @@ def _ask_listing(repository: _Repository, source: DownloadSource, revision: str)
             f"{repository.revision}; correct the file names or the revision in the config"
         )
     matches = [f for f in files if any(fnmatchcase(f.path, p) for p in repository.patterns)]
-    return _HubListing(str(info.sha), sorted(matches, key=attrgetter("path")))
+    return _HubListing(commit, sorted(matches, key=attrgetter("path")))
 
 
-def _hub_file(sibling: RepoSibling) -> _HubFile:
+def _listed_file(repository: _Repository, commit: str, sibling: RepoSibling) -> ListedFile:
+    """A large file is listed with its sha256, a small one with its git hash."""
+    path = sibling.rfilename
+    size, digest = sibling.size, sibling.blob_id
     if sibling.lfs:
-        return _HubFile(sibling.rfilename, sibling.lfs.size, sibling.lfs.sha256)
-    if sibling.size is None or sibling.blob_id is None:
-        raise TypeError(f"{sibling.rfilename} is listed without what it can be verified by")
-    return _HubFile(sibling.rfilename, sibling.size, sibling.blob_id)
+        size, digest = sibling.lfs.size, sibling.lfs.sha256
+    if size is None or digest is None:
+        raise TypeError(f"{path} is listed without what it can be verified by")
+    return ListedFile(path, size, digest, url=repository.url_of(path, commit))
 
 
 @contextmanager

@@ -38,12 +38,15 @@ class ListedFile(NamedTuple):
         path: below the folder of the download.
         size: in bytes.
         digest: its sha256 (64 hex digits), the hash that git gives a blob (40), or its md5.
+        modified_at: empty where the server does not say.
     """
 
     path: str
     size: int
     digest: str
-    url: str
+    modified_at: str = ""
+    version: int = 1
+    url: str = ""
 
 
 class DownloadedFile(NamedTuple):
@@ -52,6 +55,8 @@ class DownloadedFile(NamedTuple):
     path: Path
     sha256: str
     n_bytes: int
+    modified_at: str
+    version: int
 
 
 class DownloadSource(NamedTuple):
@@ -84,6 +89,11 @@ class DownloadSource(NamedTuple):
                 f"downloaded: check {self.settings}"
             )
         return self.folder / path
+
+    def refuse_outside(self, files: Iterable[ListedFile]) -> None:
+        """Refuse a listing with a file outside the folder."""
+        for file in files:
+            self.target(file.path)
 
     def unreachable(self, reason: str) -> StudyError:
         """The error where a server cannot be asked."""
@@ -132,29 +142,49 @@ def write_listing(path: Path, listing: Any) -> None:
 # ---- the files -----------------------------------------------------------------------------------
 
 
-def whole_files(source: DownloadSource, files: Iterable[ListedFile]) -> dict[str, DownloadedFile]:
-    """Those of the listed files that are in their places with the promised content, by path."""
+def bring_files(
+    source: DownloadSource,
+    files: Sequence[ListedFile] | None,
+    ask_files: Callable[[], Sequence[ListedFile]],
+) -> list[DownloadedFile]:
+    """Bring listed files to their places, in the order of the listing.
+
+    Args:
+        files: by the kept listing; None where there is none.
+        ask_files: asks the server for the listing. Called where a file is missing, so that a server which
+            is away or closed says so in seconds.
+
+    Raises:
+        StudyError: too little room, a server that fails for too long, or content other than listed.
+    """
+    downloads = _whole_files(source, files or ())
+    if files is None or len(downloads) < len(files):
+        files = ask_files()
+        downloads |= _whole_files(source, [file for file in files if file not in downloads])
+        downloads |= _fetch_files(source, [file for file in files if file not in downloads])
+    return [downloads[file] for file in files]
+
+
+def _whole_files(
+    source: DownloadSource, files: Iterable[ListedFile]
+) -> dict[ListedFile, DownloadedFile]:
+    """Those of the files that are in their places with the listed content."""
     targets = [(file, source.target(file.path)) for file in files]
     return {
-        file.path: downloaded_file
+        file: downloaded_file
         for file, target in targets
         if (downloaded_file := _verify(target, file))
     }
 
 
-def fetch_files(source: DownloadSource, files: Sequence[ListedFile]) -> dict[str, DownloadedFile]:
-    """Fetch files to their places; the log first says how much comes and how much room there is.
-
-    Raises:
-        StudyError: too little room, a server that fails for too long, or content other than listed.
-
-    Returns:
-        The files by path.
-    """
+def _fetch_files(
+    source: DownloadSource, files: Sequence[ListedFile]
+) -> dict[ListedFile, DownloadedFile]:
+    """Fetch files to their places; the log first says how much comes and how much room there is."""
     _announce(source, files)
-    downloads: dict[str, DownloadedFile] = {}
+    downloads: dict[ListedFile, DownloadedFile] = {}
     for number, file in enumerate(files, start=1):
-        downloads[file.path] = _fetch(source, file)
+        downloads[file] = _fetch(source, file)
         logger.info("%s: %d/%d %s", source.name, number, len(files), file.path)
     return downloads
 
@@ -269,7 +299,9 @@ def _verify(path: Path, file: ListedFile) -> DownloadedFile | None:
             digest = _hash(path, lambda: hashlib.sha1(git_header, usedforsecurity=False))
         case _:
             digest = _hash(path, lambda: hashlib.md5(usedforsecurity=False))
-    return DownloadedFile(path, sha256, file.size) if digest == file.digest else None
+    if digest != file.digest:
+        return None
+    return DownloadedFile(path, sha256, file.size, file.modified_at, file.version)
 
 
 def _hash(path: Path, hasher: Callable[[], Any]) -> str:

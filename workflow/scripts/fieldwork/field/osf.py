@@ -6,7 +6,7 @@ that listing is deleted. No network is used once every file is there and whole.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from fieldwork.downloads import transfer
 from fieldwork.downloads.manifest import change_entry
-from fieldwork.downloads.transfer import DownloadSource, ListedFile
+from fieldwork.downloads.transfer import DownloadedFile, DownloadSource, ListedFile
 from fieldwork.field.osf_http import NotThereError, OsfProject, OsfSession
 from fieldwork.field.sources import READABLE
 
@@ -25,31 +25,6 @@ _STORAGE = "osfstorage"
 _PAGE_SIZE = "page%5Bsize%5D=100"
 _MOST_NAMES = 12
 _MOST_PAGES = 2_000
-
-
-class OsfFile(NamedTuple):
-    """A file that is there, whole and verified."""
-
-    path: Path
-    sha256: str
-    n_bytes: int
-    modified_at: str
-    version: int
-
-
-class _OsfEntry(NamedTuple):
-    """A file as OSF lists it; `digest` is its sha256, or its md5 where that is all there is."""
-
-    path: str
-    size: int
-    digest: str
-    modified_at: str
-    version: int
-    url: str
-
-    @property
-    def listed_file(self) -> ListedFile:
-        return ListedFile(self.path, self.size, self.digest, self.url)
 
 
 class _OsfRequest(NamedTuple):
@@ -69,7 +44,9 @@ class _OsfRequest(NamedTuple):
         return self.session.project
 
 
-def download(*, node: str, url: str, patterns: Sequence[str] | None, folder: Path) -> list[OsfFile]:
+def download(
+    *, node: str, url: str, patterns: Sequence[str] | None, folder: Path
+) -> list[DownloadedFile]:
     """Bring the files of a project's OSF Storage that match `patterns` to `folder`.
 
     Patterns are globs over the paths that OSF shows, without the first slash; each must match, and None
@@ -101,35 +78,32 @@ def _source(session: OsfSession, folder: Path) -> DownloadSource:
     )
 
 
-def _bring(request: _OsfRequest) -> list[OsfFile]:
+def _bring(request: _OsfRequest) -> list[DownloadedFile]:
     project, source = request.project, request.source
     path = transfer.listing_path(
         source.folder, [project.url, project.node, sorted(request.patterns)]
     )
-    entries = _read_listing(path)
-    files = [entry.listed_file for entry in entries or []]
-    downloads = transfer.whole_files(source, files)
-    if entries is None or len(downloads) < len(files):
-        entries = _ask_listing(request)
-        files = [entry.listed_file for entry in entries]
-        downloads = transfer.whole_files(source, files)
-        transfer.write_listing(path, entries)
-        missing = [file for file in files if file.path not in downloads]
-        downloads |= transfer.fetch_files(source, missing)
-    return [OsfFile(*downloads[e.path], e.modified_at, e.version) for e in entries]
+
+    def ask_files() -> list[ListedFile]:
+        files = _ask_listing(request)
+        source.refuse_outside(files)
+        transfer.write_listing(path, files)
+        return files
+
+    return transfer.bring_files(source, _read_listing(path), ask_files)
 
 
 # ---- the listing ---------------------------------------------------------------------------------
 
 
-def _read_listing(path: Path) -> list[_OsfEntry] | None:
+def _read_listing(path: Path) -> list[ListedFile] | None:
     try:
-        return [_OsfEntry(*entry) for entry in transfer.read_listing(path)]
+        return [ListedFile(*entry) for entry in transfer.read_listing(path)]
     except TypeError:
         return None
 
 
-def _ask_listing(request: _OsfRequest) -> list[_OsfEntry]:
+def _ask_listing(request: _OsfRequest) -> list[ListedFile]:
     project = request.project
     try:
         storage = [e for e in _providers(request) if e["attributes"]["name"] == _STORAGE]
@@ -147,7 +121,7 @@ def _ask_listing(request: _OsfRequest) -> list[_OsfEntry]:
     return sorted(matches, key=attrgetter("path"))
 
 
-def _refuse_unmatched(request: _OsfRequest, entries: Sequence[_OsfEntry]) -> None:
+def _refuse_unmatched(request: _OsfRequest, entries: Sequence[ListedFile]) -> None:
     unmatched_patterns = [
         p for p in request.patterns if not any(fnmatchcase(e.path, p) for e in entries)
     ]
@@ -188,7 +162,7 @@ def _entries(request: _OsfRequest, url: str | None) -> Iterator[Mapping[str, Any
     raise request.project.error("lists its files without end; try again later")
 
 
-def _walk(request: _OsfRequest, url: str) -> Iterator[_OsfEntry]:
+def _walk(request: _OsfRequest, url: str) -> Iterator[ListedFile]:
     """The files below a folder."""
     queue, urls = [url], {url}
     while queue:
@@ -200,11 +174,11 @@ def _walk(request: _OsfRequest, url: str) -> Iterator[_OsfEntry]:
                 queue.append(url_below)
 
 
-def _entry_of(entry: Mapping[str, Any]) -> _OsfEntry:
+def _entry_of(entry: Mapping[str, Any]) -> ListedFile:
     attributes = entry["attributes"]
     hashes = attributes["extra"]["hashes"]
     digest = hashes.get("sha256") or hashes["md5"]
-    return _OsfEntry(
+    return ListedFile(
         path=str(attributes["materialized_path"]).lstrip("/"),
         size=int(attributes["size"]),
         digest=str(digest).lower(),
@@ -227,21 +201,18 @@ def accept_edit(manifest: Path, file: Path, successor: Path | None) -> None:
     """
     folder = manifest.parent / "files"
     name = file.relative_to(folder).as_posix()
-    content = None if successor is None else successor.read_bytes()
-    sha256 = None if content is None else hashlib.sha256(content).hexdigest()
+    edits: dict[str, Any] = {}
+    if successor is not None:
+        content = successor.read_bytes()
+        edits = {"size": len(content), "digest": hashlib.sha256(content).hexdigest()}
     for path in sorted(folder.glob(".listing-*.json")):
         entries = _read_listing(path) or []
-        if any(entry.path == name for entry in entries):
-            transfer.write_listing(path, [*_with_edit(entries, name, content, sha256)])
-    changes = None if content is None else {"sha256": sha256, "bytes": len(content), "edited": True}
+        edited_entries = [
+            entry._replace(**edits) if entry.path == name else entry
+            for entry in entries
+            if entry.path != name or edits
+        ]
+        if edited_entries != entries:
+            transfer.write_listing(path, edited_entries)
+    changes = {"sha256": edits["digest"], "bytes": edits["size"], "edited": True} if edits else None
     change_entry(manifest, file, changes)
-
-
-def _with_edit(
-    entries: Iterable[_OsfEntry], name: str, content: bytes | None, sha256: str | None
-) -> Iterator[_OsfEntry]:
-    for entry in entries:
-        if entry.path != name:
-            yield entry
-        elif content is not None and sha256 is not None:
-            yield entry._replace(size=len(content), digest=sha256)
