@@ -70,7 +70,7 @@ def render_survey(
     parts = [
         (KIT / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
     ]
-    template = web_page.Template(parts[0], parts[1], parts[2], "page.html")
+    template = web_page.PageTemplate(parts[0], parts[1], parts[2], "page.html")
     page = folder / "survey.html"
     page.write_text(web_page.render(survey, template, words, consent), encoding="utf-8")
     return Written(survey, page.as_uri(), [prompt.key for prompt in survey.prompts])

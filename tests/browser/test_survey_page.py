@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from browser.conftest import PROMPTS, Seen, Written, write_survey
 from fieldwork.field import columns, sources
 from fieldwork.field.kit.survey import page_columns, page_map
-from fieldwork.field.raw_answers import Prompt
+from fieldwork.field.raw_answers import FieldPrompt
 from fieldwork.files.cells import plain_cell
 
 pytestmark = pytest.mark.browser
@@ -210,7 +210,7 @@ def test_where_nothing_can_be_copied_the_prompt_is_selected(visit: Visit) -> Non
 @pytest.mark.parametrize("script", [NO_STORAGE, FULL_STORAGE], ids=["refused", "full"])
 def test_where_nothing_is_kept_the_page_says_so_and_goes_on(visit: Visit, script: str) -> None:
     page = visit(script=script)
-    expect(page.get_by_role("alert")).to_contain_text("does not keep what you enter")
+    expect(page.get_by_role("alert")).to_contain_text("does not save what you enter")
     expect(page.locator("#kept")).to_be_hidden()
     to_prompts(page)
     order = answer_all(page, NASTY)
@@ -415,9 +415,11 @@ def test_the_import_reads_what_the_page_saved(
     order = answer_all(page, NASTY)
     saved(page, "Save my answers").rename(tmp_path / "answers.csv")
     told = {"models": {}, "skip_prompts": [], **page_map(written.survey, "folder")}
-    asked_for = [Prompt(prompt.task, prompt.item_id) for prompt in written.survey.prompts]
+    asked_for = [FieldPrompt(prompt.task, prompt.item_id) for prompt in written.survey.prompts]
     sheet = sources.read_sheet(tmp_path / "answers.csv")
-    read = columns.read_field([sheet], columns.Map(told, asked_for, [*written.survey.platforms]))
+    read = columns.read_field(
+        [sheet], columns.ColumnMap(told, asked_for, [*written.survey.platforms])
+    )
     found = {f"{a.prompt.task}/{a.prompt.item_id}": (a.position, a.text) for a in read.answers}
     assert found == {key: (order.index(key) + 1, in_box(NASTY[key])) for key in NASTY}
     assert {(a.participant, a.platform, a.model) for a in read.answers} == {

@@ -30,7 +30,7 @@ FLOORS: dict[str, set[str]] = {
     "dictionary": {"records"},
     "encoder": {"errors", "progress"},
     "files": {"errors", "streams", "tables"},
-    "downloads": {"errors", "files", "tables"},
+    "downloads": {"errors", "retries", "tables"},
     "statistics": {"errors", "records"},
     "token_estimate": set(),
 }

@@ -151,7 +151,7 @@ def test_nothing_is_left_and_everybody_else_is_as_before(
     assert any(path.startswith(".snakemake/log/") for path in paths)
     status, output = forget(study, first)
     assert status == 0, output[-3000:]
-    assert "resources/field/wave_1.csv: 1 row(s); deleted." in output
+    assert "resources/field/wave_1.csv: 1 row(s) deleted." in output
     assert "None of them holds an id or a pseudonym" in output
     assert first not in output
     assert holders(study, first) == set()
@@ -217,7 +217,7 @@ def test_a_participant_who_comes_back_stops_the_import(
     status, output = run(study, f"results/{STUDY}/field/answers.parquet")
     assert status != 0
     assert (
-        "ERROR: resources/field/wave_1.csv: row 5 is of a participant who was forgotten" in output
+        "ERROR: resources/field/wave_1.csv: row 5 belongs to a participant who was deleted" in output
     )
     status, output = run(study, "forget")
     assert status == 0, output[-3000:]
@@ -245,4 +245,6 @@ def test_forgetting_is_no_part_of_a_study(field_study: Checkout) -> None:
     assert "forget" not in planned_rules(output)
     blank = field_study.snakemake("forget")
     assert blank.returncode != 0
-    assert "ERROR: field: the study has no field, so there is nobody to forget" in blank.stderr
+    assert (
+        "ERROR: field: the study has no field answers, so there is nobody to delete" in blank.stderr
+    )

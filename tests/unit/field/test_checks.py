@@ -8,7 +8,7 @@ import pytest
 
 from field_data.synthetic import load_prompts, make_field
 from fieldwork.errors import StudyError
-from fieldwork.field.checks import ANY, CHECKS, check_answers, default_excluded, quality
+from fieldwork.field.checks import ANY, CHECKS, check_answers, count_quality, default_excluded
 from fieldwork.field.other_models import speakers
 from fieldwork.field.pasted import without_prompt
 from fieldwork.field.privacy import mask, pseudonym
@@ -56,7 +56,7 @@ def answer(
 def check(
     answers: Sequence[FieldAnswer],
     *,
-    excluded: Sequence[str] = tuple(default_excluded()),
+    excluding_checks: Sequence[str] = tuple(default_excluded()),
     label: str = "GPT-4o mini",
 ) -> list[FieldAnswer]:
     """Checked beside a good answer to every prompt, so that all prompts are known."""
@@ -64,7 +64,7 @@ def check(
     checked = check_answers(
         [*answers, *others],
         ITEMS,
-        excluded=excluded,
+        excluding_checks=excluding_checks,
         is_refusal=is_refusal,
         labels={"m": label},
     )
@@ -220,17 +220,17 @@ def test_the_first_excluding_check_is_the_one_counted() -> None:
     (default,) = check([answer(text)])
     assert default.flags == ["other_prompt", "other_model"]
     assert default.excluded_for == "other_prompt"
-    (only_one,) = check([answer(text)], excluded=["other_model"])
+    (only_one,) = check([answer(text)], excluding_checks=["other_model"])
     assert only_one.flags == default.flags
     assert only_one.excluded_for == "other_model"
-    (none,) = check([answer(text)], excluded=[])
+    (none,) = check([answer(text)], excluding_checks=[])
     assert none.flags == default.flags
     assert none.excluded_for is None
 
 
 def test_an_unknown_check_is_refused() -> None:
     with pytest.raises(StudyError, match=r"field\.exclude names 'emtpy'.*empty"):
-        check([answer("B")], excluded=["emtpy"])
+        check([answer("B")], excluding_checks=["emtpy"])
 
 
 def test_every_check_has_a_reason_and_a_default() -> None:
@@ -274,11 +274,15 @@ def test_counts_add_up_and_none_is_dropped() -> None:
             masked.text or None, tasks[row["prompt"]], who=pseudonym(row["panel_id"], b"k")
         )
         rows.append(dataclasses.replace(made, model="embedded", n_masked=masked.n_masked))
-    excluded = default_excluded()
+    excluding_checks = default_excluded()
     checked = check_answers(
-        rows, field.items, excluded=excluded, is_refusal=is_refusal, labels={"embedded": "Embedded"}
+        rows,
+        field.items,
+        excluding_checks=excluding_checks,
+        is_refusal=is_refusal,
+        labels={"embedded": "Embedded"},
     )
-    counts = quality(checked, excluded=excluded)
+    counts = count_quality(checked, excluding_checks=excluding_checks)
     assert len(checked) == len(field.long) == 40 * 13 + len(field.repeats)
     flagged: Counter[str] = Counter()
     for count in counts:
@@ -298,5 +302,5 @@ def test_counts_add_up_and_none_is_dropped() -> None:
 
 
 def test_no_answers_have_no_counts() -> None:
-    assert quality([], excluded=default_excluded()) == []
-    assert check_answers([], {}, excluded=[], is_refusal=is_refusal, labels={}) == []
+    assert count_quality([], excluding_checks=default_excluded()) == []
+    assert check_answers([], {}, excluding_checks=[], is_refusal=is_refusal, labels={}) == []

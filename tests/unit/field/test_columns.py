@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.field.columns import Map, read_field
-from fieldwork.field.raw_answers import Prompt, RawAnswer, RawField
+from fieldwork.field.columns import ColumnMap, read_field
+from fieldwork.field.raw_answers import FieldPrompt, RawAnswer, RawField
 from fieldwork.field.sources import Sheet, SheetRow
 
-MOVIES, CARS = Prompt("recommendations", "movies"), Prompt("recommendations", "cars")
-ETHICS = Prompt("probe", "ethics-00")
-PROMPTS = (MOVIES, CARS, ETHICS, Prompt("probe", "twice"), Prompt("mmlu", "twice"))
+MOVIES, CARS = FieldPrompt("recommendations", "movies"), FieldPrompt("recommendations", "cars")
+ETHICS = FieldPrompt("probe", "ethics-00")
+PROMPTS = (MOVIES, CARS, ETHICS, FieldPrompt("probe", "twice"), FieldPrompt("mmlu", "twice"))
 ABSENT = {"platform": None, "model": None, "prompt": None, "answer": None, "position": None}
 SECRET = "SECRET-ID-77"
 LONG_ID = f"{SECRET}-0123456789"
 
 
-def column_map(layout: str, *, models: Sequence[str] = ("m",), **changes: Any) -> Map:
+def column_map(layout: str, *, models: Sequence[str] = ("m",), **changes: Any) -> ColumnMap:
     columns = ABSENT | {"participant": "id", "groups": {}}
     if layout == "long":
         columns |= {"prompt": "prompt", "answer": "answer"}
@@ -32,22 +32,24 @@ def column_map(layout: str, *, models: Sequence[str] = ("m",), **changes: Any) -
         "skip_prompts": [],
         "models": {},
     }
-    return Map(field | changes, PROMPTS, models)
+    return ColumnMap(field | changes, PROMPTS, models)
 
 
 def sheet(*rows: Sequence[Any], name: str = "a.csv") -> Sheet:
     header, *others = rows
-    told = [SheetRow(n, tuple(cells)) for n, cells in enumerate(others, start=2) if any(cells)]
-    return Sheet(Path(name), tuple(header), told)
+    filled_rows = [
+        SheetRow(n, tuple(cells)) for n, cells in enumerate(others, start=2) if any(cells)
+    ]
+    return Sheet(Path(name), tuple(header), filled_rows)
 
 
-def read(*sheets: Sheet, told: Map) -> RawField:
-    return read_field(sheets, told)
+def read(*sheets: Sheet, mapping: ColumnMap) -> RawField:
+    return read_field(sheets, mapping)
 
 
-def refusal(*sheets: Sheet, told: Map) -> str:
+def refusal(*sheets: Sheet, mapping: ColumnMap) -> str:
     with pytest.raises(StudyError) as caught:
-        read_field(sheets, told)
+        read_field(sheets, mapping)
     said = str(caught.value)
     assert "\n" not in said
     assert SECRET not in said
@@ -64,7 +66,7 @@ def brief(answer: RawAnswer) -> tuple[Any, ...]:
 def test_wide_a_row_is_a_participant_and_a_column_a_prompt() -> None:
     found = read(
         sheet(["id", "Q2", "other", "Q1"], ["p1", "Fiat", "!", "Alien"], ["p2", " ", "", "Brazil"]),
-        told=column_map("wide"),
+        mapping=column_map("wide"),
     )
     assert sorted(map(brief, found.answers)) == [
         ("p1", "cars", 0, "Fiat", 2),
@@ -78,8 +80,8 @@ def test_wide_a_row_is_a_participant_and_a_column_a_prompt() -> None:
 
 @pytest.mark.parametrize("value", ["Which films?", "movies", "recommendations/movies"])
 def test_long_a_row_is_an_answer_and_item_ids_need_no_entry(value: str) -> None:
-    told = column_map("long", prompts={"movies": "Which films?"})
-    found = read(sheet(["answer", "prompt", "id"], [" Alien\n", value, "p1"]), told=told)
+    mapping = column_map("long", prompts={"movies": "Which films?"})
+    found = read(sheet(["answer", "prompt", "id"], [" Alien\n", value, "p1"]), mapping=mapping)
     assert [brief(a) for a in found.answers] == [("p1", "movies", 0, " Alien\n", 2)]
 
 
@@ -97,7 +99,7 @@ def test_replicates_count_texts_in_the_order_of_rows_and_files(
     rows = [["id", "prompt", "answer"], *(["p1", "movies", text] for text in texts)]
     other = sheet(*rows, ["p1", "cars", "x"], ["p2", "movies", "y"], ["p1", "movies", "z"])
     again = sheet(rows[0], [" p1 ", "movies", "last"], name="b.csv")
-    found = read(other, again, told=column_map("long"))
+    found = read(other, again, mapping=column_map("long"))
     ours = [a for a in found.answers if (a.participant, a.prompt) == ("p1", MOVIES)]
     assert [a.text for a in ours] == [*(t or None for t in texts), "z", "last"]
     n_texts = sum(map(bool, texts))
@@ -110,7 +112,7 @@ def test_a_participant_is_the_same_in_every_kind_of_file(written: object) -> Non
     found = read(
         sheet(["id", "Q1", "Q2"], ["12", "x", ""]),
         sheet(["id", "Q1", "Q2"], [written, "y", ""], name="b.xlsx"),
-        told=column_map("wide"),
+        mapping=column_map("wide"),
     )
     movies = [a for a in found.answers if a.prompt == MOVIES]
     assert [(a.participant, a.replicate) for a in movies] == [("12", 0), ("12", 1)]
@@ -118,7 +120,7 @@ def test_a_participant_is_the_same_in_every_kind_of_file(written: object) -> Non
 
 def test_one_letter_in_two_unicode_forms_is_one_participant() -> None:
     rows = [["id", "Q1", "Q2"], ["caf\u00e9", "x", ""], ["cafe\u0301", "y", ""]]
-    found = read(sheet(*rows), told=column_map("wide"))
+    found = read(sheet(*rows), mapping=column_map("wide"))
     assert len({a.participant for a in found.answers}) == 1
 
 
@@ -141,11 +143,11 @@ def test_the_model_comes_from_its_column_or_the_platform(
     cells: list[str],
     expected: str | None,
 ) -> None:
-    told = column_map("long", models=models, columns=columns)
-    told.field["models"].update(mapped)  # type: ignore[attr-defined]
+    mapping = column_map("long", models=models, columns=columns)
+    mapping.field["models"].update(mapped)  # type: ignore[attr-defined]
     other = ["ChatGPT" if expected else "m", "m"]
     rows = [["id", "prompt", "answer", "p", "k"], ["p1", "movies", "x", *cells]]
-    found = read(sheet(*rows, ["p2", "movies", "y", *other]), told=told)
+    found = read(sheet(*rows, ["p2", "movies", "y", *other]), mapping=mapping)
     first = [a for a in found.answers if a.participant == "p1"]
     assert [a.model for a in first] == ([expected] if expected else [])
     assert found.n_left_out == (expected is None)
@@ -167,24 +169,24 @@ def test_the_model_comes_from_its_column_or_the_platform(
 def test_wide_positions_come_from_the_order_the_prompts_were_shown_in(
     cell: str, expected: dict[str, int | None]
 ) -> None:
-    told = column_map("wide", columns={"position": "order"})
-    found = read(sheet(["id", "order", "Q1", "Q2"], ["p1", cell, "x", "y"]), told=told)
+    mapping = column_map("wide", columns={"position": "order"})
+    found = read(sheet(["id", "order", "Q1", "Q2"], ["p1", cell, "x", "y"]), mapping=mapping)
     assert {a.prompt.item_id: a.position for a in found.answers} == expected
 
 
 @pytest.mark.parametrize(("cell", "expected"), [("3", 3), (3, 3), (3.0, 3), ("", None)])
 def test_long_positions_are_numbers(cell: object, expected: int | None) -> None:
-    told = column_map("long", columns={"position": "n"})
-    found = read(sheet(["id", "prompt", "answer", "n"], ["p1", "cars", "x", cell]), told=told)
+    mapping = column_map("long", columns={"position": "n"})
+    found = read(sheet(["id", "prompt", "answer", "n"], ["p1", "cars", "x", cell]), mapping=mapping)
     assert [a.position for a in found.answers] == [expected]
 
 
 def test_groups_may_come_from_a_file_of_their_own() -> None:
-    told = column_map("wide", columns={"groups": {"gender": "Sex", "race": "Race"}})
+    mapping = column_map("wide", columns={"groups": {"gender": "Sex", "race": "Race"}})
     found = read(
         sheet(["id", "Q1", "Q2"], ["p1", "x", ""], ["p2", "y", ""]),
         sheet(["id", "Sex", "Race"], ["p2", "f", ""], ["p1", "m", "b"], ["p1", "", "b"], name="g"),
-        told=told,
+        mapping=mapping,
     )
     assert {(m.participant, m.variable, m.group) for m in found.members} == {
         ("p1", "gender", "m"),
@@ -198,15 +200,15 @@ def test_prompts_may_be_spread_over_files() -> None:
     found = read(
         sheet(["id", "Q1"], ["p1", "x"]),
         sheet(["id", "Q2"], ["p1", "y"], name="b.csv"),
-        told=column_map("wide"),
+        mapping=column_map("wide"),
     )
     assert [(a.prompt, a.replicate) for a in found.answers] == [(MOVIES, 0), (CARS, 0)]
 
 
 def test_prompts_that_are_not_asked_are_left_out_where_the_setting_says_so() -> None:
-    told = column_map("long", skip_prompts=["consent"])
+    mapping = column_map("long", skip_prompts=["consent"])
     rows = [["id", "prompt", "answer"], ["p1", "consent", 7], ["p1", "cars", "x"]]
-    found = read(sheet(*rows), told=told)
+    found = read(sheet(*rows), mapping=mapping)
     assert [brief(a) for a in found.answers] == [("p1", "cars", 0, "x", 3)]
     assert found.n_left_out == 1
 
@@ -218,13 +220,13 @@ GROUPED = column_map("wide", columns={"groups": {"sex": "S"}})
 
 
 @pytest.mark.parametrize(
-    ("told", "header", "said"),
+    ("mapping", "header", "said"),
     [
         (WIDE, ["ID", "Q1", "Q2"], "no column 'id' (field.columns.participant) (nearest: 'ID')"),
         (WIDE, ["id", "Q1", "q2 "],
          "no column 'Q2' (field.prompts.recommendations/cars) (nearest: 'q2')"),
         (WIDE, ["id", "x"], "no column 'Q1' (field.prompts.movies); there are id, x"),
-        (WIDE, ["id", "Q1", "Q2", "Q1"], "row 1 has the column 'Q1' twice (field.prompts.movies)"),
+        (WIDE, ["id", "Q1", "Q2", "Q1"], "row 1 has two columns 'Q1' (field.prompts.movies)"),
         (WIDE, ["id", *(f"c{n}" for n in range(30))], "c10 and 19 more"),
         (LONG, ["id", "prompt"], "no column 'answer' (field.columns.answer)"),
         (GROUPED, ["id", "Q1", "Q2"], "no column 'S' (field.columns.groups.sex)"),
@@ -233,9 +235,9 @@ GROUPED = column_map("wide", columns={"groups": {"sex": "S"}})
     ],
 )  # fmt: skip
 def test_a_column_that_is_not_there_is_named_with_those_that_are(
-    told: Map, header: list[str], said: str
+    mapping: ColumnMap, header: list[str], said: str
 ) -> None:
-    found = refusal(sheet(header, [SECRET] * len(header)), told=told)
+    found = refusal(sheet(header, [SECRET] * len(header)), mapping=mapping)
     assert found.startswith("a.csv: ")
     assert said in found
 
@@ -250,7 +252,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(
         (7, "a number"),
         (True, "a number"),
         (math.nan, "an error value"),
-        ([1], "no text"),
+        ([1], "something other than text"),
     ],
 )
 @pytest.mark.parametrize("layout", ["wide", "long"])
@@ -261,7 +263,7 @@ def test_what_excel_made_of_an_answer_is_refused_with_the_way_out(
     if layout == "long":
         header, row = ["id", "prompt", "answer"], [SECRET, "movies", cell]
     said = refusal(
-        sheet(header, ["p1", "movies", "y"], row, name="a.xlsx"), told=column_map(layout)
+        sheet(header, ["p1", "movies", "y"], row, name="a.xlsx"), mapping=column_map(layout)
     )
     column = "'Q2' (field.prompts, recommendations/cars)"
     column = column if layout == "wide" else "'answer' (field.columns.answer)"
@@ -274,50 +276,52 @@ def test_what_excel_made_of_an_answer_is_refused_with_the_way_out(
     [
         ({}, ["", "movies", "x", "", ""], "column 'id' (field.columns.participant) is empty"),
         ({}, [SECRET, "", "x", "", ""], "column 'prompt' (field.columns.prompt) is empty"),
-        ({}, [SECRET, SECRET, "x", "", ""], "holds a prompt that is none of field.prompts"),
-        ({}, [SECRET, "twice", "x", "", ""], "holds a prompt that is none of field.prompts"),
+        ({}, [SECRET, SECRET, "x", "", ""], "holds a prompt that field.prompts does not list"),
+        ({}, [SECRET, "twice", "x", "", ""], "holds a prompt that field.prompts does not list"),
         ({"models": ["m", "n"], "columns": {"model": "k"}}, [SECRET, "movies", "x", "", ""],
-         "column 'k' (field.columns.model) is empty (it knows m, n); add it there"),
+         "column 'k' (field.columns.model) is empty (it lists m, n); add it there"),
         ({"models": ["m", "n"], "columns": {"platform": "k"}}, [SECRET, "movies", "x", SECRET, ""],
-         "column 'k' (field.columns.platform) holds a value that field.models does not know"),
+         "column 'k' (field.columns.platform) holds a value that field.models does not list"),
         ({"columns": {"platform": "k"}}, [LONG_ID, "movies", "x", LONG_ID, ""],
          "column 'k' (field.columns.platform) holds the participant's id"),
         ({"columns": {"groups": {"sex": "k"}}}, [LONG_ID, "movies", "x", LONG_ID, ""],
          "column 'k' (field.columns.groups.sex) holds the participant's id"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "0"], "is no whole number"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 30], "is no whole number"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 5000], "is no whole"),
-        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", SECRET], "is no whole number"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "0"], "is not a whole number"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 30], "is not a whole number"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", "9" * 5000], "is not a whole"),
+        ({"columns": {"position": "n"}}, [SECRET, "movies", "x", "", SECRET], "is not a whole number"),
     ],
 )  # fmt: skip
 def test_a_cell_that_cannot_be_read_is_named_and_never_quoted(
     changes: dict[str, Any], row: list[str], said: str
 ) -> None:
-    told = column_map("long", **changes)
+    mapping = column_map("long", **changes)
     good = ["p1", "cars", "x", "m", "1"]
     header = ["id", "prompt", "answer", "k", "n"]
-    found = refusal(sheet(header, good, row), told=told)
+    found = refusal(sheet(header, good, row), mapping=mapping)
     assert found.startswith("a.csv: row 3, ")
     assert said in found
 
 
 def test_an_order_that_names_no_prompt_is_refused() -> None:
-    told = column_map("wide", columns={"position": "o"})
-    found = refusal(sheet(["id", "o", "Q1", "Q2"], [SECRET, f"{SECRET}|b", "x", ""]), told=told)
+    mapping = column_map("wide", columns={"position": "o"})
+    found = refusal(
+        sheet(["id", "o", "Q1", "Q2"], [SECRET, f"{SECRET}|b", "x", ""]), mapping=mapping
+    )
     assert found.startswith("a.csv: row 2, column 'o' (field.columns.position) names no prompt")
 
 
 @pytest.mark.parametrize(
     ("prompts", "said"),
     [
-        ({"moves": "Q1"}, "field.prompts: 'moves' is no item of the study's tasks (nearest: 'movies')"),
+        ({"moves": "Q1"}, "'moves' is not an item of the study's tasks (nearest: 'movies')"),
         ({"twice": "Q1"}, "field.prompts: 'twice' is in several tasks; write probe/twice or mmlu/twice"),
-        ({"movies": "Q1", "recommendations/movies": "Q2"}, "recommendations/movies is given twice"),
+        ({"movies": "Q1", "recommendations/movies": "Q2"}, "recommendations/movies is listed twice"),
     ],
 )  # fmt: skip
 def test_a_prompt_that_is_no_item_is_named(prompts: dict[str, str], said: str) -> None:
-    told = column_map("wide", prompts=prompts)
-    assert said in refusal(sheet(["id", "Q1", "Q2"], ["p1", "x", "y"]), told=told)
+    mapping = column_map("wide", prompts=prompts)
+    assert said in refusal(sheet(["id", "Q1", "Q2"], ["p1", "x", "y"]), mapping=mapping)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "b.csv"])
@@ -330,7 +334,7 @@ def test_a_participant_in_two_groups_is_named_by_rows_only(name: str) -> None:
     if name == "a.csv":
         rows = [*sheets[0].rows, *(row._replace(number=row.number + 2) for row in sheets[1].rows)]
         sheets = [sheets[0]._replace(rows=rows)]
-    found = refusal(*sheets, told=GROUPED)
+    found = refusal(*sheets, mapping=GROUPED)
     here, there = ("row 5", "row 3") if name == "a.csv" else ("row 3", "row 3 of a.csv")
     assert found.startswith(f"{name}: {here} puts the participant in another group of ")
     assert f"field.columns.groups.sex than {there} does" in found
@@ -349,8 +353,8 @@ def test_a_participant_in_two_groups_is_named_by_rows_only(name: str) -> None:
     ],
 )
 def test_a_first_row_that_is_no_header_is_not_told(cell: str) -> None:
-    found = refusal(sheet([SECRET, cell, "x"], ["p1", "y", "z"]), told=WIDE)
-    assert "looks like an answer rather than a header" in found
+    found = refusal(sheet([SECRET, cell, "x"], ["p1", "y", "z"]), mapping=WIDE)
+    assert "looks like an answer, not a header" in found
     assert cell not in found
 
 
@@ -372,20 +376,20 @@ def test_a_second_export_of_the_same_survey_is_refused(texts: list[str], is_copy
     first = sheet(header, ["p1", LONG_TEXT, "a"], ["p2", "y", "b"])
     second = sheet(header, ["p1", texts[0], ""], ["p2", texts[1], ""], name="b.xlsx")
     if is_copy:
-        found = refusal(first, second, told=WIDE)
+        found = refusal(first, second, mapping=WIDE)
         assert found.startswith("b.xlsx: holds the same answers as a.csv")
     else:
-        assert len(read(first, second, told=WIDE).answers) == 8
+        assert len(read(first, second, mapping=WIDE).answers) == 8
 
 
 @pytest.mark.parametrize("rows", [[], [[SECRET, "", " "], ["p2", "", ""]]])
 def test_no_answers_at_all_are_refused(rows: list[list[str]]) -> None:
-    found = refusal(sheet(["id", "Q1", "Q2"], *rows), told=WIDE)
-    assert found.startswith(f"a.csv: no answer in 1 file(s) of {2 * len(rows)} asked for")
+    found = refusal(sheet(["id", "Q1", "Q2"], *rows), mapping=WIDE)
+    assert found.startswith(f"a.csv: all {2 * len(rows)} answers in 1 file(s) are empty")
 
 
 def test_a_group_without_answers_is_refused() -> None:
     rows = [["p1", "x", "", "f"], ["p2", "", "", "f"], [SECRET, "", "", "m"], ["p3", "", "", "m"]]
-    found = refusal(sheet(["id", "Q1", "Q2", "S"], *rows), told=GROUPED)
+    found = refusal(sheet(["id", "Q1", "Q2", "S"], *rows), mapping=GROUPED)
     assert found.startswith("a.csv: nobody in the group of row 4 gave an answer")
     assert "(field.columns.groups.sex)" in found

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fieldwork.field.importing import keep, told_files
-from fieldwork.field.raw_answers import Membership, Prompt, RawAnswer, RawField
+from fieldwork.field.importing import file_labels, pseudonymise
+from fieldwork.field.raw_answers import FieldPrompt, Membership, RawAnswer, RawField
 
 KEY = b"k" * 32
-MOVIES = Prompt("recommendations", "movies")
+MOVIES = FieldPrompt("recommendations", "movies")
 ONE, OTHER = "5f3c9b01ab77", "5f3c9b02cd88"
 
 
@@ -19,19 +19,19 @@ def raw(participant: str, text: str | None, *, path: str = "wave.csv", row: int 
 
 def kept_text(text: str | None) -> tuple[str | None, int]:
     others = [raw(who, "x") for who in (OTHER, "17", "sunflower", "JoséPlanted")]
-    first = keep(RawField([raw(ONE, text), *others], [], 0), KEY).answers[0]
+    first = pseudonymise(RawField([raw(ONE, text), *others], [], 0), KEY).answers[0]
     return first.text, first.n_masked
 
 
 def test_ids_become_hashes_that_join_answers_and_groups() -> None:
     member = Membership(ONE, "sex", "f", Path("wave.csv"), 2)
-    kept = keep(RawField([raw(ONE, "Alien"), raw(OTHER, None)], [member], 0), KEY)
+    kept = pseudonymise(RawField([raw(ONE, "Alien"), raw(OTHER, None)], [member], 0), KEY)
     ids = [answer.participant_id for answer in kept.answers]
     assert len(set(ids)) == 2
     assert [p.participant_id for p in kept.participants] == ids[:1]
     assert ONE not in repr(kept)
     assert OTHER not in repr(kept)
-    again = keep(RawField([raw(ONE, "Alien")], [], 0), b"j" * 32)
+    again = pseudonymise(RawField([raw(ONE, "Alien")], [], 0), b"j" * 32)
     assert again.answers[0].participant_id != ids[0]
     first = kept.answers[0]
     assert (first.text, first.platform, first.position, first.row) == ("Alien", "ChatGPT", 3, 2)
@@ -73,4 +73,4 @@ def test_ids_in_texts_are_masked_whoever_they_belong_to(
 def test_a_file_that_is_named_after_a_participant_is_told_by_its_number(
     paths: Sequence[str], ids: Sequence[str], expected: Sequence[str]
 ) -> None:
-    assert list(told_files([Path(p) for p in paths], ids).values()) == expected
+    assert list(file_labels([Path(p) for p in paths], ids).values()) == expected

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 
 from field import download_field
 from fieldwork.downloads.manifest import local_files
+from fieldwork.downloads.transfer import RETRIES, DownloadedFile
 from fieldwork.errors import StudyError
-from fieldwork.field.osf import OsfFile, download
+from fieldwork.field.osf import download
 from fieldwork.field.osf_http import _is_own, _origin
 from servers.osf import MODIFIED, Fault, Osf, serve_osf
 
@@ -43,7 +45,7 @@ def osf() -> Iterator[Osf]:
         yield server
 
 
-def fetch(osf: Osf, folder: Path, **changes: Any) -> list[OsfFile]:
+def fetch(osf: Osf, folder: Path, **changes: Any) -> list[DownloadedFile]:
     wanted = {"node": NODE, "url": osf.url, "patterns": ["*.csv"], "folder": folder}
     return download(**(wanted | changes))
 
@@ -88,7 +90,7 @@ def test_files_of_all_folders_and_pages_land_under_their_paths(
     for file, name in zip(files, expected, strict=True):
         assert file.path.read_bytes() == FILES[name]
         assert file.sha256 == hashlib.sha256(FILES[name]).hexdigest()
-        assert (file.n_bytes, file.modified, file.version) == (len(FILES[name]), MODIFIED, 3)
+        assert (file.n_bytes, file.modified_at, file.version) == (len(FILES[name]), MODIFIED, 3)
     assert waits == []
 
 
@@ -131,6 +133,28 @@ def test_a_broken_connection_is_taken_up_where_it_broke_if_the_store_can(
         (file,) = fetch(osf, tmp_path, patterns=WAVE)
         assert file.path.read_bytes() == LARGE
         assert osf.bytes_served == served
+
+
+def test_failures_do_not_add_up_while_bytes_arrive(
+    osf: Osf, waits: list[float], tmp_path: Path
+) -> None:
+    n_cuts = 2 * RETRIES.attempts
+    osf.faults += [Fault("signature", cut_after=50_000) for _ in range(n_cuts)]
+    (file,) = fetch(osf, tmp_path, patterns=WAVE)
+    assert file.path.read_bytes() == LARGE
+    assert osf.bytes_served == len(LARGE)
+    assert waits == n_cuts * [RETRIES.first_s]
+
+
+def test_a_download_that_fits_with_what_is_there_already_goes_on(
+    osf: Osf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    osf.faults += [Fault("signature", cut_after=900_000), Fault("signature", status=410)]
+    refusal(osf, tmp_path, patterns=WAVE)
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=len(LARGE) // 2))
+    assert fetch(osf, tmp_path, patterns=WAVE)
+    assert "does not fit on the disk" in refusal(osf, tmp_path, patterns=["data/field/wave #2.csv"])
 
 
 def test_a_killed_download_is_taken_up_by_the_next_run(osf: Osf, tmp_path: Path) -> None:
@@ -237,7 +261,7 @@ def test_another_answer_than_osf_gives_is_told(
 def test_a_server_that_is_away_is_told(osf: Osf, tmp_path: Path) -> None:
     told = refusal(osf, tmp_path, url="http://127.0.0.1:9/v2")
     assert "cannot be downloaded" in told
-    assert "give field.path" in told
+    assert "set field.path" in told
 
 
 @pytest.mark.parametrize("path", ["/../out.csv", "/../../out.csv", "/a\\b.csv"])

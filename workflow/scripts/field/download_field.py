@@ -24,10 +24,10 @@ def main(manifest: str, location: dict[str, Any]) -> None:
     write_manifest(
         path,
         repo=f"{location['url']}/nodes/{location['node']}",
-        revision=max(file.modified for file in files),
+        revision=max(file.modified_at for file in files),
         checksums=[(file.path, file.sha256) for file in files],
-        told={
-            f.path: {"bytes": f.n_bytes, "version": f.version, "modified": f.modified}
+        details={
+            f.path: {"bytes": f.n_bytes, "version": f.version, "modified": f.modified_at}
             for f in files
         },
     )

@@ -1,4 +1,4 @@
-"""Delete participants who ask for it from the field's files and from all results, and prove it.
+"""Delete participants who ask for it from the field's files and all results, and search for what is left.
 
 In: resources/field/forget.txt, with their ids. Out: resources/field/deletions.csv, the record of it.
 """
@@ -17,21 +17,21 @@ from fieldwork.run_record import LockState, read_run
 
 
 def main(field: dict[str, Any] | None, lock: LockState) -> None:
-    """Delete, search, and print what came of it.
+    """Delete, search, and print what was done.
 
     Args:
         lock: whether another run was using the folder when this one began.
     """
     if field is None:
         raise StudyError(
-            "field: the study has no field, so there is nobody to forget; give the study's own "
+            "field: the study has no field answers, so there is nobody to delete; name the study's own "
             "file, as in `snakemake forget --configfile my_field.yaml`"
         )
     if lock in ("in use", "elsewhere"):
         raise StudyError(
-            f"{FORGET_FILE}: another run is using this folder and may write what is deleted here; wait "
-            f"until it ends (or, if it was killed, enter `snakemake --unlock`), and run "
-            f"`snakemake forget` again"
+            f"{FORGET_FILE}: another run is using this folder and may write again what is deleted; wait "
+            f"until it ends, and run `snakemake forget` again. If that run was killed, run "
+            f"`snakemake --unlock` first"
         )
     run = read_run(Path())
     site = site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)

@@ -14,7 +14,7 @@ from fieldwork.errors import StudyError
 from fieldwork.field import checks, columns, importing, privacy, sources
 from fieldwork.field.attrition import measure_attrition
 from fieldwork.field.deletion.record import refuse_return
-from fieldwork.field.raw_answers import Prompt
+from fieldwork.field.raw_answers import FieldPrompt
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.records.field import Attrition, FieldAnswer, Participant, QualityCheck
 
@@ -42,7 +42,7 @@ def main(
     readable = [path for path in local_files(files) if path.suffix.lower() in sources.READABLE]
     if not readable:
         raise StudyError(f"{files[0]}: no file of a kind that is read; correct field.osf.files")
-    column_map = columns.Map(field, [Prompt(*key) for key in items], list(labels))
+    column_map = columns.ColumnMap(field, [FieldPrompt(*key) for key in items], list(labels))
     raw = columns.read_field([sources.read_sheet(path) for path in readable], column_map)
     logging.getLogger("fieldwork.import_field").info(
         "%d file(s), %d answers read; %d rows left out by field.models or field.skip_prompts",
@@ -52,15 +52,21 @@ def main(
     )
     key = privacy.read_key(Path(field["key_file"]))
     refuse_return(raw, key, deletions)
-    kept_field = importing.keep(raw, key)
+    pseudonymous_field = importing.pseudonymise(raw, key)
     excluding_checks = checks.default_excluded() if field["exclude"] is None else field["exclude"]
     rows = checks.check_answers(
-        kept_field.answers, items, excluded=excluding_checks, is_refusal=is_refusal, labels=labels
+        pseudonymous_field.answers,
+        items,
+        excluding_checks=excluding_checks,
+        is_refusal=is_refusal,
+        labels=labels,
     )
     tables.write_table(answers, rows, FieldAnswer)
-    tables.write_table(participants, kept_field.participants, Participant)
-    tables.write_table(quality, checks.quality(rows, excluded=excluding_checks), QualityCheck)
-    losses = measure_attrition(rows, kept_field.participants, seed=seed)
+    tables.write_table(participants, pseudonymous_field.participants, Participant)
+    tables.write_table(
+        quality, checks.count_quality(rows, excluding_checks=excluding_checks), QualityCheck
+    )
+    losses = measure_attrition(rows, pseudonymous_field.participants, seed=seed)
     tables.write_table(attrition, losses, Attrition)
 
 

@@ -24,18 +24,18 @@ def main(
     name: str,
     outputs: dict[str, str],
 ) -> None:
-    """Put the survey together and write it in every form."""
+    """Build the survey and write it in every form."""
     items = tables.read_tasks(questions, tasks)
     survey = survey_of(name, items, settings, labels)
     words = templates.read_words(inputs["texts"], inputs["shipped_texts"])
     consent = texts.read_text(inputs["consent"])
-    page = web_page.Template(
+    page = web_page.PageTemplate(
         *(texts.read_text(inputs[part]) for part in ("page", "style", "script")), inputs["page"]
     )
     information = texts.read_text(inputs["information_template"])
     readme = texts.read_text(inputs["readme_template"])
     drafts = [Path(inputs["consent"]).name] if templates.is_draft(consent) else []
-    facts = documents.told(survey, [*drafts, "information.md"])
+    facts = documents.template_values(survey, [*drafts, "information.md"])
     advice = texts.read_table(inputs["advice"])
     ids = qualtrics.question_ids(survey)
     by_page = page_map(survey, "resources/field/page")
@@ -63,7 +63,7 @@ def main(
     for draft in drafts:
         logging.getLogger("fieldwork").warning(
             "%s: replace what is marked REPLACE before anyone sees the survey (or name your own "
-            "text in field_kit.consent), and run field_kit again",
+            "text in field_kit.consent), and run `snakemake field_kit` again",
             draft,
         )
 

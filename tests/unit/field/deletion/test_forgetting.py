@@ -14,12 +14,12 @@ from fieldwork import tables
 from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import forgetting
-from fieldwork.field.deletion.forgetting import Outcome
+from fieldwork.field.deletion.forgetting import DeletionOutcome
 from fieldwork.field.deletion.record import Deletion, read_record, refuse_return
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
 from fieldwork.field.privacy import pseudonym, read_key
-from fieldwork.field.raw_answers import Membership, Prompt, RawAnswer, RawField
+from fieldwork.field.raw_answers import FieldPrompt, Membership, RawAnswer, RawField
 from fieldwork.records.field import FieldAnswer
 
 ONE, OTHER, THIRD = "5f3c9b01ab77", "5f3c9b02cd88", "5f3c9b03ef99"
@@ -102,17 +102,17 @@ def tree(folder: Path) -> dict[str, str]:
     }
 
 
-def again() -> Outcome:
+def again() -> DeletionOutcome:
     """Another run with the ids that are there."""
     return forgetting.forget(site(), is_alone=lambda: True)
 
 
-def run(*ids: str, **changes: Any) -> Outcome:
+def run(*ids: str, **changes: Any) -> DeletionOutcome:
     write(FORGET_FILE, "\n".join(ids))
     return forgetting.forget(site(**changes), is_alone=lambda: True)
 
 
-def sentences(outcome: Outcome, **changes: Any) -> str:
+def sentences(outcome: DeletionOutcome, **changes: Any) -> str:
     text = "\n".join(account_of(outcome, site(**changes)))
     assert ONE not in text
     return text
@@ -155,9 +155,9 @@ def test_the_record_says_what_and_never_who() -> None:
 def test_what_was_done_is_said_in_sentences() -> None:
     write("results/figures/copy.svg")
     text = sentences(run(ONE))
-    assert "Participants to be forgotten: 1." in text
-    assert f"  {RAW}: 2 row(s); deleted." in text
-    assert "  results/mine: 9 file(s) computed from the field are deleted." in text
+    assert "Participants to delete: 1." in text
+    assert f"  {RAW}: 2 row(s) deleted." in text
+    assert "  results/mine: 9 file(s) computed from the field were deleted." in text
     assert "  results/figures/copy.svg: deleted." in text
     n_files = sum(
         1
@@ -323,7 +323,7 @@ def test_a_second_run_with_the_same_id_finds_it_done(folder: Path) -> None:
     run(ONE)
     before = tree(folder)
     text = sentences(run(ONE))
-    assert "an earlier run did it" in text
+    assert "an earlier run deleted it" in text
     assert tree(folder) == before
 
 
@@ -445,7 +445,7 @@ def test_a_short_id_is_compared_with_the_column_and_its_pseudonym_is_searched() 
     assert RAW.read_text() == "id,movies,n\nA10,A1,2\nA2,Dune,A1\n"
     assert not Path("results/mine/field").exists()
     assert Path("results/blank/metrics/distributions.csv").exists()
-    assert "elsewhere its pseudonym is looked for" in sentences(outcome)
+    assert "elsewhere its pseudonym is searched for" in sentences(outcome)
 
 
 @pytest.mark.usefixtures("short_codes")
@@ -455,7 +455,9 @@ def test_a_short_id_in_other_files_is_doubtful() -> None:
     elsewhere = write("resources/downloads/osf/abcde/files/x.csv", "id,a\nA1,x\n")
     outcome = run("A1")
     assert failure_of(outcome, site()) is None
-    assert f"An id is short or a word, and stands in {elsewhere}, {listed}." in sentences(outcome)
+    assert f"An id that is short or a word also appears in {elsewhere}, {listed}." in sentences(
+        outcome
+    )
     assert (other.exists(), elsewhere.exists()) == (True, True)
 
 
@@ -463,7 +465,7 @@ def test_a_word_as_an_id_is_doubtful_in_the_answers_of_others_too() -> None:
     RAW.write_text("id,movies\nsunflower,Alien\nother,a sunflower\n")
     outcome = run("sunflower")
     assert failure_of(outcome, site()) is None
-    assert outcome.proof.doubtful == [RAW]
+    assert outcome.proof.ambiguous_files == [RAW]
 
 
 @pytest.mark.usefixtures("short_codes")
@@ -483,7 +485,7 @@ def test_files_that_are_named_after_a_short_id_are_searched_for_by_name() -> Non
 
 
 def raw_field(*people: str) -> RawField:
-    prompt = Prompt("t", "movies")
+    prompt = FieldPrompt("t", "movies")
     answers = [
         RawAnswer(who, None, "m", prompt, 0, None, "x", RAW, n) for n, who in enumerate(people, 2)
     ]
@@ -500,7 +502,7 @@ def test_a_participant_who_comes_back_stops_the_import() -> None:
     with pytest.raises(StudyError) as caught:
         refuse_return(raw_field(OTHER, ONE), key, [DELETIONS_FILE])
     text = str(caught.value)
-    assert text.startswith(f"{RAW}: row 3 is of a participant who was forgotten on 20")
+    assert text.startswith(f"{RAW}: row 3 belongs to a participant who was deleted on 20")
     assert "`snakemake forget`" in text
     assert ONE not in text
     RAW.write_text(before)
@@ -537,4 +539,4 @@ def test_files_outside_of_resources_are_edited_and_searched(folder: Path) -> Non
     write("mine/deep/down.txt", f"{ONE}: not looked at, as the config names one file")
     outcome = run(ONE, path=str(folder / "mine/wave.csv"))
     assert raw.read_text() == f"id,a\n{OTHER},y\n"
-    assert outcome.proof.result.holders == [folder / beside]
+    assert outcome.proof.search.holders == [folder / beside]

@@ -9,9 +9,9 @@ from fieldwork.field.deletion.marks import (
     Mark,
     Matcher,
     Reach,
-    doubtful_mark,
-    is_telling,
-    telling_mark,
+    ambiguous_mark,
+    distinctive_mark,
+    is_distinctive,
     without_ids,
 )
 
@@ -37,7 +37,7 @@ PROLIFIC = "5f3c9b01ab77e0bbf37a9459"
 def test_an_id_is_looked_for_everywhere_only_where_nothing_else_is_written_like_it(
     who: str, expected: bool
 ) -> None:
-    assert is_telling(who) is expected
+    assert is_distinctive(who) is expected
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"])
@@ -47,7 +47,7 @@ def test_every_way_of_writing_is_found(who: str, form: str, encoding: str) -> No
     written = unicodedata.normalize(form, who)
     if encoding == "cp1252" and not written.isascii():
         written = who
-    matcher = Matcher([telling_mark(who, [])])
+    matcher = Matcher([distinctive_mark(who, [])])
     quoted = written.replace('"', '""')
     for text in (f'x;"{quoted}";y', f"?participant={written}&x=1", f"before{written}after"):
         assert matcher.matches(text.encode(encoding)), text
@@ -66,11 +66,11 @@ def test_every_way_of_writing_is_found(who: str, form: str, encoding: str) -> No
     ],
 )
 def test_escapes_of_other_formats_are_found(text: str) -> None:
-    assert Matcher([telling_mark('Jür"gen 0815', [])]).matches_text(text)
+    assert Matcher([distinctive_mark('Jür"gen 0815', [])]).matches_text(text)
 
 
 def test_case_does_not_hide_an_id() -> None:
-    assert Matcher([telling_mark(PROLIFIC, [])]).matches_text(f"mail of {PROLIFIC.upper()}")
+    assert Matcher([distinctive_mark(PROLIFIC, [])]).matches_text(f"mail of {PROLIFIC.upper()}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
@@ -88,7 +88,7 @@ def test_case_does_not_hide_an_id() -> None:
 def test_an_id_that_is_part_of_anothers_is_found_as_a_word(
     text: str, expected: bool, encoding: str
 ) -> None:
-    matcher = Matcher([telling_mark("participant1", ["participant10", "participant1"])])
+    matcher = Matcher([distinctive_mark("participant1", ["participant10", "participant1"])])
     border = "\n".encode(encoding)
     assert matcher.matches(b"\n" + border + text.encode(encoding) + border + b"\n") is expected
 
@@ -110,7 +110,7 @@ def test_an_id_that_is_part_of_anothers_is_found_as_a_word(
 def test_a_number_is_found_as_a_whole_cell_only(text: str, expected: bool, encoding: str) -> None:
     border = "\n".encode(encoding)
     block = b"\n" + border + text.encode(encoding) + border
-    assert Matcher([doubtful_mark("17")]).matches(block) is expected
+    assert Matcher([ambiguous_mark("17")]).matches(block) is expected
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_number_is_found_as_a_whole_cell_only(text: str, expected: bool, encod
     [("1", "cell"), ("Anna", "cell"), ("A1", "word"), ("12345678", "word"), ("sunflower", "word")],
 )
 def test_a_doubtful_id_reaches_as_far_as_it_is_like_no_other_word(who: str, reach: Reach) -> None:
-    assert doubtful_mark(who) == Mark(who, reach)
+    assert ambiguous_mark(who) == Mark(who, reach)
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_
 from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import forgetting
-from fieldwork.field.deletion.forgetting import Outcome
+from fieldwork.field.deletion.forgetting import DeletionOutcome
 from fieldwork.field.deletion.record import refuse_return
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
 from fieldwork.field.privacy import read_key
-from fieldwork.field.raw_answers import Prompt, RawAnswer, RawField
+from fieldwork.field.raw_answers import FieldPrompt, RawAnswer, RawField
 from servers.osf import Osf, serve_osf
 
 NODE = "abc12"
@@ -55,12 +55,12 @@ def site() -> Site:
     return site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
 
 
-def again() -> Outcome:
+def again() -> DeletionOutcome:
     """Another run with the ids that are there."""
     return forgetting.forget(site(), is_alone=lambda: True)
 
 
-def run(*ids: str) -> Outcome:
+def run(*ids: str) -> DeletionOutcome:
     Path(FORGET_FILE).parent.mkdir(parents=True, exist_ok=True)
     Path(FORGET_FILE).write_text("\n".join(ids))
     return again()
@@ -104,7 +104,7 @@ def test_what_a_new_download_brings_back_is_refused_and_deleted_again(osf: Osf) 
     fetch(osf)
     answers = FOLDER / "files/answers.csv"
     assert answers.read_bytes() == FILES["answers.csv"]
-    raw = RawAnswer(ONE, None, "m", Prompt("t", "movies"), 0, None, "Alien", answers, 2)
+    raw = RawAnswer(ONE, None, "m", FieldPrompt("t", "movies"), 0, None, "Alien", answers, 2)
     key = read_key(Path("resources/field/key"))
     with pytest.raises(StudyError, match="a download or a backup has brought it back"):
         refuse_return(RawField([raw], [], 0), key, [DELETIONS_FILE])

@@ -19,12 +19,12 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import search as searching
-from fieldwork.field.deletion.marks import Mark, Matcher, telling_mark
-from fieldwork.field.deletion.search import DAMAGED, Search, files_beneath, search
+from fieldwork.field.deletion.marks import Mark, Matcher, distinctive_mark
+from fieldwork.field.deletion.search import DAMAGE, Search, files_beneath, search
 
 WHO = "5f3c9b01ab77e0bbf37a9459"
 PSEUDONYM = "p0123456789abcdef"
-MATCHER = Matcher([telling_mark(WHO, []), Mark(PSEUDONYM, "anywhere")])
+MATCHER = Matcher([distinctive_mark(WHO, []), Mark(PSEUDONYM, "anywhere")])
 SENTENCE = f"a row of {PSEUDONYM}, and more\n" * 3
 
 
@@ -124,7 +124,7 @@ def test_what_holds_a_participant_is_found_wherever_it_is_packed(tmp_path: Path,
 @pytest.mark.parametrize("name", [name for name in HOLDING if PSEUDONYM not in name])
 def test_nobody_else_is_found(tmp_path: Path, name: str) -> None:
     HOLDING[name](tmp_path / name)
-    others = Matcher([telling_mark(WHO[:-1] + "0", []), Mark("p0123456789abcdee", "anywhere")])
+    others = Matcher([distinctive_mark(WHO[:-1] + "0", []), Mark("p0123456789abcdee", "anywhere")])
     assert search([tmp_path / name], others) == Search(1, [], {})
 
 
@@ -155,10 +155,10 @@ def test_no_border_between_blocks_hides_a_participant(
         ("a.rar", b"Rar!....", "RAR archive"),
         ("a.zst", b"\x28\xb5\x2f\xfd....", "Zstandard"),
         ("a.xlsx", b"\xd0\xcf\x11\xe0....", "password"),
-        ("a.parquet", b"PAR1....", DAMAGED),
-        ("a.duckdb", b"........DUCK....", DAMAGED),
-        ("a.zip", b"PK\x03\x04....", DAMAGED),
-        ("a.gz", b"\x1f\x8b....", DAMAGED),
+        ("a.parquet", b"PAR1....", DAMAGE),
+        ("a.duckdb", b"........DUCK....", DAMAGE),
+        ("a.zip", b"PK\x03\x04....", DAMAGE),
+        ("a.gz", b"\x1f\x8b....", DAMAGE),
     ],
 )
 def test_what_cannot_be_looked_into_is_named(
@@ -179,7 +179,7 @@ def test_a_zip_with_a_password_is_named(tmp_path: Path) -> None:
     raw[6] |= 1
     raw[raw.index(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(raw)
-    assert search([path], MATCHER).obstacles == {path: DAMAGED}
+    assert search([path], MATCHER).obstacles == {path: DAMAGE}
 
 
 def test_a_file_that_is_gone_meanwhile_is_none(tmp_path: Path) -> None:
@@ -203,5 +203,5 @@ def test_linked_folders_are_searched_once_and_skipped_ones_are_not(tmp_path: Pat
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
 def test_a_folder_that_may_not_be_read_stops_the_search(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o000)
-    with pytest.raises(StudyError, match="cannot be looked through"):
+    with pytest.raises(StudyError, match="cannot be searched"):
         list(files_beneath(tmp_path))

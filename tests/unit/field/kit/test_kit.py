@@ -49,7 +49,7 @@ def survey(**settings: Any) -> Survey:
 
 def page(own: Survey, consent: str = "Consent.") -> str:
     parts = [(KIT / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")]
-    return web_page.render(own, web_page.Template(*parts, "page.html"), WORDS, consent)
+    return web_page.render(own, web_page.PageTemplate(*parts, "page.html"), WORDS, consent)
 
 
 class Elements(HTMLParser):
@@ -157,7 +157,7 @@ def test_a_draft_is_seen_on_the_page_and_in_the_papers() -> None:
 
 
 def test_the_papers_say_what_is_asked() -> None:
-    told = documents.told(survey(repeats=2), ["consent.md"])
+    told = documents.template_values(survey(repeats=2), ["consent.md"])
     readme = templates.fill((KIT / "kit_readme.md").read_text(encoding="utf-8"), told, "readme")
     assert "sends 4 prompts, each twice" in readme
     assert "`colour`" in readme
@@ -181,13 +181,13 @@ def test_another_prompt_makes_another_survey() -> None:
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"platforms": {"alpha": "Beta"}}, "field_kit.platforms: 'beta' stands there twice"),
-        ({"groups": {"Answer": GROUP}}, "field_kit.groups.Answer: a column of this name"),
-        ({"groups": {"consent": GROUP}}, "field_kit.groups.consent: a column of this name"),
-        ({"groups": {"a": GROUP, "A": GROUP}}, "field_kit.groups: 'a' stands there twice"),
+        ({"platforms": {"alpha": "Beta"}}, "field_kit.platforms: 'beta' is listed twice"),
+        ({"groups": {"Answer": GROUP}}, "field_kit.groups.Answer: this name is taken"),
+        ({"groups": {"consent": GROUP}}, "field_kit.groups.consent: this name is taken"),
+        ({"groups": {"a": GROUP, "A": GROUP}}, "field_kit.groups: 'a' is listed twice"),
         (
             {"groups": {"a": {"question": "?", "options": ["Yes", "yes "]}}},
-            "field_kit.groups.a.options: 'yes' stands there twice",
+            "field_kit.groups.a.options: 'yes' is listed twice",
         ),
     ],
 )
@@ -205,9 +205,9 @@ def test_a_survey_without_a_prompt_is_told() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"copy": None}, "copy is no text"),
-        ({"extra": "x"}, "'extra' is no word of the page"),
-        ({"copy": ...}, "there is no 'copy'"),
+        ({"copy": None}, "copy is not a text"),
+        ({"extra": "x"}, "'extra' is not a text of the page"),
+        ({"copy": ...}, "the text 'copy' is missing"),
     ],
 )
 def test_words_of_another_language_are_checked(
@@ -223,7 +223,7 @@ def test_words_of_another_language_are_checked(
 
 
 def test_a_template_that_names_nothing_is_told() -> None:
-    with pytest.raises(StudyError, match=r"page\.html: nothing is called \{\{words\}\}"):
+    with pytest.raises(StudyError, match=r"page\.html: \{\{words\}\} is not a placeholder"):
         templates.fill("<p>{{words}}</p>", {"css": "x"}, "page.html")
 
 

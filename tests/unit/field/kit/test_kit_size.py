@@ -56,4 +56,4 @@ def test_the_page_gives_each_effect_its_size_and_its_power() -> None:
 
 def test_where_power_knows_nothing_of_the_tasks_the_page_says_so() -> None:
     page = size.render(ADVICE, POWER, {"unknown": 3}, repeats=1)
-    assert "`snakemake power` has nothing on the tasks of this survey." in page
+    assert "`snakemake power` has no rows for the tasks of this survey." in page

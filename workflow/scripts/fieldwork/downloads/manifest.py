@@ -7,7 +7,6 @@ from typing import Any
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.files import texts
 
 NAME = "manifest.json"
 
@@ -18,18 +17,19 @@ def write_manifest(
     repo: str,
     revision: str,
     checksums: Iterable[tuple[Path, str]],
-    told: Mapping[Path, Mapping[str, Any]] | None = None,
+    details: Mapping[Path, Mapping[str, Any]] | None = None,
 ) -> None:
     """Write where files came from and their sha256, by their paths beneath the manifest's folder.
 
-    `told` is what else is known of a file.
+    Args:
+        details: further entries of a file.
     """
-    more = told or {}
+    details_by_file = details or {}
     files = [
         {
             "path": file.relative_to(path.parent).as_posix(),
             "sha256": sha256,
-            **more.get(file, {}),
+            **details_by_file.get(file, {}),
         }
         for file, sha256 in sorted(checksums)
     ]
@@ -79,9 +79,9 @@ def _listed_files(manifest: Path) -> list[Path]:
 def _content(manifest: Path) -> dict[str, Any]:
     """A manifest as it was written, every file of it with a path."""
     try:
-        content: dict[str, Any] = json.loads(texts.read_text(manifest))
+        content: dict[str, Any] = json.loads(manifest.read_text("utf-8"))
         content["files"] = [{**entry, "path": str(entry["path"])} for entry in content["files"]]
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise StudyError(
             f"{manifest}: not a readable list of files; delete {manifest} to download it again"
         ) from error

@@ -1,8 +1,8 @@
-"""What is looked for in every answer of the field before it counts, and what is left out for it.
+"""The checks of every answer of the field, and which of them exclude an answer.
 
-Owns the checks, their reasons and their counts. Promises that no answer is dropped: every one comes
-back with the checks it failed, an excluded one with the first of them that excludes, and the counts
-of exclusions add up. What belongs to other wings (is this a refusal?) is handed in.
+Owns the checks, their reasons and their counts. Promises that no answer is dropped: each one comes back
+with the checks it failed, an excluded one with the first check that excludes it, and the counts of
+exclusions add up. What belongs to other wings (is this a refusal?) is an argument.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.field.language import is_other_language, language_of
 from fieldwork.field.other_models import families_in, speakers
-from fieldwork.field.pasted import Known, Prompt, known_prompts, place, words_of
+from fieldwork.field.pasted import PromptKey, PromptWords, match_prompts, words_by_prompt, words_of
 from fieldwork.records.field import FieldAnswer, QualityCheck
 from fieldwork.records.tasks import Item
 
@@ -22,8 +22,8 @@ ANY = "any"
 LEAST_LIST_LETTERS = 8
 """Letters and digits of a list below which it cannot hold five names."""
 LEAST_COPIED_WORDS = 40
-"""Words from which on two equal texts are a copy. Five names rarely have as many, and five names two
-people may well get alike; descriptions around them they do not (docs/field.md)."""
+"""Words from which on two equal texts are a copy. Two people may well get the same five names, but not
+the same descriptions of them, and five names alone rarely have as many words (docs/field.md)."""
 _PLACEHOLDERS = frozenset(
     [
         *("na", "n a", "none", "nil", "null", "nan", "nothing", "no answer", "no response"),
@@ -35,22 +35,24 @@ _PLACEHOLDERS = frozenset(
 
 
 class Check(NamedTuple):
-    """A check: why what fails it is left out, or kept, and which of the two is the default."""
+    """A check: why an answer that fails it is excluded or kept, and which of the two is the default."""
 
     reason: str
     is_excluded: bool
 
 
 CHECKS: Mapping[str, Check] = {
-    "empty": Check("there is nothing to read", True),
-    "too_short": Check("too little to be a model's answer to this prompt", True),
-    "prompt_pasted": Check("the prompt was pasted back, and no answer with it", True),
-    "other_prompt": Check("it answers another prompt", True),
+    "empty": Check("the answer is empty", True),
+    "too_short": Check("the text is too short to answer this prompt", True),
+    "prompt_pasted": Check("the text is the prompt itself, without an answer", True),
+    "other_prompt": Check("the text answers another prompt", True),
     "other_model": Check("the text says that another model wrote it", True),
-    "other_language": Check("options in another language would count as other options", True),
-    "duplicate": Check("hardly any chat model writes so long a text twice: a copy", True),
-    "prompt_repeated": Check("kept: the answer follows the prompt and can be read", False),
-    "refusal": Check("kept: to decline is an answer, and counts as one that cannot be read", False),
+    "other_language": Check(
+        "in another language than the prompt, so its options would not match", True
+    ),
+    "duplicate": Check("another participant gave the same long text, so one is a copy", True),
+    "prompt_repeated": Check("kept: the text repeats the prompt, and an answer follows it", False),
+    "refusal": Check("kept: a refusal is an answer, and counts as one that cannot be read", False),
 }
 """In the order in which they exclude: an answer is counted under the first that it fails."""
 
@@ -64,7 +66,7 @@ def check_answers(
     answers: Sequence[FieldAnswer],
     items: Mapping[tuple[str, str], Item],
     *,
-    excluded: Collection[str],
+    excluding_checks: Collection[str],
     is_refusal: Callable[[str], bool],
     labels: Mapping[str, str],
 ) -> list[FieldAnswer]:
@@ -72,64 +74,71 @@ def check_answers(
 
     Args:
         items: the prompts by (task, item_id).
-        excluded: names of checks that leave an answer out.
+        excluding_checks: names of checks that leave an answer out.
         is_refusal: whether a text declines to answer.
         labels: model name in the config -> what the model is called.
 
     Raises:
-        StudyError: `excluded` names a check that there is none of.
+        StudyError: `excluding_checks` has a name that is not a check's.
     """
-    unknown = sorted(set(excluded) - set(CHECKS))
-    if unknown:
+    unknown_checks = sorted(set(excluding_checks) - set(CHECKS))
+    if unknown_checks:
         raise StudyError(
-            f"config: field.exclude names {unknown[0]!r}, which is no check; "
-            f"the checks are {', '.join(CHECKS)}."
+            f"config: field.exclude names {unknown_checks[0]!r}, which is not a check; "
+            f"choose from {', '.join(CHECKS)}"
         )
-    asked = {(answer.task, answer.item_id) for answer in answers}
-    study = _Study(
-        prompts=known_prompts({prompt: items[prompt] for prompt in sorted(asked)}),
-        languages={prompt: language_of(items[prompt].prompt) for prompt in sorted(asked)},
+    prompt_keys = {(answer.task, answer.item_id) for answer in answers}
+    reference = _Reference(
+        prompts=words_by_prompt({prompt: items[prompt] for prompt in sorted(prompt_keys)}),
+        languages={prompt: language_of(items[prompt].prompt) for prompt in sorted(prompt_keys)},
         families={a.model: families_in(f"{a.model} {labels.get(a.model, '')}") for a in answers},
-        copies=_copies(answers),
+        copied_texts=_copied_texts(answers),
         is_refusal=is_refusal,
     )
-    return [_flagged(answer, set(_failed(answer, study)), excluded) for answer in answers]
+    return [
+        _with_flags(answer, set(_failed_checks(answer, reference)), excluding_checks)
+        for answer in answers
+    ]
 
 
-class _Study(NamedTuple):
+class _Reference(NamedTuple):
     """What an answer is compared with."""
 
-    prompts: Mapping[Prompt, Known]
-    languages: Mapping[Prompt, str | None]
+    prompts: Mapping[PromptKey, PromptWords]
+    languages: Mapping[PromptKey, str | None]
     families: Mapping[str, set[str]]
-    copies: Collection[tuple[Prompt, str]]
+    copied_texts: Collection[tuple[PromptKey, str]]
     is_refusal: Callable[[str], bool]
 
 
-def _failed(answer: FieldAnswer, study: _Study) -> Iterator[str]:
+def _failed_checks(answer: FieldAnswer, reference: _Reference) -> Iterator[str]:
     """Names of the checks that the answer fails."""
     text = (answer.text or "").strip()
     if not text:
         yield "empty"
         return
-    own = (answer.task, answer.item_id)
-    placed = place(text, own, study.prompts)
-    if placed.shows_own:
-        is_alone = not _is_long_enough(placed.rest, study.prompts[own])
-        yield "prompt_pasted" if is_alone else "prompt_repeated"
-    elif not _is_long_enough(text, study.prompts[own]):
+    own_prompt = (answer.task, answer.item_id)
+    match = match_prompts(text, own_prompt, reference.prompts)
+    if match.shows_own_prompt:
+        is_prompt_only = not _is_long_enough(match.rest, reference.prompts[own_prompt])
+        yield "prompt_pasted" if is_prompt_only else "prompt_repeated"
+    elif not _is_long_enough(text, reference.prompts[own_prompt]):
         yield "too_short"
-    if placed.other is not None:
+    if match.other_prompt is not None:
         yield "other_prompt"
-    speaking = speakers(text)
-    if speaking and not speaking & (study.families[answer.model] | _platform(answer)):
+    speaker_families = speakers(text)
+    if speaker_families and not speaker_families & (
+        reference.families[answer.model] | _platform(answer)
+    ):
         yield "other_model"
-    expected = study.languages[own]
-    if expected and is_other_language(placed.rest if placed.shows_own else text, expected):
+    prompt_language = reference.languages[own_prompt]
+    if prompt_language and is_other_language(
+        match.rest if match.shows_own_prompt else text, prompt_language
+    ):
         yield "other_language"
-    if (own, _plain(text)) in study.copies:
+    if (own_prompt, _plain(text)) in reference.copied_texts:
         yield "duplicate"
-    if study.is_refusal(text):
+    if reference.is_refusal(text):
         yield "refusal"
 
 
@@ -137,7 +146,7 @@ def _platform(answer: FieldAnswer) -> set[str]:
     return families_in(answer.platform) if answer.platform else set()
 
 
-def _is_long_enough(text: str, prompt: Known) -> bool:
+def _is_long_enough(text: str, prompt: PromptWords) -> bool:
     """Whether a text could hold an answer: a letter for a choice, some words for a list."""
     words = words_of(text)
     if " ".join(words) in _PLACEHOLDERS:
@@ -149,26 +158,28 @@ def _plain(text: str) -> str:
     return " ".join(words_of(text))
 
 
-def _copies(answers: Sequence[FieldAnswer]) -> set[tuple[Prompt, str]]:
+def _copied_texts(answers: Sequence[FieldAnswer]) -> set[tuple[PromptKey, str]]:
     """Prompts and texts that two participants or more gave, where they are too long for chance."""
-    givers: dict[tuple[Prompt, str], set[str]] = defaultdict(set)
+    participants_by_text: dict[tuple[PromptKey, str], set[str]] = defaultdict(set)
     for answer in answers:
         words = words_of(answer.text or "")
         if len(words) >= LEAST_COPIED_WORDS:
             key = ((answer.task, answer.item_id), " ".join(words))
-            givers[key].add(answer.participant_id)
-    return {key for key, participants in givers.items() if len(participants) > 1}
+            participants_by_text[key].add(answer.participant_id)
+    return {key for key, participants in participants_by_text.items() if len(participants) > 1}
 
 
-def _flagged(
-    answer: FieldAnswer, failed: Collection[str], excluded: Collection[str]
+def _with_flags(
+    answer: FieldAnswer, failed_checks: Collection[str], excluding_checks: Collection[str]
 ) -> FieldAnswer:
-    flags = [name for name in CHECKS if name in failed]
-    excluding = next((name for name in flags if name in excluded), None)
-    return dataclasses.replace(answer, flags=flags, excluded_for=excluding)
+    flags = [name for name in CHECKS if name in failed_checks]
+    excluding_check = next((name for name in flags if name in excluding_checks), None)
+    return dataclasses.replace(answer, flags=flags, excluded_for=excluding_check)
 
 
-def quality(answers: Sequence[FieldAnswer], *, excluded: Collection[str]) -> list[QualityCheck]:
+def count_quality(
+    answers: Sequence[FieldAnswer], *, excluding_checks: Collection[str]
+) -> list[QualityCheck]:
     """Counts by model, prompt and check, then `any` for the answers that fail one or more.
 
     Over the checks of a prompt `n_excluded` adds up to that of `any`; `n_flagged` need not, as an
@@ -177,22 +188,22 @@ def quality(answers: Sequence[FieldAnswer], *, excluded: Collection[str]) -> lis
     prompts = sorted({(a.model, a.task, a.item_id) for a in answers})
     rows: list[QualityCheck] = []
     for prompt in prompts:
-        given = [a for a in answers if (a.model, a.task, a.item_id) == prompt]
-        flagged = Counter(flag for a in given for flag in a.flags)
-        flagged[ANY] = sum(bool(a.flags) for a in given)
-        left_out = Counter(a.excluded_for for a in given if a.excluded_for)
-        left_out[ANY] = sum(left_out.values())
+        prompt_answers = [a for a in answers if (a.model, a.task, a.item_id) == prompt]
+        n_flagged_by_check = Counter(flag for a in prompt_answers for flag in a.flags)
+        n_flagged_by_check[ANY] = sum(bool(a.flags) for a in prompt_answers)
+        n_excluded_by_check = Counter(a.excluded_for for a in prompt_answers if a.excluded_for)
+        n_excluded_by_check[ANY] = sum(n_excluded_by_check.values())
         rows.extend(
             QualityCheck(
                 *prompt,
                 check=check,
-                is_excluding=bool(excluded) if check == ANY else check in excluded,
-                n_answers=len(given),
-                n_flagged=flagged[check],
-                n_excluded=left_out[check],
+                is_excluding=bool(excluding_checks) if check == ANY else check in excluding_checks,
+                n_answers=len(prompt_answers),
+                n_flagged=n_flagged_by_check[check],
+                n_excluded=n_excluded_by_check[check],
                 reason=CHECKS[check].reason
                 if check != ANY
-                else "answers that fail a check or more",
+                else "answers that fail at least one check",
             )
             for check in (*CHECKS, ANY)
         )

@@ -1,4 +1,4 @@
-"""The column map: from rows of a file to who answered which prompt, with which model, and what.
+"""The column map: which participant gave which answer to which prompt of which model, row by row.
 
 Owns what `field.columns`, `field.prompts` and `field.models` mean, for wide files (a row a
 participant, a column a prompt) and long ones (a row an answer). Promises that no cell is guessed at
@@ -15,34 +15,34 @@ from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.field.raw_answers import (
+    FieldPrompt,
     Membership,
-    Prompt,
     RawAnswer,
     RawField,
-    join,
-    numbered,
+    enter_membership,
     refuse_copies,
-    refuse_silence,
+    refuse_missing_answers,
+    with_replicates,
 )
 from fieldwork.files.rows import SheetRow, is_empty
 from fieldwork.files.sheets import Sheet
 
-_MOST_NAMED = 12
-_LONGEST_SHOWN = 40
+_MOST_NAMES = 12
+_LONGEST_NAME = 40
 _MOST_DIGITS = 6  # of a place in an order
 _LEAST_ID = 8  # characters of an id below which a group may be called the same
 _ANSWER_LIKE = re.compile(
     r"@\w|^[\d.,:/ -]+$|^\d{4}-\d\d-\d\d|^(?=.*\d)[0-9A-Fa-f-]{12,}$|^R_\w{10,}$|[\r\n].*[\r\n]"
 )
 """An address, a number, a date, an id of a panel or a survey tool, or a list: no name of a column."""
-_ONCE = ("participant", "platform", "model", "prompt", "answer", "position")
+_ROLES = ("participant", "platform", "model", "prompt", "answer", "position")
 
 
-class Map(NamedTuple):
+class ColumnMap(NamedTuple):
     """What the config says of the files, and what the study asks."""
 
     field: Mapping[str, Any]
-    prompts: Sequence[Prompt]
+    prompts: Sequence[FieldPrompt]
     models: Sequence[str]
 
     def column(self, role: str) -> str | None:
@@ -51,7 +51,7 @@ class Map(NamedTuple):
         return name
 
     def groups(self) -> Mapping[str, str]:
-        """The column of each variable that groups are told apart by."""
+        """The column of each variable that participants are grouped by."""
         groups: Mapping[str, str] = self.field["columns"]["groups"]
         return groups
 
@@ -61,7 +61,7 @@ class Map(NamedTuple):
         return bool(self.field["layout"] == "wide")
 
 
-def read_field(sheets: Sequence[Sheet], told: Map) -> RawField:
+def read_field(sheets: Sequence[Sheet], column_map: ColumnMap) -> RawField:
     """Read every answer and membership out of the files.
 
     `replicate` counts the participant's earlier texts for the prompt and model, in the order of files
@@ -71,57 +71,60 @@ def read_field(sheets: Sequence[Sheet], told: Map) -> RawField:
         StudyError: the map does not fit a file, a cell cannot be read as what the map says it is, a
             participant is in two groups, a file repeats another, nobody answered, or nobody of a group.
     """
-    wanted = _wanted(told)
-    _refuse_missing(sheets, wanted)
+    _refuse_missing(sheets, _required_columns(column_map))
     answers: list[RawAnswer] = []
     members: dict[tuple[str, str], Membership] = {}
     n_left_out = 0
     for sheet in sheets:
-        read = _Reader(sheet, told)
+        reader = _SheetReader(sheet, column_map)
         for row in sheet.rows:
-            participant = read.participant(row)
-            for found in read.memberships(row, participant):
-                join(members, found)
-            answers += read.answers(row, participant)
-        n_left_out += read.n_left_out
+            participant = reader.participant(row)
+            for membership in reader.memberships(row, participant):
+                enter_membership(members, membership)
+            answers += reader.answers(row, participant)
+        n_left_out += reader.n_left_out
     refuse_copies(answers)
-    refuse_silence(answers, list(members.values()), [sheet.path for sheet in sheets])
-    return RawField(numbered(answers), list(members.values()), n_left_out)
+    refuse_missing_answers(answers, list(members.values()), [sheet.path for sheet in sheets])
+    return RawField(with_replicates(answers), list(members.values()), n_left_out)
 
 
 # ---- prompts, models -----------------------------------------------------------------------------
 
 
-def find_prompt(name: str, prompts: Sequence[Prompt]) -> Prompt:
+def find_prompt(name: str, prompts: Sequence[FieldPrompt]) -> FieldPrompt:
     """The item that `item_id` or `task/item_id` names.
 
     Raises:
         StudyError: there is none, or several.
     """
-    found = [p for p in prompts if name in (p.item_id, f"{p.task}/{p.item_id}")]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        tasks = " or ".join(f"{p.task}/{p.item_id}" for p in found)
+    matches = [p for p in prompts if name in (p.item_id, f"{p.task}/{p.item_id}")]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        tasks = " or ".join(f"{p.task}/{p.item_id}" for p in matches)
         raise StudyError(f"field.prompts: {name!r} is in several tasks; write {tasks}")
-    near = _nearest(name, [p.item_id for p in prompts])
+    nearest = _nearest(name, [p.item_id for p in prompts])
     raise StudyError(
-        f"field.prompts: {name!r} is no item of the study's tasks{near}; correct it, or select its task"
+        f"field.prompts: {name!r} is not an item of the study's tasks{nearest}; correct the "
+        f"name, or add its task to the study"
     )
 
 
-def _prompts_by_value(told: Map) -> dict[str, Prompt]:
+def _prompts_by_value(column_map: ColumnMap) -> dict[str, FieldPrompt]:
     """The prompt of each column (wide) or of each value of the prompt column (long)."""
-    given: Mapping[str, str] = told.field["prompts"]
-    found = {value.strip(): find_prompt(name, told.prompts) for name, value in given.items()}
-    twice = {p for p in found.values() if list(found.values()).count(p) > 1}
-    if twice:
-        task, item_id = min(twice)
-        raise StudyError(f"field.prompts: {task}/{item_id} is given twice; leave one of them out")
-    return found
+    columns_or_values: Mapping[str, str] = column_map.field["prompts"]
+    prompts = {
+        value.strip(): find_prompt(name, column_map.prompts)
+        for name, value in columns_or_values.items()
+    }
+    repeated_prompts = {p for p in prompts.values() if list(prompts.values()).count(p) > 1}
+    if repeated_prompts:
+        task, item_id = min(repeated_prompts)
+        raise StudyError(f"field.prompts: {task}/{item_id} is listed twice; remove one of the two")
+    return prompts
 
 
-def _by_name(prompts: Sequence[Prompt]) -> dict[str, Prompt]:
+def _by_name(prompts: Sequence[FieldPrompt]) -> dict[str, FieldPrompt]:
     """Prompts by `task/item_id`, and by `item_id` where that says it all."""
     ids = [p.item_id for p in prompts]
     short = {p.item_id: p for p in prompts if ids.count(p.item_id) == 1}
@@ -131,41 +134,49 @@ def _by_name(prompts: Sequence[Prompt]) -> dict[str, Prompt]:
 # ---- the columns of a file -----------------------------------------------------------------------
 
 
-class _Wanted(NamedTuple):
-    """Columns by the setting that names them; a file has answers if it has one of `answering`."""
+class _RequiredColumns(NamedTuple):
+    """Columns by the setting that names them; a file with one of `answer_settings` has answers."""
 
     columns: dict[str, str]
-    answering: frozenset[str]
+    answer_settings: frozenset[str]
 
 
-def _wanted(told: Map) -> _Wanted:
-    named = {f"field.columns.{role}": told.column(role) for role in _ONCE}
-    named |= {f"field.columns.groups.{v}": column for v, column in told.groups().items()}
-    answering = {"field.columns.prompt", "field.columns.answer"}
-    if told.is_wide:
-        prompts = {f"field.prompts.{name}": c for name, c in told.field["prompts"].items()}
-        named = {s: c for s, c in named.items() if s not in answering} | prompts
-        answering = set(prompts)
-    columns = {setting: column.strip() for setting, column in named.items() if column is not None}
-    return _Wanted(columns, frozenset(answering))
+def _required_columns(column_map: ColumnMap) -> _RequiredColumns:
+    columns_by_setting = {f"field.columns.{role}": column_map.column(role) for role in _ROLES}
+    columns_by_setting |= {
+        f"field.columns.groups.{v}": column for v, column in column_map.groups().items()
+    }
+    answer_settings = {"field.columns.prompt", "field.columns.answer"}
+    if column_map.is_wide:
+        prompts = {f"field.prompts.{name}": c for name, c in column_map.field["prompts"].items()}
+        columns_by_setting = {
+            s: c for s, c in columns_by_setting.items() if s not in answer_settings
+        } | prompts
+        answer_settings = set(prompts)
+    columns = {
+        setting: column.strip()
+        for setting, column in columns_by_setting.items()
+        if column is not None
+    }
+    return _RequiredColumns(columns, frozenset(answer_settings))
 
 
-def _refuse_missing(sheets: Sequence[Sheet], wanted: _Wanted) -> None:
-    """Every column is in a file, and what a file needs is in each that has answers."""
+def _refuse_missing(sheets: Sequence[Sheet], required_columns: _RequiredColumns) -> None:
+    """Refuse a column that no file has, and a file with answers that lacks a column it needs."""
     for sheet in sheets:
-        present = {s for s, c in wanted.columns.items() if c in sheet.header}
-        has_answers = bool(present & wanted.answering)
+        present = {s for s, c in required_columns.columns.items() if c in sheet.header}
+        has_answers = bool(present & required_columns.answer_settings)
         has_groups = any(s.startswith("field.columns.groups.") for s in present)
-        for setting, column in wanted.columns.items():
+        for setting, column in required_columns.columns.items():
             if sheet.header.count(column) > 1:
                 raise StudyError(
-                    f"{sheet.path}: row {sheet.header_row} has the column {column!r} twice "
+                    f"{sheet.path}: row {sheet.header_row} has two columns {column!r} "
                     f"({setting}); rename one"
                 )
             if setting in present or not _is_needed(setting, has_answers, has_groups):
                 continue
             raise _no_column(setting, column, sheet)
-    for setting, column in wanted.columns.items():
+    for setting, column in required_columns.columns.items():
         if not any(column in sheet.header for sheet in sheets):
             raise _no_column(setting, column, sheets[0])
 
@@ -174,40 +185,42 @@ def _is_needed(setting: str, has_answers: bool, has_groups: bool) -> bool:
     if setting == "field.columns.participant":
         return True
     role = setting.removeprefix("field.columns.")
-    if role in _ONCE:
+    if role in _ROLES:
         return has_answers or not has_groups
     # columns of prompts and groups may be spread over files
     return not has_answers and not has_groups
 
 
 def _no_column(setting: str, column: str, sheet: Sheet) -> StudyError:
-    there = [name for name in sheet.header if name]
-    missing = f"{sheet.path}: row {sheet.header_row} has no column {column!r} ({setting})"
-    # a file without a header would have its first participant told
-    if any(_ANSWER_LIKE.search(name) for name in there):
+    names = [name for name in sheet.header if name]
+    problem = f"{sheet.path}: row {sheet.header_row} has no column {column!r} ({setting})"
+    # where there is no header, the names are a participant's cells, which no message may quote
+    if any(_ANSWER_LIKE.search(name) for name in names):
         return StudyError(
-            f"{missing}, and looks like an answer rather than a header; put the columns' names there"
+            f"{problem}; the row looks like an answer, not a header: put the names of the columns there"
         )
-    more = f" and {len(there) - _MOST_NAMED} more" if len(there) > _MOST_NAMED else ""
-    shown = ", ".join(_shortened(name) for name in there[:_MOST_NAMED])
-    return StudyError(f"{missing}{_nearest(column, there)}; there are {shown or 'none'}{more}")
+    rest = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    listed_names = ", ".join(_short(name) for name in names[:_MOST_NAMES])
+    return StudyError(
+        f"{problem}{_nearest(column, names)}; there are {listed_names or 'none'}{rest}"
+    )
 
 
-def _shortened(name: str) -> str:
+def _short(name: str) -> str:
     line = " ".join(name.split())
-    return line if len(line) <= _LONGEST_SHOWN else f"{line[:_LONGEST_SHOWN]}…"
+    return line if len(line) <= _LONGEST_NAME else f"{line[:_LONGEST_NAME]}…"
 
 
-def _nearest(name: str, known: Sequence[str]) -> str:
-    lower = {other.casefold(): other for other in known}
-    near = difflib.get_close_matches(name.casefold(), lower, n=1, cutoff=0.6)
-    return f" (nearest: {_shortened(lower[near[0]])!r})" if near else ""
+def _nearest(name: str, names: Sequence[str]) -> str:
+    name_by_folded_name = {other.casefold(): other for other in names}
+    matches = difflib.get_close_matches(name.casefold(), name_by_folded_name, n=1, cutoff=0.6)
+    return f" (nearest: {_short(name_by_folded_name[matches[0]])!r})" if matches else ""
 
 
 # ---- cells ---------------------------------------------------------------------------------------
 
 
-def _word(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     """A cell as text: what a person sees, without spaces around it."""
     if is_empty(cell) or (isinstance(cell, float) and math.isnan(cell)):
         return ""
@@ -218,32 +231,32 @@ def _word(cell: Any) -> str:
 
 def identity(cell: Any) -> str:
     """The id in a cell, in the one form that ids are compared in; empty where there is none."""
-    return unicodedata.normalize("NFC", _word(cell))
+    return unicodedata.normalize("NFC", _cell_text(cell))
 
 
-def _kind(cell: Any) -> str | None:
-    """What a spreadsheet made of an answer, where that is no text."""
+def _kind_of_cell(cell: Any) -> str | None:
+    """What a spreadsheet made of an answer that is no longer text; None where it is text."""
     if isinstance(cell, str) or cell is None:
         return None
     if isinstance(cell, date | time):
         return "a date"
     if isinstance(cell, float) and math.isnan(cell):
         return "an error value"
-    return "a number" if isinstance(cell, int | float) else "no text"
+    return "a number" if isinstance(cell, int | float) else "something other than text"
 
 
-class _Reader:
+class _SheetReader:
     """Reads the rows of one file by the map."""
 
-    def __init__(self, sheet: Sheet, told: Map) -> None:
-        self._sheet, self._told = sheet, told
-        self._prompts = _prompts_by_value(told)
-        self._names = _by_name(told.prompts) | self._prompts
+    def __init__(self, sheet: Sheet, column_map: ColumnMap) -> None:
+        self._sheet, self._column_map = sheet, column_map
+        self._prompts = _prompts_by_value(column_map)
+        self._names = _by_name(column_map.prompts) | self._prompts
         self.n_left_out = 0
-        self._skipped = {value.strip() for value in told.field["skip_prompts"]}
-        self._at = {name: sheet.header.index(name) for name in sheet.header if name}
+        self._skipped_prompts = {value.strip() for value in column_map.field["skip_prompts"]}
+        self._index_by_column = {name: sheet.header.index(name) for name in sheet.header if name}
         self._read: Callable[[SheetRow, str], Iterator[RawAnswer]] = (
-            self._wide if told.is_wide else self._long
+            self._wide if column_map.is_wide else self._long
         )
 
     def participant(self, row: SheetRow) -> str:
@@ -255,9 +268,9 @@ class _Reader:
 
     def memberships(self, row: SheetRow, participant: str) -> Iterator[Membership]:
         """The groups that this row puts the participant in; an empty cell says nothing."""
-        for variable, column in self._told.groups().items():
-            at = self._at.get(column.strip())
-            group = "" if at is None else _word(row.cells[at])
+        for variable, column in self._column_map.groups().items():
+            index = self._index_by_column.get(column.strip())
+            group = "" if index is None else _cell_text(row.cells[index])
             self._refuse_id(row, column, group, participant, f"groups.{variable}")
             if group:
                 yield Membership(participant, variable, group, self._sheet.path, row.number)
@@ -267,32 +280,34 @@ class _Reader:
         return self._read(row, participant)
 
     def _wide(self, row: SheetRow, participant: str) -> Iterator[RawAnswer]:
-        here = {prompt: c for c, prompt in self._prompts.items() if c in self._at}
-        if not here:
+        column_by_prompt = {
+            prompt: c for c, prompt in self._prompts.items() if c in self._index_by_column
+        }
+        if not column_by_prompt:
             return
         model = self._model(row)
         if model is None:
             self.n_left_out += 1
             return
         order = self._order(row)
-        for prompt, column in here.items():
+        for prompt, column in column_by_prompt.items():
             text = self._text(row, column, f"field.prompts, {prompt.task}/{prompt.item_id}")
             yield self._answer(row, participant, model, prompt, order.get(prompt), text)
 
     def _long(self, row: SheetRow, participant: str) -> Iterator[RawAnswer]:
-        column = self._told.column("answer") or ""
-        if column.strip() not in self._at:
+        column = self._column_map.column("answer") or ""
+        if column.strip() not in self._index_by_column:
             return
-        value = _word(self._cell(row, "prompt"))
+        value = _cell_text(self._cell(row, "prompt"))
         model = self._model(row)
-        if value in self._skipped or model is None:
+        if value in self._skipped_prompts or model is None:
             self.n_left_out += 1
             return
         prompt = self._names.get(value)
         if prompt is None:
-            what = "is empty" if not value else "holds a prompt that is none of field.prompts"
-            way = "add it there, or to field.skip_prompts to leave such rows out"
-            raise self._error(row, "prompt", f"{what}; {way}")
+            problem = "is empty" if not value else "holds a prompt that field.prompts does not list"
+            remedy = "add it there, or add it to field.skip_prompts to leave such rows out"
+            raise self._error(row, "prompt", f"{problem}; {remedy}")
         text = self._text(row, column.strip(), "field.columns.answer")
         yield self._answer(row, participant, model, prompt, self._position(row), text)
 
@@ -301,60 +316,62 @@ class _Reader:
         row: SheetRow,
         participant: str,
         model: str,
-        prompt: Prompt,
+        prompt: FieldPrompt,
         position: int | None,
         text: str | None,
     ) -> RawAnswer:
-        platform = _word(self._cell(row, "platform")) or None
-        self._refuse_id(row, self._told.column("platform"), platform, participant, "platform")
+        platform = _cell_text(self._cell(row, "platform")) or None
+        self._refuse_id(row, self._column_map.column("platform"), platform, participant, "platform")
         path = self._sheet.path
         return RawAnswer(participant, platform, model, prompt, 0, position, text, path, row.number)
 
     def _model(self, row: SheetRow) -> str | None:
         """The model's name in the config; None where `field.models` leaves its rows out."""
-        models: Mapping[str, str | None] = self._told.field["models"]
-        asked = self._told.models
-        role = "model" if self._told.column("model") else "platform"
-        # with one model a platform is only told, unless it is mapped
-        if len(asked) == 1 and (
-            self._told.column(role) is None or (role, models) == ("platform", {})
+        models: Mapping[str, str | None] = self._column_map.field["models"]
+        study_models = self._column_map.models
+        role = "model" if self._column_map.column("model") else "platform"
+        # with one model the platform is only a description, unless it is mapped
+        if len(study_models) == 1 and (
+            self._column_map.column(role) is None or (role, models) == ("platform", {})
         ):
-            return asked[0]
-        value = _word(self._cell(row, role))
+            return study_models[0]
+        value = _cell_text(self._cell(row, role))
         if value in models:
             return models[value]
-        if value in asked:
+        if value in study_models:
             return value
-        known = ", ".join([*models, *(m for m in asked if m not in models)])
-        what = "is empty" if not value else "holds a value that field.models does not know"
-        raise self._error(row, role, f"{what} (it knows {known}); add it there")
+        names = ", ".join([*models, *(m for m in study_models if m not in models)])
+        problem = "is empty" if not value else "holds a value that field.models does not list"
+        raise self._error(row, role, f"{problem} (it lists {names}); add it there")
 
     def _position(self, row: SheetRow) -> int | None:
-        word = _word(self._cell(row, "position"))
+        word = _cell_text(self._cell(row, "position"))
         if not word:
             return None
         if not word.isdecimal() or len(word) > _MOST_DIGITS or int(word) < 1:
-            raise self._error(row, "position", "is no whole number from 1; correct or empty it")
+            raise self._error(
+                row, "position", "is not a whole number from 1 up; correct the cell or empty it"
+            )
         return int(word)
 
-    def _order(self, row: SheetRow) -> dict[Prompt, int]:
-        """Places of the prompts in a participant's order; names that are no prompt take one too."""
-        word = _word(self._cell(row, "position"))
+    def _order(self, row: SheetRow) -> dict[FieldPrompt, int]:
+        """Positions of the prompts in a participant's order; other names take a position too."""
+        word = _cell_text(self._cell(row, "position"))
         names = [name.strip() for name in word.split("|" if "|" in word else ",")]
-        found = {
-            self._names[name]: place
-            for place, name in reversed([*enumerate(names, start=1)])
+        positions = {
+            self._names[name]: position
+            for position, name in reversed([*enumerate(names, start=1)])
             if name in self._names
         }
-        if word and not found:
+        if word and not positions:
             raise self._error(
                 row, "position", "names no prompt; give item ids or columns with | between them"
             )
-        return found
+        return positions
 
     def _text(self, row: SheetRow, column: str, setting: str) -> str | None:
-        cell = row.cells[self._at[column]]
-        kind = _kind(cell)
+        cell = row.cells[self._index_by_column[column]]
+        kind = _kind_of_cell(cell)
         if kind is not None:
             raise StudyError(
                 f"{self._sheet.path}: row {row.number}, column {column!r} ({setting}) holds {kind} "
@@ -374,11 +391,11 @@ class _Reader:
             )
 
     def _cell(self, row: SheetRow, role: str) -> Any:
-        column = self._told.column(role)
-        return None if column is None else row.cells[self._at[column.strip()]]
+        column = self._column_map.column(role)
+        return None if column is None else row.cells[self._index_by_column[column.strip()]]
 
     def _error(self, row: SheetRow, role: str, problem: str) -> StudyError:
-        column = self._told.column(role)
+        column = self._column_map.column(role)
         return StudyError(
             f"{self._sheet.path}: row {row.number}, column {column!r} (field.columns.{role}) {problem}"
         )

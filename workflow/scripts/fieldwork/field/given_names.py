@@ -10,25 +10,25 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-_CAPITALISED = r"(?!(?:I|We|You|It|That|There|Here|Let|What)['’])[^\W\d_a-z][\w’'-]{0,29}\w"
-_NAME = rf"(?P<name>{_CAPITALISED}(?:[ \t]{{1,3}}(?:[A-Z]\.[ \t]{{1,3}})?{_CAPITALISED}){{0,2}})"
+_CAPITAL_WORD = r"(?!(?:I|We|You|It|That|There|Here|Let|What)['’])[^\W\d_a-z][\w’'-]{0,29}\w"
+_NAME = rf"(?P<name>{_CAPITAL_WORD}(?:[ \t]{{1,3}}(?:[A-Z]\.[ \t]{{1,3}})?{_CAPITAL_WORD}){{0,2}})"
 _ANY_CASE = (
-    rf"(?P<name>{_CAPITALISED}(?:[ \t]{{1,3}}{_CAPITALISED}){{0,2}}|[^\W\d_][\w’'-]{{1,30}})"
+    rf"(?P<name>{_CAPITAL_WORD}(?:[ \t]{{1,3}}{_CAPITAL_WORD}){{0,2}}|[^\W\d_][\w’'-]{{1,30}})"
 )
 _GAP = r"[ \t]{1,3}(?:(?:Dr|Mr|Mrs|Ms|Miss|Mx|Prof|Professor)\.?[ \t])?"
 _LINE_END = r"[ \t]{0,9}(?:\n|\Z)"
 _START = r"(?:^|(?<=[.!?:]))[ \t>*_\"“]{0,4}"
 """Where a sentence begins, but not behind the marker of a list entry."""
-_ADDRESSED = (
+_END_OF_ADDRESS = (
     r"(?=[ \t]?(?:[!?:—–]|[.](?!\w)|,(?![ \t]+(?!I\b)[^\W\d_a-z])|[ \t]-[ \t]"
     rf"|[*_]{{0,3}}{_LINE_END}))"
 )
 """After a name that is addressed. A comma before another capital would be an enumeration."""
-_INTRODUCED = (
+_END_OF_INTRODUCTION = (
     r"(?=[ \t]?(?:[,!(]|[.](?!\w)|—|–)|[ \t](?:and|from|here|speaking|-)\b|[ \t]-[ \t]"
     rf"|{_LINE_END})"
 )
-_CLOSED = rf"(?=[,.!]?{_LINE_END})"
+_END_OF_SIGNATURE = rf"(?=[,.!]?{_LINE_END})"
 
 _GREETING = (
     r"(?:[Hh]i|[Hh]iya|[Hh]ello|[Hh]ey|[Dd]ear|[Gg]reetings"
@@ -53,21 +53,21 @@ _THANKS = r"(?:[Tt]hank you|[Tt]hanks|[Cc]heers|[Ll]ove|[Bb]est|[Tt]ake care)"
 _OWNER = r"\b(?:[Mm]y|MY|[Yy]our|[Uu]ser['’]s|[Cc]ustomer['’]s|[Pp]articipant['’]s)"
 _KIND_OF_NAME = r"(?: (?:full|first|last|real|given|family))?"
 
-_TURNS = tuple(
-    re.compile(turn, re.MULTILINE)
-    for turn in (
+_PHRASES = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
         rf"{_OWNER}{_KIND_OF_NAME} (?:[Nn]ame|NAME)(?: is| IS|['’]s| ?:){_GAP}{_ANY_CASE}",
         rf"^[ \t]{{0,4}}(?:[Ff]ull|[Ff]irst|[Ll]ast) name ?:{_GAP}{_ANY_CASE}",
         rf"\b(?:[Yy]ou (?:can|may)|[Pp]lease|[Jj]ust|friends|people|everyone) calls? me{_GAP}{_NAME}",
         rf"\bI go by{_GAP}{_NAME}",
-        rf"\b(?:I['’]m|I am|[Ii]t['’]s me,){_GAP}{_NAME}{_INTRODUCED}",
+        rf"\b(?:I['’]m|I am|[Ii]t['’]s me,){_GAP}{_NAME}{_END_OF_INTRODUCTION}",
         rf"\b[Tt]his is{_GAP}{_NAME}(?= (?:speaking|here|from)\b)",
-        rf"{_START}{_GREETING},?{_GAP}(?:again,? )?{_NAME}{_ADDRESSED}",
-        rf"{_START}{_COURTESY},{_GAP}{_NAME}{_ADDRESSED}",
+        rf"{_START}{_GREETING},?{_GAP}(?:again,? )?{_NAME}{_END_OF_ADDRESS}",
+        rf"{_START}{_COURTESY},{_GAP}{_NAME}{_END_OF_ADDRESS}",
         rf"\b{_PARTING},{_GAP}{_NAME}(?=[ \t]?(?:[!:]|[.]?{_LINE_END}))",
-        rf"^[ \t]{{0,4}}{_REGARDS}[ \t]?[,:]?[ \t]?\n{{1,2}}[ \t–—-]{{0,4}}{_NAME}{_CLOSED}",
-        rf"^[ \t]{{0,4}}{_THANKS}[ \t]?[,!][ \t]?\n{{1,2}}[ \t–—-]{{0,4}}{_NAME}{_CLOSED}",
-        rf"{_START}{_REGARDS}[ \t]?[,:]?{_GAP}{_NAME}{_CLOSED}",
+        rf"^[ \t]{{0,4}}{_REGARDS}[ \t]?[,:]?[ \t]?\n{{1,2}}[ \t–—-]{{0,4}}{_NAME}{_END_OF_SIGNATURE}",
+        rf"^[ \t]{{0,4}}{_THANKS}[ \t]?[,!][ \t]?\n{{1,2}}[ \t–—-]{{0,4}}{_NAME}{_END_OF_SIGNATURE}",
+        rf"{_START}{_REGARDS}[ \t]?[,:]?{_GAP}{_NAME}{_END_OF_SIGNATURE}",
     )
 )
 _LIST_MARKER = re.compile(r"[ \t>]*(?:[-*•–+]|#{1,6}|\W{0,3}\d{1,3}[.):])[ \t]+[*_\"“'‘\[]{0,4}")
@@ -76,7 +76,7 @@ _LIST_HEAD = re.compile(
     re.MULTILINE,
 )
 
-_NO_NAMES = frozenset(
+_NOT_NAMES = frozenset(
     re.findall(
         r"\S+",
         """
@@ -95,7 +95,7 @@ _NO_NAMES = frozenset(
     )
 )
 """What follows the same turns of phrase and is nobody's name."""
-_NO_PERSONS = frozenset(
+_NOT_PERSONS = frozenset(
     {"chatgpt", "gpt", "gpt-3", "gpt-4", "gpt-4o", "gpt-5", "openai", "gemini", "bard", "google"}
     | {"copilot", "bing", "grok", "llama", "deepseek", "mistral", "qwen", "perplexity", "meta"}
     | {"assistant", "ai", "academy", "committee", "company", "department", "executives", "members"}
@@ -107,7 +107,7 @@ _NAMESAKES = frozenset({"claude", "alexa", "siri", "pi"})
 _OF_A_MODEL = re.compile(
     r"\b(?:AI|A\.I\.|assistant|language model|chatbot|Anthropic|Amazon|Apple)\b"
 )
-_NEAR = 100
+_NEAR_CHARACTERS = 100
 """Characters after a name in which an assistant says what it is."""
 
 
@@ -120,16 +120,18 @@ class Span(NamedTuple):
 
 def given_names(text: str) -> list[Span]:
     """Where names stand that the text gives as such, in order, none overlapping another."""
-    given = list(_given(text))
-    if not given:
+    introduced_names = list(_introduced_names(text))
+    if not introduced_names:
         return []
-    again = _again(text, {text[span.start : span.end] for span in given})
-    return _apart([*given, *again])
+    repeated_names = _repeated_names(
+        text, {text[span.start : span.end] for span in introduced_names}
+    )
+    return _without_overlaps([*introduced_names, *repeated_names])
 
 
-def _given(text: str) -> Iterator[Span]:
-    for turn in _TURNS:
-        for match in turn.finditer(text):
+def _introduced_names(text: str) -> Iterator[Span]:
+    for pattern in _PHRASES:
+        for match in pattern.finditer(text):
             if _begins_entry(text, match):
                 continue
             span = Span(*match.span("name"))
@@ -139,8 +141,8 @@ def _given(text: str) -> Iterator[Span]:
 
 def _begins_entry(text: str, match: re.Match[str]) -> bool:
     """Whether a list marker, and nothing else but markup, stands before the turn in its line."""
-    said = match.group()
-    begin = match.start() + len(said) - len(said.lstrip(' \t\n>*_"“'))
+    phrase = match.group()
+    begin = match.start() + len(phrase) - len(phrase.lstrip(' \t\n>*_"“'))
     line_start = text.rfind("\n", 0, begin) + 1
     return _LIST_MARKER.fullmatch(text, line_start, begin) is not None
 
@@ -148,31 +150,33 @@ def _begins_entry(text: str, match: re.Match[str]) -> bool:
 def _is_name(text: str, span: Span) -> bool:
     words = text[span.start : span.end].split()
     first = words[0].lower().replace("’", "'").removesuffix("'s")
-    if first in _NO_NAMES or not _NO_PERSONS.isdisjoint(word.lower() for word in words):
+    if first in _NOT_NAMES or not _NOT_PERSONS.isdisjoint(word.lower() for word in words):
         return False
     if any(not word[0].isupper() for word in words[1:]):
         return False
-    return first not in _NAMESAKES or not _OF_A_MODEL.search(text[span.end : span.end + _NEAR])
+    return first not in _NAMESAKES or not _OF_A_MODEL.search(
+        text[span.end : span.end + _NEAR_CHARACTERS]
+    )
 
 
-def _again(text: str, names: Iterable[str]) -> Iterator[Span]:
+def _repeated_names(text: str, names: Iterable[str]) -> Iterator[Span]:
     """The same names, or one word of them, wherever else they stand but as part of a list entry."""
     words = {word.strip("'’-.") for name in names for word in name.split()}
     parts = sorted({*names, *(word for word in words if len(word) > 2)}, key=lambda p: (-len(p), p))
-    found = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, parts))})(?![\w-])")
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, parts))})(?![\w-])")
     heads = [Span(*match.span("head")) for match in _LIST_HEAD.finditer(text)]
     starts = [head.start for head in heads]
-    for match in found.finditer(text):
-        place = bisect_right(starts, match.start()) - 1
-        around = heads[place] if place >= 0 and match.start() < heads[place].end else None
-        if around is None or text[around.start : around.end].strip(" *_\"'.") == match.group():
+    for match in pattern.finditer(text):
+        index = bisect_right(starts, match.start()) - 1
+        head = heads[index] if index >= 0 and match.start() < heads[index].end else None
+        if head is None or text[head.start : head.end].strip(" *_\"'.") == match.group():
             yield Span(*match.span())
 
 
-def _apart(spans: Iterable[Span]) -> list[Span]:
+def _without_overlaps(spans: Iterable[Span]) -> list[Span]:
     """The spans in order, the longer one of those that overlap."""
-    kept: list[Span] = []
+    separate_spans: list[Span] = []
     for span in sorted(set(spans), key=lambda s: (s.start, -s.end)):
-        if not kept or span.start >= kept[-1].end:
-            kept.append(span)
-    return kept
+        if not separate_spans or span.start >= separate_spans[-1].end:
+            separate_spans.append(span)
+    return separate_spans

@@ -1,8 +1,7 @@
-"""From what stands in the files to rows that may be kept: ids hashed, texts masked.
+"""Raw answers turned into rows that may be stored: ids hashed, texts masked.
 
-Owns the step after which nothing names a participant any more. Promises that of a participant's id
-only its keyed hash goes on, and that no id of another participant stays in a text, nor in the name
-that a file is told by.
+Owns the step after which nothing names a participant any more. Promises that only the keyed hash of an
+id is stored, and that no participant's id stays in a text or in the label of a file.
 """
 
 import os
@@ -16,43 +15,47 @@ from fieldwork.field.privacy import mask, pseudonym
 from fieldwork.field.raw_answers import RawAnswer, RawField
 from fieldwork.records.field import FieldAnswer, Participant
 
-_SHORTEST = 8
+_LEAST_CHARACTERS = 8
 """Characters of an id from which it is looked for in texts: shorter ones are words and numbers."""
-_ID = "[id]"
+_ID_MASK = "[id]"
 
 
-class Kept(NamedTuple):
-    """What may be written of the field."""
+class PseudonymousField(NamedTuple):
+    """What of the field may be written: ids are hashed, texts are masked."""
 
     answers: list[FieldAnswer]
     participants: list[Participant]
 
 
-def keep(raw: RawField, key: bytes) -> Kept:
-    """Hash and mask: a row for each answer, not checked yet, and one for each membership."""
+def pseudonymise(raw: RawField, key: bytes) -> PseudonymousField:
+    """Hash ids and mask texts: a row for each answer, not checked yet, and one for each membership."""
     ids = {answer.participant for answer in raw.answers} | {m.participant for m in raw.members}
-    names = {who: pseudonym(who, key) for who in sorted(ids)}
-    files = told_files(sorted({answer.path for answer in raw.answers}), ids)
-    told = sorted((who for who in ids if len(who) >= _SHORTEST), key=len, reverse=True)
-    return Kept(
-        [_answer(a, names[a.participant], files[a.path], told) for a in raw.answers],
+    names = {id_: pseudonym(id_, key) for id_ in sorted(ids)}
+    files = file_labels(sorted({answer.path for answer in raw.answers}), ids)
+    maskable_ids = sorted(
+        (id_ for id_ in ids if len(id_) >= _LEAST_CHARACTERS), key=len, reverse=True
+    )
+    return PseudonymousField(
+        [_answer(a, names[a.participant], files[a.path], maskable_ids) for a in raw.answers],
         [Participant(names[m.participant], m.variable, m.group) for m in raw.members],
     )
 
 
-def told_files(paths: Sequence[Path], ids: Collection[str]) -> Mapping[Path, str]:
+def file_labels(paths: Sequence[Path], ids: Collection[str]) -> Mapping[Path, str]:
     """What each file is called: its name, or only its number where that would name a participant."""
     if not paths:
         return {}
     folder = Path(os.path.commonpath([path.parent for path in paths]))
-    lower = {name.casefold() for name in ids}
-    told: dict[Path, str] = {}
+    folded_ids = {name.casefold() for name in ids}
+    labels: dict[Path, str] = {}
     for number, path in enumerate(paths, start=1):
         name = path.relative_to(folder).as_posix()
         words = set(re.split(r"[^\w-]|_", name.casefold()))
-        names_one = words & lower or any(len(i) > 5 and i in name.casefold() for i in lower)
-        told[path] = f"file {number}{path.suffix}" if names_one else name
-    return told
+        names_participant = words & folded_ids or any(
+            len(i) > 5 and i in name.casefold() for i in folded_ids
+        )
+        labels[path] = f"file {number}{path.suffix}" if names_participant else name
+    return labels
 
 
 def _answer(raw: RawAnswer, name: str, file: str, ids: Sequence[str]) -> FieldAnswer:
@@ -60,10 +63,10 @@ def _answer(raw: RawAnswer, name: str, file: str, ids: Sequence[str]) -> FieldAn
     if text is not None:
         # as ids are compared: an id may be written with other code points, and in other case
         text, n_masked = mask(unicodedata.normalize("NFC", text), participant=raw.participant)
-        folded = text.casefold()
-        for who in ids:
-            if who.casefold() in folded:
-                text, n_ids = re.subn(_pattern(who), _ID, text, flags=re.IGNORECASE)
+        folded_text = text.casefold()
+        for participant_id in ids:
+            if participant_id.casefold() in folded_text:
+                text, n_ids = re.subn(_pattern(participant_id), _ID_MASK, text, flags=re.IGNORECASE)
                 n_masked += n_ids
     return FieldAnswer(
         participant_id=name,
@@ -82,7 +85,7 @@ def _answer(raw: RawAnswer, name: str, file: str, ids: Sequence[str]) -> FieldAn
     )
 
 
-def _pattern(who: str) -> str:
+def _pattern(participant_id: str) -> str:
     """An id with a digit is one wherever it stands; one of letters only as a word of its own."""
-    literal = re.escape(who)
-    return literal if re.search(r"\d", who) else rf"(?<!\w){literal}(?!\w)"
+    literal = re.escape(participant_id)
+    return literal if re.search(r"\d", participant_id) else rf"(?<!\w){literal}(?!\w)"

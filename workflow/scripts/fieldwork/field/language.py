@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import Protocol, cast
 
 LEAST_LETTERS = 20
-"""Letters below which no language is told: a letter, a name, a number."""
+"""Letters below which no language is identified: a letter, a name, a number."""
 LEAST_CERTAINTY = 0.9
-"""Probability from which on a prompt's language is known."""
+"""Probability from which on a prompt's language is certain enough."""
 MOST_DOUBT = 1e-4
 """Probability of the prompt's language below which a text is in another. Lists of names, whose
 probability is spread over many languages, stay 30 times above it (docs/field.md)."""
@@ -24,25 +24,25 @@ class _Identifier(Protocol):
 
 def language_of(text: str) -> str | None:
     """ISO 639 code of the text's language; None where it is too short or cannot be told."""
-    language, certainty = next(iter(_ranked(text)), ("", 0.0))
+    language, certainty = next(iter(_ranking(text)), ("", 0.0))
     return language if certainty >= LEAST_CERTAINTY else None
 
 
-def is_other_language(text: str, expected: str) -> bool:
+def is_other_language(text: str, prompt_language: str) -> bool:
     """Whether the text is hardly in the language `expected`; false for a text too short to tell.
 
     The probability is py3langid's, which flattens it with the length of the text.
     """
-    ranked = _ranked(text)
-    return bool(ranked) and dict(ranked).get(expected, 0.0) < MOST_DOUBT
+    ranking = _ranking(text)
+    return bool(ranking) and dict(ranking).get(prompt_language, 0.0) < MOST_DOUBT
 
 
-def _ranked(text: str) -> list[tuple[str, float]]:
+def _ranking(text: str) -> list[tuple[str, float]]:
     """Languages and their probabilities, the likeliest first; empty for a text too short."""
-    shown = text[:_MOST_CHARACTERS]
-    if sum(character.isalpha() for character in shown) < LEAST_LETTERS:
+    beginning = text[:_MOST_CHARACTERS]
+    if sum(character.isalpha() for character in beginning) < LEAST_LETTERS:
         return []
-    return _identifier().rank(shown)
+    return _identifier().rank(beginning)
 
 
 @cache

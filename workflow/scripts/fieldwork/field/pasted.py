@@ -1,7 +1,7 @@
 """Whether a text belongs to its prompt: the prompt in the answer, and answers to another prompt.
 
 Owns the comparison of texts with prompts and with the options known for them. Promises to compare
-words without case and punctuation, to say nothing of a text that shows no prompt and no known option,
+words without case and punctuation, to find nothing in a text without a prompt and a listed option,
 and to put a text with equal claim to two prompts under its own.
 """
 
@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 from fieldwork.records.tasks import Item
 
-Prompt = tuple[str, str]
+PromptKey = tuple[str, str]
 """A task and an item_id."""
 
-_SHINGLE = 5
+_SHINGLE_WORDS = 5
 """Words that stand in the same order before they count as copied."""
-_SHOWN = 0.8
+_SHOWN_SHARE = 0.8
 """Share of a prompt's shingles from which on a text shows it: a line may be lost in copying."""
 _LEAST_ENTRIES = 3
 """Entries that must be another prompt's options: one or two may be honest answers to both."""
-_SHORT = 30
+_MOST_WORDS_OF_AN_ANSWER = 30
 """Words up to which the text of another question's option is the answer, and not a mention."""
 
 _WORDS = re.compile(r"[^\W_]+")
@@ -31,23 +31,23 @@ _CHROME = frozenset({"you", "said", "chatgpt", "gemini", "claude", "copilot", "p
 """Words that a page puts around a prompt and that come along with it."""
 
 
-class Known(NamedTuple):
-    """What is known of a prompt, in plain words."""
+class PromptWords(NamedTuple):
+    """A prompt, its question and its options, as words that texts are compared with."""
 
-    prompt: Prompt
+    prompt: PromptKey
     is_list: bool
     shingles: frozenset[tuple[str, ...]]
     question: str
     options: frozenset[str]
 
 
-class Placed(NamedTuple):
-    """What a text shows of prompts."""
+class PromptMatch(NamedTuple):
+    """Which prompts a text repeats or answers."""
 
-    shows_own: bool
+    shows_own_prompt: bool
     rest: str
     """Words of the text that are not its own prompt's."""
-    other: Prompt | None
+    other_prompt: PromptKey | None
     """The prompt it answers instead."""
 
 
@@ -56,13 +56,13 @@ def words_of(text: str) -> list[str]:
     return _WORDS.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
-def known_prompts(items: Mapping[Prompt, Item]) -> dict[Prompt, Known]:
-    """The prompts in the form that texts are compared with."""
+def words_by_prompt(items: Mapping[PromptKey, Item]) -> dict[PromptKey, PromptWords]:
+    """The words of each prompt that texts are compared with."""
     return {
-        prompt: Known(
+        prompt: PromptWords(
             prompt=prompt,
             is_list=item.kind == "list",
-            shingles=_of_prompt(item.prompt),
+            shingles=_shingles_of_prompt(item.prompt),
             question=" ".join(words_of(item.question)),
             options=frozenset(" ".join(words_of(choice)) for choice in item.choices),
         )
@@ -70,9 +70,9 @@ def known_prompts(items: Mapping[Prompt, Item]) -> dict[Prompt, Known]:
     }
 
 
-def _of_prompt(prompt: str) -> frozenset[tuple[str, ...]]:
+def _shingles_of_prompt(prompt: str) -> frozenset[tuple[str, ...]]:
     words = words_of(prompt)
-    return frozenset(_shingles(words, min(_SHINGLE, len(words))))
+    return frozenset(_shingles(words, min(_SHINGLE_WORDS, len(words))))
 
 
 def without_prompt(text: str, prompt: str) -> str:
@@ -81,111 +81,152 @@ def without_prompt(text: str, prompt: str) -> str:
     Lines that a page puts around a prompt ("You said:") go with it. What is left is what a parser
     should read: a question's own options are no answer to it.
     """
-    lines, wanted = text.splitlines(), words_of(prompt)
-    at = 0
+    lines, prompt_words = text.splitlines(), words_of(prompt)
+    n_matched = 0
     for number, line in enumerate(lines):
         words = words_of(line)
-        if wanted and at == len(wanted):
+        if prompt_words and n_matched == len(prompt_words):
             if words and not _is_chrome(words):
                 return "\n".join(lines[number:])
-        elif words == wanted[at : at + len(words)]:
-            at += len(words)
-        elif at or not _is_chrome(words):
+        elif words == prompt_words[n_matched : n_matched + len(words)]:
+            n_matched += len(words)
+        elif n_matched or not _is_chrome(words):
             return text
-    return "" if wanted and at == len(wanted) else text
+    return "" if prompt_words and n_matched == len(prompt_words) else text
 
 
 def _is_chrome(words: Sequence[str]) -> bool:
     return len(words) <= 2 and set(words) <= _CHROME
 
 
-def place(text: str, own: Prompt, prompts: Mapping[Prompt, Known]) -> Placed:
-    """Compare a text with all prompts, `own` being the one it was given for."""
+def match_prompts(
+    text: str, own_prompt: PromptKey, prompts: Mapping[PromptKey, PromptWords]
+) -> PromptMatch:
+    """Compare a text with all prompts, `own_prompt` being the one it was given for."""
     words = words_of(text)
-    sizes = {len(next(iter(known.shingles), ())) for known in prompts.values()}
-    found = {size: frozenset(_shingles(words, size)) for size in sizes}
-    shown = {prompt: _share(found, known.shingles) for prompt, known in prompts.items()}
-    best = max(shown.values(), default=0.0)
-    shows_own = shown[own] >= _SHOWN and shown[own] >= best
-    rest = _rest(words, prompts[own].shingles) if shows_own else words
-    other = None
-    if not shows_own:
-        other = next((p for p, share in shown.items() if share >= _SHOWN and share == best), None)
-        other = other or _question_of(words, own, prompts)
-    other = other or _options_of(text, own, prompts) or _choice_of(words, own, prompts)
-    return Placed(shows_own, " ".join(rest), other)
+    sizes = {len(next(iter(prompt_words.shingles), ())) for prompt_words in prompts.values()}
+    text_shingles = {size: frozenset(_shingles(words, size)) for size in sizes}
+    shares = {
+        prompt: _share(text_shingles, prompt_words.shingles)
+        for prompt, prompt_words in prompts.items()
+    }
+    best_share = max(shares.values(), default=0.0)
+    shows_own_prompt = shares[own_prompt] >= _SHOWN_SHARE and shares[own_prompt] >= best_share
+    rest = _rest(words, prompts[own_prompt].shingles) if shows_own_prompt else words
+    other_prompt = None
+    if not shows_own_prompt:
+        other_prompt = next(
+            (
+                prompt
+                for prompt, share in shares.items()
+                if share >= _SHOWN_SHARE and share == best_share
+            ),
+            None,
+        )
+        other_prompt = other_prompt or _prompt_by_question(words, own_prompt, prompts)
+    other_prompt = (
+        other_prompt
+        or _prompt_by_options(text, own_prompt, prompts)
+        or _prompt_by_choice(words, own_prompt, prompts)
+    )
+    return PromptMatch(shows_own_prompt, " ".join(rest), other_prompt)
 
 
 def _shingles(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)] if size else []
+    return (
+        [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
+        if size
+        else []
+    )
 
 
 def _share(
-    found: Mapping[int, Collection[tuple[str, ...]]], shingles: Collection[tuple[str, ...]]
+    text_shingles: Mapping[int, Collection[tuple[str, ...]]], shingles: Collection[tuple[str, ...]]
 ) -> float:
     """Share of a prompt's shingles that a text has too; 0 for a prompt without words."""
     if not shingles:
         return 0.0
-    same_size = found[len(next(iter(shingles)))]
+    same_size = text_shingles[len(next(iter(shingles)))]
     return sum(shingle in same_size for shingle in shingles) / len(shingles)
 
 
 def _rest(words: Sequence[str], shingles: Collection[tuple[str, ...]]) -> list[str]:
     size = len(next(iter(shingles)))
-    covered = [False] * len(words)
+    is_covered = [False] * len(words)
     for start in range(len(words) - size + 1):
         if tuple(words[start : start + size]) in shingles:
-            covered[start : start + size] = [True] * size
+            is_covered[start : start + size] = [True] * size
     return [
-        w for w, is_prompt in zip(words, covered, strict=True) if not is_prompt and w not in _CHROME
+        word
+        for word, is_prompt in zip(words, is_covered, strict=True)
+        if not is_prompt and word not in _CHROME
     ]
 
 
-def _question_of(
-    words: Sequence[str], own: Prompt, prompts: Mapping[Prompt, Known]
-) -> Prompt | None:
+def _prompt_by_question(
+    words: Sequence[str], own_prompt: PromptKey, prompts: Mapping[PromptKey, PromptWords]
+) -> PromptKey | None:
     """Another prompt whose bare question stands in the text, where the own one does not."""
     text = f" {' '.join(words)} "
-    asked = [p for p, k in prompts.items() if k.question and f" {k.question} " in text]
-    long_enough = [p for p in asked if len(prompts[p].question.split()) >= _SHINGLE]
-    return None if own in asked else next(iter(long_enough), None)
+    prompts_in_text = [
+        prompt
+        for prompt, prompt_words in prompts.items()
+        if prompt_words.question and f" {prompt_words.question} " in text
+    ]
+    certain_prompts = [
+        prompt
+        for prompt in prompts_in_text
+        if len(prompts[prompt].question.split()) >= _SHINGLE_WORDS
+    ]
+    return None if own_prompt in prompts_in_text else next(iter(certain_prompts), None)
 
 
-def _options_of(text: str, own: Prompt, prompts: Mapping[Prompt, Known]) -> Prompt | None:
+def _prompt_by_options(
+    text: str, own_prompt: PromptKey, prompts: Mapping[PromptKey, PromptWords]
+) -> PromptKey | None:
     """Another list prompt whose options make up most of the entries, and are not the own one's."""
     entries = {" ".join(words_of(entry)) for entry in _entries(text)} - {""}
-    foreign = entries - prompts[own].options
+    foreign_entries = entries - prompts[own_prompt].options
     counts = {
-        prompt: len(foreign & known.options)
-        for prompt, known in prompts.items()
-        if known.is_list and prompt != own
+        prompt: len(foreign_entries & prompt_words.options)
+        for prompt, prompt_words in prompts.items()
+        if prompt_words.is_list and prompt != own_prompt
     }
-    best = max(counts, key=lambda prompt: counts[prompt], default=None)
-    if best is None or counts[best] < _LEAST_ENTRIES or 2 * counts[best] <= len(entries):
+    best_prompt = max(counts, key=lambda prompt: counts[prompt], default=None)
+    if (
+        best_prompt is None
+        or counts[best_prompt] < _LEAST_ENTRIES
+        or 2 * counts[best_prompt] <= len(entries)
+    ):
         return None
-    return best
+    return best_prompt
 
 
 def _entries(text: str) -> list[str]:
     """Beginnings of list entries; where no line has a marker, of all lines, or between commas."""
     lines = [line for line in text.splitlines() if line.strip()]
-    marked = [line for line in lines if _MARKER.match(line)] or lines
-    if len(marked) == 1:
-        marked = marked[0].split(",")
+    entry_lines = [line for line in lines if _MARKER.match(line)] or lines
+    if len(entry_lines) == 1:
+        entry_lines = entry_lines[0].split(",")
     return [
-        _HEAD_END.split(_MARKER.sub("", line).replace("*", ""), maxsplit=1)[0] for line in marked
+        _HEAD_END.split(_MARKER.sub("", line).replace("*", ""), maxsplit=1)[0]
+        for line in entry_lines
     ]
 
 
-def _choice_of(words: Sequence[str], own: Prompt, prompts: Mapping[Prompt, Known]) -> Prompt | None:
+def _prompt_by_choice(
+    words: Sequence[str], own_prompt: PromptKey, prompts: Mapping[PromptKey, PromptWords]
+) -> PromptKey | None:
     """Another question with an option that a short text gives, and that the own one does not have."""
-    if len(words) > _SHORT:
+    if len(words) > _MOST_WORDS_OF_AN_ANSWER:
         return None
     text = f" {' '.join(words)} "
-    if any(f" {option} " in text for option in prompts[own].options if option):
+    if any(f" {option} " in text for option in prompts[own_prompt].options if option):
         return None
-    for prompt, known in prompts.items():
-        given = [o for o in known.options if " " in o and f" {o} " in text]
-        if given and not known.is_list and prompt != own:
+    for prompt, prompt_words in prompts.items():
+        options_in_text = [
+            option for option in prompt_words.options if " " in option and f" {option} " in text
+        ]
+        if options_in_text and not prompt_words.is_list and prompt != own_prompt:
             return prompt
     return None

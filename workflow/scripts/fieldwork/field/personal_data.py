@@ -15,8 +15,8 @@ TELEPHONE = "[telephone]"
 ID = "[id]"
 
 
-class Masked(NamedTuple):
-    """A text without what was found in it."""
+class MaskedText(NamedTuple):
+    """A text with its personal data masked, and in how many places."""
 
     text: str
     n_masked: int
@@ -82,7 +82,7 @@ _LEAST_ID = 6
 """Characters of a participant's id below which it may well be a number or a word of the answer."""
 
 
-def without_personal_data(text: str, *, participant: str | None) -> Masked:
+def without_personal_data(text: str, *, participant: str | None) -> MaskedText:
     """The text with what has a form of its own replaced; names are none of it.
 
     `participant` is the id of who wrote the text, masked where it has a digit and six characters.
@@ -94,33 +94,33 @@ def without_personal_data(text: str, *, participant: str | None) -> Masked:
     for pattern in _TELEPHONES:
         text, n_found = _without_telephones(text, pattern)
         n_masked += n_found
-    return Masked(text, n_masked)
+    return MaskedText(text, n_masked)
 
 
 def _patterns(participant: str | None) -> Iterator[tuple[re.Pattern[str], str]]:
-    known = (participant or "").strip()
-    if len(known) >= _LEAST_ID and any(character.isdigit() for character in known):
-        yield re.compile(rf"(?<!\w){re.escape(known)}(?!\w)", re.IGNORECASE), ID
+    id_text = (participant or "").strip()
+    if len(id_text) >= _LEAST_ID and any(character.isdigit() for character in id_text):
+        yield re.compile(rf"(?<!\w){re.escape(id_text)}(?!\w)", re.IGNORECASE), ID
     yield _EMAIL, EMAIL
     for link in _LINKS:
         yield link, LINK
     yield _PANEL_IDS, ID
 
 
-def _without_telephones(text: str, pattern: re.Pattern[str]) -> Masked:
+def _without_telephones(text: str, pattern: re.Pattern[str]) -> MaskedText:
     """The text without what the pattern finds and has the digits of a telephone number."""
-    kept: list[str] = []
+    parts: list[str] = []
     start = 0
     for match in pattern.finditer(text):
         group = "number" if "number" in pattern.groupindex else 0
         if _is_telephone(match.group(group)):
-            kept.extend((text[start : match.start(group)], TELEPHONE))
+            parts.extend((text[start : match.start(group)], TELEPHONE))
             start = match.end()
-    return Masked("".join((*kept, text[start:])), len(kept) // 2)
+    return MaskedText("".join((*parts, text[start:])), len(parts) // 2)
 
 
-def _is_telephone(written: str) -> bool:
-    number = re.split(r"[xe]", written, maxsplit=1, flags=re.IGNORECASE)[0]
+def _is_telephone(number_text: str) -> bool:
+    number = re.split(r"[xe]", number_text, maxsplit=1, flags=re.IGNORECASE)[0]
     digits = "".join(character for character in number if character.isdigit())
     if not _LEAST_DIGITS <= len(digits) <= _MOST_DIGITS or digits.endswith("000000"):
         return False

@@ -15,9 +15,7 @@ from pathlib import Path
 
 from fieldwork.errors import StudyError, first_line
 from fieldwork.field.given_names import given_names
-from fieldwork.field.personal_data import Masked, without_personal_data
-
-__all__ = ["Masked", "mask", "pseudonym", "read_key"]
+from fieldwork.field.personal_data import MaskedText, without_personal_data
 
 NAME = "[name]"
 
@@ -37,7 +35,7 @@ def read_key(path: Path) -> bytes:
     try:
         if not path.exists():
             _make_key(path)
-        written = path.read_text(encoding="ascii").strip()
+        key_text = path.read_text(encoding="ascii").strip()
         mode = stat.S_IMODE(path.stat().st_mode)
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(
@@ -49,7 +47,7 @@ def read_key(path: Path) -> bytes:
             f"{path}: everyone on this machine may read the key of field.key_file; "
             f"`chmod 600 {path}` keeps it to yourself."
         )
-    return _key_of(written, path)
+    return _key_of_text(key_text, path)
 
 
 def _make_key(path: Path) -> None:
@@ -60,9 +58,9 @@ def _make_key(path: Path) -> None:
         file.write(secrets.token_bytes(KEY_BYTES).hex() + "\n")
 
 
-def _key_of(written: str, path: Path) -> bytes:
+def _key_of_text(key_text: str, path: Path) -> bytes:
     try:
-        key = bytes.fromhex(written)
+        key = bytes.fromhex(key_text)
     except ValueError:
         key = b""
     if len(key) < LEAST_KEY_BYTES:
@@ -79,22 +77,24 @@ def pseudonym(participant: str, key: bytes) -> str:
     Keyed, as ids of a panel are known to the panel and few enough to hash one by one: without the key
     a plain hash would name everyone. Blanks around the id and its Unicode form do not count.
     """
-    known = unicodedata.normalize("NFC", participant).strip()
-    digest = hmac.new(key, known.encode("utf-8"), hashlib.sha256).hexdigest()
+    normal_id = unicodedata.normalize("NFC", participant).strip()
+    digest = hmac.new(key, normal_id.encode("utf-8"), hashlib.sha256).hexdigest()
     return f"p{digest[:PSEUDONYM_DIGITS]}"
 
 
-def mask(text: str, *, participant: str | None = None) -> Masked:
+def mask(text: str, *, participant: str | None = None) -> MaskedText:
     """The text with `[e-mail]`, `[link]`, `[telephone]`, `[id]` and `[name]` where these stood.
 
     `participant` is the id of who wrote it, which is masked as well (`personal_data`); names are masked
     where the text gives them as such (`given_names`). A masked text is masked no further.
     """
-    formless = without_personal_data(text, participant=participant)
-    kept: list[str] = []
+    masked_text = without_personal_data(text, participant=participant)
+    parts: list[str] = []
     start = 0
-    names = given_names(formless.text)
+    names = given_names(masked_text.text)
     for span in names:
-        kept.extend((formless.text[start : span.start], NAME))
+        parts.extend((masked_text.text[start : span.start], NAME))
         start = span.end
-    return Masked("".join((*kept, formless.text[start:])), formless.n_masked + len(names))
+    return MaskedText(
+        "".join((*parts, masked_text.text[start:])), masked_text.n_masked + len(names)
+    )

@@ -1,7 +1,7 @@
-"""What stands in the files of the field, read but not yet fit to be kept: answers and groups.
+"""Answers and groups as the files of the field hold them, with ids and texts that may not be stored.
 
-Owns these rows, and what can only be said of all of them together: how often a participant answered a
-prompt, who is in which group, and who gave no answer at all. No message names a participant.
+Owns these rows, and what takes all of them together: how often a participant answered a prompt, who is
+in which group, and who gave no answer at all. No message names a participant.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 
-_LONG = 40
-"""Characters of an answer that nobody gets twice."""
-_MANY = 20
-"""Answers that would not all come again."""
+_LEAST_DISTINCTIVE_CHARACTERS = 40
+"""Characters from which on an answer is hardly given twice."""
+_LEAST_DISTINCTIVE_ANSWERS = 20
+"""Answers from which on they are hardly all given again."""
 
 
-class Prompt(NamedTuple):
+class FieldPrompt(NamedTuple):
     """An item of a task that the study asks."""
 
     task: str
@@ -24,12 +24,12 @@ class Prompt(NamedTuple):
 
 
 class RawAnswer(NamedTuple):
-    """An answer as it stands in a file: nothing masked, nobody hidden; never to be written."""
+    """An answer as it stands in a file: nothing is masked; never to be written."""
 
     participant: str
     platform: str | None
     model: str
-    prompt: Prompt
+    prompt: FieldPrompt
     replicate: int
     position: int | None
     text: str | None
@@ -58,18 +58,20 @@ class RawField(NamedTuple):
     n_left_out: int
 
 
-def join(members: dict[tuple[str, str], Membership], found: Membership) -> None:
-    """Enter a membership, by participant and variable.
+def enter_membership(members: dict[tuple[str, str], Membership], membership: Membership) -> None:
+    """Add a membership to those by participant and variable.
 
     Raises:
         StudyError: the participant is in another group of the variable already.
     """
-    known = members.setdefault((found.participant, found.variable), found)
-    if known.group != found.group:
-        there = f"row {known.row}" + ("" if known.path == found.path else f" of {known.path}")
+    earlier = members.setdefault((membership.participant, membership.variable), membership)
+    if earlier.group != membership.group:
+        earlier_place = f"row {earlier.row}" + (
+            "" if earlier.path == membership.path else f" of {earlier.path}"
+        )
         raise StudyError(
-            f"{found.path}: row {found.row} puts the participant in another group of "
-            f"field.columns.groups.{found.variable} than {there} does; correct one of them"
+            f"{membership.path}: row {membership.row} puts the participant in another group of "
+            f"field.columns.groups.{membership.variable} than {earlier_place} does; correct one of them"
         )
 
 
@@ -81,24 +83,26 @@ def refuse_copies(answers: Sequence[RawAnswer]) -> None:
     Raises:
         StudyError: naming both files.
     """
-    first: dict[tuple[str, str, Prompt, str], Path] = {}
-    sources: dict[Path, list[Path]] = {}
-    telling: set[Path] = set()
+    first_path: dict[tuple[str, str, FieldPrompt, str], Path] = {}
+    earlier_paths: dict[Path, list[Path]] = {}
+    paths_with_long_texts: set[Path] = set()
     for answer in answers:
         if answer.text is not None:
             key = (answer.participant, answer.model, answer.prompt, answer.text.strip())
-            sources.setdefault(answer.path, []).append(first.setdefault(key, answer.path))
-            if len(key[-1]) >= _LONG:
-                telling.add(answer.path)
-    for path, origins in sources.items():
-        is_telling = path in telling or len(origins) >= _MANY
-        if is_telling and path not in origins and len(set(origins)) == 1:
+            earlier_paths.setdefault(answer.path, []).append(
+                first_path.setdefault(key, answer.path)
+            )
+            if len(key[-1]) >= _LEAST_DISTINCTIVE_CHARACTERS:
+                paths_with_long_texts.add(answer.path)
+    for path, paths in earlier_paths.items():
+        is_distinctive = path in paths_with_long_texts or len(paths) >= _LEAST_DISTINCTIVE_ANSWERS
+        if is_distinctive and path not in paths and len(set(paths)) == 1:
             raise StudyError(
-                f"{path}: holds the same answers as {origins[0]}; leave one of them out of field.path"
+                f"{path}: holds the same answers as {paths[0]}; remove one of the two from field.path"
             )
 
 
-def refuse_silence(
+def refuse_missing_answers(
     answers: Sequence[RawAnswer], members: Sequence[Membership], paths: Sequence[Path]
 ) -> None:
     """Refuse a field without answers, and a group whose members gave none.
@@ -106,35 +110,37 @@ def refuse_silence(
     Raises:
         StudyError: naming the file, and the row where the group is first met.
     """
-    answered = {answer.participant for answer in answers if answer.text is not None}
-    if not answered:
+    participants_with_answers = {
+        answer.participant for answer in answers if answer.text is not None
+    }
+    if not participants_with_answers:
         raise StudyError(
-            f"{paths[0]}: no answer in {len(paths)} file(s) of {len(answers)} asked for; check "
+            f"{paths[0]}: all {len(answers)} answers in {len(paths)} file(s) are empty; check "
             f"field.columns, field.prompts and field.models"
         )
-    first: dict[tuple[str, str], Membership] = {}
-    heard: set[tuple[str, str]] = set()
+    first_member: dict[tuple[str, str], Membership] = {}
+    groups_with_answers: set[tuple[str, str]] = set()
     for member in members:
         key = (member.variable, member.group)
-        first.setdefault(key, member)
-        if member.participant in answered:
-            heard.add(key)
-    for key, member in first.items():
-        if key not in heard:
+        first_member.setdefault(key, member)
+        if member.participant in participants_with_answers:
+            groups_with_answers.add(key)
+    for key, member in first_member.items():
+        if key not in groups_with_answers:
             raise StudyError(
                 f"{member.path}: nobody in the group of row {member.row} gave an answer "
-                f"(field.columns.groups.{member.variable}); correct the groups, or leave its rows out"
+                f"(field.columns.groups.{member.variable}); correct the groups, or delete their rows"
             )
 
 
-def numbered(answers: Sequence[RawAnswer]) -> list[RawAnswer]:
+def with_replicates(answers: Sequence[RawAnswer]) -> list[RawAnswer]:
     """The answers with their replicates: earlier texts first, then cells without one."""
-    counts: dict[tuple[str, str, Prompt], int] = {}
+    counts: dict[tuple[str, str, FieldPrompt], int] = {}
     numbers = [0] * len(answers)
     for has_text in (True, False):
-        for at, answer in enumerate(answers):
+        for index, answer in enumerate(answers):
             if (answer.text is not None) is has_text:
                 key = (answer.participant, answer.model, answer.prompt)
-                numbers[at] = counts.get(key, 0)
-                counts[key] = numbers[at] + 1
+                numbers[index] = counts.get(key, 0)
+                counts[key] = numbers[index] + 1
     return [a._replace(replicate=n) for a, n in zip(answers, numbers, strict=True)]

@@ -39,7 +39,7 @@ def read_sheet(path: Path) -> Sheet:
         )
     sheet = sheets.read_sheet(path)
     rows = list(sheet.rows)
-    rows = rows[_first_answer(rows) :]
+    rows = rows[_first_answer_row(rows) :]
     if kind not in _TEXT:
         return sheet._replace(rows=rows)
     header = tuple(plain_cell(name) for name in sheet.header)
@@ -47,12 +47,12 @@ def read_sheet(path: Path) -> Sheet:
     return sheet._replace(header=header, rows=answers)
 
 
-def _first_answer(rows: Sequence[SheetRow]) -> int:
+def _first_answer_row(rows: Sequence[SheetRow]) -> int:
     """Index of the first row of answers: Qualtrics repeats its questions and their ids before it."""
-    ids = [n for n, row in enumerate(rows[:2]) if _holds_import_ids(row.cells)]
-    return ids[-1] + 1 if ids else 0
+    id_rows = [n for n, row in enumerate(rows[:2]) if _holds_import_ids(row.cells)]
+    return id_rows[-1] + 1 if id_rows else 0
 
 
 def _holds_import_ids(cells: Iterable[Any]) -> bool:
-    written = [str(cell) for cell in cells if not is_empty(cell)]
-    return bool(written) and all(cell.startswith('{"ImportId":') for cell in written)
+    cell_texts = [str(cell) for cell in cells if not is_empty(cell)]
+    return bool(cell_texts) and all(cell.startswith('{"ImportId":') for cell in cell_texts)

@@ -37,7 +37,7 @@ _OF_THE_FIELD = (
 _REMADE_RECORDS = (RECORDS / "log", RECORDS / "metadata")
 
 
-def area() -> list[Path]:
+def computed_files() -> list[Path]:
     """Every file that a study, or Snakemake, made."""
     return [
         *files_beneath(RESULTS),

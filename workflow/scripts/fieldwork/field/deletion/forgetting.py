@@ -4,8 +4,8 @@ Promises that nothing is touched before the record says so; that results go befo
 which was killed is finished by running it again; and that success means every file was read afterwards.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import filterfalse
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,17 +16,17 @@ from fieldwork.field.deletion.marks import (
     LEAST_LENGTH,
     Mark,
     Matcher,
-    doubtful_mark,
-    is_telling,
+    ambiguous_mark,
+    is_distinctive,
     without_ids,
 )
 from fieldwork.field.deletion.people import read_ids
-from fieldwork.field.deletion.plan import Plan, make_plan
+from fieldwork.field.deletion.plan import DeletionPlan, plan_deletion
 from fieldwork.field.deletion.raw_files import delete_file, read_raw_files, take_rows
 from fieldwork.field.deletion.record import (
     Deletion,
-    now,
-    with_lines,
+    time_text,
+    with_new_lines,
     with_search_time,
     write_record,
 )
@@ -38,28 +38,28 @@ class Proof(NamedTuple):
     """What the search after a deletion came to.
 
     Attributes:
-        result: of all files.
+        search: of all files.
         rows: of the field's own files, those that hold a participant, by number.
-        doubtful: files that hold what is one of the ids, or something else that is called so.
+        ambiguous_files: files with a text that may be one of the ids, or something else.
     """
 
-    result: Search
+    search: Search
     rows: dict[Path, list[int]]
-    doubtful: list[Path]
+    ambiguous_files: list[Path]
 
     def is_clean(self) -> bool:
         """Whether no file holds a participant and every file could be read."""
-        return not (self.result.holders or self.result.obstacles or self.rows)
+        return not (self.search.holders or self.search.obstacles or self.rows)
 
 
-class Outcome(NamedTuple):
+class DeletionOutcome(NamedTuple):
     """A deletion that was carried out, and its proof.
 
     Attributes:
         is_alone: whether no other run began meanwhile, which may have written what was deleted.
     """
 
-    plan: Plan
+    plan: DeletionPlan
     proof: Proof
     is_alone: bool
 
@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
         return self.is_alone and self.proof.is_clean()
 
 
-def forget(site: Site, is_alone: Callable[[], bool]) -> Outcome:
+def forget(site: Site, is_alone: Callable[[], bool]) -> DeletionOutcome:
     """Delete the participants that the file of ids names, look for them, and record it.
 
     The file of ids is deleted where nothing is left.
@@ -83,35 +83,39 @@ def forget(site: Site, is_alone: Callable[[], bool]) -> Outcome:
         return _forget(site, is_alone)
     except StudyError as error:
         # a message names files, and a file may be called after a participant
-        ids = [who for who in read_ids(site.ids) if is_telling(who)]
+        ids = [*filter(is_distinctive, read_ids(site.ids))]
         raise StudyError(without_ids(str(error), ids)) from error
 
 
-def _forget(site: Site, is_alone: Callable[[], bool]) -> Outcome:
-    plan = make_plan(site)
-    lines = with_lines(plan.stock.lines, _lines_of(plan))
-    write_record(site.record, lines)
+def _forget(site: Site, is_alone: Callable[[], bool]) -> DeletionOutcome:
+    plan = plan_deletion(site)
+    record_lines = with_new_lines(plan.inventory.record_lines, _lines_of(plan))
+    write_record(site.record, record_lines)
     computed.delete_computed(
-        [*plan.others, *(path for paths in plan.studies.values() for path in paths)]
+        [*plan.other_files, *(path for paths in plan.studies.values() for path in paths)]
     )
     _delete_answers(plan, site)
-    outcome = Outcome(plan, _prove(plan, site), is_alone())
+    outcome = DeletionOutcome(plan, _search_again(plan, site), is_alone())
     if outcome.is_finished():
         names = [name for person in plan.people for name in person.pseudonyms]
-        write_record(site.record, with_search_time(lines, names))
+        write_record(site.record, with_search_time(record_lines, names))
         delete_file(site.ids)
     return outcome
 
 
-def _lines_of(plan: Plan) -> Iterator[Deletion]:
+def _lines_of(plan: DeletionPlan) -> Iterator[Deletion]:
     """What the record says of a plan, for each participant under each pseudonym."""
-    time, ids = now(), plan.ids()
+    time, ids = time_text(), plan.ids()
     for person in plan.people:
         parts: list[tuple[str, str, int]] = []
         for edit in plan.edits:
             action = "file deleted" if edit.is_whole else "rows deleted"
             parts.append(
-                (without_ids(str(edit.raw.path), ids), action, _count(edit.rows, person.id))
+                (
+                    without_ids(str(edit.raw.path), ids),
+                    action,
+                    [*edit.rows.values()].count(person.id),
+                )
             )
         for page in plan.pages:
             is_own = page.participant == person.id
@@ -122,11 +126,7 @@ def _lines_of(plan: Plan) -> Iterator[Deletion]:
             yield from (Deletion(name, *part, time) for part in parts if part[2])
 
 
-def _count(rows: dict[int, str], who: str) -> int:
-    return Counter(rows.values())[who]
-
-
-def _delete_answers(plan: Plan, site: Site) -> None:
+def _delete_answers(plan: DeletionPlan, site: Site) -> None:
     def accept(file: Path, successor: Path | None) -> None:
         if site.manifest is not None:
             osf.accept_edit(site.manifest, file, successor)
@@ -140,35 +140,37 @@ def _delete_answers(plan: Plan, site: Site) -> None:
         delete_file(path)
 
 
-def _prove(plan: Plan, site: Site) -> Proof:
+def _search_again(plan: DeletionPlan, site: Site) -> Proof:
     """Read everything again."""
     matcher, ids = Matcher(plan.marks), plan.ids()
     raw_area = [path for path in site.raw_area() if path.is_file()]
-    result = search(dict.fromkeys((*computed.area(), *raw_area)), matcher)
+    all_files = search(dict.fromkeys((*computed.computed_files(), *raw_area)), matcher)
     own_tables = [path for path in site.tables if path.is_file()]
     rows: dict[Path, list[int]] = {}
     for raw in read_raw_files(own_tables, site.column):
         numbers = set(raw.rows_of(ids))
-        if raw.path in result.holders:
+        if raw.path in all_files.holders:
             for (number, _), cells in zip(raw.people, raw.cells, strict=True):
                 if any(matcher.matches_text(str(cell)) for cell in cells):
                     numbers.add(number)
         if numbers:
             rows[raw.path] = sorted(numbers)
-    return Proof(result, rows, _doubtful(plan, raw_area, own_tables))
+    return Proof(all_files, rows, _ambiguous_files(plan, raw_area, own_tables))
 
 
-def _doubtful(plan: Plan, raw_area: list[Path], own_tables: list[Path]) -> list[Path]:
-    """Files that hold an id which other things may be called as well.
+def _ambiguous_files(
+    plan: DeletionPlan, raw_area: list[Path], own_tables: list[Path]
+) -> list[Path]:
+    """Files that hold a text which may be an id, or something else of that name.
 
     In the field's own tables the column of participants says who is meant, and a short id may be a
     number or a letter of another column: it is looked for in other files only.
     """
-    ids = [who for who in plan.ids() if not is_telling(who)]
-    long = [doubtful_mark(who) for who in ids if len(who) >= LEAST_LENGTH]
-    short = [doubtful_mark(who) for who in ids if len(who) < LEAST_LENGTH]
-    others = [path for path in raw_area if path not in own_tables]
-    return sorted({*_holders(raw_area, long), *_holders(others, short)})
+    ids = [*filterfalse(is_distinctive, plan.ids())]
+    long_marks = [ambiguous_mark(id_) for id_ in ids if len(id_) >= LEAST_LENGTH]
+    short_marks = [ambiguous_mark(id_) for id_ in ids if len(id_) < LEAST_LENGTH]
+    other_paths = [path for path in raw_area if path not in own_tables]
+    return sorted({*_holders(raw_area, long_marks), *_holders(other_paths, short_marks)})
 
 
 def _holders(files: list[Path], marks: list[Mark]) -> list[Path]:

@@ -18,9 +18,9 @@ ID_MASK = "[id]"
 
 _ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be", "cp1252")
 # a border must be there to be seen, as files are read in blocks; the zero bytes are those of UTF-16
-_BEFORE = rb"(?:(?<=[^0-9A-Za-z\x00])|(?<=[^0-9A-Za-z]\x00))"
-_AFTER = rb"(?=[^0-9A-Za-z\x00]|\x00[^0-9A-Za-z])"
-_WORD = _BEFORE + rb"%b" + _AFTER
+_BORDER_BEFORE = rb"(?:(?<=[^0-9A-Za-z\x00])|(?<=[^0-9A-Za-z]\x00))"
+_BORDER_AFTER = rb"(?=[^0-9A-Za-z\x00]|\x00[^0-9A-Za-z])"
+_WORD = _BORDER_BEFORE + rb"%b" + _BORDER_AFTER
 _CELL = rb"(?<=[,;\t|\"\r\n<>])[ \x00]*%b[ \x00]*(?=[,;\t|\"\r\n<>])"
 
 Reach = Literal["anywhere", "word", "cell"]
@@ -38,31 +38,38 @@ class Mark(NamedTuple):
     reach: Reach
 
 
-def is_telling(who: str) -> bool:
+def is_distinctive(participant_id: str) -> bool:
     """Whether an id can be looked for in any file: nothing else is written like it by chance."""
-    return len(who) >= LEAST_LENGTH and (_has_both(who) or "@" in who)
+    return len(participant_id) >= LEAST_LENGTH and (
+        _has_letter_and_digit(participant_id) or "@" in participant_id
+    )
 
 
-def _has_both(who: str) -> bool:
-    return bool(re.search(r"[^\W\d_]", who) and re.search(r"\d", who))
+def _has_letter_and_digit(participant_id: str) -> bool:
+    return bool(re.search(r"[^\W\d_]", participant_id) and re.search(r"\d", participant_id))
 
 
-def telling_mark(who: str, others: Collection[str]) -> Mark:
+def distinctive_mark(participant_id: str, all_ids: Collection[str]) -> Mark:
     """The mark of a telling id: as a word only where it is part of another participant's id."""
-    folded = who.casefold()
-    is_part = any(folded in other.casefold() for other in others if other != who)
-    return Mark(who, "word" if is_part else "anywhere")
+    folded_id = participant_id.casefold()
+    is_part = any(
+        folded_id in other_id.casefold() for other_id in all_ids if other_id != participant_id
+    )
+    return Mark(participant_id, "word" if is_part else "anywhere")
 
 
-def doubtful_mark(who: str) -> Mark:
+def ambiguous_mark(participant_id: str) -> Mark:
     """The mark of an id that other things may be called as well."""
-    return Mark(who, "word" if len(who) >= LEAST_LENGTH or _has_both(who) else "cell")
+    is_word = len(participant_id) >= LEAST_LENGTH or _has_letter_and_digit(participant_id)
+    return Mark(participant_id, "word" if is_word else "cell")
 
 
 def without_ids(text: str, ids: Iterable[str]) -> str:
     """The text with `[id]` for each id in it, so that a file can be named that is called after one."""
-    for who in sorted(ids, key=len, reverse=True):
-        pattern = re.escape(who) if is_telling(who) else rf"(?<![^\W_]){re.escape(who)}(?![^\W_])"
+    for participant_id in sorted(ids, key=len, reverse=True):
+        pattern = re.escape(participant_id)
+        if not is_distinctive(participant_id):
+            pattern = rf"(?<![^\W_]){pattern}(?![^\W_])"
         text = re.sub(pattern, lambda _: ID_MASK, text, flags=re.IGNORECASE)
     return text
 
@@ -72,25 +79,25 @@ class Matcher:
 
     def __init__(self, marks: Iterable[Mark]) -> None:
         """Work out every form of each mark."""
-        self._free: set[bytes] = set()
-        self._bounded: dict[bytes, re.Pattern[bytes]] = {}
+        self._anywhere: set[bytes] = set()
+        self._patterns: dict[bytes, re.Pattern[bytes]] = {}
         self.texts: set[str] = set()
         for mark in marks:
             self.texts |= {form.lower() for form in _forms(mark.text)}
             for form in _byte_forms(mark.text):
                 if mark.reach == "anywhere":
-                    self._free.add(form.lower())
+                    self._anywhere.add(form.lower())
                 else:
                     pattern = (_WORD if mark.reach == "word" else _CELL) % re.escape(form)
-                    self._bounded[form] = re.compile(pattern)
-        self.n_bytes = max(map(len, (*self._free, *self._bounded)), default=0)
+                    self._patterns[form] = re.compile(pattern)
+        self.n_bytes = max(map(len, (*self._anywhere, *self._patterns)), default=0)
         """Length of the longest form."""
 
     def matches(self, block: bytes) -> bool:
         """Whether a mark stands in bytes of any encoding; their ends are not taken for borders."""
-        low = block.lower()
-        return any(form in low for form in self._free) or any(
-            form in block and pattern.search(block) for form, pattern in self._bounded.items()
+        lower_block = block.lower()
+        return any(form in lower_block for form in self._anywhere) or any(
+            form in block and pattern.search(block) for form, pattern in self._patterns.items()
         )
 
     def matches_text(self, text: str) -> bool:

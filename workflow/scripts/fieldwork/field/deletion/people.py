@@ -34,7 +34,7 @@ def read_ids(path: Path) -> dict[str, int]:
         return {}
     lines = texts.read_text(path).removeprefix("\ufeff").splitlines()
     pairs = [(identity(line), number) for number, line in enumerate(lines, start=1)]
-    return {who: number for who, number in reversed(pairs) if who}
+    return {id_: number for id_, number in reversed(pairs) if id_}
 
 
 def read_keys(key_file: Path, studies: Iterable[Path]) -> list[bytes]:
@@ -65,4 +65,4 @@ def _key_file(settings: Path) -> Path | None:
 
 def people_of(ids: Sequence[str], keys: Sequence[bytes]) -> list[Person]:
     """The participants that ids name."""
-    return [Person(who, tuple(pseudonym(who, key) for key in keys)) for who in ids]
+    return [Person(id_, tuple(pseudonym(id_, key) for key in keys)) for id_ in ids]

@@ -1,4 +1,4 @@
-"""The files of answers with a participant's rows taken out, and nothing else.
+"""Deletes a participant's rows from the files of answers, and nothing else.
 
 Owns which rows are the participant's, by the column map, and the editing of CSV, TSV, Excel and Parquet.
 Promises that a text file keeps every other byte, that an edited file is read again, row by row, before it
@@ -45,7 +45,7 @@ class RawFile(NamedTuple):
 
     def rows_of(self, ids: Collection[str]) -> dict[int, str]:
         """The rows of some participants: number and id."""
-        return {number: who for number, who in self.people if who in ids}
+        return {number: id_ for number, id_ in self.people if id_ in ids}
 
 
 class PageFile(NamedTuple):
@@ -65,9 +65,9 @@ def read_raw_files(paths: Iterable[Path], column: str) -> list[RawFile]:
     for path in paths:
         sheet = read_sheet(path)
         if column.strip() in sheet.header:
-            at = sheet.header.index(column.strip())
+            index = sheet.header.index(column.strip())
             rows = list(sheet.rows)
-            people = tuple((row.number, identity(row.cells[at])) for row in rows)
+            people = tuple((row.number, identity(row.cells[index])) for row in rows)
             files.append(RawFile(path, people, tuple(row.cells for row in rows)))
     return files
 
@@ -100,14 +100,14 @@ def take_rows(raw: RawFile, numbers: Collection[int], before_change: BeforeChang
     """
     target = raw.path.resolve()
     _refuse_open(target, raw.path)
-    expected = [
+    expected_rows = [
         repr(c) for (n, _), c in zip(raw.people, raw.cells, strict=True) if n not in numbers
     ]
     try:
         with _working_folder(target) as folder:
             successor = folder / target.name
             for write in _writers(target):
-                if write(target, successor, numbers) and _cells_of(successor) == expected:
+                if write(target, successor, numbers) and _cells_of(successor) == expected_rows:
                     _settle(successor, target)
                     before_change(raw.path, successor)
                     successor.replace(target)
@@ -189,7 +189,7 @@ def _writers(path: Path) -> list[_Write]:
         return [_write_workbook]
     if kind == ".parquet":
         return [_write_parquet]
-    return [partial(_write_text, form) for form in _forms(path.read_bytes())]
+    return [partial(_write_text, text_format) for text_format in _text_formats(path.read_bytes())]
 
 
 def _write_workbook(source: Path, target: Path, numbers: Collection[int]) -> bool:
@@ -203,7 +203,7 @@ def _write_parquet(source: Path, target: Path, numbers: Collection[int]) -> bool
     return True
 
 
-class _Form(NamedTuple):
+class _TextFormat(NamedTuple):
     """How a text file may be read: its encoding, the characters before its rows, its separator."""
 
     encoding: str
@@ -211,7 +211,7 @@ class _Form(NamedTuple):
     delimiter: str
 
 
-def _forms(raw: bytes) -> Iterator[_Form]:
+def _text_formats(raw: bytes) -> Iterator[_TextFormat]:
     """Every form that a file may have. Which one it has, the reading of the edited file decides."""
     # as Latin-1 each byte is a character, whatever the encoding is
     orders = [encoding for mark, encoding in _BYTE_ORDERS if raw.startswith(mark)]
@@ -222,15 +222,17 @@ def _forms(raw: bytes) -> Iterator[_Form]:
             continue
         if head is not None:
             for delimiter in head["separator"] or _DELIMITERS:
-                yield _Form(encoding, head.end(), delimiter)
+                yield _TextFormat(encoding, head.end(), delimiter)
 
 
-def _write_text(form: _Form, source: Path, target: Path, numbers: Collection[int]) -> bool:
+def _write_text(
+    text_format: _TextFormat, source: Path, target: Path, numbers: Collection[int]
+) -> bool:
     """Leave the lines of some rows out; False where the file is not of this form."""
-    text = source.read_bytes().decode(form.encoding)
-    lines = list(io.StringIO(text[form.n_passed :], newline=""))
-    reader = csv.reader(iter(lines), delimiter=form.delimiter, strict=True)
-    parts, start = [text[: form.n_passed]], 0
+    text = source.read_bytes().decode(text_format.encoding)
+    lines = list(io.StringIO(text[text_format.n_passed :], newline=""))
+    reader = csv.reader(iter(lines), delimiter=text_format.delimiter, strict=True)
+    parts, start = [text[: text_format.n_passed]], 0
     try:
         for number, _ in enumerate(reader, start=1):
             if number not in numbers:
@@ -238,5 +240,5 @@ def _write_text(form: _Form, source: Path, target: Path, numbers: Collection[int
             start = reader.line_num
     except csv.Error:
         return False
-    target.write_bytes("".join(parts).encode(form.encoding))
+    target.write_bytes("".join(parts).encode(text_format.encoding))
     return True

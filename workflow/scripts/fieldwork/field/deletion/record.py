@@ -58,8 +58,8 @@ def read_record(path: Path) -> list[Deletion]:
 
 
 def _line(row: Mapping[str, str]) -> Deletion:
-    texts_of = {name: plain_cell(row[name]) for name in Deletion._fields if name != "number"}
-    return Deletion(number=int(row["number"]), **texts_of)
+    text_by_column = {name: plain_cell(row[name]) for name in Deletion._fields if name != "number"}
+    return Deletion(number=int(row["number"]), **text_by_column)
 
 
 def write_record(path: Path, lines: Sequence[Deletion]) -> None:
@@ -67,16 +67,20 @@ def write_record(path: Path, lines: Sequence[Deletion]) -> None:
     tables.write_csv_tuples(path, Deletion._fields, lines)
 
 
-def with_lines(lines: Sequence[Deletion], added: Iterable[Deletion]) -> list[Deletion]:
+def with_new_lines(lines: Sequence[Deletion], new_lines: Iterable[Deletion]) -> list[Deletion]:
     """The lines and new ones, but those that a run which did not end has written already."""
-    begun = {(line.participant, line.place, line.action) for line in lines if not line.searched_at}
-    fresh = [a for a in added if (a.participant, a.place, a.action) not in begun]
-    return [*lines, *fresh]
+    open_deletions = {
+        (line.participant, line.place, line.action) for line in lines if not line.searched_at
+    }
+    unwritten_lines = [
+        a for a in new_lines if (a.participant, a.place, a.action) not in open_deletions
+    ]
+    return [*lines, *unwritten_lines]
 
 
 def with_search_time(lines: Sequence[Deletion], participants: Iterable[str]) -> list[Deletion]:
     """The lines, those of some participants with the time of the search."""
-    names, time = set(participants), now()
+    names, time = set(participants), time_text()
     return [
         line._replace(searched_at=time)
         if line.participant in names and not line.searched_at
@@ -85,12 +89,12 @@ def with_search_time(lines: Sequence[Deletion], participants: Iterable[str]) -> 
     ]
 
 
-def now() -> str:
+def time_text() -> str:
     """The time, UTC, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def days_of(lines: Iterable[Deletion]) -> Mapping[str, str]:
+def day_by_pseudonym(lines: Iterable[Deletion]) -> Mapping[str, str]:
     """The pseudonyms of those who were forgotten, each with the day."""
     return {line.participant: line.deleted_at[:10] for line in lines}
 
@@ -102,13 +106,13 @@ def refuse_return(raw: RawField, key: bytes, records: Sequence[str]) -> None:
         StudyError: naming the file, the row and the day.
     """
     lines = [line for record in records for line in read_record(Path(record))]
-    days = days_of(lines)
+    days = day_by_pseudonym(lines)
     rows: list[RawAnswer | Membership] = [*raw.answers, *raw.members] if days else []
     for row in rows:
         day = days.get(pseudonym(row.participant, key))
         if day is not None:
             raise StudyError(
-                f"{row.path}: row {row.row} is of a participant who was forgotten on {day} "
+                f"{row.path}: row {row.row} belongs to a participant who was deleted on {day} "
                 f"({records[0]}), so a download or a backup has brought it back; `snakemake forget` "
                 f"with this study's --configfile deletes it again"
             )

@@ -30,17 +30,17 @@ _HEAD = 16
 _DEEPEST = 8
 _BORDERS = 8
 """Bytes around a form that decide whether something touches it."""
-_EMBEDDED = re.compile(rb"base64,([A-Za-z0-9+/]{4,}={0,2})")
-_ATTACHED = "searched"
+_BASE64 = re.compile(rb"base64,([A-Za-z0-9+/]{4,}={0,2})")
+_DATABASE_NAME = "searched"
 _COLUMNS = f"""
 SELECT schema_name, table_name, list((column_name, data_type)) FROM duckdb_columns()
-WHERE database_name = '{_ATTACHED}' AND table_oid IN
-    (SELECT table_oid FROM duckdb_tables() WHERE database_name = '{_ATTACHED}')
+WHERE database_name = '{_DATABASE_NAME}' AND table_oid IN
+    (SELECT table_oid FROM duckdb_tables() WHERE database_name = '{_DATABASE_NAME}')
 GROUP BY ALL"""
 _MADE_OF_NUMBERS = re.compile(r"(FLOAT|DOUBLE)(\[\d*\])+")
 """Vectors: all of their text is digits, and there are millions."""
 
-DAMAGED = "is damaged, open in another program, or locked with a password"
+DAMAGE = "is damaged, open in another program, or locked with a password"
 _OPAQUE = {
     b"7z\xbc\xaf\x27\x1c": "is a 7z archive",
     b"Rar!": "is a RAR archive",
@@ -83,7 +83,7 @@ def search(files: Iterable[Path], matcher: Matcher) -> Search:
     obstacles: dict[Path, str] = {}
     n_files = 0
     with tables.open_database(threads=2) as database:
-        reader = _Reader(matcher, database)
+        reader = _FileReader(matcher, database)
         for path in files:
             try:
                 with path.open("rb") as stream:
@@ -97,7 +97,7 @@ def search(files: Iterable[Path], matcher: Matcher) -> Search:
                 obstacles[path] = "may not be read"
             except _UNREADABLE:
                 # what a library says may quote the file
-                obstacles[path] = DAMAGED
+                obstacles[path] = DAMAGE
             n_files += 1
     return Search(n_files, holders, obstacles)
 
@@ -111,22 +111,22 @@ def files_beneath(folder: Path, exceptions: Collection[Path] = ()) -> Iterator[P
     Raises:
         StudyError: a folder may not be read.
     """
-    real_places: set[str] = set()
-    for place, folders, names in os.walk(folder, followlinks=True, onerror=_refuse):
-        real = os.path.realpath(place)
-        if real in real_places:
+    real_paths: set[str] = set()
+    for inner_folder, folders, names in os.walk(folder, followlinks=True, onerror=_refuse):
+        real_path = os.path.realpath(inner_folder)
+        if real_path in real_paths:
             folders.clear()
             continue
-        real_places.add(real)
-        folders[:] = sorted(name for name in folders if Path(place, name) not in exceptions)
-        paths = (Path(place, name) for name in sorted(names))
+        real_paths.add(real_path)
+        folders[:] = sorted(name for name in folders if Path(inner_folder, name) not in exceptions)
+        paths = (Path(inner_folder, name) for name in sorted(names))
         yield from (path for path in paths if path not in exceptions and path.is_file())
 
 
 def _refuse(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise StudyError(
-            f"a folder cannot be looked through ({first_line(error)}); give yourself the right to read "
+            f"a folder cannot be searched ({first_line(error)}); give yourself the right to read "
             f"it, and run `snakemake forget` again"
         ) from error
 
@@ -134,7 +134,7 @@ def _refuse(error: OSError) -> None:
 # ---- one file ------------------------------------------------------------------------------------
 
 
-class _Reader:
+class _FileReader:
     """Reads files of every kind for marks, tables with one database for all of them."""
 
     def __init__(self, matcher: Matcher, database: Any) -> None:
@@ -150,7 +150,7 @@ class _Reader:
         if depth > _DEEPEST:
             raise _OpaqueError("holds packages inside packages without end")
         head = stream.read(_HEAD)
-        reasons = [what for magic, what in _OPAQUE.items() if head.startswith(magic)]
+        reasons = [description for magic, description in _OPAQUE.items() if head.startswith(magic)]
         if reasons:
             raise _OpaqueError(reasons[0])
         stream.seek(0)
@@ -158,10 +158,10 @@ class _Reader:
             return True
         stream.seek(0)
         if head.startswith(b"PAR1") or head[8:12] == b"DUCK":
-            with _on_disk(stream, path) as place:
+            with _file_on_disk(stream, path) as file_path:
                 values = self._parquet if head.startswith(b"PAR1") else self._tables
-                return any(self._matcher.matches_text(value) for value in values(place))
-        return any(self.holds(inner, None, depth + 1) for inner in _unpacked(stream, head))
+                return any(self._matcher.matches_text(value) for value in values(file_path))
+        return any(self.holds(inner, None, depth + 1) for inner in _inner_files(stream, head))
 
     def _in_blocks(self, stream: IO[bytes]) -> bool:
         overlap = self._matcher.n_bytes + _BORDERS
@@ -181,21 +181,21 @@ class _Reader:
 
     def _tables(self, path: Path) -> Iterator[str]:
         """The values of a database's tables; views only show them again."""
-        self._database.execute(f"ATTACH {_literal(path)} AS {_ATTACHED} (READ_ONLY)")
+        self._database.execute(f"ATTACH {_literal(path)} AS {_DATABASE_NAME} (READ_ONLY)")
         try:
             columns = self._database.execute(_COLUMNS).fetchall()
             for schema, table, pairs in columns:
-                source = f"{_ATTACHED}.{_quoted(schema)}.{_quoted(table)}"
+                source = f"{_DATABASE_NAME}.{_quoted_name(schema)}.{_quoted_name(table)}"
                 yield from self._values(source, pairs)
         finally:
-            self._database.execute(f"DETACH {_ATTACHED}")
+            self._database.execute(f"DETACH {_DATABASE_NAME}")
 
     def _values(self, source: str, columns: Iterable[tuple[str, str]]) -> Iterator[str]:
         """The values that hold the letters of a mark, as text."""
         texts = sorted(self._matcher.texts)
         for name, kind in columns:
             if texts and not _MADE_OF_NUMBERS.fullmatch(kind):
-                value = f"CAST({_quoted(name)} AS VARCHAR)"
+                value = f"CAST({_quoted_name(name)} AS VARCHAR)"
                 condition = " OR ".join([f"contains(lower({value}), ?)"] * len(texts))
                 query = f"SELECT {value} FROM {source} WHERE {condition}"
                 rows = self._database.execute(query, texts)
@@ -207,12 +207,12 @@ def _literal(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def _quoted(name: str) -> str:
+def _quoted_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
 @contextmanager
-def _on_disk(stream: IO[bytes], path: Path | None) -> Iterator[Path]:
+def _file_on_disk(stream: IO[bytes], path: Path | None) -> Iterator[Path]:
     """A file that a database can open: the file itself, or a copy of what was packed."""
     if path is not None:
         yield path
@@ -227,7 +227,7 @@ def _on_disk(stream: IO[bytes], path: Path | None) -> Iterator[Path]:
 # ---- packages ------------------------------------------------------------------------------------
 
 
-def _unpacked(stream: IO[bytes], head: bytes) -> Iterator[IO[bytes]]:
+def _inner_files(stream: IO[bytes], head: bytes) -> Iterator[IO[bytes]]:
     """The files packed into one."""
     if head.startswith(b"PK\x03\x04"):
         yield from _members(stream)
@@ -241,7 +241,7 @@ def _unpacked(stream: IO[bytes], head: bytes) -> Iterator[IO[bytes]]:
         with lzma.open(stream) as inner_xz:
             yield cast("IO[bytes]", inner_xz)
     elif head.lstrip().startswith(b"<"):
-        for part in _EMBEDDED.finditer(stream.read()):
+        for part in _BASE64.finditer(stream.read()):
             yield io.BytesIO(base64.b64decode(part[1][: len(part[1]) // 4 * 4]))
 
 

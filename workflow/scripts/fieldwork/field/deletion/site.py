@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fieldwork.field.deletion.search import files_beneath
 
-SEARCHED = (Path("resources/field"), Path("resources/downloads/osf"))
+SEARCHED_FOLDERS = (Path("resources/field"), Path("resources/downloads/osf"))
 _PAGE = ".json"
 
 
@@ -21,7 +21,7 @@ class Site(NamedTuple):
         tables: the files of answers and groups.
         column: the participant's, in these.
         folders: the field's own, with all below them.
-        beside: the field's own, of which only the files in them.
+        single_folders: the field's own, without the folders below them.
         ids: the file that says who is to be forgotten.
         record: the file that says who was.
         manifest: the list of a download, where the field is one.
@@ -30,7 +30,7 @@ class Site(NamedTuple):
     tables: tuple[Path, ...]
     column: str
     folders: tuple[Path, ...]
-    beside: tuple[Path, ...]
+    single_folders: tuple[Path, ...]
     key_file: Path
     ids: Path
     record: Path
@@ -42,18 +42,18 @@ class Site(NamedTuple):
 
     def raw_area(self) -> list[Path]:
         """The files among which raw answers may be, each once; not those that `forget` itself keeps."""
-        fixed = (path for folder in SEARCHED for path in files_beneath(folder))
-        notes = {self.ids.resolve(), self.record.resolve()}
-        once: dict[Path, Path] = {}
-        for path in (*self.tables, *self._own_files(), *fixed):
-            if path.resolve() not in notes:
-                once.setdefault(path.resolve(), path)
-        return list(once.values())
+        common_files = (path for folder in SEARCHED_FOLDERS for path in files_beneath(folder))
+        files_of_forget = {self.ids.resolve(), self.record.resolve()}
+        path_by_target: dict[Path, Path] = {}
+        for path in (*self.tables, *self._own_files(), *common_files):
+            if path.resolve() not in files_of_forget:
+                path_by_target.setdefault(path.resolve(), path)
+        return list(path_by_target.values())
 
     def _own_files(self) -> Iterator[Path]:
         for folder in self.folders:
             yield from files_beneath(folder)
-        for folder in self.beside:
+        for folder in self.single_folders:
             yield from (path for path in sorted(folder.iterdir()) if path.is_file())
 
 
@@ -68,7 +68,7 @@ def site_of(
         readable: endings of files of answers.
     """
     tables = [Path(file) for file in files]
-    folders, beside, manifest = [], [], None
+    folders, single_folders, manifest = [], [], None
     if field["osf"] is not None:
         manifest = tables[0]
         folders = [manifest.parent / "files"]
@@ -76,12 +76,12 @@ def site_of(
     elif Path(field["path"]).is_dir():
         folders = [Path(field["path"])]
     else:
-        beside = list(dict.fromkeys(path.parent for path in tables))
+        single_folders = list(dict.fromkeys(path.parent for path in tables))
     return Site(
         tables=tuple(tables),
         column=field["columns"]["participant"],
         folders=tuple(folders),
-        beside=tuple(beside),
+        single_folders=tuple(single_folders),
         key_file=Path(field["key_file"]),
         ids=Path(ids),
         record=Path(record),

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from fieldwork.field.kit.size import times
+from fieldwork.field.kit.size import times_text
 from fieldwork.field.kit.survey import Survey
 
 PAGE_MAP = """
@@ -20,8 +20,8 @@ An export of survey_qualtrics.txt, as CSV with choice text, in a folder:
 """
 
 
-def told(survey: Survey, drafts: Sequence[str]) -> dict[str, str]:
-    """What the templates of README and participant information may name.
+def template_values(survey: Survey, drafts: Sequence[str]) -> dict[str, str]:
+    """The values of the placeholders in the templates of README and participant information.
 
     Args:
         drafts: files in which a person must still replace something.
@@ -31,18 +31,18 @@ def told(survey: Survey, drafts: Sequence[str]) -> dict[str, str]:
     return {
         "study": survey.study,
         "n_prompts": str(len(survey.prompts)),
-        "n_repeats": times(survey.repeats),
+        "n_repeats": times_text(survey.repeats),
         "n_questions": f"{questions} question{'s' if questions != 1 else ''} about yourself"
         if questions
         else "no questions about yourself",
         "platforms": ", ".join(survey.platforms.values()),
         "groups": ", ".join(groups) or "none",
-        "prompts": "\n\n".join(_quoted(prompt.text) for prompt in survey.prompts),
+        "prompts": "\n\n".join(_quotation(prompt.text) for prompt in survey.prompts),
         "drafts": ", ".join(drafts) or "none",
     }
 
 
-def _quoted(text: str) -> str:
+def _quotation(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
 
 

@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Iterable, Mapping
 
-from fieldwork.field.kit.survey import Prompt, Survey
+from fieldwork.field.kit.survey import Survey, SurveyPrompt
 from fieldwork.field.kit.templates import paragraphs
 
 _LONGEST_ID = 40
@@ -44,7 +44,7 @@ def render(survey: Survey, words: Mapping[str, str], consent: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _prompt(prompt: Prompt, question_id: str, words: Mapping[str, str]) -> str:
+def _prompt(prompt: SurveyPrompt, question_id: str, words: Mapping[str, str]) -> str:
     steps = "".join(f"<li>{_text(words[step])}</li>" for step in ("do_open", "do_copy", "do_paste"))
     return (
         f"[[Question:TE:Essay]]\n[[ID:{question_id}]]\n"
@@ -53,8 +53,11 @@ def _prompt(prompt: Prompt, question_id: str, words: Mapping[str, str]) -> str:
 
 
 def _choice(question_id: str, text: str, options: Iterable[str]) -> str:
-    listed = "\n".join(_text(option) for option in options)
-    return f"[[Question:MC:SingleAnswer:Vertical]]\n[[ID:{question_id}]]\n{text}\n[[Choices]]\n{listed}"
+    option_lines = "\n".join(_text(option) for option in options)
+    return (
+        f"[[Question:MC:SingleAnswer:Vertical]]\n[[ID:{question_id}]]\n{text}\n"
+        f"[[Choices]]\n{option_lines}"
+    )
 
 
 def _inline(consent: str) -> str:

@@ -1,4 +1,4 @@
-"""What `snakemake power` says of real users, as a page: how many participants find which effect."""
+"""The page on sample size: how many participants a study needs to find which effect."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -33,49 +33,49 @@ def render(
         tasks: number of prompts of each task that the survey asks.
         repeats: how often a participant sends each prompt.
     """
-    own = field_advice(advice, [*tasks])
+    advice_rows = field_advice(advice, [*tasks])
     curves = _curves(row for row in power if row.condition == FIELD and row.task in tasks)
     parts = [_HEAD.strip()]
     for task, n_items in tasks.items():
         parts.append(f"## {task}, {n_items} prompt{'s' if n_items != 1 else ''}")
         for design, title in _TITLES.items():
-            rows = [row for row in own if (row["task"], row["design"]) == (task, design)]
+            rows = [row for row in advice_rows if (row["task"], row["design"]) == (task, design)]
             if rows:
                 parts += [f"### {title}", _note(design, repeats), _table(rows, curves)]
-    if not own:
-        parts.append("`snakemake power` has nothing on the tasks of this survey.")
+    if not advice_rows:
+        parts.append("`snakemake power` has no rows for the tasks of this survey.")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _curves(rows: Iterator[PowerRow] | Sequence[PowerRow]) -> dict[_Effect, dict[int, str]]:
     """Power by size, of each effect; the models of a study share it."""
-    found: dict[_Effect, dict[int, str]] = {}
+    curves: dict[_Effect, dict[int, str]] = {}
     for row in rows:
-        curve = found.setdefault((row.design, row.task, row.effect, row.replicates), {})
+        curve = curves.setdefault((row.design, row.task, row.effect, row.replicates), {})
         # beyond 0.995 nothing is simulated
         curve[row.n_users] = "> 0.99" if row.power is None else f"{row.power:.2f}"
-    return found
+    return curves
 
 
 def _table(rows: Sequence[Mapping[str, str]], curves: Mapping[_Effect, Mapping[int, str]]) -> str:
-    needed = {
+    n_users_by_effect = {
         (r["design"], r["task"], r["effect"], int(r["replicates"])): r["n_users"] for r in rows
     }
-    sizes = sorted({size for effect in needed for size in curves.get(effect, {})})
+    sizes = sorted({size for effect in n_users_by_effect for size in curves.get(effect, {})})
     target = f"{float(rows[0]['target']) * 100:g} %"
     head = ["effect", f"participants for a power of {target}", *(f"with {n}" for n in sizes)]
     lines = [_row(head), _row(["---"] * len(head))]
-    enough = set[str]()
-    for effect, n_users in needed.items():
-        if effect[2] in enough:
+    effects_at_smallest_size = set[str]()
+    for effect, n_users in n_users_by_effect.items():
+        if effect[2] in effects_at_smallest_size:
             # where the smallest size will do, sending a prompt more often is not needed
             continue
         if sizes and n_users == str(sizes[0]):
-            enough.add(effect[2])
+            effects_at_smallest_size.add(effect[2])
             n_users = f"{n_users} or fewer"
         powers = [curves.get(effect, {}).get(size, "") for size in sizes]
-        said = n_users or f"more than {max(sizes, default=0)}"
-        lines.append(_row([_effect(effect), said, *powers]))
+        n_users_text = n_users or f"more than {max(sizes, default=0)}"
+        lines.append(_row([_effect(effect), n_users_text, *powers]))
     return "\n".join(lines)
 
 
@@ -83,7 +83,7 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def times(n: int) -> str:
+def times_text(n: int) -> str:
     """Once, twice, 3 times."""
     return {1: "once", 2: "twice"}.get(n, f"{n} times")
 
@@ -91,10 +91,10 @@ def times(n: int) -> str:
 def _effect(effect: _Effect) -> str:
     design, _, label, replicates = effect
     if design == "shares":
-        before, after = (float(share) * 100 for share in label.split(" -> "))
-        return f"{before:g} % → {after:g} %"
+        offline_share, field_share = (float(share) * 100 for share in label.split(" -> "))
+        return f"{offline_share:g} % → {field_share:g} %"
     if design == "who":
-        return f"{float(label) * 100:g} %, each prompt sent {times(replicates)}"
+        return f"{float(label) * 100:g} %, each prompt sent {times_text(replicates)}"
     return f"{float(label) * 100:g} points"
 
 
@@ -103,17 +103,18 @@ def _note(design: Design, repeats: int) -> str:
         return ""
     return (
         "This needs participants who send a prompt several times (`field_kit.repeats`); "
-        f"in this survey each prompt is sent {times(repeats)}."
+        f"in this survey each prompt is sent {times_text(repeats)}."
     )
 
 
 _HEAD = """
 # How many participants
 
-What `snakemake power` says of real users: the share of simulated studies that find an effect of this
-size, if it is there, with the tests that Fieldwork makes. The offline arm is asked as often as there are
-participants. Participants count as they are *kept*: recruit more, by the share that your pilot loses
-(`results/{study}/field/attrition.csv`). Effects, level and target are set under `power` in the config;
-docs/methods.md, "Planning a study", says what is assumed. Differences between groups of participants need
-far more, as each group counts on its own.
+These tables come from `snakemake power`. Power is the share of simulated studies in which Fieldwork's
+tests find an effect of the given size. The offline arm has as many answers as there are participants.
+
+Participants count only if their answers are *kept*. Recruit more, by the share that your pilot loses
+(`results/{study}/field/attrition.csv`). Differences between groups of participants need far more people,
+because each group counts on its own. Effects, level and target are set under `power` in the config;
+docs/methods.md, "Planning a study", lists the assumptions.
 """

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
 
-_FIRST = ("participant", "platform", "model", "prompt", "position", "answer")
-_LAST = ("started", "ended", "survey")
-_ONLY_QUALTRICS = ("consent",)
+_FIRST_COLUMNS = ("participant", "platform", "model", "prompt", "position", "answer")
+_LAST_COLUMNS = ("started", "ended", "survey")
+_QUALTRICS_COLUMNS = ("consent",)
 
 
-class Prompt(NamedTuple):
+class SurveyPrompt(NamedTuple):
     """A prompt that participants send."""
 
     task: str
@@ -31,7 +31,7 @@ class Prompt(NamedTuple):
         return f"{self.task}/{self.item_id}"
 
 
-class Question(NamedTuple):
+class SurveyQuestion(NamedTuple):
     """A question about the participant; "prefer not to say" comes on top of the options."""
 
     variable: str
@@ -48,10 +48,10 @@ class Survey(NamedTuple):
     """
 
     study: str
-    prompts: Sequence[Prompt]
+    prompts: Sequence[SurveyPrompt]
     repeats: int
     platforms: Mapping[str, str]
-    questions: Sequence[Question]
+    questions: Sequence[SurveyQuestion]
 
     @property
     def digest(self) -> str:
@@ -74,39 +74,43 @@ def survey_of(
         labels: what figures call the study's models, by model name.
 
     Raises:
-        StudyError: nothing is asked, or two things would have one name.
+        StudyError: there is no prompt, or two questions, options or platforms have one name.
     """
-    prompts = [Prompt(task, item.item_id, item.prompt) for task in items for item in items[task]]
+    prompts = [
+        SurveyPrompt(task, item.item_id, item.prompt) for task in items for item in items[task]
+    ]
     if not prompts:
         raise StudyError(
-            "field_kit.tasks: there is no prompt to ask; name tasks that the config has items for"
+            "field_kit.tasks: there is no prompt to ask; choose tasks that have items in the config"
         )
     platforms = {model: settings["platforms"].get(model, label) for model, label in labels.items()}
-    _refuse_twice("field_kit.platforms", platforms.values())
+    _refuse_repeated("field_kit.platforms", platforms.values())
     questions = [
-        Question(variable, entry["question"], entry["options"])
+        SurveyQuestion(variable, entry["question"], entry["options"])
         for variable, entry in settings["groups"].items()
     ]
-    taken = {*_FIRST, *_LAST, *_ONLY_QUALTRICS}
+    reserved_columns = {*_FIRST_COLUMNS, *_LAST_COLUMNS, *_QUALTRICS_COLUMNS}
     for question in questions:
-        where = f"field_kit.groups.{question.variable}"
-        if question.variable.lower() in taken:
-            raise StudyError(f"{where}: a column of this name is there already; choose another")
-        _refuse_twice(f"{where}.options", question.options)
-    _refuse_twice("field_kit.groups", (question.variable for question in questions))
+        setting = f"field_kit.groups.{question.variable}"
+        if question.variable.lower() in reserved_columns:
+            raise StudyError(
+                f"{setting}: this name is taken by another column of the answers; choose another"
+            )
+        _refuse_repeated(f"{setting}.options", question.options)
+    _refuse_repeated("field_kit.groups", (question.variable for question in questions))
     return Survey(study, prompts, settings["repeats"], platforms, questions)
 
 
-def _refuse_twice(setting: str, names: Any) -> None:
+def _refuse_repeated(setting: str, names: Any) -> None:
     counts = Counter(str(name).strip().casefold() for name in names)
-    twice = [name for name, n in counts.items() if n > 1]
-    if twice:
-        raise StudyError(f"{setting}: {twice[0]!r} stands there twice; make the names differ")
+    repeated_names = [name for name, n in counts.items() if n > 1]
+    if repeated_names:
+        raise StudyError(f"{setting}: {repeated_names[0]!r} is listed twice; make the names differ")
 
 
 def page_columns(survey: Survey) -> list[str]:
     """The header of the page's CSV, which has a row for each prompt that a participant was asked."""
-    return [*_FIRST, *(question.variable for question in survey.questions), *_LAST]
+    return [*_FIRST_COLUMNS, *(question.variable for question in survey.questions), *_LAST_COLUMNS]
 
 
 def page_map(survey: Survey, path: str) -> dict[str, Any]:
@@ -119,7 +123,7 @@ def page_map(survey: Survey, path: str) -> dict[str, Any]:
         "path": path,
         "layout": "long",
         "columns": {
-            **{name: name for name in _FIRST},
+            **{name: name for name in _FIRST_COLUMNS},
             "groups": {question.variable: question.variable for question in survey.questions},
         },
         "prompts": {prompt.key: prompt.key for prompt in survey.prompts},

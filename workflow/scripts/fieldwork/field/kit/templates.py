@@ -1,4 +1,4 @@
-"""Templates of the kit: filled, and checked for places that a researcher must still write.
+"""Templates of the kit: filled, and searched for places that a researcher must still write.
 
 Owns the two forms of a template: `{{name}}`, which Fieldwork fills, and `[REPLACE: what]`, which a
 person does.
@@ -12,29 +12,29 @@ from pathlib import Path
 from fieldwork.config.yaml_files import read_yaml
 from fieldwork.errors import StudyError
 
-_PLACE = re.compile(r"\{\{([a-z_ ]+)\}\}")
-_MARK = "[REPLACE"
+_PLACEHOLDER = re.compile(r"\{\{([a-z_ ]+)\}\}")
+_DRAFT_MARK = "[REPLACE"
 
 
 def fill(template: str, parts: Mapping[str, str], source: str) -> str:
     """The template with every `{{name}}` replaced; what is put in is not looked through again.
 
     Raises:
-        StudyError: it names a part that there is none of.
+        StudyError: it has a placeholder that `parts` does not name.
     """
 
     def part(match: re.Match[str]) -> str:
         if match[1] not in parts:
-            known = ", ".join(sorted(parts))
-            raise StudyError(f"{source}: nothing is called {match[0]} (there are {known})")
+            names = ", ".join(sorted(parts))
+            raise StudyError(f"{source}: {match[0]} is not a placeholder; choose from {names}")
         return parts[match[1]]
 
-    return _PLACE.sub(part, template)
+    return _PLACEHOLDER.sub(part, template)
 
 
 def is_draft(text: str) -> bool:
     """Whether a person must still write a part of it."""
-    return _MARK in text
+    return _DRAFT_MARK in text
 
 
 def paragraphs(text: str) -> str:
@@ -64,22 +64,24 @@ def _line(text: str) -> str:
     return html.escape(" ".join(text.split()))
 
 
-def read_words(path: str | Path, shipped: str | Path) -> dict[str, str]:
-    """The page's words.
+def read_words(path: str | Path, shipped_path: str | Path) -> dict[str, str]:
+    """The texts of the page, by name.
 
     Args:
-        shipped: the file that says which words there are.
+        shipped_path: the file with every text that the page needs.
 
     Raises:
-        StudyError: words are missing, unknown or no text.
+        StudyError: a text is missing or unknown, or is not a text.
     """
-    words, expected = read_yaml(path).settings, read_yaml(shipped).settings
-    for name in expected:
+    words, shipped_words = read_yaml(path).settings, read_yaml(shipped_path).settings
+    for name in shipped_words:
         if name not in words:
-            raise StudyError(f"{path}: there is no {name!r}, as in {shipped}; translate it too")
+            raise StudyError(
+                f"{path}: the text {name!r} is missing; copy it from {shipped_path} and translate it"
+            )
     for name, text in words.items():
-        if name not in expected:
-            raise StudyError(f"{path}: {name!r} is no word of the page; remove it")
+        if name not in shipped_words:
+            raise StudyError(f"{path}: {name!r} is not a text of the page; remove it")
         if not isinstance(text, str):
-            raise StudyError(f"{path}: {name} is no text; put it in quotation marks")
+            raise StudyError(f"{path}: {name} is not a text; put it in quotation marks")
     return words

@@ -15,7 +15,7 @@ from fieldwork.field.kit.survey import Survey, page_columns
 from fieldwork.field.kit.templates import fill, is_draft, paragraphs
 
 
-class Template(NamedTuple):
+class PageTemplate(NamedTuple):
     """The parts of the page as they are shipped, and the page's own file name for messages."""
 
     page: str
@@ -24,11 +24,11 @@ class Template(NamedTuple):
     source: str
 
 
-def render(survey: Survey, template: Template, words: Mapping[str, str], consent: str) -> str:
+def render(survey: Survey, template: PageTemplate, words: Mapping[str, str], consent: str) -> str:
     """The whole page.
 
     Raises:
-        StudyError: the template names something that there is none of.
+        StudyError: the template has an unknown placeholder.
     """
     style, script = template.style.strip() + "\n", template.script.strip() + "\n"
     parts = {f"text {name}": html.escape(text) for name, text in words.items()}
@@ -70,7 +70,7 @@ def _hash(text: str) -> str:
 
 def _data(survey: Survey, words: Mapping[str, str]) -> str:
     """What the script reads, as JSON that cannot end the element it stands in."""
-    told = {
+    page_data = {
         "study": survey.study,
         "survey": survey.digest,
         "columns": page_columns(survey),
@@ -80,7 +80,7 @@ def _data(survey: Survey, words: Mapping[str, str]) -> str:
         "repeats": survey.repeats,
         "texts": dict(words),
     }
-    text = json.dumps(told)
+    text = json.dumps(page_data)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
@@ -99,9 +99,9 @@ def _radios(
     variable: str | None = None,
 ) -> str:
     """A group of radio buttons; one about the participant (`variable`) may be left out."""
-    told = f' aria-describedby="{name}-hint"' if hint else ""
+    description = f' aria-describedby="{name}-hint"' if hint else ""
     marks = f' data-variable="{html.escape(variable)}"' if variable else " required"
-    lines = [f"<fieldset{told}>", f"<legend>{html.escape(legend)}</legend>"]
+    lines = [f"<fieldset{description}>", f"<legend>{html.escape(legend)}</legend>"]
     if hint:
         lines.append(f'<p class="hint" id="{name}-hint">{html.escape(hint)}</p>')
     lines += [
