@@ -21,10 +21,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import environments
 import machine
-import report
 import scenarios
 from processes import ClientError, ask, serving
 from scenarios import CLIENTS, FIELDWORK, PEER_PACKAGES, PEERS, OwnRun, Scenario
+
+import report
 
 HERE = Path(__file__).parent
 PINS = HERE / "environments"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+
 from report import Row
 
 ROOT = Path(__file__).resolve().parents[2]

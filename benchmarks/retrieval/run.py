@@ -20,9 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import environments
 import machine
-import report
 import texts
 from measuring import measure
+
+import report
 from report import FAISS, FIELDWORK, Row, told
 
 HERE = Path(__file__).parent

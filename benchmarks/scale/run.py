@@ -20,9 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 
 import environments
 import machine
-import report
 import wildchat
 from measuring import Measured, measure
+
+import report
 from report import FIELDWORK, PEERS, STEPS, Row
 
 HERE = Path(__file__).parent

@@ -21,12 +21,13 @@ import discarded
 import groups
 import heterogeneity
 import means
-import report
 import runs
 import scores
 import shifts
 import variance
 from outcomes import Outcome
+
+import report
 
 HERE = Path(__file__).parent
 PARTS = {

@@ -217,7 +217,8 @@ def test_a_participant_who_comes_back_stops_the_import(
     status, output = run(study, f"results/{STUDY}/field/answers.parquet")
     assert status != 0
     assert (
-        "ERROR: resources/field/wave_1.csv: row 5 belongs to a participant who was deleted" in output
+        "ERROR: resources/field/wave_1.csv: row 5 belongs to a participant who was deleted"
+        in output
     )
     status, output = run(study, "forget")
     assert status == 0, output[-3000:]

@@ -12,7 +12,7 @@ from fieldwork.conditions import has_user
 from fieldwork.generation.planning.arm_sizes import ArmSizes
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.metrics.power import page as power_page
-from fieldwork.metrics.power.study import StudyOutline, simulate_effects
+from fieldwork.metrics.power.study import StudyShape, simulate_effects
 from fieldwork.metrics.power.table import PlannedStudy, advice_rows, power_rows
 from fieldwork.records.power import PowerAdvice, PowerRow
 
@@ -40,7 +40,7 @@ def main(
     sizes = ArmSizes(study, models, prices)
     items = {task: sizes.n_items(task) for task in tasks}
     lists = {task for task in items if sizes.is_list(task)}
-    outline = StudyOutline(
+    outline = StudyShape(
         items, lists, score_task if score_task in items else None, len(conditions) - 1
     )
     curves = simulate_effects(settings, outline, n_permutations=permutations, seed=seed)

@@ -15,7 +15,7 @@ from fieldwork.metrics.power.simulation import (
 )
 from fieldwork.metrics.power.study import (
     EffectCurve,
-    StudyOutline,
+    StudyShape,
     find_smallest_size,
     simulate_effects,
 )
@@ -39,10 +39,10 @@ POWER: dict[str, Any] = {
     "sd_users": 0.01,
     "sd_reruns": 0.01,
 }
-OUTLINE = StudyOutline({"small": 2, "large": 5, "same": 5}, {"small"}, "large", 3)
+OUTLINE = StudyShape({"small": 2, "large": 5, "same": 5}, {"small"}, "large", 3)
 
 
-def simulate_curves(outline: StudyOutline = OUTLINE, **more: Any) -> list[EffectCurve]:
+def simulate_curves(outline: StudyShape = OUTLINE, **more: Any) -> list[EffectCurve]:
     return simulate_effects({**POWER, **more}, outline, n_permutations=199, seed=1)
 
 

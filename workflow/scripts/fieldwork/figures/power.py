@@ -60,7 +60,7 @@ class _PowerLayout(NamedTuple):
     dearest: _PricedArm | None
 
 
-class _EffectCurve(NamedTuple):
+class _PowerCurve(NamedTuple):
     effect: str
     replicates: int
 
@@ -123,7 +123,7 @@ def _note(rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettin
 def _draw_design(
     panels: list[Any], rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettings
 ) -> None:
-    curves = list(dict.fromkeys(_EffectCurve(row.effect, int(row.replicates)) for row in rows))
+    curves = list(dict.fromkeys(_PowerCurve(row.effect, int(row.replicates)) for row in rows))
     effects = sorted({curve.effect for curve in curves}, key=_order)
     replicates = sorted({curve.replicates for curve in curves})
     design_tasks = [task for task in layout.tasks if any(row.task == task for row in rows)]

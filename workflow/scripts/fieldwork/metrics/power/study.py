@@ -31,7 +31,7 @@ class EffectCurve(NamedTuple):
     estimates: Sequence[PowerEstimate]
 
 
-class StudyOutline(NamedTuple):
+class StudyShape(NamedTuple):
     """What the study tests, as far as the correction of its tests depends on it.
 
     Attributes:
@@ -63,7 +63,7 @@ class SmallestSize(NamedTuple):
 
 
 def simulate_effects(
-    power: Mapping[str, Any], outline: StudyOutline, *, n_permutations: int, seed: int
+    power: Mapping[str, Any], outline: StudyShape, *, n_permutations: int, seed: int
 ) -> list[EffectCurve]:
     """Every effect of the config's section `power`, in the order of its designs and tasks."""
     settings = SimulationSettings(
@@ -87,7 +87,7 @@ def simulate_effects(
 
 
 def _share_scenarios(
-    power: Mapping[str, Any], outline: StudyOutline
+    power: Mapping[str, Any], outline: StudyShape
 ) -> Iterator[tuple[str, Scenario]]:
     for task, n_items in outline.items.items():
         for effect in power["effects"]["shares"]:
@@ -96,7 +96,7 @@ def _share_scenarios(
 
 
 def _user_scenarios(
-    power: Mapping[str, Any], outline: StudyOutline
+    power: Mapping[str, Any], outline: StudyShape
 ) -> Iterator[tuple[str, Scenario]]:
     source = ListSource(*(power["lists"][key] for key in ("named", "options", "exponent")))
     for task, n_items in outline.items.items():
@@ -111,7 +111,7 @@ def _user_scenarios(
 
 
 def _score_scenarios(
-    power: Mapping[str, Any], outline: StudyOutline
+    power: Mapping[str, Any], outline: StudyShape
 ) -> Iterator[tuple[str, Scenario]]:
     if outline.score_task is None:
         return
