@@ -17,6 +17,7 @@ FLOORS: dict[str, set[str]] = {
     "records": set(),
     "masking": {"errors"},
     "provenance": set(),
+    "library_path": set(),
     "run_record": set(),
     "progress": set(),
     "arguments": set(),
@@ -36,7 +37,14 @@ FLOORS: dict[str, set[str]] = {
 }
 """Every module or package of the ground floor, and those below it that it may import."""
 
-WINGS_MAY = set(FLOORS) - {"arguments", "database", "dictionary", "stage", "run_record"}
+WINGS_MAY = set(FLOORS) - {
+    "arguments",
+    "database",
+    "dictionary",
+    "library_path",
+    "run_record",
+    "stage",
+}
 OF_CONFIG = {"config.models", "config.needs", "config.yaml_files", "config.field"}
 """What a wing may take from the config; the rest of it is the workflow's."""
 OWNERS = {

@@ -1,7 +1,6 @@
 # Shared by the files beside this one: the checked config as a `study` (fieldwork/config/study.py has its
 # look-ups), and the few that need a wildcard or Snakemake itself. Nothing scientific is imported here.
 
-import os
 import re
 import sys
 import time
@@ -16,8 +15,6 @@ PARSED_AT = time.time()
 HOME = Path(workflow.basedir)
 SCRIPTS = HOME / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
-# scripts lie in folders below the library
-os.environ["PYTHONPATH"] = f"{SCRIPTS}{os.pathsep}{os.environ.get('PYTHONPATH', SCRIPTS)}"
 
 from fieldwork.config import plan_inputs
 from fieldwork.config.field import field_files
@@ -26,8 +23,11 @@ from fieldwork.config.settings import check_config, check_own_name
 from fieldwork.config.study import ANSWERS, PROFILES, Study, report_entry
 from fieldwork.config.study_files import check_files
 from fieldwork.errors import StudyError
+from fieldwork.library_path import export_library
 from fieldwork.provenance import code_version, digest
 from fieldwork.run_record import lock_state, record_run
+
+export_library()
 
 # a study folder made with --directory may have a config of its own; without one the shipped one holds
 LOWEST = "config.yaml" if Path("config.yaml").exists() else str(HOME / "config.yaml")
@@ -98,7 +98,7 @@ def figure_items(figure):
 
 
 def metric_tables(*names):
-    """Outputs of a rule that measures: each table as Parquet, and its CSV twin in the report."""
+    """Outputs of a rule that measures, each table as Parquet with a CSV twin in the report."""
     outputs = {}
     for name in names:
         title, category = report_entry(name)
@@ -113,7 +113,7 @@ def metric_tables(*names):
 
 
 def figure_files(name, title, caption=None):
-    """Outputs of a rule that draws: the figure in its three forms, as SVG in the report."""
+    """Outputs of a rule that draws, the figure in three formats, with the SVG in the report."""
     return {
         "pdf": f"<results>/figures/{name}.pdf",
         "svg": report(
