@@ -19,7 +19,9 @@ class FieldAnswer:
     """An answer as a participant gave it, masked."""
 
     participant_id: str = column("keyed hash of the participant's id")
-    platform: str | None = column("what the participant used, as the file says it, NULL if unsaid")
+    platform: str | None = column(
+        "what the participant used, as the file names it, NULL if not stated"
+    )
     model: str = column("model name in the config that `field.models` gives for it")
     task: str = column("task of the prompt")
     item_id: str = column("item of the prompt")
@@ -41,7 +43,7 @@ class Participant:
     """A group that a participant belongs to."""
 
     participant_id: str = column("keyed hash of the participant's id")
-    variable: str = column("what groups are told apart by, a key of `field.columns.groups`")
+    variable: str = column("the variable that defines the groups, a key of `field.columns.groups`")
     group: str = column("the participant's group")
 
 
@@ -69,7 +71,7 @@ class Attrition:
     model: str = column("model")
     task: str = column("task")
     item_id: str = column("the item")
-    variable: str | None = column("what groups are told apart by, NULL for everyone")
+    variable: str | None = column("the variable that defines the groups, NULL for everyone")
     group: str | None = column("the group, NULL for everyone")
     n_participants: int = column("participants who were asked with this model")
     n_answered: int = column("of these, those with a text for this prompt")
@@ -94,7 +96,7 @@ class GroupEstimate:
     task: str = column("task")
     item_id: str | None = column("the item, NULL for the mean over items")
     kind: ItemKind = column("kind of the item")
-    variable: str = column("what groups are told apart by")
+    variable: str = column("the variable that defines the groups")
     group: str = column("the group")
     metric: str = column("what is estimated (docs/methods.md)")
     answer: str | None = column("of a share of an answer: canonical option, letter or `unknown`")
@@ -102,7 +104,9 @@ class GroupEstimate:
     ci_low: float | None = column("lower end of the 95 % interval, where the metric has one")
     ci_high: float | None = column("upper end of the 95 % interval, where the metric has one")
     n_participants: int = column("participants behind it, each with one answer to an item")
-    n_equal: int | None = column("answers all groups are brought to; NULL where that moves nothing")
+    n_equal: int | None = column(
+        "answers all groups are brought to; NULL where the metric does not depend on it"
+    )
     reason: str | None = column("why there is no estimate, or no interval")
 
 
@@ -120,7 +124,7 @@ class GroupDifference:
     task: str = column("task")
     item_id: str | None = column("the item, NULL for the mean over items")
     kind: ItemKind = column("kind of the items")
-    variable: str = column("what groups are told apart by")
+    variable: str = column("the variable that defines the groups")
     group: str | None = column("the group; NULL where all groups are compared at once")
     versus: str | None = column("the other of two groups; NULL of several and for all at once")
     metric: str = column("what is compared; `js_bits` for whole distributions")
@@ -155,7 +159,7 @@ class RankAgreement:
     task: str = column("task")
     kind: ItemKind = column("kind of the items")
     over: str = column("what is ranked: `items` or `models`")
-    predictor: str = column("the condition that is set beside the field")
+    predictor: str = column("the condition that is compared with the field")
     measure: str = column("what they are ranked by: `entropy_bits`, `top_share` or `share_correct`")
     rho: float | None = column("Spearman's rank correlation, NULL with a reason")
     rho_low: float | None = column("lower end of its 95 % interval, NULL with too few items")
@@ -166,7 +170,7 @@ class RankAgreement:
     p_value: float | None = column("permutation test of tau-b, two-sided")
     p_holm: float | None = column("`p_value` corrected over the predictors (Holm)")
     p_least: float | None = column("the smallest p-value these ranks could have had")
-    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     n_discordant: int | None = column("pairs that the two put in opposite order")
     n_tied: int | None = column("pairs that at least one of them ties")
     n_pairs: int = column("all pairs")
@@ -174,7 +178,7 @@ class RankAgreement:
     n_left_out: int = column("items or models with too few answers on a side")
     n_equal: int | None = column("answers every item is brought to on both sides")
     reliability_field: float | None = column(
-        "rank correlation of the field with itself, asked anew"
+        "rank correlation of the field with itself, asked again"
     )
     reliability_predictor: float | None = column("the same for the predictor")
     ceiling: float | None = column("rho to expect if both had the same true order")
@@ -195,9 +199,11 @@ class ItemAgreement:
     task: str = column("task")
     item_id: str = column("the item")
     kind: ItemKind = column("kind of the item")
-    predictor: str = column("the condition that is set beside the field")
+    predictor: str = column("the condition that is compared with the field")
     js_distance: float | None = column("Jensen-Shannon distance, square root of the bits, 0 to 1")
-    js_expected_same: float | None = column("that of the same answers dealt out anew: chance alone")
+    js_expected_same: float | None = column(
+        "the same with answers shuffled between both sides: chance alone"
+    )
     p_value: float | None = column("permutation test that both answer alike")
     p_holm: float | None = column("`p_value` corrected over the items of the task (Holm)")
     n_equal_js: int = column("answers both sides are brought to for the distance")
@@ -213,9 +219,9 @@ class ItemAgreement:
     field_top_share: float | None = column("share of the field's answers that give it")
     predictor_top: str | None = column("commonest answer of the predictor")
     predictor_top_share: float | None = column("share of the predictor's answers that give it")
-    is_same_top: bool | None = column("whether the two are one")
+    is_same_top: bool | None = column("whether both are the same")
     option_tau_b: float | None = column("tau-b of options ranked by share; of lists alone")
-    option_tau_expected: float | None = column("that of the same answers dealt out anew")
+    option_tau_expected: float | None = column("the same with answers shuffled between both sides")
     option_discordant: int | None = column("pairs of options in opposite order")
     option_pairs: int | None = column("pairs of options that either side names")
     ranked_by: str = column("what items are ranked by: `entropy_bits` or `share_correct`")
@@ -240,14 +246,14 @@ class ItemAgreement:
 )
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How near to the field weighted puppets come, beside others."""
+    """How near weighted conditions or puppets come to the field, compared with others."""
 
     model: str = column("model")
     tasks: str = column("the tasks whose prompts are used, with commas between")
     level: str = column("what is weighted: `conditions`, or the `puppets` of one")
     puppets_of: str | None = column("the condition whose puppets are weighted, NULL for conditions")
     comparator: str = column(
-        "what is set beside the field: `calibrated`, `equal` (equal weights), `arm`, or `field` itself"
+        "what is compared with the field: `calibrated`, `equal` (equal weights), `arm`, or `field` itself"
     )
     arm: str | None = column("the condition, where the comparator is one")
     js_bits: float | None = column(
@@ -291,7 +297,7 @@ class Calibration:
 )
 @dataclass(frozen=True, slots=True)
 class CalibrationItem:
-    """The same, prompt by prompt."""
+    """The same for each prompt."""
 
     model: str = column("model")
     level: str = column("as in `calibration`")

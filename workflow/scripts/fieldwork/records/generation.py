@@ -69,7 +69,7 @@ class Response:
     price_as_of: str | None = column("day the price behind `cost_usd` was read, ISO date")
     defects: list[str] = column(
         "what is wrong with the reply beside its answer: `encoding` (bytes that are no text are shown "
-        "as U+FFFD), `usage` (tokens and cost are not told), `model` (it names no model), `secret` (the "
+        "as U+FFFD), `usage` (tokens and cost are not stated), `model` (it names no model), `secret` (the "
         "server repeated a key or a password, which is masked)"
     )
 

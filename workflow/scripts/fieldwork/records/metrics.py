@@ -68,7 +68,7 @@ class AnswerShare:
 @table("metrics/novelty.parquet", "model, task, condition", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class Novelty:
-    """Questions on which a condition says something the baseline never did."""
+    """Questions to which a condition gives a letter that the baseline never gave."""
 
     model: str = column("model")
     task: str = column("task")
@@ -91,7 +91,7 @@ class Novelty:
         "chance of such an excess if users answer like reruns; one-sided"
     )
     p_holm: float | None = column("`p_value` corrected over the conditions (Holm)")
-    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     reason: str | None = column("why there is no share, no excess or no interval")
 
 
@@ -161,7 +161,7 @@ class ScoreComparison:
         "permutation test that the condition spreads no more; one-sided"
     )
     p_spread_holm: float | None = column("`p_spread` corrected over the conditions (Holm)")
-    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     share_between: float | None = column(
         "share of the variance of a run's score that lies between puppets"
     )
@@ -204,7 +204,7 @@ class Rank:
 @table("metrics/order_changes.parquet", "model, other, task, condition, metric", has_csv=True)
 @dataclass(frozen=True, slots=True)
 class OrderChange:
-    """How often a user turns the order of two of the study's models."""
+    """How often a user reverses the order of two of the study's models."""
 
     model: str = column("the one that scores higher on average under the baseline")
     other: str = column("the other one")
@@ -238,7 +238,7 @@ class Comparison:
     excess: float | None = column("distance - expected_same")
     p_value: float | None = column("permutation test that both answer alike")
     p_holm: float | None = column("`p_value` corrected over the items of the task (Holm)")
-    n_permutations: int | None = column("random permutations, 0 where all were counted out")
+    n_permutations: int | None = column("random permutations, 0 where all permutations were listed")
     n_units: int = column("independent answers of the condition")
     n_units_baseline: int = column("independent answers of the baseline")
     n_equal: int = column("answers each condition is brought to, for this model and item")
@@ -399,7 +399,7 @@ class PromptMean:
     n_higher: int | None = column("prompts on which it is higher than the baseline's")
     n_items: int = column("prompts both sides answer")
     n_equal: int = column("fewest answers that conditions are brought to, over the prompts")
-    n_units: int = column("puppets, or responses to a prompt where nobody asks, of the condition")
+    n_units: int = column("puppets of the condition; without users, its responses to a prompt")
     n_units_baseline: int = column("the same of the baseline")
     unit: str = column("unit of resampling: `puppet` or `response`")
     reason: str | None = column("why there is no mean, interval or test")
@@ -408,7 +408,7 @@ class PromptMean:
 @table("metrics/arms.parquet", "model, task, kind, position, measure", has_csv=True, part="arms")
 @dataclass(frozen=True, slots=True)
 class ArmMeasure:
-    """One measure of one arm of the figure that sets conditions side by side."""
+    """One measure of one condition in the figure that compares conditions."""
 
     model: str = column("model")
     task: str = column("task")

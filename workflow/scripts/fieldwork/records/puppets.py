@@ -45,7 +45,7 @@ class FunnelStep:
 @table("embeddings/{corpus}/texts/{shard}.parquet")
 @dataclass(frozen=True, slots=True)
 class ConversationText:
-    """What of a conversation is embedded."""
+    """The text of a conversation that is embedded."""
 
     conversation_id: str = column("the conversation")
     text: str = column("the text, by the setting `embedding.text`")
@@ -69,7 +69,7 @@ class Profile:
     puppet_id: str = column("`profile-000000` and on")
     persona: str = column("persona description")
     sentences: list[str] = column("profile sentences, none twice within a profile")
-    text: str = column("the rendered template: what the model is told")
+    text: str = column("the rendered template, which the model reads")
 
 
 @table("puppets.csv")
@@ -88,7 +88,7 @@ class PuppetCount:
 @table("contexts/{task}/{condition}.parquet", "puppet_id, item_id NULLS FIRST")
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a puppet brings along."""
+    """The messages that a puppet puts before a question."""
 
     context_id: str = column("sha256 of the messages: equal contexts have equal ids")
     puppet_id: str = column("the puppet")
