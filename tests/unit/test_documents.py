@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fieldwork import dictionary
-from fieldwork.records.columns import table_of
+from fieldwork.records.columns import row_types_of, table_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCUMENTS = (
@@ -96,7 +96,7 @@ def tables() -> list[str]:
     declared = [
         table_of(row_type)
         for stage in dictionary.STAGES.values()
-        for row_type in dictionary.row_types_of(stage)
+        for row_type in row_types_of(stage)
     ]
     return [table.name for table in declared if re.match("(metrics|power)/", table.path)]
 
@@ -210,3 +210,23 @@ def test_every_reference_is_cited() -> None:
         for entry in entries
         if not re.search(rf"\b{entry[1]}\b[^.;]*?\b{entry[2]}", text)
     ] == []
+
+
+# ---- architecture ------------------------------------------------------------------------------------
+
+
+def test_the_questions_of_a_newcomer_lead_to_code() -> None:
+    """Each is answered in at most two files, and what it names is defined there."""
+    text = "\n".join(lines_of("docs/architecture.md"))
+    table = text[text.index("### Twelve questions") : text.index("## The library, ground floor")]
+    rows = [row for row in re.findall(r"^\| (.*\?) \| (.*) \|$", table, re.MULTILINE)]
+    assert len(rows) == 12
+    library = REPOSITORY / "workflow/scripts/fieldwork"
+    for question, answer in rows:
+        places = re.findall(r"`([\w/]+\.py)` \(`(\w+)`\)", answer)
+        assert 1 <= len(places) <= 2, question
+        for file, name in places:
+            code = (library / file).read_text(encoding="utf-8")
+            assert re.search(
+                rf"^ *(?:(?:async )?def|class) {name}\b|^{name}\b", code, re.MULTILINE
+            ), f"{file} does not define {name}"

@@ -69,8 +69,8 @@ class Response:
     price_as_of: str | None = column("day the price behind `cost_usd` was read, ISO date")
     defects: list[str] = column(
         "what is wrong with the reply beside its answer: `encoding` (bytes that are no text are shown "
-        "as U+FFFD), `usage` (tokens and cost are not stated), `model` (it names no model), `secret` (the "
-        "server repeated a key or a password, which is masked)"
+        "as U+FFFD), `usage` (tokens and cost are not stated), `model` (it names no model), `secret` "
+        "(the server repeated a key or a password, which is masked)"
     )
 
 
