@@ -1,4 +1,4 @@
-"""What figures show, checked: labels that can be told apart, a baseline, and the figure of arms.
+"""What figures show, checked: labels that readers can distinguish, a baseline, and the figure of arms.
 
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """

@@ -189,7 +189,7 @@ def predictors(rows: Sequence[RankAgreement], outline: StudyOutline) -> Findings
         ),
         [_order_finding(row, outline) for row in study_orders(rows, outline)],
         ["rank_agreement"],
-        "Nothing can be ranked beside the field.",
+        "Nothing can be ranked and compared with the field.",
     )
 
 

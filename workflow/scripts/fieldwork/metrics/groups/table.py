@@ -26,6 +26,7 @@ from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.records.field import FIELD, GroupEstimate
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import ItemKind
+from fieldwork.statistics.first_answers import first_answers
 from fieldwork.statistics.intervals import Interval, student_quantile, wilson_interval
 
 MIN_ANSWERS = 5
@@ -106,7 +107,9 @@ def _first_answers(field: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     order = ["model", "task", "kind", "item_id", "puppet_id"]
     rows = rows.assign(is_last_choice=rows["is_unread"] & (rows["kind"] == "list"))
     rows = rows.sort_values([*order, "is_last_choice", "replicate"], kind="stable")
-    rows = rows.drop_duplicates(order).reset_index(drop=True)
+    keys = list(zip(*(rows[column] for column in order), strict=True))
+    firsts = first_answers(range(len(rows)), keys.__getitem__)
+    rows = rows.iloc[firsts].reset_index(drop=True)
     questions = read_questions(items, sorted(set(rows["task"])))
     marks: list[float | None] = []
     keys = zip(rows["task"], rows["item_id"], rows["kind"], rows["options"], strict=True)
