@@ -112,8 +112,8 @@ def _first_answers(field: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     rows = rows.iloc[firsts].reset_index(drop=True)
     questions = read_questions(items, sorted(set(rows["task"])))
     marks: list[float | None] = []
-    keys = zip(rows["task"], rows["item_id"], rows["kind"], rows["options"], strict=True)
-    for task, item, kind, names in keys:
+    columns = (rows["task"], rows["item_id"], rows["kind"], rows["options"])
+    for task, item, kind, names in zip(*columns, strict=True):
         gold = find_question(questions, QuestionKey(task, item)).gold if kind == "choice" else None
         marks.append(float(names == (gold,)) if gold else None)
     return rows.assign(is_correct=pd.Series(marks, dtype="float64"))
