@@ -25,8 +25,19 @@ from fieldwork.generation.batches.journal import Journal, open_journal
 from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.budget import Reservation
 from fieldwork.generation.ledger import Entry, Ledger, open_ledger
-from fieldwork.generation.providers.base import RejectedError, Sampling, TransientError, Usage
+from fieldwork.generation.legibility import Legibility, LegibilityRules
+from fieldwork.generation.limits import Limits
+from fieldwork.generation.providers.base import (
+    Provider,
+    RejectedError,
+    Reply,
+    Sampling,
+    TransientError,
+    Usage,
+)
 from fieldwork.generation.providers.batch_base import BatchStatus
+from fieldwork.generation.rows import GenerationArm
+from fieldwork.generation.sender import Sender
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
@@ -57,12 +68,15 @@ class Desk:
         *,
         limits: BatchLimits = LIMITS,
         account: Account | None = None,
+        provider: Provider | None = None,
+        legibility: Legibility | None = None,
     ) -> Counter[str]:
         with open_ledger(self.ledger) as ledger:
             return settle_batches(
                 iter(calls),
                 client=self.service,
-                provider=batch_provider(),
+                provider=provider or batch_provider(),
+                legibility=legibility,
                 ledger=ledger,
                 journal_path=self.journal,
                 limits=limits,
@@ -93,6 +107,25 @@ EXPECTED = {call.key: reply_bytes(f"answer to {n}") for n, call in enumerate(CAL
 
 def once(calls: Sequence[Call] = CALLS) -> Counter[str]:
     return Counter({call.key.hex(): 1 for call in calls})
+
+
+def test_a_reply_of_a_batch_is_read_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider, replies = batch_provider(), Counter[bytes]()
+    read = provider.read
+
+    def count(raw: bytes) -> Reply:
+        replies[raw] += 1
+        return read(raw)
+
+    monkeypatch.setattr(provider, "read", count)
+    arm = GenerationArm("m", "task", "condition", 1.0, 16, 0)
+    with open_ledger(desk.ledger) as ledger:
+        limits = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
+        sender = Sender(provider, ledger, limits, Account(None, "batch", 16), attempts=1)
+        legibility = Legibility(LegibilityRules(lambda *_: "no letter", 1.0), arm, sender)
+    assert desk.settle(provider=provider, legibility=legibility) == Counter()
+    assert legibility.note() == f"{len(CALLS)} unreadable"
+    assert replies == Counter(EXPECTED.values())
 
 
 def test_requests_are_split_answered_and_stored_as_batch_answers(desk: Desk) -> None:

@@ -21,6 +21,8 @@ BYTES_PER_COMMIT = 8 * 1024 * 1024
 
 CountUsage = Callable[[bytes, Usage | None], None]
 """Takes a request's key, and its usage; None where it was not billed."""
+NoteAnswer = Callable[[Entry, Reply], None]
+"""Takes an answer that was stored, and the reply that was read from it."""
 
 
 class BatchResults(NamedTuple):
@@ -54,11 +56,13 @@ class _ResultsReader:
         provider: Provider,
         ledger: Ledger,
         count_usage: CountUsage,
+        note_answer: NoteAnswer | None,
     ) -> None:
         self._draws, self._status = draws, status
         self._provider, self._ledger, self._count_usage = provider, ledger, count_usage
+        self._note_answer = note_answer
         self._read_keys: set[bytes] = set()
-        self._waiting: list[tuple[Entry, Usage]] = []
+        self._waiting: list[tuple[Entry, Reply]] = []
         self._n_bytes = 0
         self.results = BatchResults(set(), {}, Counter(), None)
 
@@ -98,7 +102,7 @@ class _ResultsReader:
             stop_reason = self.results.stop_reason or sentence
             self.results = self.results._replace(stop_reason=stop_reason)
             return
-        self._waiting.append((entry, reply.usage))
+        self._waiting.append((entry, reply))
         self._n_bytes += len(row.raw)
         if len(self._waiting) >= ROWS_PER_COMMIT or self._n_bytes >= BYTES_PER_COMMIT:
             self.commit()
@@ -106,9 +110,11 @@ class _ResultsReader:
     def commit(self) -> None:
         if self._waiting:
             self._ledger.store([entry for entry, _ in self._waiting])
-        for entry, usage in self._waiting:
-            self._count_usage(entry.key, usage)
+        for entry, reply in self._waiting:
+            self._count_usage(entry.key, reply.usage)
             self.results.answered_keys.add(entry.key)
+            if self._note_answer is not None:
+                self._note_answer(entry, reply)
         self._waiting, self._n_bytes = [], 0
 
     def finish(self) -> BatchResults:
@@ -131,6 +137,7 @@ def store_results(
     provider: Provider,
     ledger: Ledger,
     count_usage: CountUsage,
+    note_answer: NoteAnswer | None = None,
 ) -> BatchResults:
     """Store what answers a request of a batch.
 
@@ -139,11 +146,12 @@ def store_results(
         parse: reads a line; raises ValueError where it is not a row.
         draws: the batch's requests, key → draw.
         count_usage: called once for each request.
+        note_answer: called for each answer, once it is stored; the reply is read only here.
 
     Raises:
         StudyError: the disk refuses; what was stored stays.
     """
-    reader = _ResultsReader(draws, status, provider, ledger, count_usage)
+    reader = _ResultsReader(draws, status, provider, ledger, count_usage, note_answer)
     for line in lines:
         if not line.strip():
             continue

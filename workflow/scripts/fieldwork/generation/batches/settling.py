@@ -23,9 +23,15 @@ from fieldwork.generation.batches.journal import BatchRun, Journal, open_journal
 from fieldwork.generation.batches.patience import Clock, Patience, Room
 from fieldwork.generation.batches.results import BatchResults, store_results
 from fieldwork.generation.budget import Reservation
-from fieldwork.generation.ledger import Ledger
+from fieldwork.generation.ledger import Entry, Ledger
 from fieldwork.generation.legibility import Legibility
-from fieldwork.generation.providers.base import Provider, RejectedError, TransientError, Usage
+from fieldwork.generation.providers.base import (
+    Provider,
+    RejectedError,
+    Reply,
+    TransientError,
+    Usage,
+)
 from fieldwork.generation.providers.batch_base import BatchClient, BatchStatus
 from fieldwork.records.tasks import Item
 
@@ -333,6 +339,7 @@ class _Settlement:
                 provider=self._provider,
                 ledger=self._ledger,
                 count_usage=self._count_usage,
+                note_answer=self._note_answer,
             )
         self._journal.settle(run, results.causes, status.state)
         self._has_answers |= bool(results.answered_keys)
@@ -364,15 +371,13 @@ class _Settlement:
                 ", ".join(f"{n} {kind} rows" for kind, n in sorted(results.skips.items())),
             )
         self._stop_reason = self._stop_reason or results.stop_reason
-        own_items = {
-            key: self._awaited_items[key]
-            for key in results.answered_keys
-            if key in self._awaited_items
-        }
-        if self._legibility is not None:
-            self._legibility.review(own_items)
         if self._show is not None:
-            self._show(len(own_items), "")
+            self._show(len(results.answered_keys & self._awaited_items.keys()), "")
+
+    def _note_answer(self, entry: Entry, reply: Reply) -> None:
+        item = self._awaited_items.get(entry.key)
+        if self._legibility is not None and item is not None:
+            self._legibility.add(entry, reply, item)
 
     def _count_usage(self, key: bytes, usage: Usage | None) -> None:
         if self._account is not None:
