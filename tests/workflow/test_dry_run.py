@@ -49,7 +49,7 @@ def imported(statement: str, folder: Path) -> set[str]:
     return set(json.loads(line.removeprefix("@ ")))
 
 
-@pytest.mark.parametrize("module", ["errors", "provenance", "settings"])
+@pytest.mark.parametrize("module", ["config.plan_inputs", "errors", "provenance", "run_record"])
 def test_what_the_snakefile_imports_of_ours_is_plain_python(module: str) -> None:
     assert imported(f"import fieldwork.{module}", REPOSITORY) == set()
 
