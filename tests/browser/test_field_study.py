@@ -1,6 +1,6 @@
 """A field study from its survey page to the last figure: filled in a browser, imported, measured, drawn.
 
-The forty participants are synthetic (tests/field/README.md), with personal data and junk planted.
+The forty participants are synthetic (tests/field_data/README.md), with personal data and junk planted.
 """
 
 from pathlib import Path
