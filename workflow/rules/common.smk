@@ -18,10 +18,8 @@ sys.path.insert(0, str(SCRIPTS))
 
 from fieldwork.config import plan_inputs
 from fieldwork.config.field import field_files
-from fieldwork.config.layers import lay_over
-from fieldwork.config.settings import check_config, check_own_name
+from fieldwork.config.reading import read_study
 from fieldwork.config.study import ANSWERS, PROFILES, Study, report_entry
-from fieldwork.config.study_files import check_files
 from fieldwork.errors import StudyError
 from fieldwork.library_path import export_library
 from fieldwork.provenance import code_version, digest
@@ -33,12 +31,12 @@ export_library()
 LOWEST = "config.yaml" if Path("config.yaml").exists() else str(HOME / "config.yaml")
 
 try:
-    layers = lay_over(
-        [
-            *([] if workflow.config_settings.replace_workflow_config else [LOWEST]),
-            *workflow.overwrite_configfiles,
-        ],
-        workflow.config_settings.config,
+    study = read_study(
+        HOME,
+        [] if workflow.config_settings.replace_workflow_config else [LOWEST],
+        workflow.overwrite_configfiles,
+        command_line=workflow.config_settings.config,
+        overlay=workflow.config_settings.overwrite_config,
     )
 except StudyError as error:
     raise WorkflowError(str(error))
@@ -49,19 +47,10 @@ configfile: LOWEST
 
 # Snakemake merges entries that share a name, of whatever kinds they are
 config.clear()
-config.update(layers.settings)
-study = Study(config, HOME)
+config.update(study.config)
 
 
 report: "../report/study.rst"
-
-
-try:
-    check_config(config, HOME / "workflow" / "schemas" / "config.schema.yaml", layers.places)
-    check_own_name(workflow.config_settings.overwrite_config, workflow.overwrite_configfiles)
-    check_files(config, study.resolve, layers.places)
-except StudyError as error:
-    raise WorkflowError(str(error))
 
 
 # where the study's results are: `<results>` in the rules, so that studies in one folder stay apart

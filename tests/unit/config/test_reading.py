@@ -1,0 +1,63 @@
+"""A study is read from its files, checked, and a mistake names the file and the setting."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork.config.reading import read_study
+from fieldwork.config.study import Study
+from fieldwork.errors import StudyError
+
+HOME = Path(__file__).resolve().parents[3]
+
+
+def read(
+    folder: Path, overlay: dict[str, Any], command_line: dict[str, Any] | None = None
+) -> Study:
+    file = folder / "mine.yaml"
+    file.write_text(yaml.safe_dump(overlay), encoding="utf-8")
+    return read_study(
+        HOME,
+        [HOME / "config.yaml"],
+        [file],
+        command_line=command_line or {},
+        overlay=overlay | (command_line or {}),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HOME)
+
+
+def test_a_study_file_lies_over_the_config_and_defaults_are_filled(tmp_path: Path) -> None:
+    study = read(tmp_path, {"study": {"name": "mine", "tasks": ["probe"]}})
+    assert (study.name, study.tasks, study.home) == ("mine", ["probe"], HOME)
+    assert study.config["figures"]["fig1"] is None
+    assert study.condition("history")["out_of"] is None
+
+
+def test_the_command_line_lies_over_the_file(tmp_path: Path) -> None:
+    study = read(tmp_path, {"study": {"name": "mine"}}, {"study": {"seed": 7}})
+    assert study.config["study"]["seed"] == 7
+
+
+@pytest.mark.parametrize(
+    ("overlay", "sentence"),
+    [
+        ({"study": {"tasks": ["probe"]}}, "mine.yaml: study.name is missing"),
+        ({"study": {"name": "mine", "tasks": ["no"]}}, "study.tasks: 'no' is not in tasks"),
+        (
+            {"study": {"name": "mine"}, "metrics": {"categories": "no.csv"}},
+            "metrics.categories: no file at no.csv",
+        ),
+    ],
+    ids=["no name", "no task", "no file"],
+)
+def test_a_mistake_names_the_setting(
+    overlay: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(StudyError, match=sentence.replace(".", r"\.")):
+        read(tmp_path, overlay)

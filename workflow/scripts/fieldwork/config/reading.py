@@ -1,0 +1,43 @@
+"""From the files of a config to a checked study.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fieldwork.config.layers import lay_over
+from fieldwork.config.settings import check_config, check_own_name
+from fieldwork.config.study import Study
+from fieldwork.config.study_files import check_files
+
+SCHEMA = Path("workflow", "schemas", "config.schema.yaml")
+
+
+def read_study(
+    home: Path,
+    lowest: Sequence[str | Path],
+    files: Sequence[Path],
+    *,
+    command_line: Mapping[str, Any],
+    overlay: Mapping[str, Any],
+) -> Study:
+    """Read the files of a config, lay them over one another, and check what comes of it.
+
+    Args:
+        home: the folder with the Snakefile.
+        lowest: the file below all others; none where the user replaces it.
+        files: those given with `--configfile`.
+        command_line: settings given with `--config`.
+        overlay: all that `files` and `--config` say, merged.
+
+    Raises:
+        StudyError: naming the file and the setting.
+    """
+    layers = lay_over([*lowest, *files], command_line)
+    study = Study(layers.settings, home)
+    check_config(study.config, home / SCHEMA, layers.places)
+    check_own_name(overlay, files)
+    check_files(study.config, study.resolve, layers.places)
+    return study
