@@ -18,13 +18,9 @@ def read(
 ) -> Study:
     file = folder / "mine.yaml"
     file.write_text(yaml.safe_dump(overlay), encoding="utf-8")
-    return read_study(
-        HOME,
-        [HOME / "config.yaml"],
-        [file],
-        command_line=command_line or {},
-        overlay=overlay | (command_line or {}),
-    )
+    settings = command_line or {}
+    merged = overlay | {name: {**overlay.get(name, {}), **part} for name, part in settings.items()}
+    return read_study(HOME, [HOME / "config.yaml"], [file], command_line=settings, overlay=merged)
 
 
 @pytest.fixture(autouse=True)
