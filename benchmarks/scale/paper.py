@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from report import AGAIN, FIELDWORK, STEPS, Results
+from measurements import AGAIN, FIELDWORK, STEPS, Results
 
 FULL = 4_800_000
 MMLU = 14_042  # questions of all 57 subjects

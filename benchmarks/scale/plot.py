@@ -5,8 +5,7 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-
-from report import FIELDWORK, LABELS, STEPS, Results
+from measurements import FIELDWORK, LABELS, STEPS, Results
 
 ROOT = Path(__file__).resolve().parents[2]
 INCHES = (13.0, 3.8)

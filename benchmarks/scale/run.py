@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # what the benchmarks share
 import environments
 import machine
 import wildchat
+from measurements import FIELDWORK, PEERS, STEPS, Row, note_row
 from measuring import Measured, measure
 
 import report
-from report import FIELDWORK, PEERS, STEPS, Row
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -219,14 +219,14 @@ def main() -> None:
     asked = options()
     asked.out.mkdir(parents=True, exist_ok=True)
     (WORK / "home").mkdir(parents=True, exist_ok=True)
-    notes = [report.told("day", "", asked.day)]
-    notes += [report.told(f"machine: {name}", "", value) for name, value in machine.facts().items()]
-    notes.append(report.told("machine: load at the start", "", f"{os.getloadavg()[0]:.1f}"))
-    notes.append(report.told("scale of texts", "", f"{asked.scale_text:g}"))
+    notes = [note_row("day", "", asked.day)]
+    notes += [note_row(f"machine: {name}", "", value) for name, value in machine.facts().items()]
+    notes.append(note_row("machine: load at the start", "", f"{os.getloadavg()[0]:.1f}"))
+    notes.append(note_row("scale of texts", "", f"{asked.scale_text:g}"))
     pythons = {}
     for tool, python, version in _pythons(asked):
         pythons[tool] = python
-        notes += [report.told("version", tool, version)] if version else []
+        notes += [note_row("version", tool, version)] if version else []
     bench = Bench(asked, pythons)
     for size in asked.sizes:
         bench.corpus(size)
