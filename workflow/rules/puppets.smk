@@ -125,7 +125,7 @@ rule build_profiles:
 
 rule build_contexts:
     input:
-        unpack(lambda wildcards: study.context_inputs(wildcards.condition)),
+        unpack(lambda wildcards: study.context_inputs(wildcards.condition, gather.embedding)),
         puppets=ancient(study.puppet_counts()),
     output:
         contexts="<results>/contexts/{task}/{condition}.parquet",

@@ -47,18 +47,21 @@ def test_a_shipped_file_is_the_study_folders_own_where_it_has_one(
 
 
 def test_context_inputs_are_what_the_kind_of_condition_needs() -> None:
-    quickstart = study(embedding={"shards": 2})
+    def gather(path: str) -> list[str]:
+        return [path.format(scatteritem=f"{shard}-of-2") for shard in (1, 2)]
+
+    quickstart = study()
     corpus = "<results>/corpus/sample/conversations.parquet"
-    assert quickstart.context_inputs("history") == {"conversations": corpus}
-    assert quickstart.context_inputs("profile") == {
+    assert quickstart.context_inputs("history", gather) == {"conversations": corpus}
+    assert quickstart.context_inputs("profile", gather) == {
         "profiles": "<results>/personas/profiles.parquet"
     }
-    assert quickstart.context_inputs("rag") == {
+    assert quickstart.context_inputs("rag", gather) == {
         "conversations": corpus,
         "vectors": [f"<results>/embeddings/sample/shards/{shard}-of-2.parquet" for shard in (1, 2)],
         "questions": "<results>/tasks/{task}.parquet",
     }
-    assert quickstart.context_inputs("offline") == {}
+    assert quickstart.context_inputs("offline", gather) == {}
 
 
 def test_contexts_are_those_of_conditions_with_a_user() -> None:

@@ -4,7 +4,7 @@ Paths under `<results>` are those of the study's own folder; Snakemake puts its 
 Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
@@ -233,16 +233,20 @@ class Study(NamedTuple):
         """The table of puppet counts, where the study needs any puppets."""
         return ["<results>/puppets.csv"] if self.needs() else []
 
-    def context_inputs(self, condition: str) -> dict[str, str | list[str]]:
-        """The files that the contexts of a condition are made from, by what they hold."""
+    def context_inputs(
+        self, condition: str, gather: Callable[[str], list[str]]
+    ) -> dict[str, str | list[str]]:
+        """The files that the contexts of a condition are made from, by what they hold.
+
+        Args:
+            gather: the files of all shards of a path with `{scatteritem}`; a run may set their number.
+        """
         entry = self.condition(condition)
-        corpus, shards = entry.get("corpus"), self.config["embedding"]["shards"]
+        corpus = entry.get("corpus")
+        shards = f"<results>/embeddings/{corpus}/shards/{{scatteritem}}.parquet"
         files: dict[str, str | list[str]] = {
             "conversations": f"<results>/corpus/{corpus}/conversations.parquet",
-            "vectors": [
-                f"<results>/embeddings/{corpus}/shards/{number}-of-{shards}.parquet"
-                for number in range(1, shards + 1)
-            ],
+            "vectors": gather(shards),
             "questions": "<results>/tasks/{task}.parquet",
             "profiles": PROFILES,
         }
