@@ -9,7 +9,6 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import ModelInfo
 
 DAY_S = 86_400.0
-BATCH_S = DAY_S
 
 
 def refuse_shut_down(
