@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.text import Text
 
 from fieldwork.errors import StudyError
 from fieldwork.figures import fig1, style
@@ -171,3 +172,6 @@ def test_dollar_signs_are_text(tmp_path: Path) -> None:
         FigureSettings(conditions=[], note=r"$\undefined{x}$"),
     )
     style.save(figure, [tmp_path / "fig.svg"])
+    texts = [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+    assert any(r"\foo" in text for text in texts)
+    assert (tmp_path / "fig.svg").stat().st_size

@@ -1,13 +1,13 @@
 """How a script's `main` gets its arguments: by name, from what its rule declares.
 
 An argument is an input, output, param, wildcard or resource of the same name. A name that stands for two
-of them, or for none, is a mistake of the script's author; `tests/workflow/test_arguments.py` holds every
+of them, or for none, is a mistake of the script's author; `tests/workflow/test_rule_arguments.py` holds every
 script to its rule.
 """
 
 import inspect
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 
@@ -42,7 +42,8 @@ def sources_of(job: Any) -> dict[str, Mapping[str, Any]]:
 def _value(name: str, hint: Any, job: Any) -> Any:
     if name in ("inputs", "outputs"):
         files = job.input if name == "inputs" else job.output
-        return list(files) if _is_list(hint) else dict(_plain(files))
+        by_name = {key: _files(value, str) for key, value in files.items()}
+        return list(files) if _is_list(hint) else by_name
     if name in ("threads", "config"):
         return getattr(job, name)
     homes = {kind: values[name] for kind, values in sources_of(job).items() if name in values}
@@ -54,11 +55,6 @@ def _value(name: str, hint: Any, job: Any) -> Any:
     if kind in ("input", "output"):
         return _files(value, hint)
     return value
-
-
-def _plain(files: Any) -> Iterator[tuple[str, str | list[str]]]:
-    for name, value in files.items():
-        yield name, str(value) if isinstance(value, str) else list(value)
 
 
 def _files(value: Any, hint: Any) -> str | list[str]:
