@@ -1,8 +1,8 @@
 """How a script's `main` gets its arguments: by name, from what its rule declares.
 
 An argument is an input, output, param, wildcard or resource of the same name. A name that stands for two
-of them, or for none, is a mistake of the script's author; `tests/workflow/test_rule_arguments.py` holds every
-script to its rule.
+of them, or for none, is a mistake of the script's author. `tests/workflow/test_rule_arguments.py` holds
+every script to its rule.
 """
 
 import inspect
