@@ -24,6 +24,7 @@ import means
 import runs
 import scores
 import shifts
+import studies
 import variance
 from outcomes import Outcome
 
@@ -44,6 +45,7 @@ PARTS = {
     "agreement": agreement.jobs,
     "uneven": variance.uneven_jobs,
     "calibration": calibration.jobs,
+    "studies": studies.jobs,
 }
 Row = dict[str, str]
 

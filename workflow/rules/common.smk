@@ -19,7 +19,7 @@ sys.path.insert(0, str(SCRIPTS))
 from fieldwork.config import plan_inputs
 from fieldwork.config.field import field_files
 from fieldwork.config.reading import read_study
-from fieldwork.config.study import ANSWERS, PROFILES, Study, report_entry
+from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study, report_entry
 from fieldwork.errors import StudyError
 from fieldwork.library_path import export_library
 from fieldwork.provenance import code_version, digest

@@ -220,3 +220,20 @@ rule measure_prompt_means:
         seed=config["study"]["seed"],
     script:
         "../scripts/metrics/measure_prompt_means.py"
+
+
+# every test of the tables above, corrected over the study; the tables themselves stay as they are
+rule measure_claims:
+    input:
+        metrics=study.metric_tables(),
+    output:
+        **metric_tables("claims"),
+    log:
+        "<logs>/measure_claims.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("metrics/measure_claims"),
+        rules=study.claim_rules(),
+    script:
+        "../scripts/metrics/measure_claims.py"

@@ -15,7 +15,7 @@ rule build_database:
         answers=ANSWERS,
         field_answers=study.has("field", "<results>/field/answers.parquet"),
         field_participants=study.has("field", "<results>/field/participants.parquet"),
-        metrics=study.metric_tables(),
+        metrics=[*study.metric_tables(), CLAIMS],
     output:
         database="<results>/study.duckdb",
     log:
@@ -32,7 +32,7 @@ rule write_findings:
     input:
         answers=ANSWERS,
         responses=study.tables("responses"),
-        metrics=study.metric_tables(),
+        metrics=[*study.metric_tables(), CLAIMS],
     output:
         findings=report(
             "<results>/findings.md",

@@ -1,10 +1,10 @@
-"""Holm's correction against worked examples, within families."""
+"""Corrections against worked examples, within families."""
 
 from dataclasses import dataclass
 
 import pytest
 
-from fieldwork.statistics.families import correct_rows, holm, holm_by_family
+from fieldwork.statistics.families import benjamini_hochberg, correct_rows, holm, holm_by_family
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,16 @@ def test_rows_keep_their_order() -> None:
     corrected = correct_rows(rows, lambda row: row.task, p_value="p", p_holm="corrected")
     assert [row.corrected for row in corrected] == [0.04, 0.5, None, 0.9]
     assert [row.p for row in corrected] == [0.02, 0.5, None, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("p_values", "corrected"),
+    [
+        ([], []),
+        ([0.03], [0.03]),
+        ([0.01, 0.02, 0.03, 0.5], [0.04, 0.04, 0.04, 0.5]),
+        ([0.5, 0.04, 0.001], [0.5, 0.06, 0.003]),
+    ],
+)
+def test_benjamini_hochberg_by_hand(p_values: list[float], corrected: list[float]) -> None:
+    assert benjamini_hochberg(p_values) == pytest.approx(corrected)

@@ -112,3 +112,50 @@ def test_too_many_signs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_permutations_are_refused() -> None:
     with pytest.raises(StudyError, match=r"metrics\.permutations is 0: a test needs at least 1"):
         require_permutations(0)
+
+
+def test_a_small_p_value_is_drawn_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permutation, "MAX_TABLES", 0)
+    draw = {"n_permutations": 99, "random": np.random.default_rng(1)}
+    test = permutation_test(array(50, 0), array(0, 50), distance, n_most=12_345, **draw)
+    assert test.n_permutations == 12_345
+    assert test.p_value == test.p_least == pytest.approx(1 / 12_346)
+
+
+def test_a_large_p_value_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permutation, "MAX_TABLES", 0)
+    sides = array(20, 20), array(21, 19)
+    draws = [{"n_permutations": 99, "random": np.random.default_rng(1)} for _ in range(2)]
+    short = permutation_test(*sides, distance, **draws[0])
+    assert permutation_test(*sides, distance, n_most=12_345, **draws[1])[:2] == short[:2]
+
+
+def test_going_on_keeps_the_level() -> None:
+    """Of p-values drawn in stages, as many are below a level as of the true ones, which are uniform."""
+    random = np.random.default_rng(1)
+    true = random.random(40_000) * 0.02
+    p_values = np.array(
+        [
+            permutation.staged_test(lambda n, p=p: int(random.binomial(n, p)), 199, 19_999).p_value
+            for p in true
+        ]
+    )
+    for level in (0.0005, 0.002, 0.01):
+        share, expected = (p_values <= level).mean(), level / 0.02
+        assert share <= expected + 3 * math.sqrt(expected / len(true))
+        assert share >= 0.8 * expected
+
+
+@pytest.mark.parametrize(
+    ("sides", "least"), [((array(2, 0), array(0, 2)), 2 / 6), ((array(2, 2), array(2, 2)), 2 / 70)]
+)
+def test_the_least_p_value_is_that_of_the_furthest_split(
+    sides: tuple[Counts, Counts], least: float
+) -> None:
+    test = permutation_test(*sides, distance, n_permutations=9, random=np.random.default_rng(0))
+    assert test.p_least == pytest.approx(least)
+
+
+def test_permutations_resolve_one_test_among_many() -> None:
+    assert permutation.permutations_to_resolve(514, 0.05) == 10_280
+    assert permutation.permutations_to_resolve(10**9, 0.05) == permutation.MOST_PERMUTATIONS

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from fieldwork.records import field, generation, metrics, parsing, power, puppets, tasks
+from fieldwork.records import claims, field, generation, metrics, parsing, power, puppets, tasks
 from fieldwork.records.columns import row_types_of, table_of
 
 STAGES = {
@@ -23,6 +23,7 @@ STAGES = {
     "Answers": parsing,
     "Metrics": metrics,
     "The field": field,
+    "Claims": claims,
     "How large a study must be": power,
 }
 """The headings of the dictionary, each with the module whose row types it lists."""

@@ -11,6 +11,8 @@ from fieldwork.metrics.findings.evidence import ROW_TYPES, FindingsTables
 from fieldwork.metrics.findings.outline import StudyOutline
 from fieldwork.metrics.findings.page import findings_page
 from fieldwork.metrics.findings.replies import count_answers, count_unnamed
+from fieldwork.metrics.findings.verdicts import StudyClaims
+from fieldwork.records.claims import Claim
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer
 
@@ -28,9 +30,10 @@ def main(
     rows = {
         name: tables.read_rows(paths[name], ROW_TYPES[name]) for name in ROW_TYPES if name in paths
     }
+    claims = StudyClaims(tables.read_rows(paths["claims"], Claim))
     replies = (tables.read_columns(path, Response, ("model", "defects")) for path in responses)
     page = findings_page(
-        FindingsTables(**rows),
+        FindingsTables(**rows, claims=claims),
         count_answers(tables.read_frame(answers, Answer)),
         count_unnamed(chain.from_iterable(replies)),
         StudyOutline(**study),

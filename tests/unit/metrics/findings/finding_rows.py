@@ -3,8 +3,13 @@
 import dataclasses
 from typing import Any
 
+from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.table import measure_claims
+from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.layout import FindingsSection
 from fieldwork.metrics.findings.outline import StudyOutline
+from fieldwork.metrics.findings.verdicts import StudyClaims
+from fieldwork.records.columns import table_of
 from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.records.metrics import (
     Accuracy,
@@ -34,6 +39,28 @@ FIELD_OUTLINE = OUTLINE._replace(
 )
 
 
+RULES = ClaimRules(
+    primary=[PrimaryTests("share_who", tasks=["mmlu"])],
+    users=["rag", "history", "field"],
+    controls=["again"],
+    margins={"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
+)
+
+
+def claims_of(*rows: Any) -> StudyClaims:
+    """The claims of rows, each alone in its family, so that correction changes no p-value."""
+    return StudyClaims(
+        claim for row in rows for claim in measure_claims({table_of(type(row)).name: [row]}, RULES)
+    )
+
+
+def evidence(**rows: Any) -> FindingsTables:
+    """Tables with the claims of their rows."""
+    return FindingsTables(
+        **rows, claims=claims_of(*(row for table in rows.values() for row in table))
+    )
+
+
 def cells(section: FindingsSection) -> list[tuple[str, ...]]:
     """The rows of a section's table, with the verdict last."""
     return [(*finding.cells, finding.verdict.text) for finding in section.findings]
@@ -53,14 +80,14 @@ def filled(row_type: type[Any], **values: Any) -> Any:
 
 
 def variance_row(p: float | None, **values: Any) -> VarianceShare:
-    share = {"share_who": 0.16, "ci_low": -0.124, "ci_high": 0.2, "p_value": p, "p_holm": p}
+    share = {"share_who": 0.16, "ci_low": -0.124, "ci_high": 0.2, "p_value": p}
     counts = {"n_puppets": 40, "n_items": 9, "n_responses": 1720, "n_repeated": 360}
     row: VarianceShare = filled(VarianceShare, **{**share, **counts, **values})
     return row
 
 
 def comparison_row(p: float | None, item: str = "i", **values: Any) -> Comparison:
-    test = {"excess": 0.03, "p_value": p, "p_holm": p} if p is not None else {}
+    test = {"excess": 0.03, "p_value": p} if p is not None else {}
     counts = {"item_id": item, "metric": "js_bits", "n_units": 40, "n_units_baseline": 30}
     row: Comparison = filled(Comparison, **{**counts, **test, **values})
     return row
@@ -70,14 +97,14 @@ def shift_row(p: float, shift: float = -0.4, **values: Any) -> Shift:
     counts = {"n_named_baseline": 23, "n_baseline": 40, "n_named": 7, "n_answers": 40}
     shares = {"baseline_share": 0.575, "share": 0.175, "ci_low": -0.57, "ci_high": -0.19}
     names = {"item_id": "cars", "answer": "Tesla", "kind": "list", "n_family": 194}
-    test = {"shift": shift, "p_value": p, "p_holm": p}
+    test = {"shift": shift, "p_value": p}
     row: Shift = filled(Shift, **{**names, **test, **counts, **shares, **values})
     return row
 
 
 def entropy_row(p: float | None, difference: float | None = 0.2, **values: Any) -> PromptMean:
     mean = {"metric": "entropy_bits", "mean": 3.5, "ci_low": 3.4, "ci_high": 3.6, "unit": "puppet"}
-    test = {"difference": difference, "difference_low": 0.1, "difference_high": 0.3, "p_holm": p}
+    test = {"difference": difference, "difference_low": 0.1, "difference_high": 0.3, "p_value": p}
     counts = {"n_items": 9, "n_equal": 38, "n_units": 40, "n_higher": 8}
     row: PromptMean = filled(PromptMean, **{**mean, **test, **counts, **values})
     return row
@@ -91,8 +118,8 @@ def accuracy_row(**values: Any) -> Accuracy:
 
 
 def score_row(p: float | None, p_spread: float | None = 0.5, **values: Any) -> ScoreComparison:
-    test = {"difference": -0.021, "ci_low": -0.03, "ci_high": -0.01, "p_holm": p, "mean": 0.479}
-    spread = {"sd": 0.02, "sd_baseline": 0.011, "p_spread_holm": p_spread}
+    test = {"difference": -0.021, "ci_low": -0.03, "ci_high": -0.01, "p_value": p, "mean": 0.479}
+    spread = {"sd": 0.02, "sd_baseline": 0.011, "p_spread": p_spread}
     names = {"task": "mmlu", "metric": "em_strict"}
     row: ScoreComparison = filled(ScoreComparison, **{**names, **test, **spread, **values})
     return row
@@ -109,7 +136,7 @@ def rank_row(**values: Any) -> Rank:
 
 def novelty_row(p: float | None, **values: Any) -> Novelty:
     share = {"share": 0.23, "ci_low": 0.2, "ci_high": 0.3, "n_items": 514, "task": "mmlu"}
-    equal = {"n_equal": 10, "share_equal": 0.23, "control_share": 0.1, "p_holm": p}
+    equal = {"n_equal": 10, "share_equal": 0.23, "control_share": 0.1, "p_value": p}
     excess = {"excess": 0.13, "excess_low": 0.08, "excess_high": 0.2}
     row: Novelty = filled(Novelty, **{**share, **equal, **excess, **values})
     return row
@@ -117,7 +144,7 @@ def novelty_row(p: float | None, **values: Any) -> Novelty:
 
 def category_row(p: float | None, name: str = "STEM", value: float = 0.02) -> CategoryVariance:
     row: CategoryVariance = filled(
-        CategoryVariance, task="mmlu", category=name, var_who=value, p_holm=p, n_subjects=18
+        CategoryVariance, task="mmlu", category=name, var_who=value, p_value=p, n_subjects=18
     )
     return row
 
@@ -126,8 +153,8 @@ def group_row(**values: Any) -> GroupDifference:
     estimate: dict[str, Any] = {
         "model": "m", "task": "rec", "item_id": None, "kind": "list", "variable": "gender",
         "group": "man", "versus": "woman", "metric": "entropy_bits", "value": 3.5,
-        "value_versus": 3.0, "difference": 0.5, "ci_low": 0.2, "ci_high": 0.8, "p_value": 0.01,
-        "p_holm": 0.02, "n_family": 1, "n_permutations": 1999, "n_items": 9, "n_group": 20,
+        "value_versus": 3.0, "difference": 0.5, "ci_low": 0.2, "ci_high": 0.8, "p_value": 0.02,
+        "p_holm": None, "n_family": 1, "n_permutations": 1999, "n_items": 9, "n_group": 20,
         "n_versus": 21, "reason": None,
     }  # fmt: skip
     return GroupDifference(**(estimate | values))
@@ -137,7 +164,7 @@ def order_row(**values: Any) -> RankAgreement:
     estimate: dict[str, Any] = {
         "model": "m", "task": "rec", "kind": "list", "over": "items", "predictor": "rag",
         "measure": "entropy_bits", "rho": 0.9, "rho_low": 0.5, "rho_high": 1.0, "tau_b": 0.8,
-        "tau_low": 0.4, "tau_high": 1.0, "p_value": 0.001, "p_holm": 0.002, "p_least": 0.00001,
+        "tau_low": 0.4, "tau_high": 1.0, "p_value": 0.002, "p_holm": None, "p_least": 0.00001,
         "n_permutations": 0, "n_discordant": 3, "n_tied": 0, "n_pairs": 36, "n_ranked": 9,
         "n_left_out": 0, "n_equal": 20, "reliability_field": 0.9, "reliability_predictor": 0.9,
         "ceiling": 0.9, "reason": None,
@@ -149,9 +176,9 @@ def agreement_row(**values: Any) -> ItemAgreement:
     estimate: dict[str, Any] = dict.fromkeys(ItemAgreement.__dataclass_fields__)
     estimate |= {
         "model": "m", "task": "rec", "item_id": "books", "kind": "list", "predictor": "rag",
-        "js_distance": 0.4, "js_expected_same": 0.1, "p_value": 0.01, "p_holm": 0.01,
+        "js_distance": 0.4, "js_expected_same": 0.1, "p_value": 0.01,
         "n_equal_js": 20, "is_same_top": True, "ranked_by": "entropy_bits", "rank_change": 2.0,
-        "p_rank_holm": 0.01, "n_ranked": 9, "n_field": 20, "n_predictor": 40,
+        "p_rank": 0.01, "n_ranked": 9, "n_field": 20, "n_predictor": 40,
     }  # fmt: skip
     return ItemAgreement(**(estimate | values))
 

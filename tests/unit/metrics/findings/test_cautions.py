@@ -19,6 +19,7 @@ from unit.metrics.findings.finding_rows import (
     OUTLINE,
     comparison_row,
     entropy_row,
+    evidence,
     score_row,
     shift_row,
     variance_row,
@@ -111,22 +112,21 @@ AGAIN = {"condition": "again"}
     ],
 )
 def test_a_control_that_differs_is_a_warning(tables, differences: str | None) -> None:
-    evidence = FindingsTables(**tables)
+    study = evidence(**tables)
     if differences is None:
-        assert warnings(evidence, [], OUTLINE) == []
+        assert warnings(study, [], OUTLINE) == []
         return
-    (warning,) = warnings(evidence, [], OUTLINE)
+    (warning,) = warnings(study, [], OUTLINE)
     assert warning == (
         "Asking T1 again, where only chance or a changed model can differ, shows a difference in "
         f"{differences}: doubt differences of this kind and size"
     )
-    assert warnings(evidence, [], OUTLINE._replace(controls=[])) == []
 
 
 def test_a_warning_names_a_few_of_many() -> None:
     tasks = [f"t{k}" for k in range(9)]
     rows = [comparison_row(0.01, task=task, **AGAIN) for task in tasks]
-    (warning,) = warnings(FindingsTables(comparisons=rows), [], OUTLINE._replace(tasks=tasks))
+    (warning,) = warnings(evidence(comparisons=rows), [], OUTLINE._replace(tasks=tasks))
     assert "in 9 of 9 tests (answers: T1 again, t0, " in warning
     assert warning.count("answers:") == cautions.MOST_NAMES
     assert "and 4 more)" in warning
@@ -187,22 +187,22 @@ def test_a_warning_names_a_few_of_many() -> None:
             [],
             [],
             OUTLINE,
-            "p-values are corrected within families of tests, not over the page: "
-            "expect some false alarms",
+            "Only the primary comparisons hold over the whole study: among other differences expect "
+            "false ones",
         ),
     ],
 )
 def test_limits_say_what_is_missing(
     replies, variance, outline: StudyOutline, sentence: str
 ) -> None:
-    assert sentence in limits(FindingsTables(variance=variance), replies, [], outline)
+    assert sentence in limits(evidence(variance=variance), replies, [], outline)
 
 
 def test_limits_do_not_say_what_is_not_missing() -> None:
-    tables = FindingsTables(variance=[variance_row(0.1)])
+    tables = evidence(variance=[variance_row(0.1)])
     sentences = limits(tables, [ReplyCounts("m", "rec", "rag", 9, 0, 0)], [], FIELD_OUTLINE)
     assert [sentence.partition(" ")[0] for sentence in sentences] == [
-        "Not", "Of", "p-values", "Intervals",
+        "Not", "Of", "Only", "Intervals",
     ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from fieldwork.metrics.findings.page import sections
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
+    claims_of,
     comparison_row,
     entropy_row,
     group_row,
@@ -40,7 +41,11 @@ def test_a_section_renders_as_one_table() -> None:
 
 @given(st.text(st.sampled_from("ab1.)(*_`~[]<>&;#!-+=|\\\\ \n\t'\"é:/")))
 def test_no_text_breaks_a_table(text: str) -> None:
-    section = answers.distance([comparison_row(0.01, text), comparison_row(0.9, "b")], OUTLINE)
+    section = answers.distance(
+        [comparison_row(0.01, text), comparison_row(0.9, "another")],
+        claims_of(*[comparison_row(0.01, text), comparison_row(0.9, "another")]),
+        OUTLINE,
+    )
     markdown = MarkdownIt("commonmark", {"html": True}).enable(["strikethrough", "table"])
     tokens = markdown.parse("\n".join(section_lines(section)))
     contents = [
@@ -62,7 +67,11 @@ def test_no_text_breaks_a_table(text: str) -> None:
 
 
 def test_a_section_names_its_tables_and_its_method() -> None:
-    text = "\n".join(section_lines(answers.who_asks([variance_row(0.01)], OUTLINE)))
+    text = "\n".join(
+        section_lines(
+            answers.who_asks([variance_row(0.01)], claims_of(*[variance_row(0.01)]), OUTLINE)
+        )
+    )
     assert text.startswith("## Who asks\n\n")
     assert (
         "([metrics/variance.csv](metrics/variance.csv), [method](../../docs/methods.md#variance"
@@ -82,24 +91,29 @@ def test_a_long_table_keeps_what_differs_and_the_baseline() -> None:
     rows = [entropy_row(None, None, condition="offline", task="t00")]
     rows += [entropy_row(0.01 if k == 7 else 0.5, task=task) for k, task in enumerate(tasks[:-1])]
     rows += [entropy_row(None, None, mean=None, reason="nothing", task=tasks[-1])]
-    table = rendered(answers.heterogeneity(rows, outline))
+    table = rendered(answers.heterogeneity(rows, claims_of(*rows), outline))
     assert [(row[0], row[1], row[-1]) for row in table[1:]] == [
         ("t00", "T1", "baseline"),
         ("t07", "RAG", "more varied"),
-        ("29 more", "", "28 not shown, 1 without a test: metrics/prompt_means.csv"),
+        (
+            "29 more",
+            "",
+            "28 undecided, 1 cannot be shown or have no test: metrics/prompt_means.csv",
+        ),
     ]
-    short = rendered(answers.heterogeneity(rows[:-1], outline))
+    short = rendered(answers.heterogeneity(rows[:-1], claims_of(*rows[:-1]), outline))
     assert len(short) == LONGEST + 1
 
 
 def test_a_long_table_of_groups_does_not_lose_a_difference() -> None:
-    rows = [group_row(variable=f"v{k}", p_holm=0.01 if k % 2 else 0.9) for k in range(40)]
-    (section, *_) = [s for s in sections(TABLES._replace(group_differences=rows), FIELD_OUTLINE)
+    rows = [group_row(variable=f"v{k}", p_value=0.01 if k % 2 else 0.9) for k in range(40)]
+    study = TABLES._replace(group_differences=rows, claims=claims_of(*rows))
+    (section, *_) = [s for s in sections(study, FIELD_OUTLINE)
                      if s.title.startswith("Groups")]  # fmt: skip
     assert len(rendered(section)) == 1 + 20 + 1
 
 
 def test_without_rows_a_section_says_so() -> None:
-    assert section_lines(answers.who_asks([], OUTLINE)) == [
+    assert section_lines(answers.who_asks([], claims_of(), OUTLINE)) == [
         "## Who asks", "", "No condition of this study has a user.", "",
     ]  # fmt: skip

@@ -12,6 +12,7 @@ from unit.metrics.findings.finding_rows import (
     category_row,
     comparison_row,
     entropy_row,
+    evidence,
     group_row,
     novelty_row,
     order_row,
@@ -21,8 +22,8 @@ from unit.metrics.findings.finding_rows import (
     variance_row,
 )
 
-TABLES = FindingsTables(
-    variance=[variance_row(0.01)],
+TABLES = evidence(
+    variance=[variance_row(0.01), variance_row(0.01, task="mmlu")],
     comparisons=[comparison_row(0.01), comparison_row(0.9, condition="again")],
     shifts=[shift_row(0.01)],
     prompt_means=[entropy_row(0.01)],
@@ -40,16 +41,17 @@ REPLIES = [ReplyCounts("m", "rec", "rag", 90, 0, 0)]
 
 
 def test_every_table_has_its_row_type() -> None:
-    assert tuple(ROW_TYPES) == FindingsTables._fields
+    assert (*ROW_TYPES, "claims") == FindingsTables._fields
 
 
 def test_sections_stand_in_order() -> None:
     page = findings_page(TABLES, REPLIES, [], FIELD_OUTLINE, ["fig1"])
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
-        "In short", "Who asks", "Distance from T1", "Options that moved", "Heterogeneity", "Scores",
+        "In short", "Primary comparisons", "Who asks", "Distance from T1", "Options that moved",
+        "Heterogeneity", "Scores",
         "Places on the leaderboard", "Novelty", "Categories of subjects",
         "Groups of real users: gender", "Does it predict the field?", "How near to the field",
-        "Calibration to the field", "What this cannot say",
+        "Calibration to the field", "All tests", "What this cannot say",
     ]  # fmt: skip
     assert page.startswith(
         "# Findings of the study s\n\n**Note:** Not a chat model.\n\n## In short\n"
@@ -82,7 +84,7 @@ def test_labels_notes_options_and_prompts_are_no_markup() -> None:
         conditions={**OUTLINE.conditions, "rag": MARKUP, "offline": MARKUP},
         notes=[MARKUP],
     )
-    tables = FindingsTables(
+    tables = evidence(
         variance=[variance_row(None, share_who=None, reason=f"nothing of {MARKUP}")],
         comparisons=[comparison_row(0.01, MARKUP)],
         shifts=[shift_row(0.01, item_id=MARKUP, answer=MARKUP)],

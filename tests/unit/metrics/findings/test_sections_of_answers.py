@@ -9,6 +9,7 @@ from fieldwork.metrics.findings import answers
 from unit.metrics.findings.finding_rows import (
     OUTLINE,
     cells,
+    claims_of,
     comparison_row,
     entropy_row,
     shift_row,
@@ -38,7 +39,7 @@ from unit.metrics.findings.finding_rows import (
             answers.options_moved,
             [shift_row(0.012)],
             (
-                *("Tesla (cars)", "57.5 (23/40)", "17.5 (7/40)", "−40 (−57…−19)", "0.012", "194"),
+                *("Tesla (cars)", "57.5 (23/40)", "17.5 (7/40)", "−40 (−57…−19)", "0.010"),
                 "rarer",
             ),
         ),
@@ -47,7 +48,7 @@ from unit.metrics.findings.finding_rows import (
             [shift_row(0.0004, 0.4, kind="choice", answer="unknown")],
             (
                 *("no readable letter (cars)", "57.5 (23/40)", "17.5 (7/40)", "+40 (−57…−19)"),
-                *("<0.001", "194", "more common"),
+                *("<0.001", "more common"),
             ),
         ),
         (
@@ -74,28 +75,33 @@ from unit.metrics.findings.finding_rows import (
     ],
 )  # fmt: skip
 def test_a_claim_has_its_number_interval_n_and_test(section, rows, row: tuple[str, ...]) -> None:
-    (found,) = cells(section(rows, OUTLINE))
+    (found,) = cells(section(rows, claims_of(*rows), OUTLINE))
     assert found[2:] == row
-    assert len(found) == len(section(rows, OUTLINE).columns)
+    assert len(found) == len(section(rows, claims_of(*rows), OUTLINE).columns)
 
 
 @pytest.mark.parametrize(
     ("section", "rows", "verdict"),
     [
-        (answers.who_asks, [variance_row(0.05)], "not shown"),
+        (answers.who_asks, [variance_row(0.05)], "undecided; finds 23.2 %"),
         (
             answers.who_asks,
             [variance_row(None, share_who=None, reason="no puppet answers twice")],
             "no test: no puppet answers twice",
         ),
-        (answers.distance, [comparison_row(0.05), comparison_row(0.9, "j")], "not shown"),
+        (answers.distance, [comparison_row(0.05), comparison_row(0.9, "j")], "undecided"),
         (
             answers.distance,
             [comparison_row(None, reason="no answer to i can be read")],
             "no test: no answer to i can be read",
         ),
-        (answers.options_moved, [shift_row(0.05)], "not shown"),
-        (answers.heterogeneity, [entropy_row(0.05)], "not shown"),
+        (answers.options_moved, [shift_row(0.3)], "undecided; finds 27.2 points"),
+        (answers.heterogeneity, [entropy_row(0.05)], "undecided; finds 0.14 bits"),
+        (
+            answers.heterogeneity,
+            [entropy_row(0.3, difference_low=-0.1, difference_high=0.24)],
+            "equivalent (±0.25 bits)",
+        ),
         (
             answers.heterogeneity,
             [entropy_row(None, reason="no interval and no test: leaving out changes nothing")],
@@ -111,31 +117,37 @@ def test_a_claim_has_its_number_interval_n_and_test(section, rows, row: tuple[st
 def test_what_no_test_shows_is_a_row_with_its_reason(
     section, rows: Sequence[Any], verdict: str
 ) -> None:
-    (found,) = cells(section(rows, OUTLINE))
+    (found,) = cells(section(rows, claims_of(*rows), OUTLINE))
     assert found[-1] == verdict
 
 
 def test_where_no_prompt_differs_the_clearest_is_named() -> None:
     rows = [comparison_row(0.9, "far", excess=0.2), comparison_row(0.3, "near", excess=0.1)]
-    ((*_, count, name, bits, p, _, verdict),) = cells(answers.distance(rows, OUTLINE))
-    assert (count, name, bits, p, verdict) == ("0/2", "near", "+0.100", "0.30", "not shown")
+    ((*_, count, name, bits, p, _, verdict),) = cells(
+        answers.distance(rows, claims_of(*rows), OUTLINE)
+    )
+    assert (count, name, bits, p, verdict) == ("0/2", "near", "+0.100", "0.30", "undecided")
 
 
 @pytest.mark.parametrize(
     "section", [answers.who_asks, answers.distance, answers.options_moved, answers.heterogeneity]
 )
 def test_an_empty_table_says_that_there_is_nothing(section) -> None:
-    empty = section([], OUTLINE)
+    empty = section([], claims_of(), OUTLINE)
     assert list(empty.findings) == []
     assert empty.absence.startswith("No ")
 
 
 def test_only_the_furthest_options_are_listed_and_the_others_counted() -> None:
     moved = [shift_row(0.01, k / 100, answer=f"o{k}") for k in range(1, 8)]
-    section = answers.options_moved([*moved, shift_row(0.5, 0.9, answer="o9")], OUTLINE)
+    section = answers.options_moved(
+        [*moved, shift_row(0.5, 0.9, answer="o9")],
+        claims_of(*[*moved, shift_row(0.5, 0.9, answer="o9")]),
+        OUTLINE,
+    )
     assert [row[2].split()[0] for row in cells(section)] == ["o7", "o6", "o5", "o4", "o3"]
     assert [verdict.text for verdict in section.other_verdicts] == [
-        "not shown",
+        "undecided; finds 27.2 points",
         "more common",
         "more common",
     ]
@@ -144,10 +156,10 @@ def test_only_the_furthest_options_are_listed_and_the_others_counted() -> None:
 
 def test_without_an_option_that_moved_the_furthest_of_each_task_is_listed() -> None:
     rows = [shift_row(0.5, k / 10, answer=f"o{k}", task=t) for k in (1, 2) for t in ("mmlu", "rec")]
-    section = answers.options_moved(rows, OUTLINE)
+    section = answers.options_moved(rows, claims_of(*rows), OUTLINE)
     assert [(row[0], row[2], row[-1]) for row in cells(section)] == [
-        ("rec", "o2 (cars)", "not shown"),
-        ("mmlu", "o2 (cars)", "not shown"),
+        ("rec", "o2 (cars)", "undecided; finds 27.2 points"),
+        ("mmlu", "o2 (cars)", "undecided; finds 27.2 points"),
     ]
     assert len(section.other_verdicts) == 2
 
@@ -160,7 +172,7 @@ def test_rows_stand_by_task_model_and_condition() -> None:
         for model in ("m", "z", "other")
         for task in ("mmlu", "rec", "x")
     ]
-    section = answers.who_asks(rows, outline)
+    section = answers.who_asks(rows, claims_of(*rows), outline)
     assert section.columns[:3] == ("Task", "Model", "Condition")
     assert [row[:3] for row in cells(section)] == [
         (task, model, condition)

@@ -9,17 +9,18 @@ from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     agreement_row,
     cells,
+    claims_of,
     group_row,
     order_row,
 )
 
 
 def group_section(rows: list[GroupDifference]) -> FindingsSection:
-    return field_sections(rows, [], [], FIELD_OUTLINE)[0]
+    return field_sections(rows, [], [], claims_of(*rows), FIELD_OUTLINE)[0]
 
 
 def test_no_field_no_section() -> None:
-    assert field_sections([], [], [], FIELD_OUTLINE) == []
+    assert field_sections([], [], [], claims_of(), FIELD_OUTLINE) == []
 
 
 @pytest.mark.parametrize(
@@ -34,12 +35,11 @@ def test_no_field_no_section() -> None:
                 "20, 21",
                 "9",
                 "0.020",
-                "1",
                 "differ",
             ),
         ),
         (
-            group_row(p_holm=0.5, metric="share_correct"),
+            group_row(p_value=0.5, metric="share_correct"),
             (
                 *(
                     "man − woman",
@@ -48,17 +48,14 @@ def test_no_field_no_section() -> None:
                     "20, 21",
                     "9",
                     "0.50",
-                    "1",
                 ),
-                "not shown",
+                "undecided",
             ),
         ),
         (
-            group_row(
-                versus=None, difference=None, p_value=None, p_holm=None, reason="nobody answers"
-            ),
+            group_row(versus=None, difference=None, p_value=None, reason="nobody answers"),
             (
-                *("man − mean of the others", "entropy, bits", "–", "20, 21", "9", "–", "1"),
+                *("man − mean of the others", "entropy, bits", "–", "20, 21", "9", "–"),
                 "no test: nobody answers",
             ),
         ),
@@ -73,7 +70,7 @@ def test_no_field_no_section() -> None:
                 n_versus=0,
             ),
             (
-                *("all", "distribution, bits", "0.200, by chance 0.100", "41", "9", "0.020", "1"),
+                *("all", "distribution, bits", "0.200, by chance 0.100", "41", "9", "0.020"),
                 "differ",
             ),
         ),
@@ -86,31 +83,19 @@ def test_groups(row: GroupDifference, numbers: tuple[str, ...]) -> None:
     assert len(section.columns) == len(numbers) + 2
 
 
-def test_the_false_alarms_to_expect_are_counted() -> None:
-    rows = [
-        group_row(),
-        group_row(item_id="a", p_holm=0.9),
-        group_row(metric="js_bits", p_holm=1.0),
-    ]
-    assert (
-        "1 of 3 tests show a difference; chance alone would make some in up to 0.15 of 3 families"
-        in group_section(rows).question
-    )
-
-
 def test_of_many_groups_without_a_difference_the_nearest_is_listed() -> None:
     rows = [
-        group_row(group=group, versus=None, p_value=p, p_holm=1.0, n_family=3)
+        group_row(group=group, versus=None, p_value=p, n_family=3)
         for group, p in (("a", 0.6), ("b", 0.3), ("c", 0.9))
     ]
-    ((_, _, pair, *_, p, n_tests, verdict),) = cells(group_section(rows))
-    assert (pair, p, n_tests, verdict) == ("b − mean of the others", "1.00", "3", "not shown")
+    ((_, _, pair, *_, p, verdict),) = cells(group_section(rows))
+    assert (pair, p, verdict) == ("b − mean of the others", "0.30", "undecided")
 
 
 def test_prompts_that_differ_are_counted() -> None:
-    rows = [group_row(item_id=item, p_holm=p, n_family=2) for item, p in (("a", 0.01), ("b", 0.4))]
+    rows = [group_row(item_id=item, p_value=p, n_family=2) for item, p in (("a", 0.01), ("b", 0.4))]
     assert cells(group_section(rows)) == [
-        ("rec", "gender", "by prompt", "entropy", "a (man)", "–", "1", "–", "2", "1 differ")
+        ("rec", "gender", "by prompt", "entropy", "a (man)", "–", "1", "–", "1 of 2 differ")
     ]
 
 
@@ -118,20 +103,20 @@ def test_prompts_that_differ_are_counted() -> None:
     ("row", "verdict"),
     [
         (order_row(), "same order"),
-        (order_row(p_holm=0.3), "not shown"),
+        (order_row(p_value=0.3), "undecided"),
         (order_row(tau_b=-0.8, rho=-0.9), "opposite order"),
         (
-            order_row(p_holm=0.08, p_least=0.08),
-            "cannot be shown: with so few or so many ties, p is at least 0.08",
+            order_row(p_value=0.08, p_least=0.08),
+            "cannot be shown: with so few or so equal answers, p is at least 0.08",
         ),
         (
-            order_row(tau_b=None, rho=None, p_value=None, p_holm=None, reason="all alike"),
+            order_row(tau_b=None, rho=None, p_value=None, reason="all alike"),
             "no test: all alike",
         ),
     ],
 )
 def test_predictors(row: RankAgreement, verdict: str) -> None:
-    (found,) = cells(field_sections([], [row], [], FIELD_OUTLINE)[0])
+    (found,) = cells(field_sections([], [row], [], claims_of(row), FIELD_OUTLINE)[0])
     assert found[-1] == verdict
 
 
@@ -143,7 +128,7 @@ def test_an_order_has_its_numbers_and_its_ceiling() -> None:
     ]
     outline = FIELD_OUTLINE._replace(models={"m": "Model", "n": "Next"})
     numbers = ("+0.80 (0.40…1.00)", "0.002", "3/36", "+0.90")
-    assert cells(field_sections([], rows, [], outline)[0]) == [
+    assert cells(field_sections([], rows, [], claims_of(*rows), outline)[0]) == [
         ("rec", "all", "RAG", "9 models by entropy", *numbers, "–", "same order"),
         ("rec", "Model", "RAG", "9 items by entropy", *numbers, "0.90", "same order"),
         ("rec", "Model", "History", "9 items by entropy", *numbers,
@@ -154,17 +139,15 @@ def test_an_order_has_its_numbers_and_its_ceiling() -> None:
 def test_how_near() -> None:
     rows = [
         agreement_row(),
-        agreement_row(
-            item_id="films", js_distance=0.2, p_holm=0.6, p_rank_holm=0.7, is_same_top=False
-        ),
+        agreement_row(item_id="films", js_distance=0.2, p_value=0.6, p_rank=0.7, is_same_top=False),
     ]
-    assert cells(field_sections([], [], rows, FIELD_OUTLINE)[-1]) == [
+    assert cells(field_sections([], [], rows, claims_of(*rows), FIELD_OUTLINE)[-1]) == [
         ("rec", "RAG", "1/2", "books", "0.40", "0.10", "1/2: books", "1 (50 %)", "differs")
     ]
 
 
 def test_nothing_near_has_its_reason() -> None:
-    row = agreement_row(js_distance=None, p_holm=None, reason="no answer can be read")
-    assert cells(field_sections([], [], [row], FIELD_OUTLINE)[-1])[0][-1] == (
+    row = agreement_row(js_distance=None, p_value=None, reason="no answer can be read")
+    assert cells(field_sections([], [], [row], claims_of(row), FIELD_OUTLINE)[-1])[0][-1] == (
         "no test: no answer can be read"
     )

@@ -12,6 +12,7 @@ from unit.metrics.findings.finding_rows import (
     accuracy_row,
     category_row,
     cells,
+    claims_of,
     novelty_row,
     rank_row,
     score_row,
@@ -24,13 +25,20 @@ from unit.metrics.findings.finding_rows import (
         (0.01, 0.02, ("0.010", "0.020"), "lower, wider spread"),
         (0.01, 0.3, ("0.010", "0.30"), "lower"),
         (0.2, 0.02, ("0.20", "0.020"), "wider spread"),
-        (0.2, 0.3, ("0.20", "0.30"), "not shown"),
+        (0.2, 0.3, ("0.20", "0.30"), "undecided; finds 1.4 points"),
     ],
 )
 def test_scores_have_both_tests(
     p: float, p_spread: float, cells_of_p: tuple[str, str], verdict: str
 ) -> None:
-    (row,) = cells(scores.scores([accuracy_row()], [score_row(p, p_spread)], OUTLINE))
+    (row,) = cells(
+        scores.scores(
+            [accuracy_row()],
+            [score_row(p, p_spread)],
+            claims_of(*[score_row(p, p_spread)]),
+            OUTLINE,
+        )
+    )
     assert row == (
         *("mmlu", "RAG", "50.0 (45.0…55.0)", "2.0", "10×514", "−2.1 (−3.0…−1.0)", *cells_of_p),
         verdict,
@@ -39,7 +47,9 @@ def test_scores_have_both_tests(
 
 def test_the_baseline_stands_beside_with_its_spread() -> None:
     rows = [accuracy_row(condition="offline"), accuracy_row()]
-    baseline, users = scores.scores(rows, [score_row(0.01)], OUTLINE).findings
+    baseline, users = scores.scores(
+        rows, [score_row(0.01)], claims_of(*[score_row(0.01)]), OUTLINE
+    ).findings
     assert baseline.cells[1:5] == ("T1", "50.0 (45.0…55.0)", "1.1", "10×514")
     assert (baseline.verdict.text, baseline.is_reference) == ("baseline", True)
     assert not users.is_reference
@@ -47,9 +57,11 @@ def test_the_baseline_stands_beside_with_its_spread() -> None:
 
 def test_scores_that_cannot_be_compared_have_the_reason() -> None:
     lonely = score_row(None, None, difference=None, sd=None, reason="no difference: one run")
-    (row,) = cells(scores.scores([accuracy_row()], [lonely], OUTLINE))
+    (row,) = cells(scores.scores([accuracy_row()], [lonely], claims_of(*[lonely]), OUTLINE))
     assert row[-4:] == ("–", "–", "–", "no test: no difference: one run")
-    (row,) = cells(scores.scores([accuracy_row(mean=None, reason="none is read")], [], OUTLINE))
+    (row,) = cells(
+        scores.scores([accuracy_row(mean=None, reason="none is read")], [], claims_of(), OUTLINE)
+    )
     assert row[2:] == ("–", "–", "10×514", "–", "–", "–", "no test: none is read")
 
 
@@ -65,7 +77,7 @@ def test_what_people_paste_is_scored_by_the_reading_of_whole_answers() -> None:
         )
         for metric, difference in (("em_strict", -0.31), ("em_flexible", 0.26))
     ]
-    section = scores.scores(rows, compared, FIELD_OUTLINE)
+    section = scores.scores(rows, compared, claims_of(*compared), FIELD_OUTLINE)
     (row,) = cells(section)
     assert (row[2][:4], row[5][:5], row[-1]) == ("79.6", "+26.0", "higher")
     assert "Letters of real users are read out of whole answers." in section.question
@@ -88,11 +100,11 @@ def test_places_stand_beside_reruns() -> None:
     ("row", "numbers"),
     [
         (novelty_row(0.001), ("10", "23", "10", "+13 (8…20)", "0.001", "more")),
-        (novelty_row(0.3), ("10", "23", "10", "+13 (8…20)", "0.30", "not shown")),
+        (novelty_row(0.3), ("10", "23", "10", "+13 (8…20)", "0.30", "undecided; finds 8.6 points")),
         (novelty_row(0.01, excess=-0.13), ("10", "23", "10", "−13 (8…20)", "0.010", "fewer")),
         (
             novelty_row(0.3, excess=0.0, excess_low=None),
-            ("10", "23", "10", "0 (none)", "0.30", "not shown"),
+            ("10", "23", "10", "0 (none)", "0.30", "undecided"),
         ),
         (
             novelty_row(
@@ -112,7 +124,7 @@ def test_places_stand_beside_reruns() -> None:
     ],
 )
 def test_new_letters_are_set_beside_fresh_reruns(row: Novelty, numbers: tuple[str, ...]) -> None:
-    (found,) = cells(scores.novelty([row], OUTLINE))
+    (found,) = cells(scores.novelty([row], claims_of(*[row]), OUTLINE))
     assert found[2:4] == ("23 (20…30)", "514")
     assert found[4:] == numbers
 
@@ -121,13 +133,13 @@ def test_new_letters_are_set_beside_fresh_reruns(row: Novelty, numbers: tuple[st
     ("p", "end"),
     [
         (0.01, ("0.010", "categories differ")),
-        (0.4, ("0.40", "not shown")),
+        (0.4, ("0.40", "undecided")),
         (None, ("–", "no test")),
     ],
 )
 def test_categories_are_one_row_with_their_test(p: float | None, end: tuple[str, str]) -> None:
     rows = [category_row(p), category_row(p, "humanities", 0.05), category_row(p, "other", -0.04)]
-    assert cells(scores.categories(rows, OUTLINE)) == [
+    assert cells(scores.categories(rows, claims_of(*rows), OUTLINE)) == [
         ("mmlu", "RAG", "humanities 0.050 (18), STEM 0.020 (18), other −0.040 (18)", *end)
     ]
 
@@ -136,15 +148,18 @@ def test_of_several_reasons_the_tests_own_is_told() -> None:
     row = dataclasses.replace(
         category_row(None), reason="no interval: 1 subjects; no test: two categories are needed"
     )
-    assert cells(scores.categories([row], OUTLINE))[0][-1] == "no test: two categories are needed"
+    assert (
+        cells(scores.categories([row], claims_of(*[row]), OUTLINE))[0][-1]
+        == "no test: two categories are needed"
+    )
 
 
 def test_empty_tables_say_that_there_is_nothing() -> None:
     for section in (
-        scores.scores([], [], OUTLINE),
+        scores.scores([], [], claims_of(), OUTLINE),
         scores.places([], OUTLINE),
-        scores.novelty([], OUTLINE),
-        scores.categories([], OUTLINE),
+        scores.novelty([], claims_of(), OUTLINE),
+        scores.categories([], claims_of(), OUTLINE),
     ):
         assert list(section.findings) == []
         assert section.absence.startswith("No ")

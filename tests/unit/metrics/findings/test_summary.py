@@ -15,6 +15,7 @@ from unit.metrics.findings.finding_rows import (
     agreement_row,
     comparison_row,
     entropy_row,
+    evidence,
     order_row,
     rank_row,
     score_row,
@@ -33,33 +34,53 @@ TWO_MODELS = OUTLINE._replace(models={"m": "Model", "n": "Next"})
 AGAIN = {"condition": "again"}
 
 
+NO_OPTION = "no option can be compared with and without a user"
+NO_ANSWERS = "whether answers to one prompt differ with a user cannot be tested"
+
+
+@pytest.mark.parametrize(
+    ("claims", "sentence"),
+    [
+        (
+            [variance_row(0.01, task="mmlu"), variance_row(0.9, task="mmlu", condition="history")],
+            "1 of 2 comparisons that the study is about show a difference; who asks in 1 of 2 (most: "
+            "16.0 %, RAG, mmlu)",
+        ),
+        (
+            [variance_row(0.3, task="mmlu", ci_high=0.04)],
+            "0 of 1 comparisons that the study is about show a difference, 1 is equivalent within the "
+            "margin; who asks in 0 of 1",
+        ),
+        # secondary tests and untested comparisons are not counted
+        (
+            [variance_row(0.01), variance_row(None, task="mmlu", reason="once")],
+            "none of the comparisons that the study is about can be tested",
+        ),
+    ],
+)
+def test_primary_comparisons(claims, sentence: str) -> None:
+    assert summary.primary_sentence(evidence(variance=claims), OUTLINE) == sentence
+
+
 @pytest.mark.parametrize(
     ("tables", "outline", "sentence"),
     [
         (
-            {
-                "comparisons": [comparison_row(0.01), comparison_row(0.9, "j")],
-                "variance": [variance_row(0.01)],
-            },
+            {"comparisons": [comparison_row(0.01), comparison_row(0.9, "j")]},
             OUTLINE,
-            "1 of 2 comparisons of one prompt with and without a user show different answers; up to 16 % "
-            "of the variation between answers to one prompt comes from who asks (RAG, rec; shown in 1 of "
-            "1 cases)",
+            "1 of 2 comparisons of one prompt with and without a user show different answers; "
+            f"{NO_OPTION}",
         ),
         (
-            {"comparisons": [comparison_row(0.05)], "variance": [variance_row(0.05)]},
+            {"comparisons": [comparison_row(0.05)]},
             OUTLINE,
-            "no difference is shown in 1 comparison of one prompt with and without a user; that "
-            "different users get different answers is not shown in 1 case",
+            "no difference is shown in 1 comparison of one prompt with and without a user; "
+            f"{NO_OPTION}",
         ),
         (
-            {
-                "comparisons": [comparison_row(None, reason="no baseline")],
-                "variance": [variance_row(None, share_who=None, reason="once")],
-            },
+            {"comparisons": [comparison_row(None, reason="no baseline")]},
             OUTLINE,
-            "whether they differ with a user cannot be tested; whether different users get different "
-            "answers cannot be tested",
+            f"{NO_ANSWERS}; {NO_OPTION}",
         ),
         # neither the control's answers nor real users' are a simulated user's
         (
@@ -67,74 +88,68 @@ AGAIN = {"condition": "again"}
                 "comparisons": [
                     comparison_row(0.01, **AGAIN),
                     comparison_row(0.01, condition="field"),
-                ],
-                "variance": [variance_row(0.01, condition="field")],
+                    comparison_row(0.01, metric="total_variation"),
+                ]
             },
             FIELD_OUTLINE,
-            "whether they differ with a user cannot be tested; whether different users get different "
-            "answers cannot be tested",
-        ),
-        (
-            {
-                "comparisons": [comparison_row(0.01, metric="total_variation")],
-                "variance": [
-                    variance_row(0.01, share_who=0.1),
-                    variance_row(0.9, share_who=0.4),
-                    variance_row(0.01, model="n", condition="history"),
-                ],
-            },
-            TWO_MODELS,
-            "whether they differ with a user cannot be tested; up to 16 % of the variation between "
-            "answers to one prompt comes from who asks (History, rec, Next; shown in 2 of 3 cases)",
+            f"{NO_ANSWERS}; {NO_OPTION}",
         ),
         (
             {"comparisons": [comparison_row(0.01)]},
             NO_USERS,
             "no condition simulates a user, so nothing shows whether answers differ with one",
         ),
-    ],
-)
-def test_answers(tables, outline: StudyOutline, sentence: str) -> None:
-    assert summary.answers_sentence(FindingsTables(**tables), outline) == sentence
-
-
-@pytest.mark.parametrize(
-    ("shifts", "outline", "sentence"),
-    [
         (
-            [shift_row(0.01), shift_row(0.9, 0.8, answer="Fiat")],
+            {"shifts": [shift_row(0.01), shift_row(0.9, 0.8, answer="Fiat")]},
             OUTLINE,
-            "in 1 of 2 tests an option's share of answers changed, most of all: Tesla (cars) fell from "
-            "57.5 % to 17.5 % with RAG",
+            f"{NO_ANSWERS}; in 1 of 2 tests an option's share of answers changed, most of all: Tesla "
+            "(cars) fell from 57.5 % to 17.5 % with RAG",
         ),
         # an option is named once, where it moved furthest; a letter is called an answer
         (
-            [
-                shift_row(0.01, -0.2),
-                shift_row(0.01, 0.3, condition="history"),
-                shift_row(0.01, 0.25, answer="B", kind="choice", item_id="frost"),
-                shift_row(0.01, 0.1, answer="o1"),
-                shift_row(0.01, 0.05, answer="o2"),
-            ],
+            {
+                "shifts": [
+                    shift_row(0.01, -0.2),
+                    shift_row(0.01, 0.3, condition="history"),
+                    shift_row(0.01, 0.25, answer="B", kind="choice", item_id="frost"),
+                    shift_row(0.01, 0.1, answer="o1"),
+                    shift_row(0.01, 0.05, answer="o2"),
+                ]
+            },
             OUTLINE,
-            "in 5 of 5 tests an option's share of answers changed, most of all: Tesla (cars) rose from "
-            "57.5 % to 17.5 % with History, answer B (frost) rose from 57.5 % to 17.5 % with RAG and o1 "
-            "(cars) rose from 57.5 % to 17.5 % with RAG",
+            f"{NO_ANSWERS}; in 5 of 5 tests an option's share of answers changed, most of all: Tesla "
+            "(cars) rose from 57.5 % to 17.5 % with History, answer B (frost) rose from 57.5 % to 17.5 % "
+            "with RAG and o1 (cars) rose from 57.5 % to 17.5 % with RAG",
+        ),
+        # the same option asked again stands beside the change; where nothing names it, its share is 0
+        (
+            {"shifts": [shift_row(0.01), shift_row(0.9, share=0.425, **AGAIN)]},
+            OUTLINE,
+            f"{NO_ANSWERS}; in 1 of 1 tests an option's share of answers changed, most of all: Tesla "
+            "(cars) fell from 57.5 % to 17.5 % with RAG (asked again without a user: 42.5 %)",
         ),
         (
-            [shift_row(0.01, kind="choice", answer="unknown")],
+            {"shifts": [shift_row(0.01), shift_row(0.9, answer="Fiat", **AGAIN)]},
             OUTLINE,
-            "in 1 of 1 tests an option's share of answers changed, most of all: no readable letter "
-            "(cars) fell from 57.5 % to 17.5 % with RAG",
+            f"{NO_ANSWERS}; in 1 of 1 tests an option's share of answers changed, most of all: Tesla "
+            "(cars) fell from 57.5 % to 17.5 % with RAG (asked again without a user: 0.0 %)",
         ),
-        ([shift_row(0.05)], OUTLINE, "none is shown to become rarer or more common, in 1 test"),
-        ([], OUTLINE, "no option can be compared with and without a user"),
-        ([shift_row(0.01, **AGAIN)], OUTLINE, "no option can be compared with and without a user"),
-        ([shift_row(0.01, **AGAIN)], NO_USERS, ""),
+        (
+            {"shifts": [shift_row(0.01, kind="choice", answer="unknown")]},
+            OUTLINE,
+            f"{NO_ANSWERS}; in 1 of 1 tests an option's share of answers changed, most of all: no "
+            "readable letter (cars) fell from 57.5 % to 17.5 % with RAG",
+        ),
+        (
+            {"shifts": [shift_row(0.3)]},
+            OUTLINE,
+            f"{NO_ANSWERS}; no option is shown to become rarer or more common, in 1 test",
+        ),
+        ({"shifts": [shift_row(0.01, **AGAIN)]}, OUTLINE, f"{NO_ANSWERS}; {NO_OPTION}"),
     ],
 )
-def test_options(shifts, outline: StudyOutline, sentence: str) -> None:
-    assert summary.options_sentence(FindingsTables(shifts=shifts), outline) == sentence
+def test_answers(tables, outline: StudyOutline, sentence: str) -> None:
+    assert summary.answers_sentence(evidence(**tables), outline) == sentence
 
 
 @pytest.mark.parametrize(
@@ -174,7 +189,7 @@ def test_options(shifts, outline: StudyOutline, sentence: str) -> None:
     ],
 )
 def test_scores(tables, outline: StudyOutline, sentence: str) -> None:
-    assert summary.scores_sentence(FindingsTables(**tables), outline) == sentence
+    assert summary.scores_sentence(evidence(**tables), outline) == sentence
 
 
 CONTROL = {"comparisons": [comparison_row(0.9, item, **AGAIN) for item in "ab"]}
@@ -190,7 +205,7 @@ NO_CONTROL = (
         (
             CONTROL,
             OUTLINE,
-            "asking again without a user shows different answers in 0 of 2 comparisons",
+            "asking again without a user shows a difference in 0 of 2 tests",
         ),
         (
             {
@@ -198,14 +213,12 @@ NO_CONTROL = (
                 "prompt_means": [entropy_row(0.01, **AGAIN)],
             },
             OUTLINE,
-            "asking again without a user shows different answers in 1 of 3 comparisons, but 1 difference "
-            "in other tests (see the warning)",
+            "asking again without a user shows a difference in 2 of 4 tests (see the warning)",
         ),
         (
             {"prompt_means": [entropy_row(0.01, **AGAIN)]},
             OUTLINE,
-            "asking again without a user gave no answers to compare, but 1 difference in other tests "
-            "(see the warning)",
+            "asking again without a user shows a difference in 1 of 1 tests (see the warning)",
         ),
         ({}, OUTLINE, "asking again without a user gave no answers to compare"),
         (CONTROL, OUTLINE._replace(controls=[]), NO_CONTROL),
@@ -227,7 +240,7 @@ NO_CONTROL = (
     ],
 )
 def test_chance(tables, outline: StudyOutline, sentence: str) -> None:
-    assert summary.chance_sentence(FindingsTables(**tables), outline) == sentence
+    assert summary.chance_sentence(evidence(**tables), outline) == sentence
 
 
 @pytest.mark.parametrize(
@@ -235,7 +248,7 @@ def test_chance(tables, outline: StudyOutline, sentence: str) -> None:
     [
         (
             {
-                "item_agreement": [agreement_row(), agreement_row(p_holm=0.5)],
+                "item_agreement": [agreement_row(), agreement_row(p_value=0.5, item_id="films")],
                 "rank_agreement": [order_row()],
             },
             "their answers differ from the model's in 1 of 2 comparisons of one prompt; a condition "
@@ -243,7 +256,7 @@ def test_chance(tables, outline: StudyOutline, sentence: str) -> None:
         ),
         (
             {
-                "item_agreement": [agreement_row(p_holm=0.5)],
+                "item_agreement": [agreement_row(p_value=0.5)],
                 "rank_agreement": [order_row(tau_b=-0.8)],
             },
             "no difference from their answers is shown in 1 comparison of one prompt; no condition is "
@@ -251,21 +264,21 @@ def test_chance(tables, outline: StudyOutline, sentence: str) -> None:
         ),
         (
             {
-                "item_agreement": [agreement_row(p_holm=0.5)],
-                "rank_agreement": [order_row(tau_b=None)],
+                "item_agreement": [agreement_row(p_value=0.5)],
+                "rank_agreement": [order_row(tau_b=None, p_value=None)],
             },
             "no difference from their answers is shown in 1 comparison of one prompt; whether a "
             "condition ranks prompts as they do cannot be tested",
         ),
         (
-            {"item_agreement": [agreement_row(p_holm=None)]},
+            {"item_agreement": [agreement_row(p_value=None)]},
             "no answers can be compared with theirs",
         ),
     ],
 )
 def test_real_users(tables, sentence: str) -> None:
-    assert summary.field_sentence(FindingsTables(**tables), FIELD_OUTLINE) == sentence
-    assert summary.field_sentence(FindingsTables(**tables), OUTLINE) == ""
+    assert summary.field_sentence(evidence(**tables), FIELD_OUTLINE) == sentence
+    assert summary.field_sentence(evidence(**tables), OUTLINE) == ""
 
 
 def test_limits_differ_with_real_users() -> None:
@@ -283,7 +296,7 @@ def test_there_are_at_most_six_sentences(tables: FindingsTables, outline: StudyO
 
 CLAIMS = (
     "show different",
-    "comes from who asks",
+    "(most:",
     " changed",
     "scores differ more",
     "their answers differ",
@@ -291,15 +304,15 @@ CLAIMS = (
 
 
 def test_without_a_significant_test_nothing_is_claimed() -> None:
-    p = 0.05
-    tables = FindingsTables(
-        variance=[variance_row(p)],
+    p = 0.06
+    tables = evidence(
+        variance=[variance_row(p, task="mmlu")],
         comparisons=[comparison_row(p)],
-        shifts=[shift_row(p)],
+        shifts=[shift_row(0.3)],
         accuracy=[accuracy_row()],
         score_comparisons=[score_row(p, p)],
-        item_agreement=[agreement_row(p_holm=p)],
-        rank_agreement=[order_row(p_holm=p)],
+        item_agreement=[agreement_row(p_value=p)],
+        rank_agreement=[order_row(p_value=p)],
     )
     text = " ".join(in_short(tables, FIELD_OUTLINE))
     assert not [claim for claim in CLAIMS if claim in text]
@@ -308,9 +321,10 @@ def test_without_a_significant_test_nothing_is_claimed() -> None:
 
 
 def test_no_combination_of_missing_tables_breaks_the_summary() -> None:
-    for kept in itertools.product((True, False), repeat=len(TABLES)):
+    for kept in itertools.product((True, False), repeat=len(TABLES) - 1):
         tables = FindingsTables(
-            *(rows if keep else () for keep, rows in zip(kept, TABLES, strict=True))
+            *(rows if keep else () for keep, rows in zip(kept, TABLES[:-1], strict=True)),
+            claims=TABLES.claims,
         )
         text = " ".join(in_short(tables, FIELD_OUTLINE))
         assert "None" not in text

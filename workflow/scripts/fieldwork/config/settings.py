@@ -19,6 +19,7 @@ from fieldwork.config.names import broken_names
 from fieldwork.config.schema import fill
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.errors import StudyError
+from fieldwork.records.field import FIELD
 from fieldwork.records.generation import MOST_REQUESTS
 
 Config = dict[str, Any]
@@ -54,6 +55,7 @@ def _problems(config: Config) -> Iterator[str]:
         _not_finite(config),
         broken_names(config),
         _broken_references(config),
+        _broken_primary(config),
         _too_many_requests(config),
         broken_baseline(config),
         broken_labels(config),
@@ -123,6 +125,24 @@ def _broken_references(config: Config) -> Iterator[str]:
     names_in_both = sorted(set(config["corpora"]) & set(config["datasets"]))
     if names_in_both:
         yield f"{names_in_both[0]!r} is in corpora and in datasets; downloads need distinct names"
+
+
+def _broken_primary(config: Config) -> Iterator[str]:
+    """Primary comparisons of what the study does not select."""
+    study = config["study"]
+    selections = {
+        "models": study["models"],
+        "tasks": study["tasks"],
+        "conditions": [*study["conditions"], *([FIELD] if config["field"] else [])],
+    }
+    for number, entry in enumerate(study["primary"]):
+        for setting, names in selections.items():
+            for name in entry[setting] or ():
+                if name not in names:
+                    yield (
+                        f"study.primary.{number}.{setting}: {name!r} is not in study.{setting} "
+                        f"({', '.join(names)}); select it, or correct the name"
+                    )
 
 
 def _too_many_requests(config: Config) -> Iterator[str]:

@@ -25,6 +25,7 @@ from fieldwork.config.settings import (
 )
 from fieldwork.config.study_files import location_of, source_files
 from fieldwork.errors import StudyError
+from fieldwork.records import claims as claim_records
 from fieldwork.records import field as field_records
 from fieldwork.records import metrics as metric_records
 from fieldwork.records.columns import Part, Table, row_types_of, table_of
@@ -34,6 +35,7 @@ Registry = Literal["models", "conditions", "tasks"]
 
 ANSWERS = "<results>/answers/answers.parquet"
 PROFILES = "<results>/personas/profiles.parquet"
+CLAIMS = "<results>/metrics/claims.parquet"
 
 PAGES = {
     "Findings": "findings.md",
@@ -274,6 +276,14 @@ class Study(NamedTuple):
             if table.path.startswith("metrics/") and table.part in parts
         ]
 
+    def claim_rules(self) -> Config:
+        """What the study says of its claims: its primary comparisons, margins, users and controls."""
+        return {
+            "primary": self.config["study"]["primary"],
+            "margins": self.config["metrics"]["margins"],
+            **self.users_and_controls(),
+        }
+
     def has(self, part: Part, paths: Any) -> Any:
         """`paths`, one or a list, where the study has a part; else nothing."""
         return paths if part in self.parts() else []
@@ -434,7 +444,7 @@ def report_entry(table: str) -> ReportEntry:
     Raises:
         KeyError: no row type declares the table.
     """
-    stages = {"Metrics": metric_records, "Field": field_records}
+    stages = {"Metrics": metric_records, "Field": field_records, "Claims": claim_records}
     entries = {
         table_of(row_type).name: ReportEntry((row_type.__doc__ or "").rstrip("."), category)
         for category, stage in stages.items()

@@ -17,8 +17,8 @@ from fieldwork.figures.labels import item_names
 from fieldwork.figures.selection import float_or_none, models_in, rows_of
 from fieldwork.figures.settings import FigureSettings, ItemKey
 from fieldwork.figures.style import GREY, PAGE_HEIGHT, add_head, empty_figure, new_figure
+from fieldwork.statistics.families import LEVEL
 
-LEVEL = 0.05
 METRIC = "entropy_bits"
 MEAN = "mean of prompts"
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")

@@ -26,8 +26,8 @@ from fieldwork.figures.style import (
     empty_figure,
     new_figure,
 )
+from fieldwork.statistics.families import LEVEL
 
-LEVEL = 0.05
 RISES, FALLS, STAYS = "#D55E00", "#0072B2", "#8C8C8C"
 _MOST_COLUMNS = 3
 _SLOT_INCHES = 0.155

@@ -24,11 +24,12 @@ from fieldwork.records.metrics import Comparison
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import jensen_shannon_bits
 from fieldwork.statistics.equal_n import subsampled_tables
-from fieldwork.statistics.families import correct_rows
+from fieldwork.statistics.families import LEVEL, correct_rows
 from fieldwork.statistics.permutation import (
     PermutationTest,
     Statistic,
     permutation_test,
+    permutations_to_resolve,
     require_permutations,
 )
 from fieldwork.statistics.seeds import generator
@@ -39,6 +40,7 @@ METRICS = ("js_bits", "total_variation")
 class _ComparisonSettings(NamedTuple):
     baseline: str
     n_permutations: int
+    n_most: int
     seed: int
     metrics: Sequence[str]
 
@@ -71,14 +73,17 @@ def measure_comparisons(
     """The `metrics` of each item under every condition but the baseline.
 
     Distances are at the smallest number of independent answers among all conditions of the item
-    that have any; p-values use all of them. In order of model, task, condition, item and metric.
+    that have any; p-values use all of them, and as many permutations as would show one difference
+    among all of the comparisons. In order of model, task, condition, item and metric.
 
     Raises:
         StudyError: no permutations.
     """
     require_permutations(n_permutations)
-    settings = _ComparisonSettings(baseline, n_permutations, seed, metrics)
     arms = read_answer_sets(answers)
+    n_tests = sum(len(items) for arm, items in arms.items() if arm.condition != baseline)
+    n_most = permutations_to_resolve(n_tests, LEVEL)
+    settings = _ComparisonSettings(baseline, n_permutations, n_most, seed, metrics)
     sizes = equal_sizes(arms)
     rows: list[Comparison] = []
     for arm, items in arms.items():
@@ -187,6 +192,7 @@ def _distance(
         samples.baseline,
         statistic,
         n_permutations=settings.n_permutations,
+        n_most=settings.n_most,
         random=generator(settings.seed, "permute", metric, *names),
     )
     return _DistanceTest(value, expected_same, test)

@@ -1,6 +1,6 @@
-"""Holm's correction of the p-values of one family.
+"""Corrections of the p-values of one family: Holm's, and Benjamini and Hochberg's.
 
-A family is all the tests that one statement rests on. Which tests these are is for each metric to say.
+A family is all the tests that one statement rests on. Which tests these are is for each caller to say.
 """
 
 import dataclasses
@@ -8,6 +8,10 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.stats import false_discovery_control
+
+LEVEL = 0.05
+"""Corrected p-values below this are claimed as a difference."""
 
 Row = TypeVar("Row")
 
@@ -21,6 +25,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(order) - rank) * p_values[place]))
         p_holms[place] = highest
     return p_holms
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Benjamini and Hochberg 1995: p-values that keep the expected share of false claims, in order.
+
+    That share holds where tests are independent or positively dependent (Benjamini and Yekutieli 2001).
+    """
+    return [float(p) for p in false_discovery_control(p_values)] if p_values else []
 
 
 def holm_by_family(

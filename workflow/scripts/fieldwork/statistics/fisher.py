@@ -59,7 +59,16 @@ def fisher_p(n_named: int, margins: Margins) -> float:
     return float(p_of_tables(margins)[n_named])
 
 
-def holm_of_discrete(p_values: Sequence[float], margins: Sequence[Margins]) -> list[float]:
+def least_fisher_p(margins: Margins) -> float:
+    """The smallest p-value that tables with these margins can have."""
+    return float(np.nanmin(p_of_tables(margins)))
+
+
+Support = Margins | float
+"""The p-values that a test can have: those of a table's margins, or all from a smallest one."""
+
+
+def holm_of_discrete(p_values: Sequence[float], supports: Sequence[Support]) -> list[float]:
     """Holm's step-down correction with the p-values that each test can have: Westfall and Wolfinger 1997.
 
     Where Holm 1979 adds up p once for each hypothesis left, this adds up the chance that each of them
@@ -67,8 +76,8 @@ def holm_of_discrete(p_values: Sequence[float], margins: Sequence[Margins]) -> l
     larger than Holm's and holds, as his, however the tests depend on each other.
     """
     order = np.argsort(p_values, kind="stable")
-    n_left = Counter(margins)
-    steps = {table: _possible_p_values(table) for table in n_left}
+    n_left = Counter(supports)
+    steps = {support: _possible_p_values(support) for support in n_left}
     p_holms = [0.0] * len(order)
     highest = 0.0
     for place in order:
@@ -76,17 +85,21 @@ def holm_of_discrete(p_values: Sequence[float], margins: Sequence[Margins]) -> l
         total = math.fsum(n * _chance_up_to(p, steps[table]) for table, n in n_left.items() if n)
         highest = max(highest, min(1.0, total))
         p_holms[place] = highest
-        n_left[margins[place]] -= 1
+        n_left[supports[place]] -= 1
     return p_holms
 
 
-def _possible_p_values(margins: Margins) -> Floats:
-    p_values = p_of_tables(margins)
+def _possible_p_values(support: Support) -> Floats | float:
+    if isinstance(support, float):
+        return support
+    p_values = p_of_tables(support)
     return np.unique(p_values[~np.isnan(p_values)])
 
 
-def _chance_up_to(p: float, p_values: Floats) -> float:
+def _chance_up_to(p: float, p_values: Floats | float) -> float:
     """Chance of a p-value up to `p`: the largest possible one that is not above it."""
+    if isinstance(p_values, float):
+        return min(p, 1.0) if p >= p_values else 0.0
     place = int(np.searchsorted(p_values, p, side="right"))
     return float(p_values[place - 1]) if place else 0.0
 

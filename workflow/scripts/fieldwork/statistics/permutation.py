@@ -27,11 +27,26 @@ Statistic = Callable[[Counts, Counts], Floats]
 """Of tables of the two samples, each of shape (tables, kinds), one value a table."""
 
 
+ENOUGH_HITS = 20
+"""Permutations as extreme as the observed one after which a p-value is exact enough: a fifth of it."""
+
+MOST_PERMUTATIONS = 1_000_000
+"""Random permutations of one test, however many tests are made."""
+
+CHUNK = 10_000
+"""Random permutations drawn at once, for the sake of memory."""
+
+
 class PermutationTest(NamedTuple):
-    """A p-value and the number of random permutations behind it, 0 where all were counted."""
+    """A p-value and the number of random permutations behind it, 0 where all were counted.
+
+    Attributes:
+        p_least: the smallest p-value that the test could have had with these answers.
+    """
 
     p_value: float
     n_permutations: int
+    p_least: float
 
 
 def require_permutations(n_permutations: int) -> None:
@@ -58,25 +73,60 @@ def permutation_test(
     *,
     n_permutations: int,
     random: np.random.Generator,
+    n_most: int = 0,
 ) -> PermutationTest:
     """Chance of a statistic as large as the observed one if both samples are from one source.
 
     `first` and `second` count answers by kind, shape (kinds,). Exact if at most `MAX_TABLES` tables
-    are possible; else from `n_permutations` random ones.
+    are possible; else from `n_permutations` random ones, and up to `n_most` where p is small.
     """
     pooled_counts, size = first + second, int(first.sum())
     observed_value = float(statistic(first[None, :], second[None, :])[0])
     if count_tables(pooled_counts, size) <= MAX_TABLES:
         tables = all_tables(pooled_counts, size)
-        is_hit = statistic(tables, pooled_counts - tables) >= observed_value - TIE
-        return PermutationTest(
-            min(1.0, float(table_chances(tables, pooled_counts)[is_hit].sum())), 0
+        values, chances = (
+            statistic(tables, pooled_counts - tables),
+            table_chances(tables, pooled_counts),
         )
-    tables = random.multivariate_hypergeometric(
-        pooled_counts, size, size=n_permutations, method="marginals"
-    )
-    n_hits = int((statistic(tables, pooled_counts - tables) >= observed_value - TIE).sum())
-    return PermutationTest(random_p_value(n_hits, n_permutations), n_permutations)
+        p_value, p_least = (
+            min(1.0, float(chances[values >= value - TIE].sum()))
+            for value in (observed_value, float(values.max()))
+        )
+        return PermutationTest(p_value, 0, p_least)
+
+    def count_hits(n: int) -> int:
+        tables = random.multivariate_hypergeometric(pooled_counts, size, size=n, method="marginals")
+        return int((statistic(tables, pooled_counts - tables) >= observed_value - TIE).sum())
+
+    return staged_test(count_hits, n_permutations, n_most)
+
+
+def permutations_to_resolve(n_tests: int, level: float) -> int:
+    """Permutations with which one test alone can be shown at a level corrected for `n_tests`."""
+    return min(MOST_PERMUTATIONS, math.ceil(n_tests / level))
+
+
+def staged_test(
+    count_hits: Callable[[int], int], n_permutations: int, n_most: int
+) -> PermutationTest:
+    """A test that draws ten times as many permutations while few are as extreme as the observed one.
+
+    It ends with `ENOUGH_HITS` or with `n_most`, and then takes (hits + 1) / (drawn + 1). Going on can
+    only help a p-value that was already small, so that p keeps its level: to be at most a level that the
+    first draws resolve, it had to be there at once; below, it is the p-value of all draws (a sequential
+    Monte Carlo test after Besag and Clifford 1991).
+
+    Args:
+        count_hits: draws so many permutations and says how many are as extreme.
+    """
+    n_hits, n_drawn = count_hits(n_permutations), n_permutations
+    while n_hits < ENOUGH_HITS and n_drawn < n_most:
+        n_stage = min(9 * n_drawn, n_most - n_drawn)
+        for start in range(0, n_stage, CHUNK):
+            n_hits += count_hits(min(CHUNK, n_stage - start))
+        n_drawn += n_stage
+    p_least = random_p_value(0, max(n_permutations, n_most))
+    return PermutationTest(random_p_value(n_hits, n_drawn), n_drawn, p_least)
 
 
 def count_tables(pooled_counts: Counts, size: int) -> int:
@@ -166,7 +216,9 @@ def sign_flips(
     observed_value = abs(float(differences.sum())) - 1e-12
     if 2**n <= MAX_TABLES:
         signs = np.array(list(product((-1.0, 1.0), repeat=n)))
-        return PermutationTest(float((np.abs(signs @ differences) >= observed_value).mean()), 0)
+        p_value = float((np.abs(signs @ differences) >= observed_value).mean())
+        return PermutationTest(p_value, 0, 2 / 2**n)
     signs = random.choice((-1.0, 1.0), size=(n_permutations, n))
     n_hits = int((np.abs(signs @ differences) >= observed_value).sum())
-    return PermutationTest(random_p_value(n_hits, n_permutations), n_permutations)
+    p_least = random_p_value(0, n_permutations)
+    return PermutationTest(random_p_value(n_hits, n_permutations), n_permutations, p_least)

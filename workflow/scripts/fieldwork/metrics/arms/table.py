@@ -15,9 +15,9 @@ from fieldwork.metrics.arms.contexts import ContextMeans
 from fieldwork.metrics.arms.tests import StudyArm
 from fieldwork.records.metrics import ArmMeasure
 from fieldwork.records.tasks import ItemKind
+from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import Interval
 
-LEVEL = 0.05
 MEASURES_OF: Mapping[ItemKind, tuple[str, ...]] = {
     "list": ("excess_js_bits", "share_who", "entropy_bits"),
     "choice": ("excess_js_bits", "share_who", "em_strict"),

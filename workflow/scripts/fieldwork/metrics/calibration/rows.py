@@ -21,9 +21,9 @@ from fieldwork.metrics.calibration.prompts import CalibrationPrompt, UsablePromp
 from fieldwork.metrics.calibration.weights import effective_number
 from fieldwork.records.field import Calibration, CalibrationItem, CalibrationWeight
 from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.families import LEVEL
 
 IS_CALIBRATED, IS_NO_BETTER, CANNOT_SUPPORT = "calibrated", "no better", "cannot support"
-LEVEL = 0.05
 
 
 class WeightScheme(NamedTuple):

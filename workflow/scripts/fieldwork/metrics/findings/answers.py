@@ -10,14 +10,7 @@ from fieldwork.metrics.findings.outline import (
     row_cells,
     study_rows,
 )
-from fieldwork.metrics.findings.verdicts import (
-    FindingVerdict,
-    comparison_verdict,
-    entropy_verdict,
-    prompts_verdict,
-    shift_verdict,
-    variance_verdict,
-)
+from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims, prompts_verdict
 from fieldwork.metrics.findings.wording import (
     interval_cell,
     literal,
@@ -34,19 +27,21 @@ TOP_SHIFTS = 5
 LISTS = "No condition answers prompts that ask for a list."
 
 
-def who_asks(rows: Sequence[VarianceShare], outline: StudyOutline) -> FindingsSection:
+def who_asks(
+    rows: Sequence[VarianceShare], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
     """The share of the variance of answers that lies between users."""
     findings = [
         Finding(
             (
                 *row_cells(row, outline),
                 interval_cell(row.share_who, row.ci_low, row.ci_high, digits=0, scale=100),
-                p_cell(row.p_holm),
+                p_cell(claims.p_value("share_who", row)),
                 str(row.n_puppets),
                 str(row.n_items),
                 f"{row.n_responses:,}",
             ),
-            variance_verdict(row),
+            claims.verdict("share_who", row),
         )
         for row in study_rows(rows, outline, outline.users)
     ]
@@ -60,7 +55,9 @@ def who_asks(rows: Sequence[VarianceShare], outline: StudyOutline) -> FindingsSe
     )
 
 
-def distance(rows: Sequence[Comparison], outline: StudyOutline) -> FindingsSection:
+def distance(
+    rows: Sequence[Comparison], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
     """On how many prompts answers differ from the baseline's."""
     bits = [row for row in rows if row.metric == "js_bits"]
     comparisons = study_rows(bits, outline, [*outline.users, *outline.controls])
@@ -73,18 +70,20 @@ def distance(rows: Sequence[Comparison], outline: StudyOutline) -> FindingsSecti
             *arm_columns(outline),
             *("Prompts that differ", "Clearest", "Bits", "p", "n", "Verdict"),
         ),
-        [_distance_finding(arm, outline) for arm in arms],
+        [_distance_finding(arm, claims, outline) for arm in arms],
         ["comparisons"],
         f"No condition has answers to compare with {baseline}.",
     )
 
 
-def _distance_finding(arm: Sequence[Comparison], outline: StudyOutline) -> Finding:
-    verdicts = [comparison_verdict(row) for row in arm]
+def _distance_finding(
+    arm: Sequence[Comparison], claims: StudyClaims, outline: StudyOutline
+) -> Finding:
+    verdicts = [claims.verdict("distance", row) for row in arm]
     cells, verdict = row_cells(arm[0], outline), prompts_verdict(verdicts)
     if not verdict.is_tested:
         return Finding((*cells, *["–"] * 5), verdict)
-    row = _clearest(arm)
+    row = _clearest(arm, claims)
     n_tested = sum(verdict.is_tested for verdict in verdicts)
     count = f"{sum(verdict.is_shown for verdict in verdicts)}/{n_tested}"
     if n_tested < len(arm):
@@ -92,7 +91,7 @@ def _distance_finding(arm: Sequence[Comparison], outline: StudyOutline) -> Findi
     numbers = (
         literal(row.item_id),
         signed_number(row.excess or 0.0, 3),
-        p_cell(row.p_holm),
+        p_cell(claims.p_value("distance", row)),
         _sizes(row.n_units, row.n_units_baseline),
     )
     return Finding((*cells, count, *numbers), verdict)
@@ -102,26 +101,30 @@ def _sizes(n: int, n_baseline: int) -> str:
     return str(n) if n == n_baseline else f"{n}, baseline {n_baseline}"
 
 
-def _clearest(arm: Sequence[Comparison]) -> Comparison:
+def _clearest(arm: Sequence[Comparison], claims: StudyClaims) -> Comparison:
     """The furthest prompt of those that differ; where none does, the nearest to a difference."""
-    differing = [row for row in arm if comparison_verdict(row).is_shown]
+    differing = [row for row in arm if claims.verdict("distance", row).is_shown]
     if differing:
         return max(differing, key=lambda row: row.excess or 0.0)
-    tests = [row for row in arm if comparison_verdict(row).is_tested]
-    return min(tests, key=lambda row: (row.p_holm or 0.0, -(row.excess or 0.0)))
+    tests = [row for row in arm if claims.verdict("distance", row).is_tested]
+    return min(tests, key=lambda row: (row.p_value or 0.0, -(row.excess or 0.0)))
 
 
-def options_moved(rows: Sequence[Shift], outline: StudyOutline) -> FindingsSection:
+def options_moved(
+    rows: Sequence[Shift], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
     """The options whose share a user moves furthest."""
     findings: list[Finding] = []
     other_verdicts: list[FindingVerdict] = []
     shifts = [row for row in study_rows(rows, outline, outline.users) if row.shift is not None]
     for family in groups(shifts, lambda row: (row.model, row.task)):
         family_shifts = by_shift(family)
-        movers = [row for row in family_shifts if shift_verdict(row).is_shown][:TOP_SHIFTS]
+        verdicts = {id(row): claims.verdict("option_share", row) for row in family_shifts}
+        movers = [row for row in family_shifts if verdicts[id(row)].is_shown][:TOP_SHIFTS]
         table_rows = movers or family_shifts[:1]
-        findings += [_shift_finding(row, outline) for row in table_rows]
-        other_verdicts += [shift_verdict(row) for row in family_shifts if row not in table_rows]
+        findings += [_shift_finding(row, claims, outline) for row in table_rows]
+        row_ids = {id(row) for row in table_rows}
+        other_verdicts += [verdict for key, verdict in verdicts.items() if key not in row_ids]
     baseline = outline.label(outline.baseline)
     return FindingsSection(
         "Options that moved",
@@ -130,7 +133,7 @@ def options_moved(rows: Sequence[Shift], outline: StudyOutline) -> FindingsSecti
         "option alone.",
         (
             *arm_columns(outline),
-            *("Option (prompt)", f"{baseline}, %", "With user, %", "Points", "p", "Tests"),
+            *("Option (prompt)", f"{baseline}, %", "With user, %", "Points", "p"),
             "Verdict",
         ),
         findings,
@@ -152,23 +155,24 @@ def option_name(row: Shift) -> str:
     return f"{name} ({literal(row.item_id)})"
 
 
-def _shift_finding(row: Shift, outline: StudyOutline) -> Finding:
+def _shift_finding(row: Shift, claims: StudyClaims, outline: StudyOutline) -> Finding:
     cells = (
         option_name(row),
         _share(row.baseline_share, row.n_named_baseline, row.n_baseline),
         _share(row.share, row.n_named, row.n_answers),
         interval_cell(row.shift, row.ci_low, row.ci_high, digits=0, scale=100, is_difference=True),
-        p_cell(row.p_holm),
-        str(row.n_family),
+        p_cell(claims.p_value("option_share", row)),
     )
-    return Finding((*row_cells(row, outline), *cells), shift_verdict(row))
+    return Finding((*row_cells(row, outline), *cells), claims.verdict("option_share", row))
 
 
 def _share(share: float | None, n_named: int, n: int) -> str:
     return f"{number_cell(None if share is None else 100 * share, 1)} ({n_named}/{n})"
 
 
-def heterogeneity(rows: Sequence[PromptMean], outline: StudyOutline) -> FindingsSection:
+def heterogeneity(
+    rows: Sequence[PromptMean], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
     """Entropy as a mean over prompts, and whether it is the baseline's."""
     conditions = [outline.baseline, *outline.users, *outline.controls]
     entropy = [row for row in rows if row.metric == "entropy_bits"]
@@ -180,13 +184,16 @@ def heterogeneity(rows: Sequence[PromptMean], outline: StudyOutline) -> Findings
             *arm_columns(outline),
             *("Entropy", "n", "Users or reruns", "Difference", "Prompts higher", "p", "Verdict"),
         ),
-        [_entropy_finding(row, outline) for row in study_rows(entropy, outline, conditions)],
+        [
+            _entropy_finding(row, claims, outline)
+            for row in study_rows(entropy, outline, conditions)
+        ],
         ["prompt_means"],
         LISTS,
     )
 
 
-def _entropy_finding(row: PromptMean, outline: StudyOutline) -> Finding:
+def _entropy_finding(row: PromptMean, claims: StudyClaims, outline: StudyOutline) -> Finding:
     is_baseline = row.condition == outline.baseline
     cells = (
         interval_cell(row.mean, row.ci_low, row.ci_high, digits=2),
@@ -196,8 +203,8 @@ def _entropy_finding(row: PromptMean, outline: StudyOutline) -> Finding:
             row.difference, row.difference_low, row.difference_high, digits=2, is_difference=True
         ),
         f"{'–' if row.n_higher is None or is_baseline else row.n_higher}/{row.n_items}",
-        p_cell(None if is_baseline else row.p_holm),
+        p_cell(claims.p_value("entropy_bits", row)),
     )
     is_reference = is_baseline and row.mean is not None
-    verdict = FindingVerdict("baseline") if is_reference else entropy_verdict(row)
+    verdict = FindingVerdict("baseline") if is_reference else claims.verdict("entropy_bits", row)
     return Finding((*row_cells(row, outline), *cells), verdict, is_reference)

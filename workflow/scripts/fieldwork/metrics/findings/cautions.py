@@ -2,19 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from fieldwork.metrics.claims.families import CONTROL
 from fieldwork.metrics.findings.evidence import FindingsTables
-from fieldwork.metrics.findings.outline import ConditionRow, StudyOutline, arm_name, study_rows
+from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
-from fieldwork.metrics.findings.scores import reading
-from fieldwork.metrics.findings.verdicts import (
-    FindingVerdict,
-    comparison_verdict,
-    entropy_verdict,
-    score_verdict,
-    shift_verdict,
-    spread_verdict,
-)
+from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict
 from fieldwork.metrics.findings.wording import count_phrase, join_words, percent
+from fieldwork.records.claims import Claim
 from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import VarianceShare
 
@@ -45,42 +39,26 @@ def warnings(
     return [*_control_warning(tables, outline), *_loss_warnings(replies, outline)]
 
 
-def control_verdicts(
-    tables: FindingsTables, outline: StudyOutline
-) -> list[tuple[str, FindingVerdict]]:
-    """Every test of a negative control against the baseline: what is tested, and the verdict."""
-    controls = outline.controls
-    bits = [row for row in tables.comparisons if row.metric == "js_bits"]
-    entropy = [row for row in tables.prompt_means if row.metric == "entropy_bits"]
-    scores = [row for row in tables.score_comparisons if row.metric == reading(row.condition)]
-    score_rows = study_rows(scores, outline, controls)
-    tests: list[tuple[str, ConditionRow, FindingVerdict]] = [
-        *(("answers", row, comparison_verdict(row)) for row in study_rows(bits, outline, controls)),
-        *(
-            ("options", row, shift_verdict(row))
-            for row in study_rows(tables.shifts, outline, controls)
-        ),
-        *(
-            ("heterogeneity", row, entropy_verdict(row))
-            for row in study_rows(entropy, outline, controls)
-        ),
-        *(("scores", row, score_verdict(row)) for row in score_rows),
-        *(("spread of scores", row, spread_verdict(row)) for row in score_rows),
-    ]
+def control_tests(tables: FindingsTables) -> list[Claim]:
+    """The tests of negative controls against the baseline that could have shown something."""
     return [
-        (f"{measure}: {arm_name(row, outline)}", verdict)
-        for measure, row, verdict in tests
-        if verdict.is_tested
+        claim
+        for claim in tables.claims
+        if claim.family == CONTROL and claim_verdict(claim).is_tested
     ]
 
 
 def _control_warning(tables: FindingsTables, outline: StudyOutline) -> Iterator[str]:
-    verdicts = control_verdicts(tables, outline)
-    names = [name for name, verdict in verdicts if verdict.is_shown]
+    tests = control_tests(tables)
+    names = [
+        f"{MEASURE_NAMES[claim.measure]}: {arm_name(claim, outline)}"
+        for claim in tests
+        if claim.verdict == "differs"
+    ]
     if names:
         yield (
             f"Asking {outline.label(outline.baseline)} again, where only chance or a changed model can "
-            f"differ, shows a difference in {len(names):,} of {count_phrase(len(verdicts), 'test')} "
+            f"differ, shows a difference in {len(names):,} of {count_phrase(len(tests), 'test')} "
             f"({_first([*dict.fromkeys(names)])}): doubt differences of this kind and size"
         )
 
@@ -135,7 +113,8 @@ def limits(
         sentences.append("No answers of real users: nothing says how near puppets are to them")
     return [
         *sentences,
-        "p-values are corrected within families of tests, not over the page: expect some false alarms",
+        "Only the primary comparisons hold over the whole study: among other differences expect false "
+        "ones",
         "Intervals cover the draw of answers and puppets, not the choice of prompts or corpus",
     ]
 

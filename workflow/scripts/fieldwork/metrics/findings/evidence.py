@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fieldwork.metrics.findings.verdicts import StudyClaims
 from fieldwork.records.columns import table_of
 from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.records.metrics import (
@@ -17,9 +18,15 @@ from fieldwork.records.metrics import (
     VarianceShare,
 )
 
+NO_CLAIMS = StudyClaims()
+
 
 class FindingsTables(NamedTuple):
-    """Rows of the metric tables; a study without real users lacks the last four."""
+    """Rows of the metric tables; a study without real users lacks the last four.
+
+    Attributes:
+        claims: what may be claimed of them.
+    """
 
     variance: Sequence[VarianceShare] = ()
     comparisons: Sequence[Comparison] = ()
@@ -34,6 +41,7 @@ class FindingsTables(NamedTuple):
     rank_agreement: Sequence[RankAgreement] = ()
     item_agreement: Sequence[ItemAgreement] = ()
     calibration: Sequence[Calibration] = ()
+    claims: StudyClaims = NO_CLAIMS
 
 
 ROW_TYPES: Mapping[str, type[Any]] = {

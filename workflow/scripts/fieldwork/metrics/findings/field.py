@@ -13,15 +13,7 @@ from fieldwork.metrics.findings.outline import (
     groups,
     ordered_rows,
 )
-from fieldwork.metrics.findings.verdicts import (
-    LEVEL,
-    FindingVerdict,
-    agreement_verdict,
-    group_verdict,
-    moves_rank,
-    order_verdict,
-    prompts_verdict,
-)
+from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims, prompts_verdict
 from fieldwork.metrics.findings.wording import (
     count_phrase,
     interval_cell,
@@ -53,39 +45,43 @@ def field_sections(
     differences: Sequence[GroupDifference],
     ranks: Sequence[RankAgreement],
     items: Sequence[ItemAgreement],
+    claims: StudyClaims,
     outline: StudyOutline,
 ) -> list[FindingsSection]:
     """The sections of a study with a field; none without."""
     if not (differences or ranks or items):
         return []
-    group_section = [groups_of_users(differences, outline)] if differences else []
-    return [*group_section, predictors(ranks, outline), near_the_field(items, outline)]
+    group_section = [groups_of_users(differences, claims, outline)] if differences else []
+    return [
+        *group_section,
+        predictors(ranks, claims, outline),
+        near_the_field(items, claims, outline),
+    ]
 
 
 # ---- groups ------------------------------------------------------------------------------------------
 
 
-def groups_of_users(rows: Sequence[GroupDifference], outline: StudyOutline) -> FindingsSection:
+def groups_of_users(
+    rows: Sequence[GroupDifference], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
     """Whether groups of participants answer differently: means over prompts, and prompts counted."""
     study = _study_differences(rows, outline)
     findings: list[Finding] = []
     for family in groups(study, lambda row: (row.task, row.model, row.variable)):
         means = [row for row in family if row.item_id is None]
         for metric in groups(means, lambda row: (row.metric, str(row.group is None))):
-            findings += [_difference_finding(row, outline) for row in _telling(metric)]
-        findings += _prompt_findings(family, outline)
-    tests = [row for row in study if group_verdict(row).is_tested]
-    n_shown = sum(group_verdict(row).is_shown for row in tests)
-    n_families = len({_family(row) for row in tests})
+            findings += [
+                _difference_finding(row, claims, outline) for row in _telling(metric, claims)
+            ]
+        findings += _prompt_findings(family, claims, outline)
     return FindingsSection(
         f"Groups of real users: {', '.join(sorted({literal(row.variable) for row in study}))}",
-        f"Do groups of participants answer differently? {n_shown} of {count_phrase(len(tests), 'test')} "
-        f"show a difference; chance alone would make some in up to {LEVEL * n_families:.2g} of "
-        f"{n_families} families of tests. Where nothing is shown, the nearest is listed.",
+        "Do groups of participants answer differently? Where nothing is shown, the nearest is listed.",
         (
             *(_model_columns(outline)),
             *("Variable", "Groups", "Measure", "Difference", "Participants", "Prompts", "p"),
-            *("Tests", "Verdict"),
+            "Verdict",
         ),
         findings,
         ["group_differences"],
@@ -101,11 +97,6 @@ def _study_differences(
     return sorted(members, key=lambda row: (tasks.index(row.task), models.index(row.model)))
 
 
-def _family(row: GroupDifference) -> tuple[str | bool, ...]:
-    """What Holm corrects together."""
-    return row.model, row.task, row.kind, row.variable, row.metric, row.item_id is None
-
-
 def _model_columns(outline: StudyOutline) -> tuple[str, ...]:
     return arm_columns(outline)[:-1]
 
@@ -114,14 +105,17 @@ def _model_cells(row: GroupDifference, outline: StudyOutline) -> tuple[str, ...]
     return (*arm_cells(outline, row.task, row.model, "")[:-1], literal(row.variable))
 
 
-def _telling(rows: Sequence[GroupDifference]) -> Sequence[GroupDifference]:
+def _telling(rows: Sequence[GroupDifference], claims: StudyClaims) -> Sequence[GroupDifference]:
     """The differences that are shown; without one the nearest to it, or the first untested."""
-    tests = [row for row in rows if group_verdict(row).is_tested]
-    differences = [row for row in tests if group_verdict(row).is_shown]
+    verdicts = [(row, claims.verdict("group_difference", row)) for row in rows]
+    tests = [row for row, verdict in verdicts if verdict.is_tested]
+    differences = [row for row, verdict in verdicts if verdict.is_shown]
     return differences or [min(tests, key=lambda row: row.p_value or 0.0) if tests else rows[0]]
 
 
-def _difference_finding(row: GroupDifference, outline: StudyOutline) -> Finding:
+def _difference_finding(
+    row: GroupDifference, claims: StudyClaims, outline: StudyOutline
+) -> Finding:
     if row.group is None:
         pair, n = "all", str(row.n_group)
     else:
@@ -133,10 +127,9 @@ def _difference_finding(row: GroupDifference, outline: StudyOutline) -> Finding:
         _amount(row),
         n,
         str(row.n_items),
-        p_cell(row.p_holm),
-        str(row.n_family),
+        p_cell(claims.p_value("group_difference", row)),
     )
-    return Finding((*_model_cells(row, outline), *cells), group_verdict(row))
+    return Finding((*_model_cells(row, outline), *cells), claims.verdict("group_difference", row))
 
 
 def _amount(row: GroupDifference) -> str:
@@ -150,17 +143,19 @@ def _amount(row: GroupDifference) -> str:
     )
 
 
-def _prompt_findings(family: Sequence[GroupDifference], outline: StudyOutline) -> list[Finding]:
+def _prompt_findings(
+    family: Sequence[GroupDifference], claims: StudyClaims, outline: StudyOutline
+) -> list[Finding]:
     """One row a metric that differs on some prompts: how many tests of single prompts show it."""
-    tests = [row for row in family if row.item_id is not None and group_verdict(row).is_tested]
+    prompts = [row for row in family if row.item_id is not None]
     findings = []
-    for rows in groups(tests, lambda row: (row.metric,)):
-        differences = [row for row in rows if group_verdict(row).is_shown]
+    for rows in groups(prompts, lambda row: (row.metric,)):
+        differences = [row for row in rows if claims.verdict("group_difference", row).is_shown]
         if differences:
             names = ", ".join(dict.fromkeys(_prompt_name(row) for row in differences))
             cells = ("by prompt", _MEASURES[rows[0].metric].partition(",")[0], names)
-            verdict = FindingVerdict(f"{len(differences)} differ", True, True)
-            numbers = ("–", "1", "–", str(len(rows)))
+            verdict = FindingVerdict(f"{len(differences)} of {len(rows)} differ", True, True)
+            numbers = ("–", "1", "–")
             findings.append(Finding((*_model_cells(rows[0], outline), *cells, *numbers), verdict))
     return findings
 
@@ -177,7 +172,9 @@ def study_orders(rows: Sequence[RankAgreement], outline: StudyOutline) -> list[R
     return ordered_rows(rows, outline, lambda row: (row.task, row.model, row.predictor))
 
 
-def predictors(rows: Sequence[RankAgreement], outline: StudyOutline) -> FindingsSection:
+def predictors(
+    rows: Sequence[RankAgreement], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
     """Whether a condition puts prompts, or models, in the field's order."""
     return FindingsSection(
         "Does it predict the field?",
@@ -187,24 +184,24 @@ def predictors(rows: Sequence[RankAgreement], outline: StudyOutline) -> Findings
             *arm_columns(outline),
             *("Ranked", "tau-b", "p", "Pairs turned", "rho", "Ceiling", "Verdict"),
         ),
-        [_order_finding(row, outline) for row in study_orders(rows, outline)],
+        [_order_finding(row, claims, outline) for row in study_orders(rows, outline)],
         ["rank_agreement"],
         "Nothing can be ranked and compared with the field.",
     )
 
 
-def _order_finding(row: RankAgreement, outline: StudyOutline) -> Finding:
+def _order_finding(row: RankAgreement, claims: StudyClaims, outline: StudyOutline) -> Finding:
     ranking = f"{count_phrase(row.n_ranked, row.over.removesuffix('s'))} by {_ORDERS[row.measure]}"
     cells = (
         *arm_cells(outline, row.task, row.model, row.predictor),
         ranking,
         interval_cell(row.tau_b, row.tau_low, row.tau_high, digits=2, is_difference=True),
-        p_cell(row.p_holm),
+        p_cell(claims.p_value("field_order", row)),
         "–" if row.n_discordant is None else f"{row.n_discordant}/{row.n_pairs}",
         "–" if row.rho is None else signed_number(row.rho, 2),
         _ceiling(row),
     )
-    return Finding(cells, order_verdict(row))
+    return Finding(cells, claims.verdict("field_order", row))
 
 
 def _ceiling(row: RankAgreement) -> str:
@@ -221,7 +218,9 @@ def study_agreements(rows: Sequence[ItemAgreement], outline: StudyOutline) -> li
     return ordered_rows(rows, outline, lambda row: (row.task, row.model, row.predictor))
 
 
-def near_the_field(rows: Sequence[ItemAgreement], outline: StudyOutline) -> FindingsSection:
+def near_the_field(
+    rows: Sequence[ItemAgreement], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
     """On how many prompts a condition's answers differ from the field's, and change place."""
     arms = groups(
         study_agreements(rows, outline),
@@ -236,19 +235,22 @@ def near_the_field(rows: Sequence[ItemAgreement], outline: StudyOutline) -> Find
             *("Prompts that differ", "Furthest", "Distance", "Chance", "Change place"),
             *("Same commonest answer", "Verdict"),
         ),
-        [_agreement_finding(arm, outline) for arm in arms],
+        [_agreement_finding(arm, claims, outline) for arm in arms],
         ["item_agreement"],
         "No answers can be compared with real users'.",
     )
 
 
-def _agreement_finding(arm: Sequence[ItemAgreement], outline: StudyOutline) -> Finding:
+def _agreement_finding(
+    arm: Sequence[ItemAgreement], claims: StudyClaims, outline: StudyOutline
+) -> Finding:
     place = arm_cells(outline, arm[0].task, arm[0].model, arm[0].predictor)
-    tests = [row for row in arm if agreement_verdict(row).is_tested]
-    verdict = prompts_verdict([agreement_verdict(row) for row in arm])
+    verdicts = [claims.verdict("field_distance", row) for row in arm]
+    tests = [row for row, verdict in zip(arm, verdicts, strict=True) if verdict.is_tested]
+    verdict = prompts_verdict(verdicts)
     if not tests:
         return Finding((*place, *["–"] * 6), verdict)
-    n_differing = sum(agreement_verdict(row).is_shown for row in tests)
+    n_differing = sum(verdict.is_shown for verdict in verdicts)
     furthest = max(tests, key=lambda row: row.js_distance or 0.0)
     n_same = sum(bool(row.is_same_top) for row in tests)
     cells = (
@@ -256,15 +258,18 @@ def _agreement_finding(arm: Sequence[ItemAgreement], outline: StudyOutline) -> F
         literal(furthest.item_id),
         number_cell(furthest.js_distance, 2),
         number_cell(furthest.js_expected_same, 2),
-        _moves(tests),
+        _moves(tests, claims),
         f"{n_same} ({percent(n_same / len(tests))})",
     )
     return Finding((*place, *cells), verdict)
 
 
-def _moves(rows: Sequence[ItemAgreement]) -> str:
-    rank_tests = [row for row in rows if row.p_rank_holm is not None]
+def _moves(rows: Sequence[ItemAgreement], claims: StudyClaims) -> str:
+    verdicts = [(row, claims.verdict("field_place", row)) for row in rows]
+    rank_tests = [(row, verdict) for row, verdict in verdicts if verdict.is_tested]
     if not rank_tests:
         return "–"
-    names = [literal(row.item_id) for row in rank_tests if moves_rank(row)]
+    names = [
+        literal(row.item_id) for row, verdict in rank_tests if verdict.is_shown and row.rank_change
+    ]
     return f"{len(names)}/{len(rank_tests)}" + (f": {join_words(names)}" if names else "")

@@ -6,7 +6,7 @@ Promises that a long table keeps the rows that show a difference and counts the 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fieldwork.metrics.findings.verdicts import FindingVerdict
+from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT, FindingVerdict
 
 LONGEST = 30
 """Rows of a table above which only those that show a difference are kept."""
@@ -77,11 +77,13 @@ def _table(section: FindingsSection) -> list[str]:
 
 def _omission(other_verdicts: Sequence[FindingVerdict], table: str) -> str:
     n_shown = sum(verdict.is_shown for verdict in other_verdicts)
+    n_equivalent = sum(verdict.is_equivalent for verdict in other_verdicts)
     n_untested = sum(not verdict.is_tested for verdict in other_verdicts)
     counts = [
         (n_shown, "differ"),
-        (len(other_verdicts) - n_shown - n_untested, "not shown"),
-        (n_untested, "without a test"),
+        (n_equivalent, "equivalent"),
+        (len(other_verdicts) - n_shown - n_untested - n_equivalent, UNDECIDED_VERDICT),
+        (n_untested, "cannot be shown or have no test"),
     ]
     return ", ".join(f"{n:,} {text}" for n, text in counts if n) + f": metrics/{table}.csv"
 

@@ -52,10 +52,10 @@ def markdown_outline(outline: StudyOutline) -> StudyOutline:
 
 
 class ConditionRow(Protocol):
-    """What rows of all tables of estimates have."""
+    """What rows of all tables of estimates have; a model of None stands for all."""
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str | None: ...
     @property
     def task(self) -> str: ...
     @property
@@ -113,7 +113,8 @@ def row_cells(row: ConditionRow, outline: StudyOutline) -> tuple[str, ...]:
 
 def arm_name(row: ConditionRow, outline: StudyOutline) -> str:
     """Condition, task and, of several models, the model of a row, in a sentence."""
-    model = [outline.models[row.model]] if len(outline.models) > 1 else []
+    is_named = len(outline.models) > 1 and row.model is not None
+    model = [outline.models[row.model or ""]] if is_named else []
     return ", ".join([outline.label(row.condition), literal(row.task), *model])
 
 

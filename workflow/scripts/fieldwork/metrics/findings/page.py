@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fieldwork.metrics.findings import answers, scores
+from fieldwork.metrics.findings import answers, overview, scores
 from fieldwork.metrics.findings.calibration import calibration
 from fieldwork.metrics.findings.cautions import limits, warnings
 from fieldwork.metrics.findings.evidence import FindingsTables
@@ -11,11 +11,14 @@ from fieldwork.metrics.findings.layout import FindingsSection, section_lines
 from fieldwork.metrics.findings.outline import StudyOutline, markdown_outline
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.summary import in_short
-from fieldwork.metrics.findings.verdicts import LEVEL, NOT_SHOWN
+from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT
+from fieldwork.statistics.families import LEVEL
 
 _HOW_TO_READ = (
-    f"In tables, (a…b) is a 95 % interval, and p is corrected after Holm. A verdict claims a "
-    f"difference where p < {LEVEL:g}; *{NOT_SHOWN}* does not mean that there is none."
+    "In tables, (a…b) is a 95 % interval, and p is corrected over its family "
+    f"([all tests](#all-tests)). A verdict claims a difference where p < {LEVEL:g}. *Equivalent* means "
+    f"that the whole interval lies within the margin. *{UNDECIDED_VERDICT.capitalize()}* is neither, and "
+    "names the difference that such a test finds in four of five studies."
 )
 
 
@@ -54,20 +57,23 @@ def findings_page(
 
 def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSection]:
     """The sections with tables, in order."""
+    claims = tables.claims
     return [
-        answers.who_asks(tables.variance, outline),
-        answers.distance(tables.comparisons, outline),
-        answers.options_moved(tables.shifts, outline),
-        answers.heterogeneity(tables.prompt_means, outline),
-        scores.scores(tables.accuracy, tables.score_comparisons, outline),
+        overview.primary_comparisons(claims, outline),
+        answers.who_asks(tables.variance, claims, outline),
+        answers.distance(tables.comparisons, claims, outline),
+        answers.options_moved(tables.shifts, claims, outline),
+        answers.heterogeneity(tables.prompt_means, claims, outline),
+        scores.scores(tables.accuracy, tables.score_comparisons, claims, outline),
         # without a task of a leaderboard's own questions there are no places
         *([scores.places(tables.ranks, outline)] if tables.ranks else []),
-        scores.novelty(tables.novelty, outline),
-        scores.categories(tables.categories, outline),
+        scores.novelty(tables.novelty, claims, outline),
+        scores.categories(tables.categories, claims, outline),
         *field_sections(
-            tables.group_differences, tables.rank_agreement, tables.item_agreement, outline
+            tables.group_differences, tables.rank_agreement, tables.item_agreement, claims, outline
         ),
         *([calibration(tables.calibration, outline)] if tables.calibration else []),
+        overview.families(claims),
     ]
 
 

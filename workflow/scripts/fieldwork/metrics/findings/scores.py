@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from fieldwork.metrics.claims.measures import score_reading
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.outline import (
     ConditionRow,
@@ -13,10 +14,9 @@ from fieldwork.metrics.findings.outline import (
 )
 from fieldwork.metrics.findings.verdicts import (
     FindingVerdict,
-    category_verdict,
+    StudyClaims,
+    joined_verdict,
     missing_test,
-    novelty_verdict,
-    run_verdict,
 )
 from fieldwork.metrics.findings.wording import (
     interval_cell,
@@ -28,20 +28,18 @@ from fieldwork.metrics.findings.wording import (
 from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import Accuracy, CategoryVariance, Novelty, Rank, ScoreComparison
 
-_ArmKey = tuple[str, str, str]
-
-
-def reading(condition: str) -> str:
-    """The score of a condition: people paste whole answers, where a strict reading finds no letter."""
-    return "em_flexible" if condition == FIELD else "em_strict"
+_ArmKey = tuple[str | None, str, str]
 
 
 def scores(
-    rows: Sequence[Accuracy], comparisons: Sequence[ScoreComparison], outline: StudyOutline
+    rows: Sequence[Accuracy],
+    comparisons: Sequence[ScoreComparison],
+    claims: StudyClaims,
+    outline: StudyOutline,
 ) -> FindingsSection:
     """Scores of whole runs, and whether users score or spread otherwise than reruns do."""
-    accuracies = [row for row in rows if row.metric == reading(row.condition)]
-    pairs = {_arm(row): row for row in comparisons if row.metric == reading(row.condition)}
+    accuracies = [row for row in rows if row.metric == score_reading(row.condition)]
+    pairs = {_arm(row): row for row in comparisons if row.metric == score_reading(row.condition)}
     arms = study_rows(accuracies, outline, list(outline.conditions))
     question = (
         "Do users change the mean score (%), or spread scores wider than reruns do? One run is all "
@@ -57,7 +55,7 @@ def scores(
             *("Mean score", "SD", "Runs×questions", "Points", "p", "p of spread"),
             "Verdict",
         ),
-        [_score_finding(row, pairs, outline) for row in arms],
+        [_score_finding(row, pairs, claims, outline) for row in arms],
         ["accuracy", "score_comparisons"],
         "No task of this study has scores.",
     )
@@ -68,7 +66,10 @@ def _arm(row: ConditionRow) -> _ArmKey:
 
 
 def _score_finding(
-    row: Accuracy, pairs: Mapping[_ArmKey, ScoreComparison], outline: StudyOutline
+    row: Accuracy,
+    pairs: Mapping[_ArmKey, ScoreComparison],
+    claims: StudyClaims,
+    outline: StudyOutline,
 ) -> Finding:
     is_baseline = row.condition == outline.baseline
     comparison = None if is_baseline else pairs.get(_arm(row))
@@ -76,14 +77,16 @@ def _score_finding(
         interval_cell(row.mean, row.ci_low, row.ci_high, digits=1, scale=100),
         _percent(_deviation(row, pairs, outline)),
         f"{row.n_runs}×{row.n_items}",
-        *_comparison_cells(comparison),
+        *_comparison_cells(comparison, claims),
     )
     if row.mean is None:
         verdict = missing_test(row.reason)
     elif comparison is None:
         verdict = FindingVerdict("baseline" if is_baseline else "no test")
     else:
-        verdict = run_verdict(comparison)
+        verdict = joined_verdict(
+            claims.verdict("score", comparison), _spread_verdict(comparison, claims)
+        )
     return Finding((*row_cells(row, outline), *cells), verdict, is_baseline)
 
 
@@ -102,7 +105,12 @@ def _percent(share: float | None) -> str:
     return number_cell(None if share is None else 100 * share, 1)
 
 
-def _comparison_cells(row: ScoreComparison | None) -> list[str]:
+def _spread_verdict(row: ScoreComparison, claims: StudyClaims) -> FindingVerdict:
+    verdict = claims.verdict("score_spread", row)
+    return verdict._replace(text=f"{verdict.text} spread")
+
+
+def _comparison_cells(row: ScoreComparison | None, claims: StudyClaims) -> list[str]:
     """Difference, its p, and the p of the spread."""
     if row is None or row.difference is None:
         return ["–"] * 3
@@ -110,14 +118,14 @@ def _comparison_cells(row: ScoreComparison | None) -> list[str]:
         interval_cell(
             row.difference, row.ci_low, row.ci_high, digits=1, scale=100, is_difference=True
         ),
-        p_cell(row.p_holm),
-        p_cell(row.p_spread_holm),
+        p_cell(claims.p_value("score", row)),
+        p_cell(claims.p_value("score_spread", row)),
     ]
 
 
 def places(rows: Sequence[Rank], outline: StudyOutline) -> FindingsSection:
     """The places of a leaderboard that runs would take."""
-    read = [row for row in rows if row.metric == reading(row.condition)]
+    read = [row for row in rows if row.metric == score_reading(row.condition)]
     return FindingsSection(
         "Places on the leaderboard",
         "Which places would runs take, and how often do two runs differ in place? Places have no test of "
@@ -158,7 +166,7 @@ def _whole_percent(share: float | None) -> str:
     return number_cell(None if share is None else 100 * share, 0)
 
 
-def novelty(rows: Sequence[Novelty], outline: StudyOutline) -> FindingsSection:
+def novelty(rows: Sequence[Novelty], claims: StudyClaims, outline: StudyOutline) -> FindingsSection:
     """Questions with an answer that the baseline never gave, beside what more reruns alone give."""
     baseline = outline.label(outline.baseline)
     arms = study_rows(rows, outline, [*outline.users, *outline.controls])
@@ -170,13 +178,13 @@ def novelty(rows: Sequence[Novelty], outline: StudyOutline) -> FindingsSection:
             *arm_columns(outline),
             *("Share, %", "Questions", "n", "Users, %", "Reruns, %", "Points", "p", "Verdict"),
         ),
-        [_novelty_finding(row, outline) for row in arms],
+        [_novelty_finding(row, claims, outline) for row in arms],
         ["novelty"],
         f"No questions are answered both with a user and in {baseline}.",
     )
 
 
-def _novelty_finding(row: Novelty, outline: StudyOutline) -> Finding:
+def _novelty_finding(row: Novelty, claims: StudyClaims, outline: StudyOutline) -> Finding:
     cells = (
         interval_cell(row.share, row.ci_low, row.ci_high, digits=0, scale=100),
         str(row.n_items),
@@ -186,14 +194,16 @@ def _novelty_finding(row: Novelty, outline: StudyOutline) -> Finding:
         interval_cell(
             row.excess, row.excess_low, row.excess_high, digits=0, scale=100, is_difference=True
         ),
-        p_cell(row.p_holm),
+        p_cell(claims.p_value("novelty", row)),
     )
     is_control = row.condition in outline.controls and row.share is not None
-    verdict = FindingVerdict("control") if is_control else novelty_verdict(row)
+    verdict = FindingVerdict("control") if is_control else claims.verdict("novelty", row)
     return Finding((*row_cells(row, outline), *cells), verdict, is_control)
 
 
-def categories(rows: Sequence[CategoryVariance], outline: StudyOutline) -> FindingsSection:
+def categories(
+    rows: Sequence[CategoryVariance], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
     """Whether who asks matters more for some categories of subject."""
     user_rows = study_rows(rows, outline, outline.users)
     arms = groups(user_rows, lambda row: (row.model, row.task, row.condition))
@@ -201,13 +211,15 @@ def categories(rows: Sequence[CategoryVariance], outline: StudyOutline) -> Findi
         "Categories of subjects",
         "Does it matter more for some subjects who asks? Variance between users (number of subjects).",
         (*arm_columns(outline), "Variance by category", "p", "Verdict"),
-        [_category_finding(arm, outline) for arm in arms],
+        [_category_finding(arm, claims, outline) for arm in arms],
         ["categories"],
         "No task with users has categories of subjects.",
     )
 
 
-def _category_finding(arm: Sequence[CategoryVariance], outline: StudyOutline) -> Finding:
+def _category_finding(
+    arm: Sequence[CategoryVariance], claims: StudyClaims, outline: StudyOutline
+) -> Finding:
     estimates = sorted(
         ((row.var_who, row) for row in arm if row.var_who is not None), key=lambda pair: -pair[0]
     )
@@ -215,5 +227,5 @@ def _category_finding(arm: Sequence[CategoryVariance], outline: StudyOutline) ->
         f"{literal(row.category)} {number_text(value, 3)} ({row.n_subjects})"
         for value, row in estimates
     ]
-    cells = (", ".join(names) or "–", p_cell(arm[0].p_holm))
-    return Finding((*row_cells(arm[0], outline), *cells), category_verdict(arm))
+    cells = (", ".join(names) or "–", p_cell(claims.p_value("categories", arm[0])))
+    return Finding((*row_cells(arm[0], outline), *cells), claims.verdict("categories", arm[0]))

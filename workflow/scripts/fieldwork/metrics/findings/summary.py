@@ -1,27 +1,21 @@
 """The first sentences of the page, for a reader without statistics.
 
 Promises at most six sentences, each true of the tables whatever they hold: a change is claimed only
-with its verdict, what is not shown is not said to be absent, and what cannot be tested has its reason.
+with its verdict, what is undecided is not said to be absent, and what cannot be tested has its reason.
 """
 
 from collections.abc import Sequence
 
+from fieldwork.metrics.claims.families import PRIMARY
+from fieldwork.metrics.claims.measures import score_reading
 from fieldwork.metrics.findings.answers import by_shift, option_name
-from fieldwork.metrics.findings.cautions import control_verdicts
+from fieldwork.metrics.findings.cautions import control_tests
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import study_agreements, study_orders
 from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
-from fieldwork.metrics.findings.scores import reading
-from fieldwork.metrics.findings.verdicts import (
-    agreement_verdict,
-    comparison_verdict,
-    order_verdict,
-    score_verdict,
-    shift_verdict,
-    spread_verdict,
-    variance_verdict,
-)
+from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict, effect_text
 from fieldwork.metrics.findings.wording import count_phrase, join_words, percent, points
+from fieldwork.records.claims import Claim
 from fieldwork.records.metrics import Comparison, Rank, ScoreComparison, Shift
 from fieldwork.records.parsing import UNKNOWN
 
@@ -32,8 +26,8 @@ NAMED_OPTIONS = 3
 def in_short(tables: FindingsTables, outline: StudyOutline) -> list[str]:
     """The sentences, each after the word for its question."""
     sentences = [
+        ("Primary", primary_sentence(tables, outline)),
         ("Answers", answers_sentence(tables, outline)),
-        ("Options", options_sentence(tables, outline)),
         ("Scores", scores_sentence(tables, outline)),
         ("Chance", chance_sentence(tables, outline)),
         ("Real users", field_sentence(tables, outline)),
@@ -42,94 +36,104 @@ def in_short(tables: FindingsTables, outline: StudyOutline) -> list[str]:
     return [f"**{question}:** {sentence}." for question, sentence in sentences if sentence]
 
 
-def _user_comparisons(
-    tables: FindingsTables, outline: StudyOutline, conditions: Sequence[str]
-) -> list[Comparison]:
-    """Tested comparisons of single prompts with the baseline."""
-    bits = [row for row in tables.comparisons if row.metric == "js_bits"]
-    return [
-        row for row in study_rows(bits, outline, conditions) if comparison_verdict(row).is_tested
-    ]
-
-
 def _out_of(n: int, total: int) -> str:
     return f"{n:,} of {total:,}"
+
+
+# ---- primary comparisons -----------------------------------------------------------------------------
+
+
+def primary_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
+    """What the comparisons show that the study is about."""
+    claims = [claim for claim in tables.claims if claim.family == PRIMARY]
+    tests = [claim for claim in claims if claim_verdict(claim).is_tested]
+    if not tests:
+        return "none of the comparisons that the study is about can be tested"
+    n_shown = sum(claim.verdict == "differs" for claim in tests)
+    n_equivalent = sum(claim.verdict == "equivalent" for claim in tests)
+    measures = [
+        _measure_phrase(rows, outline) for rows in groups(tests, lambda row: (row.measure,))
+    ]
+    verb = "is" if n_equivalent == 1 else "are"
+    equivalent = f", {n_equivalent} {verb} equivalent within the margin" if n_equivalent else ""
+    return (
+        f"{_out_of(n_shown, len(tests))} comparisons that the study is about show a difference"
+        f"{equivalent}; {'; '.join(measures)}"
+    )
+
+
+def _measure_phrase(tests: Sequence[Claim], outline: StudyOutline) -> str:
+    """`scores in 1 of 3, most by −5.3 points (SP-RAG, mmlu)`."""
+    differences = [claim for claim in tests if claim.verdict == "differs"]
+    phrase = f"{MEASURE_NAMES[tests[0].measure]} in {_out_of(len(differences), len(tests))}"
+    if not differences or differences[0].estimate is None:
+        return phrase
+    furthest = max(differences, key=lambda claim: abs(claim.estimate or 0.0))
+    effect = effect_text(furthest.measure, furthest.estimate)
+    amount = f"{effect}, " if effect else ""
+    return f"{phrase} (most: {amount}{arm_name(furthest, outline)})"
 
 
 # ---- answers -----------------------------------------------------------------------------------------
 
 
 def answers_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
-    """Whether answers change with a simulated user, and how much it matters who asks."""
+    """Whether answers to single prompts change with a simulated user, and which options move."""
     if not outline.simulated_users:
         return "no condition simulates a user, so nothing shows whether answers differ with one"
-    return f"{_change(tables, outline)}; {_share_of_users(tables, outline)}"
+    return f"{_change(tables, outline)}; {_options(tables, outline)}"
+
+
+def _user_comparisons(
+    tables: FindingsTables, outline: StudyOutline, conditions: Sequence[str]
+) -> list[Comparison]:
+    """Comparisons of single prompts with the baseline that could have shown something."""
+    bits = [row for row in tables.comparisons if row.metric == "js_bits"]
+    return [
+        row
+        for row in study_rows(bits, outline, conditions)
+        if tables.claims.verdict("distance", row).is_tested
+    ]
 
 
 def _change(tables: FindingsTables, outline: StudyOutline) -> str:
     rows = _user_comparisons(tables, outline, outline.simulated_users)
-    n_changed = sum(comparison_verdict(row).is_shown for row in rows)
+    n_changed = sum(tables.claims.verdict("distance", row).is_shown for row in rows)
     if not rows:
-        return "whether they differ with a user cannot be tested"
+        return "whether answers to one prompt differ with a user cannot be tested"
     if not n_changed:
-        return (
-            f"no difference is shown in {count_phrase(len(rows), 'comparison')} of one prompt with and "
-            "without a user"
-        )
+        n_comparisons = count_phrase(len(rows), "comparison")
+        return f"no difference is shown in {n_comparisons} of one prompt with and without a user"
     return (
         f"{_out_of(n_changed, len(rows))} comparisons of one prompt with and without a user show "
         "different answers"
     )
 
 
-def _share_of_users(tables: FindingsTables, outline: StudyOutline) -> str:
-    rows = [
-        row
-        for row in study_rows(tables.variance, outline, outline.simulated_users)
-        if variance_verdict(row).is_tested
-    ]
-    differences = [row for row in rows if variance_verdict(row).is_shown]
-    if not rows:
-        return "whether different users get different answers cannot be tested"
-    if not differences:
-        n_cases = count_phrase(len(rows), "case")
-        return f"that different users get different answers is not shown in {n_cases}"
-    largest = max(differences, key=lambda row: row.share_who or 0.0)
-    return (
-        f"up to {percent(largest.share_who or 0.0)} of the variation between answers to one prompt comes "
-        f"from who asks ({arm_name(largest, outline)}; shown in "
-        f"{_out_of(len(differences), len(rows))} cases)"
-    )
-
-
-# ---- options -----------------------------------------------------------------------------------------
-
-
-def options_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
-    """The options that a simulated user moves furthest; empty without a simulated user."""
-    if not outline.simulated_users:
-        return ""
+def _options(tables: FindingsTables, outline: StudyOutline) -> str:
     rows = [
         row
         for row in study_rows(tables.shifts, outline, outline.simulated_users)
-        if shift_verdict(row).is_tested
+        if tables.claims.verdict("option_share", row).is_tested
     ]
-    movers = [row for row in by_shift(rows) if shift_verdict(row).is_shown]
+    movers = [row for row in by_shift(rows) if tables.claims.verdict("option_share", row).is_shown]
     if not rows:
         return "no option can be compared with and without a user"
     if not movers:
-        return f"none is shown to become rarer or more common, in {count_phrase(len(rows), 'test')}"
+        n_tests = count_phrase(len(rows), "test")
+        return f"no option is shown to become rarer or more common, in {n_tests}"
     furthest: dict[tuple[str | None, ...], Shift] = {}
     for row in movers:
         furthest.setdefault((row.model, row.task, row.item_id, row.answer), row)
-    shifts = [_option_shift(row, outline) for row in furthest.values()][:NAMED_OPTIONS]
+    shifts = [_option_shift(row, tables, outline) for row in furthest.values()][:NAMED_OPTIONS]
     return (
         f"in {_out_of(len(movers), len(rows))} tests an option's share of answers changed, most of all: "
         f"{join_words(shifts)}"
     )
 
 
-def _option_shift(row: Shift, outline: StudyOutline) -> str:
+def _option_shift(row: Shift, tables: FindingsTables, outline: StudyOutline) -> str:
+    """`Tesla (cars) fell from 93 % to 35 % with SP-RAG (asked again without a user: 90 %)`."""
     baseline_share, user_share = (
         percent(share or 0.0, digits=1) for share in (row.baseline_share, row.share)
     )
@@ -137,7 +141,27 @@ def _option_shift(row: Shift, outline: StudyOutline) -> str:
     is_letter = row.kind == "choice" and row.answer != UNKNOWN
     option = f"answer {option_name(row)}" if is_letter else option_name(row)
     label = outline.label(row.condition)
-    return f"{option} {direction} from {baseline_share} to {user_share} with {label}"
+    change = f"{option} {direction} from {baseline_share} to {user_share} with {label}"
+    share = _rerun_share(row, tables, outline)
+    return (
+        change
+        if share is None
+        else f"{change} (asked again without a user: {percent(share, digits=1)})"
+    )
+
+
+def _rerun_share(row: Shift, tables: FindingsTables, outline: StudyOutline) -> float | None:
+    """The option's share where the baseline is asked again; None without such a control."""
+    arm = (row.model, row.task, row.item_id)
+    reruns = [
+        other
+        for other in tables.shifts
+        if other.condition in outline.controls and (other.model, other.task, other.item_id) == arm
+    ]
+    if not reruns:
+        return None
+    # an option that neither side names has no row
+    return next((other.share for other in reruns if other.answer == row.answer), 0.0)
 
 
 # ---- scores ------------------------------------------------------------------------------------------
@@ -153,13 +177,14 @@ def scores_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
 
 
 def _user_scores(tables: FindingsTables, outline: StudyOutline) -> list[ScoreComparison]:
-    read = [row for row in tables.score_comparisons if row.metric == reading(row.condition)]
+    read = [row for row in tables.score_comparisons if row.metric == score_reading(row.condition)]
     return study_rows(read, outline, outline.simulated_users)
 
 
 def _score_change(tables: FindingsTables, outline: StudyOutline) -> str:
-    rows = [row for row in _user_scores(tables, outline) if score_verdict(row).is_tested]
-    movers = [row for row in rows if score_verdict(row).is_shown]
+    verdicts = [(row, tables.claims.verdict("score", row)) for row in _user_scores(tables, outline)]
+    rows = [row for row, verdict in verdicts if verdict.is_tested]
+    movers = [row for row, verdict in verdicts if verdict.is_shown]
     baseline = outline.label(outline.baseline)
     if not rows:
         return f"none with a user can be compared with {baseline}"
@@ -175,7 +200,7 @@ def _score_change(tables: FindingsTables, outline: StudyOutline) -> str:
 
 
 def _places(ranks: Sequence[Rank], outline: StudyOutline) -> str:
-    read = [row for row in ranks if row.metric == reading(row.condition)]
+    read = [row for row in ranks if row.metric == score_reading(row.condition)]
     rows = [
         (row.p_change, row)
         for row in study_rows(read, outline, outline.simulated_users)
@@ -207,31 +232,26 @@ def _control(tables: FindingsTables, outline: StudyOutline) -> str:
             "nothing was asked again without a user, so no control shows how often chance alone gives "
             "a difference"
         )
-    rows = _user_comparisons(tables, outline, outline.controls)
-    n_other = sum(
-        verdict.is_shown
-        for name, verdict in control_verdicts(tables, outline)
-        if not name.startswith("answers:")
-    )
-    other = f", but {count_phrase(n_other, 'difference')} in other tests (see the warning)"
-    if not rows:
-        return f"asking again without a user gave no answers to compare{other if n_other else ''}"
-    n_changed = sum(comparison_verdict(row).is_shown for row in rows)
+    tests = control_tests(tables)
+    n_shown = sum(claim.verdict == "differs" for claim in tests)
+    if not tests:
+        return "asking again without a user gave no answers to compare"
+    warning = " (see the warning)" if n_shown else ""
     return (
-        f"asking again without a user shows different answers in {_out_of(n_changed, len(rows))} "
-        f"comparisons"
-        f"{other if n_other else ''}"
+        f"asking again without a user shows a difference in {_out_of(n_shown, len(tests))} "
+        f"tests{warning}"
     )
 
 
 def _spread(tables: FindingsTables, outline: StudyOutline) -> str:
-    rows = [row for row in _user_scores(tables, outline) if spread_verdict(row).is_tested]
-    n_wider = sum(spread_verdict(row).is_shown for row in rows)
-    if not rows:
+    verdicts = [tables.claims.verdict("score_spread", row) for row in _user_scores(tables, outline)]
+    tests = [verdict for verdict in verdicts if verdict.is_tested]
+    n_wider = sum(verdict.is_shown for verdict in tests)
+    if not tests:
         return ""
     if not n_wider:
         return "scores are not shown to differ more between users than between reruns"
-    return f"scores differ more between users than between reruns in {_out_of(n_wider, len(rows))} cases"
+    return f"scores differ more between users than between reruns in {_out_of(n_wider, len(tests))} cases"
 
 
 # ---- real users, limits ------------------------------------------------------------------------------
@@ -241,7 +261,10 @@ def field_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
     """How near the study's conditions come to real users; empty without them."""
     if not outline.has_field:
         return ""
-    verdicts = [agreement_verdict(row) for row in study_agreements(tables.item_agreement, outline)]
+    verdicts = [
+        tables.claims.verdict("field_distance", row)
+        for row in study_agreements(tables.item_agreement, outline)
+    ]
     tests = [verdict for verdict in verdicts if verdict.is_tested]
     if not tests:
         return "no answers can be compared with theirs"
@@ -260,7 +283,7 @@ def _order(tables: FindingsTables, outline: StudyOutline) -> str:
     orders = [
         (row, verdict)
         for row in study_orders(tables.rank_agreement, outline)
-        if (verdict := order_verdict(row)).is_tested
+        if (verdict := tables.claims.verdict("field_order", row)).is_tested
     ]
     n_same = sum(verdict.is_shown and (row.tau_b or 0.0) > 0 for row, verdict in orders)
     if not orders:

@@ -1,49 +1,121 @@
-"""What the tests of a study show: one function for each kind of claim on the page.
+"""What the tests of a study show, in the words of the page.
 
-Owns the whole rule: a difference is claimed only where its test, corrected by Holm, has p below
-`LEVEL`. The summary, the warnings and the tables all ask here, so that they never disagree.
+A difference is claimed only where the table `claims` says that it differs, so that the summary, the
+warnings and the tables never disagree.
 """
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from fieldwork.metrics.findings.wording import literal
-from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
-from fieldwork.records.metrics import (
-    CategoryVariance,
-    Comparison,
-    Novelty,
-    PromptMean,
-    ScoreComparison,
-    Shift,
-    VarianceShare,
-)
+from fieldwork.metrics.claims.families import PRIMARY
+from fieldwork.metrics.claims.measures import ClaimKey, claim_key
+from fieldwork.metrics.findings.wording import literal, number_text
+from fieldwork.records.claims import Claim
+from fieldwork.records.field import Calibration
+from fieldwork.statistics.families import LEVEL
 
-LEVEL = 0.05
-"""Corrected p-values below this show a difference."""
-
-NOT_SHOWN = "not shown"
+UNDECIDED_VERDICT = "undecided"
 
 _NO_TEST = re.compile(r"^no (?:interval and no )?(?:test|excess): ")
+
+_POINTS = (100.0, "points")
+_UNITS = {
+    "share_who": (100.0, "%"),
+    "option_share": _POINTS,
+    "entropy_bits": (1.0, "bits"),
+    "score": _POINTS,
+    "novelty": _POINTS,
+}
+"""How effects of a measure are printed: a factor and a unit."""
+
+
+MEASURE_NAMES = {
+    "share_who": "who asks",
+    "distance": "answers",
+    "option_share": "options",
+    "entropy_bits": "heterogeneity",
+    "score": "scores",
+    "score_spread": "spread of scores",
+    "novelty": "novelty",
+    "categories": "categories of subjects",
+    "group_difference": "groups of real users",
+    "field_order": "order of the field",
+    "field_distance": "distance from the field",
+    "field_place": "places in the field",
+}
+"""What the page calls the measures of `claims`."""
 
 
 class FindingVerdict(NamedTuple):
     """What a test says, in the words of the table's last column.
 
     Attributes:
-        is_tested: False where there is no test; the text then gives the reason.
+        is_tested: False where nothing could have been shown; the text then gives the reason.
         is_shown: the test shows a difference.
+        is_equivalent: any difference is within the study's margin.
     """
 
     text: str
     is_tested: bool = False
     is_shown: bool = False
+    is_equivalent: bool = False
 
 
-def is_significant(p: float | None) -> bool:
-    """Whether a corrected p-value shows a difference."""
-    return p is not None and p < LEVEL
+class StudyClaims:
+    """The claims of a study, looked up by the rows of its metric tables."""
+
+    def __init__(self, claims: Iterable[Claim] = ()) -> None:
+        self._claims = {
+            ClaimKey(*(getattr(claim, name) for name in ClaimKey._fields)): claim
+            for claim in claims
+        }
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self._claims.values())
+
+    def of(self, measure: str, row: Any) -> Claim | None:
+        """The claim of a row; None where the page claims nothing of it."""
+        return self._claims.get(claim_key(measure, row))
+
+    def p_value(self, measure: str, row: Any) -> float | None:
+        """The corrected p-value of a row."""
+        claim = self.of(measure, row)
+        return claim.p_corrected if claim else None
+
+    def verdict(self, measure: str, row: Any) -> FindingVerdict:
+        """What the test of a row shows."""
+        claim = self.of(measure, row)
+        if claim is None:
+            return missing_test(row.reason)
+        verdict = claim_verdict(claim)
+        is_primary = verdict.is_shown and claim.family == PRIMARY
+        return verdict._replace(text=f"{verdict.text} (primary)") if is_primary else verdict
+
+
+def claim_verdict(claim: Claim) -> FindingVerdict:
+    """A claim in words."""
+    if claim.verdict == "not tested":
+        return missing_test(claim.reason)
+    if claim.verdict == "cannot be shown":
+        return FindingVerdict(f"cannot be shown: {literal(claim.reason or '')}")
+    if claim.verdict == "differs":
+        return FindingVerdict(claim.direction or "differs", True, True)
+    if claim.verdict == "equivalent":
+        margin = effect_text(claim.measure, claim.margin)
+        return FindingVerdict(f"equivalent (±{margin})", True, is_equivalent=True)
+    effect = effect_text(claim.measure, claim.smallest_effect)
+    return FindingVerdict(
+        f"{UNDECIDED_VERDICT}; finds {effect}" if effect else UNDECIDED_VERDICT, True
+    )
+
+
+def effect_text(measure: str, effect: float | None) -> str:
+    """An effect with its unit: `3.1 points`; empty where it has none."""
+    if effect is None or measure not in _UNITS:
+        return ""
+    scale, unit = _UNITS[measure]
+    return f"{number_text(scale * effect, 1 if scale > 1 else 2)} {unit}"
 
 
 def missing_test(reason: str | None) -> FindingVerdict:
@@ -55,119 +127,12 @@ def missing_test(reason: str | None) -> FindingVerdict:
     return FindingVerdict(f"no test: {text}" if text else "no test")
 
 
-def _test_verdict(p: float, difference: str) -> FindingVerdict:
-    is_shown = is_significant(p)
-    return FindingVerdict(difference if is_shown else NOT_SHOWN, True, is_shown)
-
-
-def variance_verdict(row: VarianceShare) -> FindingVerdict:
-    """Whether it matters who asks."""
-    if row.share_who is None or row.p_holm is None:
-        return missing_test(row.reason)
-    return _test_verdict(row.p_holm, "differs")
-
-
-def comparison_verdict(row: Comparison) -> FindingVerdict:
-    """Whether answers to a prompt differ from the baseline's."""
-    if row.excess is None or row.p_holm is None:
-        return missing_test(row.reason)
-    return _test_verdict(row.p_holm, "differs")
-
-
-def shift_verdict(row: Shift) -> FindingVerdict:
-    """Whether an option becomes rarer or more common."""
-    if row.shift is None or row.p_holm is None:
-        return missing_test(row.reason)
-    return _test_verdict(row.p_holm, "more common" if row.shift > 0 else "rarer")
-
-
-def entropy_verdict(row: PromptMean) -> FindingVerdict:
-    """Whether answers vary more or less than the baseline's."""
-    if row.mean is None or row.difference is None or row.p_holm is None:
-        return missing_test(row.reason)
-    return _test_verdict(row.p_holm, "more varied" if row.difference > 0 else "less varied")
-
-
-def score_verdict(row: ScoreComparison) -> FindingVerdict:
-    """Whether the mean score differs from the baseline's."""
-    if row.difference is None or row.p_holm is None:
-        return missing_test(row.reason)
-    return _test_verdict(row.p_holm, "higher" if row.difference > 0 else "lower")
-
-
-def spread_verdict(row: ScoreComparison) -> FindingVerdict:
-    """Whether scores spread further than the baseline's reruns."""
-    if row.sd is None or row.sd_baseline is None or row.p_spread_holm is None:
-        return missing_test(row.reason)
-    return _test_verdict(row.p_spread_holm, "wider")
-
-
-def run_verdict(row: ScoreComparison) -> FindingVerdict:
-    """What both tests of scores show: of the mean, and of the spread."""
-    mean, spread = score_verdict(row), spread_verdict(row)
-    if not spread.is_shown:
-        return mean
-    text = f"{mean.text}, wider spread" if mean.is_shown else "wider spread"
+def joined_verdict(first: FindingVerdict, second: FindingVerdict) -> FindingVerdict:
+    """What two tests of one row show: the second is named only where it shows something."""
+    if not second.is_shown:
+        return first
+    text = f"{first.text}, {second.text}" if first.is_shown else second.text
     return FindingVerdict(text, True, True)
-
-
-def novelty_verdict(row: Novelty) -> FindingVerdict:
-    """Whether users bring more new answers than as many fresh reruns."""
-    if row.share is None or row.excess is None or row.p_holm is None:
-        return missing_test(row.reason)
-    return _test_verdict(row.p_holm, "more" if row.excess > 0 else "fewer")
-
-
-def category_verdict(arm: Sequence[CategoryVariance]) -> FindingVerdict:
-    """Whether categories of subjects differ in how much it matters who asks.
-
-    Args:
-        arm: the categories of one model, task and condition, which share one test.
-    """
-    if arm[0].p_holm is None or all(row.var_who is None for row in arm):
-        return missing_test(arm[0].reason)
-    return _test_verdict(arm[0].p_holm, "categories differ")
-
-
-def group_verdict(row: GroupDifference) -> FindingVerdict:
-    """Whether groups of participants differ."""
-    if row.difference is None or row.p_holm is None:
-        return missing_test(row.reason)
-    return _test_verdict(row.p_holm, "differ")
-
-
-def order_verdict(row: RankAgreement) -> FindingVerdict:
-    """Whether a condition ranks as the field does; a shown order may be the opposite one."""
-    if row.tau_b is None or row.p_holm is None or row.rho is None:
-        return missing_test(row.reason)
-    if row.p_least is not None and row.p_least >= LEVEL:
-        reason = f"cannot be shown: with so few or so many ties, p is at least {row.p_least:.2f}"
-        return FindingVerdict(reason, True)
-    return _test_verdict(row.p_holm, "same order" if row.tau_b > 0 else "opposite order")
-
-
-def agreement_verdict(row: ItemAgreement) -> FindingVerdict:
-    """Whether a condition's answers to a prompt differ from the field's."""
-    if row.js_distance is None or row.p_holm is None:
-        return missing_test(row.reason)
-    return _test_verdict(row.p_holm, "differs")
-
-
-def moves_rank(row: ItemAgreement) -> bool:
-    """Whether a prompt stands at another place than in the field, beyond chance."""
-    return is_significant(row.p_rank_holm) and bool(row.rank_change)
-
-
-def calibration_verdict(row: Calibration, best: Calibration | None) -> FindingVerdict:
-    """Whether weights come closer to the field than the best uncalibrated arm, `best`."""
-    if row.js_bits is None or best is None:
-        reason = f": {literal(row.reason)}" if row.reason else ""
-        return FindingVerdict(f"{row.verdict}{reason}")
-    if row.verdict == "calibrated":
-        return FindingVerdict("calibrated: closer", True, True)
-    if best.ci_high is not None and best.ci_high < 0 and is_significant(best.p_holm):
-        return FindingVerdict(f"{row.verdict}: further", True, True)
-    return FindingVerdict(f"{row.verdict}: gain not shown", True)
 
 
 def prompts_verdict(verdicts: Sequence[FindingVerdict]) -> FindingVerdict:
@@ -176,4 +141,24 @@ def prompts_verdict(verdicts: Sequence[FindingVerdict]) -> FindingVerdict:
     if not tests:
         return verdicts[0]
     is_shown = any(verdict.is_shown for verdict in tests)
-    return FindingVerdict("differs" if is_shown else NOT_SHOWN, True, is_shown)
+    return FindingVerdict("differs" if is_shown else UNDECIDED_VERDICT, True, is_shown)
+
+
+def calibration_verdict(row: Calibration, best: Calibration | None) -> FindingVerdict:
+    """Whether weights come closer to the field than the best uncalibrated arm, `best`.
+
+    Calibration decides for itself, with tests of its own on prompts held out.
+    """
+    if row.js_bits is None or best is None:
+        reason = f": {literal(row.reason)}" if row.reason else ""
+        return FindingVerdict(f"{row.verdict}{reason}")
+    if row.verdict == "calibrated":
+        return FindingVerdict("calibrated: closer", True, True)
+    if (
+        best.p_holm is not None
+        and best.ci_high is not None
+        and best.ci_high < 0
+        and best.p_holm < LEVEL
+    ):
+        return FindingVerdict(f"{row.verdict}: further", True, True)
+    return FindingVerdict(f"{row.verdict}: gain not shown", True)

@@ -47,7 +47,7 @@ from fieldwork.metrics.groups.table import (
 )
 from fieldwork.records.field import GroupDifference
 from fieldwork.statistics.arrays import Floats, Indices
-from fieldwork.statistics.families import correct_rows
+from fieldwork.statistics.families import LEVEL, correct_rows
 from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.permutation import p_value_of_first, require_permutations
 from fieldwork.statistics.seeds import generator
@@ -57,8 +57,6 @@ DIVERGENCE = "js_bits"
 NO_DIVERGENCE_INTERVAL = (
     "no interval: a divergence is never below 0, and intervals fail near that bound"
 )
-
-LEVEL = 0.05
 
 
 class _GroupPair(NamedTuple):

@@ -1,0 +1,183 @@
+"""Whole studies without any effect: what does the page of findings claim, and in how many of them?
+
+A study has the shape of the quickstart: lists of 9 prompts and letters of 4 questions from 40 users or
+reruns, letters of 75 scored questions from 10. Every condition draws from the same source. Lines that are
+called *discarded* count what a correction within each table's own family claims, as pages did before.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from outcomes import Job, Outcome, outcome
+from populations import (
+    LETTERS,
+    Floats,
+    Ints,
+    Zipf,
+    draw_letters,
+    draw_lists,
+    letter_table,
+    list_table,
+)
+
+from fieldwork.metrics.accuracy import measure_runs
+from fieldwork.metrics.categories import measure_categories, measure_subjects
+from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.measures import MEASURES
+from fieldwork.metrics.claims.table import measure_claims
+from fieldwork.metrics.comparisons import measure_comparisons
+from fieldwork.metrics.novelty import measure_novelty
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.shifts import measure_shifts
+from fieldwork.metrics.variance import measure_variance
+from fieldwork.records.columns import table_of
+from fieldwork.records.tasks import Item
+
+PART = "studies"
+PERMUTATIONS = 1999
+USERS = ("history", "rag", "profile")
+CONTROL = "again"
+CONDITIONS = ("offline", CONTROL, *USERS)
+SUBJECTS = {"astronomy": "STEM", "statistics": "STEM", "cooking": "other", "grammar": "humanities",
+            "geography": "social sciences"}  # fmt: skip
+FAMILIES = ("distance", "option_share", "score_spread", "novelty", "categories")
+"""Families of secondary tests that such a study has."""
+
+RULES = ClaimRules(
+    primary=[PrimaryTests(measure) for measure in ("share_who", "entropy_bits", "score")],
+    users=USERS,
+    controls=[CONTROL],
+    margins={"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
+)
+
+
+class NullTask(NamedTuple):
+    """A task whose answers do not depend on the condition."""
+
+    name: str
+    n_items: int
+    n_units: int
+    exponent: float | None
+
+    def answers(self, condition: str, source: Floats, random: np.random.Generator) -> pd.DataFrame:
+        """Two answers a user, one a rerun."""
+        is_user = condition in USERS
+        shape = (1, self.n_items, self.n_units, 2 if is_user else 1)
+        if self.exponent is None:
+            letters: Ints = draw_letters(
+                np.broadcast_to(source[None, :, None, :], (*shape[:3], len(LETTERS))),
+                shape[3],
+                random,
+            )
+            frame = letter_table(letters, condition=condition, puppets=is_user)
+        else:
+            weights = np.broadcast_to(source[None, :, None, None, :], (*shape, source.shape[-1]))
+            lists = draw_lists(weights, random)
+            frame = list_table(lists, condition=condition, puppets=is_user)
+        replicate = frame["replicate"] + (self.n_units if condition == CONTROL else 0)
+        letter = frame["letter"]
+        return frame.assign(task=self.name, replicate=replicate, letter_strict=letter, reason=None)
+
+    def source(self, random: np.random.Generator) -> Floats:
+        """Weights of the options of each item, or shares of its letters."""
+        if self.exponent is not None:
+            log_weights = Zipf(60, self.exponent).log_weights()
+            return np.stack([random.permutation(log_weights) for _ in range(self.n_items)])
+        likings = np.exp(2 * random.normal(size=(self.n_items, len(LETTERS))))
+        shares: Floats = likings / likings.sum(axis=1, keepdims=True)
+        return shares
+
+
+TASKS = (
+    NullTask("lists", 9, 40, 1.5),
+    NullTask("probe", 4, 40, None),
+    NullTask("scored", 75, 10, None),
+)
+
+
+def jobs() -> Iterator[Job]:
+    """One kind of study; a set is a whole study."""
+    yield partial(_null_studies)
+
+
+def _items() -> pd.DataFrame:
+    """The questions with letters; their right letter is A."""
+    subjects = [*SUBJECTS]
+    return pd.concat(
+        pd.DataFrame(
+            Item(f"{k:05}", "choice", "", "", [*LETTERS], "A", subjects[k % len(subjects)], "")
+            for k in range(task.n_items)
+        ).assign(task=task.name)
+        for task in TASKS
+        if task.exponent is None
+    )
+
+
+def metric_tables(frame: pd.DataFrame, seed: int) -> Mapping[str, Sequence[Any]]:
+    """The metric tables of a study that have tests, by name."""
+    items = _items()
+    settings: dict[str, Any] = {"baseline": "offline", "n_permutations": PERMUTATIONS, "seed": seed}
+    runs = measure_runs(frame, items)
+    rows = [
+        measure_variance(frame, **settings),
+        measure_comparisons(frame, metrics=["js_bits"], **settings),
+        measure_shifts(frame, baseline="offline"),
+        measure_prompt_means(frame, baseline="offline", seed=seed),
+        measure_score_comparisons(runs, **settings),
+        measure_novelty(frame, control=CONTROL, **settings),
+        measure_categories(
+            measure_subjects(frame, items, SUBJECTS), n_permutations=PERMUTATIONS, seed=seed
+        ),
+    ]
+    return {table_of(type(table[0])).name: table for table in rows if table}
+
+
+def _null_studies(sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, 14])
+    least: dict[str, list[float]] = defaultdict(list)
+    for number in range(sets):
+        sources = [task.source(random) for task in TASKS]
+        frame = pd.concat(
+            task.answers(condition, source, random)
+            for task, source in zip(TASKS, sources, strict=True)
+            for condition in CONDITIONS
+        )
+        for family, p_value in _least_p_values(metric_tables(frame, seed + number)).items():
+            least[family].append(p_value)
+    for name, p_values in least.items():
+        yield outcome(
+            PART, name, "nothing differs", "quickstart's shape", truth=None, p_values=p_values
+        )
+
+
+def _least_p_values(tables: Mapping[str, Sequence[Any]]) -> dict[str, float]:
+    """The smallest corrected p-value of each family, and of all on the page; 1 without a test."""
+    least = dict.fromkeys(["primary", "control", *FAMILIES, "secondary, any"], 1.0)
+    for claim in measure_claims(tables, RULES):
+        names = [claim.family, *(["secondary, any"] if claim.family in FAMILIES else [])]
+        for name in names:
+            least[name] = min(least[name], _or_one(claim.p_corrected))
+    claims = {f"any claim: {name}": p_value for name, p_value in least.items()}
+    return claims | {"discarded: any claim, corrected within tasks": _least_within_tasks(tables)}
+
+
+def _least_within_tasks(tables: Mapping[str, Sequence[Any]]) -> float:
+    """The smallest p-value of any user after the correction that each table has of its own."""
+    p_values = [1.0]
+    for measure in MEASURES.values():
+        column = measure.p_value.replace("p_value", "p") + "_holm"
+        p_values += [
+            _or_one(getattr(row, column))
+            for row in tables.get(table_of(measure.row_type).name, ())
+            if row.condition in USERS and (measure.is_claimed is None or measure.is_claimed(row))
+        ]
+    return min(p_values)
+
+
+def _or_one(p_value: float | None) -> float:
+    return 1.0 if p_value is None else p_value

@@ -1,0 +1,175 @@
+"""Every test of a study belongs to one family, is corrected there, and gets one of five verdicts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, family_of
+from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, claim_key
+from fieldwork.metrics.claims.table import measure_claims, row_types
+from fieldwork.records.claims import Claim
+from fieldwork.statistics.families import benjamini_hochberg
+from unit.metrics.findings.finding_rows import (
+    agreement_row,
+    category_row,
+    comparison_row,
+    entropy_row,
+    filled,
+    group_row,
+    novelty_row,
+    order_row,
+    score_row,
+    shift_row,
+    variance_row,
+)
+
+SCHEMA = Path(__file__).resolve().parents[4] / "workflow" / "schemas" / "config.schema.yaml"
+MARGINS = {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1}
+RULES = ClaimRules(
+    [PrimaryTests("share_who"), PrimaryTests("score", tasks=["mmlu"])],
+    ["rag", "history", "field"],
+    ["again"],
+    MARGINS,
+)
+
+
+def claims(rules: ClaimRules = RULES, **tables: list[Any]) -> list[Claim]:
+    return measure_claims(tables, rules)
+
+
+def test_the_schema_names_every_measure() -> None:
+    study = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["properties"]["study"]["properties"]
+    assert study["primary"]["items"]["properties"]["measure"]["enum"] == [*MEASURES]
+    metrics = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["properties"]["metrics"]
+    margins = metrics["properties"]["margins"]["properties"]
+    assert {measure.margin for measure in MEASURES.values()} - {None} == set(margins)
+
+
+@pytest.mark.parametrize(
+    ("measure", "row", "family"),
+    [
+        ("share_who", variance_row(0.1), "primary"),
+        ("share_who", variance_row(0.1, condition="again"), "control"),
+        ("share_who", variance_row(0.1, condition="cold"), "without_user"),
+        # real users are secondary unless named
+        ("share_who", variance_row(0.1, condition="field"), "share_who"),
+        ("score", score_row(0.1), "primary"),
+        ("score", score_row(0.1, task="other"), "score"),
+        ("score_spread", score_row(0.1), "score_spread"),
+        ("distance", comparison_row(0.1), "distance"),
+        # how near the baseline is to the field is no control of the baseline
+        ("field_order", order_row(predictor="again"), "field_order"),
+        ("field_distance", agreement_row(predictor="cold"), "field_distance"),
+        ("group_difference", group_row(), "group_difference"),
+    ],
+)
+def test_a_test_has_one_family(measure: str, row: Any, family: str) -> None:
+    assert family_of(claim_key(measure, row), RULES) == family
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "is_primary"),
+    [
+        ({}, True),
+        ({"items": ["cars"], "options": ["Tesla"]}, True),
+        ({"options": ["Fiat"]}, False),
+        ({"conditions": ["history"]}, False),
+        ({"models": ["m"]}, True),
+    ],
+)
+def test_a_primary_entry_can_be_narrowed(narrowed: dict[str, list[str]], is_primary: bool) -> None:
+    rules = RULES._replace(primary=[PrimaryTests("option_share", **narrowed)])
+    (claim,) = claims(rules, shifts=[shift_row(0.01)])
+    assert (claim.family == "primary") == is_primary
+
+
+def test_primary_tests_of_several_tables_are_one_holm_family() -> None:
+    rows = claims(
+        variance=[variance_row(0.02), variance_row(0.9, condition="history")],
+        score_comparisons=[score_row(0.03)],
+    )
+    primary = {(c.measure, c.condition): c for c in rows if c.family == "primary"}
+    assert {key: c.p_corrected for key, c in primary.items()} == {
+        ("share_who", "rag"): pytest.approx(0.06),
+        ("score", "rag"): pytest.approx(0.06),
+        ("share_who", "history"): pytest.approx(0.9),
+    }
+    assert {c.correction for c in primary.values()} == {"Holm"}
+    assert {c.n_tests for c in primary.values()} == {3}
+
+
+def test_other_tests_of_a_measure_hold_the_share_of_false_claims() -> None:
+    p_values = [0.01, 0.02, 0.03, 0.5]
+    rows = claims(comparisons=[comparison_row(p, f"i{k}") for k, p in enumerate(p_values)])
+    assert [c.p_corrected for c in rows] == benjamini_hochberg(p_values)
+    assert [c.verdict for c in rows] == ["differs"] * 3 + ["undecided"]
+    assert {c.correction for c in rows} == {"Benjamini-Hochberg"}
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (entropy_row(0.01), "differs"),
+        (entropy_row(0.3), "undecided"),
+        (entropy_row(0.3, difference_low=-0.1, difference_high=0.24), "equivalent"),
+        (entropy_row(0.3, difference_low=-0.26, difference_high=0.1), "undecided"),
+        (entropy_row(None, reason="none"), "not tested"),
+        (entropy_row(0.3, difference_low=None, difference_high=None), "undecided"),
+    ],
+)
+def test_there_are_three_words_for_a_test(row: Any, verdict: str) -> None:
+    (claim,) = claims(prompt_means=[row])
+    assert claim.verdict == verdict
+
+
+def test_a_share_of_users_below_the_margin_is_equivalent() -> None:
+    """A share cannot truly be negative, so that only the upper end counts."""
+    (claim,) = claims(variance=[variance_row(0.9, ci_low=-0.4, ci_high=0.04)])
+    assert claim.verdict == "equivalent"
+
+
+def test_what_could_not_be_shown_says_so() -> None:
+    few = [comparison_row(0.34, n_permutations=2), comparison_row(0.34, "j", n_permutations=2)]
+    rows = claims(comparisons=few)
+    assert {c.verdict for c in rows} == {"cannot be shown"}
+    assert {c.p_corrected for c in rows} == {None}
+    assert {c.reason for c in rows} == {"with so few or so equal answers, p is at least 0.33"}
+
+
+def test_too_many_tests_for_the_shuffles_cannot_be_shown() -> None:
+    rules = RULES._replace(primary=[PrimaryTests("distance")])
+    rows = [comparison_row(0.02, f"i{k}", n_permutations=99) for k in range(6)]
+    assert {c.verdict for c in claims(rules, comparisons=rows)} == {"cannot be shown"}
+    assert "raise metrics.permutations" in str(claims(rules, comparisons=rows)[0].reason)
+    assert {c.verdict for c in claims(rules, comparisons=rows[:4])} == {"undecided"}
+
+
+def test_the_smallest_effect_is_found_in_four_of_five_studies() -> None:
+    """A difference of 2.8 standard errors has a power of 80 % at 5 %, alone in its family."""
+    (claim,) = claims(prompt_means=[entropy_row(0.3, difference_low=-0.196, difference_high=0.196)])
+    assert claim.smallest_effect == pytest.approx(0.28, abs=0.001)
+
+
+def test_a_page_claims_one_score_and_one_metric() -> None:
+    rows = claims(
+        score_comparisons=[score_row(0.01), score_row(0.01, metric="em_flexible")],
+        comparisons=[comparison_row(0.01, metric="total_variation")],
+        prompt_means=[entropy_row(0.01, metric="one_minus_top5_share")],
+        novelty=[novelty_row(0.01), novelty_row(0.01, condition="again", control="again")],
+        categories=[category_row(0.01), category_row(0.01, "other")],
+    )
+    assert sorted(c.measure for c in rows) == ["categories", "novelty", "score", "score_spread"]
+
+
+def test_every_row_type_has_a_key_of_its_own() -> None:
+    for name, measure in MEASURES.items():
+        key = claim_key(name, filled(measure.row_type))
+        assert isinstance(key, ClaimKey)
+        assert key.measure == name
+    assert set(row_types().values()) == {measure.row_type for measure in MEASURES.values()}
+
+
+def test_no_tables_no_claims() -> None:
+    assert claims() == []

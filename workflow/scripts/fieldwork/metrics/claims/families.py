@@ -1,0 +1,138 @@
+"""Which tests are corrected together, and how.
+
+A study has one family of primary tests, one of negative controls, one of other conditions without a
+user, and one for each measure with all its other tests. Owns that division and what each correction
+promises: Holm's holds the chance of any false claim in the family, Benjamini and Hochberg's the expected
+share of false claims among those made.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, StudyTest
+from fieldwork.records.field import FIELD
+from fieldwork.statistics.families import LEVEL, benjamini_hochberg
+from fieldwork.statistics.fisher import holm_of_discrete
+
+PRIMARY = "primary"
+CONTROL = "control"
+WITHOUT_USER = "without_user"
+
+HOLM = "Holm"
+BENJAMINI_HOCHBERG = "Benjamini-Hochberg"
+
+_HOLM_FAMILIES = (PRIMARY, CONTROL, WITHOUT_USER, "option_share")
+
+
+class PrimaryTests(NamedTuple):
+    """An entry of `study.primary`: a measure, and what narrows it; None takes all there is."""
+
+    measure: str
+    models: Sequence[str] | None = None
+    tasks: Sequence[str] | None = None
+    conditions: Sequence[str] | None = None
+    items: Sequence[str] | None = None
+    options: Sequence[str] | None = None
+
+    def includes(self, key: ClaimKey) -> bool:
+        """Whether a test is one of these."""
+        limits = (
+            (self.models, key.model),
+            (self.tasks, key.task),
+            (self.conditions, key.condition),
+            (self.items, key.item_id),
+            (self.options, key.detail),
+        )
+        # real users are no simulated ones: a test of theirs is primary only by name
+        is_meant = self.conditions is not None or key.condition != FIELD
+        return (
+            key.measure == self.measure
+            and is_meant
+            and all(names is None or name in names for names, name in limits)
+        )
+
+
+class ClaimRules(NamedTuple):
+    """What the study says of its claims.
+
+    Attributes:
+        primary: the tests that it is about.
+        users: conditions with a user, real ones included.
+        controls: conditions that ask the baseline again.
+        margins: differences that count as none, by name.
+    """
+
+    primary: Sequence[PrimaryTests]
+    users: Sequence[str]
+    controls: Sequence[str]
+    margins: Mapping[str, float]
+
+    @classmethod
+    def of_study(cls, settings: Mapping[str, Any]) -> "ClaimRules":
+        """The rules as the config has them: entries of `primary` are mappings."""
+        primary = [PrimaryTests(**entry) for entry in settings["primary"]]
+        return cls(primary, settings["users"], settings["controls"], settings["margins"])
+
+
+def family_of(key: ClaimKey, rules: ClaimRules) -> str:
+    """The family of a test: `primary`, `control`, `without_user`, or its measure.
+
+    Tests against the field compare it with any condition, the baseline too, and are no controls.
+    """
+    is_of_field = MEASURES[key.measure].is_of_field
+    if not is_of_field and key.condition in rules.controls:
+        return CONTROL
+    if not is_of_field and key.condition not in rules.users:
+        return WITHOUT_USER
+    if any(entry.includes(key) for entry in rules.primary):
+        return PRIMARY
+    return key.measure
+
+
+def correction_of(family: str) -> str:
+    """The name of a family's correction.
+
+    Of the other measures options alone are corrected after Holm: most options are named so rarely that
+    their tests could hardly have shown anything, which his correction can make use of.
+    """
+    return HOLM if family in _HOLM_FAMILIES else BENJAMINI_HOCHBERG
+
+
+class CorrectedTest(NamedTuple):
+    """A test within its family.
+
+    Attributes:
+        p_corrected: None where the test could not have been claimed.
+        can_be_shown: whether it would have been claimed with the smallest p-values that the tests
+            of the family could have.
+        n_tests: tests of the family that count.
+    """
+
+    p_corrected: float | None
+    can_be_shown: bool
+    n_tests: int
+
+
+def correct_family(tests: Sequence[StudyTest], family: str) -> list[CorrectedTest]:
+    """Correct the p-values of one family, in its order.
+
+    A test whose smallest possible p-value is not below the level is set aside first: it can never be
+    claimed, and what it could have had does not depend on what it found (Tarone 1990).
+    """
+    places = [
+        place
+        for place, test in enumerate(tests)
+        if test.p_value is not None and test.p_least < LEVEL
+    ]
+    supports = [tests[place].support for place in places]
+
+    def adjust(p_values: Sequence[float]) -> list[float]:
+        is_holm = correction_of(family) == HOLM
+        return holm_of_discrete(p_values, supports) if is_holm else benjamini_hochberg(p_values)
+
+    p_corrected = adjust([tests[place].p_value or 0.0 for place in places])
+    best_case = adjust([tests[place].p_least for place in places])
+    corrected_tests = [CorrectedTest(None, False, len(places)) for _ in tests]
+    for place, p_value, p_least in zip(places, p_corrected, best_case, strict=True):
+        corrected_tests[place] = CorrectedTest(p_value, p_least < LEVEL, len(places))
+    return corrected_tests

@@ -1,0 +1,238 @@
+"""What a study can claim a difference of: one entry for each measure, with the table that has its test.
+
+Owns the names that `study.primary` and the table `claims` use, and how rows of the metric tables become
+tests. Adding a measure means an entry in `MEASURES`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fieldwork.records.columns import table_of
+from fieldwork.records.field import FIELD, GroupDifference, ItemAgreement, RankAgreement
+from fieldwork.records.metrics import (
+    CategoryVariance,
+    Comparison,
+    Novelty,
+    PromptMean,
+    ScoreComparison,
+    Shift,
+    VarianceShare,
+)
+from fieldwork.statistics.fisher import Margins, Support, least_fisher_p
+
+
+class ClaimKey(NamedTuple):
+    """What tells one test of a study from the others."""
+
+    measure: str
+    model: str | None
+    task: str
+    condition: str
+    item_id: str | None
+    detail: str | None
+
+
+class StudyTest(NamedTuple):
+    """A test as its metric table has it, before any correction.
+
+    Attributes:
+        direction: which way the difference goes, in words.
+        support: the p-values that the test could have had; 0.0 where nothing limits them.
+        margin: name of its margin in `metrics.margins`; None where the measure has none.
+        is_one_sided: negative values of the estimate are chance alone.
+    """
+
+    key: ClaimKey
+    source: str
+    estimate: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p_value: float | None
+    support: Support
+    direction: str | None
+    margin: str | None
+    is_one_sided: bool
+    reason: str | None
+
+    @property
+    def p_least(self) -> float:
+        """The smallest p-value that the test could have had; 0 where nothing limits it."""
+        return least_fisher_p(self.support) if isinstance(self.support, Margins) else self.support
+
+
+class ClaimMeasure(NamedTuple):
+    """How a measure's tests stand in their metric table.
+
+    Attributes:
+        estimate: column of the difference tested; None where a test has no single number.
+        interval: columns of its interval.
+        directions: words for a difference above and below 0.
+        detail: what tells two tests of one arm and item apart, where anything does.
+        is_of_field: compares with real users, or real users among themselves.
+        is_claimed: which rows of the table the page may claim; None for all.
+    """
+
+    row_type: type[Any]
+    estimate: str | None
+    directions: tuple[str, str]
+    interval: tuple[str, str] | None = None
+    p_value: str = "p_value"
+    margin: str | None = None
+    is_one_sided: bool = False
+    is_of_field: bool = False
+    detail: Callable[[Any], str | None] | None = None
+    is_claimed: Callable[[Any], bool] | None = None
+
+
+def score_reading(condition: str) -> str:
+    """The score of a condition: people paste whole answers, where a strict reading finds no letter."""
+    return "em_flexible" if condition == FIELD else "em_strict"
+
+
+def _is_read_score(row: ScoreComparison) -> bool:
+    return row.metric == score_reading(row.condition)
+
+
+def _groups_compared(row: GroupDifference) -> str:
+    groups = f"{row.group} - {row.versus or 'others'}" if row.group is not None else "all"
+    return f"{row.variable}: {groups}, {row.metric}, {row.kind}"
+
+
+MEASURES: Mapping[str, ClaimMeasure] = {
+    "share_who": ClaimMeasure(
+        VarianceShare,
+        "share_who",
+        ("differs", "differs"),
+        ("ci_low", "ci_high"),
+        margin="share_who",
+        is_one_sided=True,
+        detail=lambda row: str(row.kind),
+        is_claimed=lambda row: row.n_puppets > 0,
+    ),
+    "distance": ClaimMeasure(
+        Comparison,
+        "excess",
+        ("differs", "differs"),
+        is_claimed=lambda row: row.metric == "js_bits",
+    ),
+    "option_share": ClaimMeasure(
+        Shift,
+        "shift",
+        ("more common", "rarer"),
+        ("ci_low", "ci_high"),
+        margin="share",
+        detail=lambda row: row.answer,
+    ),
+    "entropy_bits": ClaimMeasure(
+        PromptMean,
+        "difference",
+        ("more varied", "less varied"),
+        ("difference_low", "difference_high"),
+        margin="entropy_bits",
+        is_claimed=lambda row: row.metric == "entropy_bits" and row.condition != row.baseline,
+    ),
+    "score": ClaimMeasure(
+        ScoreComparison,
+        "difference",
+        ("higher", "lower"),
+        ("ci_low", "ci_high"),
+        margin="score",
+        is_claimed=_is_read_score,
+    ),
+    "score_spread": ClaimMeasure(
+        ScoreComparison,
+        "sd_ratio",
+        ("wider", "wider"),
+        p_value="p_spread",
+        is_claimed=_is_read_score,
+    ),
+    "novelty": ClaimMeasure(
+        Novelty,
+        "excess",
+        ("more", "fewer"),
+        ("excess_low", "excess_high"),
+        margin="share",
+        # the control of the novelty is what the others are compared with
+        is_claimed=lambda row: row.condition != row.control,
+    ),
+    "categories": ClaimMeasure(CategoryVariance, None, ("categories differ", "categories differ")),
+    "group_difference": ClaimMeasure(
+        GroupDifference,
+        "difference",
+        ("differ", "differ"),
+        ("ci_low", "ci_high"),
+        is_of_field=True,
+        detail=_groups_compared,
+    ),
+    "field_order": ClaimMeasure(
+        RankAgreement,
+        "tau_b",
+        ("same order", "opposite order"),
+        ("tau_low", "tau_high"),
+        is_of_field=True,
+        detail=lambda row: f"{row.over} by {row.measure}, {row.kind}",
+    ),
+    "field_distance": ClaimMeasure(
+        ItemAgreement, "js_distance", ("differs", "differs"), is_of_field=True
+    ),
+    "field_place": ClaimMeasure(
+        ItemAgreement, "rank_change", ("moves", "moves"), p_value="p_rank", is_of_field=True
+    ),
+}
+"""The measures by name, in the order of the page."""
+
+
+def claim_key(measure: str, row: Any) -> ClaimKey:
+    """The key of a row's test; rows about the field stand under the condition that predicts it."""
+    detail = MEASURES[measure].detail
+    return ClaimKey(
+        measure=measure,
+        model=row.model,
+        task=row.task,
+        condition=str(getattr(row, "condition", getattr(row, "predictor", FIELD))),
+        item_id=getattr(row, "item_id", None),
+        detail=detail(row) if detail else None,
+    )
+
+
+def study_tests(measure: str, rows: Sequence[Any]) -> Iterator[StudyTest]:
+    """The tests of one measure: rows that share a test, as categories do, give one."""
+    form = MEASURES[measure]
+    tests: dict[ClaimKey, StudyTest] = {}
+    for row in rows:
+        key = claim_key(measure, row)
+        if key not in tests and (form.is_claimed is None or form.is_claimed(row)):
+            tests[key] = _test(key, form, row)
+    return iter(tests.values())
+
+
+def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
+    estimate = getattr(row, form.estimate) if form.estimate else None
+    p_value = getattr(row, form.p_value)
+    is_tested = p_value is not None
+    low, high = (getattr(row, end) for end in form.interval) if form.interval else (None, None)
+    return StudyTest(
+        key=key,
+        source=table_of(form.row_type).name,
+        estimate=estimate,
+        ci_low=low,
+        ci_high=high,
+        p_value=p_value,
+        support=_support(row),
+        direction=form.directions[(estimate or 0.0) < 0] if is_tested else None,
+        margin=form.margin,
+        is_one_sided=form.is_one_sided,
+        reason=None if is_tested else row.reason,
+    )
+
+
+def _support(row: Any) -> Support:
+    """The p-values that a row's test could have had."""
+    if isinstance(row, Shift):
+        n_named = row.n_named + row.n_named_baseline
+        return Margins(n_named, row.n_answers, row.n_baseline)
+    p_least: float | None = getattr(row, "p_least", None)
+    n_permutations: int | None = getattr(row, "n_permutations", None)
+    if p_least is None and n_permutations:
+        return 1 / (n_permutations + 1)
+    return p_least or 0.0

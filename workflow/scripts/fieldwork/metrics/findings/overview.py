@@ -1,0 +1,112 @@
+"""The sections about the study's tests as such: its primary comparisons, and all families of tests."""
+
+from collections.abc import Iterable, Sequence
+
+from fieldwork.metrics.claims.families import CONTROL, PRIMARY, WITHOUT_USER
+from fieldwork.metrics.findings.layout import Finding, FindingsSection
+from fieldwork.metrics.findings.outline import (
+    StudyOutline,
+    arm_cells,
+    arm_columns,
+    ordered_rows,
+)
+from fieldwork.metrics.findings.verdicts import (
+    MEASURE_NAMES,
+    FindingVerdict,
+    claim_verdict,
+    effect_text,
+)
+from fieldwork.metrics.findings.wording import literal, p_cell
+from fieldwork.records.claims import Claim
+from fieldwork.statistics.families import LEVEL
+
+_FAMILIES = {
+    PRIMARY: "primary",
+    CONTROL: "asked again",
+    WITHOUT_USER: "other conditions without a user",
+    **MEASURE_NAMES,
+}
+
+
+def primary_comparisons(claims: Iterable[Claim], outline: StudyOutline) -> FindingsSection:
+    """The comparisons that the study is about, one family of tests."""
+    primary = [claim for claim in claims if claim.family == PRIMARY]
+    arms = ordered_rows(primary, outline, lambda row: (row.task, row.model, row.condition))
+    rows = sorted(arms, key=lambda row: [*MEASURE_NAMES].index(row.measure))
+    n_tests = rows[0].n_tests if rows else 0
+    return FindingsSection(
+        "Primary comparisons",
+        "What is this study about (`study.primary`)? One family: if nothing differed at all, any of the "
+        f"{n_tests} tests would say so in at most {100 * LEVEL:g} % of studies.",
+        (*arm_columns(outline), "Measure", "Difference", "p", "Verdict"),
+        [_primary_finding(claim, outline) for claim in rows],
+        ["claims"],
+        "The study names no primary comparison that it can make.",
+    )
+
+
+def _primary_finding(claim: Claim, outline: StudyOutline) -> Finding:
+    cells = (
+        *arm_cells(outline, claim.task, claim.model, claim.condition),
+        _measure(claim),
+        _difference(claim),
+        p_cell(claim.p_corrected),
+    )
+    return Finding(cells, claim_verdict(claim))
+
+
+def _measure(claim: Claim) -> str:
+    names = [
+        name for name in (claim.item_id, claim.detail) if name and claim.measure != "share_who"
+    ]
+    name = MEASURE_NAMES[claim.measure]
+    return f"{name}: {literal(', '.join(names))}" if names else name
+
+
+def _difference(claim: Claim) -> str:
+    if claim.estimate is None:
+        return "–"
+    low, high = (effect_text(claim.measure, end) for end in (claim.ci_low, claim.ci_high))
+    effect = effect_text(claim.measure, claim.estimate) or f"{claim.estimate:.3g}"
+    return (
+        f"{effect} ({low.partition(' ')[0]}…{high.partition(' ')[0]})"
+        if low
+        else f"{effect} (none)"
+    )
+
+
+def families(claims: Iterable[Claim]) -> FindingsSection:
+    """How many tests there were, how they are corrected, and how many false claims to expect."""
+    return FindingsSection(
+        "All tests",
+        "How many tests were made, and how many false claims are to be expected among them? Holm holds "
+        f"the chance of any false claim of its tests at {100 * LEVEL:g} %; after Benjamini and Hochberg "
+        f"{100 * LEVEL:g} % of the claims are expected to be false.",
+        ("Tests", "Could show", "Correction", "Differ", "Equivalent", "Undecided", "False claims"),
+        [
+            _family_finding(family)
+            for name in _FAMILIES
+            if (family := [claim for claim in claims if claim.family == name])
+        ],
+        ["claims"],
+        "Nothing was tested.",
+    )
+
+
+def _family_finding(family: Sequence[Claim]) -> Finding:
+    n_shown, *n_others = (
+        sum(claim.verdict == verdict for claim in family)
+        for verdict in ("differs", "equivalent", "undecided")
+    )
+    n_could_show = sum(claim_verdict(claim).is_tested for claim in family)
+    cells = (
+        f"{_FAMILIES[family[0].family]}: {len(family):,}",
+        f"{n_could_show:,}",
+        family[0].correction.replace("-", " and "),
+        *(f"{n:,}" for n in (n_shown, *n_others)),
+    )
+    is_holm = family[0].correction == "Holm"
+    false_claims = (
+        f"any in {100 * LEVEL:g} % of studies" if is_holm else f"{LEVEL * n_shown:.1f} of {n_shown}"
+    )
+    return Finding(cells, FindingVerdict(false_claims))

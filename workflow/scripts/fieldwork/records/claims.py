@@ -1,0 +1,54 @@
+"""Rows of the table of claims: every test that the page of findings may call a difference."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fieldwork.records.columns import column, table
+
+Verdict = Literal["differs", "equivalent", "undecided", "cannot be shown", "not tested"]
+
+
+@table(
+    "metrics/claims.parquet",
+    "family, measure, model NULLS FIRST, task, condition, item_id NULLS FIRST, detail NULLS FIRST",
+    has_csv=True,
+)
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One test, corrected together with the others of its family."""
+
+    family: str = column(
+        "tests corrected together: `primary`, `control`, or the other tests of one measure"
+    )
+    measure: str = column("what is tested, a name of `study.primary` (docs/methods.md)")
+    source: str = column("table in `metrics/` with the estimate and its p-value")
+    model: str | None = column("model, NULL where models are ranked")
+    task: str = column("task")
+    condition: str = column("the condition tested")
+    item_id: str | None = column("the item, NULL for a test over items")
+    detail: str | None = column(
+        "what else tells the test apart: an option, two groups, a kind of item"
+    )
+    estimate: float | None = column("the difference tested, as in `source`; NULL where it has none")
+    ci_low: float | None = column("lower end of its 95 % interval, not corrected")
+    ci_high: float | None = column("upper end of its 95 % interval, not corrected")
+    p_value: float | None = column("p-value of the test, NULL with a reason")
+    p_least: float | None = column(
+        "smallest p-value this test could have had; NULL where none limits it"
+    )
+    p_corrected: float | None = column(
+        "`p_value` corrected over the family; NULL where the test could not have shown anything"
+    )
+    correction: str = column(
+        "`Holm` (error of the family) or `Benjamini-Hochberg` (share of false claims)"
+    )
+    n_tests: int = column("tests of the family that could have shown something")
+    margin: float | None = column("differences within it are called equivalent (`metrics.margins`)")
+    smallest_effect: float | None = column(
+        "difference that such a test finds in four of five studies; NULL without an interval"
+    )
+    verdict: Verdict = column(
+        "`differs`, `equivalent`, `undecided`, `cannot be shown` or `not tested`"
+    )
+    direction: str | None = column("of a difference: which way it goes, in words")
+    reason: str | None = column("why there is no test, or why it could not have shown anything")
