@@ -52,7 +52,9 @@ def primary_sentence(tables: FindingsTables, outline: StudyOutline) -> str:
     n_shown = sum(claim.verdict == "differs" for claim in tests)
     n_equivalent = sum(claim.verdict == "equivalent" for claim in tests)
     measures = [
-        _measure_phrase(rows, outline) for rows in groups(tests, lambda row: (row.measure,))
+        _measure_phrase(rows, outline)
+        for name in MEASURE_NAMES
+        if (rows := [claim for claim in tests if claim.measure == name])
     ]
     verb = "is" if n_equivalent == 1 else "are"
     equivalent = f", {n_equivalent} {verb} equivalent within the margin" if n_equivalent else ""
