@@ -59,6 +59,23 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
     again = checkout.snakemake("power", *few, "--forcerun", "plan_power")
     assert again.returncode == 0, again.stderr[-3000:]
     assert digests(checkout.directory, *FILES) == written
+    check_preregistration(checkout, few)
+
+
+def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
+    """A record is written once for a config; another config gets another beside it."""
+    folder = checkout.root / "resources/preregistration/few"
+    written = checkout.snakemake("preregister", *study)
+    assert written.returncode == 0, written.stderr[-3000:]
+    (record,) = folder.glob("*.json")
+    page = record.with_suffix(".md").read_text(encoding="utf-8")
+    assert "No answer of this study existed when it was registered." in page
+    assert "| who | 0.2 | 2 | 20 |" in page
+    again = checkout.snakemake("preregister", *study)
+    assert "this config was preregistered" in again.stderr
+    other = checkout.snakemake("preregister", *study, "--config", "calibration={repeats: 2}")
+    assert other.returncode == 0, other.stderr[-3000:]
+    assert {path.name for path in folder.glob("*.json")} > {record.name}
 
 
 def test_a_study_on_real_data_is_priced_as_its_plan(checkout: Checkout) -> None:

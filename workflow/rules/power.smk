@@ -62,3 +62,20 @@ rule plot_power:
         drawing=study.drawing(),
     script:
         "../scripts/power/plot_power.py"
+
+
+# has no output of Snakemake's: a record that was written is never removed or made again
+rule preregister:
+    input:
+        questions=study.task_tables(),
+        power="<results>/power/power.parquet",
+    log:
+        "<logs>/preregister.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("power/preregister"),
+        folder=study.preregistration,
+        responses=f"{study.results}/responses/*/*/*.parquet",
+    script:
+        "../scripts/power/preregister.py"

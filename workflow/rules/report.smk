@@ -33,6 +33,7 @@ rule write_findings:
         answers=ANSWERS,
         responses=study.tables("responses"),
         metrics=[*study.metric_tables(), CLAIMS],
+        preregistrations=study.preregistrations(),
     output:
         findings=report(
             "<results>/findings.md",
@@ -48,6 +49,8 @@ rule write_findings:
         code=code("report/write_findings"),
         figures=study.figures(),
         study=study.summary(),
+        # the note on a preregistration names settings that have changed
+        digest=digest(config) if study.preregistrations() else None,
     script:
         "../scripts/report/write_findings.py"
 

@@ -93,3 +93,10 @@ def test_labels_notes_options_and_prompts_are_no_markup() -> None:
     assert page.count(PLAIN) > 10
     assert MARKUP not in page
     assert "<b>" not in page
+
+
+def test_a_preregistration_stands_above_the_summary() -> None:
+    page = findings_page(TABLES, REPLIES, [], OUTLINE, [], "2026-03-02, before any answer")
+    head = page.partition("## In short")[0]
+    assert "**Preregistration:** 2026-03-02, before any answer\n" in head
+    assert "Preregistration" not in findings_page(TABLES, REPLIES, [], OUTLINE, [])

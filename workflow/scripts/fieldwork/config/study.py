@@ -167,6 +167,15 @@ class Study(NamedTuple):
         """What the selected models are called on leaderboards."""
         return {name: m.get("leaderboard_name") for name, m in self.entries("models").items()}
 
+    @property
+    def preregistration(self) -> str:
+        """The folder of the study's preregistrations, which no run changes."""
+        return f"resources/preregistration/{self.name}"
+
+    def preregistrations(self) -> list[str]:
+        """The records of preregistrations, the oldest first."""
+        return sorted(map(str, Path(self.preregistration).glob("*.json")))
+
     def deletions(self) -> list[str]:
         """The record of participants who were forgotten, where there are any."""
         return [DELETIONS_FILE] if Path(DELETIONS_FILE).exists() else []

@@ -12,6 +12,7 @@ from fieldwork.metrics.findings.outline import StudyOutline, markdown_outline
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.summary import in_short
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT
+from fieldwork.metrics.findings.wording import literal
 from fieldwork.statistics.families import LEVEL
 
 _HOW_TO_READ = (
@@ -28,6 +29,7 @@ def findings_page(
     unnamed_replies: Sequence[UnnamedReplies],
     study: StudyOutline,
     figures: Sequence[str],
+    registration: str | None = None,
 ) -> str:
     """The page as Markdown.
 
@@ -35,6 +37,7 @@ def findings_page(
         replies: what came back under each condition.
         unnamed_replies: models whose replies do not name them.
         figures: names of the study's figures.
+        registration: when the study was preregistered, and what changed since.
     """
     outline = markdown_outline(study)
     lines = [f"# Findings of the study {outline.name}", ""]
@@ -42,6 +45,8 @@ def findings_page(
         lines += [f"**Warning:** {warning}.", ""]
     for note in outline.notes:
         lines += [f"**Note:** {_sentence(note)}", ""]
+    if registration:
+        lines += [f"**Preregistration:** {literal(registration)}", ""]
     lines += ["## In short", "", *(f"- {text}" for text in in_short(tables, outline)), ""]
     lines += [_HOW_TO_READ, ""]
     for section in sections(tables, outline):

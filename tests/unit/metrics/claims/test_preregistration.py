@@ -1,0 +1,114 @@
+"""A record says what the study will claim, is no other file, and shows what changed later."""
+
+import copy
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.config.reading import read_study
+from fieldwork.errors import StudyError
+from fieldwork.metrics.claims.preregistration import (
+    StudySize,
+    changed_settings,
+    preregister,
+    read_records,
+    registration_note,
+    render,
+)
+from unit.metrics.findings.finding_rows import filled
+
+from fieldwork.records.power import PowerRow  # isort: skip
+
+HOME = Path(__file__).resolve().parents[4]
+TIME = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+SIZES = [StudySize("recommendations", 9, 40, {"offline": 1, "history": 2})]
+
+
+def study_config() -> Any:
+    config = read_study(HOME, [str(HOME / "config.yaml")], [], command_line={}, overlay={}).config
+    return json.loads(json.dumps(config, default=str))
+
+
+def power_row(**values: Any) -> PowerRow:
+    names = {"task": "recommendations", "design": "who", "effect": "0.1", "replicates": 2}
+    row: PowerRow = filled(PowerRow, **{**names, **values})
+    return row
+
+
+def record(n_answers: int = 0, power: list[PowerRow] | None = None) -> dict[str, Any]:
+    return preregister(study_config(), SIZES, power or [], n_answers=n_answers, time=TIME)
+
+
+def test_a_record_has_what_the_study_will_claim() -> None:
+    text = render(record())
+    for part in (
+        "# Preregistration of the study quickstart",
+        "- share_who differs (all simulated users).",
+        "recommendations: 9 prompts, 40 users or reruns a condition",
+        "No answer of this study existed",
+        "one family, corrected after Holm at 0.05 over the study",
+        "min_user_turns 5",
+    ):
+        assert part in text
+
+
+def test_answers_that_were_there_are_counted() -> None:
+    assert "7 answers of this study existed when it was registered" in render(record(7))
+
+
+def test_power_is_that_of_the_largest_size_within_the_study() -> None:
+    rows = [
+        power_row(n_users=20, power=0.5),
+        power_row(n_users=40, power=0.7),
+        power_row(n_users=60, power=0.9),
+        power_row(n_users=40, power=0.99, replicates=5),
+        power_row(n_users=40, power=None, effect="0.4"),
+        power_row(n_users=20, power=1.0, effect="0.4"),
+    ]
+    assert [(p["effect"], p["n_users"], p["power"]) for p in record(power=rows)["power"]] == [
+        ("0.1", 40, 0.7),
+        ("0.4", 20, 1.0),
+    ]
+
+
+def test_a_record_survives_its_file(tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_text(json.dumps(record(1)), encoding="utf-8")
+    (tmp_path / "a.json").write_text(json.dumps(record()), encoding="utf-8")
+    assert read_records(str(tmp_path)) == [record(), record(1)]
+    assert read_records(str(tmp_path / "none")) == []
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "other"}'])
+def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.json").write_text(text, encoding="utf-8")
+    with pytest.raises(StudyError, match=r"a\.json: is no preregistration"):
+        read_records(str(tmp_path))
+
+
+def test_changes_since_are_named() -> None:
+    changed = copy.deepcopy(study_config())
+    changed["metrics"]["permutations"] = 99
+    changed["study"]["primary"] = [{"measure": "novelty"}]
+    del changed["models"]["local"]
+    assert changed_settings(record(), study_config()) == []
+    assert changed_settings(record(), changed) == [
+        "metrics.permutations",
+        "models.local",
+        "study.primary",
+    ]
+
+
+def test_the_note_of_the_findings() -> None:
+    digest = record()["config_digest"]
+    assert registration_note([], study_config()) is None
+    assert registration_note([record()], study_config()) == (
+        f"2026-03-02, before any answer (config {digest}). No setting changed."
+    )
+    changed = study_config() | {"figures": {}}
+    note = registration_note([record(9), record(10)], changed)
+    assert note is not None
+    assert note.startswith(f"2026-03-02, after 9 answers (config {digest}; 1 more")
+    assert "Settings changed since: figures." in note
