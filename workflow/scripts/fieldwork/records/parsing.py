@@ -1,7 +1,5 @@
 """Rows of the tables of parsed answers."""
 
-from dataclasses import dataclass
-
 from fieldwork.records.columns import column, table
 from fieldwork.records.generation import Outcome
 from fieldwork.records.tasks import ItemKind
@@ -17,7 +15,6 @@ UNKNOWN = "unknown"
 @table(
     "answers/answers.parquet", "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"
 )
-@dataclass(frozen=True, slots=True)
 class Answer:
     """A parsed answer."""
 
@@ -37,7 +34,6 @@ class Answer:
 
 
 @table("answers/items.csv")
-@dataclass(frozen=True, slots=True)
 class MergedItem:
     """How one written option became a canonical one."""
 
