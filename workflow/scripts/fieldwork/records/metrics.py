@@ -5,8 +5,8 @@ from fieldwork.records.tasks import ItemKind
 
 
 @row
-class ConditionRow:
-    """What a row about the answers of a model to a task under a condition begins with."""
+class ConditionEstimate:
+    """What a row about one model, task and condition begins with."""
 
     model: str = column("model")
     task: str = column("task")
@@ -14,7 +14,7 @@ class ConditionRow:
 
 
 @table("metrics/heterogeneity.parquet", "model, task, condition, item_id, metric")
-class Heterogeneity(ConditionRow):
+class Heterogeneity(ConditionEstimate):
     """How varied the answers to a list item are."""
 
     item_id: str = column("the item")
@@ -30,7 +30,7 @@ class Heterogeneity(ConditionRow):
 
 
 @table("metrics/item_shares.parquet", "model, task, condition, item_id, n_named DESC, answer")
-class ItemShare(ConditionRow):
+class ItemShare(ConditionEstimate):
     """Share of responses that name an option."""
 
     item_id: str = column("the item")
@@ -43,7 +43,7 @@ class ItemShare(ConditionRow):
 
 
 @table("metrics/distributions.parquet", "model, task, condition, item_id, answer")
-class AnswerShare(ConditionRow):
+class AnswerShare(ConditionEstimate):
     """Distribution of letters on a choice item."""
 
     item_id: str = column("the item")
@@ -57,7 +57,7 @@ class AnswerShare(ConditionRow):
 
 
 @table("metrics/novelty.parquet", "model, task, condition")
-class Novelty(ConditionRow):
+class Novelty(ConditionEstimate):
     """Questions to which a condition gives a letter that the baseline never gave."""
 
     baseline: str = column("the offline condition compared with")
@@ -83,7 +83,7 @@ class Novelty(ConditionRow):
 
 
 @table("metrics/accuracy_runs.parquet", "model, task, condition, run")
-class RunAccuracy(ConditionRow):
+class RunAccuracy(ConditionEstimate):
     """Score of one run over a choice task."""
 
     run: int = column("run index, from 0")
@@ -101,7 +101,7 @@ class RunAccuracy(ConditionRow):
 
 
 @table("metrics/accuracy.parquet", "model, task, condition, metric")
-class Accuracy(ConditionRow):
+class Accuracy(ConditionEstimate):
     """Spread of the scores over runs."""
 
     metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
@@ -117,7 +117,7 @@ class Accuracy(ConditionRow):
 
 
 @table("metrics/score_comparisons.parquet", "model, task, condition, metric")
-class ScoreComparison(ConditionRow):
+class ScoreComparison(ConditionEstimate):
     """A condition's scores beside the baseline's."""
 
     baseline: str = column("the condition compared with")
@@ -150,7 +150,7 @@ class ScoreComparison(ConditionRow):
 
 
 @table("metrics/ranks.parquet", "model, task, condition, metric")
-class Rank(ConditionRow):
+class Rank(ConditionEstimate):
     """Places a model's runs would take on a leaderboard."""
 
     baseline: str = column("the condition compared with")
@@ -191,7 +191,7 @@ class OrderChange:
 
 
 @table("metrics/comparisons.parquet", "model, task, condition, item_id, metric")
-class Comparison(ConditionRow):
+class Comparison(ConditionEstimate):
     """How far a condition's answers to an item are from the baseline's."""
 
     baseline: str = column("the condition compared with")
@@ -215,7 +215,7 @@ class Comparison(ConditionRow):
 
 
 @table("metrics/variance.parquet", "model, task, condition, kind")
-class VarianceShare(ConditionRow):
+class VarianceShare(ConditionEstimate):
     """Where the variance of answers comes from."""
 
     kind: ItemKind = column("kind of the items")
@@ -280,7 +280,7 @@ class CategoryVariance:
 
 
 @table("metrics/shifts.parquet", "model, task, condition, item_id, answer NULLS FIRST")
-class Shift(ConditionRow):
+class Shift(ConditionEstimate):
     """How far a condition moves the share of an option from the baseline's."""
 
     baseline: str = column("the condition compared with")
@@ -310,7 +310,7 @@ class Shift(ConditionRow):
 
 
 @table("metrics/rarefaction.parquet", "model, task, condition, item_id NULLS FIRST, n_answers")
-class Rarefaction(ConditionRow):
+class Rarefaction(ConditionEstimate):
     """Options to be expected among so many answers."""
 
     item_id: str | None = column("the item, NULL for the mean over the items of the task")
@@ -325,7 +325,7 @@ class Rarefaction(ConditionRow):
 
 
 @table("metrics/prompt_means.parquet", "model, task, condition, metric")
-class PromptMean(ConditionRow):
+class PromptMean(ConditionEstimate):
     """Heterogeneity as a mean over prompts, beside the baseline's."""
 
     baseline: str = column("the condition compared with")
