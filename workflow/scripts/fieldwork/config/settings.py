@@ -13,7 +13,7 @@ from fieldwork.conditions import counts_conversations, has_user, kind_of
 from fieldwork.config.drawing import broken_arms, broken_baseline, broken_labels
 from fieldwork.config.field import broken_field
 from fieldwork.config.figures import broken_figures, figure_tasks
-from fieldwork.config.layers import Places, with_place
+from fieldwork.config.layers import Places, settings_in, with_place
 from fieldwork.config.models import broken_models
 from fieldwork.config.names import broken_names
 from fieldwork.config.schema import fill
@@ -93,13 +93,11 @@ def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
     )
 
 
-def _not_finite(value: Any, setting: str = "") -> Iterator[str]:
+def _not_finite(config: Config) -> Iterator[str]:
     # .nan and .inf are numbers to YAML, and a schema's minimum lets them pass
-    if isinstance(value, float) and not math.isfinite(value):
-        yield f"{setting}: {value} is no finite number"
-    pairs = value.items() if isinstance(value, dict) else ()
-    for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
-        yield from _not_finite(inner, f"{setting}.{key}" if setting else str(key))
+    for setting, _, value in settings_in(config):
+        if isinstance(value, float) and not math.isfinite(value):
+            yield f"{setting}: {value} is no finite number"
 
 
 def _broken_references(config: Config) -> Iterator[str]:
