@@ -68,7 +68,7 @@ OWNERS = {
     "google": {"generation.providers.batch_gemini", "generation.providers.vertex"},
     "threadpoolctl": {"puppets.retrieval"},
     "psutil": {"run_record"},
-    "openpyxl": {"field.deletion.workbooks"},
+    "openpyxl": {"field.deletion.raw_files"},
     "py3langid": {"field.language"},
     "playwright": set[str](),
     "axe_playwright_python": set[str](),

@@ -12,7 +12,6 @@ from typing import Any
 
 from fieldwork.conditions import has_user, materials_of
 from fieldwork.config.needs import are_small
-from fieldwork.config.settings import corpus_of
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 
@@ -81,7 +80,7 @@ def _can_count(study: Study, task: str, condition: str | None = None) -> bool:
         parts = [study.config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
         if not all(study.is_here(part) for part in parts):
             return False
-    corpus = corpus_of(study.config, condition)
+    corpus = study.condition(condition).get("corpus")
     if corpus is None or study.location(corpus)["path"] is not None:
         return True
     # a downloaded corpus takes hours to filter and embed: its contexts count once they are made

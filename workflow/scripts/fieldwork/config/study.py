@@ -15,12 +15,11 @@ from fieldwork.config.figures import ranked_tasks, survey_tasks, task_of
 from fieldwork.config.models import is_local
 from fieldwork.config.needs import Need, needs_of
 from fieldwork.config.settings import (
+    OWN_FILES,
     Config,
     arms_of,
-    calibrated_of,
     controls_of,
     filters_of,
-    reading_of,
     study_corpora,
 )
 from fieldwork.config.study_files import location_of, source_files
@@ -210,7 +209,9 @@ class Study(NamedTuple):
 
     def reading(self, corpus: str) -> Config:
         """How the files of a corpus are read."""
-        return reading_of(self.config, corpus)
+        entry = self.config["corpora"][corpus]
+        # the schema's defaults are not filled in beside those of a shared definition
+        return {"format": entry.get("format"), **{key: entry.get(key, {}) for key in OWN_FILES}}
 
     def filters(self, corpus: str) -> Config:
         """The filters of a corpus."""
@@ -306,10 +307,12 @@ class Study(NamedTuple):
     def calibration(self) -> Config:
         """What calibration needs to know of the study."""
         settings = {k: v for k, v in self.config["calibration"].items() if k != "weights"}
+        # conditions that only ask the baseline again are not weighed
+        firsts = [name for name, c in self.entries("conditions").items() if not c.get("after")]
         return settings | {
             "models": self.config["study"]["models"],
             "tasks": self.config["calibration"]["tasks"] or self.tasks,
-            "conditions": calibrated_of(self.config),
+            "conditions": self.config["calibration"]["conditions"] or firsts,
             "n_permutations": self.config["metrics"]["permutations"],
             "seed": self.config["study"]["seed"],
         }

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from fieldwork.config.field import READABLE
 from fieldwork.downloads import transfer
 from fieldwork.downloads.manifest import change_entry
 from fieldwork.downloads.transfer import DownloadedFile, DownloadSource, ListedFile
 from fieldwork.field.osf_http import NotThereError, OsfProject, OsfSession
-from fieldwork.field.sources import READABLE
 
 _KINDS = ("nodes", "registrations")
 _STORAGE = "osfstorage"

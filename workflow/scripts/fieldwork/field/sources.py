@@ -9,14 +9,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fieldwork.config.field import READABLE
 from fieldwork.errors import StudyError
 from fieldwork.files import sheets
 from fieldwork.files.cells import plain_cell
 from fieldwork.files.rows import SheetRow, is_empty
 from fieldwork.files.sheets import Sheet
-
-READABLE = (".csv", ".tsv", ".xlsx", ".parquet")
-"""Endings of the files that are read."""
 
 _TEXT = (".csv", ".tsv")
 
