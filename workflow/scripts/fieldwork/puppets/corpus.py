@@ -89,7 +89,7 @@ def prepare_corpus(
     `n_tokens` is an estimate (`token_estimate`).
 
     Args:
-        format: one of `adapters.formats()` or `formats.CONVERTED_FORMATS`; None to recognise it.
+        format: one of `adapters.CORPUS_FORMATS` or `formats.CONVERTED_FORMATS`; None to recognise it.
         reading: the settings `columns` and `roles`, for files in a format of `formats.CONVERTED_FORMATS`.
 
     Raises:

@@ -5,26 +5,10 @@ Owns the row key, which joins a second reading of the files to the first.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-
-class Database(Protocol):
-    """The methods of a connection from `tables.open_database` that this wing uses."""
-
-    def execute(self, query: str, /) -> Any:
-        """Run a statement."""
-
-    def sql(self, query: str, /) -> Any:
-        """Describe a query."""
-
-    def register(self, name: str, rows: Any, /) -> Any:
-        """Name a table or reader for queries to read from."""
-
-    def unregister(self, name: str, /) -> Any:
-        """Forget a name."""
-
-    def cursor(self) -> Any:
-        """Another connection to the same tables, for another thread."""
+Database = Any
+"""A connection of `tables.open_database`."""
 
 
 class FileGroup(NamedTuple):
@@ -83,9 +67,8 @@ def _element_fields(kind: Any) -> dict[str, str]:
     if kind.id != "list":
         return {}
     element = kind.children[0][1]
-    return (
-        {name: str(inner.id) for name, inner in element.children} if element.id == "struct" else {}
-    )
+    fields = element.children if element.id == "struct" else []
+    return {name: str(inner.id) for name, inner in fields}
 
 
 def all_files(groups: Sequence[FileGroup]) -> list[Path]:
@@ -95,6 +78,5 @@ def all_files(groups: Sequence[FileGroup]) -> list[Path]:
 
 def count_rows(database: Database, groups: Sequence[FileGroup]) -> int:
     """Rows of all files."""
-    return int(
-        database.execute(f"SELECT count(*) FROM {parquet(all_files(groups))}").fetchall()[0][0]
-    )
+    query = f"SELECT count(*) FROM {parquet(all_files(groups))}"
+    return int(database.execute(query).fetchall()[0][0])
