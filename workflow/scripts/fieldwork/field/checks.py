@@ -126,24 +126,19 @@ def _failed_checks(answer: FieldAnswer, reference: _Reference) -> Iterator[str]:
         yield "too_short"
     if match.other_prompt is not None:
         yield "other_prompt"
+    own_families = reference.families[answer.model] | families_in(answer.platform or "")
     speaker_families = speakers(text)
-    if speaker_families and not speaker_families & (
-        reference.families[answer.model] | _platform(answer)
-    ):
+    if speaker_families and not speaker_families & own_families:
         yield "other_model"
     prompt_language = reference.languages[own_prompt]
     if prompt_language and is_other_language(
         match.rest if match.shows_own_prompt else text, prompt_language
     ):
         yield "other_language"
-    if (own_prompt, _plain(text)) in reference.copied_texts:
+    if (own_prompt, " ".join(words_of(text))) in reference.copied_texts:
         yield "duplicate"
     if reference.is_refusal(text):
         yield "refusal"
-
-
-def _platform(answer: FieldAnswer) -> set[str]:
-    return families_in(answer.platform) if answer.platform else set()
 
 
 def _is_long_enough(text: str, prompt: PromptWords) -> bool:
@@ -152,10 +147,6 @@ def _is_long_enough(text: str, prompt: PromptWords) -> bool:
     if " ".join(words) in _PLACEHOLDERS:
         return False
     return sum(map(len, words)) >= (LEAST_LIST_LETTERS if prompt.is_list else 1)
-
-
-def _plain(text: str) -> str:
-    return " ".join(words_of(text))
 
 
 def _copied_texts(answers: Sequence[FieldAnswer]) -> set[tuple[PromptKey, str]]:

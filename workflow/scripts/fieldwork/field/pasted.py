@@ -115,15 +115,9 @@ def match_prompts(
     rest = _rest(words, prompts[own_prompt].shingles) if shows_own_prompt else words
     other_prompt = None
     if not shows_own_prompt:
-        other_prompt = next(
-            (
-                prompt
-                for prompt, share in shares.items()
-                if share >= _SHOWN_SHARE and share == best_share
-            ),
-            None,
-        )
-        other_prompt = other_prompt or _prompt_by_question(words, own_prompt, prompts)
+        nearest = max(shares, key=lambda prompt: shares[prompt])
+        is_shown = shares[nearest] >= _SHOWN_SHARE
+        other_prompt = nearest if is_shown else _prompt_by_question(words, own_prompt, prompts)
     other_prompt = (
         other_prompt
         or _prompt_by_options(text, own_prompt, prompts)
@@ -133,11 +127,8 @@ def match_prompts(
 
 
 def _shingles(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    return (
-        [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
-        if size
-        else []
-    )
+    starts = range(len(words) - size + 1) if size else ()
+    return [tuple(words[start : start + size]) for start in starts]
 
 
 def _share(
@@ -152,15 +143,10 @@ def _share(
 
 def _rest(words: Sequence[str], shingles: Collection[tuple[str, ...]]) -> list[str]:
     size = len(next(iter(shingles)))
-    is_covered = [False] * len(words)
-    for start in range(len(words) - size + 1):
-        if tuple(words[start : start + size]) in shingles:
-            is_covered[start : start + size] = [True] * size
-    return [
-        word
-        for word, is_prompt in zip(words, is_covered, strict=True)
-        if not is_prompt and word not in _CHROME
-    ]
+    covered = set[int]()
+    for start, shingle in enumerate(_shingles(words, size)):
+        covered |= set(range(start, start + size)) if shingle in shingles else set()
+    return [w for n, w in enumerate(words) if n not in covered and w not in _CHROME]
 
 
 def _prompt_by_question(
@@ -168,17 +154,11 @@ def _prompt_by_question(
 ) -> PromptKey | None:
     """Another prompt whose bare question stands in the text, where the own one does not."""
     text = f" {' '.join(words)} "
-    prompts_in_text = [
-        prompt
-        for prompt, prompt_words in prompts.items()
-        if prompt_words.question and f" {prompt_words.question} " in text
+    in_text = [
+        p for p, other in prompts.items() if other.question and f" {other.question} " in text
     ]
-    certain_prompts = [
-        prompt
-        for prompt in prompts_in_text
-        if len(prompts[prompt].question.split()) >= _SHINGLE_WORDS
-    ]
-    return None if own_prompt in prompts_in_text else next(iter(certain_prompts), None)
+    certain = (p for p in in_text if len(prompts[p].question.split()) >= _SHINGLE_WORDS)
+    return None if own_prompt in in_text else next(certain, None)
 
 
 def _prompt_by_options(
@@ -192,14 +172,9 @@ def _prompt_by_options(
         for prompt, prompt_words in prompts.items()
         if prompt_words.is_list and prompt != own_prompt
     }
-    best_prompt = max(counts, key=lambda prompt: counts[prompt], default=None)
-    if (
-        best_prompt is None
-        or counts[best_prompt] < _LEAST_ENTRIES
-        or 2 * counts[best_prompt] <= len(entries)
-    ):
-        return None
-    return best_prompt
+    best_prompt = max(counts, key=lambda prompt: counts[prompt], default=own_prompt)
+    n = counts.get(best_prompt, 0)
+    return best_prompt if n >= _LEAST_ENTRIES and 2 * n > len(entries) else None
 
 
 def _entries(text: str) -> list[str]:
@@ -223,10 +198,8 @@ def _prompt_by_choice(
     text = f" {' '.join(words)} "
     if any(f" {option} " in text for option in prompts[own_prompt].options if option):
         return None
-    for prompt, prompt_words in prompts.items():
-        options_in_text = [
-            option for option in prompt_words.options if " " in option and f" {option} " in text
-        ]
-        if options_in_text and not prompt_words.is_list and prompt != own_prompt:
+    for prompt, other in prompts.items():
+        is_other_choice = prompt != own_prompt and not other.is_list
+        if is_other_choice and any(" " in o and f" {o} " in text for o in other.options):
             return prompt
     return None

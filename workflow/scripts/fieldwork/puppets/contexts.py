@@ -241,20 +241,14 @@ def profiles_of(
 
 def profile_contexts(profiles: Sequence[Profile], role: str) -> list[Context]:
     """One context for each profile: its text as a single message of `role`."""
-    return [_profile_context(profile, role) for profile in profiles]
-
-
-def _profile_context(profile: Profile, role: str) -> Context:
-    messages = [Message(role, profile.text)]
-    return Context(
-        context_id=context_id(messages),
-        puppet_id=profile.puppet_id,
-        item_id=None,
-        conversation_ids=[],
-        messages=messages,
-        n_tokens=estimate_tokens(messages),
-        n_dropped=0,
-    )
+    contexts = []
+    for profile in profiles:
+        messages = [Message(role, profile.text)]
+        n_tokens = estimate_tokens(messages)
+        contexts.append(
+            Context(context_id(messages), profile.puppet_id, None, [], messages, n_tokens, 0)
+        )
+    return contexts
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:

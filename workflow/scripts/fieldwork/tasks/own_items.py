@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.errors import StudyError
@@ -32,20 +33,35 @@ ColumnMap = Mapping[str, str | Sequence[str]]
 `kind`, `list_length`. `options` names several columns in order, or one column of lists."""
 
 
-class SourceFormat(NamedTuple):
-    """How the files of a source are read.
+class SourceOptions(NamedTuple):
+    """Options of one source of items.
 
     Attributes:
+        format: `items`, `mmlu` or `ethics`.
         name: name of the source in the column `provenance`.
-        kind: kind of the items whose row names none.
-        columns: columns that have other names than those in docs/own_data.md.
-        gold: how the column of the right option names it.
+        kind: kind of the items of format `items`; `mixed` where each row names its kind.
+        subjects: MMLU subjects or ETHICS subsets to take; empty takes all that are there.
+        item_ids: items to keep; empty keeps all.
+        shots: worked examples before an MMLU question; 0 asks it as a person would.
+        letter_instruction: whether HELM's line for instruction-tuned models comes first.
+        columns: columns of files of format `items` that have other names than the usual ones.
+        gold: how their column of the right option names it.
     """
 
+    format: str
     name: str
-    kind: ItemKind
-    columns: ColumnMap
-    gold: GoldForm
+    kind: SourceKind = "choice"
+    subjects: tuple[str, ...] = ()
+    item_ids: tuple[str, ...] = ()
+    shots: int = 0
+    letter_instruction: bool = True
+    columns: ColumnMap = MappingProxyType({})
+    gold: GoldForm = "auto"
+
+    @property
+    def usual_kind(self) -> ItemKind:
+        """The kind of a row that names none."""
+        return "choice" if self.kind == "mixed" else self.kind
 
 
 class _QuestionRow(NamedTuple):
@@ -61,7 +77,7 @@ class _QuestionRow(NamedTuple):
         return _text(self.fields.get(name), f"{self.place}: {name}")
 
 
-def own_items(files: Sequence[Path], source: SourceFormat) -> Iterator[Item]:
+def own_items(files: Sequence[Path], source: SourceOptions) -> Iterator[Item]:
     """The questions of some files, in order.
 
     Raises:
@@ -86,7 +102,7 @@ def _refuse_missing(path: Path, fields: Mapping[str, Any], columns: ColumnMap) -
                 )
 
 
-def _item(row: _QuestionRow, path: Path, number: int, source: SourceFormat) -> Item:
+def _item(row: _QuestionRow, path: Path, number: int, source: SourceOptions) -> Item:
     item_id = _item_id(row, path, number)
     row = row._replace(place=f"{row.place}: item {item_id!r}")
     question = row.text("question") or row.text("prompt")
@@ -101,7 +117,7 @@ def _item(row: _QuestionRow, path: Path, number: int, source: SourceFormat) -> I
             f"the question in `columns` of the task's source, the columns of the file are "
             f"{name_list(row.fields)}"
         )
-    kind = _kind(row, source.kind)
+    kind = _kind(row, source.usual_kind)
     choices = _choices(row)
     gold, usual_prompt = None, question
     if kind == "choice":

@@ -15,11 +15,11 @@ import re
 import shutil
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 from fieldwork import tables
 from fieldwork.errors import StudyError, first_line
@@ -46,6 +46,11 @@ _OPAQUE = {
     b"Rar!": "is a RAR archive",
     b"\x28\xb5\x2f\xfd": "is packed with Zstandard",
     b"\xd0\xcf\x11\xe0": "is a workbook with a password, or of Excel before 2007",
+}
+_COMPRESSED: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
 }
 _UNREADABLE: tuple[type[Exception], ...] = (
     OSError,
@@ -231,15 +236,9 @@ def _inner_files(stream: IO[bytes], head: bytes) -> Iterator[IO[bytes]]:
     """The files packed into one."""
     if head.startswith(b"PK\x03\x04"):
         yield from _members(stream)
-    elif head.startswith(b"\x1f\x8b"):
-        with gzip.open(stream) as inner:
-            yield cast("IO[bytes]", inner)
-    elif head.startswith(b"BZh"):
-        with bz2.open(stream) as inner_bz2:
-            yield cast("IO[bytes]", inner_bz2)
-    elif head.startswith(b"\xfd7zXZ"):
-        with lzma.open(stream) as inner_xz:
-            yield cast("IO[bytes]", inner_xz)
+    elif magic := next(filter(head.startswith, _COMPRESSED), None):
+        with _COMPRESSED[magic](stream) as inner:
+            yield inner
     elif head.lstrip().startswith(b"<"):
         for part in _BASE64.finditer(stream.read()):
             yield io.BytesIO(base64.b64decode(part[1][: len(part[1]) // 4 * 4]))

@@ -8,9 +8,8 @@ distinguishes the exports, so that all of them can be moved together.
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from fieldwork.errors import StudyError, first_line
 from fieldwork.files import json_values, sheets
@@ -50,14 +49,11 @@ def conversation_files(files: Sequence[Path]) -> list[ConversationFile]:
             f"{files[0]}: this kind of file is not read; give the {ZIP} of an export, or save the "
             f"conversations as one of {', '.join(sheets.kinds())}"
         )
-    names = dict(zip(sources, _names([_export(file) for file in sources]), strict=True))
+    owners = [file.parent if _LISTS.fullmatch(file.name) else file for file in sources]
+    names = dict(zip(sources, _names(owners), strict=True))
     return [
         ConversationFile(file, member, names[file]) for file in sources for member in _members(file)
     ]
-
-
-def _export(file: Path) -> PurePath:
-    return file.parent if _LISTS.fullmatch(file.name) else file
 
 
 def _names(exports: Sequence[PurePath]) -> list[str]:
@@ -109,16 +105,10 @@ def stream_json(file: ConversationFile) -> Iterator[json_values.JsonValue]:
         yield from json_values.stream_values(file.path)
         return
     try:
-        with _open_member(file) as raw:
+        with zipfile.ZipFile(file.path) as archive, archive.open(file.member) as raw:
             yield from json_values.values_in(raw, file.name)
     except (OSError, zipfile.BadZipFile, EOFError, RuntimeError) as error:
         # an archive with a password raises RuntimeError
         raise StudyError(
             f"{file.name}: cannot be read ({first_line(error)}); download the export again, or unpack it"
         ) from error
-
-
-@contextmanager
-def _open_member(file: ConversationFile) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(file.path) as archive, archive.open(str(file.member)) as raw:
-        yield raw

@@ -6,13 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 _NUMBER = re.compile(r"\d{9,19}(\.\d+)?")
-_FORMATS_WITH_DOTS = (
-    "%d.%m.%Y %H:%M:%S",
-    "%d.%m.%Y %H:%M",
-    "%d.%m.%Y, %H:%M:%S",
-    "%d.%m.%Y, %H:%M",
-    "%d.%m.%Y",
-)
+_TIMES_AFTER_DAYS = (" %H:%M:%S", " %H:%M", ", %H:%M:%S", ", %H:%M", "")
 
 
 def instant(value: Any) -> datetime | None:
@@ -36,9 +30,9 @@ def instant(value: Any) -> datetime | None:
 def _from_text(text: str) -> datetime | None:
     with suppress(ValueError):
         return _in_utc(datetime.fromisoformat(re.sub(r" ?(UTC|GMT)$", "+00:00", text)))
-    for form in _FORMATS_WITH_DOTS:
+    for form in _TIMES_AFTER_DAYS:
         with suppress(ValueError):
-            return _in_utc(datetime.strptime(text, form))
+            return _in_utc(datetime.strptime(text, f"%d.%m.%Y{form}"))
     return None
 
 
