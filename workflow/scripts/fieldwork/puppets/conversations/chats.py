@@ -92,10 +92,17 @@ class RowReader:
                 *(value_at(fields, self._columns[role]) for role in ("role", "text"))
             )
             if message is not None:
-                order = (self._position(fields), self._time(self._columns, fields))
-                speech = (message["role"], message["content"] or "")
-                ids = (conversation, self._user(fields))
-                yield MessageRow(file, number, *ids, *order, *self._about(fields), *speech)
+                yield MessageRow(
+                    file,
+                    number,
+                    conversation,
+                    self._user(fields),
+                    self._position(fields),
+                    self._time(self._columns, fields),
+                    *self._about(fields),
+                    message["role"],
+                    message["content"] or "",
+                )
 
     def _about(
         self, fields: Mapping[str, Any]
