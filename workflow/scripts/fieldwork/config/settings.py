@@ -30,10 +30,6 @@ from fieldwork.records.generation import MOST_REQUESTS
 Config = dict[str, Any]
 
 
-OWN_FILES = ("columns", "roles")
-"""Settings of a corpus that only files of one's own have."""
-
-
 def check_config(config: Config, schema: Path, source: str | Places) -> None:
     """Hold `config` to the schema, fill its defaults in place, and resolve its references.
 
@@ -198,11 +194,11 @@ def _broken_draws(config: Config) -> Iterator[str]:
 
 def _broken_corpora(config: Config) -> Iterator[str]:
     for name, entry in config["corpora"].items():
-        form = entry.get("format")
+        form = entry["format"]
         if form in (None, "messages"):
             continue
-        for setting in OWN_FILES:
-            if entry.get(setting):
+        for setting in ("columns", "roles"):
+            if entry[setting]:
                 yield (
                     f"corpora.{name}.{setting}: files of format {form} have columns of their own; remove "
                     f"it, or say format: messages"

@@ -15,7 +15,6 @@ from fieldwork.config.figures import ranked_tasks, survey_tasks, task_of
 from fieldwork.config.models import is_local
 from fieldwork.config.needs import Need, needs_of
 from fieldwork.config.settings import (
-    OWN_FILES,
     Config,
     arms_of,
     controls_of,
@@ -210,8 +209,7 @@ class Study(NamedTuple):
     def reading(self, corpus: str) -> Config:
         """How the files of a corpus are read."""
         entry = self.config["corpora"][corpus]
-        # the schema's defaults are not filled in beside those of a shared definition
-        return {"format": entry.get("format"), **{key: entry.get(key, {}) for key in OWN_FILES}}
+        return {key: entry[key] for key in ("format", "columns", "roles")}
 
     def filters(self, corpus: str) -> Config:
         """The filters of a corpus."""
