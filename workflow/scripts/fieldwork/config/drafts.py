@@ -54,7 +54,6 @@ class CorpusDraft:
 
     @property
     def n_users(self) -> int:
-        """Users that are left."""
         return self.users[self.min_user_turns]
 
 
@@ -85,7 +84,6 @@ class StudyDraft:
 
     @property
     def needs_chat_model(self) -> bool:
-        """Whether the embedded model cannot answer: it only chooses among candidates."""
         return any(task.needs_chat_model for task in self.tasks)
 
     @property
@@ -95,7 +93,6 @@ class StudyDraft:
 
 
 def study_text(draft: StudyDraft) -> str:
-    """The study file."""
     return "\n".join(_parts(draft))
 
 

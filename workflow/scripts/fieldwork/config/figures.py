@@ -104,7 +104,6 @@ def ranked_tasks(config: Config) -> dict[str, str]:
 
 
 def broken_figures(config: Config) -> Iterator[str]:
-    """What is wrong with the settings of figures and leaderboards, a sentence each."""
     if AUTO in config["tasks"]:
         yield f"tasks.{AUTO}: the settings of figures mean something else by this name; choose another"
     for figure, task in config["figures"].items():
@@ -165,7 +164,6 @@ def broken_baseline(config: Config) -> Iterator[str]:
 
 
 def broken_arms(config: Config) -> Iterator[str]:
-    """What is wrong with the figure of arms, a sentence each."""
     arms = config["arms"]
     if arms is None:
         return

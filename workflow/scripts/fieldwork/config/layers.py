@@ -57,8 +57,6 @@ def _setting_of(problem: str) -> str:
 
 
 class Layers(NamedTuple):
-    """What the files say together."""
-
     settings: Config
     places: Places
 

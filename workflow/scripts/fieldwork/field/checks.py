@@ -102,8 +102,6 @@ def check_answers(
 
 
 class _Reference(NamedTuple):
-    """What an answer is compared with."""
-
     prompts: Mapping[PromptKey, PromptWords]
     languages: Mapping[PromptKey, str | None]
     families: Mapping[str, set[str]]
@@ -112,7 +110,6 @@ class _Reference(NamedTuple):
 
 
 def _failed_checks(answer: FieldAnswer, reference: _Reference) -> Iterator[str]:
-    """Names of the checks that the answer fails."""
     text = (answer.text or "").strip()
     if not text:
         yield "empty"
@@ -177,6 +174,8 @@ def count_quality(
     answer may fail several. Empty where there are no answers.
     """
     prompts = sorted({(a.model, a.task, a.item_id) for a in answers})
+    reasons = {name: check.reason for name, check in CHECKS.items()}
+    reasons[ANY] = "answers that fail at least one check"
     rows: list[QualityCheck] = []
     for prompt in prompts:
         prompt_answers = [a for a in answers if (a.model, a.task, a.item_id) == prompt]
@@ -192,10 +191,8 @@ def count_quality(
                 n_answers=len(prompt_answers),
                 n_flagged=n_flagged_by_check[check],
                 n_excluded=n_excluded_by_check[check],
-                reason=CHECKS[check].reason
-                if check != ANY
-                else "answers that fail at least one check",
+                reason=reason,
             )
-            for check in (*CHECKS, ANY)
+            for check, reason in reasons.items()
         )
     return rows

@@ -58,7 +58,6 @@ class ColumnMap(NamedTuple):
 
     @property
     def is_wide(self) -> bool:
-        """Whether a row is a participant."""
         return bool(self.field["layout"] == "wide")
 
 
@@ -220,8 +219,6 @@ def _kind_of_cell(cell: Any) -> str | None:
 
 
 class _SheetReader:
-    """Reads the rows of one file by the map."""
-
     def __init__(self, sheet: Sheet, column_map: ColumnMap) -> None:
         self._sheet, self._column_map = sheet, column_map
         self._prompts = _prompts_by_value(column_map)
@@ -233,7 +230,6 @@ class _SheetReader:
         """The answers in a row of a participant; none where the file only has groups."""
 
     def participant(self, row: SheetRow) -> str:
-        """The participant's id as the file has it."""
         name = identity(self._cell(row, "participant"))
         if not name:
             raise self._error(row, "participant", "is empty; fill in the id, or delete the row")

@@ -6,7 +6,7 @@ little about the language around them, and a list of nothing else is in no other
 
 from functools import cache
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Protocol
 
 LEAST_LETTERS = 20
 """Letters below which no language is identified: a letter, a name, a number."""
@@ -49,7 +49,7 @@ def _ranking(text: str) -> list[tuple[str, float]]:
 def _identifier() -> _Identifier:
     """All languages it knows: a choice of them would force the others' texts upon one of these."""
     langid = import_module("py3langid.langid")
-    return cast(
-        "_Identifier",
-        langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True),
+    identifier: _Identifier = langid.LanguageIdentifier.from_model_file(
+        langid.MODEL_FILE, norm_probs=True
     )
+    return identifier

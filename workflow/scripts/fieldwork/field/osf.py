@@ -61,21 +61,17 @@ def download(
     globs = tuple(f"*{ending}" for ending in READABLE) if patterns is None else tuple(patterns)
     project = OsfProject(url.rstrip("/"), node)
     with OsfSession(project) as session:
-        source = _source(session, folder)
+        source = DownloadSource(
+            name=node,
+            subject=project.subject,
+            settings="field.osf.node and field.osf.url",
+            alternative="download the files by hand into resources/field and set field.path",
+            mirrors="",
+            folder=folder,
+            open_url=session.open_url,
+        )
         with transfer.explain_disk_errors(source):
             return _bring(_OsfRequest(session, source, globs, patterns is None))
-
-
-def _source(session: OsfSession, folder: Path) -> DownloadSource:
-    return DownloadSource(
-        name=session.project.node,
-        subject=session.project.subject,
-        settings="field.osf.node and field.osf.url",
-        alternative="download the files by hand into resources/field and set field.path",
-        mirrors="",
-        folder=folder,
-        open_url=session.open_url,
-    )
 
 
 def _bring(request: _OsfRequest) -> list[DownloadedFile]:
@@ -122,12 +118,10 @@ def _ask_listing(request: _OsfRequest) -> list[ListedFile]:
 
 
 def _refuse_unmatched(request: _OsfRequest, entries: Sequence[ListedFile]) -> None:
-    unmatched_patterns = [
-        p for p in request.patterns if not any(fnmatchcase(e.path, p) for e in entries)
-    ]
+    paths = sorted(entry.path for entry in entries)
+    unmatched_patterns = [p for p in request.patterns if not any(fnmatchcase(x, p) for x in paths)]
     is_enough = request.has_defaults and len(unmatched_patterns) < len(request.patterns)
     if unmatched_patterns and not is_enough:
-        paths = sorted(entry.path for entry in entries)
         rest = f" and {len(paths) - _MOST_NAMES} more" if len(paths) > _MOST_NAMES else ""
         raise request.project.error(
             f"has no file {', '.join(unmatched_patterns)} (field.osf.files); there are "
@@ -146,7 +140,6 @@ def _providers(request: _OsfRequest) -> list[Mapping[str, Any]]:
 
 
 def _children_url(folder: Mapping[str, Any]) -> str:
-    """Where a folder's own entries are listed."""
     href = str(folder["relationships"]["files"]["links"]["related"]["href"])
     return f"{href}{'&' if '?' in href else '?'}{_PAGE_SIZE}"
 
@@ -163,7 +156,6 @@ def _entries(request: _OsfRequest, url: str | None) -> Iterator[Mapping[str, Any
 
 
 def _walk(request: _OsfRequest, url: str) -> Iterator[ListedFile]:
-    """The files below a folder."""
     queue, urls = [url], {url}
     while queue:
         for entry in _entries(request, queue.pop(0)):

@@ -33,7 +33,6 @@ class OsfProject(NamedTuple):
         return f"field.osf: {self.node} at {self.url}"
 
     def error(self, problem: str) -> StudyError:
-        """A sentence about the project."""
         return StudyError(f"{self.subject} {problem}")
 
 

@@ -34,7 +34,6 @@ _CHROME = frozenset({"you", "said", "chatgpt", "gemini", "claude", "copilot", "p
 class PromptWords(NamedTuple):
     """A prompt, its question and its options, as words that texts are compared with."""
 
-    prompt: PromptKey
     is_list: bool
     shingles: frozenset[tuple[str, ...]]
     question: str
@@ -60,19 +59,13 @@ def words_by_prompt(items: Mapping[PromptKey, Item]) -> dict[PromptKey, PromptWo
     """The words of each prompt that texts are compared with."""
     return {
         prompt: PromptWords(
-            prompt=prompt,
             is_list=item.kind == "list",
-            shingles=_shingles_of_prompt(item.prompt),
+            shingles=frozenset(_shingles(words_of(item.prompt))),
             question=" ".join(words_of(item.question)),
             options=frozenset(" ".join(words_of(choice)) for choice in item.choices),
         )
         for prompt, item in items.items()
     }
-
-
-def _shingles_of_prompt(prompt: str) -> frozenset[tuple[str, ...]]:
-    words = words_of(prompt)
-    return frozenset(_shingles(words, min(_SHINGLE_WORDS, len(words))))
 
 
 def without_prompt(text: str, prompt: str) -> str:
@@ -126,7 +119,9 @@ def match_prompts(
     return PromptMatch(shows_own_prompt, " ".join(rest), other_prompt)
 
 
-def _shingles(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
+def _shingles(words: Sequence[str], size: int | None = None) -> list[tuple[str, ...]]:
+    """The runs of words; without a size the usual ones, or all words of a shorter text."""
+    size = min(_SHINGLE_WORDS, len(words)) if size is None else size
     starts = range(len(words) - size + 1) if size else ()
     return [tuple(words[start : start + size]) for start in starts]
 
@@ -143,10 +138,10 @@ def _share(
 
 def _rest(words: Sequence[str], shingles: Collection[tuple[str, ...]]) -> list[str]:
     size = len(next(iter(shingles)))
-    covered = set[int]()
+    prompt_places = set[int]()
     for start, shingle in enumerate(_shingles(words, size)):
-        covered |= set(range(start, start + size)) if shingle in shingles else set()
-    return [w for n, w in enumerate(words) if n not in covered and w not in _CHROME]
+        prompt_places |= set(range(start, start + size)) if shingle in shingles else set()
+    return [w for n, w in enumerate(words) if n not in prompt_places and w not in _CHROME]
 
 
 def _prompt_by_question(

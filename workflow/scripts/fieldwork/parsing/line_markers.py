@@ -65,8 +65,6 @@ _BOLD_LINE = re.compile(r"^(?:\*\*|__)(?=\S)([^*_\n]{1,200})(?:\*\*|__)\s*[:：]
 
 
 class ReplyLine(NamedTuple):
-    """One line of the reply."""
-
     position: int
     kind: Kind
     style: str
@@ -127,8 +125,12 @@ def _read(index: int, raw: str) -> ReplyLine:
 def _numbered_line(index: int, level: str, indent: int, body: str) -> ReplyLine | None:
     if body[:1] > "\u2000":
         body = _ORNAMENTS.sub("", body)
-    if circled := _CIRCLED_NUMBER.match(body):
-        style, number, content = "circled", digit_value(circled[1]), body[circled.end() :]
+    if circled_number := _CIRCLED_NUMBER.match(body):
+        style, number, content = (
+            "circled",
+            digit_value(circled_number[1]),
+            body[circled_number.end() :],
+        )
         return ReplyLine(index, "number", level + style, indent, number, content)
     marker = _NUMBER.match(body) or _HASH_NUMBER.match(body)
     style = "number"

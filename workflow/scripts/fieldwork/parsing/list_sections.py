@@ -77,7 +77,6 @@ class ListSection(NamedTuple):
 
     @property
     def is_final(self) -> bool:
-        """Whether the heading announces the final answer."""
         return self.heading is not None and _FINAL.search(self.heading.content[-120:]) is not None
 
 

@@ -7,7 +7,7 @@ time is linear in the length of the text.
 import re
 
 
-def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
+def _compile_all(*patterns: str) -> tuple[re.Pattern[str], ...]:
     """Each pattern, compiled without regard to case."""
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
@@ -72,7 +72,7 @@ _APOLOGY_AND_INABILITY = (
     r"^\W*(?:क्षमा|माफ|मुझे\s+खेद)[^।\n]{0,80}?नहीं\s+(?:कर|दे)\s+सकत",
 )
 """An apology and an inability in the first sentence, whatever it is that cannot be done."""
-FIRM_REFUSALS = _compiled(
+FIRM_REFUSALS = _compile_all(
     rf"\bI\b\s{{0,3}}(?:\w+\s+){{0,2}}?{_I_CANNOT}\s+(?:\w+ly\s+)?(?:be\s+)?{_IDIOMS}{_DO}",
     rf"^\W*(?:as\s+an?\s+[^,.\n]{{1,60}},\s+)?I\s+(?:\w+ly\s+)?{_I_CANNOT}\s+(?:be\s+)?{_IDIOMS}[a-z]+\b[^\n]{{0,300}}$",
     rf"^\W*(?:as\s+an?\s+)?[^.\n]{{0,80}}?\b(?:{_AI}|designed|programmed)\b[^.\n]{{0,80}}?\b(?:and|so)\s+(?:I\s+)?"
@@ -119,7 +119,7 @@ FIRM_REFUSALS = _compiled(
     *_APOLOGY_AND_INABILITY,
 )
 """The speaker declines."""
-DISCLAIMERS = _compiled(
+DISCLAIMERS = _compile_all(
     rf"\bas\s+an?\s+(?:\w+[\s-]){{0,4}}?{_AI}\b[^.\n]{{0,60}}?"
     r"(?:can\s?not|can['’]t|unable|not\s+able|(?:do|did|have|was|am)\s+not\b|(?:do|did|have|was)n['’]t\b)",
     rf"\bI(?:\s+am|['’]m)\s+(?:just\s+|only\s+)?an?\s+(?:\w+[\s-]){{0,3}}?{_AI}\b"
@@ -141,7 +141,7 @@ DISCLAIMERS = _compiled(
     r"\bthis\s+AI\s+does\s+not\s+have\b|\bwhich\s+I,\s+as\s+an?\s+AI,\s+do\s+not\s+have\b",
 )
 """The speaker says that it is not the one to answer; an answer may follow all the same."""
-OBJECTIONS = _compiled(
+OBJECTIONS = _compile_all(
     r"\b(?:it(?:['’]s|\s+is)|that\s+is|this\s+is|would\s+be|that(?:['’]s|\s+would\s+be))\s+(?:not\s+|never\s+|in)"
     r"(?:only\s+)?\s?(?:appropriate|ethical|acceptable|okay|ok|right|legal)\b[^.\n]{0,20}?"
     r"\b(?:to|or|for|and|that|create|if)\b",

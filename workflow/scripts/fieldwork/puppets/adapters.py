@@ -8,7 +8,7 @@ A corpus is read twice: first without its texts (`slim`), then the texts of the 
 the filters (`full`). `SourceQuery.present` names the optional columns that the corpus has.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -161,22 +161,6 @@ def _flag(columns: ParquetColumns, name: str) -> list[str]:
     return whole + _any_turn(columns, "conversation", name)
 
 
-class _ConversationFields(NamedTuple):
-    """SQL for the common columns of a conversation, over a row of the files.
-
-    `known_id` needs no text and may be NULL; then the id is `id_prefix` followed by a fingerprint.
-    """
-
-    known_id: str
-    id_prefix: str
-    known_user: str
-    started_at: str
-    language: str
-    model: str
-    is_toxic: str
-    is_redacted: str
-
-
 def slim_fields() -> Fields:
     """The columns and fields of a file that the first reading needs: all but the texts."""
     turn = ("role", "turn_identifier", "timestamp", "hashed_ip", "toxic", "redacted")
@@ -186,12 +170,12 @@ def slim_fields() -> Fields:
     return lists | dict.fromkeys((*ids, *labels), ())
 
 
-def _slim_query(row: _ConversationFields, group: FileGroup, source: str) -> str:
-    fields = ", ".join(f"{value} AS {name}" for name, value in row._asdict().items())
+def _slim_query(row: Mapping[str, str], group: FileGroup, source: str) -> str:
+    fields = ", ".join(f"{value} AS {name}" for name, value in row.items())
     return f"""
         SELECT row_key, coalesce(known_id, id_prefix) AS place, known_id, known_user,
             coalesce(known_user, sha256(known_id), row_key::VARCHAR) AS user_id,
-            started_at, language, model, is_toxic AS toxic, is_redacted AS redacted,
+            started_at, language, model, toxic, redacted,
             coalesce(len(list_filter(conversation, lambda t: lower(t.role) = 'user')), 0)
                 AS n_user_turns,
             coalesce(len(conversation), 0) AS n_messages
@@ -249,16 +233,17 @@ def _conversations(
     starts = _wildchat_starts(columns)
     toxic_flags = _flag(columns, "toxic") or _any_turn(columns, "openai_moderation", "flagged")
     redacted_flags = _flag(columns, "redacted")
-    row = _ConversationFields(
-        known_id=known_id,
-        id_prefix=id_prefix,
-        known_user=_coalesce(users, kind="VARCHAR"),
-        started_at=_coalesce(starts, kind="TIMESTAMPTZ"),
-        language=_optional(columns, "language", "VARCHAR"),
-        model=_optional(columns, "model", "VARCHAR"),
-        is_toxic=_coalesce(toxic_flags, kind="BOOLEAN"),
-        is_redacted=_coalesce(redacted_flags, kind="BOOLEAN"),
-    )
+    # `known_id` needs no text and may be NULL; then the id is `id_prefix` followed by a fingerprint
+    row = {
+        "known_id": known_id,
+        "id_prefix": id_prefix,
+        "known_user": _coalesce(users, kind="VARCHAR"),
+        "started_at": _coalesce(starts, kind="TIMESTAMPTZ"),
+        "language": _optional(columns, "language", "VARCHAR"),
+        "model": _optional(columns, "model", "VARCHAR"),
+        "toxic": _coalesce(toxic_flags, kind="BOOLEAN"),
+        "redacted": _coalesce(redacted_flags, kind="BOOLEAN"),
+    }
     sources = {"started_at": starts, "toxic": toxic_flags, "redacted": redacted_flags}
     present = {name for name in ("language", "model") if columns.has(name)}
     present |= {name for name, expressions in sources.items() if expressions}

@@ -29,7 +29,6 @@ class Materials(NamedTuple):
     files: Mapping[str, Any]
 
     def users(self) -> dict[str, list[str]]:
-        """The conversations of each user, by their ids."""
         return tables.read_groups(self.files["conversations"], "user_id", "conversation_id")
 
     def profiles(self) -> list[Profile]:
@@ -38,13 +37,11 @@ class Materials(NamedTuple):
         return tables.read_rows(path, Profile)[: self.n_puppets] if path else []
 
     def history_settings(self) -> contexts.HistorySettings:
-        """How conversations become a context."""
         fields = contexts.HistorySettings._fields
         return contexts.HistorySettings(**{name: self.settings[name] for name in fields})
 
 
 def make_contexts(materials: Materials) -> list[Context]:
-    """The contexts of a condition, by its setting `context`."""
     return MAKERS[materials.settings["context"]](materials)
 
 

@@ -42,7 +42,6 @@ class ParquetColumns(NamedTuple):
 
 
 def literal(value: str) -> str:
-    """A string as an SQL literal."""
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -72,11 +71,9 @@ def _element_fields(kind: Any) -> dict[str, str]:
 
 
 def all_files(groups: Sequence[FileGroup]) -> list[Path]:
-    """All files, in order."""
     return [file for group in groups for file in group.files]
 
 
 def count_rows(database: Database, groups: Sequence[FileGroup]) -> int:
-    """Rows of all files."""
     query = f"SELECT count(*) FROM {parquet(all_files(groups))}"
     return int(database.execute(query).fetchall()[0][0])

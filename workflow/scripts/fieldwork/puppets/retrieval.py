@@ -139,11 +139,11 @@ def _corpus_ranking(
 ) -> Ranker:
     """Ranks the whole corpus in one pass for all questions."""
     rows = top_k(np.stack(list(queries.values())), blocks, k, threads) if queries else []
-    neighbours, most = dict(zip(queries, rows, strict=True)), k
+    neighbours, k_ranked = dict(zip(queries, rows, strict=True)), k
 
     def rank(item_id: str, candidates: Sequence[str], k: int) -> list[str]:
         n_ranked = len(neighbours[item_id])
-        if k > most or n_ranked < min(k, len(candidates)):
+        if k > k_ranked or n_ranked < min(k, len(candidates)):
             raise ValueError(f"{n_ranked} conversations are ranked, but {k} are needed")
         return neighbours[item_id][:k]
 

@@ -22,7 +22,6 @@ Supply = Sequence[int]
 
 
 def count_conversations(conversations: str | Path) -> Supply:
-    """The supply of a corpus's table."""
     users = tables.read_groups(conversations, "user_id", "conversation_id")
     return [len(ids) for ids in users.values()]
 
@@ -95,21 +94,13 @@ def puppet_counts(
         supply = supplies.get(need.source)
         if supply is None:
             continue
-        available = _available(need, supply)
+        are_counted = (n >= need.at_least for n in supply)
+        available = sum(supply) if need.unit == "conversations" else sum(are_counted)
         if available < need.n_needed:
             raise _too_few(need, available)
-        counts.append(
-            PuppetCount(
-                need.condition, need.source, need.unit, need.at_least, available, need.n_needed
-            )
-        )
+        names = (need.condition, need.source, need.unit)
+        counts.append(PuppetCount(*names, need.at_least, available, need.n_needed))
     return counts
-
-
-def _available(need: Need, supply: Supply) -> int:
-    if need.unit == "conversations":
-        return sum(supply)
-    return sum(n >= need.at_least for n in supply)
 
 
 def _too_few(need: Need, available: int) -> StudyError:

@@ -16,8 +16,7 @@ from fieldwork.errors import StudyError
 from fieldwork.files import sheets, texts
 from fieldwork.files.rows import cell_text
 from fieldwork.records.tasks import Item
-from fieldwork.tasks.item_checks import require_distinct, require_sound
-from fieldwork.tasks.own_items import SourceOptions, own_items
+from fieldwork.tasks.own_items import SourceOptions, own_items, require_distinct, require_sound
 from fieldwork.tasks.prompts import ChoiceQuestion, helm_prompt, order_shots, plain_prompt
 
 

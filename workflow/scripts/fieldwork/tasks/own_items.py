@@ -1,10 +1,12 @@
 """Questions in files that people write: one question a row, in CSV, Excel, JSON or Parquet.
 
-Owns what the columns of such a file mean and how a row says which option is right. Columns go by their
-usual names, or by those in the setting `columns`. Messages name the file, the row and its columns.
+Owns what the columns of such a file mean, how a row says which option is right, and what can be wrong
+with a question of the right form. Columns go by their usual names, or by those in the setting `columns`.
+Messages name the file, the row and its columns.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
 from pathlib import Path
@@ -19,6 +21,7 @@ from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.records.tasks import Item, ItemKind
 from fieldwork.tasks.prompts import ChoiceQuestion, plain_prompt
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 MAX_CHOICES = 10
 MAX_LIST_LENGTH = 100
 
@@ -60,7 +63,6 @@ class SourceOptions(NamedTuple):
 
     @property
     def usual_kind(self) -> ItemKind:
-        """The kind of a row that names none."""
         return "choice" if self.kind == "mixed" else self.kind
 
 
@@ -171,7 +173,6 @@ def _kind(row: _QuestionRow, default: ItemKind) -> ItemKind:
 
 
 def _list_length(row: _QuestionRow) -> int | None:
-    """How many options the question asks for; None where the row does not say."""
     text = row.text("list_length")
     if text is None:
         return None
@@ -282,3 +283,50 @@ def _gold_places(text: str, choices: Sequence[str], source: GoldForm) -> set[int
             n for n, c in enumerate(choices) if c.strip().casefold() == text.casefold()
         }
     return letters | texts
+
+
+# ---- checks before any call is paid for; benchmarks are left as they were published --------------
+
+
+def require_distinct(items: Sequence[Item]) -> None:
+    """Raise StudyError where two item ids are equal, or differ in spaces alone."""
+    first_items: dict[str, Item] = {}
+    for item in items:
+        first = first_items.setdefault(" ".join(item.item_id.split()), item)
+        if first is item:
+            continue
+        spaces = (
+            "" if first.item_id == item.item_id else f" (as {first.item_id!r}, with other spaces)"
+        )
+        elsewhere = "" if first.provenance == item.provenance else f", first in {first.provenance}"
+        raise StudyError(
+            f"{item.provenance}: item_id {item.item_id!r} occurs twice{spaces}{elsewhere}; rename one"
+        )
+
+
+def require_sound(items: Sequence[Item]) -> None:
+    """Raise StudyError for the first question with invisible characters or equal options."""
+    for item in items:
+        place = f"{item.provenance}: item {item.item_id!r}"
+        if item.item_id != item.item_id.strip():
+            raise StudyError(f"{place}: the item_id begins or ends with a space; delete the space")
+        for part in (item.item_id, item.question, item.prompt, *item.choices, item.subject or ""):
+            if control := _CONTROL.search(part):
+                raise StudyError(
+                    f"{place}: the question holds the control character U+{ord(control[0]):04X}; readers "
+                    f"do not see it, but a model may; delete it"
+                )
+        if item.kind == "choice":
+            _require_distinct_options(item, place)
+
+
+def _require_distinct_options(item: Item, place: str) -> None:
+    letters: dict[str, str] = {}
+    for letter, option in zip(ascii_uppercase, item.choices, strict=False):
+        text = " ".join(option.split())
+        if text in letters:
+            raise StudyError(
+                f"{place}: options {letters[text]} and {letter} have the same text {text[:60]!r}, so one "
+                f"answer has two letters; change or delete one of them"
+            )
+        letters[text] = letter

@@ -47,7 +47,7 @@ _OPAQUE = {
     b"\x28\xb5\x2f\xfd": "is packed with Zstandard",
     b"\xd0\xcf\x11\xe0": "is a workbook with a password, or of Excel before 2007",
 }
-_COMPRESSED: dict[bytes, Callable[..., Any]] = {
+_DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ": lzma.open,
@@ -233,11 +233,10 @@ def _file_on_disk(stream: IO[bytes], path: Path | None) -> Iterator[Path]:
 
 
 def _inner_files(stream: IO[bytes], head: bytes) -> Iterator[IO[bytes]]:
-    """The files packed into one."""
     if head.startswith(b"PK\x03\x04"):
         yield from _members(stream)
-    elif magic := next(filter(head.startswith, _COMPRESSED), None):
-        with _COMPRESSED[magic](stream) as inner:
+    elif magic := next(filter(head.startswith, _DECOMPRESSORS), None):
+        with _DECOMPRESSORS[magic](stream) as inner:
             yield inner
     elif head.lstrip().startswith(b"<"):
         for part in _BASE64.finditer(stream.read()):

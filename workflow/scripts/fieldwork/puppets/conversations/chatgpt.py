@@ -14,8 +14,7 @@ from typing import Any
 
 from fieldwork.errors import StudyError
 from fieldwork.puppets.conversations.chats import Chat
-from fieldwork.puppets.conversations.instants import instant
-from fieldwork.puppets.conversations.messages import SpokenMessage
+from fieldwork.puppets.conversations.messages import SpokenMessage, instant
 
 _TEXT_KINDS = ("text", "multimodal_text")
 _SPEECH_PARTS = ("audio_transcription",)

@@ -14,8 +14,7 @@ from fieldwork.errors import StudyError
 from fieldwork.files.rows import cell_text
 from fieldwork.files.sheets import Record
 from fieldwork.puppets.conversations.columns import ConversationLayout, messages_at, value_at
-from fieldwork.puppets.conversations.instants import instant
-from fieldwork.puppets.conversations.messages import MessageReader, SpokenMessage
+from fieldwork.puppets.conversations.messages import MessageReader, SpokenMessage, instant
 
 _TRUE = ("true", "1", "yes", "ja", "oui", "wahr", "vrai")
 _FALSE = ("false", "0", "no", "nein", "non", "falsch", "faux")

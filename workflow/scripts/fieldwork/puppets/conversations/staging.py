@@ -26,8 +26,7 @@ from fieldwork.puppets.conversations.chats import (
     user_hash,
 )
 from fieldwork.puppets.conversations.columns import ColumnMap, ConversationLayout, find_layout
-from fieldwork.puppets.conversations.exports import ConversationFile
-from fieldwork.puppets.conversations.formats import CHATGPT
+from fieldwork.puppets.conversations.exports import CHATGPT, ConversationFile
 from fieldwork.puppets.conversations.messages import MessageReader
 from fieldwork.puppets.files import Database, literal
 from fieldwork.tables import without_surrogates
