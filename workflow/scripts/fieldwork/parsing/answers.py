@@ -11,10 +11,9 @@ from fieldwork.parsing.canonical import canonicalise
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.list_lengths import list_length
 from fieldwork.parsing.lists import parse_list
-from fieldwork.parsing.reasons import OUTCOME_REASONS
 from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import Outcome, Response
-from fieldwork.records.parsing import Answer, MergedItem
+from fieldwork.records.parsing import OUTCOME_REASONS, Answer, MergedItem
 from fieldwork.records.tasks import Item
 
 

@@ -21,9 +21,9 @@ from fieldwork.parsing.letter_readings import (
     rivals,
     several_letters,
 )
-from fieldwork.parsing.reasons import AMBIGUITY, EMPTY, NO_LETTER, REFUSAL
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.visible_text import visible_text
+from fieldwork.records.parsing import AMBIGUITY, EMPTY, NO_LETTER, REFUSAL
 
 _MAX_TEXT = 200_000
 

@@ -20,12 +20,12 @@ from fieldwork.parsing.list_sections import (
     without_asides,
 )
 from fieldwork.parsing.marked_lists import BULLETS, NUMBERS, NameList, inner_list, marked_lists
-from fieldwork.parsing.reasons import EMPTY, NO_LIST, REFUSAL
 from fieldwork.parsing.refusals import announces_answer, declines, is_firm_refusal, is_refusal
 from fieldwork.parsing.truncation import without_unfinished
 from fieldwork.parsing.unmarked_lists import bare_names, title_names
 from fieldwork.parsing.visible_text import visible_text
 from fieldwork.parsing.writing_systems import count_words
+from fieldwork.records.parsing import EMPTY, NO_LIST, REFUSAL
 
 _MAX_TEXT = 200_000
 _MAX_LINE = 4_000
