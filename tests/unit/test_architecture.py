@@ -49,7 +49,7 @@ OF_CONFIG = {"config.models", "config.needs", "config.yaml_files", "config.field
 """What a wing may take from the config; the rest of it is the workflow's."""
 OWNERS = {
     "duckdb": {"tables", "database"},
-    "pyarrow": {"tables", "streams", "puppets.parts", "puppets.conversations.staging"},
+    "pyarrow": {"tables", "streams", "puppets.files", "puppets.conversations.staging"},
     "sentence_transformers": {"encoder"},
     "torch": {"encoder"},
     "transformers": {"encoder"},

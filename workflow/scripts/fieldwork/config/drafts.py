@@ -118,7 +118,9 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
         conditions={name: {"replicates": REPLICATES} for name in ("history", "profile")},
     )
     if draft.corpus:
-        yield _section(_about_corpus(draft.corpus), corpora={"mine": _corpus(draft.corpus)})
+        users = ", ".join(f"{m}: {n}" for m, n in draft.corpus.users.items())
+        about = f"Users that are left at each `min_user_turns`: {users}."
+        yield _section([about], corpora={"mine": _corpus(draft.corpus)})
     datasets = {task.dataset: {"path": task.path} for task in draft.tasks}
     if draft.personas:
         datasets["my_personas"] = {"path": draft.personas.path}
@@ -178,11 +180,6 @@ def _task(task: TaskDraft, runs: int) -> dict[str, Any]:
     source |= {"candidates": task.candidates} if task.candidates else {}
     max_tokens = 5 if task.kind == "choice" else 512
     return {"sources": [source], "runs": runs, "max_tokens": max_tokens}
-
-
-def _about_corpus(corpus: CorpusDraft) -> list[str]:
-    users_by_turns = ", ".join(f"{m}: {n}" for m, n in corpus.users.items())
-    return [f"Users that are left at each `min_user_turns`: {users_by_turns}."]
 
 
 def _corpus(corpus: CorpusDraft) -> dict[str, Any]:

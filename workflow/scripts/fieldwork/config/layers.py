@@ -93,7 +93,7 @@ def _short(file: str | Path) -> str:
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any], *keys: str) -> Config:
-    """`above` over `below`; `way` are the keys that lead there."""
+    """`above` over `below`; `keys` lead there."""
     layer = dict(below)
     for key, value in above.items():
         if not isinstance(value, Mapping):

@@ -48,23 +48,15 @@ def small_sources(study: Study) -> dict[str, Any]:
         if study.location(name)["path"] is not None and are_small(study.source(name))
     ]
     column = study.config["profiles"]["personas"]["column"]
-    return {
-        "needs": needs,
-        "corpora": {
-            name: {
-                "files": study.source(name),
-                "reading": study.reading(name),
-                "filters": study.filters(name),
-            }
-            for name in names
-            if name in study.config["corpora"]
-        },
-        "personas": {
-            name: {"files": study.source(name), "column": column}
-            for name in names
-            if name not in study.config["corpora"]
-        },
-    }
+    sources: dict[str, Any] = {"needs": needs, "corpora": {}, "personas": {}}
+    for name in names:
+        files = study.source(name)
+        if name in study.config["corpora"]:
+            form = {"reading": study.reading(name), "filters": study.filters(name)}
+            sources["corpora"][name] = {"files": files, **form}
+        else:
+            sources["personas"][name] = {"files": files, "column": column}
+    return sources
 
 
 def _can_count(study: Study, task: str, condition: str | None = None) -> bool:
@@ -119,11 +111,5 @@ def answer_time_stamps(study: Study) -> dict[str, int]:
 
 def ledger_time_stamps(study: Study) -> dict[str, int]:
     """When the ledgers were written; their newest answers are in a second file until a job ends."""
-    return _time_stamps(
-        study,
-        [
-            f"resources/ledger/{model}.sqlite{part}"
-            for model in study.entries("models")
-            for part in ("", "-wal")
-        ],
-    )
+    stems = [f"resources/ledger/{model}.sqlite" for model in study.entries("models")]
+    return _time_stamps(study, [f"{stem}{part}" for stem in stems for part in ("", "-wal")])

@@ -76,11 +76,8 @@ def _problems(config: Config) -> Iterator[str]:
 def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
     """Refuse study files that name no study of their own.
 
-    Results lie in a folder of the study's name, so theirs would replace those of another study.
-
-    Args:
-        overlay: what the files and `--config` say, merged.
-        files: those given with `--configfile`; without any there is nothing to check.
+    Results lie in a folder of the study's name, so theirs would replace those of another study. `overlay`
+    is what the files and `--config` say, merged.
 
     Raises:
         StudyError: naming the files.

@@ -143,7 +143,6 @@ class Study(NamedTuple):
         ]
 
     def item_files(self, task: str) -> list[str]:
-        """Every file that a task's items are read from."""
         sources = self.item_sources(task)
         candidates = [source["candidates"] for source in sources if source["candidates"]]
         return [*(file for source in sources for file in source["files"]), *candidates]
@@ -163,7 +162,6 @@ class Study(NamedTuple):
     # ---- tables between the steps ------------------------------------------------------------------
 
     def task_tables(self) -> list[str]:
-        """The questions of every selected task, in the order of `tasks`."""
         return [f"<results>/tasks/{task}.parquet" for task in self.tasks]
 
     def context_tables(self, conditions: Iterable[str] | None = None) -> list[str]:
@@ -177,7 +175,6 @@ class Study(NamedTuple):
         ]
 
     def request_tables(self) -> list[str]:
-        """The requests of every task and condition."""
         return [
             f"<results>/requests/{task}/{name}.parquet"
             for task in self.tasks

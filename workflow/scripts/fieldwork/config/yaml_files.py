@@ -104,9 +104,11 @@ def _check(node: Any, path: str | Path, sizes: dict[int, int]) -> int:
             raise StudyError(f"{path}, line {_line(node)}: an anchor (&) holds itself; remove it")
         return sizes[id(node)]
     sizes[id(node)] = 0
+    children = node.value if isinstance(node, yaml.SequenceNode) else []
     if isinstance(node, yaml.MappingNode):
         _require_keys(node, path)
-    size = 1 + sum(_check(inner, path, sizes) for inner in _children(node))
+        children = [part for pair in node.value for part in pair]
+    size = 1 + sum(_check(inner, path, sizes) for inner in children)
     if size > MOST_NODES:
         raise StudyError(
             f"{path}, line {_line(node)}: anchors (&, *) repeat each other into more than "
@@ -114,14 +116,6 @@ def _check(node: Any, path: str | Path, sizes: dict[int, int]) -> int:
         )
     sizes[id(node)] = size
     return size
-
-
-def _children(node: Any) -> Iterator[Any]:
-    if isinstance(node, yaml.SequenceNode):
-        yield from node.value
-    elif isinstance(node, yaml.MappingNode):
-        for pair in node.value:
-            yield from pair
 
 
 def _require_keys(mapping: Any, path: str | Path) -> None:

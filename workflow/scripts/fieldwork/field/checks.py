@@ -95,10 +95,15 @@ def check_answers(
         copied_texts=_copied_texts(answers),
         is_refusal=is_refusal,
     )
-    return [
-        _with_flags(answer, set(_failed_checks(answer, reference)), excluding_checks)
-        for answer in answers
-    ]
+    checked_answers = []
+    for answer in answers:
+        failed_checks = set(_failed_checks(answer, reference))
+        flags = [name for name in CHECKS if name in failed_checks]
+        excluding_check = next((name for name in flags if name in excluding_checks), None)
+        checked_answers.append(
+            dataclasses.replace(answer, flags=flags, excluded_for=excluding_check)
+        )
+    return checked_answers
 
 
 class _Reference(NamedTuple):
@@ -155,14 +160,6 @@ def _copied_texts(answers: Sequence[FieldAnswer]) -> set[tuple[PromptKey, str]]:
             key = ((answer.task, answer.item_id), " ".join(words))
             participants_by_text[key].add(answer.participant_id)
     return {key for key, participants in participants_by_text.items() if len(participants) > 1}
-
-
-def _with_flags(
-    answer: FieldAnswer, failed_checks: Collection[str], excluding_checks: Collection[str]
-) -> FieldAnswer:
-    flags = [name for name in CHECKS if name in failed_checks]
-    excluding_check = next((name for name in flags if name in excluding_checks), None)
-    return dataclasses.replace(answer, flags=flags, excluded_for=excluding_check)
 
 
 def count_quality(

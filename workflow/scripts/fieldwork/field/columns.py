@@ -56,10 +56,6 @@ class ColumnMap(NamedTuple):
         """The column of each variable that participants are grouped by."""
         return dict(self.field["columns"]["groups"])
 
-    @property
-    def is_wide(self) -> bool:
-        return bool(self.field["layout"] == "wide")
-
 
 def read_field(sheets: Sequence[Sheet], column_map: ColumnMap) -> RawField:
     """Read every answer and membership out of the files.
@@ -124,20 +120,14 @@ def _prompts_by_value(column_map: ColumnMap) -> dict[str, FieldPrompt]:
     return prompts
 
 
-def _by_name(prompts: Sequence[FieldPrompt]) -> dict[str, FieldPrompt]:
-    """Prompts by `task/item_id`, and by `item_id` where that says it all."""
-    ids = [p.item_id for p in prompts]
-    short = {p.item_id: p for p in prompts if ids.count(p.item_id) == 1}
-    return short | {f"{p.task}/{p.item_id}": p for p in prompts}
-
-
 # ---- the columns of a file -----------------------------------------------------------------------
 
 
 def _required_columns(column_map: ColumnMap) -> dict[str, str]:
     """Columns by the setting that names them."""
-    prompts = column_map.field["prompts"] if column_map.is_wide else {}
-    roles = [r for r in _ROLES if not (column_map.is_wide and r in ("prompt", "answer"))]
+    is_wide = column_map.field["layout"] == "wide"
+    prompts = column_map.field["prompts"] if is_wide else {}
+    roles = [r for r in _ROLES if not (is_wide and r in ("prompt", "answer"))]
     columns_by_setting = {f"field.columns.{role}": column_map.column(role) for role in roles}
     columns_by_setting |= {f"field.columns.groups.{v}": c for v, c in column_map.groups().items()}
     columns_by_setting |= {f"field.prompts.{name}": column for name, column in prompts.items()}
@@ -222,11 +212,14 @@ class _SheetReader:
     def __init__(self, sheet: Sheet, column_map: ColumnMap) -> None:
         self._sheet, self._column_map = sheet, column_map
         self._prompts = _prompts_by_value(column_map)
-        self._names = _by_name(column_map.prompts) | self._prompts
+        ids = [p.item_id for p in column_map.prompts]
+        # by `item_id` where that says it all
+        self._names = {p.item_id: p for p in column_map.prompts if ids.count(p.item_id) == 1}
+        self._names |= {f"{p.task}/{p.item_id}": p for p in column_map.prompts} | self._prompts
         self.n_left_out = 0
         self._skipped_prompts = {value.strip() for value in column_map.field["skip_prompts"]}
         self._index_by_column = {name: sheet.header.index(name) for name in sheet.header if name}
-        self.answers = self._wide if column_map.is_wide else self._long
+        self.answers = self._wide if column_map.field["layout"] == "wide" else self._long
         """The answers in a row of a participant; none where the file only has groups."""
 
     def participant(self, row: SheetRow) -> str:

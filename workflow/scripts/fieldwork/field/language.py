@@ -29,7 +29,7 @@ def language_of(text: str) -> str | None:
 
 
 def is_other_language(text: str, prompt_language: str) -> bool:
-    """Whether the text is hardly in the language `expected`; false for a text too short to tell.
+    """Whether the text is hardly in the prompt's language; false for a text too short to tell.
 
     The probability is py3langid's, which flattens it with the length of the text.
     """

@@ -7,6 +7,7 @@ that listing is deleted. No network is used once every file is there and whole.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
@@ -39,10 +40,6 @@ class _OsfRequest(NamedTuple):
     patterns: tuple[str, ...]
     has_defaults: bool
 
-    @property
-    def project(self) -> OsfProject:
-        return self.session.project
-
 
 def download(
     *, node: str, url: str, patterns: Sequence[str] | None, folder: Path
@@ -60,7 +57,7 @@ def download(
     """
     globs = tuple(f"*{ending}" for ending in READABLE) if patterns is None else tuple(patterns)
     project = OsfProject(url.rstrip("/"), node)
-    with OsfSession(project) as session:
+    with closing(OsfSession(project)) as session:
         source = DownloadSource(
             name=node,
             subject=project.subject,
@@ -75,7 +72,7 @@ def download(
 
 
 def _bring(request: _OsfRequest) -> list[DownloadedFile]:
-    project, source = request.project, request.source
+    project, source = request.session.project, request.source
     path = transfer.listing_path(
         source.folder, [project.url, project.node, sorted(request.patterns)]
     )
@@ -100,7 +97,7 @@ def _read_listing(path: Path) -> list[ListedFile] | None:
 
 
 def _ask_listing(request: _OsfRequest) -> list[ListedFile]:
-    project = request.project
+    project = request.session.project
     try:
         storage = [e for e in _providers(request) if e["attributes"]["name"] == _STORAGE]
         if not storage:
@@ -123,7 +120,7 @@ def _refuse_unmatched(request: _OsfRequest, entries: Sequence[ListedFile]) -> No
     is_enough = request.has_defaults and len(unmatched_patterns) < len(request.patterns)
     if unmatched_patterns and not is_enough:
         rest = f" and {len(paths) - _MOST_NAMES} more" if len(paths) > _MOST_NAMES else ""
-        raise request.project.error(
+        raise request.session.project.error(
             f"has no file {', '.join(unmatched_patterns)} (field.osf.files); there are "
             f"{', '.join(paths[:_MOST_NAMES]) or 'none'}{rest}"
         )
@@ -131,8 +128,8 @@ def _refuse_unmatched(request: _OsfRequest, entries: Sequence[ListedFile]) -> No
 
 def _providers(request: _OsfRequest) -> list[Mapping[str, Any]]:
     """Where a project, or a frozen registration of one, keeps files."""
-    node = quote(request.project.node, safe="")
-    urls = [f"{request.project.url}/{kind}/{node}/files/?{_PAGE_SIZE}" for kind in _KINDS]
+    node = quote(request.session.project.node, safe="")
+    urls = [f"{request.session.project.url}/{kind}/{node}/files/?{_PAGE_SIZE}" for kind in _KINDS]
     try:
         return list(_entries(request, urls[0]))
     except NotThereError:
@@ -152,7 +149,7 @@ def _entries(request: _OsfRequest, url: str | None) -> Iterator[Mapping[str, Any
         page = transfer.with_retries(request.source, partial(request.session.page, url))
         yield from page["data"]
         url = page["links"].get("next")
-    raise request.project.error("lists its files without end; try again later")
+    raise request.session.project.error("lists its files without end; try again later")
 
 
 def _walk(request: _OsfRequest, url: str) -> Iterator[ListedFile]:

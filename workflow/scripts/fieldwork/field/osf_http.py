@@ -41,7 +41,7 @@ class NotThereError(StudyError):
 
 
 class OsfSession:
-    """Asks once for a page of the API or for a file. Use it in a `with` block."""
+    """Asks once for a page of the API or for a file. Close it at the end."""
 
     def __init__(self, project: OsfProject) -> None:
         self.project = project
@@ -53,10 +53,8 @@ class OsfSession:
             event_hooks={"request": [self._authorise]},
         )
 
-    def __enter__(self) -> "OsfSession":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close its connections."""
         self._client.close()
 
     @cached_property

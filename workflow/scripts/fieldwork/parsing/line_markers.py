@@ -77,15 +77,11 @@ class ReplyLine(NamedTuple):
 def read_lines(text: str) -> list[ReplyLine]:
     """Every line of the text with its marker; long lines are read up to 4,000 characters."""
     raw_lines = [raw[:_MAX_LINE] for raw in text.split("\n")]
-    if _have_hyphens(raw_lines):
+    # '1-Name', '2-Name': a single '7-Eleven' is a name
+    numbers = [int(match[2]) for match in map(_HYPHEN_NUMBER.match, raw_lines) if match]
+    if len(numbers) > 1 and numbers == list(range(1, len(numbers) + 1)):
         raw_lines = [_HYPHEN_NUMBER.sub(r"\1\2. ", raw) for raw in raw_lines]
     return [_read(index, raw) for index, raw in enumerate(raw_lines)]
-
-
-def _have_hyphens(raw_lines: list[str]) -> bool:
-    """Whether lines begin with '1-Name', '2-Name': a single '7-Eleven' is a name."""
-    numbers = [int(match.group(2)) for match in map(_HYPHEN_NUMBER.match, raw_lines) if match]
-    return len(numbers) > 1 and numbers == list(range(1, len(numbers) + 1))
 
 
 def digit_value(character: str) -> int | None:
@@ -126,11 +122,8 @@ def _numbered_line(index: int, level: str, indent: int, body: str) -> ReplyLine 
     if body[:1] > "\u2000":
         body = _ORNAMENTS.sub("", body)
     if circled_number := _CIRCLED_NUMBER.match(body):
-        style, number, content = (
-            "circled",
-            digit_value(circled_number[1]),
-            body[circled_number.end() :],
-        )
+        style, content = "circled", body[circled_number.end() :]
+        number = digit_value(circled_number[1])
         return ReplyLine(index, "number", level + style, indent, number, content)
     marker = _NUMBER.match(body) or _HASH_NUMBER.match(body)
     style = "number"

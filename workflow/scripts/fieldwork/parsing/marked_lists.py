@@ -34,7 +34,7 @@ def marked_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
 
 def _top_level(name_lists: Iterable[NameList], lines: Sequence[ReplyLine]) -> list[NameList]:
     """The lists that neither lie within another list nor hang from its last entry."""
-    name_lists = sorted(name_lists, key=_place)
+    name_lists = sorted(name_lists, key=lambda n: (n.lines[0].position, n.lines[0].indent))
     outermost: list[NameList] = []
     for name_list in name_lists[:_MAX_LISTS]:
         if not any(_is_inside(name_list, outer, lines) for outer in outermost):
@@ -52,10 +52,6 @@ def inner_list(outer: NameList, lines: Sequence[ReplyLine]) -> NameList | None:
     if not all(bullets) or len({entries[0].style for entries in bullets}) > 1:
         return None
     return _name_list(outer.rank, [line for entries in bullets for line in entries], lines)
-
-
-def _place(name_list: NameList) -> tuple[int, int]:
-    return name_list.lines[0].position, name_list.lines[0].indent
 
 
 def _is_inside(name_list: NameList, outer: NameList, lines: Sequence[ReplyLine]) -> bool:
@@ -85,7 +81,12 @@ def _numbered_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
             open_lists.append([line])
         else:
             target.append(line)
-    sequences = [entries for entries in open_lists if len(entries) > 1 and _is_sequence(entries)]
+    # lettered entries must begin at A: 'I.' alone is a pronoun or a Roman number
+    sequences = [
+        entries
+        for entries in open_lists
+        if len(entries) > 1 and ("letter" not in entries[0].style or entries[0].number == 1)
+    ]
     if not sequences and len(open_lists) == 1 and _is_first_entry(open_lists[0][0]):
         sequences = open_lists
     ones = [entries[0] for entries in open_lists if len(entries) == 1 and entries[0].number == 1]
@@ -106,11 +107,6 @@ def _continues(entries: Sequence[ReplyLine], line: ReplyLine) -> bool:
     return line.number == last.number - 1 and (
         len(entries) == 1 or (entries[-2].number or 0) == last.number + 1
     )
-
-
-def _is_sequence(entries: Sequence[ReplyLine]) -> bool:
-    """Lettered entries must begin at A: 'I.' alone is a pronoun or a Roman number."""
-    return "letter" not in entries[0].style or entries[0].number == 1
 
 
 def _is_first_entry(line: ReplyLine) -> bool:

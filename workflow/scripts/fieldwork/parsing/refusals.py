@@ -76,10 +76,8 @@ def _answers_after_all(text: str) -> bool:
     an answer. After a firm refusal only a long text that is announced is one.
     """
     end = _end_of_refusal(text)
-    is_hedge = (
-        not is_firm_refusal(text)
-        or sentences.QUALIFICATIONS.search(text, max(0, end - 80), end + 60) is not None
-    )
+    qualification = sentences.QUALIFICATIONS.search(text, max(0, end - 80), end + 60)
+    is_hedge = not is_firm_refusal(text) or qualification is not None
     turn = sentences.CONTRASTS.search(text, end) or sentences.ANNOUNCEMENTS.search(text, end)
     if turn is None:
         return False
@@ -106,7 +104,5 @@ def _objects(text: str) -> bool:
 
 def _refers_elsewhere(text: str, place: int) -> bool:
     """Whether the rest of the sentence leads to advice on how to find an answer."""
-    return (
-        sentences.REFERRALS.search(_SENTENCE_BREAK.split(text[place : place + 90], maxsplit=1)[0])
-        is not None
-    )
+    rest = _SENTENCE_BREAK.split(text[place : place + 90], maxsplit=1)[0]
+    return sentences.REFERRALS.search(rest) is not None

@@ -15,14 +15,15 @@ from typing import NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.puppets.files import (
     Database,
+    Fields,
     FileGroup,
     ParquetColumns,
     all_files,
     count_rows,
     parquet,
     read_columns,
+    stored_bytes,
 )
-from fieldwork.puppets.parts import Fields, stored_bytes
 
 CHOSEN_ROWS = "chosen"
 SLIM_ROWS = "slim_rows"
@@ -202,10 +203,8 @@ def _wildchat(
     has_turns = columns.has("conversation", "turn_identifier")
     turn = "conversation[1].turn_identifier::VARCHAR" if has_turns else "NULL::VARCHAR"
     name = "conversation_hash" if columns.has("conversation_hash") else "conversation_id"
-    known_id, id_prefix = (
-        f"{name}::VARCHAR || '-' || {turn}",
-        f"coalesce({name}::VARCHAR || '-', '')",
-    )
+    known_id = f"{name}::VARCHAR || '-' || {turn}"
+    id_prefix = f"coalesce({name}::VARCHAR || '-', '')"
     return _conversations(database, groups, columns, known_id=known_id, id_prefix=id_prefix)
 
 

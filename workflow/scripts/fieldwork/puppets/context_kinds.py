@@ -45,10 +45,6 @@ def make_contexts(materials: Materials) -> list[Context]:
     return MAKERS[materials.settings["context"]](materials)
 
 
-def _profile_contexts(materials: Materials) -> list[Context]:
-    return contexts.profile_contexts(materials.profiles(), materials.settings["role"])
-
-
 def _random_histories(materials: Materials) -> list[Context]:
     settings = materials.history_settings()
     draws = contexts.draw_random(materials.users(), materials.n_puppets, settings, materials.seed)
@@ -91,6 +87,6 @@ def _histories(
 MAKERS: Mapping[str, Callable[[Materials], list[Context]]] = {
     "history": _random_histories,
     "rag": _relevant_histories,
-    "profile": _profile_contexts,
+    "profile": lambda m: contexts.profile_contexts(m.profiles(), m.settings["role"]),
 }
 """By the setting `context` of a condition; a kind without a user has no contexts."""

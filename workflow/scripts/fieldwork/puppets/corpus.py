@@ -44,7 +44,14 @@ from fieldwork.puppets.conversations.staging import (
     ColumnsAndRoles,
     stage,
 )
-from fieldwork.puppets.files import Database, literal
+from fieldwork.puppets.files import (
+    READ_ERRORS,
+    Database,
+    literal,
+    read_fields,
+    split_rows,
+    take_rows,
+)
 from fieldwork.puppets.filters import (
     NOT_IN_CORPUS,
     Filters,
@@ -53,7 +60,6 @@ from fieldwork.puppets.filters import (
     filter_steps,
     text_steps,
 )
-from fieldwork.puppets.parts import READ_ERRORS, read_fields, split_rows, take_rows
 from fieldwork.records.puppets import Conversation, FunnelStep
 from fieldwork.streams import copy_tables
 from fieldwork.tables import DATABASE_ERRORS, OUT_OF_MEMORY, open_database

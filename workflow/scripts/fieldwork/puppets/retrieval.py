@@ -66,7 +66,8 @@ class _NearestRows:
 
     def add(self, ids: Sequence[str], vectors: Vectors) -> None:
         """Add rows; from time to time forget those that are no longer among the best."""
-        products = self._scores(vectors)
+        is_full = len(vectors) == ROWS_PER_PRODUCT
+        products = np.matmul(self._queries, vectors.T, out=self._products if is_full else None)
         bar = self._bar
         if len(ids) > self._k and np.isneginf(bar).any():
             # before any bar is set, only the best k of these rows count
@@ -81,11 +82,6 @@ class _NearestRows:
         # rows are forgotten each time they have doubled, so a few times in a pass
         if sum(map(len, self._pairs[1:])) >= len(self._queries) * self._k // 2:
             self._forget()
-
-    def _scores(self, vectors: Vectors) -> Vectors:
-        if len(vectors) < ROWS_PER_PRODUCT:
-            return self._queries @ vectors.T
-        return np.matmul(self._queries, vectors.T, out=self._products)
 
     def _forget(self) -> None:
         order = ["query", "score", "id"]

@@ -42,10 +42,6 @@ def count_corpus(
 
     None where the disk fails: the job that prepares the corpus reports it.
 
-    Args:
-        reading: `format`, `columns` and `roles` of the corpus, as in the config.
-        filters: its filters, as in the config.
-
     Raises:
         StudyError: it cannot be read, or no conversation passes the filters.
     """

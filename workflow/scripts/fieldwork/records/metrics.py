@@ -241,11 +241,9 @@ class VarianceShare(ConditionEstimate):
 
 
 @table("metrics/subjects.parquet", "model, task, condition, subject")
-class SubjectVariance:
+class SubjectVariance(ConditionEstimate):
     """Who asks, subject by subject of a choice task."""
 
-    model: str = column("model")
-    task: str = column("task")
     condition: str = column("condition, with puppets")
     subject: str = column("subject of the items")
     category: str | None = column("category of the subject, NULL where the file has none")
@@ -259,11 +257,9 @@ class SubjectVariance:
 
 
 @table("metrics/categories.parquet", "model, task, condition, category")
-class CategoryVariance:
+class CategoryVariance(ConditionEstimate):
     """Who asks, by category of subject."""
 
-    model: str = column("model")
-    task: str = column("task")
     condition: str = column("condition, with puppets")
     category: str = column("category of subjects")
     var_who: float | None = column("mean of the subjects' `var_who`, NULL with a reason")

@@ -36,7 +36,12 @@ def load_items(
     items = list(readers[options.format](files, options))
     if options.format == "items":
         _require_kind(items, options)
-    items = [_with_candidates(item, candidates) if item.kind == "list" else item for item in items]
+    items = [
+        dataclasses.replace(item, choices=list(candidates.get(item.item_id, item.choices)))
+        if item.kind == "list"
+        else item
+        for item in items
+    ]
     if not items:
         raise StudyError(_no_items_sentence(files, options))
     require_distinct(items)
@@ -71,11 +76,6 @@ def _require_kind(items: Sequence[Item], options: SourceOptions) -> None:
             f"says kind: {options.kind}; write kind: {other.kind} there, or kind: mixed if the file "
             f"holds both"
         )
-
-
-def _with_candidates(item: Item, candidates: Mapping[str, Sequence[str]]) -> Item:
-    choices = list(candidates.get(item.item_id, item.choices))
-    return dataclasses.replace(item, choices=choices)
 
 
 def read_candidates(path: str) -> dict[str, list[str]]:
@@ -214,20 +214,15 @@ _ETHICS = {
 
 def _ethics_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
     for path in sorted(files):
-        subset = _ethics_subset(path)
+        place = f"{path.parent.name}/{path.name}"
+        subset = next((name for name in _ETHICS if name in place), "")
+        subset = "commonsense" if path.name.startswith("cm_") else subset
         form = _ETHICS.get(subset)
         if form is None or (options.subjects and subset not in options.subjects):
             continue
         hard = "-hard" if "hard" in path.name else ""
         for number, (_, row) in enumerate(sheets.stream_records(path)):
             yield _ethics_item(row, form, f"{subset}{hard}-{number:04d}", subset, path, options)
-
-
-def _ethics_subset(path: Path) -> str:
-    folder_and_name = f"{path.parent.name}/{path.name}"
-    if path.name.startswith("cm_"):
-        return "commonsense"
-    return next((name for name in _ETHICS if name in folder_and_name), "")
 
 
 def _ethics_item(

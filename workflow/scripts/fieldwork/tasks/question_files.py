@@ -72,9 +72,7 @@ class QuestionGuess(NamedTuple):
 def guess_questions(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
     """Guess what the columns of a file hold, and read its questions by the guess.
 
-    Args:
-        kind: kind of the questions; None for choice questions where there are options, else list
-            questions.
+    Without a kind they are choice questions where there are options, else list questions.
 
     Raises:
         StudyError: the file cannot be read by the guess, or no column has the name of a question.

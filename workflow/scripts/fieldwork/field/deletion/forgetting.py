@@ -71,9 +71,6 @@ def forget(site: Site, is_alone: Callable[[], bool]) -> DeletionOutcome:
 
     The file of ids is deleted where nothing is left.
 
-    Args:
-        is_alone: whether no other run has begun in the folder.
-
     Raises:
         StudyError: an id is nowhere, or a file cannot be read, edited or deleted.
     """

@@ -54,11 +54,7 @@ def read_ids(path: Path) -> dict[str, int]:
 
 
 def read_keys(key_file: Path, studies: Iterable[Path]) -> list[bytes]:
-    """The key of the configured field, and those that other studies of the folder name.
-
-    Args:
-        studies: folders of results, each of which may say with which settings it was made.
-    """
+    """The key of the configured field, and those that other studies of the folder name."""
     files = [key_file]
     for study in studies:
         file = _key_file(study / _SETTINGS)

@@ -110,9 +110,6 @@ def search(files: Iterable[Path], matcher: Matcher) -> Search:
 def files_beneath(folder: Path, exceptions: Collection[Path] = ()) -> Iterator[Path]:
     """The files below a folder, linked folders included; none where there is no such folder.
 
-    Args:
-        exceptions: files and folders that are passed over.
-
     Raises:
         StudyError: a folder may not be read.
     """

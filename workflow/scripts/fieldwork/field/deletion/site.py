@@ -59,12 +59,7 @@ class Site(NamedTuple):
 
 
 def site_of(field: Mapping[str, Any], files: Sequence[str]) -> Site:
-    """The site of a field.
-
-    Args:
-        field: the setting, checked.
-        files: those that it names, or the manifest of its download.
-    """
+    """The site of a field, by its setting and the files that this names, or its download's manifest."""
     tables = [Path(file) for file in files]
     folders, single_folders, manifest = [], [], None
     if field["osf"] is not None:

@@ -39,10 +39,6 @@ class TreeReader:
     def read(self, value: Any, user: str, place: str) -> Chat:
         """One conversation.
 
-        Args:
-            user: the user's name.
-            place: file and entry of the conversation, for messages.
-
         Raises:
             StudyError: the entry is not a conversation.
         """
@@ -156,18 +152,18 @@ def _reason_to_leave_out(message: Node, role: Any) -> str | None:
 
 def _text(content: Node) -> str:
     parts = content.get("parts")
-    texts = [_part(part) for part in parts] if isinstance(parts, list) else [content.get("text")]
+    texts = parts if isinstance(parts, list) else [content.get("text")]
+    texts = [
+        part.get("text")
+        if isinstance(part, dict) and part.get("content_type") in _SPEECH_PARTS
+        else part
+        for part in texts
+    ]
     text_with_references = "\n\n".join(
         text for text in texts if isinstance(text, str) and text.strip()
     )
     visible_text = _SIGNS.sub("", _REFERENCE.sub(_visible_text, text_with_references))
     return visible_text if visible_text.strip() else ""
-
-
-def _part(part: Any) -> Any:
-    if isinstance(part, dict):
-        return part.get("text") if part.get("content_type") in _SPEECH_PARTS else None
-    return part
 
 
 def _visible_text(reference: re.Match[str]) -> str:

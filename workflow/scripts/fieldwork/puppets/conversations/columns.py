@@ -76,11 +76,6 @@ def find_layout(
 ) -> ConversationLayout:
     """The layout of a file, from some of its rows.
 
-    Args:
-        file: its name, for messages.
-        column_map: the setting `columns`; other columns are known by their names.
-        is_role: whether a cell is the name of a role.
-
     Raises:
         StudyError: a column of the setting is not there, or a needed column has no usual name.
     """

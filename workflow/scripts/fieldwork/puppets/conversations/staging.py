@@ -52,15 +52,10 @@ _CORPUS_SCHEMA = pa.schema(
 )
 _MESSAGE_ROWS_SCHEMA = pa.schema(
     [
-        ("file", pa.int64()),
-        ("number", pa.int64()),
-        ("conversation_id", _TEXT),
-        ("user_id", _TEXT),
-        ("position", pa.float64()),
-        ("sent_at", _TIME),
-        *_ABOUT,
-        ("role", _TEXT),
-        ("content", _TEXT),
+        *[("file", pa.int64()), ("number", pa.int64())],
+        *[("conversation_id", _TEXT), ("user_id", _TEXT)],
+        *[("position", pa.float64()), ("sent_at", _TIME), *_ABOUT],
+        *[("role", _TEXT), ("content", _TEXT)],
     ]
 )
 _OPTIONAL = {
