@@ -107,7 +107,14 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
             f"  snakemake all --configfile {file}     # the study, on all cores",
         ]
     )
-    yield _section(_about_models(draft), study=_study(draft))
+    study = {
+        "name": draft.name,
+        "corpus": "mine" if draft.corpus else "sample",
+        "models": ["local" if draft.needs_chat_model else "embedded"],
+        "conditions": ["offline", "offline_again", "history", "profile"],
+        "tasks": [task.name for task in draft.tasks],
+    }
+    yield _section(_about_models(draft), study=study)
     yield _section(
         ["A server of your own, asked with `models: [local]` above (docs/models.md has others)."],
         models={"local": {"model": "llama-3.1-8b", "base_url": "http://127.0.0.1:8000/v1"}},
@@ -153,16 +160,6 @@ def _about_models(draft: StudyDraft) -> list[str]:
         "The embedded model is no chat model: it shows that the study runs. Ask others by their names in",
         "`models`, here or in config.yaml.",
     ]
-
-
-def _study(draft: StudyDraft) -> dict[str, Any]:
-    return {
-        "name": draft.name,
-        "corpus": "mine" if draft.corpus else "sample",
-        "models": ["local" if draft.needs_chat_model else "embedded"],
-        "conditions": ["offline", "offline_again", "history", "profile"],
-        "tasks": [task.name for task in draft.tasks],
-    }
 
 
 def _about_tasks(draft: StudyDraft) -> list[str]:

@@ -49,17 +49,16 @@ def read_record(path: Path) -> list[Deletion]:
         return []
     try:
         rows = csv.DictReader(io.StringIO(texts.read_text(path), newline=""))
-        return [_line(row) for row in rows]
+        names = [name for name in Deletion._fields if name != "number"]
+        return [
+            Deletion(number=int(row["number"]), **{name: plain_cell(row[name]) for name in names})
+            for row in rows
+        ]
     except (TypeError, ValueError, KeyError, csv.Error) as error:
         raise StudyError(
             f"{path}: is not the record of deletions that `snakemake forget` writes; put back the file "
             f"that was there, or move it away if nobody was ever forgotten"
         ) from error
-
-
-def _line(row: Mapping[str, str]) -> Deletion:
-    text_by_column = {name: plain_cell(row[name]) for name in Deletion._fields if name != "number"}
-    return Deletion(number=int(row["number"]), **text_by_column)
 
 
 def write_record(path: Path, lines: Sequence[Deletion]) -> None:

@@ -231,19 +231,15 @@ def _file_on_disk(stream: IO[bytes], path: Path | None) -> Iterator[Path]:
 
 def _inner_files(stream: IO[bytes], head: bytes) -> Iterator[IO[bytes]]:
     if head.startswith(b"PK\x03\x04"):
-        yield from _members(stream)
+        with zipfile.ZipFile(stream) as archive:
+            for member in archive.infolist():
+                yield io.BytesIO(f"\n{member.filename}\n".encode("utf-8", "replace"))
+                if not member.is_dir():
+                    with archive.open(member) as inner:
+                        yield inner
     elif magic := next(filter(head.startswith, _DECOMPRESSORS), None):
         with _DECOMPRESSORS[magic](stream) as inner:
             yield inner
     elif head.lstrip().startswith(b"<"):
         for part in _BASE64.finditer(stream.read()):
             yield io.BytesIO(base64.b64decode(part[1][: len(part[1]) // 4 * 4]))
-
-
-def _members(stream: IO[bytes]) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(stream) as archive:
-        for member in archive.infolist():
-            yield io.BytesIO(f"\n{member.filename}\n".encode("utf-8", "replace"))
-            if not member.is_dir():
-                with archive.open(member) as inner:
-                    yield inner
