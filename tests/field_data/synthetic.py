@@ -16,7 +16,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from fieldwork.records.tasks import Item
-from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
+from fieldwork.tasks.items import load_items, read_candidates
+from fieldwork.tasks.own_items import SourceOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent

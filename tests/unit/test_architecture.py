@@ -49,7 +49,7 @@ OF_CONFIG = {"config.models", "config.needs", "config.yaml_files", "config.field
 """What a wing may take from the config; the rest of it is the workflow's."""
 OWNERS = {
     "duckdb": {"tables", "database"},
-    "pyarrow": {"tables", "streams", "puppets.parts", "puppets.conversations.staging"},
+    "pyarrow": {"tables", "streams", "puppets.files", "puppets.conversations.staging"},
     "sentence_transformers": {"encoder"},
     "torch": {"encoder"},
     "transformers": {"encoder"},
@@ -68,7 +68,7 @@ OWNERS = {
     "google": {"generation.providers.batch_gemini", "generation.providers.vertex"},
     "threadpoolctl": {"puppets.retrieval"},
     "psutil": {"run_record"},
-    "openpyxl": {"field.deletion.workbooks"},
+    "openpyxl": {"field.deletion.raw_files"},
     "py3langid": {"field.language"},
     "playwright": set[str](),
     "axe_playwright_python": set[str](),

@@ -3,7 +3,7 @@
 import pytest
 
 from fieldwork.parsing.choices import parse_choice
-from fieldwork.parsing.reasons import AMBIGUITY, NO_LETTER
+from fieldwork.records.parsing import AMBIGUITY, NO_LETTER
 
 TEN = "ABCDEFGHIJ"
 CITIES = ("Paris", "Rome", "Berlin", "Madrid")

@@ -34,8 +34,8 @@ from real_texts import (
 from fieldwork.parsing.canonical import canonicalise
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.lists import parse_list
-from fieldwork.parsing.reasons import REFUSAL
 from fieldwork.parsing.refusals import is_refusal
+from fieldwork.records.parsing import REFUSAL
 
 pytestmark = needs_real_texts
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fieldwork.parsing.lists import ParsedList, parse_list
-from fieldwork.parsing.reasons import EMPTY, NO_LIST
+from fieldwork.records.parsing import EMPTY, NO_LIST
 
 HEAD = "1. Alien\n2. Heat\n3. Up\n"
 FIRST = ("Alien", "Heat", "Up")

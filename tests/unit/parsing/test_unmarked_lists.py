@@ -3,7 +3,7 @@
 import pytest
 
 from fieldwork.parsing.lists import ParsedList, parse_list
-from fieldwork.parsing.reasons import NO_LIST
+from fieldwork.records.parsing import NO_LIST
 
 BRANDS = (
     "Nike",

@@ -8,8 +8,7 @@ import pytest
 
 from fieldwork import encoder
 from fieldwork.encoder import Encoder, EncoderSettings, Vectors, text_key
-from fieldwork.puppets.embedding import EmbeddedText, conversation_text, embed
-from fieldwork.puppets.sharding import store_of
+from fieldwork.puppets.embedding import EmbeddedText, conversation_text, embed, store_of
 from fieldwork.records.puppets import ConversationText, Message
 from fieldwork.streams import KeyedBlock
 

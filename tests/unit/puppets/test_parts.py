@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fieldwork.puppets.parts import ROWS_PER_READ, read_fields, split_rows, stored_bytes, take_rows
+from fieldwork.puppets.files import ROWS_PER_READ, read_fields, split_rows, stored_bytes, take_rows
 
 
 def rows(*keys: int) -> pa.Table:

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from fieldwork.puppets.sharding import N_STORES, shard_of, store_of
+from fieldwork.puppets.embedding import N_STORES, shard_of, store_of
 
 IDS = [f"conversation-{i}" for i in range(6_400)]
 

@@ -11,7 +11,8 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
-from fieldwork.tasks.items import SourceOptions, load_items
+from fieldwork.tasks.items import load_items
+from fieldwork.tasks.own_items import SourceOptions
 
 MMLU_ROWS = [
     ["Two and two, is?", "3", "4", "5", "six, or so", "B"],

@@ -7,8 +7,8 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item
-from fieldwork.tasks.item_checks import require_distinct, require_sound
-from fieldwork.tasks.items import SourceOptions, load_items
+from fieldwork.tasks.items import load_items
+from fieldwork.tasks.own_items import SourceOptions, require_distinct, require_sound
 
 SOUND: dict[str, Any] = {
     "item_id": "q",

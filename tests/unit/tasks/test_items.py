@@ -14,8 +14,8 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item, ItemKind
-from fieldwork.tasks.item_checks import require_distinct
-from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
+from fieldwork.tasks.items import load_items, read_candidates
+from fieldwork.tasks.own_items import SourceOptions, require_distinct
 
 HOME = Path(__file__).resolve().parents[3]
 MMLU_ROWS = [

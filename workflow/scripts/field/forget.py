@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage
-from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
+from fieldwork.config.field import FORGET_FILE, field_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion.forgetting import forget
 from fieldwork.field.deletion.sentences import account_of, failure_of
@@ -34,7 +34,7 @@ def main(field: dict[str, Any] | None, lock: LockState) -> None:
             f"`snakemake --unlock` first"
         )
     run = read_run(Path())
-    site = site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
+    site = site_of(field, field_files({"field": field}))
     outcome = forget(site, is_alone=lambda: read_run(Path()) == run)
     for sentence in account_of(outcome, site):
         logging.getLogger("fieldwork.forget").info("%s", sentence)

@@ -5,8 +5,7 @@ Out: <results>/embeddings/{corpus}/texts/{shard}.parquet.
 """
 
 from fieldwork import stage, streams
-from fieldwork.puppets.embedding import EmbeddedText, conversation_text
-from fieldwork.puppets.sharding import shard_of
+from fieldwork.puppets.embedding import EmbeddedText, conversation_text, shard_of
 from fieldwork.records.puppets import Conversation, ConversationText
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.downloads.manifest import local_files
 from fieldwork.records.tasks import Item
-from fieldwork.tasks.item_checks import require_distinct
-from fieldwork.tasks.items import SourceOptions, load_items, read_candidates
+from fieldwork.tasks.items import load_items, read_candidates
+from fieldwork.tasks.own_items import SourceOptions, require_distinct
 
 
 def main(sources: list[dict[str, Any]], questions: str) -> None:

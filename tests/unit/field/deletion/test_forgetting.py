@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from fieldwork import tables
-from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
+from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, field_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import forgetting
 from fieldwork.field.deletion.forgetting import DeletionOutcome
@@ -39,7 +39,7 @@ def field_of(**changes: Any) -> dict[str, Any]:
 
 def site(**changes: Any) -> Site:
     field = field_of(**changes)
-    return site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
+    return site_of(field, field_files({"field": field}))
 
 
 def name_of(who: str, key_file: Path = KEY_FILE) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from field import download_field
-from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE, field_files
+from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, field_files
 from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.field.deletion import forgetting
@@ -52,7 +52,7 @@ def site() -> Site:
         "columns": {"participant": "id"},
         "key_file": "resources/field/key",
     }
-    return site_of(field, field_files({"field": field}), READABLE, FORGET_FILE, DELETIONS_FILE)
+    return site_of(field, field_files({"field": field}))
 
 
 def again() -> DeletionOutcome:

@@ -11,10 +11,11 @@ from fieldwork.errors import StudyError
 from fieldwork.puppets.conversations.exports import (
     ConversationFile,
     conversation_files,
+    own_file_format,
+    public_format,
     stream_json,
     stream_records,
 )
-from fieldwork.puppets.conversations.formats import own_file_format, public_format
 
 ROWS = [{"id": "1", "messages": []}, {"id": "2", "messages": []}]
 JUNK = ("chat.html", "user.json", "message_feedback.json", "file-1.png", "._conversations.json")

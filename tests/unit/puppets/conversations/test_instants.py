@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fieldwork.puppets.conversations.instants import instant
+from fieldwork.puppets.conversations.messages import instant
 
 NOON = datetime(2024, 3, 9, 12, tzinfo=UTC)
 SECONDS = int(NOON.timestamp())

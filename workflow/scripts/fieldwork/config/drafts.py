@@ -54,7 +54,6 @@ class CorpusDraft:
 
     @property
     def n_users(self) -> int:
-        """Users that are left."""
         return self.users[self.min_user_turns]
 
 
@@ -85,7 +84,6 @@ class StudyDraft:
 
     @property
     def needs_chat_model(self) -> bool:
-        """Whether the embedded model cannot answer: it only chooses among candidates."""
         return any(task.needs_chat_model for task in self.tasks)
 
     @property
@@ -95,7 +93,6 @@ class StudyDraft:
 
 
 def study_text(draft: StudyDraft) -> str:
-    """The study file."""
     return "\n".join(_parts(draft))
 
 
@@ -110,7 +107,14 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
             f"  snakemake all --configfile {file}     # the study, on all cores",
         ]
     )
-    yield _section(_about_models(draft), study=_study(draft))
+    study = {
+        "name": draft.name,
+        "corpus": "mine" if draft.corpus else "sample",
+        "models": ["local" if draft.needs_chat_model else "embedded"],
+        "conditions": ["offline", "offline_again", "history", "profile"],
+        "tasks": [task.name for task in draft.tasks],
+    }
+    yield _section(_about_models(draft), study=study)
     yield _section(
         ["A server of your own, asked with `models: [local]` above (docs/models.md has others)."],
         models={"local": {"model": "llama-3.1-8b", "base_url": "http://127.0.0.1:8000/v1"}},
@@ -121,7 +125,9 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
         conditions={name: {"replicates": REPLICATES} for name in ("history", "profile")},
     )
     if draft.corpus:
-        yield _section(_about_corpus(draft.corpus), corpora={"mine": _corpus(draft.corpus)})
+        users = ", ".join(f"{m}: {n}" for m, n in draft.corpus.users.items())
+        about = f"Users that are left at each `min_user_turns`: {users}."
+        yield _section([about], corpora={"mine": _corpus(draft.corpus)})
     datasets = {task.dataset: {"path": task.path} for task in draft.tasks}
     if draft.personas:
         datasets["my_personas"] = {"path": draft.personas.path}
@@ -156,16 +162,6 @@ def _about_models(draft: StudyDraft) -> list[str]:
     ]
 
 
-def _study(draft: StudyDraft) -> dict[str, Any]:
-    return {
-        "name": draft.name,
-        "corpus": "mine" if draft.corpus else "sample",
-        "models": ["local" if draft.needs_chat_model else "embedded"],
-        "conditions": ["offline", "offline_again", "history", "profile"],
-        "tasks": [task.name for task in draft.tasks],
-    }
-
-
 def _about_tasks(draft: StudyDraft) -> list[str]:
     return [
         "`runs` is the number of puppets, and of reruns without one: as many as your files give, and no",
@@ -181,11 +177,6 @@ def _task(task: TaskDraft, runs: int) -> dict[str, Any]:
     source |= {"candidates": task.candidates} if task.candidates else {}
     max_tokens = 5 if task.kind == "choice" else 512
     return {"sources": [source], "runs": runs, "max_tokens": max_tokens}
-
-
-def _about_corpus(corpus: CorpusDraft) -> list[str]:
-    users_by_turns = ", ".join(f"{m}: {n}" for m, n in corpus.users.items())
-    return [f"Users that are left at each `min_user_turns`: {users_by_turns}."]
 
 
 def _corpus(corpus: CorpusDraft) -> dict[str, Any]:

@@ -142,15 +142,9 @@ def _broken_prompt(name: str, config: Config) -> Iterator[str]:
     if task and task not in tasks:
         yield f"field.prompts: {name!r} names no task of study.tasks ({', '.join(tasks)})"
         return
-    items_by_task = [_listed_items(config["tasks"][t]) for t in ([task] if task else tasks)]
-    if None in items_by_task:
+    sources = [s for t in ([task] if task else tasks) for s in config["tasks"][t]["sources"]]
+    if not all(source.get("item_ids") for source in sources):
         return
-    items = sorted({item for names in items_by_task for item in names or ()})
+    items = sorted({item for source in sources for item in source["item_ids"]})
     if item_id not in items:
         yield f"field.prompts: {name!r} is no item of the study's tasks ({', '.join(items)})"
-
-
-def _listed_items(task: Config) -> list[str] | None:
-    """The items of a task, where its sources list them."""
-    item_ids = [source.get("item_ids") for source in task["sources"]]
-    return [item for items in item_ids for item in items] if all(item_ids) else None

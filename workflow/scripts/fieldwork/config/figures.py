@@ -1,11 +1,15 @@
-"""Which task of a study each figure draws, and which tasks have places on a leaderboard.
+"""Which task of a study each figure draws, which tasks have places, and what figures show, checked.
 
 Owns what kinds of questions a task holds, as its sources declare them, which kinds suit a figure, and
-which task `auto` takes. Read while Snakemake parses the workflow, so it imports no scientific package.
+which task `auto` takes; also what labels, the baseline and the figure of arms may be. Read while
+Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from fieldwork.conditions import counts_conversations
+from fieldwork.config.names import FIGURES
 
 Config = dict[str, Any]
 
@@ -100,7 +104,6 @@ def ranked_tasks(config: Config) -> dict[str, str]:
 
 
 def broken_figures(config: Config) -> Iterator[str]:
-    """What is wrong with the settings of figures and leaderboards, a sentence each."""
     if AUTO in config["tasks"]:
         yield f"tasks.{AUTO}: the settings of figures mean something else by this name; choose another"
     for figure, task in config["figures"].items():
@@ -132,3 +135,44 @@ def _broken_figure(figure: str, task: str, config: Config) -> Iterator[str]:
             f"figures.{figure}: the figure draws questions of kind {kind}, and those of {task!r} are of "
             f"kind {own_kind} (kind in tasks.{task}.sources); name another task, or write {instead}"
         )
+
+
+def broken_labels(registry: str, config: Config) -> Iterator[str]:
+    """Labels of selected entries that no reader could tell apart, a sentence each."""
+    owners = (
+        {"field": "real users' answers"} if registry == "conditions" and config["field"] else {}
+    )
+    for name in config["study"][registry]:
+        label = config[registry][name]["label"]
+        key = " ".join(label.split()).casefold()
+        if key in owners:
+            yield (
+                f"{registry}.{name}.label: {label!r} is the label of {owners[key]} as well; give each "
+                f"its own, or no figure can tell them apart"
+            )
+        owners[key] = f"{registry}.{name}"
+
+
+def broken_baseline(config: Config) -> Iterator[str]:
+    """A baseline that is not asked: every comparison with it would be empty."""
+    baseline, conditions = config["metrics"]["baseline"], config["study"]["conditions"]
+    if baseline not in conditions and len(conditions) > 1:
+        yield (
+            f"metrics.baseline: {baseline!r} is not in study.conditions ({', '.join(conditions)}), so "
+            f"nothing can be compared with it; select it there, or name one of these"
+        )
+
+
+def broken_arms(config: Config) -> Iterator[str]:
+    arms = config["arms"]
+    if arms is None:
+        return
+    name = arms["figure"].lower()
+    if name in FIGURES or (name.startswith("fig") and name[3:].isdecimal()):
+        yield f"arms.figure: {arms['figure']} is the name of another figure; choose one of its own"
+    for name in arms["conditions"] or ():
+        if name not in config["study"]["conditions"]:
+            conditions = ", ".join(config["study"]["conditions"])
+            yield f"arms.conditions: {name!r} is not among study.conditions ({conditions})"
+        elif arms["x"] == "conversations" and not counts_conversations(config["conditions"][name]):
+            yield f"arms.conditions: {name!r} has no number of conversations; leave it out"

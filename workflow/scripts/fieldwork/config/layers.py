@@ -6,7 +6,7 @@ it replaces. Here an entry that names another kind than the entry below is defin
 
 import re
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,8 +57,6 @@ def _setting_of(problem: str) -> str:
 
 
 class Layers(NamedTuple):
-    """What the files say together."""
-
     settings: Config
     places: Places
 
@@ -83,7 +81,7 @@ def lay_over(files: Sequence[str | Path], command_line: Mapping[str, Any]) -> La
         place = " + ".join(names) if name == names[-1] else name
         places |= {setting: f"{place}, line {line}" for setting, line in layer.lines.items()}
     settings = _merge(settings, command_line)
-    places |= dict.fromkeys(_settings_in(command_line), "--config")
+    places |= {setting: "--config" for setting, _, _ in settings_in(command_line)}
     return Layers(settings, Places(places, " + ".join(names)))
 
 
@@ -95,7 +93,7 @@ def _short(file: str | Path) -> str:
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any], *keys: str) -> Config:
-    """`above` over `below`; `way` are the keys that lead there."""
+    """`above` over `below`; `keys` lead there."""
     layer = dict(below)
     for key, value in above.items():
         if not isinstance(value, Mapping):
@@ -119,13 +117,13 @@ def _base_of(registry: str, base: Mapping[str, Any], entry: Mapping[str, Any]) -
     return base
 
 
-def _settings_in(layer: Mapping[str, Any], prefix: str = "") -> list[str]:
-    names = []
-    for key, value in layer.items():
-        names.append(f"{prefix}{key}")
-        if isinstance(value, Mapping):
-            names += _settings_in(value, f"{prefix}{key}.")
-    return names
+def settings_in(value: Any, prefix: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Every setting at any depth, its last key, and its value; places in lists are numbers."""
+    pairs = value.items() if isinstance(value, Mapping) else ()
+    for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
+        setting = f"{prefix}{key}"
+        yield setting, key, inner
+        yield from settings_in(inner, f"{setting}.")
 
 
 def check_command_line(arguments: Sequence[str]) -> None:

@@ -21,7 +21,6 @@ def is_local(model: Mapping[str, Any]) -> bool:
 
 
 def broken_models(config: Config) -> Iterator[str]:
-    """What is wrong with entries of `models`, a sentence each."""
     for name, model in config["models"].items():
         for setting in ("base_url", "proxy"):
             if model.get(setting) and not _has_host(model[setting]):

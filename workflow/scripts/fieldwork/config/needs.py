@@ -41,7 +41,6 @@ class Need(NamedTuple):
 
 
 def needs_of(config: Config) -> list[Need]:
-    """What the selected conditions need, in their order."""
     runs = {task: config["tasks"][task]["runs"] for task in config["study"]["tasks"]}
     task = max(runs, key=lambda name: runs[name])
     return [

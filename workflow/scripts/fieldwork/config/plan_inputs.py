@@ -12,7 +12,6 @@ from typing import Any
 
 from fieldwork.conditions import has_user, materials_of
 from fieldwork.config.needs import are_small
-from fieldwork.config.settings import corpus_of
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 
@@ -49,23 +48,15 @@ def small_sources(study: Study) -> dict[str, Any]:
         if study.location(name)["path"] is not None and are_small(study.source(name))
     ]
     column = study.config["profiles"]["personas"]["column"]
-    return {
-        "needs": needs,
-        "corpora": {
-            name: {
-                "files": study.source(name),
-                "reading": study.reading(name),
-                "filters": study.filters(name),
-            }
-            for name in names
-            if name in study.config["corpora"]
-        },
-        "personas": {
-            name: {"files": study.source(name), "column": column}
-            for name in names
-            if name not in study.config["corpora"]
-        },
-    }
+    sources: dict[str, Any] = {"needs": needs, "corpora": {}, "personas": {}}
+    for name in names:
+        files = study.source(name)
+        if name in study.config["corpora"]:
+            form = {"reading": study.reading(name), "filters": study.filters(name)}
+            sources["corpora"][name] = {"files": files, **form}
+        else:
+            sources["personas"][name] = {"files": files, "column": column}
+    return sources
 
 
 def _can_count(study: Study, task: str, condition: str | None = None) -> bool:
@@ -81,7 +72,7 @@ def _can_count(study: Study, task: str, condition: str | None = None) -> bool:
         parts = [study.config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
         if not all(study.is_here(part) for part in parts):
             return False
-    corpus = corpus_of(study.config, condition)
+    corpus = study.condition(condition).get("corpus")
     if corpus is None or study.location(corpus)["path"] is not None:
         return True
     # a downloaded corpus takes hours to filter and embed: its contexts count once they are made
@@ -120,11 +111,5 @@ def answer_time_stamps(study: Study) -> dict[str, int]:
 
 def ledger_time_stamps(study: Study) -> dict[str, int]:
     """When the ledgers were written; their newest answers are in a second file until a job ends."""
-    return _time_stamps(
-        study,
-        [
-            f"resources/ledger/{model}.sqlite{part}"
-            for model in study.entries("models")
-            for part in ("", "-wal")
-        ],
-    )
+    stems = [f"resources/ledger/{model}.sqlite" for model in study.entries("models")]
+    return _time_stamps(study, [f"{stem}{part}" for stem in stems for part in ("", "-wal")])

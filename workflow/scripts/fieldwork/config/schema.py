@@ -58,20 +58,12 @@ def _filling_validator() -> Any:
     def fill_and_check(
         validator: Any, properties: Mapping[str, Any], instance: Any, schema: Mapping[str, Any]
     ) -> Iterator[ValidationError]:
-        if another := _of_another_kind(instance, properties):
-            # what lies deeper would be filled with this alternative's defaults
-            yield from check_properties(validator, another, instance, schema)
-            return
-        problems = list(check_properties(validator, properties, instance, schema))
-        # an alternative of a oneOf that does not hold must leave the instance alone
-        if isinstance(instance, dict) and not problems and _belongs(instance, properties):
-            for name, rule in properties.items():
-                property_rule = _resolve(validator, rule)
-                if "default" in property_rule:
-                    # a copy, or all places would share one list
-                    instance.setdefault(name, copy.deepcopy(property_rule["default"]))
-            problems = list(check_properties(validator, properties, instance, schema))
-        yield from problems
+        for name, rule in properties.items() if isinstance(instance, dict) else ():
+            property_rule = _resolve(validator, rule)
+            if "default" in property_rule:
+                # a copy, or all places would share one list
+                instance.setdefault(name, copy.deepcopy(property_rule["default"]))
+        yield from check_properties(validator, properties, instance, schema)
 
     extend: Any = validators.extend
     # for JSON 3.0 is an integer, for what counts by it in Python it is none
@@ -79,20 +71,6 @@ def _filling_validator() -> Any:
         "integer", lambda _, value: type(value) is int
     )
     return extend(Draft202012Validator, {"properties": fill_and_check}, type_checker=types)
-
-
-def _of_another_kind(instance: Any, properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The properties whose one allowed value the instance does not have."""
-    entry = instance if isinstance(instance, dict) else {}
-    return {
-        name: rule
-        for name, rule in properties.items()
-        if "const" in rule and name in entry and entry[name] != rule["const"]
-    }
-
-
-def _belongs(instance: Mapping[str, Any], properties: Mapping[str, Any]) -> bool:
-    return set(instance) <= set(properties)
 
 
 def _resolve(validator: Any, rule: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,31 +81,11 @@ def _resolve(validator: Any, rule: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _plainest(errors: Iterable[ValidationError]) -> ValidationError | None:
-    """The error a user should see first: of alternatives, those of the one that was meant."""
-    first = min(errors, key=_reading_order, default=None)
+    """The error a user should see first: in the order of settings, and of the first alternative."""
+    first = min(errors, key=lambda error: [*map(str, error.absolute_path)], default=None)
     while first is not None and first.context:
-        likeliest = min(first.context, key=_wrongness)
-        errors_of_alternative = [
-            e for e in first.context if e.schema_path[0] == likeliest.schema_path[0]
-        ]
-        first = min(errors_of_alternative, key=lambda error: len(error.absolute_path))
+        first = first.context[0]
     return first
-
-
-def _reading_order(error: ValidationError) -> tuple[bool, list[str]]:
-    return (error.validator == "oneOf", [str(part) for part in error.absolute_path])
-
-
-def _wrongness(error: ValidationError) -> tuple[bool, int]:
-    # an alternative whose `provider` or `context` is another one was not meant
-    siblings = error.parent.context if error.parent else []
-    alternative = error.schema_path[0]
-    other = any(
-        e.schema_path[0] == alternative and e.validator in ("const", "enum") and len(e.path) == 1
-        for e in siblings
-        if e.path and e.path[-1] in ("provider", "context")
-    )
-    return (other, int(alternative))
 
 
 def _sentence(error: ValidationError, rules: Config) -> str:

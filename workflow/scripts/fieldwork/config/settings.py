@@ -10,10 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork.conditions import counts_conversations, has_user, kind_of
-from fieldwork.config.drawing import broken_arms, broken_baseline, broken_labels
 from fieldwork.config.field import broken_field
-from fieldwork.config.figures import broken_figures, figure_tasks
-from fieldwork.config.layers import Places, with_place
+from fieldwork.config.figures import (
+    broken_arms,
+    broken_baseline,
+    broken_figures,
+    broken_labels,
+    figure_tasks,
+)
+from fieldwork.config.layers import Places, settings_in, with_place
 from fieldwork.config.models import broken_models
 from fieldwork.config.names import broken_names
 from fieldwork.config.schema import fill
@@ -23,10 +28,6 @@ from fieldwork.records.field import FIELD
 from fieldwork.records.generation import MOST_REQUESTS
 
 Config = dict[str, Any]
-
-
-_OWN_FILES = ("columns", "roles")
-"""Settings of a corpus that only files of one's own have."""
 
 
 def check_config(config: Config, schema: Path, source: str | Places) -> None:
@@ -58,7 +59,8 @@ def _problems(config: Config) -> Iterator[str]:
         _broken_primary(config),
         _too_many_requests(config),
         broken_baseline(config),
-        broken_labels(config),
+        broken_labels("models", config),
+        broken_labels("conditions", config),
         broken_figures(config),
         _short_lists(config),
         _broken_draws(config),
@@ -74,11 +76,8 @@ def _problems(config: Config) -> Iterator[str]:
 def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
     """Refuse study files that name no study of their own.
 
-    Results lie in a folder of the study's name, so theirs would replace those of another study.
-
-    Args:
-        overlay: what the files and `--config` say, merged.
-        files: those given with `--configfile`; without any there is nothing to check.
+    Results lie in a folder of the study's name, so theirs would replace those of another study. `overlay`
+    is what the files and `--config` say, merged.
 
     Raises:
         StudyError: naming the files.
@@ -93,13 +92,11 @@ def check_own_name(overlay: Mapping[str, Any], files: Sequence[Path]) -> None:
     )
 
 
-def _not_finite(value: Any, setting: str = "") -> Iterator[str]:
+def _not_finite(config: Config) -> Iterator[str]:
     # .nan and .inf are numbers to YAML, and a schema's minimum lets them pass
-    if isinstance(value, float) and not math.isfinite(value):
-        yield f"{setting}: {value} is no finite number"
-    pairs = value.items() if isinstance(value, dict) else ()
-    for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
-        yield from _not_finite(inner, f"{setting}.{key}" if setting else str(key))
+    for setting, _, value in settings_in(config):
+        if isinstance(value, float) and not math.isfinite(value):
+            yield f"{setting}: {value} is no finite number"
 
 
 def _broken_references(config: Config) -> Iterator[str]:
@@ -194,11 +191,11 @@ def _broken_draws(config: Config) -> Iterator[str]:
 
 def _broken_corpora(config: Config) -> Iterator[str]:
     for name, entry in config["corpora"].items():
-        form = entry.get("format")
+        form = entry["format"]
         if form in (None, "messages"):
             continue
-        for setting in _OWN_FILES:
-            if entry.get(setting):
+        for setting in ("columns", "roles"):
+            if entry[setting]:
                 yield (
                     f"corpora.{name}.{setting}: files of format {form} have columns of their own; remove "
                     f"it, or say format: messages"
@@ -256,38 +253,15 @@ def _broken_calibration(config: Config) -> Iterator[str]:
         )
 
 
-def calibrated_of(config: Config) -> list[str]:
-    """The conditions that calibration weighs: not those that only ask the baseline again."""
-    names: list[str] = config["calibration"]["conditions"] or [
-        name
-        for name in config["study"]["conditions"]
-        if not config["conditions"][name].get("after")
-    ]
-    return names
-
-
-def corpus_of(config: Config, condition: str) -> str | None:
-    """The corpus that a condition's conversations come from; None where it needs none."""
-    name: str | None = config["conditions"][condition].get("corpus")
-    return name
-
-
 def study_corpora(config: Config) -> list[str]:
     """The corpora that the selected conditions need, in alphabetical order."""
-    corpora = {corpus_of(config, condition) for condition in config["study"]["conditions"]}
-    return sorted(name for name in corpora if name is not None)
+    conditions = [config["conditions"][name] for name in config["study"]["conditions"]]
+    return sorted({entry["corpus"] for entry in conditions if entry.get("corpus")})
 
 
 def filters_of(config: Config, corpus: str) -> Config:
     """The filters of a corpus: those of the study, and over them its own."""
     return {**config["filters"], **config["corpora"][corpus].get("filters", {})}
-
-
-def reading_of(config: Config, corpus: str) -> Config:
-    """How the files of a corpus are read."""
-    entry = config["corpora"][corpus]
-    # the schema's defaults are not filled in beside those of a shared definition
-    return {"format": entry.get("format"), **{key: entry.get(key, {}) for key in _OWN_FILES}}
 
 
 def _missing(setting: str, name: str, registry: str, config: Config) -> Iterator[str]:

@@ -17,10 +17,8 @@ from fieldwork.config.needs import Need, needs_of
 from fieldwork.config.settings import (
     Config,
     arms_of,
-    calibrated_of,
     controls_of,
     filters_of,
-    reading_of,
     study_corpora,
 )
 from fieldwork.config.study_files import location_of, source_files
@@ -70,24 +68,20 @@ class Study(NamedTuple):
     @property
     def name(self) -> str:
         """The name, which is also that of its folders."""
-        name: str = self.config["study"]["name"]
-        return name
+        return str(self.config["study"]["name"])
 
     @property
     def results(self) -> str:
-        """The folder of all that is computed."""
         return f"results/{self.name}"
 
     @property
     def tasks(self) -> list[str]:
-        """The selected tasks."""
         return [*self.config["study"]["tasks"]]
 
     @property
     def baseline(self) -> str:
         """The condition that the others are compared with."""
-        baseline: str = self.config["metrics"]["baseline"]
-        return baseline
+        return str(self.config["metrics"]["baseline"])
 
     def entries(self, registry: Registry) -> dict[str, Config]:
         """The entries of a registry that the study selects."""
@@ -95,17 +89,13 @@ class Study(NamedTuple):
 
     def conditions_and_baseline(self) -> dict[str, Config]:
         """The selected conditions, and the one that they are compared with."""
-        return {self.baseline: self.config["conditions"][self.baseline]} | self.entries(
-            "conditions"
-        )
+        return {self.baseline: self.condition(self.baseline)} | self.entries("conditions")
 
     def condition(self, name: str) -> Config:
-        """An entry of `conditions`."""
         entry: Config = self.config["conditions"][name]
         return entry
 
     def parts(self) -> set[Part]:
-        """The parts that a study may have or not."""
         parts: set[Part] = {"every study"}
         if self.config["arms"]:
             parts.add("arms")
@@ -130,7 +120,6 @@ class Study(NamedTuple):
         return source_files(self.config, name, self.resolve)
 
     def location(self, name: str) -> Config:
-        """Where an entry of `corpora` or `datasets` is."""
         return location_of(self.config, name)
 
     def is_here(self, name: str) -> bool:
@@ -154,7 +143,6 @@ class Study(NamedTuple):
         ]
 
     def item_files(self, task: str) -> list[str]:
-        """Every file that a task's items are read from."""
         sources = self.item_sources(task)
         candidates = [source["candidates"] for source in sources if source["candidates"]]
         return [*(file for source in sources for file in source["files"]), *candidates]
@@ -183,7 +171,6 @@ class Study(NamedTuple):
     # ---- tables between the steps ------------------------------------------------------------------
 
     def task_tables(self) -> list[str]:
-        """The questions of every selected task, in the order of `tasks`."""
         return [f"<results>/tasks/{task}.parquet" for task in self.tasks]
 
     def context_tables(self, conditions: Iterable[str] | None = None) -> list[str]:
@@ -197,7 +184,6 @@ class Study(NamedTuple):
         ]
 
     def request_tables(self) -> list[str]:
-        """The requests of every task and condition."""
         return [
             f"<results>/requests/{task}/{name}.parquet"
             for task in self.tasks
@@ -214,19 +200,16 @@ class Study(NamedTuple):
         ]
 
     def corpora(self) -> list[str]:
-        """The corpora that the selected conditions need."""
         return study_corpora(self.config)
 
     def reading(self, corpus: str) -> Config:
-        """How the files of a corpus are read."""
-        return reading_of(self.config, corpus)
+        entry = self.config["corpora"][corpus]
+        return {key: entry[key] for key in ("format", "columns", "roles")}
 
     def filters(self, corpus: str) -> Config:
-        """The filters of a corpus."""
         return filters_of(self.config, corpus)
 
     def needs(self) -> list[Need]:
-        """How many simulated users the selected conditions need."""
         return needs_of(self.config)
 
     def profiles(self) -> list[str]:
@@ -236,9 +219,8 @@ class Study(NamedTuple):
 
     def personas(self) -> list[str]:
         """The files of the persona source, where a selected condition needs it."""
-        return (
-            self.source(self.config["profiles"]["personas"]["dataset"]) if self.profiles() else []
-        )
+        dataset = self.config["profiles"]["personas"]["dataset"]
+        return self.source(dataset) if self.profiles() else []
 
     def puppet_counts(self) -> list[str]:
         """The table of puppet counts, where the study needs any puppets."""
@@ -271,13 +253,12 @@ class Study(NamedTuple):
 
     def first_replicate(self, task: str, condition: str) -> int:
         """Number of a condition's first rerun: after those of the condition that it follows, if any."""
-        runs: int = self.config["tasks"][task]["runs"]
-        return runs if self.condition(condition).get("after") else 0
+        is_second = self.condition(condition).get("after")
+        return int(self.config["tasks"][task]["runs"]) if is_second else 0
 
     # ---- metrics -----------------------------------------------------------------------------------
 
     def metric_tables(self) -> list[str]:
-        """Every table of estimates that this study has."""
         parts = self.parts()
         return [
             f"<results>/{table.path}"
@@ -298,7 +279,6 @@ class Study(NamedTuple):
         return paths if part in self.parts() else []
 
     def control(self) -> str | None:
-        """The first selected condition that asks the baseline again."""
         return next(iter(controls_of(self.config)), None)
 
     def arms(self) -> list[tuple[str, int | None]]:
@@ -309,16 +289,17 @@ class Study(NamedTuple):
         ]
 
     def arm_contexts(self) -> list[str]:
-        """The contexts of the conditions of the figure of arms."""
         return self.context_tables(arms_of(self.config))
 
     def calibration(self) -> Config:
         """What calibration needs to know of the study."""
         settings = {k: v for k, v in self.config["calibration"].items() if k != "weights"}
+        # conditions that only ask the baseline again are not weighed
+        firsts = [name for name, c in self.entries("conditions").items() if not c.get("after")]
         return settings | {
             "models": self.config["study"]["models"],
             "tasks": self.config["calibration"]["tasks"] or self.tasks,
-            "conditions": calibrated_of(self.config),
+            "conditions": self.config["calibration"]["conditions"] or firsts,
             "n_permutations": self.config["metrics"]["permutations"],
             "seed": self.config["study"]["seed"],
         }
@@ -387,7 +368,6 @@ class Study(NamedTuple):
         return self.config["field_kit"]["tasks"] or survey_tasks(self.config)
 
     def figures(self) -> list[str]:
-        """The names of the figures that the study has."""
         field = self.config["field"]
         return [
             *(figure for figure, task in sorted(self.config["figures"].items()) if task),
@@ -411,7 +391,6 @@ class Study(NamedTuple):
         return {name: price for name, price in self.config["prices"].items() if name == model_id}
 
     def outputs(self) -> list[str]:
-        """What a complete study leaves behind."""
         is_paid = not all(map(is_local, self.entries("models").values()))
         calibration = [
             table.path

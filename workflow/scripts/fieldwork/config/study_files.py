@@ -17,11 +17,6 @@ def check_files(config: Config, find_shipped: Callable[[str], str], source: str 
 
     Snakemake alone would run on without it wherever the results of an earlier run are there.
 
-    Args:
-        config: checked, defaults filled in.
-        shipped: finds a file that comes with the workflow.
-        source: where the settings stand, or a file's name, for messages.
-
     Raises:
         StudyError: naming the study file, the setting and the path.
     """
@@ -73,9 +68,6 @@ def source_files(config: Config, name: str, find_shipped: Callable[[str], str]) 
     """The files an entry of `corpora` or `datasets` is read from.
 
     Those at its `path`, a folder meaning all files in it; or, for a download, its manifest.
-
-    Args:
-        shipped: finds a file that comes with the workflow.
 
     Raises:
         StudyError: there is nothing at the path.

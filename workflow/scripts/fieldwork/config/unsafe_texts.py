@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from fieldwork.config.layers import settings_in
 from fieldwork.masking import environment_secrets, has_key_form, without_keys
 
 Config = dict[str, Any]
@@ -43,12 +44,7 @@ def markup_in(config: Config) -> Iterator[str]:
             )
 
 
-def _texts(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield prefix, value
-    pairs = value.items() if isinstance(value, dict) else ()
-    for key, inner in [*pairs, *(enumerate(value) if isinstance(value, list) else ())]:
-        setting = f"{prefix}.{key}" if prefix else str(key)
-        if isinstance(key, str):
-            yield setting, key
-        yield from _texts(inner, setting)
+def _texts(config: Config) -> Iterator[tuple[str, str]]:
+    """Every text, a key too, with its setting."""
+    for setting, key, value in settings_in(config):
+        yield from ((setting, text) for text in (key, value) if isinstance(text, str))

@@ -94,19 +94,21 @@ def _require_sound(node: Any, path: str | Path) -> None:
         raise StudyError(
             f"{path}, line {_line(node)}: the file begins with {kind}; write settings as key: value"
         )
-    _size(node, path, {})
-    for mapping in _mappings(node, set()):
-        _require_keys(mapping, path)
+    _check(node, path, {})
 
 
-def _size(node: Any, path: str | Path, sizes: dict[int, int]) -> int:
-    """Nodes below a node, each repeat of an anchor counted."""
+def _check(node: Any, path: str | Path, sizes: dict[int, int]) -> int:
+    """Check each node once; return the nodes below one, each repeat of an anchor counted."""
     if id(node) in sizes:
         if not sizes[id(node)]:
             raise StudyError(f"{path}, line {_line(node)}: an anchor (&) holds itself; remove it")
         return sizes[id(node)]
     sizes[id(node)] = 0
-    size = 1 + sum(_size(inner, path, sizes) for inner in _children(node))
+    children = node.value if isinstance(node, yaml.SequenceNode) else []
+    if isinstance(node, yaml.MappingNode):
+        _require_keys(node, path)
+        children = [part for pair in node.value for part in pair]
+    size = 1 + sum(_check(inner, path, sizes) for inner in children)
     if size > MOST_NODES:
         raise StudyError(
             f"{path}, line {_line(node)}: anchors (&, *) repeat each other into more than "
@@ -114,25 +116,6 @@ def _size(node: Any, path: str | Path, sizes: dict[int, int]) -> int:
         )
     sizes[id(node)] = size
     return size
-
-
-def _children(node: Any) -> Iterator[Any]:
-    if isinstance(node, yaml.SequenceNode):
-        yield from node.value
-    elif isinstance(node, yaml.MappingNode):
-        for pair in node.value:
-            yield from pair
-
-
-def _mappings(node: Any, ids: set[int]) -> Iterator[Any]:
-    """Every mapping once."""
-    if id(node) in ids:
-        return
-    ids.add(id(node))
-    if isinstance(node, yaml.MappingNode):
-        yield node
-    for inner in _children(node):
-        yield from _mappings(inner, ids)
 
 
 def _require_keys(mapping: Any, path: str | Path) -> None:
@@ -193,88 +176,53 @@ def _lines(node: Any, prefix: str = "") -> Iterator[tuple[str, int]]:
 # ---- mistakes of form ----------------------------------------------------------------------------
 
 
-class _Mistake(NamedTuple):
-    """How PyYAML says a mistake, where it lies, and what we say.
-
-    Attributes:
-        form: of PyYAML's context and problem, with a bar between them.
-        at_start: it lies where PyYAML began to read, not where it stopped.
-    """
-
-    form: str
-    at_start: bool
-    sentence: str
-
-
-_MISTAKES = (
-    _Mistake(
-        r"character '\\t'", False, "a tab stands where YAML wants blanks; replace it by blanks"
+_MISTAKES = {
+    r"character '\\t'": "a tab stands where YAML wants blanks; replace it by blanks",
+    r"cannot start any token|^while scanning an? (alias|anchor)|undefined alias|block scalar": (
+        "a text begins with a special character (@ * & % ` | >); put it in quotes"
     ),
-    _Mistake(
-        r"cannot start any token|^while scanning an? (alias|anchor)|undefined alias|block scalar",
-        False,
-        "a text begins with a special character (@ * & % ` | >); put it in quotes",
+    r"for the tag|a tag": "a text begins with !; put it in quotes",
+    r"quoted scalar\|found unexpected": "a quotation mark is opened and never closed; close it",
+    r"escape (character|sequence)|expected escape": (
+        "a backslash stands within double quotes; put the text in single quotes"
     ),
-    _Mistake(r"for the tag|a tag", False, "a text begins with !; put it in quotes"),
-    _Mistake(
-        r"quoted scalar\|found unexpected",
-        True,
-        "a quotation mark is opened and never closed; close it",
+    r"flow (sequence|mapping)\|": (
+        "a bracket is opened, and a comma or its closing bracket is missing; add it"
     ),
-    _Mistake(
-        r"escape (character|sequence)|expected escape",
-        False,
-        "a backslash stands within double quotes; put the text in single quotes",
+    r"found '[\]}]'|found ','": (
+        "a bracket or a comma belongs to nothing; remove it, or put the text in quotes"
     ),
-    _Mistake(
-        r"flow (sequence|mapping)\|",
-        True,
-        "a bracket is opened, and a comma or its closing bracket is missing; add it",
-    ),
-    _Mistake(
-        r"found '[\]}]'|found ','",
-        False,
-        "a bracket or a comma belongs to nothing; remove it, or put the text in quotes",
-    ),
-    _Mistake(
-        r"could not find expected ':'",
-        True,
-        "a key has no colon and blank after it; write key: value",
-    ),
-    _Mistake(
-        r"found '<scalar>'",
-        False,
+    r"could not find expected ':'": "a key has no colon and blank after it; write key: value",
+    r"found '<scalar>'": (
         "text follows a closing quotation mark; put the whole text in one pair of quotes, with each "
-        "quotation mark in it doubled",
+        "quotation mark in it doubled"
     ),
-    _Mistake(
-        r"found '(<block mapping start>|<block sequence start>)'",
-        False,
-        "the line is indented unlike those above it; indent it like the settings it belongs to",
+    r"found '(<block mapping start>|<block sequence start>)'": (
+        "the line is indented unlike those above it; indent it like the settings it belongs to"
     ),
-    _Mistake(
-        r"found '[-?]'|sequence entries",
-        False,
+    r"found '[-?]'|sequence entries": (
         "an entry of a list and settings (key: value) stand side by side; indent the one that belongs "
-        "to the other, or put a text that begins with - or ? in quotes",
+        "to the other, or put a text that begins with - or ? in quotes"
     ),
-    _Mistake(
-        r"another document", False, "a second document begins (---); keep to one study in a file"
-    ),
-    _Mistake(
-        r"unhashable key", False, "a bracket stands where a key belongs; put the text in quotes"
-    ),
+    r"another document": "a second document begins (---); keep to one study in a file",
+    r"unhashable key": "a bracket stands where a key belongs; put the text in quotes",
+}
+"""What we say of a mistake, by the form of PyYAML's context and problem with a bar between them."""
+
+_AT_START = re.compile(
+    r"quoted scalar\|found unexpected|flow (sequence|mapping)\||could not find expected ':'"
 )
+"""Mistakes that lie where PyYAML began to read, not where it stopped."""
 
 
 def _sentence(path: str | Path, text: str, error: yaml.MarkedYAMLError) -> str:
     complaint = f"{error.context or ''}|{error.problem or ''}"
     if "mapping values are not allowed" in complaint and error.problem_mark is not None:
         return _second_value(path, text, error.problem_mark)
-    for mistake in _MISTAKES:
-        if re.search(mistake.form, complaint):
-            mark = (error.context_mark if mistake.at_start else None) or error.problem_mark
-            return f"{path}{_place(mark)}: {mistake.sentence}"
+    mark = (_AT_START.search(complaint) and error.context_mark) or error.problem_mark
+    for form, sentence in _MISTAKES.items():
+        if re.search(form, complaint):
+            return f"{path}{_place(mark)}: {sentence}"
     return f"{path}{_place(error.problem_mark)}: not valid YAML ({error.problem}); correct the line"
 
 

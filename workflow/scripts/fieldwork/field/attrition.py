@@ -19,9 +19,9 @@ from fieldwork.statistics.fisher import fisher_p_of_groups
 class PromptParticipants(NamedTuple):
     """Participants of a model at one prompt: asked, with a text, and with an answer that counts."""
 
-    asked_ids: frozenset[str]
-    answered_ids: frozenset[str]
-    kept_ids: frozenset[str]
+    asked_ids: set[str]
+    answered_ids: set[str]
+    kept_ids: set[str]
 
 
 class _PromptName(NamedTuple):
@@ -52,20 +52,16 @@ def measure_attrition(
 
 
 def _participants(answers: Sequence[FieldAnswer]) -> dict[_PromptName, PromptParticipants]:
-    asked_ids = frozenset(answer.participant_id for answer in answers)
-    answered_ids: dict[_PromptName, set[str]] = defaultdict(set)
-    kept_ids: dict[_PromptName, set[str]] = defaultdict(set)
-    for answer in answers:
-        prompt = _PromptName(answer.model, answer.task, answer.item_id)
-        if (answer.text or "").strip():
-            answered_ids[prompt].add(answer.participant_id)
-        if answer.excluded_for is None and answer.text is not None:
-            kept_ids[prompt].add(answer.participant_id)
+    asked_ids = {answer.participant_id for answer in answers}
     prompts = sorted({_PromptName(a.model, a.task, a.item_id) for a in answers})
-    return {
-        p: PromptParticipants(asked_ids, frozenset(answered_ids[p]), frozenset(kept_ids[p]))
-        for p in prompts
-    }
+    people = {prompt: PromptParticipants(asked_ids, set(), set()) for prompt in prompts}
+    for answer in answers:
+        participants = people[_PromptName(answer.model, answer.task, answer.item_id)]
+        if (answer.text or "").strip():
+            participants.answered_ids.add(answer.participant_id)
+        if answer.excluded_for is None and answer.text is not None:
+            participants.kept_ids.add(answer.participant_id)
+    return people
 
 
 def _row(

@@ -95,15 +95,18 @@ def check_answers(
         copied_texts=_copied_texts(answers),
         is_refusal=is_refusal,
     )
-    return [
-        _with_flags(answer, set(_failed_checks(answer, reference)), excluding_checks)
-        for answer in answers
-    ]
+    checked_answers = []
+    for answer in answers:
+        failed_checks = set(_failed_checks(answer, reference))
+        flags = [name for name in CHECKS if name in failed_checks]
+        excluding_check = next((name for name in flags if name in excluding_checks), None)
+        checked_answers.append(
+            dataclasses.replace(answer, flags=flags, excluded_for=excluding_check)
+        )
+    return checked_answers
 
 
 class _Reference(NamedTuple):
-    """What an answer is compared with."""
-
     prompts: Mapping[PromptKey, PromptWords]
     languages: Mapping[PromptKey, str | None]
     families: Mapping[str, set[str]]
@@ -112,7 +115,6 @@ class _Reference(NamedTuple):
 
 
 def _failed_checks(answer: FieldAnswer, reference: _Reference) -> Iterator[str]:
-    """Names of the checks that the answer fails."""
     text = (answer.text or "").strip()
     if not text:
         yield "empty"
@@ -126,24 +128,19 @@ def _failed_checks(answer: FieldAnswer, reference: _Reference) -> Iterator[str]:
         yield "too_short"
     if match.other_prompt is not None:
         yield "other_prompt"
+    own_families = reference.families[answer.model] | families_in(answer.platform or "")
     speaker_families = speakers(text)
-    if speaker_families and not speaker_families & (
-        reference.families[answer.model] | _platform(answer)
-    ):
+    if speaker_families and not speaker_families & own_families:
         yield "other_model"
     prompt_language = reference.languages[own_prompt]
     if prompt_language and is_other_language(
         match.rest if match.shows_own_prompt else text, prompt_language
     ):
         yield "other_language"
-    if (own_prompt, _plain(text)) in reference.copied_texts:
+    if (own_prompt, " ".join(words_of(text))) in reference.copied_texts:
         yield "duplicate"
     if reference.is_refusal(text):
         yield "refusal"
-
-
-def _platform(answer: FieldAnswer) -> set[str]:
-    return families_in(answer.platform) if answer.platform else set()
 
 
 def _is_long_enough(text: str, prompt: PromptWords) -> bool:
@@ -152,10 +149,6 @@ def _is_long_enough(text: str, prompt: PromptWords) -> bool:
     if " ".join(words) in _PLACEHOLDERS:
         return False
     return sum(map(len, words)) >= (LEAST_LIST_LETTERS if prompt.is_list else 1)
-
-
-def _plain(text: str) -> str:
-    return " ".join(words_of(text))
 
 
 def _copied_texts(answers: Sequence[FieldAnswer]) -> set[tuple[PromptKey, str]]:
@@ -169,14 +162,6 @@ def _copied_texts(answers: Sequence[FieldAnswer]) -> set[tuple[PromptKey, str]]:
     return {key for key, participants in participants_by_text.items() if len(participants) > 1}
 
 
-def _with_flags(
-    answer: FieldAnswer, failed_checks: Collection[str], excluding_checks: Collection[str]
-) -> FieldAnswer:
-    flags = [name for name in CHECKS if name in failed_checks]
-    excluding_check = next((name for name in flags if name in excluding_checks), None)
-    return dataclasses.replace(answer, flags=flags, excluded_for=excluding_check)
-
-
 def count_quality(
     answers: Sequence[FieldAnswer], *, excluding_checks: Collection[str]
 ) -> list[QualityCheck]:
@@ -186,6 +171,8 @@ def count_quality(
     answer may fail several. Empty where there are no answers.
     """
     prompts = sorted({(a.model, a.task, a.item_id) for a in answers})
+    reasons = {name: check.reason for name, check in CHECKS.items()}
+    reasons[ANY] = "answers that fail at least one check"
     rows: list[QualityCheck] = []
     for prompt in prompts:
         prompt_answers = [a for a in answers if (a.model, a.task, a.item_id) == prompt]
@@ -201,10 +188,8 @@ def count_quality(
                 n_answers=len(prompt_answers),
                 n_flagged=n_flagged_by_check[check],
                 n_excluded=n_excluded_by_check[check],
-                reason=CHECKS[check].reason
-                if check != ANY
-                else "answers that fail at least one check",
+                reason=reason,
             )
-            for check in (*CHECKS, ANY)
+            for check, reason in reasons.items()
         )
     return rows

@@ -9,7 +9,7 @@ import difflib
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from fieldwork.field.raw_answers import (
     refuse_missing_answers,
     with_replicates,
 )
-from fieldwork.files.rows import SheetRow, is_empty
+from fieldwork.files.rows import SheetRow, cell_text, is_empty
 from fieldwork.files.sheets import Sheet
 
 _MOST_NAMES = 12
@@ -35,6 +35,8 @@ _ANSWER_LIKE = re.compile(
     r"@\w|^[\d.,:/ -]+$|^\d{4}-\d\d-\d\d|^(?=.*\d)[0-9A-Fa-f-]{12,}$|^R_\w{10,}$|[\r\n].*[\r\n]"
 )
 """An address, a number, a date, an id of a panel or a survey tool, or a list: no name of a column."""
+_ANSWER_SETTINGS = ("field.prompts.", "field.columns.prompt", "field.columns.answer")
+"""A file with a column of one of these has answers."""
 _ROLES = ("participant", "platform", "model", "prompt", "answer", "position")
 
 
@@ -46,19 +48,13 @@ class ColumnMap(NamedTuple):
     models: Sequence[str]
 
     def column(self, role: str) -> str | None:
-        """The column that `field.columns` names for a role."""
+        """The column that `field.columns` names for a role, without spaces around it."""
         name: str | None = self.field["columns"][role]
-        return name
+        return None if name is None else name.strip()
 
     def groups(self) -> Mapping[str, str]:
         """The column of each variable that participants are grouped by."""
-        groups: Mapping[str, str] = self.field["columns"]["groups"]
-        return groups
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether a row is a participant."""
-        return bool(self.field["layout"] == "wide")
+        return dict(self.field["columns"]["groups"])
 
 
 def read_field(sheets: Sequence[Sheet], column_map: ColumnMap) -> RawField:
@@ -124,59 +120,35 @@ def _prompts_by_value(column_map: ColumnMap) -> dict[str, FieldPrompt]:
     return prompts
 
 
-def _by_name(prompts: Sequence[FieldPrompt]) -> dict[str, FieldPrompt]:
-    """Prompts by `task/item_id`, and by `item_id` where that says it all."""
-    ids = [p.item_id for p in prompts]
-    short = {p.item_id: p for p in prompts if ids.count(p.item_id) == 1}
-    return short | {f"{p.task}/{p.item_id}": p for p in prompts}
-
-
 # ---- the columns of a file -----------------------------------------------------------------------
 
 
-class _RequiredColumns(NamedTuple):
-    """Columns by the setting that names them; a file with one of `answer_settings` has answers."""
-
-    columns: dict[str, str]
-    answer_settings: frozenset[str]
-
-
-def _required_columns(column_map: ColumnMap) -> _RequiredColumns:
-    columns_by_setting = {f"field.columns.{role}": column_map.column(role) for role in _ROLES}
-    columns_by_setting |= {
-        f"field.columns.groups.{v}": column for v, column in column_map.groups().items()
-    }
-    answer_settings = {"field.columns.prompt", "field.columns.answer"}
-    if column_map.is_wide:
-        prompts = {f"field.prompts.{name}": c for name, c in column_map.field["prompts"].items()}
-        columns_by_setting = {
-            s: c for s, c in columns_by_setting.items() if s not in answer_settings
-        } | prompts
-        answer_settings = set(prompts)
-    columns = {
-        setting: column.strip()
-        for setting, column in columns_by_setting.items()
-        if column is not None
-    }
-    return _RequiredColumns(columns, frozenset(answer_settings))
+def _required_columns(column_map: ColumnMap) -> dict[str, str]:
+    """Columns by the setting that names them."""
+    is_wide = column_map.field["layout"] == "wide"
+    prompts = column_map.field["prompts"] if is_wide else {}
+    roles = [r for r in _ROLES if not (is_wide and r in ("prompt", "answer"))]
+    columns_by_setting = {f"field.columns.{role}": column_map.column(role) for role in roles}
+    columns_by_setting |= {f"field.columns.groups.{v}": c for v, c in column_map.groups().items()}
+    columns_by_setting |= {f"field.prompts.{name}": column for name, column in prompts.items()}
+    return {setting: c.strip() for setting, c in columns_by_setting.items() if c is not None}
 
 
-def _refuse_missing(sheets: Sequence[Sheet], required_columns: _RequiredColumns) -> None:
+def _refuse_missing(sheets: Sequence[Sheet], required_columns: Mapping[str, str]) -> None:
     """Refuse a column that no file has, and a file with answers that lacks a column it needs."""
     for sheet in sheets:
-        present = {s for s, c in required_columns.columns.items() if c in sheet.header}
-        has_answers = bool(present & required_columns.answer_settings)
+        present = {s for s, c in required_columns.items() if c in sheet.header}
+        has_answers = any(s.startswith(_ANSWER_SETTINGS) for s in present)
         has_groups = any(s.startswith("field.columns.groups.") for s in present)
-        for setting, column in required_columns.columns.items():
+        for setting, column in required_columns.items():
             if sheet.header.count(column) > 1:
                 raise StudyError(
                     f"{sheet.path}: row {sheet.header_row} has two columns {column!r} "
                     f"({setting}); rename one"
                 )
-            if setting in present or not _is_needed(setting, has_answers, has_groups):
-                continue
-            raise _no_column(setting, column, sheet)
-    for setting, column in required_columns.columns.items():
+            if setting not in present and _is_needed(setting, has_answers, has_groups):
+                raise _no_column(setting, column, sheet)
+    for setting, column in required_columns.items():
         if not any(column in sheet.header for sheet in sheets):
             raise _no_column(setting, column, sheets[0])
 
@@ -220,18 +192,9 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 # ---- cells ---------------------------------------------------------------------------------------
 
 
-def _cell_text(cell: Any) -> str:
-    """A cell as text: what a person sees, without spaces around it."""
-    if is_empty(cell) or (isinstance(cell, float) and math.isnan(cell)):
-        return ""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
-
-
 def identity(cell: Any) -> str:
     """The id in a cell, in the one form that ids are compared in; empty where there is none."""
-    return unicodedata.normalize("NFC", _cell_text(cell))
+    return unicodedata.normalize("NFC", cell_text(cell).strip())
 
 
 def _kind_of_cell(cell: Any) -> str | None:
@@ -246,21 +209,20 @@ def _kind_of_cell(cell: Any) -> str | None:
 
 
 class _SheetReader:
-    """Reads the rows of one file by the map."""
-
     def __init__(self, sheet: Sheet, column_map: ColumnMap) -> None:
         self._sheet, self._column_map = sheet, column_map
         self._prompts = _prompts_by_value(column_map)
-        self._names = _by_name(column_map.prompts) | self._prompts
+        ids = [p.item_id for p in column_map.prompts]
+        # by `item_id` where that says it all
+        self._names = {p.item_id: p for p in column_map.prompts if ids.count(p.item_id) == 1}
+        self._names |= {f"{p.task}/{p.item_id}": p for p in column_map.prompts} | self._prompts
         self.n_left_out = 0
         self._skipped_prompts = {value.strip() for value in column_map.field["skip_prompts"]}
         self._index_by_column = {name: sheet.header.index(name) for name in sheet.header if name}
-        self._read: Callable[[SheetRow, str], Iterator[RawAnswer]] = (
-            self._wide if column_map.is_wide else self._long
-        )
+        self.answers = self._wide if column_map.field["layout"] == "wide" else self._long
+        """The answers in a row of a participant; none where the file only has groups."""
 
     def participant(self, row: SheetRow) -> str:
-        """The participant's id as the file has it."""
         name = identity(self._cell(row, "participant"))
         if not name:
             raise self._error(row, "participant", "is empty; fill in the id, or delete the row")
@@ -270,14 +232,10 @@ class _SheetReader:
         """The groups that this row puts the participant in; an empty cell says nothing."""
         for variable, column in self._column_map.groups().items():
             index = self._index_by_column.get(column.strip())
-            group = "" if index is None else _cell_text(row.cells[index])
+            group = "" if index is None else cell_text(row.cells[index]).strip()
             self._refuse_id(row, column, group, participant, f"groups.{variable}")
             if group:
                 yield Membership(participant, variable, group, self._sheet.path, row.number)
-
-    def answers(self, row: SheetRow, participant: str) -> Iterator[RawAnswer]:
-        """The answers in this row; none where the file only has groups."""
-        return self._read(row, participant)
 
     def _wide(self, row: SheetRow, participant: str) -> Iterator[RawAnswer]:
         column_by_prompt = {
@@ -296,9 +254,9 @@ class _SheetReader:
 
     def _long(self, row: SheetRow, participant: str) -> Iterator[RawAnswer]:
         column = self._column_map.column("answer") or ""
-        if column.strip() not in self._index_by_column:
+        if column not in self._index_by_column:
             return
-        value = _cell_text(self._cell(row, "prompt"))
+        value = cell_text(self._cell(row, "prompt")).strip()
         model = self._model(row)
         if value in self._skipped_prompts or model is None:
             self.n_left_out += 1
@@ -308,7 +266,7 @@ class _SheetReader:
             problem = "is empty" if not value else "holds a prompt that field.prompts does not list"
             remedy = "add it there, or add it to field.skip_prompts to leave such rows out"
             raise self._error(row, "prompt", f"{problem}; {remedy}")
-        text = self._text(row, column.strip(), "field.columns.answer")
+        text = self._text(row, column, "field.columns.answer")
         yield self._answer(row, participant, model, prompt, self._position(row), text)
 
     def _answer(
@@ -320,7 +278,7 @@ class _SheetReader:
         position: int | None,
         text: str | None,
     ) -> RawAnswer:
-        platform = _cell_text(self._cell(row, "platform")) or None
+        platform = cell_text(self._cell(row, "platform")).strip() or None
         self._refuse_id(row, self._column_map.column("platform"), platform, participant, "platform")
         path = self._sheet.path
         return RawAnswer(participant, platform, model, prompt, 0, position, text, path, row.number)
@@ -335,7 +293,7 @@ class _SheetReader:
             self._column_map.column(role) is None or (role, models) == ("platform", {})
         ):
             return study_models[0]
-        value = _cell_text(self._cell(row, role))
+        value = cell_text(self._cell(row, role)).strip()
         if value in models:
             return models[value]
         if value in study_models:
@@ -345,7 +303,7 @@ class _SheetReader:
         raise self._error(row, role, f"{problem} (it lists {names}); add it there")
 
     def _position(self, row: SheetRow) -> int | None:
-        word = _cell_text(self._cell(row, "position"))
+        word = cell_text(self._cell(row, "position")).strip()
         if not word:
             return None
         if not word.isdecimal() or len(word) > _MOST_DIGITS or int(word) < 1:
@@ -356,7 +314,7 @@ class _SheetReader:
 
     def _order(self, row: SheetRow) -> dict[FieldPrompt, int]:
         """Positions of the prompts in a participant's order; other names take a position too."""
-        word = _cell_text(self._cell(row, "position"))
+        word = cell_text(self._cell(row, "position")).strip()
         names = [name.strip() for name in word.split("|" if "|" in word else ",")]
         positions = {
             self._names[name]: position
@@ -392,7 +350,7 @@ class _SheetReader:
 
     def _cell(self, row: SheetRow, role: str) -> Any:
         column = self._column_map.column(role)
-        return None if column is None else row.cells[self._index_by_column[column.strip()]]
+        return None if column is None else row.cells[self._index_by_column[column]]
 
     def _error(self, row: SheetRow, role: str, problem: str) -> StudyError:
         column = self._column_map.column(role)

@@ -6,7 +6,7 @@ little about the language around them, and a list of nothing else is in no other
 
 from functools import cache
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Protocol
 
 LEAST_LETTERS = 20
 """Letters below which no language is identified: a letter, a name, a number."""
@@ -29,7 +29,7 @@ def language_of(text: str) -> str | None:
 
 
 def is_other_language(text: str, prompt_language: str) -> bool:
-    """Whether the text is hardly in the language `expected`; false for a text too short to tell.
+    """Whether the text is hardly in the prompt's language; false for a text too short to tell.
 
     The probability is py3langid's, which flattens it with the length of the text.
     """
@@ -49,7 +49,7 @@ def _ranking(text: str) -> list[tuple[str, float]]:
 def _identifier() -> _Identifier:
     """All languages it knows: a choice of them would force the others' texts upon one of these."""
     langid = import_module("py3langid.langid")
-    return cast(
-        "_Identifier",
-        langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True),
+    identifier: _Identifier = langid.LanguageIdentifier.from_model_file(
+        langid.MODEL_FILE, norm_probs=True
     )
+    return identifier

@@ -7,6 +7,7 @@ that listing is deleted. No network is used once every file is there and whole.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
@@ -14,11 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from fieldwork.config.field import READABLE
 from fieldwork.downloads import transfer
 from fieldwork.downloads.manifest import change_entry
 from fieldwork.downloads.transfer import DownloadedFile, DownloadSource, ListedFile
 from fieldwork.field.osf_http import NotThereError, OsfProject, OsfSession
-from fieldwork.field.sources import READABLE
 
 _KINDS = ("nodes", "registrations")
 _STORAGE = "osfstorage"
@@ -39,10 +40,6 @@ class _OsfRequest(NamedTuple):
     patterns: tuple[str, ...]
     has_defaults: bool
 
-    @property
-    def project(self) -> OsfProject:
-        return self.session.project
-
 
 def download(
     *, node: str, url: str, patterns: Sequence[str] | None, folder: Path
@@ -60,26 +57,22 @@ def download(
     """
     globs = tuple(f"*{ending}" for ending in READABLE) if patterns is None else tuple(patterns)
     project = OsfProject(url.rstrip("/"), node)
-    with OsfSession(project) as session:
-        source = _source(session, folder)
+    with closing(OsfSession(project)) as session:
+        source = DownloadSource(
+            name=node,
+            subject=project.subject,
+            settings="field.osf.node and field.osf.url",
+            alternative="download the files by hand into resources/field and set field.path",
+            mirrors="",
+            folder=folder,
+            open_url=session.open_url,
+        )
         with transfer.explain_disk_errors(source):
             return _bring(_OsfRequest(session, source, globs, patterns is None))
 
 
-def _source(session: OsfSession, folder: Path) -> DownloadSource:
-    return DownloadSource(
-        name=session.project.node,
-        subject=session.project.subject,
-        settings="field.osf.node and field.osf.url",
-        alternative="download the files by hand into resources/field and set field.path",
-        mirrors="",
-        folder=folder,
-        open_url=session.open_url,
-    )
-
-
 def _bring(request: _OsfRequest) -> list[DownloadedFile]:
-    project, source = request.project, request.source
+    project, source = request.session.project, request.source
     path = transfer.listing_path(
         source.folder, [project.url, project.node, sorted(request.patterns)]
     )
@@ -104,7 +97,7 @@ def _read_listing(path: Path) -> list[ListedFile] | None:
 
 
 def _ask_listing(request: _OsfRequest) -> list[ListedFile]:
-    project = request.project
+    project = request.session.project
     try:
         storage = [e for e in _providers(request) if e["attributes"]["name"] == _STORAGE]
         if not storage:
@@ -122,14 +115,12 @@ def _ask_listing(request: _OsfRequest) -> list[ListedFile]:
 
 
 def _refuse_unmatched(request: _OsfRequest, entries: Sequence[ListedFile]) -> None:
-    unmatched_patterns = [
-        p for p in request.patterns if not any(fnmatchcase(e.path, p) for e in entries)
-    ]
+    paths = sorted(entry.path for entry in entries)
+    unmatched_patterns = [p for p in request.patterns if not any(fnmatchcase(x, p) for x in paths)]
     is_enough = request.has_defaults and len(unmatched_patterns) < len(request.patterns)
     if unmatched_patterns and not is_enough:
-        paths = sorted(entry.path for entry in entries)
         rest = f" and {len(paths) - _MOST_NAMES} more" if len(paths) > _MOST_NAMES else ""
-        raise request.project.error(
+        raise request.session.project.error(
             f"has no file {', '.join(unmatched_patterns)} (field.osf.files); there are "
             f"{', '.join(paths[:_MOST_NAMES]) or 'none'}{rest}"
         )
@@ -137,8 +128,8 @@ def _refuse_unmatched(request: _OsfRequest, entries: Sequence[ListedFile]) -> No
 
 def _providers(request: _OsfRequest) -> list[Mapping[str, Any]]:
     """Where a project, or a frozen registration of one, keeps files."""
-    node = quote(request.project.node, safe="")
-    urls = [f"{request.project.url}/{kind}/{node}/files/?{_PAGE_SIZE}" for kind in _KINDS]
+    node = quote(request.session.project.node, safe="")
+    urls = [f"{request.session.project.url}/{kind}/{node}/files/?{_PAGE_SIZE}" for kind in _KINDS]
     try:
         return list(_entries(request, urls[0]))
     except NotThereError:
@@ -146,7 +137,6 @@ def _providers(request: _OsfRequest) -> list[Mapping[str, Any]]:
 
 
 def _children_url(folder: Mapping[str, Any]) -> str:
-    """Where a folder's own entries are listed."""
     href = str(folder["relationships"]["files"]["links"]["related"]["href"])
     return f"{href}{'&' if '?' in href else '?'}{_PAGE_SIZE}"
 
@@ -159,11 +149,10 @@ def _entries(request: _OsfRequest, url: str | None) -> Iterator[Mapping[str, Any
         page = transfer.with_retries(request.source, partial(request.session.page, url))
         yield from page["data"]
         url = page["links"].get("next")
-    raise request.project.error("lists its files without end; try again later")
+    raise request.session.project.error("lists its files without end; try again later")
 
 
 def _walk(request: _OsfRequest, url: str) -> Iterator[ListedFile]:
-    """The files below a folder."""
     queue, urls = [url], {url}
     while queue:
         for entry in _entries(request, queue.pop(0)):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import httpx2  # what huggingface_hub uses
 
@@ -19,7 +19,6 @@ from fieldwork.retries import TRANSIENT_STATUSES, retry_after_s
 
 _TIMEOUT_S = 30.0
 _MOST_REDIRECTS = 8
-_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
 
 class OsfProject(NamedTuple):
@@ -34,7 +33,6 @@ class OsfProject(NamedTuple):
         return f"field.osf: {self.node} at {self.url}"
 
     def error(self, problem: str) -> StudyError:
-        """A sentence about the project."""
         return StudyError(f"{self.subject} {problem}")
 
 
@@ -43,19 +41,20 @@ class NotThereError(StudyError):
 
 
 class OsfSession:
-    """Asks once for a page of the API or for a file. Use it in a `with` block."""
+    """Asks once for a page of the API or for a file. Close it at the end."""
 
     def __init__(self, project: OsfProject) -> None:
         self.project = project
         self._client = httpx2.Client(
             timeout=_TIMEOUT_S,
             headers={"user-agent": "fieldwork", "accept-encoding": "identity"},
+            follow_redirects=True,
+            max_redirects=_MOST_REDIRECTS,
+            event_hooks={"request": [self._authorise]},
         )
 
-    def __enter__(self) -> "OsfSession":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close its connections."""
         self._client.close()
 
     @cached_property
@@ -89,28 +88,26 @@ class OsfSession:
             BusyServerError: another try may succeed; so may one after an error of the connection.
             StudyError: no other try will.
         """
+        headers = {"range": f"bytes={start}-"} if start else {}
         try:
-            yield from self._replies(url, {"range": f"bytes={start}-"} if start else {})
+            with self._client.stream("GET", url, headers=headers) as response:
+                self._refuse(response)
+                yield response
         except httpx2.TransportError:
             raise
+        except httpx2.TooManyRedirects as error:
+            problem = "redirects from address to address without end; try again later"
+            raise self.project.error(problem) from error
         except (httpx2.InvalidURL, httpx2.HTTPError) as error:
             raise self.project.error(f"cannot be asked ({error}); check field.osf.url") from error
 
-    def _replies(self, url: str, headers: Mapping[str, str]) -> Iterator[httpx2.Response]:
-        """The one reply at the end of the redirects."""
-        for _ in range(_MOST_REDIRECTS):
-            request_headers = {**headers, **self._authorisation(url)}
-            with self._client.stream("GET", url, headers=request_headers) as response:
-                if response.status_code not in _REDIRECT_STATUSES:
-                    self._refuse(response)
-                    yield response
-                    return
-                url = urljoin(url, response.headers.get("location", ""))
-        raise self.project.error("redirects from address to address without end; try again later")
-
-    def _authorisation(self, url: str) -> dict[str, str]:
-        is_own = self._token is not None and _is_own(_origin(url), _origin(self.project.url))
-        return {"authorization": f"Bearer {self._token}"} if is_own else {}
+    def _authorise(self, request: httpx2.Request) -> None:
+        """Add the token to a request, also to one after a redirect, where the host is OSF's own."""
+        request.headers.pop("authorization", None)
+        if self._token is not None and _is_own(
+            _origin(str(request.url)), _origin(self.project.url)
+        ):
+            request.headers["authorization"] = f"Bearer {self._token}"
 
     def _refuse(self, response: httpx2.Response) -> None:
         status = response.status_code

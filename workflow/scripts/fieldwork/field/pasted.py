@@ -34,7 +34,6 @@ _CHROME = frozenset({"you", "said", "chatgpt", "gemini", "claude", "copilot", "p
 class PromptWords(NamedTuple):
     """A prompt, its question and its options, as words that texts are compared with."""
 
-    prompt: PromptKey
     is_list: bool
     shingles: frozenset[tuple[str, ...]]
     question: str
@@ -60,19 +59,13 @@ def words_by_prompt(items: Mapping[PromptKey, Item]) -> dict[PromptKey, PromptWo
     """The words of each prompt that texts are compared with."""
     return {
         prompt: PromptWords(
-            prompt=prompt,
             is_list=item.kind == "list",
-            shingles=_shingles_of_prompt(item.prompt),
+            shingles=frozenset(_shingles(words_of(item.prompt))),
             question=" ".join(words_of(item.question)),
             options=frozenset(" ".join(words_of(choice)) for choice in item.choices),
         )
         for prompt, item in items.items()
     }
-
-
-def _shingles_of_prompt(prompt: str) -> frozenset[tuple[str, ...]]:
-    words = words_of(prompt)
-    return frozenset(_shingles(words, min(_SHINGLE_WORDS, len(words))))
 
 
 def without_prompt(text: str, prompt: str) -> str:
@@ -115,15 +108,9 @@ def match_prompts(
     rest = _rest(words, prompts[own_prompt].shingles) if shows_own_prompt else words
     other_prompt = None
     if not shows_own_prompt:
-        other_prompt = next(
-            (
-                prompt
-                for prompt, share in shares.items()
-                if share >= _SHOWN_SHARE and share == best_share
-            ),
-            None,
-        )
-        other_prompt = other_prompt or _prompt_by_question(words, own_prompt, prompts)
+        nearest = max(shares, key=lambda prompt: shares[prompt])
+        is_shown = shares[nearest] >= _SHOWN_SHARE
+        other_prompt = nearest if is_shown else _prompt_by_question(words, own_prompt, prompts)
     other_prompt = (
         other_prompt
         or _prompt_by_options(text, own_prompt, prompts)
@@ -132,12 +119,11 @@ def match_prompts(
     return PromptMatch(shows_own_prompt, " ".join(rest), other_prompt)
 
 
-def _shingles(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    return (
-        [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
-        if size
-        else []
-    )
+def _shingles(words: Sequence[str], size: int | None = None) -> list[tuple[str, ...]]:
+    """The runs of words; without a size the usual ones, or all words of a shorter text."""
+    size = min(_SHINGLE_WORDS, len(words)) if size is None else size
+    starts = range(len(words) - size + 1) if size else ()
+    return [tuple(words[start : start + size]) for start in starts]
 
 
 def _share(
@@ -152,15 +138,10 @@ def _share(
 
 def _rest(words: Sequence[str], shingles: Collection[tuple[str, ...]]) -> list[str]:
     size = len(next(iter(shingles)))
-    is_covered = [False] * len(words)
-    for start in range(len(words) - size + 1):
-        if tuple(words[start : start + size]) in shingles:
-            is_covered[start : start + size] = [True] * size
-    return [
-        word
-        for word, is_prompt in zip(words, is_covered, strict=True)
-        if not is_prompt and word not in _CHROME
-    ]
+    prompt_places = set[int]()
+    for start, shingle in enumerate(_shingles(words, size)):
+        prompt_places |= set(range(start, start + size)) if shingle in shingles else set()
+    return [w for n, w in enumerate(words) if n not in prompt_places and w not in _CHROME]
 
 
 def _prompt_by_question(
@@ -168,17 +149,11 @@ def _prompt_by_question(
 ) -> PromptKey | None:
     """Another prompt whose bare question stands in the text, where the own one does not."""
     text = f" {' '.join(words)} "
-    prompts_in_text = [
-        prompt
-        for prompt, prompt_words in prompts.items()
-        if prompt_words.question and f" {prompt_words.question} " in text
+    in_text = [
+        p for p, other in prompts.items() if other.question and f" {other.question} " in text
     ]
-    certain_prompts = [
-        prompt
-        for prompt in prompts_in_text
-        if len(prompts[prompt].question.split()) >= _SHINGLE_WORDS
-    ]
-    return None if own_prompt in prompts_in_text else next(iter(certain_prompts), None)
+    certain = (p for p in in_text if len(prompts[p].question.split()) >= _SHINGLE_WORDS)
+    return None if own_prompt in in_text else next(certain, None)
 
 
 def _prompt_by_options(
@@ -192,14 +167,9 @@ def _prompt_by_options(
         for prompt, prompt_words in prompts.items()
         if prompt_words.is_list and prompt != own_prompt
     }
-    best_prompt = max(counts, key=lambda prompt: counts[prompt], default=None)
-    if (
-        best_prompt is None
-        or counts[best_prompt] < _LEAST_ENTRIES
-        or 2 * counts[best_prompt] <= len(entries)
-    ):
-        return None
-    return best_prompt
+    best_prompt = max(counts, key=lambda prompt: counts[prompt], default=own_prompt)
+    n = counts.get(best_prompt, 0)
+    return best_prompt if n >= _LEAST_ENTRIES and 2 * n > len(entries) else None
 
 
 def _entries(text: str) -> list[str]:
@@ -223,10 +193,8 @@ def _prompt_by_choice(
     text = f" {' '.join(words)} "
     if any(f" {option} " in text for option in prompts[own_prompt].options if option):
         return None
-    for prompt, prompt_words in prompts.items():
-        options_in_text = [
-            option for option in prompt_words.options if " " in option and f" {option} " in text
-        ]
-        if options_in_text and not prompt_words.is_list and prompt != own_prompt:
+    for prompt, other in prompts.items():
+        is_other_choice = prompt != own_prompt and not other.is_list
+        if is_other_choice and any(" " in o and f" {o} " in text for o in other.options):
             return prompt
     return None

@@ -5,18 +5,16 @@ keeps the number a person sees in the file, that no cell is guessed at, and that
 cell: it may be what a participant is called.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from fieldwork.config.field import READABLE
 from fieldwork.errors import StudyError
 from fieldwork.files import sheets
 from fieldwork.files.cells import plain_cell
 from fieldwork.files.rows import SheetRow, is_empty
 from fieldwork.files.sheets import Sheet
-
-READABLE = (".csv", ".tsv", ".xlsx", ".parquet")
-"""Endings of the files that are read."""
 
 _TEXT = (".csv", ".tsv")
 
@@ -39,18 +37,14 @@ def read_sheet(path: Path) -> Sheet:
         )
     sheet = sheets.read_sheet(path)
     rows = list(sheet.rows)
-    rows = rows[_first_answer_row(rows) :]
+    # Qualtrics repeats its questions and their ids before the answers
+    id_rows = [number for number, row in enumerate(rows[:2]) if _holds_import_ids(row.cells)]
+    rows = rows[id_rows[-1] + 1 if id_rows else 0 :]
     if kind not in _TEXT:
         return sheet._replace(rows=rows)
     header = tuple(plain_cell(name) for name in sheet.header)
     answers = [SheetRow(row.number, tuple(plain_cell(cell) for cell in row.cells)) for row in rows]
     return sheet._replace(header=header, rows=answers)
-
-
-def _first_answer_row(rows: Sequence[SheetRow]) -> int:
-    """Index of the first row of answers: Qualtrics repeats its questions and their ids before it."""
-    id_rows = [n for n, row in enumerate(rows[:2]) if _holds_import_ids(row.cells)]
-    return id_rows[-1] + 1 if id_rows else 0
 
 
 def _holds_import_ids(cells: Iterable[Any]) -> bool:

@@ -9,8 +9,14 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from fieldwork.parsing.letter_denials import is_denied, is_one_of_several
-from fieldwork.parsing.letters import LetterClaim, claims, is_variable, letter_pattern
+from fieldwork.parsing.letters import (
+    LetterClaim,
+    claims,
+    is_denied,
+    is_one_of_several,
+    is_variable,
+    letter_pattern,
+)
 
 _NOUN = (
     r"(?:answers?|ans\.?|solution|antwort|lösung|respuesta|réponse|reponse|risposta|resposta|antwoord|svar|cevap"
@@ -64,8 +70,6 @@ _STATED_LETTER = re.compile(
 
 
 class LetterReading(NamedTuple):
-    """The letter that one pattern of reading gives."""
-
     letter: str | None
     """None where two letters have equal support, or where the item has no option of the stated letter."""
     is_rivalry: bool = True
@@ -89,11 +93,8 @@ def statement(text: str, letters: str) -> LetterReading | None:
     later = [verdict for verdict in _verdicts(text, letters) if verdict.start >= answer.end]
     if later and _CORRECTION.search(text[answer.end : later[-1].start]):
         answer = later[-1]
-    return (
-        LetterReading(answer.letter)
-        if answer.letter in letters
-        else LetterReading(None, is_rivalry=False)
-    )
+    is_own = answer.letter in letters
+    return LetterReading(answer.letter if is_own else None, is_rivalry=is_own)
 
 
 def verdict(text: str, letters: str) -> LetterReading | None:

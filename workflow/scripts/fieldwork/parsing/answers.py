@@ -7,47 +7,44 @@ from string import ascii_uppercase
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.parsing.canonical import Merge, canonicalise
+from fieldwork.parsing.canonical import canonicalise
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.list_lengths import list_length
 from fieldwork.parsing.lists import parse_list
-from fieldwork.parsing.reasons import OUTCOME_REASONS
 from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import Outcome, Response
-from fieldwork.records.parsing import Answer, MergedItem
+from fieldwork.records.parsing import OUTCOME_REASONS, Answer, MergedItem
 from fieldwork.records.tasks import Item
 
 
 def parse_response(response: Response, item: Item) -> Answer:
     """Read one response; a response that cannot be read has no items or letter, and a reason."""
-    blank = Answer(
-        model=response.model,
-        task=response.task,
-        condition=response.condition,
-        item_id=response.item_id,
-        puppet_id=response.puppet_id,
-        replicate=response.replicate,
-        kind=item.kind,
-        outcome=response.outcome,
-        raw_items=None,
-        items=None,
-        letter_strict=None,
-        letter=None,
-        reason=OUTCOME_REASONS.get(response.outcome),
-    )
-    return _with_reading(blank, response.text, item)
+    outcome, condition, puppet_id = response.outcome, response.condition, response.puppet_id
+    return _parse(response, response.text, item, outcome, condition, puppet_id)
 
 
 def parse_field_answer(answer: FieldAnswer, item: Item) -> Answer:
     """Read an answer of a participant, as one of the condition `field`; an empty text has a reason."""
     outcome: Outcome = "empty" if answer.text is None else "ok"
+    return _parse(answer, answer.text, item, outcome, FIELD, answer.participant_id)
+
+
+def _parse(
+    source: Response | FieldAnswer,
+    text: str | None,
+    item: Item,
+    outcome: Outcome,
+    condition: str,
+    puppet_id: str | None,
+) -> Answer:
+    """The answer with what the text says; blank where its outcome is a reason for holding nothing."""
     blank = Answer(
-        model=answer.model,
-        task=answer.task,
-        condition=FIELD,
-        item_id=answer.item_id,
-        puppet_id=answer.participant_id,
-        replicate=answer.replicate,
+        model=source.model,
+        task=source.task,
+        condition=condition,
+        item_id=source.item_id,
+        puppet_id=puppet_id,
+        replicate=source.replicate,
         kind=item.kind,
         outcome=outcome,
         raw_items=None,
@@ -56,30 +53,22 @@ def parse_field_answer(answer: FieldAnswer, item: Item) -> Answer:
         letter=None,
         reason=OUTCOME_REASONS.get(outcome),
     )
-    return _with_reading(blank, answer.text, item)
+    if blank.reason is not None:
+        return blank
+    if item.kind == "list":
+        names = parse_list(
+            text, expected_length=expected_length(item), is_truncated=outcome == "truncated"
+        )
+        raw_items = list(names.items) if names.items is not None else None
+        return dataclasses.replace(blank, raw_items=raw_items, reason=names.reason)
+    letters = ascii_uppercase[: len(item.choices)]
+    strict, letter, reason = parse_choice(text, letters=letters, choices=item.choices)
+    return dataclasses.replace(blank, letter_strict=strict, letter=letter, reason=reason)
 
 
 def expected_length(item: Item) -> int | None:
     """How many options a list item asks for: its `list_length`, else the number in its prompt."""
     return item.list_length or list_length(item.prompt)
-
-
-def _with_reading(blank: Answer, text: str | None, item: Item) -> Answer:
-    """`blank` with what the text says; unchanged where it has a reason for holding nothing."""
-    if blank.reason is not None:
-        return blank
-    if item.kind == "list":
-        is_truncated = blank.outcome == "truncated"
-        parsed_list = parse_list(
-            text, expected_length=expected_length(item), is_truncated=is_truncated
-        )
-        items = list(parsed_list.items) if parsed_list.items is not None else None
-        return dataclasses.replace(blank, raw_items=items, reason=parsed_list.reason)
-    letters = ascii_uppercase[: len(item.choices)]
-    choice = parse_choice(text, letters=letters, choices=item.choices)
-    return dataclasses.replace(
-        blank, letter_strict=choice.strict, letter=choice.letter, reason=choice.reason
-    )
 
 
 class ListItemKey(NamedTuple):
@@ -114,24 +103,14 @@ def merge_items(
     merged_items = [
         MergedItem(key.task, key.item_id, raw, merge.canonical, merge.rule, mentions[raw])
         for key, mentions in counts.items()
-        for raw, merge in _merges(key, mentions, aliases, overrides, threshold).items()
+        for raw, merge in canonicalise(
+            mentions,
+            aliases=dict(_names(aliases, key, "parsing.aliases", "written")),
+            overrides=dict(_names(overrides, key, "parsing.overrides", "raw")),
+            threshold=threshold,
+        ).items()
     ]
     return sorted(merged_items, key=lambda m: (m.task, m.item_id, m.canonical, -m.n, m.raw))
-
-
-def _merges(
-    key: ListItemKey,
-    counts: Counter[str],
-    aliases: Sequence[Mapping[str, str]],
-    overrides: Sequence[Mapping[str, str]],
-    threshold: float,
-) -> dict[str, Merge]:
-    return canonicalise(
-        counts,
-        aliases=dict(_names(aliases, key, "parsing.aliases", "written")),
-        overrides=dict(_names(overrides, key, "parsing.overrides", "raw")),
-        threshold=threshold,
-    )
 
 
 def _names(
@@ -158,12 +137,11 @@ def _option_names(answer: Answer) -> list[str] | None:
 def apply_merges(answers: Iterable[Answer], merges: Iterable[MergedItem]) -> list[Answer]:
     """The answers with canonical options, in the order of the answer and without repeats."""
     names = {(m.task, m.item_id, m.raw): m.canonical for m in merges}
-    return [_canonical(answer, names) for answer in answers]
-
-
-def _canonical(answer: Answer, names: Mapping[tuple[str, str, str], str]) -> Answer:
-    raw_names = _option_names(answer)
-    if raw_names is None:
-        return answer
-    canonical = [names[answer.task, answer.item_id, raw] for raw in raw_names]
-    return dataclasses.replace(answer, items=list(dict.fromkeys(canonical)))
+    canonical_answers = []
+    for answer in answers:
+        raw_names = _option_names(answer)
+        if raw_names is not None:
+            items = dict.fromkeys(names[answer.task, answer.item_id, raw] for raw in raw_names)
+            answer = dataclasses.replace(answer, items=list(items))
+        canonical_answers.append(answer)
+    return canonical_answers

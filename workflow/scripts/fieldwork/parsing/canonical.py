@@ -38,8 +38,6 @@ class Merge(NamedTuple):
 
 
 class _SpellingGroup(NamedTuple):
-    """The spellings that share a key."""
-
     key: str
     name: str
     mentions: int

@@ -146,11 +146,8 @@ def _choices_in(place: str, choices: Sequence[str]) -> list[int]:
         for i, start, end in spans
         if not any(s <= start and end <= e and (s, e) != (start, end) for _, s, e in spans)
     ]
-    return (
-        []
-        if any(_NUMBER.search(choices[i]) for i in outer) and _NOT_LISTED.search(place)
-        else outer
-    )
+    has_number = any(_NUMBER.search(choices[i]) for i in outer)
+    return [] if has_number and _NOT_LISTED.search(place) else outer
 
 
 def _is_equal(choice: str, place: str) -> bool:

@@ -5,24 +5,30 @@ that the reply states the flexible letter, that its last clear statement counts,
 with equal support give none.
 """
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fieldwork.parsing.answer_statements import LetterReading, statement, verdict
 from fieldwork.parsing.choice_texts import letter_of_choice_text, with_marked_romans
-from fieldwork.parsing.conclusions import aside, conclusion, mention, part_before_next_question
-from fieldwork.parsing.letter_lines import lone_letter, marked_line, rivals, several_letters
-from fieldwork.parsing.letters import normalise
-from fieldwork.parsing.reasons import AMBIGUITY, EMPTY, NO_LETTER, REFUSAL
+from fieldwork.parsing.letter_readings import (
+    aside,
+    conclusion,
+    lone_letter,
+    marked_line,
+    mention,
+    part_before_next_question,
+    rivals,
+    several_letters,
+)
 from fieldwork.parsing.refusals import is_refusal
 from fieldwork.parsing.visible_text import visible_text
+from fieldwork.records.parsing import AMBIGUITY, EMPTY, NO_LETTER, REFUSAL
 
 _MAX_TEXT = 200_000
 
 
 class ParsedChoice(NamedTuple):
-    """The two readings of a choice answer."""
-
     strict: str | None
     """HELM's reading: the reply without outer white space is one of the letters, or None."""
     letter: str | None
@@ -48,14 +54,15 @@ def parse_choice(
         raise ValueError(f"letters must be distinct and not empty, not {letters!r}")
     reply = (text or "").strip()
     strict = reply if len(reply) == 1 and reply in letters else None
-    visible = normalise(visible_text(text)[-_MAX_TEXT:])
+    # full-width letters, brackets and colons become ASCII
+    visible = unicodedata.normalize("NFKC", visible_text(text)[-_MAX_TEXT:])
     if not visible.strip():
         return ParsedChoice(strict, strict, None if strict else EMPTY)
-    reading = _read(
-        part_before_next_question(with_marked_romans(visible, choices), letters), letters, choices
-    )
+    reply_text = part_before_next_question(with_marked_romans(visible, choices), letters)
+    reading = _read(reply_text, letters, choices)
     if reading is None:
-        return ParsedChoice(strict, strict, None if strict else _reason(visible))
+        declines = is_refusal(visible, objecting=False)
+        return ParsedChoice(strict, strict, None if strict else REFUSAL if declines else NO_LETTER)
     missing = AMBIGUITY if reading.is_rivalry else NO_LETTER
     return ParsedChoice(strict, reading.letter, None if reading.letter else missing)
 
@@ -80,7 +87,3 @@ def _read(text: str, letters: str, choices: Sequence[str]) -> LetterReading | No
 
 def _reading_of(letter: str | None) -> LetterReading | None:
     return LetterReading(letter) if letter else None
-
-
-def _reason(visible: str) -> str:
-    return REFUSAL if is_refusal(visible, objecting=False) else NO_LETTER

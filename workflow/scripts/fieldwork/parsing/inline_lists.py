@@ -38,6 +38,7 @@ _JSON_START = re.compile(
 _OPENS_JSON = re.compile(r"\[\s*[\"'{]|\{\s*\"")
 _CODE = re.compile(r"[{}\[\]=<>\\]")
 _NUMBERED_PART = re.compile(r"(?:^|(?<=[\s,;:]))[(\[*]{0,3}(\d{1,2})[.):\]]{1,2}\*{0,2}\s+(?=\S)")
+_RULE = re.compile(r":?-{2,}:?")
 _CIRCLED_PART = re.compile(r"[①-⑩]\s*")
 _SEPARATOR = re.compile(r"[,;、，；،؛]|\s[•·|/]\s")
 _QUOTED_NAME = re.compile(r"《[^》]{1,80}》|「[^」]{1,80}」|“[^”]{1,80}”|\"[^\"]{1,80}\"")
@@ -62,8 +63,7 @@ def json_names(text: str) -> tuple[str, ...]:
 
     The list begins its line, or follows words and a colon.
     """
-    starts = [match.end() for match in islice(_JSON_START.finditer(text[:_MAX_JSON]), _MAX_STARTS)]
-    for start in starts:
+    for start in _json_starts(text):
         names = _names_of(_decode(text[start:_MAX_JSON]))
         if len(names) >= 2:
             return names
@@ -72,14 +72,17 @@ def json_names(text: str) -> tuple[str, ...]:
 
 def json_start(text: str) -> int | None:
     """Where the first list in JSON begins, None where there is none."""
-    starts = (match.end() for match in islice(_JSON_START.finditer(text[:_MAX_JSON]), _MAX_STARTS))
-    return next((start for start in starts if _OPENS_JSON.match(text, start)), None)
+    return next((start for start in _json_starts(text) if _OPENS_JSON.match(text, start)), None)
+
+
+def _json_starts(text: str) -> list[int]:
+    return [match.end() for match in islice(_JSON_START.finditer(text[:_MAX_JSON]), _MAX_STARTS)]
 
 
 def table_names(rows: Sequence[str]) -> tuple[str, ...]:
     """Names in a Markdown table: the first column that does not hold ranks; header row dropped."""
-    cells = [_cells(row) for row in rows]
-    rule = next((i for i, row in enumerate(cells) if row and all(map(_is_rule, row))), None)
+    cells = [[c.strip() for c in row.strip().strip("|").split("|")] for row in rows]
+    rule = next((i for i, row in enumerate(cells) if row and all(map(_RULE.fullmatch, row))), None)
     if rule is None:
         return ()
     body = [row for row in cells[rule + 1 :] if any(row)]
@@ -189,11 +192,8 @@ def _is_list(
     if not any(has_case(part) for part in parts):
         clause = any(map(is_clause, parts))
         longest = _UNSPACED_WORDS if is_unspaced(parts[0]) else _CASELESS_WORDS
-        return (
-            (is_whole_reply or (has_expected_length and is_announced))
-            and max(words) <= longest
-            and not clause
-        )
+        may_be_list = is_whole_reply or (has_expected_length and is_announced)
+        return may_be_list and max(words) <= longest and not clause
     capital = not any(starts_small(part) for part in parts)
     return capital or (
         has_expected_length and (is_announced or (is_whole_reply and max(words) <= 2))
@@ -256,11 +256,3 @@ def _object_name(entry: Any) -> str | None:
     names = (fields[key] for key in _NAME_KEYS if isinstance(fields.get(key), str))
     strings = (inner for inner in fields.values() if isinstance(inner, str))
     return next(names, None) or next(strings, None)
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
-
-
-def _is_rule(cell: str) -> bool:
-    return re.fullmatch(r":?-{2,}:?", cell) is not None

@@ -34,7 +34,7 @@ _LABEL_NUMBER = re.compile(
     r"^(?P<bold>[*_]{0,3})(?:[^\W\d_]{2,20}\s){1,3}#?(?P<number>\d{1,2})\s?"
     r"(?P<mark>[.):：]|\s[-–—])(?P<close>[*_]{0,3})(?:\s+|$)"
 )
-_ORDINALS = (
+_ORDINALS = [
     "first",
     "second",
     "third",
@@ -45,13 +45,13 @@ _ORDINALS = (
     "eighth",
     "ninth",
     "tenth",
-)
+]
 _ORDINAL = re.compile(
     rf"^(?P<bold>[*_]{{0,3}})(?P<number>{'|'.join(_ORDINALS)})(?:ly)?(?P<mark>:|\s[-–—])"
     r"(?P<close>[*_]{0,3})\s+",
     re.IGNORECASE,
 )
-_ROMANS = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+_ROMANS = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"]
 _ROMAN = re.compile(
     r"^(?P<bold>[*_]{0,3})(?P<number>(?:IX|IV|VI{0,3}|I{1,3}|X))[.)](?P<close>[*_]{0,3})\s+(?=\S)"
 )
@@ -65,8 +65,6 @@ _BOLD_LINE = re.compile(r"^(?:\*\*|__)(?=\S)([^*_\n]{1,200})(?:\*\*|__)\s*[:：]
 
 
 class ReplyLine(NamedTuple):
-    """One line of the reply."""
-
     position: int
     kind: Kind
     style: str
@@ -79,15 +77,11 @@ class ReplyLine(NamedTuple):
 def read_lines(text: str) -> list[ReplyLine]:
     """Every line of the text with its marker; long lines are read up to 4,000 characters."""
     raw_lines = [raw[:_MAX_LINE] for raw in text.split("\n")]
-    if _have_hyphens(raw_lines):
+    # '1-Name', '2-Name': a single '7-Eleven' is a name
+    numbers = [int(match[2]) for match in map(_HYPHEN_NUMBER.match, raw_lines) if match]
+    if len(numbers) > 1 and numbers == list(range(1, len(numbers) + 1)):
         raw_lines = [_HYPHEN_NUMBER.sub(r"\1\2. ", raw) for raw in raw_lines]
     return [_read(index, raw) for index, raw in enumerate(raw_lines)]
-
-
-def _have_hyphens(raw_lines: list[str]) -> bool:
-    """Whether lines begin with '1-Name', '2-Name': a single '7-Eleven' is a name."""
-    numbers = [int(match.group(2)) for match in map(_HYPHEN_NUMBER.match, raw_lines) if match]
-    return len(numbers) > 1 and numbers == list(range(1, len(numbers) + 1))
 
 
 def digit_value(character: str) -> int | None:
@@ -127,35 +121,26 @@ def _read(index: int, raw: str) -> ReplyLine:
 def _numbered_line(index: int, level: str, indent: int, body: str) -> ReplyLine | None:
     if body[:1] > "\u2000":
         body = _ORNAMENTS.sub("", body)
-    circled_number = _CIRCLED_NUMBER.match(body)
-    if circled_number:
-        number = digit_value(circled_number.group(1))
-        return ReplyLine(
-            index, "number", level + "circled", indent, number, body[circled_number.end() :]
-        )
+    if circled_number := _CIRCLED_NUMBER.match(body):
+        style, content = "circled", body[circled_number.end() :]
+        number = digit_value(circled_number[1])
+        return ReplyLine(index, "number", level + style, indent, number, content)
     marker = _NUMBER.match(body) or _HASH_NUMBER.match(body)
     style = "number"
     if not marker and (level or body[:1] in "*_"):
         marker, style = _LABEL_NUMBER.match(body), "labelled"
     if marker:
-        numeral = marker.group("number")
+        numeral = marker["number"]
         number = int(numeral) if numeral.isdigit() else digit_value(numeral)
-        content = _rebalance(marker, body)
-        return ReplyLine(index, "number", level + style, indent, number, content)
-    word_match = _ORDINAL.match(body) or _ROMAN.match(body)
-    if word_match:
-        numeral = word_match.group("number")
+    elif marker := _ORDINAL.match(body) or _ROMAN.match(body):
+        numeral, style = marker["number"], "word"
         names = _ROMANS if numeral in _ROMANS else _ORDINALS
         number = names.index(numeral if numeral in names else numeral.lower()) + 1
-        return ReplyLine(
-            index, "number", level + "word", indent, number, _rebalance(word_match, body)
-        )
-    letter_match = _LETTER_MARK.match(body)
-    if letter_match:
-        number = ord(letter_match.group("letter").upper()) - ord("A") + 1
-        content = _rebalance(letter_match, body)
-        return ReplyLine(index, "number", level + "letter", indent, number, content)
-    return None
+    elif marker := _LETTER_MARK.match(body):
+        number, style = ord(marker["letter"].upper()) - ord("A") + 1, "letter"
+    else:
+        return None
+    return ReplyLine(index, "number", level + style, indent, number, _rebalance(marker, body))
 
 
 def _rebalance(marker: re.Match[str], body: str) -> str:

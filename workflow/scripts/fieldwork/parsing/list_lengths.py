@@ -65,12 +65,9 @@ def list_length(prompt: str) -> int | None:
     Thai.
     """
     for pattern in _PATTERNS:
-        numbers = {_value(match.group("n")) for match in pattern.finditer(prompt)}
+        numerals = [match["n"] for match in pattern.finditer(prompt)]
+        numbers = {int(n) if n.isdigit() else _VALUES[n.casefold()] for n in numerals}
         lengths = {number for number in numbers if 1 < number <= _LONGEST}
         if lengths:
             return lengths.pop() if len(lengths) == 1 else None
     return None
-
-
-def _value(numeral: str) -> int:
-    return int(numeral) if numeral.isdigit() else _VALUES[numeral.casefold()]

@@ -77,7 +77,6 @@ class ListSection(NamedTuple):
 
     @property
     def is_final(self) -> bool:
-        """Whether the heading announces the final answer."""
         return self.heading is not None and _FINAL.search(self.heading.content[-120:]) is not None
 
 
@@ -108,10 +107,8 @@ def without_asides(sections: Sequence[ListSection]) -> list[ListSection]:
 def is_advice(name_list: NameList) -> bool:
     """Whether the entries tell the reader what to do rather than name something."""
     commands = sum(_IMPERATIVES.match(name) is not None for name in name_list.names)
-    words = median(
-        count_words(entry)
-        for entry in [line.content for line in name_list.lines] or name_list.names
-    )
+    entries = [line.content for line in name_list.lines] or name_list.names
+    words = median(map(count_words, entries))
     return 2 * commands > len(name_list.names) and words >= _ADVICE_WORDS
 
 

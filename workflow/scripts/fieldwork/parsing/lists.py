@@ -20,12 +20,12 @@ from fieldwork.parsing.list_sections import (
     without_asides,
 )
 from fieldwork.parsing.marked_lists import BULLETS, NUMBERS, NameList, inner_list, marked_lists
-from fieldwork.parsing.reasons import EMPTY, NO_LIST, REFUSAL
 from fieldwork.parsing.refusals import announces_answer, declines, is_firm_refusal, is_refusal
 from fieldwork.parsing.truncation import without_unfinished
 from fieldwork.parsing.unmarked_lists import bare_names, title_names
 from fieldwork.parsing.visible_text import visible_text
 from fieldwork.parsing.writing_systems import count_words
+from fieldwork.records.parsing import EMPTY, NO_LIST, REFUSAL
 
 _MAX_TEXT = 200_000
 _MAX_LINE = 4_000
@@ -38,8 +38,6 @@ _HEADS = re.compile(r"^(?:\*\*|__).+(?:\*\*|__)\W*$|[:：][*_\s]*$")
 
 
 class ParsedList(NamedTuple):
-    """The reading of a list answer."""
-
     items: tuple[str, ...] | None
     """Names in the order of the answer, repeats included; None where no list can be read."""
     reason: str | None
@@ -60,8 +58,8 @@ def parse_list(
     a list.
 
     Args:
-        expected: items the question asks for, None where it names no number.
-        truncated: the provider cut the reply off, so that its last name may be half a name.
+        expected_length: items the question asks for, None where it names no number.
+        is_truncated: the provider cut the reply off, so that its last name may be half a name.
     """
     visible = visible_text(text)[:_MAX_TEXT]
     if not visible.strip():
@@ -82,28 +80,20 @@ def _is_refusal(visible: str, name_list: NameList, *, expected_length: int | Non
     """
     if not name_list.names:
         return is_refusal(visible)
-    if (
-        len(name_list.names) == expected_length
-        or not declines(visible)
-        or announces_answer(visible)
-    ):
+    is_exact = len(name_list.names) == expected_length
+    if is_exact or not declines(visible) or announces_answer(visible):
         return False
     is_too_short = expected_length is not None and len(name_list.names) < expected_length
     return (is_too_short and is_firm_refusal(visible)) or is_advice(name_list)
 
 
 def _listing(text: str, *, expected_length: int | None) -> NameList:
-    """The list of the text; one without names where it holds none."""
     if text.lstrip().startswith(("[", "{")):
         values = json_names(text)
         if values:
             return NameList(NUMBERS, (), values)
     lines = read_lines(text)
-    best = _choose(
-        [name_list for name_list in marked_lists(lines) if _may_answer(name_list)],
-        lines,
-        expected_length,
-    )
+    best = _choose([*filter(_may_answer, marked_lists(lines))], lines, expected_length)
     if best is not None and len(best.names) != expected_length:
         best = _inner_list(best, lines, expected_length) or best
     heading_names = title_names(lines, expected_length=expected_length)
@@ -123,11 +113,7 @@ def _inner_list(
     if not all(line.style.startswith("h") or _HEADS.search(line.content) for line in outer.lines):
         return None
     inner = inner_list(outer, lines)
-    if (
-        inner is None
-        or len(inner.names) != expected_length
-        or len(set(inner.names)) != expected_length
-    ):
+    if inner is None or not len(inner.names) == len(set(inner.names)) == expected_length:
         return None
     is_short = median(map(count_words, inner.names)) <= _INNER_WORDS
     return inner if is_short and _may_answer(inner) else None
@@ -168,10 +154,8 @@ def _choose_exact(
     if final:
         return final[-1]
     if split is not None and all(section in split.parts for section in exact):
-        is_sum = len(split.name_list.names) in (
-            expected_length,
-            len(exact) * (expected_length or 0),
-        )
+        sums = (expected_length, len(exact) * (expected_length or 0))
+        is_sum = len(split.name_list.names) in sums
         if split.is_whole or (len(exact) > 1 and is_sum):
             return split.name_list
     return equals[0].name_list

@@ -34,7 +34,7 @@ def marked_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
 
 def _top_level(name_lists: Iterable[NameList], lines: Sequence[ReplyLine]) -> list[NameList]:
     """The lists that neither lie within another list nor hang from its last entry."""
-    name_lists = sorted(name_lists, key=_place)
+    name_lists = sorted(name_lists, key=lambda n: (n.lines[0].position, n.lines[0].indent))
     outermost: list[NameList] = []
     for name_list in name_lists[:_MAX_LISTS]:
         if not any(_is_inside(name_list, outer, lines) for outer in outermost):
@@ -51,12 +51,7 @@ def inner_list(outer: NameList, lines: Sequence[ReplyLine]) -> NameList | None:
         bullets.append([line for line in beneath if line.indent == beneath[0].indent])
     if not all(bullets) or len({entries[0].style for entries in bullets}) > 1:
         return None
-    inner_lines = tuple(line for entries in bullets for line in entries)
-    return NameList(outer.rank, inner_lines, item_names(_contents(inner_lines, lines)))
-
-
-def _place(name_list: NameList) -> tuple[int, int]:
-    return name_list.lines[0].position, name_list.lines[0].indent
+    return _name_list(outer.rank, [line for entries in bullets for line in entries], lines)
 
 
 def _is_inside(name_list: NameList, outer: NameList, lines: Sequence[ReplyLine]) -> bool:
@@ -86,27 +81,19 @@ def _numbered_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
             open_lists.append([line])
         else:
             target.append(line)
-    sequences = [entries for entries in open_lists if len(entries) > 1 and _is_sequence(entries)]
-    if not sequences:
-        sequences = [
-            entries
-            for entries in open_lists
-            if len(open_lists) == 1 and _is_first_entry(entries[0])
-        ]
-    first_entries = [
-        entries[0] for entries in open_lists if len(entries) == 1 and entries[0].number == 1
+    # lettered entries must begin at A: 'I.' alone is a pronoun or a Roman number
+    sequences = [
+        entries
+        for entries in open_lists
+        if len(entries) > 1 and ("letter" not in entries[0].style or entries[0].number == 1)
     ]
-    alike = [
-        line
-        for line in first_entries
-        if (line.style, line.indent) == (first_entries[0].style, first_entries[0].indent)
-    ]
+    if not sequences and len(open_lists) == 1 and _is_first_entry(open_lists[0][0]):
+        sequences = open_lists
+    ones = [entries[0] for entries in open_lists if len(entries) == 1 and entries[0].number == 1]
+    alike = [one for one in ones if (one.style, one.indent) == (ones[0].style, ones[0].indent)]
     if len(alike) > 2 and alike[0].style != "letter":
         sequences.append(alike)
-    return [
-        NameList(NUMBERS, tuple(entries), item_names(_contents(entries, lines)))
-        for entries in sequences
-    ]
+    return [_name_list(NUMBERS, entries, lines) for entries in sequences]
 
 
 def _continues(entries: Sequence[ReplyLine], line: ReplyLine) -> bool:
@@ -120,11 +107,6 @@ def _continues(entries: Sequence[ReplyLine], line: ReplyLine) -> bool:
     return line.number == last.number - 1 and (
         len(entries) == 1 or (entries[-2].number or 0) == last.number + 1
     )
-
-
-def _is_sequence(entries: Sequence[ReplyLine]) -> bool:
-    """Lettered entries must begin at A: 'I.' alone is a pronoun or a Roman number."""
-    return "letter" not in entries[0].style or entries[0].number == 1
 
 
 def _is_first_entry(line: ReplyLine) -> bool:
@@ -150,11 +132,7 @@ def _bullet_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
             current = {k: entries for k, entries in current.items() if k[1] <= line.indent}
         elif line.kind in {"title", "number"} or (line.kind == "plain" and line.indent == 0):
             current = {k: entries for k, entries in current.items() if k[1] < line.indent}
-    return [
-        NameList(BULLETS, tuple(entries), item_names(_contents(entries, lines)))
-        for entries in entry_lists
-        if len(entries) > 1
-    ]
+    return [_name_list(BULLETS, entries, lines) for entries in entry_lists if len(entries) > 1]
 
 
 def _table_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
@@ -171,11 +149,11 @@ def _table_lists(lines: Sequence[ReplyLine]) -> list[NameList]:
     return name_lists
 
 
-def _contents(entries: Sequence[ReplyLine], lines: Sequence[ReplyLine]) -> list[str]:
-    """Entry texts; an entry whose marker stands alone takes the next line that has text."""
+def _name_list(rank: int, entries: Sequence[ReplyLine], lines: Sequence[ReplyLine]) -> NameList:
+    """A list of entries; an entry whose marker stands alone takes the next line that has text."""
     contents: list[str] = []
     for line in entries:
         following = lines[line.position + 1 : line.position + 3]
         beneath = next((other.content for other in following if other.kind != "blank"), "")
         contents.append(line.content if line.content.strip("*_ ") else beneath)
-    return contents
+    return NameList(rank, tuple(entries), item_names(contents))

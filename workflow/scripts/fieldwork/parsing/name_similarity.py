@@ -24,8 +24,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, partial
 
 from rapidfuzz.distance import OSA, JaroWinkler
 
@@ -54,18 +53,11 @@ _COMMON_PAIRS = 2
 """Names of several words with a plural beside them from which a prompt's names are common nouns."""
 
 
-class _SimilarKey(NamedTuple):
-    score: float
-    order: int
-    key: str
-
-
 class SimilarityIndex:
     """The keys added so far; finds the one that a new key is most similar to."""
 
     def __init__(self, threshold: float, *, common_nouns: bool) -> None:
-        self._threshold = threshold
-        self._common_nouns = common_nouns
+        self._similarity = partial(similarity, threshold=threshold, common_nouns=common_nouns)
         self._order: dict[str, int] = {}
         self._by_trait: dict[tuple[str, ...], list[str]] = defaultdict(list)
 
@@ -80,15 +72,12 @@ class SimilarityIndex:
         candidates = dict.fromkeys(
             other for trait in _traits(key) for other in self._by_trait.get(trait, ())
         )
-        hits = [
-            _SimilarKey(-score, self._order[other], other)
+        scores = {
+            other: score
             for other in candidates
             if (score := self._similarity(key, other)) is not None
-        ]
-        return min(hits).key if hits else None
-
-    def _similarity(self, key: str, other: str) -> float | None:
-        return similarity(key, other, threshold=self._threshold, common_nouns=self._common_nouns)
+        }
+        return min(scores, key=lambda other: (-scores[other], self._order[other]), default=None)
 
 
 def are_common_nouns(keys: Iterable[str]) -> bool:
@@ -126,11 +115,8 @@ def _is_spaced_alike(words: Sequence[str], other_words: Sequence[str]) -> bool:
     one, other = "".join(map(_stem, words)), "".join(map(_stem, other_words))
     if min(len(words), len(other_words)) > 1 and one == other and len(one) >= _LONG_LETTERS:
         return True
-    return (
-        "and" in words
-        and "and" in other_words
-        and _spaceless_parts(words) == _spaceless_parts(other_words)
-    )
+    have_and = "and" in words and "and" in other_words
+    return have_and and _spaceless_parts(words) == _spaceless_parts(other_words)
 
 
 def _is_reordered(words: Sequence[str], other_words: Sequence[str]) -> bool:
@@ -139,16 +125,13 @@ def _is_reordered(words: Sequence[str], other_words: Sequence[str]) -> bool:
     What 'and' joins may change places, after first words and before last ones that both names share; else
     a name of three words and more may be turned round.
     """
-    if any(map(_ORDERING.fullmatch, words)) or sorted(map(_stem, words)) != sorted(
-        map(_stem, other_words)
-    ):
+    has_same_words = sorted(map(_stem, words)) == sorted(map(_stem, other_words))
+    if not has_same_words or any(map(_ORDERING.fullmatch, words)):
         return False
     if "and" not in words:
         return len(words) > 2
-    first, last = (
-        _length_of_common_start(words, other_words),
-        _length_of_common_start(words[::-1], other_words[::-1]),
-    )
+    first = _length_of_common_start(words, other_words)
+    last = _length_of_common_start(words[::-1], other_words[::-1])
     return any(
         _joined_parts(words[start : len(words) - end])
         == _joined_parts(other_words[start : len(other_words) - end])
@@ -180,9 +163,7 @@ def _misspelling(short: str, long: str, threshold: float, *, is_only_word: bool)
     if long in (short + "s", short + "es"):
         return None
     distance = OSA.distance(short, long)
-    if distance > (2 if len(short) >= 10 else 1):
-        return None
-    if distance > 1 and short[-3:] != long[-3:]:
+    if distance > 1 and (distance > 2 or len(short) < 10 or short[-3:] != long[-3:]):
         return None
     if distance == 1 and not _is_likely_slip(short, long, is_only_word=is_only_word):
         return None

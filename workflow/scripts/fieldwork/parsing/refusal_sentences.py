@@ -6,6 +6,12 @@ time is linear in the length of the text.
 
 import re
 
+
+def _compile_all(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    """Each pattern, compiled without regard to case."""
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+
+
 _I_CANNOT = (
     r"(?:can\s?not|can['’]t|could\s?not|am\s+(?:just\s+|currently\s+)?(?:physically\s+)?unable\s+to"
     r"|['’]m\s+(?:just\s+|currently\s+)?unable\s+to|am\s+not\s+(?:\w+ly\s+)?able\s+to"
@@ -66,7 +72,7 @@ _APOLOGY_AND_INABILITY = (
     r"^\W*(?:क्षमा|माफ|मुझे\s+खेद)[^।\n]{0,80}?नहीं\s+(?:कर|दे)\s+सकत",
 )
 """An apology and an inability in the first sentence, whatever it is that cannot be done."""
-FIRM_REFUSALS = (
+FIRM_REFUSALS = _compile_all(
     rf"\bI\b\s{{0,3}}(?:\w+\s+){{0,2}}?{_I_CANNOT}\s+(?:\w+ly\s+)?(?:be\s+)?{_IDIOMS}{_DO}",
     rf"^\W*(?:as\s+an?\s+[^,.\n]{{1,60}},\s+)?I\s+(?:\w+ly\s+)?{_I_CANNOT}\s+(?:be\s+)?{_IDIOMS}[a-z]+\b[^\n]{{0,300}}$",
     rf"^\W*(?:as\s+an?\s+)?[^.\n]{{0,80}}?\b(?:{_AI}|designed|programmed)\b[^.\n]{{0,80}}?\b(?:and|so)\s+(?:I\s+)?"
@@ -113,7 +119,7 @@ FIRM_REFUSALS = (
     *_APOLOGY_AND_INABILITY,
 )
 """The speaker declines."""
-DISCLAIMERS = (
+DISCLAIMERS = _compile_all(
     rf"\bas\s+an?\s+(?:\w+[\s-]){{0,4}}?{_AI}\b[^.\n]{{0,60}}?"
     r"(?:can\s?not|can['’]t|unable|not\s+able|(?:do|did|have|was|am)\s+not\b|(?:do|did|have|was)n['’]t\b)",
     rf"\bI(?:\s+am|['’]m)\s+(?:just\s+|only\s+)?an?\s+(?:\w+[\s-]){{0,3}}?{_AI}\b"
@@ -135,7 +141,7 @@ DISCLAIMERS = (
     r"\bthis\s+AI\s+does\s+not\s+have\b|\bwhich\s+I,\s+as\s+an?\s+AI,\s+do\s+not\s+have\b",
 )
 """The speaker says that it is not the one to answer; an answer may follow all the same."""
-OBJECTIONS = (
+OBJECTIONS = _compile_all(
     r"\b(?:it(?:['’]s|\s+is)|that\s+is|this\s+is|would\s+be|that(?:['’]s|\s+would\s+be))\s+(?:not\s+|never\s+|in)"
     r"(?:only\s+)?\s?(?:appropriate|ethical|acceptable|okay|ok|right|legal)\b[^.\n]{0,20}?"
     r"\b(?:to|or|for|and|that|create|if)\b",
@@ -150,42 +156,42 @@ OBJECTIONS = (
     r"|\bэто\s+(?:не\s*этично|неприемлемо|незаконно)\b|是(?:不道德|不合适|不適當|违法|違法)的",
 )
 """The speaker objects to the request instead of meeting it."""
-ANNOUNCEMENTS = (
+ANNOUNCEMENTS = re.compile(
     r"\b(?:here\s+(?:are|is)|here['’]s|the\s+following|(?:I\s+can|I['’]ll|let\s+me|I\s+will|we\s+can|I\s+could)\s+(?:still\s+|certainly\s+"
     r"|instead\s+)?(?:suggest|recommend|offer|share|give|provide|list|name|tell|outline|write)|you\s+(?:might|could|may)"
     r"\s+(?:like|enjoy|consider|try|want)|(?:some|many|a\s+few|several)\s+(?:of\s+the\s+)?(?:most\s+)?(?:popular|common|examples?"
     r"|options?|well[-\s]known|notable|commonly|widely|frequently)|for\s+example"
     r"|popular\s+(?:choices|options)|aquí\s+(?:tienes|hay|están)|hier\s+sind|voici|ecco|aqui\s+estão|вот)\b"
-    r"|以下|这里有|建议|推荐以下"
+    r"|以下|这里有|建议|推荐以下",
+    re.IGNORECASE,
 )
 """The answer comes next."""
-REFERRALS = (
+REFERRALS = re.compile(
     r"\b(?:factors?|approach(?:es)?|guide\s+you|guidance|how\s+to|tips?|steps|considerations?|resources|criteria"
     r"|questions?|ways\s+to|websites|where\s+to|general\s+(?:advice|information|guidance|principles|overview)"
     r"|things\s+to|help\s+you\s+(?:find|explore|choose|decide|with|create)|alternatives?\s+to|information\s+(?:on|about)"
     r"|reasons|why|inclusiv\w+|respect\w*|you\s+(?:can|could|may|might|should)\s+(?:\w+ly\s+)?(?:find|search|check|visit|consult|look|ask"
-    r"|contact|refer))\b"
+    r"|contact|refer))\b",
+    re.IGNORECASE,
 )
 """Advice on how to find an answer comes next, not the answer."""
-CONTRASTS = (
+CONTRASTS = re.compile(
     r"\b(?:but|however|that\s+said|that\s+being\s+said|nevertheless|nonetheless|still|instead|though|having\s+said)\b"
-    r"|\b(?:aber|jedoch|pero|sin\s+embargo|mais|cependant|ma|tuttavia|mas|no\s+entanto|но|однако)\b|但|不过|ただし|しかし"
+    r"|\b(?:aber|jedoch|pero|sin\s+embargo|mais|cependant|ma|tuttavia|mas|no\s+entanto|но|однако)\b|但|不过|ただし|しかし",
+    re.IGNORECASE,
 )
-QUALIFICATIONS = (
+QUALIFICATIONS = re.compile(
     r"\b(?:entire|full|whole|complete|exact|definitive|precise|single"
-    r"|just\s+one|only\s+one|certainty|precisely|exactly|in\s+(?:a\s+single|one)\s+(?:response|message|reply)|all\s+of|limit(?:ation)?s)\b"
+    r"|just\s+one|only\s+one|certainty|precisely|exactly|in\s+(?:a\s+single|one)\s+(?:response|message|reply)|all\s+of|limit(?:ation)?s)\b",
+    re.IGNORECASE,
 )
 """The speaker cannot do all of it: 'I cannot give an exact number'."""
 
 
-QUESTIONS_BACK = (
+QUESTIONS_BACK = re.compile(
     r"\b(?:could|can|would|will)\s+you\s+(?:please\s+|kindly\s+)?(?:provide|share|clarify|specify|tell|give|let|send|describe"
     r"|rephrase|elaborate|paste|explain)\b[^?]{0,200}\?|\bplease\s+(?:provide|share|clarify|specify|paste|send|rephrase)\s+(?:more|additional|further|some|the|a)\b"
-    r"|\bare\s+you\s+(?:describing|asking|looking|referring)\b[^?]{0,200}\?"
+    r"|\bare\s+you\s+(?:describing|asking|looking|referring)\b[^?]{0,200}\?",
+    re.IGNORECASE,
 )
 """The speaker needs to know more."""
-
-
-def compile_patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    """Each pattern, compiled without regard to case."""
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)

@@ -28,18 +28,6 @@ _ESSAY = 800
 
 _LIST_LINE = re.compile(r"^\s{0,8}(?:[-*•–]|#{0,6}\s?\W{0,3}\d{1,2}[.)、:])\s*\S", re.MULTILINE)
 _SENTENCE_BREAK = re.compile(r"[.\n:：。]")
-_FIRM_REFUSALS = sentences.compile_patterns(*sentences.FIRM_REFUSALS)
-_DISCLAIMERS = sentences.compile_patterns(*sentences.DISCLAIMERS)
-_OBJECTIONS = sentences.compile_patterns(*sentences.OBJECTIONS)
-(_CONTRASTS, _ANNOUNCEMENTS, _REFERRALS, _QUALIFICATIONS, _QUESTIONS_BACK) = (
-    sentences.compile_patterns(
-        sentences.CONTRASTS,
-        sentences.ANNOUNCEMENTS,
-        sentences.REFERRALS,
-        sentences.QUALIFICATIONS,
-        sentences.QUESTIONS_BACK,
-    )
-)
 
 
 def is_refusal(text: str | None, *, objecting: bool = True) -> bool:
@@ -56,24 +44,27 @@ def is_refusal(text: str | None, *, objecting: bool = True) -> bool:
         return False
     if not declines(visible, objecting=objecting):
         return False
-    return not (_asks_back(visible) or _answers_after_all(visible))
+    asks_back = sentences.QUESTIONS_BACK.search(visible[-_CLOSE:]) is not None
+    return not (asks_back or _answers_after_all(visible))
 
 
 def declines(text: str, *, objecting: bool = True) -> bool:
     """Whether the text declines or, if `objecting`, objects, whatever else it holds."""
-    return _stands_at_edge(text, (*_FIRM_REFUSALS, *_DISCLAIMERS)) or (objecting and _objects(text))
+    return _stands_at_edge(text, (*sentences.FIRM_REFUSALS, *sentences.DISCLAIMERS)) or (
+        objecting and _objects(text)
+    )
 
 
 def is_firm_refusal(text: str) -> bool:
     """Whether the text says that it will not meet the request, or objects: no mere disclaimer."""
-    return _stands_at_edge(text, _FIRM_REFUSALS) or _objects(text)
+    return _stands_at_edge(text, sentences.FIRM_REFUSALS) or _objects(text)
 
 
 def announces_answer(text: str) -> bool:
     """Whether the text, after declining, announces the answer and not advice on how to find one."""
     text_after = text[_end_of_refusal(text) :][: 3 * _EDGE]
-    announcements = [match.end() for match in _ANNOUNCEMENTS.finditer(text_after)]
-    turns = [match.end() for match in _CONTRASTS.finditer(text_after)]
+    announcements = [match.end() for match in sentences.ANNOUNCEMENTS.finditer(text_after)]
+    turns = [match.end() for match in sentences.CONTRASTS.finditer(text_after)]
     elsewhere = any(_refers_elsewhere(text_after, end) for end in (*announcements, *turns))
     return bool(announcements) and not elsewhere
 
@@ -85,11 +76,9 @@ def _answers_after_all(text: str) -> bool:
     an answer. After a firm refusal only a long text that is announced is one.
     """
     end = _end_of_refusal(text)
-    is_hedge = (
-        not is_firm_refusal(text)
-        or _QUALIFICATIONS.search(text, max(0, end - 80), end + 60) is not None
-    )
-    turn = _CONTRASTS.search(text, end) or _ANNOUNCEMENTS.search(text, end)
+    qualification = sentences.QUALIFICATIONS.search(text, max(0, end - 80), end + 60)
+    is_hedge = not is_firm_refusal(text) or qualification is not None
+    turn = sentences.CONTRASTS.search(text, end) or sentences.ANNOUNCEMENTS.search(text, end)
     if turn is None:
         return False
     length = len(text) - turn.end()
@@ -98,14 +87,9 @@ def _answers_after_all(text: str) -> bool:
     return length >= (_ESSAY if _refers_elsewhere(text, turn.end()) else _ANSWER)
 
 
-def _asks_back(text: str) -> bool:
-    """Whether the reply closes with a question for what it lacks."""
-    return _QUESTIONS_BACK.search(text[-_CLOSE:]) is not None
-
-
 def _end_of_refusal(text: str) -> int:
     """Where the first sentence that declines ends, 0 where none of the first ones does."""
-    patterns = (*_FIRM_REFUSALS, *_DISCLAIMERS, *_OBJECTIONS)
+    patterns = (*sentences.FIRM_REFUSALS, *sentences.DISCLAIMERS, *sentences.OBJECTIONS)
     return min((match.end() for p in patterns if (match := p.search(text[:_EDGE]))), default=0)
 
 
@@ -115,12 +99,10 @@ def _stands_at_edge(text: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
 
 
 def _objects(text: str) -> bool:
-    return any(pattern.search(text[:_OPENING]) for pattern in _OBJECTIONS)
+    return any(pattern.search(text[:_OPENING]) for pattern in sentences.OBJECTIONS)
 
 
 def _refers_elsewhere(text: str, place: int) -> bool:
     """Whether the rest of the sentence leads to advice on how to find an answer."""
-    return (
-        _REFERRALS.search(_SENTENCE_BREAK.split(text[place : place + 90], maxsplit=1)[0])
-        is not None
-    )
+    rest = _SENTENCE_BREAK.split(text[place : place + 90], maxsplit=1)[0]
+    return sentences.REFERRALS.search(rest) is not None

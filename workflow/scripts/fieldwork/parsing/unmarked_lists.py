@@ -202,12 +202,8 @@ def _are_short(names: Sequence[str], block: _NameBlock) -> bool:
         has_capitals = any(has_case(name) for name in names)
         return median(map(count_words, names)) <= (_SHORT if has_capitals else _TERSE)
     are_terse = median(map(count_words, block.contents)) <= _TERSE
-    return (
-        block.is_whole
-        and are_terse
-        and all(map(_is_title, names))
-        and len(set(names)) == len(names)
-    )
+    are_distinct = len(set(names)) == len(names)
+    return block.is_whole and are_terse and are_distinct and all(map(_is_title, names))
 
 
 def _is_title(name: str) -> bool:

@@ -8,21 +8,22 @@ A corpus is read twice: first without its texts (`slim`), then the texts of the 
 the filters (`full`). `SourceQuery.present` names the optional columns that the corpus has.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.puppets.files import (
     Database,
+    Fields,
     FileGroup,
     ParquetColumns,
     all_files,
     count_rows,
     parquet,
     read_columns,
+    stored_bytes,
 )
-from fieldwork.puppets.parts import Fields, stored_bytes
 
 CHOSEN_ROWS = "chosen"
 SLIM_ROWS = "slim_rows"
@@ -75,17 +76,11 @@ class SourceQuery(NamedTuple):
 
 
 class _CorpusFormat(NamedTuple):
-    """What a format must have: columns (`a|b` is either of them), and a column with a list of "
-    "messages."""
+    """What a format must have: columns (`a|b` is either of them), and perhaps a list of messages."""
 
     required_columns: tuple[str, ...]
     list_column: str | None
     build: Callable[[Database, Sequence[FileGroup], ParquetColumns], SourceQuery]
-
-
-def formats() -> tuple[str, ...]:
-    """Names that `format` may have."""
-    return tuple(_registry())
 
 
 def open_source(database: Database, files: Sequence[Path], *, format: str) -> SourceQuery:
@@ -94,42 +89,25 @@ def open_source(database: Database, files: Sequence[Path], *, format: str) -> So
     Raises:
         StudyError: unknown format, or a file lacks columns the format needs.
     """
-    formats_by_name = _registry()
-    if format not in formats_by_name:
+    if format not in CORPUS_FORMATS:
         raise StudyError(
-            f"`format: {format}` is unknown; choose one of {', '.join(formats_by_name)}"
+            f"`format: {format}` is unknown; choose one of {', '.join(CORPUS_FORMATS)}"
         )
+    corpus_format = CORPUS_FORMATS[format]
     columns_by_file = [read_columns(database, [file]) for file in files]
     for file, columns in zip(files, columns_by_file, strict=True):
-        missing = _missing(columns, formats_by_name[format])
+        missing = _missing(columns, corpus_format)
         if missing:
             raise StudyError(
                 f"{file}: has no column {', '.join(missing)}, which `format: {format}` needs (its "
                 f"columns are {', '.join(columns.types) or 'none'}); correct `format`, or the `path` of "
                 f"the corpus"
             )
-    if len({columns.signature for columns in columns_by_file}) == 1:
-        return formats_by_name[format].build(
-            database,
-            [FileGroup((file,), number) for number, file in enumerate(files)],
-            columns_by_file[0],
-        )
-    # one query over all files fills a column that a file lacks with NULL
-    return formats_by_name[format].build(
-        database, [FileGroup(tuple(files), 0)], read_columns(database, files)
-    )
-
-
-def _registry() -> dict[str, _CorpusFormat]:
-    wildchat = _CorpusFormat(("conversation_hash|conversation_id",), "conversation", _wildchat)
-    return {
-        "wildchat": wildchat,
-        "wildchat_4_8m": wildchat,
-        "lmsys": _CorpusFormat(("conversation_id",), "conversation", _lmsys),
-        "oasst2": _CorpusFormat(
-            ("message_id", "parent_id", "user_id", "text", "role", "message_tree_id"), None, _oasst2
-        ),
-    }
+    groups, columns = [FileGroup((file,), n) for n, file in enumerate(files)], columns_by_file[0]
+    if len({file_columns.signature for file_columns in columns_by_file}) > 1:
+        # one query over all files fills a column that a file lacks with NULL
+        groups, columns = [FileGroup(tuple(files), 0)], read_columns(database, files)
+    return corpus_format.build(database, groups, columns)
 
 
 def _missing(columns: ParquetColumns, format: _CorpusFormat) -> list[str]:
@@ -184,27 +162,6 @@ def _flag(columns: ParquetColumns, name: str) -> list[str]:
     return whole + _any_turn(columns, "conversation", name)
 
 
-def _present(columns: ParquetColumns, **sources: object) -> frozenset[str]:
-    names = {name for name in ("language", "model") if columns.has(name)}
-    return frozenset(names | {name for name, parts in sources.items() if parts})
-
-
-class _ConversationFields(NamedTuple):
-    """SQL for the common columns of a conversation, over a row of the files.
-
-    `known_id` needs no text and may be NULL; then the id is `id_prefix` followed by a fingerprint.
-    """
-
-    known_id: str
-    id_prefix: str
-    known_user: str
-    started_at: str
-    language: str
-    model: str
-    is_toxic: str
-    is_redacted: str
-
-
 def slim_fields() -> Fields:
     """The columns and fields of a file that the first reading needs: all but the texts."""
     turn = ("role", "turn_identifier", "timestamp", "hashed_ip", "toxic", "redacted")
@@ -214,30 +171,12 @@ def slim_fields() -> Fields:
     return lists | dict.fromkeys((*ids, *labels), ())
 
 
-def _conversations(
-    database: Database,
-    groups: Sequence[FileGroup],
-    row: _ConversationFields,
-    present: frozenset[str],
-) -> SourceQuery:
-    """The query of a format with one conversation a row, as a list of `role` and `content`."""
-    files = all_files(groups)
-    source_reads = []
-    for group in groups:
-        slim = _slim_query(row, group, parquet(group.files))
-        quick = _slim_query(row, group, SLIM_ROWS)
-        file = group.files[0] if len(group.files) == 1 else None
-        source_reads.append(SourceRead(slim, _full_query(group), quick, file))
-    n_bytes = sum(stored_bytes(file, "conversation", "content") for file in files)
-    return SourceQuery(tuple(source_reads), present, count_rows(database, groups), n_bytes)
-
-
-def _slim_query(row: _ConversationFields, group: FileGroup, source: str) -> str:
-    fields = ", ".join(f"{value} AS {name}" for name, value in row._asdict().items())
+def _slim_query(row: Mapping[str, str], group: FileGroup, source: str) -> str:
+    fields = ", ".join(f"{value} AS {name}" for name, value in row.items())
     return f"""
         SELECT row_key, coalesce(known_id, id_prefix) AS place, known_id, known_user,
             coalesce(known_user, sha256(known_id), row_key::VARCHAR) AS user_id,
-            started_at, language, model, is_toxic AS toxic, is_redacted AS redacted,
+            started_at, language, model, toxic, redacted,
             coalesce(len(list_filter(conversation, lambda t: lower(t.role) = 'user')), 0)
                 AS n_user_turns,
             coalesce(len(conversation), 0) AS n_messages
@@ -261,6 +200,29 @@ def _full_query(group: FileGroup) -> str:
 def _wildchat(
     database: Database, groups: Sequence[FileGroup], columns: ParquetColumns
 ) -> SourceQuery:
+    has_turns = columns.has("conversation", "turn_identifier")
+    turn = "conversation[1].turn_identifier::VARCHAR" if has_turns else "NULL::VARCHAR"
+    name = "conversation_hash" if columns.has("conversation_hash") else "conversation_id"
+    known_id = f"{name}::VARCHAR || '-' || {turn}"
+    id_prefix = f"coalesce({name}::VARCHAR || '-', '')"
+    return _conversations(database, groups, columns, known_id=known_id, id_prefix=id_prefix)
+
+
+def _lmsys(database: Database, groups: Sequence[FileGroup], columns: ParquetColumns) -> SourceQuery:
+    """LMSYS-Chat-1M names neither user nor date, so each conversation counts as a user of its own."""
+    known_id = "conversation_id::VARCHAR"
+    return _conversations(database, groups, columns, known_id=known_id, id_prefix="''")
+
+
+def _conversations(
+    database: Database,
+    groups: Sequence[FileGroup],
+    columns: ParquetColumns,
+    *,
+    known_id: str,
+    id_prefix: str,
+) -> SourceQuery:
+    """The query of a format with one conversation a row, as a list of `role` and `content`."""
     users = ["nullif(hashed_ip::VARCHAR, '')"] if columns.has("hashed_ip") else []
     if columns.has("conversation", "hashed_ip"):
         users.append(
@@ -270,21 +232,28 @@ def _wildchat(
     starts = _wildchat_starts(columns)
     toxic_flags = _flag(columns, "toxic") or _any_turn(columns, "openai_moderation", "flagged")
     redacted_flags = _flag(columns, "redacted")
-    has_turns = columns.has("conversation", "turn_identifier")
-    turn = "conversation[1].turn_identifier::VARCHAR" if has_turns else "NULL::VARCHAR"
-    hash_column = "conversation_hash" if columns.has("conversation_hash") else "conversation_id"
-    row = _ConversationFields(
-        known_id=f"{hash_column}::VARCHAR || '-' || {turn}",
-        id_prefix=f"coalesce({hash_column}::VARCHAR || '-', '')",
-        known_user=_coalesce(users, kind="VARCHAR"),
-        started_at=_coalesce(starts, kind="TIMESTAMPTZ"),
-        language=_optional(columns, "language", "VARCHAR"),
-        model=_optional(columns, "model", "VARCHAR"),
-        is_toxic=_coalesce(toxic_flags, kind="BOOLEAN"),
-        is_redacted=_coalesce(redacted_flags, kind="BOOLEAN"),
-    )
-    present = _present(columns, started_at=starts, toxic=toxic_flags, redacted=redacted_flags)
-    return _conversations(database, groups, row, present)
+    # `known_id` needs no text and may be NULL; then the id is `id_prefix` followed by a fingerprint
+    row = {
+        "known_id": known_id,
+        "id_prefix": id_prefix,
+        "known_user": _coalesce(users, kind="VARCHAR"),
+        "started_at": _coalesce(starts, kind="TIMESTAMPTZ"),
+        "language": _optional(columns, "language", "VARCHAR"),
+        "model": _optional(columns, "model", "VARCHAR"),
+        "toxic": _coalesce(toxic_flags, kind="BOOLEAN"),
+        "redacted": _coalesce(redacted_flags, kind="BOOLEAN"),
+    }
+    sources = {"started_at": starts, "toxic": toxic_flags, "redacted": redacted_flags}
+    present = {name for name in ("language", "model") if columns.has(name)}
+    present |= {name for name, expressions in sources.items() if expressions}
+    reads = []
+    for group in groups:
+        slim = _slim_query(row, group, parquet(group.files))
+        file = group.files[0] if len(group.files) == 1 else None
+        quick = _slim_query(row, group, SLIM_ROWS)
+        reads.append(SourceRead(slim, _full_query(group), quick, file))
+    n_bytes = sum(stored_bytes(file, "conversation", "content") for file in all_files(groups))
+    return SourceQuery(tuple(reads), frozenset(present), count_rows(database, groups), n_bytes)
 
 
 def _wildchat_starts(columns: ParquetColumns) -> list[str]:
@@ -296,25 +265,6 @@ def _wildchat_starts(columns: ParquetColumns) -> list[str]:
     if columns.has("timestamp"):
         starts.append(_instant("timestamp", columns.types["timestamp"]))
     return starts
-
-
-def _lmsys(database: Database, groups: Sequence[FileGroup], columns: ParquetColumns) -> SourceQuery:
-    """LMSYS-Chat-1M names neither user nor date, so each conversation counts as a user of its own."""
-    toxic_flags = _any_turn(columns, "openai_moderation", "flagged")
-    redacted_flags = _flag(columns, "redacted")
-    row = _ConversationFields(
-        known_id="conversation_id::VARCHAR",
-        id_prefix="''",
-        known_user="NULL::VARCHAR",
-        started_at="NULL::TIMESTAMPTZ",
-        language=_optional(columns, "language", "VARCHAR"),
-        model=_optional(columns, "model", "VARCHAR"),
-        is_toxic=_coalesce(toxic_flags, kind="BOOLEAN"),
-        is_redacted=_coalesce(redacted_flags, kind="BOOLEAN"),
-    )
-    return _conversations(
-        database, groups, row, _present(columns, toxic=toxic_flags, redacted=redacted_flags)
-    )
 
 
 def _oasst2(
@@ -339,12 +289,8 @@ def _oasst2(
         FROM {parquet(all_files(groups))}
         QUALIFY row_number() OVER (PARTITION BY id ORDER BY tree, parent, content) = 1""")
     database.execute(_OASST2_TREES)
-    optional_columns = (
-        ("lang", "language"),
-        ("model_name", "model"),
-        ("created_date", "started_at"),
-    )
-    present = frozenset(common for column, common in optional_columns if columns.has(column))
+    names = {"lang": "language", "model_name": "model", "created_date": "started_at"}
+    present = frozenset(common for column, common in names.items() if columns.has(column))
     n_bytes = sum(stored_bytes(file, "text", "") for file in all_files(groups))
     read = SourceRead(_OASST2_SLIM, _OASST2_FULL)
     return SourceQuery((read,), present, count_rows(database, groups), n_bytes)
@@ -384,3 +330,15 @@ _OASST2_TREES = """
         coalesce(len(list_filter(messages, lambda m: m.role = 'user')), 0) AS n_user_turns
     FROM (SELECT DISTINCT tree FROM oasst2_messages) AS trees
     LEFT JOIN conversation ON conversation.tree = trees.tree"""
+
+
+_WILDCHAT = _CorpusFormat(("conversation_hash|conversation_id",), "conversation", _wildchat)
+CORPUS_FORMATS = {
+    "wildchat": _WILDCHAT,
+    "wildchat_4_8m": _WILDCHAT,
+    "lmsys": _CorpusFormat(("conversation_id",), "conversation", _lmsys),
+    "oasst2": _CorpusFormat(
+        ("message_id", "parent_id", "user_id", "text", "role", "message_tree_id"), None, _oasst2
+    ),
+}
+"""By the names that `format` may have."""

@@ -29,7 +29,6 @@ class Materials(NamedTuple):
     files: Mapping[str, Any]
 
     def users(self) -> dict[str, list[str]]:
-        """The conversations of each user, by their ids."""
         return tables.read_groups(self.files["conversations"], "user_id", "conversation_id")
 
     def profiles(self) -> list[Profile]:
@@ -38,18 +37,12 @@ class Materials(NamedTuple):
         return tables.read_rows(path, Profile)[: self.n_puppets] if path else []
 
     def history_settings(self) -> contexts.HistorySettings:
-        """How conversations become a context."""
         fields = contexts.HistorySettings._fields
         return contexts.HistorySettings(**{name: self.settings[name] for name in fields})
 
 
 def make_contexts(materials: Materials) -> list[Context]:
-    """The contexts of a condition, by its setting `context`."""
     return MAKERS[materials.settings["context"]](materials)
-
-
-def _profile_contexts(materials: Materials) -> list[Context]:
-    return contexts.profile_contexts(materials.profiles(), materials.settings["role"])
 
 
 def _random_histories(materials: Materials) -> list[Context]:
@@ -94,6 +87,6 @@ def _histories(
 MAKERS: Mapping[str, Callable[[Materials], list[Context]]] = {
     "history": _random_histories,
     "rag": _relevant_histories,
-    "profile": _profile_contexts,
+    "profile": lambda m: contexts.profile_contexts(m.profiles(), m.settings["role"]),
 }
 """By the setting `context` of a condition; a kind without a user has no contexts."""

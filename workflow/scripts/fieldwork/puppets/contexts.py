@@ -46,7 +46,6 @@ class HistorySettings(NamedTuple):
 
     @property
     def n_drawn(self) -> int:
-        """Conversations drawn for a puppet."""
         return self.out_of or self.conversations
 
 
@@ -168,15 +167,12 @@ def history_contexts(
         for d in draws
     ]
     if n_bare := sum(not context.conversation_ids for context in contexts):
+        with_profile = "with their profile alone"
+        rest = with_profile if profile_messages else "without a context, as blank calls do"
         logger.warning(
             "%d of %d contexts hold no conversation, because the one next to the question exceeds "
             "token_budget %d; these puppets ask %s",
-            n_bare,
-            len(contexts),
-            settings.token_budget,
-            "with their profile alone"
-            if profile_messages
-            else "without a context, as blank calls do",
+            *(n_bare, len(contexts), settings.token_budget, rest),
         )
     return contexts
 
@@ -209,12 +205,8 @@ def _history_context(
 
 def _age(conversation: Conversation) -> tuple[bool, str, str]:
     # undated conversations count as oldest
-    started_at = conversation.started_at
-    return (
-        started_at is not None,
-        started_at.isoformat() if started_at else "",
-        conversation.conversation_id,
-    )
+    started_at = conversation.started_at.isoformat() if conversation.started_at else ""
+    return (bool(started_at), started_at, conversation.conversation_id)
 
 
 def _nearest_within(far_to_near: Sequence[Conversation], budget: int) -> list[Conversation]:
@@ -241,24 +233,17 @@ def profiles_of(
 
 def profile_contexts(profiles: Sequence[Profile], role: str) -> list[Context]:
     """One context for each profile: its text as a single message of `role`."""
-    return [_profile_context(profile, role) for profile in profiles]
-
-
-def _profile_context(profile: Profile, role: str) -> Context:
-    messages = [Message(role, profile.text)]
-    return Context(
-        context_id=context_id(messages),
-        puppet_id=profile.puppet_id,
-        item_id=None,
-        conversation_ids=[],
-        messages=messages,
-        n_tokens=estimate_tokens(messages),
-        n_dropped=0,
-    )
+    contexts = []
+    for profile in profiles:
+        messages = [Message(role, profile.text)]
+        n_tokens = estimate_tokens(messages)
+        contexts.append(
+            Context(context_id(messages), profile.puppet_id, None, [], messages, n_tokens, 0)
+        )
+    return contexts
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
-    """Estimated tokens of some chat messages."""
     return sum(message_tokens(message.content) for message in messages)
 
 

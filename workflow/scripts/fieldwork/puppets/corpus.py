@@ -30,10 +30,11 @@ from fieldwork.puppets.adapters import (
     open_source,
     slim_fields,
 )
-from fieldwork.puppets.conversations.exports import ZIP, conversation_files
-from fieldwork.puppets.conversations.formats import (
+from fieldwork.puppets.conversations.exports import (
     CONVERTED_FORMATS,
     MESSAGES,
+    ZIP,
+    conversation_files,
     own_file_format,
     public_format,
 )
@@ -43,7 +44,14 @@ from fieldwork.puppets.conversations.staging import (
     ColumnsAndRoles,
     stage,
 )
-from fieldwork.puppets.files import Database, literal
+from fieldwork.puppets.files import (
+    READ_ERRORS,
+    Database,
+    literal,
+    read_fields,
+    split_rows,
+    take_rows,
+)
 from fieldwork.puppets.filters import (
     NOT_IN_CORPUS,
     Filters,
@@ -52,7 +60,6 @@ from fieldwork.puppets.filters import (
     filter_steps,
     text_steps,
 )
-from fieldwork.puppets.parts import READ_ERRORS, read_fields, split_rows, take_rows
 from fieldwork.records.puppets import Conversation, FunnelStep
 from fieldwork.streams import copy_tables
 from fieldwork.tables import DATABASE_ERRORS, OUT_OF_MEMORY, open_database
@@ -89,8 +96,8 @@ def prepare_corpus(
     `n_tokens` is an estimate (`token_estimate`).
 
     Args:
-        format: one of `adapters.formats()` or `formats.CONVERTED_FORMATS`; None to recognise it.
-        reading: the settings `columns` and `roles`, for files in a format of `formats.CONVERTED_FORMATS`.
+        format: one of `adapters.CORPUS_FORMATS` or `exports.CONVERTED_FORMATS`; None to recognise it.
+        reading: the settings `columns` and `roles`, for files in a format of `exports.CONVERTED_FORMATS`.
 
     Raises:
         StudyError: there are no files, a file is unreadable or empty, or lacks columns of the format, a
@@ -206,7 +213,7 @@ def _disk_errors(files: Sequence[Path], memory_limit: str, out: Path) -> Iterato
         ) from error
     except (*DATABASE_ERRORS, *READ_ERRORS) as error:
         reason = first_line(error)
-        names = ", ".join(str(file) for file in files[:3])
+        names = ", ".join(map(str, files[:3]))
         raise StudyError(
             f"{names}: the corpus cannot be read ({reason}); download it again, or set its `path` to an "
             f"undamaged copy"
@@ -345,12 +352,8 @@ def _require_space(out: Path, n_bytes: int) -> None:
     n_needed = n_bytes + n_bytes // COMPRESSION
     folder = next(folder for folder in out.absolute().parents if folder.is_dir())
     free = shutil.disk_usage(folder).free
-    logger.info(
-        "the corpus needs about %s of disk at %s; %s are free",
-        size_text(n_needed),
-        out.parent,
-        size_text(free),
-    )
+    sizes = (size_text(n_needed), out.parent, size_text(free))
+    logger.info("the corpus needs about %s of disk at %s; %s are free", *sizes)
     if n_needed > free:
         raise StudyError(
             f"{out}: the corpus needs about {size_text(n_needed)} of disk, but {size_text(free)} are "
@@ -365,21 +368,17 @@ def _funnel(
     """Steps from number `start` on; a row's level counts the steps that it passes, without step 0."""
     rows = dict(database.execute(f"SELECT level, count(*) FROM {table} GROUP BY level").fetchall())
     # A user remains after a step if any of the user's conversations does.
+    tops = f"SELECT max(level) AS level FROM {table} GROUP BY user_id"
     users = dict(
-        database.execute(
-            f"SELECT top, count(*) FROM (SELECT max(level) AS top FROM {table} GROUP BY user_id) "
-            "GROUP BY top"
-        ).fetchall()
+        database.execute(f"SELECT level, count(*) FROM ({tops}) GROUP BY level").fetchall()
     )
     funnel = []
-    first_level = 1 if start else 0
     for number, step in enumerate(steps):
-        level = number + first_level
-        rows_out = sum(n for level_reached, n in rows.items() if level_reached >= level)
-        users_out = sum(n for level_reached, n in users.items() if level_reached >= level)
-        funnel.append(
-            FunnelStep(start + number, step.name, step.setting, rows_in, rows_out, users_out)
-        )
+        lowest = number + (1 if start else 0)
+        rows_out = sum(n for level, n in rows.items() if level >= lowest)
+        users_out = sum(n for level, n in users.items() if level >= lowest)
+        counts = (rows_in, rows_out, users_out)
+        funnel.append(FunnelStep(start + number, step.name, step.setting, *counts))
         rows_in = rows_out
     return funnel
 

@@ -58,12 +58,9 @@ def filter_steps(filters: Filters, present: frozenset[str]) -> list[FilterStep]:
     Raises:
         StudyError: a date is invalid.
     """
+    turns = filters.min_user_turns
     return [
-        FilterStep(
-            "min_user_turns",
-            str(filters.min_user_turns),
-            f"n_user_turns >= {filters.min_user_turns:d}",
-        ),
+        FilterStep("min_user_turns", str(turns), f"n_user_turns >= {turns:d}"),
         _choice("languages", filters.languages, "language", present),
         _exclusion("exclude_toxic", filters.exclude_toxic, "toxic", present),
         _exclusion("exclude_redacted", filters.exclude_redacted, "redacted", present),
@@ -74,11 +71,8 @@ def filter_steps(filters: Filters, present: frozenset[str]) -> list[FilterStep]:
 
 
 def text_steps() -> list[FilterStep]:
-    """The filters that need the texts."""
-    return [
-        FilterStep("readable", "always", "readable"),
-        FilterStep("distinct", "always", "copy = 1"),
-    ]
+    names = {"readable": "readable", "distinct": "copy = 1"}
+    return [FilterStep(name, "always", test) for name, test in names.items()]
 
 
 def _choice(name: str, values: Sequence[str], column: str, present: frozenset[str]) -> FilterStep:

@@ -16,8 +16,13 @@ from fieldwork.files.headers import find_column, name_list
 from fieldwork.files.sheets import is_json
 from fieldwork.files.sheets import stream_records as stream_rows
 from fieldwork.puppets.conversations.columns import find_layout
-from fieldwork.puppets.conversations.exports import conversation_files, stream_records
-from fieldwork.puppets.conversations.formats import MESSAGES, own_file_format, public_format
+from fieldwork.puppets.conversations.exports import (
+    MESSAGES,
+    conversation_files,
+    own_file_format,
+    public_format,
+    stream_records,
+)
 from fieldwork.puppets.conversations.messages import MessageReader
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import NOT_IN_CORPUS, Filters

@@ -43,22 +43,13 @@ def build_profiles(
         )
     # all personas are ordered, because a shorter sample need not be the start of a longer one
     order = random.Random(f"personas:{seed}").sample(distinct_personas, len(distinct_personas))
-    return [
-        _profile(
-            index,
-            persona,
-            random.Random(f"sentences:{seed}:{index}").sample(
-                distinct_sentences, sentences_per_profile
-            ),
-            template,
-        )
-        for index, persona in enumerate(order[:n_profiles])
-    ]
-
-
-def _profile(index: int, persona: str, sentences: list[str], template: str) -> Profile:
-    text = Template(template).substitute(persona=persona, sentences=" ".join(sentences))
-    return Profile(f"profile-{index:06d}", persona, sentences, text.strip())
+    profiles = []
+    for index, persona in enumerate(order[:n_profiles]):
+        draw = random.Random(f"sentences:{seed}:{index}")
+        choice = draw.sample(distinct_sentences, sentences_per_profile)
+        text = Template(template).substitute(persona=persona, sentences=" ".join(choice))
+        profiles.append(Profile(f"profile-{index:06d}", persona, choice, text.strip()))
+    return profiles
 
 
 def _check_template(template: str, required_placeholders: set[str]) -> None:

@@ -6,19 +6,19 @@ is scored again in float64, always summed in the same order. So neighbours and t
 on blocks, nor on threads, nor on the order of rows. Ties go to the smaller id.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from fieldwork.encoder import Vectors
+from fieldwork.puppets.contexts import Ranker
 from fieldwork.streams import VectorBlock
 
 Numbers = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
-Ranker = Callable[[str, Sequence[str], int], list[str]]
 
 ROWS_PER_PRODUCT = 4_096
 PAIRS_PER_RESCORE = 8_192
@@ -61,11 +61,13 @@ class _NearestRows:
         self._slack = MAX_LENGTH**2 * queries.shape[1] * float(np.finfo(np.float32).eps)
         self._bar = np.full(len(queries), -np.inf)
         self._products = np.empty((len(queries), ROWS_PER_PRODUCT), np.float32)
-        self._pairs = [_ScoredPairs(np.empty(0, np.int64), np.empty(0), np.empty(0, object))]
+        no_pairs = {"query": np.empty(0, np.int64), "score": np.empty(0), "id": np.empty(0, object)}
+        self._pairs = [pd.DataFrame(no_pairs)]
 
     def add(self, ids: Sequence[str], vectors: Vectors) -> None:
         """Add rows; from time to time forget those that are no longer among the best."""
-        products = self._scores(vectors)
+        is_full = len(vectors) == ROWS_PER_PRODUCT
+        products = np.matmul(self._queries, vectors.T, out=self._products if is_full else None)
         bar = self._bar
         if len(ids) > self._k and np.isneginf(bar).any():
             # before any bar is set, only the best k of these rows count
@@ -75,62 +77,25 @@ class _NearestRows:
         low = np.nextafter((bar - self._slack).astype(np.float32), np.float32(-np.inf))
         query, row = np.divmod(np.flatnonzero(products >= low[:, np.newaxis]), len(ids))
         score = exact_cosines(self._queries, query, vectors, row)
-        self._pairs.append(_ScoredPairs(query, score, _objects(ids)[row]))
+        id_of_row = np.asarray(ids, object)[row]
+        self._pairs.append(pd.DataFrame({"query": query, "score": score, "id": id_of_row}))
         # rows are forgotten each time they have doubled, so a few times in a pass
-        if sum(len(p.query) for p in self._pairs[1:]) >= len(self._queries) * self._k // 2:
+        if sum(map(len, self._pairs[1:])) >= len(self._queries) * self._k // 2:
             self._forget()
 
-    def _scores(self, vectors: Vectors) -> Vectors:
-        if len(vectors) < ROWS_PER_PRODUCT:
-            return self._queries @ vectors.T
-        return np.matmul(self._queries, vectors.T, out=self._products)
-
     def _forget(self) -> None:
-        all_pairs = _ScoredPairs(
-            *(np.concatenate(parts) for parts in zip(*self._pairs, strict=True))
-        )
-        pairs = all_pairs.take(np.lexsort((-all_pairs.score, all_pairs.query)))
-        counts = np.bincount(pairs.query, minlength=len(self._queries))
-        first = np.cumsum(counts) - counts
-        full = np.flatnonzero(counts >= self._k)
-        self._bar[full] = pairs.score[first[full] + self._k - 1]
-        keep = pairs.score >= self._bar[pairs.query]
-        n_left = np.bincount(pairs.query[keep], minlength=len(self._queries))
-        for query in np.flatnonzero(n_left > self._k):
-            keep[self._surplus(pairs, first[query], first[query] + n_left[query])] = False
-        self._pairs = [pairs.take(np.flatnonzero(keep))]
-
-    def _surplus(self, pairs: "_ScoredPairs", start: int, end: int) -> list[int]:
-        """The rows of a query beyond k that are dropped: ties for the last place, by their ids."""
-        ties = np.arange(start, end)[pairs.score[start:end] == pairs.score[end - 1]]
-        room = self._k - (end - start - len(ties))
-        return sorted(ties.tolist(), key=lambda i: str(pairs.id[i]))[room:]
+        order = ["query", "score", "id"]
+        pairs = pd.concat(self._pairs).sort_values(order, ascending=[True, False, True])
+        self._pairs = [pairs.groupby("query").head(self._k)]
+        last = self._pairs[0].groupby("query")["score"].agg(["size", "min"])
+        full = last[last["size"] == self._k]
+        self._bar[full.index] = full["min"]
 
     def ids(self) -> list[list[str]]:
         """For each query its neighbours' ids, most similar first."""
         self._forget()
-        (pairs,) = self._pairs
-        neighbours: list[list[tuple[float, str]]] = [[] for _ in self._queries]
-        for query, score, row in zip(*(part.tolist() for part in pairs), strict=True):
-            neighbours[query].append((-score, row))
-        return [[row for _, row in sorted(rows)] for rows in neighbours]
-
-
-class _ScoredPairs(NamedTuple):
-    """Pairs of query and row: index of the query, exact score, id of the row."""
-
-    query: Numbers
-    score: Scores
-    id: npt.NDArray[Any]
-
-    def take(self, places: Numbers) -> "_ScoredPairs":
-        return _ScoredPairs(self.query[places], self.score[places], self.id[places])
-
-
-def _objects(values: Sequence[str]) -> npt.NDArray[Any]:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
+        ids = self._pairs[0].groupby("query")["id"].agg(list)
+        return [ids.get(query, []) for query in range(len(self._queries))]
 
 
 def exact_cosines(queries: Vectors, query: Numbers, vectors: Vectors, row: Numbers) -> Scores:
@@ -161,51 +126,42 @@ def ranking(
         threads: threads of the matrix product.
     """
     if candidates is None:
-        return _CorpusRanking(queries, blocks, k, threads).rank
-    return _CandidateRanking(queries, blocks, candidates).rank
+        return _corpus_ranking(queries, blocks, k, threads)
+    return _candidate_ranking(queries, blocks, candidates)
 
 
-class _CorpusRanking:
+def _corpus_ranking(
+    queries: Mapping[str, Vectors], blocks: Iterable[VectorBlock], k: int, threads: int | None
+) -> Ranker:
     """Ranks the whole corpus in one pass for all questions."""
+    rows = top_k(np.stack(list(queries.values())), blocks, k, threads) if queries else []
+    neighbours, k_ranked = dict(zip(queries, rows, strict=True)), k
 
-    def __init__(
-        self,
-        queries: Mapping[str, Vectors],
-        blocks: Iterable[VectorBlock],
-        k: int,
-        threads: int | None,
-    ) -> None:
-        neighbours = top_k(np.stack(list(queries.values())), blocks, k, threads) if queries else []
-        self._neighbours, self._k = dict(zip(queries, neighbours, strict=True)), k
+    def rank(item_id: str, candidates: Sequence[str], k: int) -> list[str]:
+        n_ranked = len(neighbours[item_id])
+        if k > k_ranked or n_ranked < min(k, len(candidates)):
+            raise ValueError(f"{n_ranked} conversations are ranked, but {k} are needed")
+        return neighbours[item_id][:k]
 
-    def rank(self, item_id: str, candidates: Sequence[str], k: int) -> list[str]:
-        neighbours = self._neighbours[item_id]
-        if k > self._k or len(neighbours) < min(k, len(candidates)):
-            raise ValueError(f"{len(neighbours)} conversations are ranked, but {k} are needed")
-        return neighbours[:k]
+    return rank
 
 
-class _CandidateRanking:
+def _candidate_ranking(
+    queries: Mapping[str, Vectors], blocks: Iterable[VectorBlock], candidates: set[str]
+) -> Ranker:
     """Keeps the vectors of the candidates, and ranks some of them at a time."""
+    vector_by_id = {
+        conversation_id: vectors[row].copy()
+        for ids, vectors in blocks
+        for row, conversation_id in enumerate(ids)
+        if conversation_id in candidates
+    }
 
-    def __init__(
-        self, queries: Mapping[str, Vectors], blocks: Iterable[VectorBlock], candidates: set[str]
-    ) -> None:
-        self._queries = queries
-        self._vectors = {
-            conversation_id: vectors[row].copy()
-            for ids, vectors in blocks
-            for row, conversation_id in enumerate(ids)
-            if conversation_id in candidates
-        }
-
-    def rank(self, item_id: str, candidates: Sequence[str], k: int) -> list[str]:
-        vectors = np.stack([self._vectors[candidate] for candidate in candidates])
-        scores = exact_cosines(
-            self._queries[item_id][np.newaxis],
-            np.zeros(len(candidates), np.int64),
-            vectors,
-            np.arange(len(candidates)),
-        )
+    def rank(item_id: str, candidates: Sequence[str], k: int) -> list[str]:
+        vectors = np.stack([vector_by_id[candidate] for candidate in candidates])
+        numbers = np.arange(len(candidates))
+        scores = exact_cosines(queries[item_id][np.newaxis], 0 * numbers, vectors, numbers)
         order = sorted(zip((-scores).tolist(), candidates, strict=True))
         return [conversation_id for _, conversation_id in order[:k]]
+
+    return rank

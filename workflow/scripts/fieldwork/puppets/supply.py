@@ -22,7 +22,6 @@ Supply = Sequence[int]
 
 
 def count_conversations(conversations: str | Path) -> Supply:
-    """The supply of a corpus's table."""
     users = tables.read_groups(conversations, "user_id", "conversation_id")
     return [len(ids) for ids in users.values()]
 
@@ -42,10 +41,6 @@ def count_corpus(
     """The supply of a corpus that is read and filtered only to be counted.
 
     None where the disk fails: the job that prepares the corpus reports it.
-
-    Args:
-        reading: `format`, `columns` and `roles` of the corpus, as in the config.
-        filters: its filters, as in the config.
 
     Raises:
         StudyError: it cannot be read, or no conversation passes the filters.
@@ -95,21 +90,13 @@ def puppet_counts(
         supply = supplies.get(need.source)
         if supply is None:
             continue
-        available = _available(need, supply)
+        are_counted = (n >= need.at_least for n in supply)
+        available = sum(supply) if need.unit == "conversations" else sum(are_counted)
         if available < need.n_needed:
             raise _too_few(need, available)
-        counts.append(
-            PuppetCount(
-                need.condition, need.source, need.unit, need.at_least, available, need.n_needed
-            )
-        )
+        names = (need.condition, need.source, need.unit)
+        counts.append(PuppetCount(*names, need.at_least, available, need.n_needed))
     return counts
-
-
-def _available(need: Need, supply: Supply) -> int:
-    if need.unit == "conversations":
-        return sum(supply)
-    return sum(n >= need.at_least for n in supply)
 
 
 def _too_few(need: Need, available: int) -> StudyError:

@@ -1,6 +1,5 @@
 """Rows of the table of claims: every test that the page of findings may call a difference."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from fieldwork.records.columns import column, table
@@ -11,9 +10,7 @@ Verdict = Literal["differs", "equivalent", "undecided", "cannot be shown", "not 
 @table(
     "metrics/claims.parquet",
     "family, measure, model NULLS FIRST, task, condition, item_id NULLS FIRST, detail NULLS FIRST",
-    has_csv=True,
 )
-@dataclass(frozen=True, slots=True)
 class Claim:
     """One test, corrected together with the others of its family."""
 

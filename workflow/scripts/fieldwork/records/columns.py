@@ -1,15 +1,15 @@
 """How a table and its columns are declared.
 
-A table is a frozen dataclass, a column one line of it. The dataclasses are the only declaration of the
+A table is a frozen dataclass, a column one line of it. These classes are the only declaration of the
 tables: `fieldwork.tables` derives the Parquet schema from them, sorts and checks each table on write, the
 rules derive the files of a table from its path, and `docs/data.md` is generated from the same lines.
 """
 
 from collections.abc import Callable
-from dataclasses import MISSING, field
+from dataclasses import MISSING, dataclass, field
 from pathlib import PurePosixPath
 from types import ModuleType
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
 
 RowType = TypeVar("RowType")
 
@@ -23,13 +23,11 @@ class Table(NamedTuple):
         path: of the file, from the study's folder.
         order_by: SQL list of columns that together tell any two rows apart; empty for a table that is
             written in the order in which its rows are made.
-        has_csv: whether the Parquet file has a twin for spreadsheets, `{path}.csv`.
         part: the part of a study that has the table.
     """
 
     path: str
     order_by: str
-    has_csv: bool
     part: Part
 
     @property
@@ -37,15 +35,33 @@ class Table(NamedTuple):
         """The file's name without its ending, which is the table's name in the database too."""
         return PurePosixPath(self.path).stem
 
+    @property
+    def has_csv(self) -> bool:
+        """Whether the Parquet file has a twin for spreadsheets, `{path}.csv`: tables of estimates do."""
+        return self.path.startswith(("metrics/", "power/")) and self.path.endswith(".parquet")
 
+
+def column(meaning: str, default: Any = MISSING) -> Any:
+    """Declare a column: `meaning` is its entry in the data dictionary."""
+    return field(default=default, metadata={"meaning": meaning})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(column,))
+def row(row_type: type[RowType]) -> type[RowType]:
+    """Make a class of columns the type of a row, or of a part of rows."""
+    return dataclass(frozen=True, slots=True)(row_type)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(column,))
 def table(
-    path: str, order_by: str = "", *, has_csv: bool = False, part: Part = "every study"
+    path: str, order_by: str = "", *, part: Part = "every study"
 ) -> Callable[[type[RowType]], type[RowType]]:
-    """Declare that the rows of a dataclass are a table; the arguments are those of `Table`."""
+    """Declare that a class is a row of a table; the arguments are those of `Table`."""
 
     def declare(row_type: type[RowType]) -> type[RowType]:
-        row_type.__table__ = Table(path, order_by, has_csv, part)  # type: ignore[attr-defined]
-        return row_type
+        rows = row(row_type)
+        rows.__table__ = Table(path, order_by, part)  # type: ignore[attr-defined]
+        return rows
 
     return declare
 
@@ -67,8 +83,3 @@ def row_types_of(stage: ModuleType) -> list[type[Any]]:
         for value in vars(stage).values()
         if hasattr(value, "__table__") and value.__module__ == stage.__name__
     ]
-
-
-def column(meaning: str, default: Any = MISSING) -> Any:
-    """Declare a column: `meaning` is its entry in the data dictionary."""
-    return field(default=default, metadata={"meaning": meaning})

@@ -4,8 +4,6 @@ No row carries what a participant is called elsewhere: `participant_id` is a key
 are masked (docs/field.md).
 """
 
-from dataclasses import dataclass
-
 from fieldwork.records.columns import column, table
 from fieldwork.records.tasks import ItemKind
 
@@ -14,7 +12,6 @@ FIELD = "field"
 
 
 @table("field/answers.parquet", "model, task, item_id, participant_id, replicate", part="field")
-@dataclass(frozen=True, slots=True)
 class FieldAnswer:
     """An answer as a participant gave it, masked."""
 
@@ -38,7 +35,6 @@ class FieldAnswer:
 
 
 @table("field/participants.parquet", "variable, participant_id", part="field")
-@dataclass(frozen=True, slots=True)
 class Participant:
     """A group that a participant belongs to."""
 
@@ -48,7 +44,6 @@ class Participant:
 
 
 @table("field/quality.csv", part="field")
-@dataclass(frozen=True, slots=True)
 class QualityCheck:
     """What one check found in the answers to one prompt."""
 
@@ -64,7 +59,6 @@ class QualityCheck:
 
 
 @table("field/attrition.csv", part="field")
-@dataclass(frozen=True, slots=True)
 class Attrition:
     """Participants lost, by prompt and by group."""
 
@@ -85,10 +79,8 @@ class Attrition:
 @table(
     "metrics/groups.parquet",
     'model, task, kind, variable, item_id, "group", metric, answer',
-    has_csv=True,
     part="field",
 )
-@dataclass(frozen=True, slots=True)
 class GroupEstimate:
     """A metric of the answers of one group of participants."""
 
@@ -113,10 +105,8 @@ class GroupEstimate:
 @table(
     "metrics/group_differences.parquet",
     'model, task, kind, variable, item_id, "group", metric',
-    has_csv=True,
     part="field",
 )
-@dataclass(frozen=True, slots=True)
 class GroupDifference:
     """How far a group's answers are from those of the others."""
 
@@ -146,12 +136,8 @@ class GroupDifference:
 
 
 @table(
-    "metrics/rank_agreement.parquet",
-    'model, task, kind, "over", measure, predictor',
-    has_csv=True,
-    part="field",
+    "metrics/rank_agreement.parquet", 'model, task, kind, "over", measure, predictor', part="field"
 )
-@dataclass(frozen=True, slots=True)
 class RankAgreement:
     """Whether a condition ranks items, or models, as the field does."""
 
@@ -185,13 +171,7 @@ class RankAgreement:
     reason: str | None = column("why something is NULL")
 
 
-@table(
-    "metrics/item_agreement.parquet",
-    "model, task, kind, predictor, item_id",
-    has_csv=True,
-    part="field",
-)
-@dataclass(frozen=True, slots=True)
+@table("metrics/item_agreement.parquet", "model, task, kind, predictor, item_id", part="field")
 class ItemAgreement:
     """How near a condition's answers to an item are to the field's."""
 
@@ -241,10 +221,8 @@ class ItemAgreement:
 @table(
     "metrics/calibration.parquet",
     "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST",
-    has_csv=True,
     part="calibration",
 )
-@dataclass(frozen=True, slots=True)
 class Calibration:
     """How near weighted conditions or puppets come to the field, compared with others."""
 
@@ -292,10 +270,8 @@ class Calibration:
 @table(
     "metrics/calibration_items.parquet",
     "model, level, puppets_of NULLS FIRST, comparator, arm NULLS FIRST, task, item_id",
-    has_csv=True,
     part="calibration",
 )
-@dataclass(frozen=True, slots=True)
 class CalibrationItem:
     """The same for each prompt."""
 
@@ -317,10 +293,8 @@ class CalibrationItem:
 @table(
     "metrics/calibration_weights.parquet",
     "model, level, condition, puppet_id NULLS FIRST",
-    has_csv=True,
     part="calibration",
 )
-@dataclass(frozen=True, slots=True)
 class CalibrationWeight:
     """A weight another study can take over."""
 
@@ -340,10 +314,8 @@ class CalibrationWeight:
 @table(
     "metrics/calibrated_shares.parquet",
     "model, level, puppets_of NULLS FIRST, task, item_id, answer",
-    has_csv=True,
     part="calibration",
 )
-@dataclass(frozen=True, slots=True)
 class CalibratedShare:
     """Shares of answers as calibrated, for use."""
 

@@ -1,6 +1,5 @@
 """Rows of the tables of requests, responses, and what they cost."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -22,7 +21,6 @@ MOST_REQUESTS = 50_000_000
 @table(
     "requests/{task}/{condition}.parquet", "context_id NULLS FIRST, puppet_id, item_id, replicate"
 )
-@dataclass(frozen=True, slots=True)
 class Request:
     """A question to be asked."""
 
@@ -36,7 +34,6 @@ class Request:
     "responses/{model}/{task}/{condition}.parquet",
     "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate",
 )
-@dataclass(frozen=True, slots=True)
 class Response:
     """An answer as it arrived."""
 
@@ -75,7 +72,6 @@ class Response:
 
 
 @table("plan.csv")
-@dataclass(frozen=True, slots=True)
 class PlanRow:
     """What a model's answers to a task will cost under a condition and a dispatch."""
 
@@ -108,7 +104,6 @@ class PlanRow:
 
 
 @table("cost.csv")
-@dataclass(frozen=True, slots=True)
 class CostRow:
     """What a model's answers to a task cost under a condition and a dispatch."""
 

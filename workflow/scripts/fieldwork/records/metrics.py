@@ -1,19 +1,22 @@
 """Rows of the tables of estimates; docs/methods.md has their formulas."""
 
-from dataclasses import dataclass
-
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import column, row, table
 from fieldwork.records.tasks import ItemKind
 
 
-@table("metrics/heterogeneity.parquet", "model, task, condition, item_id, metric", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class Heterogeneity:
-    """How varied the answers to a list item are."""
+@row
+class ConditionEstimate:
+    """What a row about one model, task and condition begins with."""
 
     model: str = column("model")
     task: str = column("task")
     condition: str = column("condition")
+
+
+@table("metrics/heterogeneity.parquet", "model, task, condition, item_id, metric")
+class Heterogeneity(ConditionEstimate):
+    """How varied the answers to a list item are."""
+
     item_id: str = column("the item")
     metric: str = column("what is estimated (docs/methods.md)")
     estimate: float | None = column("value at `n_equal` responses, NULL with a reason")
@@ -26,18 +29,10 @@ class Heterogeneity:
     reason: str | None = column("why there is no estimate")
 
 
-@table(
-    "metrics/item_shares.parquet",
-    "model, task, condition, item_id, n_named DESC, answer",
-    has_csv=True,
-)
-@dataclass(frozen=True, slots=True)
-class ItemShare:
+@table("metrics/item_shares.parquet", "model, task, condition, item_id, n_named DESC, answer")
+class ItemShare(ConditionEstimate):
     """Share of responses that name an option."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     item_id: str = column("the item")
     answer: str = column("canonical option")
     n_named: int = column("responses that name it")
@@ -47,14 +42,10 @@ class ItemShare:
     ci_high: float = column("upper end of the 95 % Wilson interval")
 
 
-@table("metrics/distributions.parquet", "model, task, condition, item_id, answer", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class AnswerShare:
+@table("metrics/distributions.parquet", "model, task, condition, item_id, answer")
+class AnswerShare(ConditionEstimate):
     """Distribution of letters on a choice item."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     item_id: str = column("the item")
     answer: str = column("letter, or `unknown`")
     is_correct: bool = column("the letter is the gold one")
@@ -65,14 +56,10 @@ class AnswerShare:
     ci_high: float = column("upper end of the 95 % Wilson interval")
 
 
-@table("metrics/novelty.parquet", "model, task, condition", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class Novelty:
+@table("metrics/novelty.parquet", "model, task, condition")
+class Novelty(ConditionEstimate):
     """Questions to which a condition gives a letter that the baseline never gave."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     baseline: str = column("the offline condition compared with")
     n_items: int = column("choice items answered in both")
     n_novel: int = column("items with at least one letter absent from the baseline's")
@@ -95,14 +82,10 @@ class Novelty:
     reason: str | None = column("why there is no share, no excess or no interval")
 
 
-@table("metrics/accuracy_runs.parquet", "model, task, condition, run", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class RunAccuracy:
+@table("metrics/accuracy_runs.parquet", "model, task, condition, run")
+class RunAccuracy(ConditionEstimate):
     """Score of one run over a choice task."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     run: int = column("run index, from 0")
     puppet_id: str | None = column("the puppet that was the user of the run, NULL offline")
     replicate: int = column("repeat index of the run")
@@ -117,14 +100,10 @@ class RunAccuracy:
     )
 
 
-@table("metrics/accuracy.parquet", "model, task, condition, metric", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class Accuracy:
+@table("metrics/accuracy.parquet", "model, task, condition, metric")
+class Accuracy(ConditionEstimate):
     """Spread of the scores over runs."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
     mean: float | None = column("mean over the counted runs, one a unit; NULL with a reason")
     minimum: float | None = column("lowest counted run")
@@ -137,14 +116,10 @@ class Accuracy:
     reason: str | None = column("why there is no estimate, spread or interval")
 
 
-@table("metrics/score_comparisons.parquet", "model, task, condition, metric", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class ScoreComparison:
+@table("metrics/score_comparisons.parquet", "model, task, condition, metric")
+class ScoreComparison(ConditionEstimate):
     """A condition's scores beside the baseline's."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     baseline: str = column("the condition compared with")
     metric: str = column("`em_strict`, `em_flexible` or `format_failure`")
     mean: float | None = column("mean score of the condition's counted runs")
@@ -174,14 +149,10 @@ class ScoreComparison:
     reason: str | None = column("why something is NULL")
 
 
-@table("metrics/ranks.parquet", "model, task, condition, metric", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class Rank:
+@table("metrics/ranks.parquet", "model, task, condition, metric")
+class Rank(ConditionEstimate):
     """Places a model's runs would take on a leaderboard."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     baseline: str = column("the condition compared with")
     metric: str = column("`em_strict` or `em_flexible`")
     leaderboard: str = column("its name")
@@ -201,8 +172,7 @@ class Rank:
     reason: str | None = column("why something is NULL")
 
 
-@table("metrics/order_changes.parquet", "model, other, task, condition, metric", has_csv=True)
-@dataclass(frozen=True, slots=True)
+@table("metrics/order_changes.parquet", "model, other, task, condition, metric")
 class OrderChange:
     """How often a user reverses the order of two of the study's models."""
 
@@ -220,14 +190,10 @@ class OrderChange:
     reason: str | None = column("why something is NULL")
 
 
-@table("metrics/comparisons.parquet", "model, task, condition, item_id, metric", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@table("metrics/comparisons.parquet", "model, task, condition, item_id, metric")
+class Comparison(ConditionEstimate):
     """How far a condition's answers to an item are from the baseline's."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     baseline: str = column("the condition compared with")
     item_id: str = column("the item")
     metric: str = column("`js_bits` (Jensen-Shannon divergence) or `total_variation`")
@@ -248,14 +214,10 @@ class Comparison:
     reason: str | None = column("why there is no distance")
 
 
-@table("metrics/variance.parquet", "model, task, condition, kind", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class VarianceShare:
+@table("metrics/variance.parquet", "model, task, condition, kind")
+class VarianceShare(ConditionEstimate):
     """Where the variance of answers comes from."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     kind: ItemKind = column("kind of the items")
     share_who: float | None = column(
         "var_who / var_answers, the headline number; NULL with a reason"
@@ -278,13 +240,10 @@ class VarianceShare:
     reason: str | None = column("why there is no share, or no interval")
 
 
-@table("metrics/subjects.parquet", "model, task, condition, subject", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class SubjectVariance:
+@table("metrics/subjects.parquet", "model, task, condition, subject")
+class SubjectVariance(ConditionEstimate):
     """Who asks, subject by subject of a choice task."""
 
-    model: str = column("model")
-    task: str = column("task")
     condition: str = column("condition, with puppets")
     subject: str = column("subject of the items")
     category: str | None = column("category of the subject, NULL where the file has none")
@@ -297,13 +256,10 @@ class SubjectVariance:
     reason: str | None = column("why there is no `var_who`")
 
 
-@table("metrics/categories.parquet", "model, task, condition, category", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class CategoryVariance:
+@table("metrics/categories.parquet", "model, task, condition, category")
+class CategoryVariance(ConditionEstimate):
     """Who asks, by category of subject."""
 
-    model: str = column("model")
-    task: str = column("task")
     condition: str = column("condition, with puppets")
     category: str = column("category of subjects")
     var_who: float | None = column("mean of the subjects' `var_who`, NULL with a reason")
@@ -319,16 +275,10 @@ class CategoryVariance:
     reason: str | None = column("why there is no estimate, interval or test")
 
 
-@table(
-    "metrics/shifts.parquet", "model, task, condition, item_id, answer NULLS FIRST", has_csv=True
-)
-@dataclass(frozen=True, slots=True)
-class Shift:
+@table("metrics/shifts.parquet", "model, task, condition, item_id, answer NULLS FIRST")
+class Shift(ConditionEstimate):
     """How far a condition moves the share of an option from the baseline's."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     baseline: str = column("the condition compared with")
     item_id: str = column("the item")
     kind: ItemKind = column("kind of the item")
@@ -355,18 +305,10 @@ class Shift:
     reason: str | None = column("why there is no shift")
 
 
-@table(
-    "metrics/rarefaction.parquet",
-    "model, task, condition, item_id NULLS FIRST, n_answers",
-    has_csv=True,
-)
-@dataclass(frozen=True, slots=True)
-class Rarefaction:
+@table("metrics/rarefaction.parquet", "model, task, condition, item_id NULLS FIRST, n_answers")
+class Rarefaction(ConditionEstimate):
     """Options to be expected among so many answers."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     item_id: str | None = column("the item, NULL for the mean over the items of the task")
     n_answers: int = column("how many of the answers, from 1; 0 where there is none")
     unique_items: float | None = column(
@@ -378,14 +320,10 @@ class Rarefaction:
     reason: str | None = column("why there is no curve")
 
 
-@table("metrics/prompt_means.parquet", "model, task, condition, metric", has_csv=True)
-@dataclass(frozen=True, slots=True)
-class PromptMean:
+@table("metrics/prompt_means.parquet", "model, task, condition, metric")
+class PromptMean(ConditionEstimate):
     """Heterogeneity as a mean over prompts, beside the baseline's."""
 
-    model: str = column("model")
-    task: str = column("task")
-    condition: str = column("condition")
     baseline: str = column("the condition compared with")
     metric: str = column("`entropy_bits` or `one_minus_top5_share`")
     mean: float | None = column("mean over prompts at `n_equal` answers, NULL with a reason")
@@ -405,8 +343,7 @@ class PromptMean:
     reason: str | None = column("why there is no mean, interval or test")
 
 
-@table("metrics/arms.parquet", "model, task, kind, position, measure", has_csv=True, part="arms")
-@dataclass(frozen=True, slots=True)
+@table("metrics/arms.parquet", "model, task, kind, position, measure", part="arms")
 class ArmMeasure:
     """One measure of one condition in the figure that compares conditions."""
 
@@ -430,13 +367,7 @@ class ArmMeasure:
     reason: str | None = column("why there is no value, or no interval")
 
 
-@table(
-    "metrics/arm_tests.parquet",
-    "model, task, kind, measure, condition, other",
-    has_csv=True,
-    part="arms",
-)
-@dataclass(frozen=True, slots=True)
+@table("metrics/arm_tests.parquet", "model, task, kind, measure, condition, other", part="arms")
 class ArmTest:
     """A trend over arms, or a difference between two."""
 

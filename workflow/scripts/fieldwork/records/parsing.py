@@ -1,12 +1,26 @@
-"""Rows of the tables of parsed answers."""
+"""Rows of the tables of parsed answers, and why an answer has no reading."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from fieldwork.records.columns import column, table
 from fieldwork.records.generation import Outcome
 from fieldwork.records.tasks import ItemKind
 
-REFUSALS = frozenset({"refused", "filtered by the provider"})
+REFUSAL = "refused"
+EMPTY = "empty"
+NO_LIST = "no list found"
+NO_LETTER = "no letter found"
+AMBIGUITY = "ambiguous"
+
+OUTCOME_REASONS: Mapping[Outcome, str] = {
+    "refused": REFUSAL,
+    "filtered": "filtered by the provider",
+    "empty": EMPTY,
+    "failed": "failed",
+}
+"""Outcomes of a call that leave nothing to read."""
+
+REFUSALS = frozenset({REFUSAL, OUTCOME_REASONS["filtered"]})
 """Reasons for which an answer has nothing to count in it although it is one."""
 
 
@@ -17,7 +31,6 @@ UNKNOWN = "unknown"
 @table(
     "answers/answers.parquet", "model, task, condition, item_id, puppet_id NULLS FIRST, replicate"
 )
-@dataclass(frozen=True, slots=True)
 class Answer:
     """A parsed answer."""
 
@@ -37,7 +50,6 @@ class Answer:
 
 
 @table("answers/items.csv")
-@dataclass(frozen=True, slots=True)
 class MergedItem:
     """How one written option became a canonical one."""
 

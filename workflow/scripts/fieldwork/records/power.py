@@ -1,6 +1,5 @@
 """Rows of the tables that say how large a study must be; they are simulated, not measured."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from fieldwork.records.columns import column, table
@@ -8,12 +7,7 @@ from fieldwork.records.columns import column, table
 Design = Literal["shares", "who", "scores"]
 
 
-@table(
-    "power/power.parquet",
-    "design, task, effect, replicates, model, condition, n_users",
-    has_csv=True,
-)
-@dataclass(frozen=True, slots=True)
+@table("power/power.parquet", "design, task, effect, replicates, model, condition, n_users")
 class PowerRow:
     """How often a study of one size would find an effect, and what it costs."""
 
@@ -43,7 +37,6 @@ class PowerRow:
 
 
 @table("power/advice.csv")
-@dataclass(frozen=True, slots=True)
 class PowerAdvice:
     """The smallest size that finds an effect often enough, and its cost."""
 

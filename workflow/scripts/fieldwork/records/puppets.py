@@ -1,12 +1,11 @@
 """Rows of the tables that simulated users are made from: conversations, profiles, contexts."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
-from fieldwork.records.columns import column, table
+from fieldwork.records.columns import column, row, table
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class Message:
     """One chat message."""
 
@@ -15,7 +14,6 @@ class Message:
 
 
 @table("corpus/{corpus}/conversations.parquet")
-@dataclass(frozen=True, slots=True)
 class Conversation:
     """A conversation that passed the filters."""
 
@@ -30,7 +28,6 @@ class Conversation:
 
 
 @table("corpus/{corpus}/funnel.csv")
-@dataclass(frozen=True, slots=True)
 class FunnelStep:
     """What one filter let through."""
 
@@ -43,7 +40,6 @@ class FunnelStep:
 
 
 @table("embeddings/{corpus}/texts/{shard}.parquet")
-@dataclass(frozen=True, slots=True)
 class ConversationText:
     """The text of a conversation that is embedded."""
 
@@ -52,7 +48,6 @@ class ConversationText:
 
 
 @table("embeddings/{corpus}/shards/{shard}.parquet")
-@dataclass(frozen=True, slots=True)
 class ConversationVector:
     """The embedding of a conversation."""
 
@@ -62,7 +57,6 @@ class ConversationVector:
 
 
 @table("personas/profiles.parquet", "puppet_id")
-@dataclass(frozen=True, slots=True)
 class Profile:
     """A profile puppet."""
 
@@ -73,7 +67,6 @@ class Profile:
 
 
 @table("puppets.csv")
-@dataclass(frozen=True, slots=True)
 class PuppetCount:
     """How many puppets a condition could have."""
 
@@ -86,7 +79,6 @@ class PuppetCount:
 
 
 @table("contexts/{task}/{condition}.parquet", "puppet_id, item_id NULLS FIRST")
-@dataclass(frozen=True, slots=True)
 class Context:
     """The messages that a puppet puts before a question."""
 

@@ -1,6 +1,5 @@
 """Rows of the tables of questions."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from fieldwork.records.columns import column, table
@@ -9,7 +8,6 @@ ItemKind = Literal["list", "choice"]
 
 
 @table("tasks/{task}.parquet", "item_id")
-@dataclass(frozen=True, slots=True)
 class Item:
     """A question."""
 

@@ -1,14 +1,17 @@
 """Questions in files that people write: one question a row, in CSV, Excel, JSON or Parquet.
 
-Owns what the columns of such a file mean and how a row says which option is right. Columns go by their
-usual names, or by those in the setting `columns`. Messages name the file, the row and its columns.
+Owns what the columns of such a file mean, how a row says which option is right, and what can be wrong
+with a question of the right form. Columns go by their usual names, or by those in the setting `columns`.
+Messages name the file, the row and its columns.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.errors import StudyError
@@ -18,6 +21,7 @@ from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.records.tasks import Item, ItemKind
 from fieldwork.tasks.prompts import ChoiceQuestion, plain_prompt
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 MAX_CHOICES = 10
 MAX_LIST_LENGTH = 100
 
@@ -32,20 +36,34 @@ ColumnMap = Mapping[str, str | Sequence[str]]
 `kind`, `list_length`. `options` names several columns in order, or one column of lists."""
 
 
-class SourceFormat(NamedTuple):
-    """How the files of a source are read.
+class SourceOptions(NamedTuple):
+    """Options of one source of items.
 
     Attributes:
+        format: `items`, `mmlu` or `ethics`.
         name: name of the source in the column `provenance`.
-        kind: kind of the items whose row names none.
-        columns: columns that have other names than those in docs/own_data.md.
-        gold: how the column of the right option names it.
+        kind: kind of the items of format `items`; `mixed` where each row names its kind.
+        subjects: MMLU subjects or ETHICS subsets to take; empty takes all that are there.
+        item_ids: items to keep; empty keeps all.
+        shots: worked examples before an MMLU question; 0 asks it as a person would.
+        letter_instruction: whether HELM's line for instruction-tuned models comes first.
+        columns: columns of files of format `items` that have other names than the usual ones.
+        gold: how their column of the right option names it.
     """
 
+    format: str
     name: str
-    kind: ItemKind
-    columns: ColumnMap
-    gold: GoldForm
+    kind: SourceKind = "choice"
+    subjects: tuple[str, ...] = ()
+    item_ids: tuple[str, ...] = ()
+    shots: int = 0
+    letter_instruction: bool = True
+    columns: ColumnMap = MappingProxyType({})
+    gold: GoldForm = "auto"
+
+    @property
+    def usual_kind(self) -> ItemKind:
+        return "choice" if self.kind == "mixed" else self.kind
 
 
 class _QuestionRow(NamedTuple):
@@ -61,7 +79,7 @@ class _QuestionRow(NamedTuple):
         return _text(self.fields.get(name), f"{self.place}: {name}")
 
 
-def own_items(files: Sequence[Path], source: SourceFormat) -> Iterator[Item]:
+def own_items(files: Sequence[Path], source: SourceOptions) -> Iterator[Item]:
     """The questions of some files, in order.
 
     Raises:
@@ -86,7 +104,7 @@ def _refuse_missing(path: Path, fields: Mapping[str, Any], columns: ColumnMap) -
                 )
 
 
-def _item(row: _QuestionRow, path: Path, number: int, source: SourceFormat) -> Item:
+def _item(row: _QuestionRow, path: Path, number: int, source: SourceOptions) -> Item:
     item_id = _item_id(row, path, number)
     row = row._replace(place=f"{row.place}: item {item_id!r}")
     question = row.text("question") or row.text("prompt")
@@ -101,7 +119,7 @@ def _item(row: _QuestionRow, path: Path, number: int, source: SourceFormat) -> I
             f"the question in `columns` of the task's source, the columns of the file are "
             f"{name_list(row.fields)}"
         )
-    kind = _kind(row, source.kind)
+    kind = _kind(row, source.usual_kind)
     choices = _choices(row)
     gold, usual_prompt = None, question
     if kind == "choice":
@@ -155,7 +173,6 @@ def _kind(row: _QuestionRow, default: ItemKind) -> ItemKind:
 
 
 def _list_length(row: _QuestionRow) -> int | None:
-    """How many options the question asks for; None where the row does not say."""
     text = row.text("list_length")
     if text is None:
         return None
@@ -266,3 +283,50 @@ def _gold_places(text: str, choices: Sequence[str], source: GoldForm) -> set[int
             n for n, c in enumerate(choices) if c.strip().casefold() == text.casefold()
         }
     return letters | texts
+
+
+# ---- checks before any call is paid for; benchmarks are left as they were published --------------
+
+
+def require_distinct(items: Sequence[Item]) -> None:
+    """Raise StudyError where two item ids are equal, or differ in spaces alone."""
+    first_items: dict[str, Item] = {}
+    for item in items:
+        first = first_items.setdefault(" ".join(item.item_id.split()), item)
+        if first is item:
+            continue
+        spaces = (
+            "" if first.item_id == item.item_id else f" (as {first.item_id!r}, with other spaces)"
+        )
+        elsewhere = "" if first.provenance == item.provenance else f", first in {first.provenance}"
+        raise StudyError(
+            f"{item.provenance}: item_id {item.item_id!r} occurs twice{spaces}{elsewhere}; rename one"
+        )
+
+
+def require_sound(items: Sequence[Item]) -> None:
+    """Raise StudyError for the first question with invisible characters or equal options."""
+    for item in items:
+        place = f"{item.provenance}: item {item.item_id!r}"
+        if item.item_id != item.item_id.strip():
+            raise StudyError(f"{place}: the item_id begins or ends with a space; delete the space")
+        for part in (item.item_id, item.question, item.prompt, *item.choices, item.subject or ""):
+            if control := _CONTROL.search(part):
+                raise StudyError(
+                    f"{place}: the question holds the control character U+{ord(control[0]):04X}; readers "
+                    f"do not see it, but a model may; delete it"
+                )
+        if item.kind == "choice":
+            _require_distinct_options(item, place)
+
+
+def _require_distinct_options(item: Item, place: str) -> None:
+    letters: dict[str, str] = {}
+    for letter, option in zip(ascii_uppercase, item.choices, strict=False):
+        text = " ".join(option.split())
+        if text in letters:
+            raise StudyError(
+                f"{place}: options {letters[text]} and {letter} have the same text {text[:60]!r}, so one "
+                f"answer has two letters; change or delete one of them"
+            )
+        letters[text] = letter

@@ -72,7 +72,8 @@ def order_shots(
     generator = random.Random(seed)
     by_label: dict[str, list[ChoiceQuestion]] = defaultdict(list)
     for question in pool:
-        by_label[_gold_text(question)].append(question)
+        assert question.gold is not None, "a shot needs an answer"
+        by_label[question.choices[ascii_uppercase.index(question.gold)]].append(question)
     by_count: dict[int, list[str]] = defaultdict(list)
     for label in sorted(by_label):
         by_count[len(by_label[label])].append(label)
@@ -84,8 +85,3 @@ def order_shots(
     turns = (by_label[label] for label in cycle(labels))
     draws = (questions.pop(generator.randrange(len(questions))) for questions in turns if questions)
     return list(islice(draws, n_drawn)) if n_drawn else []
-
-
-def _gold_text(question: ChoiceQuestion) -> str:
-    assert question.gold is not None, "a shot needs an answer"
-    return question.choices[ascii_uppercase.index(question.gold)]

@@ -15,7 +15,7 @@ from fieldwork.files.headers import bare_name, find_column, name_list
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.files.sheets import stream_records
 from fieldwork.records.tasks import Item, ItemKind
-from fieldwork.tasks.own_items import ColumnMap, GoldForm, SourceFormat, SourceKind, own_items
+from fieldwork.tasks.own_items import ColumnMap, GoldForm, SourceKind, SourceOptions, own_items
 
 _NAMES = {
     "question": "question questiontext frage fragetext fragestellung stem item aufgabe enonce text "
@@ -72,9 +72,7 @@ class QuestionGuess(NamedTuple):
 def guess_questions(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
     """Guess what the columns of a file hold, and read its questions by the guess.
 
-    Args:
-        kind: kind of the questions; None for choice questions where there are options, else list
-            questions.
+    Without a kind they are choice questions where there are options, else list questions.
 
     Raises:
         StudyError: the file cannot be read by the guess, or no column has the name of a question.
@@ -90,7 +88,9 @@ def guess_questions(path: Path, kind: ItemKind | None = None) -> QuestionGuess:
     doubts: list[str] = []
     if kind == "choice" and "gold" in columns:
         gold = _gold_form(rows, columns, doubts)
-    items = list(own_items([path], SourceFormat(path.stem, kind, columns, gold)))
+    items = list(
+        own_items([path], SourceOptions("items", path.stem, kind, columns=columns, gold=gold))
+    )
     kinds = {item.kind for item in items}
     kind_in_file: SourceKind = kinds.pop() if len(kinds) == 1 else "mixed"
     used_columns = {name for value in columns.values() for name in _as_list(value)}

@@ -39,11 +39,7 @@ _REMADE_RECORDS = (RECORDS / "log", RECORDS / "metadata")
 
 def computed_files() -> list[Path]:
     """Every file that a study, or Snakemake, made."""
-    return [
-        *files_beneath(RESULTS),
-        *files_beneath(LOGS),
-        *files_beneath(RECORDS, _ENVIRONMENTS),
-    ]
+    return [*files_beneath(RESULTS), *files_beneath(LOGS), *files_beneath(RECORDS, _ENVIRONMENTS)]
 
 
 def study_folders() -> list[Path]:

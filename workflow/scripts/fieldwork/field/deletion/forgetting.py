@@ -14,14 +14,12 @@ from fieldwork.field import osf
 from fieldwork.field.deletion import computed
 from fieldwork.field.deletion.marks import (
     LEAST_LENGTH,
-    Mark,
     Matcher,
     ambiguous_mark,
     is_distinctive,
     without_ids,
 )
-from fieldwork.field.deletion.people import read_ids
-from fieldwork.field.deletion.plan import DeletionPlan, plan_deletion
+from fieldwork.field.deletion.plan import DeletionPlan, plan_deletion, read_ids
 from fieldwork.field.deletion.raw_files import delete_file, read_raw_files, take_rows
 from fieldwork.field.deletion.record import (
     Deletion,
@@ -73,9 +71,6 @@ def forget(site: Site, is_alone: Callable[[], bool]) -> DeletionOutcome:
 
     The file of ids is deleted where nothing is left.
 
-    Args:
-        is_alone: whether no other run has begun in the folder.
-
     Raises:
         StudyError: an id is nowhere, or a file cannot be read, edited or deleted.
     """
@@ -109,14 +104,9 @@ def _lines_of(plan: DeletionPlan) -> Iterator[Deletion]:
     for person in plan.people:
         parts: list[tuple[str, str, int]] = []
         for edit in plan.edits:
+            place, n_rows = str(edit.raw.path), [*edit.rows.values()].count(person.id)
             action = "file deleted" if edit.is_whole else "rows deleted"
-            parts.append(
-                (
-                    without_ids(str(edit.raw.path), ids),
-                    action,
-                    [*edit.rows.values()].count(person.id),
-                )
-            )
+            parts.append((without_ids(place, ids), action, n_rows))
         for page in plan.pages:
             is_own = page.participant == person.id
             parts.append((without_ids(str(page.path), ids), "file deleted", int(is_own)))
@@ -141,7 +131,6 @@ def _delete_answers(plan: DeletionPlan, site: Site) -> None:
 
 
 def _search_again(plan: DeletionPlan, site: Site) -> Proof:
-    """Read everything again."""
     matcher, ids = Matcher(plan.marks), plan.ids()
     raw_area = [path for path in site.raw_area() if path.is_file()]
     all_files = search(dict.fromkeys((*computed.computed_files(), *raw_area)), matcher)
@@ -170,8 +159,7 @@ def _ambiguous_files(
     long_marks = [ambiguous_mark(id_) for id_ in ids if len(id_) >= LEAST_LENGTH]
     short_marks = [ambiguous_mark(id_) for id_ in ids if len(id_) < LEAST_LENGTH]
     other_paths = [path for path in raw_area if path not in own_tables]
-    return sorted({*_holders(raw_area, long_marks), *_holders(other_paths, short_marks)})
-
-
-def _holders(files: list[Path], marks: list[Mark]) -> list[Path]:
-    return search(files, Matcher(marks)).holders if marks else []
+    areas = ((raw_area, long_marks), (other_paths, short_marks))
+    return sorted(
+        {p for area, marks in areas if marks for p in search(area, Matcher(marks)).holders}
+    )

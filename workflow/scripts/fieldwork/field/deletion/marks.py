@@ -78,7 +78,6 @@ class Matcher:
     """Looks for marks in bytes and texts."""
 
     def __init__(self, marks: Iterable[Mark]) -> None:
-        """Work out every form of each mark."""
         self._anywhere: set[bytes] = set()
         self._patterns: dict[bytes, re.Pattern[bytes]] = {}
         self.texts: set[str] = set()

@@ -1,14 +1,18 @@
 """What is to be deleted, worked out before anything is touched.
 
 Owns whom a run forgets, which of the field's files and of the results hold them, and what is refused: an
-id that is nowhere. Promises that a run after a crash plans what the one before left.
+id that is nowhere. Ids come from a file and not from the command line, which a shell keeps. Promises that
+a run after a crash plans what the one before left.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
 from fieldwork.errors import StudyError
+from fieldwork.field.columns import identity
 from fieldwork.field.deletion import computed
 from fieldwork.field.deletion.marks import (
     ID_MASK,
@@ -18,14 +22,57 @@ from fieldwork.field.deletion.marks import (
     is_distinctive,
     without_ids,
 )
-from fieldwork.field.deletion.people import Person, people_of, read_ids, read_keys
 from fieldwork.field.deletion.raw_files import PageFile, RawFile, read_pages, read_raw_files
 from fieldwork.field.deletion.record import Deletion, day_by_pseudonym, read_record
 from fieldwork.field.deletion.search import search
 from fieldwork.field.deletion.site import Site
-from fieldwork.field.privacy import pseudonym
+from fieldwork.field.privacy import pseudonym, read_key
+from fieldwork.files import texts
 
 _MOST_NAMES = 12
+_SETTINGS = "provenance/config.yaml"
+
+
+class Person(NamedTuple):
+    """A participant to be forgotten: the id as it is compared, and its pseudonym under each key."""
+
+    id: str
+    pseudonyms: tuple[str, ...]
+
+
+def read_ids(path: Path) -> dict[str, int]:
+    """The ids in a file, one a line, with the number of the line; none where there is no file.
+
+    Raises:
+        StudyError: the file is no UTF-8 text.
+    """
+    if not path.exists():
+        return {}
+    lines = texts.read_text(path).removeprefix("\ufeff").splitlines()
+    pairs = [(identity(line), number) for number, line in enumerate(lines, start=1)]
+    return {id_: number for id_, number in reversed(pairs) if id_}
+
+
+def read_keys(key_file: Path, studies: Iterable[Path]) -> list[bytes]:
+    """The key of the configured field, and those that other studies of the folder name."""
+    files = [key_file]
+    for study in studies:
+        file = _key_file(study / _SETTINGS)
+        files += [file] if file is not None and file.exists() else []
+    return list(dict.fromkeys(read_key(path) for path in dict.fromkeys(files)))
+
+
+def _key_file(settings: Path) -> Path | None:
+    if not settings.exists():
+        return None
+    try:
+        field = yaml.safe_load(texts.read_text(settings))["field"]
+        return None if field is None else Path(field["key_file"])
+    except (yaml.YAMLError, KeyError, TypeError) as error:
+        raise StudyError(
+            f"{settings}: not a readable record of a study's settings; delete it, and run "
+            f"`snakemake forget` again"
+        ) from error
 
 
 class FieldInventory(NamedTuple):
@@ -71,7 +118,6 @@ class DeletionPlan(NamedTuple):
     unexplained_studies: list[Path]
 
     def ids(self) -> set[str]:
-        """Those of the people."""
         return {person.id for person in self.people}
 
 
@@ -83,7 +129,10 @@ def plan_deletion(site: Site) -> DeletionPlan:
     """
     inventory = _take_inventory(site)
     line_numbers = read_ids(site.ids)
-    people = people_of([*line_numbers, *_returned_ids(inventory, line_numbers)], inventory.keys)
+    people = [
+        Person(id_, tuple(pseudonym(id_, key) for key in inventory.keys))
+        for id_ in [*line_numbers, *_returned_ids(inventory, line_numbers)]
+    ]
     if not people:
         raise StudyError(
             f"{site.ids}: the file does not exist or holds no id; write the ids of the participants to "
@@ -96,15 +145,9 @@ def plan_deletion(site: Site) -> DeletionPlan:
     own_files = [*(e.raw.path for e in edits if e.is_whole), *(page.path for page in pages)]
     marks = list(_marks(people, inventory, own_files))
     studies, other_files = _computed_files(Matcher(marks))
+    unexplained_studies = _unexplained_studies(inventory, studies)
     return DeletionPlan(
-        inventory,
-        people,
-        edits,
-        pages,
-        studies,
-        other_files,
-        marks,
-        _unexplained_studies(inventory, studies),
+        inventory, people, edits, pages, studies, other_files, marks, unexplained_studies
     )
 
 
@@ -152,7 +195,10 @@ def _refuse_unknown(
         if p.id not in ids_and_pseudonyms and ids_and_pseudonyms.isdisjoint(p.pseudonyms)
     ]
     files = computed.computed_files() if absent_people else []
-    unknown_ids = [p.id for p in absent_people if not search(files, _pseudonyms_of(p)).holders]
+    matchers = {
+        p.id: Matcher(Mark(name, "anywhere") for name in p.pseudonyms) for p in absent_people
+    }
+    unknown_ids = [id_ for id_, matcher in matchers.items() if not search(files, matcher).holders]
     if not unknown_ids:
         return
     folded_ids = {id_.casefold() for id_ in inventory.participant_ids}
@@ -168,10 +214,6 @@ def _refuse_unknown(
         f"were read ({', '.join(paths[:_MOST_NAMES]) or 'none'}{rest}), and no result holds its "
         f"pseudonym. Nothing was deleted; correct the line or remove it"
     )
-
-
-def _pseudonyms_of(person: Person) -> Matcher:
-    return Matcher(Mark(name, "anywhere") for name in person.pseudonyms)
 
 
 # ---- what was computed ---------------------------------------------------------------------------
@@ -201,12 +243,8 @@ def _computed_files(matcher: Matcher) -> tuple[dict[Path, list[Path]], list[Path
     """Files computed from the field, by study, where one of them holds a mark; and other such files."""
     files = computed.computed_files()
     holders = set(search(files, matcher).holders)
-    studies = {study: computed.field_files_of(study) for study in computed.study_folders()}
-    studies = {
-        study: study_files
-        for study, study_files in studies.items()
-        if not holders.isdisjoint(study_files)
-    }
+    files_by_study = {study: computed.field_files_of(study) for study in computed.study_folders()}
+    studies = {s: paths for s, paths in files_by_study.items() if not holders.isdisjoint(paths)}
     of_studies = {path for study_files in studies.values() for path in study_files}
     other_files = [path for path in files if path in holders or computed.is_leftover(path)]
     other_files += computed.copies_of_figures() if studies else []

@@ -17,10 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import openpyxl
+from openpyxl.cell import WriteOnlyCell
+
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.field.columns import identity
-from fieldwork.field.deletion.workbooks import write_workbook
 from fieldwork.field.sources import read_sheet
 
 _PAGE_FORMAT = "fieldwork-survey-"
@@ -193,8 +195,34 @@ def _writers(path: Path) -> list[_Write]:
 
 
 def _write_workbook(source: Path, target: Path, numbers: Collection[int]) -> bool:
-    write_workbook(source, target, numbers)
+    """Write the filled sheet anew, from the values of its cells and their number formats.
+
+    So nothing stays behind of a row that is gone: no link, no comment, no copy of the cells that a pivot
+    table keeps. A formula becomes the value it shows.
+    """
+    old = openpyxl.load_workbook(source, read_only=True, data_only=True)
+    new = openpyxl.Workbook(write_only=True)
+    for sheet in old.worksheets:
+        # the size that a file states for itself may be wrong
+        sheet.reset_dimensions()
+        rows = [row for number, row in enumerate(sheet.rows, start=1) if number not in numbers]
+        if any(cell.value is not None for row in rows for cell in row):
+            copy = new.create_sheet(sheet.title)
+            for row in rows:
+                copy.append(_copies(copy, row))
+    old.close()
+    new.save(target)
     return True
+
+
+def _copies(sheet: Any, cells: Iterable[Any]) -> Iterator[Any]:
+    for cell in cells:
+        copy = None if cell.value is None else WriteOnlyCell(sheet, value=cell.value)
+        if copy is not None:
+            # a text that begins with = is no formula
+            copy.data_type = cell.data_type if cell.data_type != "n" else copy.data_type
+            copy.number_format = cell.number_format
+        yield copy
 
 
 def _write_parquet(source: Path, target: Path, numbers: Collection[int]) -> bool:

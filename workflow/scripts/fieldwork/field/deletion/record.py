@@ -49,7 +49,11 @@ def read_record(path: Path) -> list[Deletion]:
         return []
     try:
         rows = csv.DictReader(io.StringIO(texts.read_text(path), newline=""))
-        return [_line(row) for row in rows]
+        names = [name for name in Deletion._fields if name != "number"]
+        return [
+            Deletion(number=int(row["number"]), **{name: plain_cell(row[name]) for name in names})
+            for row in rows
+        ]
     except (TypeError, ValueError, KeyError, csv.Error) as error:
         raise StudyError(
             f"{path}: is not the record of deletions that `snakemake forget` writes; put back the file "
@@ -57,34 +61,21 @@ def read_record(path: Path) -> list[Deletion]:
         ) from error
 
 
-def _line(row: Mapping[str, str]) -> Deletion:
-    text_by_column = {name: plain_cell(row[name]) for name in Deletion._fields if name != "number"}
-    return Deletion(number=int(row["number"]), **text_by_column)
-
-
 def write_record(path: Path, lines: Sequence[Deletion]) -> None:
-    """Write all lines."""
     tables.write_csv_tuples(path, Deletion._fields, lines)
 
 
 def with_new_lines(lines: Sequence[Deletion], new_lines: Iterable[Deletion]) -> list[Deletion]:
     """The lines and new ones, but those that a run which did not end has written already."""
-    open_deletions = {
-        (line.participant, line.place, line.action) for line in lines if not line.searched_at
-    }
-    unwritten_lines = [
-        a for a in new_lines if (a.participant, a.place, a.action) not in open_deletions
-    ]
-    return [*lines, *unwritten_lines]
+    open_deletions = {line[:3] for line in lines if not line.searched_at}
+    return [*lines, *(line for line in new_lines if line[:3] not in open_deletions)]
 
 
 def with_search_time(lines: Sequence[Deletion], participants: Iterable[str]) -> list[Deletion]:
     """The lines, those of some participants with the time of the search."""
     names, time = set(participants), time_text()
     return [
-        line._replace(searched_at=time)
-        if line.participant in names and not line.searched_at
-        else line
+        line._replace(searched_at=line.searched_at or time) if line.participant in names else line
         for line in lines
     ]
 

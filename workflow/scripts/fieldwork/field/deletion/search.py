@@ -15,11 +15,11 @@ import re
 import shutil
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 from fieldwork import tables
 from fieldwork.errors import StudyError, first_line
@@ -46,6 +46,11 @@ _OPAQUE = {
     b"Rar!": "is a RAR archive",
     b"\x28\xb5\x2f\xfd": "is packed with Zstandard",
     b"\xd0\xcf\x11\xe0": "is a workbook with a password, or of Excel before 2007",
+}
+_DECOMPRESSORS: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
 }
 _UNREADABLE: tuple[type[Exception], ...] = (
     OSError,
@@ -104,9 +109,6 @@ def search(files: Iterable[Path], matcher: Matcher) -> Search:
 
 def files_beneath(folder: Path, exceptions: Collection[Path] = ()) -> Iterator[Path]:
     """The files below a folder, linked folders included; none where there is no such folder.
-
-    Args:
-        exceptions: files and folders that are passed over.
 
     Raises:
         StudyError: a folder may not be read.
@@ -228,27 +230,16 @@ def _file_on_disk(stream: IO[bytes], path: Path | None) -> Iterator[Path]:
 
 
 def _inner_files(stream: IO[bytes], head: bytes) -> Iterator[IO[bytes]]:
-    """The files packed into one."""
     if head.startswith(b"PK\x03\x04"):
-        yield from _members(stream)
-    elif head.startswith(b"\x1f\x8b"):
-        with gzip.open(stream) as inner:
-            yield cast("IO[bytes]", inner)
-    elif head.startswith(b"BZh"):
-        with bz2.open(stream) as inner_bz2:
-            yield cast("IO[bytes]", inner_bz2)
-    elif head.startswith(b"\xfd7zXZ"):
-        with lzma.open(stream) as inner_xz:
-            yield cast("IO[bytes]", inner_xz)
+        with zipfile.ZipFile(stream) as archive:
+            for member in archive.infolist():
+                yield io.BytesIO(f"\n{member.filename}\n".encode("utf-8", "replace"))
+                if not member.is_dir():
+                    with archive.open(member) as inner:
+                        yield inner
+    elif magic := next(filter(head.startswith, _DECOMPRESSORS), None):
+        with _DECOMPRESSORS[magic](stream) as inner:
+            yield inner
     elif head.lstrip().startswith(b"<"):
         for part in _BASE64.finditer(stream.read()):
             yield io.BytesIO(base64.b64decode(part[1][: len(part[1]) // 4 * 4]))
-
-
-def _members(stream: IO[bytes]) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(stream) as archive:
-        for member in archive.infolist():
-            yield io.BytesIO(f"\n{member.filename}\n".encode("utf-8", "replace"))
-            if not member.is_dir():
-                with archive.open(member) as inner:
-                    yield inner

@@ -1,7 +1,6 @@
 """What a deletion did, in sentences for the person who runs it. None of them quotes an id."""
 
-from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 from fieldwork.field.deletion.forgetting import DeletionOutcome, Proof
 from fieldwork.field.deletion.marks import LEAST_LENGTH, is_distinctive, without_ids
@@ -82,7 +81,7 @@ def _notice_sentences(plan: DeletionPlan, proof: Proof, site: Site) -> Iterator[
             f"Delete it there too: a new download brings it back, and the import would then stop."
         )
     if proof.ambiguous_files:
-        names = _list_paths(proof.ambiguous_files, ids)
+        names = ", ".join(without_ids(str(path), ids) for path in proof.ambiguous_files)
         yield (
             f"An id that is short or a word also appears in {names}. It may mean another person or "
             f"another thing there: check, and delete what belongs to the participant."
@@ -109,7 +108,3 @@ def _remainder_sentences(plan: DeletionPlan, proof: Proof) -> Iterator[str]:
             f"NOT SEARCHED: {without_ids(str(path), ids)} {reason}; make it readable, move it out of "
             f"this folder or delete it."
         )
-
-
-def _list_paths(paths: Sequence[Path], ids: Collection[str]) -> str:
-    return ", ".join(without_ids(str(path), ids) for path in paths)

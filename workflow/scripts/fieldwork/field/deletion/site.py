@@ -4,10 +4,11 @@ Owns the difference between the field's own files, of which participants are del
 them, in which they are only looked for: another study's participant may have the same short code.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE
 from fieldwork.field.deletion.search import files_beneath
 
 SEARCHED_FOLDERS = (Path("resources/field"), Path("resources/downloads/osf"))
@@ -22,9 +23,9 @@ class Site(NamedTuple):
         column: the participant's, in these.
         folders: the field's own, with all below them.
         single_folders: the field's own, without the folders below them.
+        manifest: the list of a download, where the field is one.
         ids: the file that says who is to be forgotten.
         record: the file that says who was.
-        manifest: the list of a download, where the field is one.
     """
 
     tables: tuple[Path, ...]
@@ -32,9 +33,9 @@ class Site(NamedTuple):
     folders: tuple[Path, ...]
     single_folders: tuple[Path, ...]
     key_file: Path
-    ids: Path
-    record: Path
     manifest: Path | None
+    ids: Path = Path(FORGET_FILE)
+    record: Path = Path(DELETIONS_FILE)
 
     def pages(self) -> list[Path]:
         """Files of the field's own that the survey page may have saved beside its CSV."""
@@ -57,22 +58,14 @@ class Site(NamedTuple):
             yield from (path for path in sorted(folder.iterdir()) if path.is_file())
 
 
-def site_of(
-    field: Mapping[str, Any], files: Sequence[str], readable: Collection[str], ids: str, record: str
-) -> Site:
-    """The site of a field.
-
-    Args:
-        field: the setting, checked.
-        files: those that it names, or the manifest of its download.
-        readable: endings of files of answers.
-    """
+def site_of(field: Mapping[str, Any], files: Sequence[str]) -> Site:
+    """The site of a field, by its setting and the files that this names, or its download's manifest."""
     tables = [Path(file) for file in files]
     folders, single_folders, manifest = [], [], None
     if field["osf"] is not None:
         manifest = tables[0]
         folders = [manifest.parent / "files"]
-        tables = [path for path in files_beneath(folders[0]) if path.suffix.lower() in readable]
+        tables = [path for path in files_beneath(folders[0]) if path.suffix.lower() in READABLE]
     elif Path(field["path"]).is_dir():
         folders = [Path(field["path"])]
     else:
@@ -83,7 +76,5 @@ def site_of(
         folders=tuple(folders),
         single_folders=tuple(single_folders),
         key_file=Path(field["key_file"]),
-        ids=Path(ids),
-        record=Path(record),
         manifest=manifest,
     )

@@ -10,13 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 from fieldwork.errors import StudyError
 from fieldwork.puppets.conversations.chats import Chat
-from fieldwork.puppets.conversations.instants import instant
-from fieldwork.puppets.conversations.messages import SpokenMessage
+from fieldwork.puppets.conversations.messages import SpokenMessage, instant
 
 _TEXT_KINDS = ("text", "multimodal_text")
 _SPEECH_PARTS = ("audio_transcription",)
@@ -41,10 +39,6 @@ class TreeReader:
     def read(self, value: Any, user: str, place: str) -> Chat:
         """One conversation.
 
-        Args:
-            user: the user's name.
-            place: file and entry of the conversation, for messages.
-
         Raises:
             StudyError: the entry is not a conversation.
         """
@@ -55,17 +49,14 @@ class TreeReader:
             )
         nodes: Mapping[str, Any] = value["mapping"]
         path = list(_path(nodes, _leaf(nodes, value.get("current_node"))))
-        self.left_out["messages of other branches"] += _n_messages(nodes.values()) - len(path)
-        exchange = [
-            (message, spoken_message)
-            for message in path
-            if (spoken_message := self._message(message))
-        ]
+        n_messages = sum(1 for n in nodes.values() if isinstance(n, dict) and n.get("message"))
+        self.left_out["messages of other branches"] += n_messages - len(path)
+        exchange = [(m, spoken_message) for m in path if (spoken_message := self._message(m))]
         times = [t for message, _ in exchange if (t := instant(message.get("create_time")))]
         return Chat(
             conversation_id=_word(value.get("conversation_id")) or _word(value.get("id")),
             user_id=user,
-            started_at=_earliest(times, value),
+            started_at=min(times, default=instant(value.get("create_time"))),
             language=None,
             model=_model(exchange) or _word(value.get("default_model_slug")),
             is_toxic=None,
@@ -92,10 +83,6 @@ def _word(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-def _earliest(times: list[datetime], value: Node) -> datetime | None:
-    return min(times, default=instant(value.get("create_time")))
-
-
 def _model(exchange: list[tuple[Node, SpokenMessage]]) -> str | None:
     models = (
         _word(_inside(message, "metadata").get("model_slug"))
@@ -106,10 +93,6 @@ def _model(exchange: list[tuple[Node, SpokenMessage]]) -> str | None:
 
 
 # ---- the tree ------------------------------------------------------------------------------------
-
-
-def _n_messages(nodes: Any) -> int:
-    return sum(1 for node in nodes if isinstance(node, dict) and node.get("message"))
 
 
 def _leaf(nodes: Mapping[str, Any], current: Any) -> str | None:
@@ -156,9 +139,8 @@ def _reason_to_leave_out(message: Node, role: Any) -> str | None:
         return "messages of tools"
     if role not in ("user", "assistant"):
         return "system messages"
-    if metadata.get("is_visually_hidden_from_conversation") or metadata.get(
-        "is_user_system_message"
-    ):
+    marks = ("is_visually_hidden_from_conversation", "is_user_system_message")
+    if any(metadata.get(name) for name in marks):
         return "hidden messages"
     kind = content.get("content_type", "text")
     if kind in ("user_editable_context", "model_editable_context"):
@@ -170,18 +152,18 @@ def _reason_to_leave_out(message: Node, role: Any) -> str | None:
 
 def _text(content: Node) -> str:
     parts = content.get("parts")
-    texts = [_part(part) for part in parts] if isinstance(parts, list) else [content.get("text")]
+    texts = parts if isinstance(parts, list) else [content.get("text")]
+    texts = [
+        part.get("text")
+        if isinstance(part, dict) and part.get("content_type") in _SPEECH_PARTS
+        else part
+        for part in texts
+    ]
     text_with_references = "\n\n".join(
         text for text in texts if isinstance(text, str) and text.strip()
     )
     visible_text = _SIGNS.sub("", _REFERENCE.sub(_visible_text, text_with_references))
     return visible_text if visible_text.strip() else ""
-
-
-def _part(part: Any) -> Any:
-    if isinstance(part, dict):
-        return part.get("text") if part.get("content_type") in _SPEECH_PARTS else None
-    return part
 
 
 def _visible_text(reference: re.Match[str]) -> str:

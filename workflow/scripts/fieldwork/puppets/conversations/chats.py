@@ -14,8 +14,7 @@ from fieldwork.errors import StudyError
 from fieldwork.files.rows import cell_text
 from fieldwork.files.sheets import Record
 from fieldwork.puppets.conversations.columns import ConversationLayout, messages_at, value_at
-from fieldwork.puppets.conversations.instants import instant
-from fieldwork.puppets.conversations.messages import MessageReader, SpokenMessage
+from fieldwork.puppets.conversations.messages import MessageReader, SpokenMessage, instant
 
 _TRUE = ("true", "1", "yes", "ja", "oui", "wahr", "vrai")
 _FALSE = ("false", "0", "no", "nein", "non", "falsch", "faux")
@@ -75,16 +74,9 @@ class RowReader:
             entries = [e for e in messages_at(fields, self._columns["messages"]) if e]
             messages = [m for entry in entries if (m := self._message(entry))]
             times = [t for entry in entries if (t := self._time(self._keys, entry))]
-            yield Chat(
-                conversation_id=self._text(fields, "conversation"),
-                user_id=self._user(fields),
-                started_at=min(times, default=self._time(self._columns, fields)),
-                language=self._text(fields, "language"),
-                model=self._text(fields, "model"),
-                is_toxic=self._flag(fields, "toxic"),
-                is_redacted=self._flag(fields, "redacted"),
-                messages=messages,
-            )
+            started_at = min(times, default=self._time(self._columns, fields))
+            name = self._text(fields, "conversation")
+            yield Chat(name, self._user(fields), started_at, *self._about(fields), messages)
 
     def message_rows(self, file: int, records: Iterable[Record], name: str) -> Iterator[MessageRow]:
         """The messages of a file with one message a row; StudyError for a row without a conversation."""
@@ -99,30 +91,24 @@ class RowReader:
                 *(value_at(fields, self._columns[role]) for role in ("role", "text"))
             )
             if message is not None:
-                yield self._message_row(file, number, conversation, fields, message)
+                yield MessageRow(
+                    file,
+                    number,
+                    conversation,
+                    self._user(fields),
+                    self._position(fields),
+                    self._time(self._columns, fields),
+                    *self._about(fields),
+                    message["role"],
+                    message["content"] or "",
+                )
 
-    def _message_row(
-        self,
-        file: int,
-        number: int,
-        conversation: str,
-        fields: Mapping[str, Any],
-        message: SpokenMessage,
-    ) -> MessageRow:
-        return MessageRow(
-            file=file,
-            number=number,
-            conversation_id=conversation,
-            user_id=self._user(fields),
-            position=self._position(fields),
-            sent_at=self._time(self._columns, fields),
-            language=self._text(fields, "language"),
-            model=self._text(fields, "model"),
-            is_toxic=self._flag(fields, "toxic"),
-            is_redacted=self._flag(fields, "redacted"),
-            role=message["role"],
-            content=message["content"] or "",
-        )
+    def _about(
+        self, fields: Mapping[str, Any]
+    ) -> tuple[str | None, str | None, bool | None, bool | None]:
+        """Language, model, and whether it is toxic or redacted."""
+        language, model = self._text(fields, "language"), self._text(fields, "model")
+        return language, model, self._flag(fields, "toxic"), self._flag(fields, "redacted")
 
     def _message(self, entry: Any) -> SpokenMessage | None:
         fields = entry if isinstance(entry, Mapping) else {}

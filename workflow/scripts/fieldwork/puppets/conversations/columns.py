@@ -6,7 +6,7 @@ file whose columns are not understood is refused, and the message lists its colu
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -62,7 +62,6 @@ class ConversationLayout(NamedTuple):
     unused_columns: tuple[str, ...]
 
     def sentence(self) -> str:
-        """How each column is read."""
         columns = ", ".join(f"{role} = {column}" for role, column in self.columns.items())
         inner = ", ".join(f"{role} = {key}" for role, key in (self.keys or {}).items())
         row = "one message a row" if self.keys is None else "one conversation a row"
@@ -77,18 +76,14 @@ def find_layout(
 ) -> ConversationLayout:
     """The layout of a file, from some of its rows.
 
-    Args:
-        file: its name, for messages.
-        column_map: the setting `columns`; other columns are known by their names.
-        is_role: whether a cell is the name of a role.
-
     Raises:
         StudyError: a column of the setting is not there, or a needed column has no usual name.
     """
     rows = [record.fields for record in sample]
     guess = _ColumnGuess(column_map, rows)
     messages = _messages_column(rows, guess.names, column_map)
-    entries = _entries(rows, messages) if messages else []
+    lists = [messages_at(row, messages) for row in rows] if messages else []
+    entries = [entry for entries in lists for entry in entries if isinstance(entry, dict)]
     inner = _names(entries)
     for role, name in column_map.items():
         if name is not None and name not in guess.names and name not in inner:
@@ -96,37 +91,35 @@ def find_layout(
             raise _missing(file, problem, guess.names)
     if messages is None:
         return _messages_a_row(file, rows, guess, is_role)
-    guess.take("messages", messages)
+    guess.columns["messages"] = messages
     guess.take_all(ABOUT, more_names={"conversation": _ONLY_OF_CONVERSATIONS})
-    keys = _ColumnGuess(
-        {role: name for role, name in column_map.items() if name in (None, *inner)}, entries
-    )
+    key_map = {role: name for role, name in column_map.items() if name in (None, *inner)}
+    keys = _ColumnGuess(key_map, entries)
     keys.take_all(OF_A_MESSAGE)
     for role in ("role", "text"):
         if role not in keys.columns:
-            raise _missing(
-                file,
-                f"the messages in column {messages!r} have no key with a usual name for the {role}",
-                inner,
-                role,
+            problem = (
+                f"the messages in column {messages!r} have no key with a usual name for the {role}"
             )
+            raise _missing(file, problem, inner, role)
     return ConversationLayout(guess.columns, keys.columns, guess.unused_columns())
 
 
 def _messages_a_row(
     file: str, rows: Sequence[Fields], guess: "_ColumnGuess", is_role: Callable[[Any], bool]
 ) -> ConversationLayout:
-    guess.take("role", _role_column(rows, guess, is_role))
+    if role := _role_column(rows, guess, is_role):
+        guess.columns["role"] = role
     guess.take_all(("conversation", "text", *ABOUT))
-    for role in ("conversation", "role", "text"):
-        if role not in guess.columns:
-            contents = {
-                "conversation": "the conversation's id",
-                "role": "the speaker",
-                "text": "the text",
-            }
-            problem = f"no column has a usual name for {contents[role]}"
-            raise _missing(file, problem, guess.names, role)
+    contents = {
+        "conversation": "the conversation's id",
+        "role": "the speaker",
+        "text": "the text",
+    }
+    for needed_role, content in contents.items():
+        if needed_role not in guess.columns:
+            problem = f"no column has a usual name for {content}"
+            raise _missing(file, problem, guess.names, needed_role)
     return ConversationLayout(guess.columns, None, guess.unused_columns())
 
 
@@ -134,7 +127,7 @@ class _ColumnGuess:
     """Assigns each column once: by the setting, else to the first role whose usual names include it."""
 
     def __init__(self, column_map: ColumnMap, rows: Sequence[Fields]) -> None:
-        self._column_map = column_map
+        self.column_map = column_map
         self._whole = list(dict.fromkeys(name for row in rows for name in row))
         self._objects = {
             n for row in rows for n, value in row.items() if isinstance(value, Mapping)
@@ -142,32 +135,24 @@ class _ColumnGuess:
         self.names = _names(rows)
         self.columns: dict[str, str] = {}
 
-    def take(self, role: str, name: str | None) -> None:
-        """Record what a column holds."""
-        if name is not None:
-            self.columns[role] = name
-
     def take_all(self, roles: Sequence[str], more_names: Mapping[str, str] | None = None) -> None:
         """Look for the columns of roles that have none yet."""
         for role in roles:
             if role in self.columns:
                 continue
-            if role in self._column_map:
-                name = self._column_map[role]
-                self.take(role, name if name in self.names else None)
-                continue
-            candidates = f"{_USUAL_NAMES[role]} {(more_names or {}).get(role, '')}".split()
-            self.take(role, find_column(self.free(with_objects=role == "text"), candidates))
+            if role in self.column_map:
+                name = self.column_map[role] if self.column_map[role] in self.names else None
+            else:
+                candidates = f"{_USUAL_NAMES[role]} {(more_names or {}).get(role, '')}".split()
+                name = find_column(self.free(with_objects=role == "text"), candidates)
+            if name is not None:
+                self.columns[role] = name
 
     def free(self, *, with_objects: bool = False) -> list[str]:
         """Columns without a role; the fields of objects count as columns."""
-        used_columns = {*self.columns.values(), *self._column_map.values()}
+        used_columns = {*self.columns.values(), *self.column_map.values()}
         used_columns |= set() if with_objects else self._objects
         return [name for name in self.names if name not in used_columns]
-
-    def mapped_column(self, role: str) -> str | None:
-        """The column that the setting names."""
-        return self._column_map.get(role)
 
     def unused_columns(self) -> tuple[str, ...]:
         """Columns that are not read; an object with a field that is read counts as read."""
@@ -182,16 +167,13 @@ def _role_column(
     rows: Sequence[Fields], guess: _ColumnGuess, is_role: Callable[[Any], bool]
 ) -> str | None:
     """The column that the setting names; else one with a usual name, or whose cells are all roles."""
-    if guess.mapped_column("role"):
-        return guess.mapped_column("role")
+    if guess.column_map.get("role"):
+        return guess.column_map["role"]
     free = guess.free()
     role_columns = [name for name in free if _all_roles(rows, name, is_role)]
     candidates = _USUAL_NAMES["role"].split()
-    return (
-        find_column(role_columns, candidates)
-        or next(iter(role_columns), None)
-        or find_column(free, candidates)
-    )
+    names = (find_column(role_columns, candidates), *role_columns, find_column(free, candidates))
+    return next((name for name in names if name), None)
 
 
 def _all_roles(rows: Sequence[Fields], name: str, is_role: Callable[[Any], bool]) -> bool:
@@ -206,10 +188,6 @@ def _messages_column(
         return column_map["messages"]
     lists = [n for n in names if any(messages_at(row, n) for row in rows)]
     return find_column(lists, _USUAL_NAMES["messages"].split())
-
-
-def _entries(rows: Sequence[Fields], column: str) -> list[Fields]:
-    return [entry for row in rows for entry in messages_at(row, column) if isinstance(entry, dict)]
 
 
 def messages_at(fields: Fields, column: str) -> list[Any]:
@@ -232,14 +210,11 @@ def value_at(fields: Fields, name: str) -> Any:
 
 def _names(rows: Sequence[Fields]) -> list[str]:
     """Names of fields in order of appearance; those inside an object follow its name and a dot."""
-    return list(dict.fromkeys(name for row in rows for name in _names_of(row)))
-
-
-def _names_of(fields: Fields) -> Iterator[str]:
-    for name, value in fields.items():
-        yield name
-        if isinstance(value, Mapping):
-            yield from (f"{name}.{inner}" for inner in value)
+    names: dict[str, None] = {}
+    for name, value in ((name, value) for row in rows for name, value in row.items()):
+        inner = value if isinstance(value, Mapping) else ()
+        names |= dict.fromkeys([name, *(f"{name}.{key}" for key in inner)])
+    return list(names)
 
 
 def _missing(file: str, problem: str, names: Sequence[str], role: str | None = None) -> StudyError:

@@ -1,4 +1,4 @@
-"""Which of a corpus's files hold conversations, and whose they are.
+"""Which of a corpus's files hold conversations, whose they are, and in which format.
 
 An export belongs to one person: a .zip, a folder with conversations.json (in one part or several, among
 other files), or any other file. Promises that a user's name is the shortest end of the path that
@@ -8,16 +8,28 @@ distinguishes the exports, so that all of them can be moved together.
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
+from fieldwork import streams
 from fieldwork.errors import StudyError, first_line
 from fieldwork.files import json_values, sheets
 from fieldwork.files.sheets import Record
+from fieldwork.puppets.conversations.chatgpt import is_export
 
 _LISTS = re.compile(r"conversations(-\d+)?\.json", re.IGNORECASE)
 ZIP = ".zip"
+MESSAGES, CHATGPT = "messages", "chatgpt"
+CONVERTED_FORMATS = (MESSAGES, CHATGPT)
+"""Formats that are converted before they are filtered; public corpora are read as they are."""
+
+_PUBLIC = {
+    "oasst2": {"message_id", "parent_id", "user_id", "text", "role", "message_tree_id"},
+    "lmsys": {"conversation_id", "conversation.role", "conversation.content", "openai_moderation"},
+    "wildchat": {"conversation_hash", "conversation.role", "conversation.content"},
+}
+_PARQUET = ".parquet"
 
 
 class ConversationFile(NamedTuple):
@@ -29,7 +41,6 @@ class ConversationFile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
         return f"{self.path}: {self.member}" if self.member else str(self.path)
 
 
@@ -50,14 +61,11 @@ def conversation_files(files: Sequence[Path]) -> list[ConversationFile]:
             f"{files[0]}: this kind of file is not read; give the {ZIP} of an export, or save the "
             f"conversations as one of {', '.join(sheets.kinds())}"
         )
-    names = dict(zip(sources, _names([_export(file) for file in sources]), strict=True))
+    owners = [file.parent if _LISTS.fullmatch(file.name) else file for file in sources]
+    names = dict(zip(sources, _names(owners), strict=True))
     return [
         ConversationFile(file, member, names[file]) for file in sources for member in _members(file)
     ]
-
-
-def _export(file: Path) -> PurePath:
-    return file.parent if _LISTS.fullmatch(file.name) else file
 
 
 def _names(exports: Sequence[PurePath]) -> list[str]:
@@ -104,12 +112,11 @@ def stream_records(file: ConversationFile) -> Iterator[Record]:
 
 
 def stream_json(file: ConversationFile) -> Iterator[json_values.JsonValue]:
-    """The values of a JSON file."""
     if file.member is None:
         yield from json_values.stream_values(file.path)
         return
     try:
-        with _open_member(file) as raw:
+        with zipfile.ZipFile(file.path) as archive, archive.open(file.member) as raw:
             yield from json_values.values_in(raw, file.name)
     except (OSError, zipfile.BadZipFile, EOFError, RuntimeError) as error:
         # an archive with a password raises RuntimeError
@@ -118,7 +125,27 @@ def stream_json(file: ConversationFile) -> Iterator[json_values.JsonValue]:
         ) from error
 
 
-@contextmanager
-def _open_member(file: ConversationFile) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(file.path) as archive, archive.open(str(file.member)) as raw:
-        yield raw
+# ---- formats -------------------------------------------------------------------------------------
+
+
+def public_format(files: Sequence[Path]) -> str | None:
+    """The public corpus whose columns all files have; None where there is none.
+
+    Raises:
+        StudyError: a file whose name ends in .parquet is not Parquet.
+    """
+    if any(file.suffix.lower() != _PARQUET for file in files):
+        return None
+    columns = frozenset.intersection(*map(streams.column_names, files))
+    return next((name for name, names in _PUBLIC.items() if names <= columns), None)
+
+
+def own_file_format(files: Sequence[ConversationFile]) -> str:
+    """`chatgpt` where the first entry of any JSON file is a tree of messages, else `messages`."""
+    for file in files:
+        if file.member is None and not sheets.is_json(file.path):
+            continue
+        for _, value in islice(stream_json(file), 1):
+            if is_export(value):
+                return CHATGPT
+    return MESSAGES

@@ -26,8 +26,7 @@ from fieldwork.puppets.conversations.chats import (
     user_hash,
 )
 from fieldwork.puppets.conversations.columns import ColumnMap, ConversationLayout, find_layout
-from fieldwork.puppets.conversations.exports import ConversationFile
-from fieldwork.puppets.conversations.formats import CHATGPT
+from fieldwork.puppets.conversations.exports import CHATGPT, ConversationFile
 from fieldwork.puppets.conversations.messages import MessageReader
 from fieldwork.puppets.files import Database, literal
 from fieldwork.tables import without_surrogates
@@ -41,6 +40,7 @@ CHARACTERS_PER_BATCH = 16_000_000
 _SAMPLE = 200
 _TEXT, _FLAG, _TIME = pa.string(), pa.bool_(), pa.timestamp("us", tz="UTC")
 _ABOUT = [("language", _TEXT), ("model", _TEXT), ("toxic", _FLAG), ("redacted", _FLAG)]
+# the fields of a `Chat`, in their order
 _CORPUS_SCHEMA = pa.schema(
     [
         ("conversation_hash", _TEXT),
@@ -52,15 +52,10 @@ _CORPUS_SCHEMA = pa.schema(
 )
 _MESSAGE_ROWS_SCHEMA = pa.schema(
     [
-        ("file", pa.int64()),
-        ("number", pa.int64()),
-        ("conversation_id", _TEXT),
-        ("user_id", _TEXT),
-        ("position", pa.float64()),
-        ("sent_at", _TIME),
-        *_ABOUT,
-        ("role", _TEXT),
-        ("content", _TEXT),
+        *[("file", pa.int64()), ("number", pa.int64())],
+        *[("conversation_id", _TEXT), ("user_id", _TEXT)],
+        *[("position", pa.float64()), ("sent_at", _TIME), *_ABOUT],
+        *[("role", _TEXT), ("content", _TEXT)],
     ]
 )
 _OPTIONAL = {
@@ -129,15 +124,10 @@ def stage(
                 for column, field in _OPTIONAL.items()
                 if any(getattr(chat, field) is not None for chat in batch)
             }
-            out.write_table(_table(_CORPUS_SCHEMA, map(_staged_row, batch)))
+            out.write_table(_table(_CORPUS_SCHEMA, batch))
     counts = ", ".join(f"{n} {kind}" for kind, n in sorted(left_out.items()) if n)
     logger.info("%d conversations read; left out: %s", total, counts or "nothing")
     return StagedCorpus(path, frozenset(present))
-
-
-def _staged_row(chat: Chat) -> tuple[Any, ...]:
-    about = (chat.language, chat.model, chat.is_toxic, chat.is_redacted)
-    return (chat.conversation_id, chat.user_id, chat.started_at, *about, chat.messages)
 
 
 def _chats_of_trees(files: Sequence[ConversationFile], left_out: Counter[str]) -> Iterator[Chat]:
@@ -203,15 +193,10 @@ def _waiting_chats(
         SELECT {", ".join(_MESSAGE_ROWS_SCHEMA.names)} FROM read_parquet({literal(str(waiting))})
         ORDER BY file, conversation_id, number"""
     batches = database.sql(query).to_arrow_reader(ROWS_PER_BATCH)
-    message_rows = (
-        MessageRow(*row) for batch in batches for row in zip(*_columns(batch), strict=True)
-    )
+    columns = ([column.to_pylist() for column in batch.columns] for batch in batches)
+    message_rows = (MessageRow(*row) for batch in columns for row in zip(*batch, strict=True))
     for (file, _), rows in groupby(message_rows, key=lambda row: (row.file, row.conversation_id)):
         yield from gather_chats(list(rows), files[file].name)
-
-
-def _columns(batch: pa.RecordBatch) -> list[list[Any]]:
-    return [column.to_pylist() for column in batch.columns]
 
 
 def _batches(
