@@ -16,7 +16,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import TransientError
 from fieldwork.retries import LONGEST_ASKED_WAIT_S
 
@@ -61,9 +60,6 @@ class Limits:
         tokens_per_minute: None as above. Input and the longest answer count, as providers count them.
         clock: seconds that only go up.
         sleep: waits so many of the clock's seconds.
-
-    Raises:
-        StudyError: a limit is not a positive number.
     """
 
     def __init__(
@@ -75,7 +71,7 @@ class Limits:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        self._ceiling = int(_positive("concurrency", ceiling))
+        self._ceiling = ceiling
         self._clock, self._sleep = clock, sleep
         self._requests = _bucket("requests", requests_per_minute, clock())
         self._tokens = _bucket("tokens", tokens_per_minute, clock())
@@ -333,14 +329,8 @@ class _Bucket:
 def _bucket(kind: str, per_minute: float | None, time_s: float) -> _Bucket:
     bucket = _Bucket(kind, time_s)
     if per_minute is not None:
-        bucket.configure(_positive(f"{kind}_per_minute", per_minute))
+        bucket.configure(per_minute)
     return bucket
-
-
-def _positive(setting: str, value: float) -> float:
-    if not (math.isfinite(value) and value > 0):
-        raise StudyError(f"{setting}: {value} is not a valid limit; set a number above zero")
-    return value
 
 
 @lru_cache(maxsize=4096)
