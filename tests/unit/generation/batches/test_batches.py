@@ -37,7 +37,7 @@ from fieldwork.generation.providers.base import (
 )
 from fieldwork.generation.providers.batch_base import BatchStatus
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import BatchDispatch, Sender
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
@@ -71,17 +71,14 @@ class Desk:
         provider: Provider | None = None,
         legibility: Legibility | None = None,
     ) -> Counter[str]:
+        account = account or Account(None, "batch", 16)
+        unlimited = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
         with open_ledger(self.ledger) as ledger:
             return settle_batches(
                 iter(calls),
-                client=self.service,
-                provider=provider or batch_provider(),
+                Sender(provider or batch_provider(), ledger, unlimited, account, attempts=1),
+                BatchDispatch(self.service, self.journal, limits, poll_s=10),
                 legibility=legibility,
-                ledger=ledger,
-                journal_path=self.journal,
-                limits=limits,
-                account=account,
-                poll_s=10,
                 show=lambda n, note: self.shown.append((n, note)),
                 clock=self.ticking.clock(),
             )

@@ -47,7 +47,7 @@ from fieldwork.generation.providers.batch_openai import OpenAIBatches
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.vertex import VertexSettings
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.records.tasks import Item
 from servers.faults import google_error, openai_error
 from servers.provider import FOREVER, Chat, Fault, refuse_connections, serve_chat

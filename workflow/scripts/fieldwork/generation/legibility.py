@@ -14,7 +14,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.providers.base import Reply
 from fieldwork.generation.rows import GenerationArm, response_of
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.tasks import Item
 

@@ -1,10 +1,10 @@
-"""Builds all that sending requests to a model needs from the model's entry in the config."""
+"""Everything that sending the requests of a job needs besides the requests, built from the config."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fieldwork.config.models import is_local
 from fieldwork.errors import StudyError
@@ -13,13 +13,48 @@ from fieldwork.generation.agenda import PrefixCache
 from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.journal import open_journal
 from fieldwork.generation.budget import open_budget
-from fieldwork.generation.ledger import Tier, open_ledger, sole_asker
+from fieldwork.generation.ledger import Ledger, Tier, open_ledger, sole_asker
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.preflight import check_model
 from fieldwork.generation.pricing import Price, price_of
 from fieldwork.generation.providers.base import Provider
+from fieldwork.generation.providers.batch_base import BatchClient
 from fieldwork.generation.providers.registry import make_batch_client, make_provider
-from fieldwork.generation.sender import BatchDispatch, Sender
+
+
+class BatchDispatch(NamedTuple):
+    """How batches are submitted and waited for.
+
+    Attributes:
+        poll_s: seconds between two checks of the batches under way.
+    """
+
+    client: BatchClient
+    journal_path: Path
+    limits: BatchLimits
+    poll_s: float
+
+
+class Sender(NamedTuple):
+    """Everything that sending needs besides the requests.
+
+    Attributes:
+        attempts: tries of a request before it counts as failed.
+        cache: None where the provider has no prefix cache.
+        preflight: called once, before the first call, with the seconds that the job may take.
+        batches: where batches go; None where the tier is not `batch`.
+    """
+
+    provider: Provider
+    ledger: Ledger
+    limits: Limits
+    account: Account
+    attempts: int
+    cache: PrefixCache | None = None
+    tier: Tier = "live"
+    price: Price | None = None
+    preflight: Callable[[float], Awaitable[None]] | None = None
+    batches: BatchDispatch | None = None
 
 
 @contextmanager

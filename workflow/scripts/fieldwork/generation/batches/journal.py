@@ -10,7 +10,7 @@ processes that use the file.
 import fcntl
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +19,6 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.durable import connect
 
 logger = logging.getLogger(__name__)
-
-KEYS_PER_QUERY = 500
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -118,7 +116,10 @@ class Journal:
     def settle(self, run: BatchRun, causes: Mapping[bytes, str], note: str) -> None:
         """All that came of a run is in the ledger; `causes` says why a key has no answer."""
         with self._transaction():
-            self._write_causes(run, causes.items())
+            self._connection.executemany(
+                "UPDATE requests SET cause = ? WHERE run = ? AND key = ?",
+                ((cause, run.number, key) for key, cause in causes.items()),
+            )
             self._end(run, "settled", note)
 
     def abandon(self, run: BatchRun, cause: str) -> None:
@@ -159,21 +160,14 @@ class Journal:
                 )
             )
 
-    def causes(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+    def causes(self) -> dict[bytes, str]:
         """Why keys have no answer, by the last run that held them."""
-        causes: dict[bytes, str] = {}
-        for start in range(0, len(keys), KEYS_PER_QUERY):
-            chunk = keys[start : start + KEYS_PER_QUERY]
-            marks = ",".join("?" * len(chunk))
-            with _as_study_error(self._path):
-                causes.update(
-                    self._connection.execute(
-                        f"SELECT key, cause FROM requests WHERE key IN ({marks}) "
-                        f"AND cause IS NOT NULL ORDER BY run",
-                        chunk,
-                    )
+        with _as_study_error(self._path):
+            return dict(
+                self._connection.execute(
+                    "SELECT key, cause FROM requests WHERE cause IS NOT NULL ORDER BY run"
                 )
-        return causes
+            )
 
     def _insert(
         self, run_id: str, state: str, tokens: int, n_requests: int, file_id: str | None
@@ -185,12 +179,6 @@ class Journal:
         )
         assert cursor.lastrowid is not None
         return cursor.lastrowid
-
-    def _write_causes(self, run: BatchRun, causes: Iterable[tuple[bytes, str]]) -> None:
-        self._connection.executemany(
-            "UPDATE requests SET cause = ? WHERE run = ? AND key = ?",
-            ((cause, run.number, key) for key, cause in causes),
-        )
 
     def _end(self, run: BatchRun, state: str, note: str) -> None:
         self._connection.execute(
