@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,12 +56,14 @@ def azure(chat: Chat, **more: Any) -> Provider:
 
 
 def gemini(chat: Chat, **more: Any) -> Provider:
-    return Gemini(GeminiSettings("gemini-x", chat.gemini_url, api_key=KEY, **more))
+    return Gemini(GeminiSettings(model="gemini-x", base_url=chat.gemini_url, api_key=KEY, **more))
 
 
 def vertex(chat: Chat, **more: Any) -> Provider:
-    settings = GeminiSettings("gemini-x", chat.gemini_url, "v1beta1", vertex=VERTEX, **more)
-    return Gemini(settings._replace(token_env="VERTEX_TOKEN"))
+    settings = GeminiSettings(
+        model="gemini-x", base_url=chat.gemini_url, api_version="v1beta1", vertex=VERTEX, **more
+    )
+    return Gemini(replace(settings, token_env="VERTEX_TOKEN"))
 
 
 Make = Callable[..., Provider]
@@ -256,7 +259,7 @@ def openai_desk(chat: Chat) -> tuple[Provider, BatchClient]:
 
 
 def gemini_desk(chat: Chat) -> tuple[Provider, BatchClient]:
-    settings = GeminiSettings("gemini-x", chat.gemini_url, api_key=KEY)
+    settings = GeminiSettings(model="gemini-x", base_url=chat.gemini_url, api_key=KEY)
     return Gemini(settings), GeminiBatches(settings)
 
 

@@ -4,7 +4,6 @@ A line of the input file holds the same bytes as a live call, without line break
 between its parts, JSONL does not. Input files are streamed from disk, and results are streamed to it.
 """
 
-import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -23,9 +22,11 @@ from fieldwork.generation.providers.batch_base import (
     BatchRow,
     BatchStatus,
     batch_mask,
+    masked_id,
     short_line,
 )
-from fieldwork.generation.providers.jsontext import as_text, dumps, load_leniently, original_part
+from fieldwork.generation.providers.http import ssl_context
+from fieldwork.generation.providers.jsontext import dumps, load_leniently, original_part
 from fieldwork.generation.providers.openai import OpenAISettings
 from fieldwork.retries import (
     THROTTLED_STATUSES,
@@ -60,14 +61,7 @@ class OpenAIBatches:
         # Azure's interface has no version in its paths
         self._url = "/chat/completions" if self._is_azure else "/v1/chat/completions"
         self._mask = batch_mask(settings, settings.base_url)
-        self._sdk_client: openai.OpenAI | None = _client(settings)
-
-    @property
-    def _client(self) -> openai.OpenAI:
-        """The SDK's client. After `close` the next call opens another."""
-        if self._sdk_client is None:
-            self._sdk_client = _client(self._settings)
-        return self._sdk_client
+        self._client = _client(settings)
 
     def line(self, custom_id: str, body: bytes) -> bytes:
         """A request as a line of an input file."""
@@ -119,7 +113,7 @@ class OpenAIBatches:
         """How a batch stands."""
         with self._translated_errors():
             status = _status(self._client.batches.retrieve(batch_id))
-        return status._replace(error=status.error and self._short_line(status.error))
+        return status._replace(error=status.error and short_line(status.error, self._mask))
 
     def download(self, file_id: str, into: BinaryIO) -> None:
         """Stream a file of results."""
@@ -138,13 +132,15 @@ class OpenAIBatches:
             if not isinstance(custom_id, str):
                 raise ValueError("custom_id is not a string")
             if response is None:
-                return BatchRow(custom_id, 0, self._masked_json({"error": entry["error"]}))
+                return BatchRow(custom_id, 0, self._mask.raw(dumps({"error": entry["error"]})))
             status, body = int(response["status_code"]), response["body"]
-            raw = self._masked_json(body)
+            raw = self._mask.raw(dumps(body))
             if status == 200:
                 raw = dumps(body) if is_whole else original_part(line, "response", "body")
                 raw = self._mask.reply(raw)
-            return BatchRow(custom_id, status, raw, self._id_of(response.get("request_id")))
+            return BatchRow(
+                custom_id, status, raw, masked_id(response.get("request_id"), self._mask)
+            )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a row of results: {error}") from error
 
@@ -155,9 +151,7 @@ class OpenAIBatches:
 
     def close(self) -> None:
         """Close the connections."""
-        if self._sdk_client is not None:
-            self._sdk_client.close()
-            self._sdk_client = None
+        self._client.close()
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
@@ -167,14 +161,14 @@ class OpenAIBatches:
             raise self._status_error(error) from None
         except (openai.OpenAIError, httpx2.HTTPError) as error:
             cause = error.__cause__ or error
-            message = self._short_line(f"{type(cause).__name__} {cause}")
+            message = short_line(f"{type(cause).__name__} {cause}", self._mask)
             raise TransientError(message, maybe_billed=True) from None
         except SDK_PARSE_ERRORS:
             raise TransientError(NO_BATCH_REPLY, maybe_billed=True) from None
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
         status, server = error.status_code, self._settings.base_url
-        message = f"HTTP {status}: {self._short_line(_message(error))}"
+        message = f"HTTP {status}: {short_line(_message(error), self._mask)}"
         # a server may send anything for a code
         codes = {code for code in (error.code, error.type) if isinstance(code, str)}
         if status == 402 or codes & _EMPTY_ACCOUNT:
@@ -198,25 +192,8 @@ class OpenAIBatches:
             )
         return RejectedError(message)
 
-    def _id_of(self, value: object) -> str | None:
-        name = as_text(value)
-        return name and self._mask.text(name)
-
-    def _short_line(self, text: str) -> str:
-        return short_line(text, self._mask)
-
-    def _masked_json(self, error: Any) -> bytes:
-        return self._mask.raw(dumps(error))
-
 
 def _client(settings: OpenAISettings) -> openai.OpenAI:
-    try:
-        ssl_context = ssl.create_default_context(cafile=settings.ca_file)
-    except OSError as error:
-        raise StudyError(
-            f"{settings.ca_file}: no certificate can be read ({error}); set models.*.ca_file to a PEM "
-            f"file"
-        ) from error
     options: dict[str, Any] = {
         # the SDK insists on a key; servers without keys ignore it
         "api_key": settings.api_key or "none",
@@ -224,7 +201,7 @@ def _client(settings: OpenAISettings) -> openai.OpenAI:
         "timeout": settings.timeout_s,
         "default_headers": dict(settings.headers),
         "http_client": httpx2.Client(
-            verify=ssl_context,
+            verify=ssl_context(settings.ca_file),
             proxy=settings.proxy,
             timeout=settings.timeout_s,
             follow_redirects=False,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError
 from fieldwork.generation.providers.http import HttpReply
-from fieldwork.generation.providers.jsontext import as_map, loads, well_formed
+from fieldwork.generation.providers.jsontext import as_map, loads_or_none, well_formed
 from fieldwork.retries import TRANSIENT_STATUSES
 
 _BAD_KEY = frozenset({"API_KEY_INVALID", "API_KEY_SERVICE_BLOCKED", "API_KEY_EXPIRED"})
@@ -37,11 +37,7 @@ def parse_google_error(raw: bytes, mask: Callable[[str], str]) -> GoogleError:
     Args:
         mask: removes secrets from a message.
     """
-    try:
-        body = loads(raw)
-    except ValueError:
-        body = None
-    return google_error_in(body, raw, mask)
+    return google_error_in(loads_or_none(raw), raw, mask)
 
 
 def google_error_in(body: object, raw: bytes, mask: Callable[[str], str]) -> GoogleError:

@@ -36,6 +36,14 @@ def loads(raw: bytes) -> Any:
             raise ValueError("nested too deeply") from None
 
 
+def loads_or_none(raw: bytes) -> Any:
+    """Read JSON; None for anything else."""
+    try:
+        return loads(raw)
+    except ValueError:
+        return None
+
+
 class LenientJson(NamedTuple):
     """A value read from JSON; `is_whole` is False where bytes had to be replaced to read it."""
 

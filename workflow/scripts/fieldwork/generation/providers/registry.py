@@ -1,6 +1,7 @@
 """The provider that an entry of `models` in the config names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def _make_openai(model: Mapping[str, Any], vector_store: Path) -> Provider:  # n
             "models.*.api.version is missing: every call to Azure names the version of the interface; "
             "set it to a version such as 2024-10-21"
         )
-    settings = _direct_settings(model, OpenAISettings._fields)
+    settings = _direct_settings(model, OpenAISettings)
     if is_azure:
         # Azure's pages show the address with and without this ending, which calls add
         settings["base_url"] = settings["base_url"].rstrip("/").removesuffix("/openai")
@@ -87,7 +88,7 @@ def _make_gemini(model: Mapping[str, Any], vector_store: Path) -> Provider:  # n
     from fieldwork.generation.providers.gemini import GEMINI_URL, Gemini, GeminiSettings
     from fieldwork.generation.providers.vertex import VertexSettings
 
-    vertex, settings = model.get("vertex"), _direct_settings(model, GeminiSettings._fields)
+    vertex, settings = model.get("vertex"), _direct_settings(model, GeminiSettings)
     if vertex and (settings.get("base_url") or GEMINI_URL).rstrip("/") == GEMINI_URL:
         # that is the default for the Gemini API; the models of a project have another address
         settings["base_url"] = None
@@ -105,10 +106,11 @@ def _make_gemini(model: Mapping[str, Any], vector_store: Path) -> Provider:  # n
     )
 
 
-def _direct_settings(model: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _direct_settings(model: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
     """The entry's settings that a provider takes as they are."""
     converted_names = {"vertex", "headers", "secrets", "accept_models", "timeout_s"}
-    return {name: model[name] for name in names if name in model and name not in converted_names}
+    names = {field.name for field in fields(kind)} - converted_names
+    return {name: value for name, value in model.items() if name in names}
 
 
 def _common_settings(model: Mapping[str, Any]) -> dict[str, Any]:
