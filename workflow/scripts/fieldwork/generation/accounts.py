@@ -10,9 +10,6 @@ from fieldwork.generation.providers.base import Provider, TransientError, Usage
 
 logger = logging.getLogger(__name__)
 
-# raw replies held at once while a bill is made
-ENTRIES_AT_ONCE = 500
-
 
 class Account:
     """Counts what one job spends.
@@ -122,16 +119,15 @@ def bill_usd(ledger: Ledger, provider: Provider, price: Price) -> float | None:
         another price.
     """
     total = 0
-    answers = (ledger.keys("answers"), ledger.entries)
-    quarantined_answers = (ledger.keys("quarantined"), ledger.quarantined_entries)
-    for keys, look_up in (answers, quarantined_answers):
-        for start in range(0, len(keys), ENTRIES_AT_ONCE):
-            chunk = keys[start : start + ENTRIES_AT_ONCE]
-            costs = [_cost(entry, provider, price) for entry in look_up(chunk)]
-            certain_costs = [usd for usd in costs if usd is not None]
-            if len(certain_costs) < len(chunk):
-                return None
-            total += sum(map(nanos_of, certain_costs))
+    for keys, look_up in (
+        (ledger.keys("answers"), ledger.entries),
+        (ledger.keys("quarantined"), ledger.quarantined_entries),
+    ):
+        costs = [_cost(entry, provider, price) for entry in look_up(keys)]
+        certain_costs = [usd for usd in costs if usd is not None]
+        if len(certain_costs) < len(keys):
+            return None
+        total += sum(map(nanos_of, certain_costs))
     return None if ledger.keys("damaged") else total / NANOS
 
 

@@ -266,7 +266,7 @@ class Agenda:
         Raises:
             StudyError: one is still from another model; to ask again would only cost again.
         """
-        entries = self._ledger.quarantined_entries(keys) if keys else []
+        entries = list(self._ledger.quarantined_entries(keys))
         for entry in entries:
             model = self._provider.read(entry.raw).returned_model
             if model and not self._provider.is_asked_for(model):

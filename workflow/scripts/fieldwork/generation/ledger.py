@@ -10,7 +10,6 @@ served.
 import fcntl
 import hashlib
 import logging
-import os
 import sqlite3
 import struct
 import threading
@@ -120,10 +119,6 @@ class Ledger:
         """Those of `keys` that have an answer; `entries` finds out whether it is whole."""
         return {key for (key,) in self._select("key", keys, "answers")}
 
-    def quarantined_entries(self, keys: Sequence[bytes]) -> list[Entry]:
-        """The answers to `keys` that came from another model."""
-        return list(self._whole_entries(keys, "quarantined"))
-
     def entries(self, keys: Sequence[bytes]) -> Iterator[Entry]:
         """The stored answers among `keys`, each once; damaged rows are set aside.
 
@@ -131,6 +126,10 @@ class Ledger:
             StudyError: the file cannot be read.
         """
         return self._whole_entries(keys, "answers")
+
+    def quarantined_entries(self, keys: Sequence[bytes]) -> Iterator[Entry]:
+        """The answers to `keys` that came from another model, as `entries`."""
+        return self._whole_entries(keys, "quarantined")
 
     def keys(self, table: Table = "answers") -> list[bytes]:
         """All keys of a table, in order."""
@@ -310,28 +309,22 @@ def sole_asker(path: Path) -> Iterator[None]:
     """
     with _as_study_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        _lock(lock, path)
+        lock = path.with_name(f"{path.name}.lock").open("ab")
+    with lock:  # closed, or released by the kernel as for a job that is killed
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            logger.warning("%s: waiting because another run is using this ledger", path)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            # some shared file systems have no locks; Snakemake's own still keeps runs apart
+            logger.warning(
+                "%s: this file system has no locks (%s); do not start another run for the same model "
+                "now, or both may pay for the same answers",
+                path,
+                error,
+            )
         yield
-    finally:
-        os.close(lock)  # and the lock with it, as the kernel does for a job that is killed
-
-
-def _lock(lock: int, path: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        logger.warning("%s: waiting because another run is using this ledger", path)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError as error:
-        # some shared file systems have no locks; Snakemake's own still keeps runs apart
-        logger.warning(
-            "%s: this file system has no locks (%s); do not start another run for the same model now, or "
-            "both may pay for the same answers",
-            path,
-            error,
-        )
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

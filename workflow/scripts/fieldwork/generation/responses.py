@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from itertools import groupby, islice
 from typing import NamedTuple
@@ -174,7 +174,7 @@ def _settle(numbered_requests: Sequence[_NumberedRequest], job: _GenerationJob) 
         )
     dispatch, recall = sender.batches, None if legibility is None else legibility.recall
     agenda = Agenda(groups, sender.provider, sender.ledger, cache=None, recall=recall)
-    with Progress(label, len(numbered_requests), "answers") as progress, closing(dispatch.client):
+    with Progress(label, len(numbered_requests), "answers") as progress:
         failures = settle_batches(
             _after_preflight(agenda.all_calls(), sender),
             sender,

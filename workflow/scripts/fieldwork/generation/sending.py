@@ -1,7 +1,7 @@
 """Everything that sending the requests of a job needs besides the requests, built from the config."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -114,7 +114,9 @@ def open_sender(
             tier=tier,
             price=price,
             preflight=_preflight(model, provider),
-            batches=_batch_dispatch(model, provider, journal_path) if tier == "batch" else None,
+            batches=_batch_dispatch(model, provider, journal_path, stack)
+            if tier == "batch"
+            else None,
         )
 
 
@@ -126,19 +128,18 @@ def _preflight(
 
     async def check(estimate_s: float) -> None:
         today = datetime.now(UTC).date()
-        await check_model(
-            provider, model, model_id=model["model"], estimate_s=estimate_s, today=today
-        )
+        await check_model(provider, model, estimate_s=estimate_s, today=today)
 
     return check
 
 
 def _batch_dispatch(
-    model: Mapping[str, Any], provider: Provider, journal_path: Path
+    model: Mapping[str, Any], provider: Provider, journal_path: Path, stack: ExitStack
 ) -> BatchDispatch:
     settings = dict(model["batch"])
     poll_s = settings.pop("poll_s")
-    return BatchDispatch(make_batch_client(provider), journal_path, BatchLimits(**settings), poll_s)
+    client = stack.enter_context(closing(make_batch_client(provider)))
+    return BatchDispatch(client, journal_path, BatchLimits(**settings), poll_s)
 
 
 def _awaits_batches(provider: Provider, journal_path: Path) -> bool:

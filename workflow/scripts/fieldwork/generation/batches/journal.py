@@ -3,12 +3,10 @@
 A run is one batch. It is `intended` before its file is uploaded, `uploaded` when the file is on the
 server, `submitted` when the batch's id is known, and `settled` when its results are in the ledger; or it
 is `abandoned`. Before a batch is made, `creating_at` is set. An uploaded run with `creating_at` may have
-a batch at the provider, and only the provider's list can tell. Steps are taken under one lock for all
-processes that use the file.
+a batch at the provider, and only the provider's list can tell. One job at a time uses the file, as it does
+the ledger (`ledger.sole_asker`).
 """
 
-import fcntl
-import logging
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -17,8 +15,6 @@ from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.durable import connect
-
-logger = logging.getLogger(__name__)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -200,25 +196,6 @@ class Journal:
     def _transaction(self) -> Iterator[None]:
         with _as_study_error(self._path), self._connection:
             yield
-
-    @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Keep other processes from taking a step; waits for them, and logs that it does."""
-        path = self._path.with_name(f"{self._path.name}.lock")
-        with _as_study_error(self._path):
-            handle = path.open("ab")
-        with handle:
-            with _as_study_error(self._path):
-                self._wait_for(handle.fileno())
-            # the kernel releases the lock when the file is closed, or its process dies
-            yield
-
-    def _wait_for(self, lock: int) -> None:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            logger.info("%s: waiting because another run is working on its batches", self._path)
-            fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 @contextmanager

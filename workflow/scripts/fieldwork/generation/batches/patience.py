@@ -12,7 +12,7 @@ from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.journal import BatchRun
 from fieldwork.generation.providers.base import TransientError
 from fieldwork.progress import Progress
-from fieldwork.retries import FIRST_WAIT_S, RetryPolicy
+from fieldwork.retries import RetryPolicy
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class Failures:
 
     def __init__(self, step_name: str, endpoint: str, attempts: int, clock: Clock) -> None:
         self._step_name, self._endpoint, self._clock = step_name, endpoint, clock
-        self._retries = RetryPolicy(attempts, first_s=FIRST_WAIT_S, jitter=random.Random(0))
+        self._retries = RetryPolicy(attempts, jitter=random.Random(0))
         self._n, self._first_time_s = 0, 0.0
 
     def wait_after(self, error: TransientError) -> None:

@@ -2,9 +2,9 @@
 
 Every step is written to the journal before it is taken, and the batch carries the run's id. If it is not
 known whether a run's batch was made, the provider's list is searched, for as long as it may lag, before
-the batch is made again: nothing is submitted twice. Jobs of one model may share a journal: they take
-turns with each step, and wait for each other's batches instead of asking again. Steps whose failure may
-pass are tried again here, and nowhere below.
+the batch is made again: nothing is submitted twice. The jobs of a model share a journal, one after the
+other: each settles what earlier ones left. Steps whose failure may pass are tried again here, and nowhere
+below.
 """
 
 import logging
@@ -93,13 +93,11 @@ class _Settlement:
         self._out_of_budget: StudyError | None = None
 
     def run(self, calls: Iterable[Call]) -> Counter[str]:
-        with self._journal.lock():
-            self._step()
-            self._submit(calls)
+        self._step()
+        self._submit(calls)
         while not self._awaited_items.keys().isdisjoint(self._journal.open_keys()):
             self._clock.sleep(self._poll_s)
-            with self._journal.lock():
-                self._step()
+            self._step()
         if self._out_of_budget is not None:
             raise self._out_of_budget
         return self._failures()
@@ -126,7 +124,7 @@ class _Settlement:
     def _reconcile(self) -> None:
         for run in self._journal.open_runs():
             if run.state == "intended":
-                # the process that held the lock died before the batch could be made
+                # an earlier process died before the batch could be made
                 self._journal.abandon(run, "its batch was never submitted; run again")
             elif run.state == "uploaded" and run.creating_at is not None:
                 batch_id = self._look_for(run)
