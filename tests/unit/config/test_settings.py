@@ -187,6 +187,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("prices/m", {"input": 1, "output": 2, "source": "p"}, "'as_of' is a required"),
         ("prices/m", {**PRICE, "inptu": 1}, "prices.m: unknown key 'inptu'"),
         ("generation/budget_usd", -1, "generation.budget_usd: -1 is less than"),
+        ("generation/budget_usd", 1e12, "generation.budget_usd: 1000000000000.0 is greater than"),
         ("field_kit/tasks", ["x"], "field_kit.tasks: 'x' is not in tasks"),
         ("field_kit/platforms", {"x": "ChatGPT"}, "field_kit.platforms: 'x' is not in models"),
         ("field_kit/repeats", 0, "field_kit.repeats: 0 is less than"),

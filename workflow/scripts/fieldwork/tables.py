@@ -75,6 +75,14 @@ def _type(hint: Any, name: str) -> pa.DataType:
     return _SCALARS[hint]
 
 
+def column_kinds(row_type: type[Any]) -> tuple[list[str], list[bool]]:
+    """The SQL types of a table's columns, and whether each may be NULL."""
+    schema = schema_of(row_type)
+    kinds = duckdb.from_arrow(schema.empty_table()).types
+    names = [str(k).replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ") for k in kinds]
+    return [name.replace('"', "") for name in names], [column.nullable for column in schema]
+
+
 def write_table(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> None:
     """Write a table as its row type declares it: as CSV, as Parquet, or as Parquet with a CSV twin.
 

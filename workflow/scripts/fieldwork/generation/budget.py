@@ -44,16 +44,7 @@ INSERT OR IGNORE INTO purse VALUES (1, 0);
 
 
 class BudgetReached(StudyError):  # noqa: N818 - a limit that was set on purpose, no error
-    """No more may be reserved.
-
-    Attributes:
-        reserved_usd: set aside for calls under way, of all processes. What they do not use becomes
-            available as they settle. Above zero, another try may succeed then.
-    """
-
-    def __init__(self, message: str, reserved_usd: float) -> None:
-        super().__init__(message)
-        self.reserved_usd = reserved_usd
+    """No more may be reserved; another try may succeed once calls under way are settled."""
 
 
 class Reservation(NamedTuple):
@@ -66,11 +57,6 @@ class Reservation(NamedTuple):
     number: int
     nanos: int
     is_safe: bool = False
-
-    @property
-    def usd(self) -> float:
-        """US dollars."""
-        return self.nanos / NANOS
 
 
 class BudgetTotals(NamedTuple):
@@ -287,8 +273,7 @@ class Budget:
             f" {spent / NANOS:.{digits}f} USD are spent, {reserved_nanos / NANOS:.{digits}f} are set"
             f" aside for calls under way, and the next call may cost {need / NANOS:.4f}. Every answer"
             f" that arrived is safe. Raise generation.budget_usd in the config or make the study smaller,"
-            f" and run again.",
-            reserved_nanos / NANOS,
+            f" and run again."
         )
 
     def _close(self) -> None:
@@ -326,9 +311,9 @@ def open_budget(path: Path, limit_usd: float | None, account: str = "") -> Itera
         limit_usd: None counts what is spent and refuses nothing.
 
     Raises:
-        StudyError: the limit is not an amount, the file is not a budget, or the disk refuses.
+        StudyError: the file is not a budget, or the disk refuses.
     """
-    limit = None if limit_usd is None else _limit(limit_usd)
+    limit = None if limit_usd is None else math.floor(round(limit_usd * NANOS, 3))
     with _as_study_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock_file = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
@@ -378,14 +363,6 @@ def _sole_user(lock_file: int) -> Iterator[bool]:
         yield is_alone
     finally:
         fcntl.flock(lock_file, fcntl.LOCK_SH)
-
-
-def _limit(usd: float) -> int:
-    if not 0 <= usd < _NO_LIMIT / NANOS:  # NaN fails this too
-        raise StudyError(
-            f"budget_usd: {usd} is not an amount; give US dollars from 0 on, or null for no limit"
-        )
-    return math.floor(round(usd * NANOS, 3))
 
 
 def nanos_of(usd: float) -> int:

@@ -3,8 +3,8 @@
 A run is one batch. It is `intended` before its file is uploaded, `uploaded` when the file is on the
 server, `submitted` when the batch's id is known, and `settled` when its results are in the ledger; or it
 is `abandoned`. Before a batch is made, `creating_at` is set. An uploaded run with `creating_at` may have
-a batch at the provider, and only the provider's list can tell. One job at a time uses the file, as it does
-the ledger (`ledger.sole_asker`).
+a batch at the provider, and only the provider's list can tell. One job at a time uses the file, as it
+does the ledger (`ledger.sole_asker`).
 """
 
 import sqlite3

@@ -62,7 +62,6 @@ class GeminiBatches:
         self._client = _client(settings)
 
     def line(self, custom_id: str, body: bytes) -> bytes:
-        """A request as a line of an input file."""
         head = b'{"key":' + dumps(custom_id) + b',"request":'
         return b"".join((head, body.replace(b"\n", b""), b"}\n"))
 
@@ -99,7 +98,6 @@ class GeminiBatches:
         return status._replace(error=status.error and short_line(status.error, self._mask))
 
     def download(self, file_id: str, into: BinaryIO) -> None:
-        """Stream a file of results."""
         with self._translated_errors(missing=""):
             self._client.files.download(file=file_id, destination=cast(Any, into))
 
@@ -125,12 +123,10 @@ class GeminiBatches:
             raise ValueError(f"not a row of results: {error}") from error
 
     def discard(self, file_id: str) -> None:
-        """Delete an input file."""
         with self._translated_errors(missing=""):
             self._client.files.delete(name=file_id)
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     @contextmanager

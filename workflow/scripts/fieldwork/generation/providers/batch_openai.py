@@ -64,7 +64,6 @@ class OpenAIBatches:
         self._client = _client(settings)
 
     def line(self, custom_id: str, body: bytes) -> bytes:
-        """A request as a line of an input file."""
         head = dumps({"custom_id": custom_id, "method": "POST", "url": self._url})[:-1]
         return b"".join((head, b',"body":', self._wire(body).replace(b"\n", b""), b"}\n"))
 
@@ -116,7 +115,6 @@ class OpenAIBatches:
         return status._replace(error=status.error and short_line(status.error, self._mask))
 
     def download(self, file_id: str, into: BinaryIO) -> None:
-        """Stream a file of results."""
         with (
             self._translated_errors(),
             self._client.files.with_streaming_response.content(file_id) as reply,
@@ -145,12 +143,10 @@ class OpenAIBatches:
             raise ValueError(f"not a row of results: {error}") from error
 
     def discard(self, file_id: str) -> None:
-        """Delete an input file."""
         with self._translated_errors():
             self._client.files.delete(file_id)
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     @contextmanager

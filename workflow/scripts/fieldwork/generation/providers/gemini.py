@@ -166,12 +166,7 @@ class Gemini(ServiceModel):
         return gemini_error(reply, error, self.endpoint)
 
     def read(self, raw: bytes) -> Reply:
-        """Read a reply. What the safety filters say is its outcome.
-
-        Raises:
-            TransientError: the bytes are no reply of this interface.
-            StudyError: the account may not generate anything any more.
-        """
+        """Read a reply. What the safety filters say is its outcome."""
         body: Any = None
         try:
             body, is_whole = load_leniently(raw)
@@ -194,13 +189,7 @@ class Gemini(ServiceModel):
         return super().is_asked_for(returned_model.rpartition("/")[2])
 
     async def models(self) -> list[ModelInfo] | None:
-        """The service's list, which gives no shutdown dates; None for Vertex AI.
-
-        Raises:
-            TransientError: another try may succeed.
-            RejectedError: the service rejects the call.
-            StudyError: the service refuses the key.
-        """
+        """The service's list, which gives no shutdown dates; None for Vertex AI."""
         if self.settings.vertex is not None:
             return None
         models: list[ModelInfo] = []

@@ -182,13 +182,7 @@ class OpenAI(ServiceModel):
         return self._message(error_body, raw)
 
     async def models(self) -> list[ModelInfo] | None:
-        """The server's list; None where it has none. Azure's list names no deployments.
-
-        Raises:
-            TransientError: another try may succeed.
-            RejectedError: the server rejects the call.
-            StudyError: the server refuses the key.
-        """
+        """The server's list; None for Azure too, whose list names no deployments."""
         if self.settings.azure_version is not None:
             return None
         url = self.settings.base_url.rstrip("/") + "/models"
