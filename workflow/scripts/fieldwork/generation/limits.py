@@ -73,8 +73,8 @@ class Limits:
     ) -> None:
         self._ceiling = ceiling
         self._clock, self._sleep = clock, sleep
-        self._requests = _bucket("requests", requests_per_minute, clock())
-        self._tokens = _bucket("tokens", tokens_per_minute, clock())
+        self._requests = _Bucket("requests", requests_per_minute, clock())
+        self._tokens = _Bucket("tokens", tokens_per_minute, clock())
         self._window = min(FIRST_WINDOW, self._ceiling)
         self._slow_start = True
         # a window that was never full since it last changed has proved nothing
@@ -246,7 +246,7 @@ class Limits:
 class _Bucket:
     """An allowance that refills evenly (a token bucket); unlimited until a limit is known."""
 
-    def __init__(self, kind: str, time_s: float) -> None:
+    def __init__(self, kind: str, per_minute: float | None, time_s: float) -> None:
         self._names = tuple(
             f"x-ratelimit-{field}-{kind}" for field in ("limit", "remaining", "reset")
         )
@@ -256,13 +256,11 @@ class _Bucket:
         self._mean_amount = 1.0
         # number of the call that ends the round, and the least that the round's replies said was left
         self._round_end, self._round_minimum = 0, math.inf
-        self.is_configured = self.is_set = False
-
-    def configure(self, per_minute: float) -> None:
-        """Allow `per_minute`. The burst is part of it, so no minute holds more."""
-        self._capacity = self._level = max(1.0, per_minute * BURST_S / 60)
-        self._per_s = (per_minute + 1.0 - self._capacity) / 60
-        self.is_configured = self.is_set = True
+        self.is_configured = self.is_set = per_minute is not None
+        if per_minute is not None:
+            # the burst is part of it, so no minute holds more
+            self._capacity = self._level = max(1.0, per_minute * BURST_S / 60)
+            self._per_s = (per_minute + 1.0 - self._capacity) / 60
 
     def wait_s(self, amount: float, time_s: float) -> float:
         """Seconds until `amount` may be taken. More than the capacity waits for a full bucket."""
@@ -324,13 +322,6 @@ class _Bucket:
             gain = (time_s - self._filled_at) * self._per_s
             self._level = min(self._capacity, self._level + gain)
         self._filled_at = time_s
-
-
-def _bucket(kind: str, per_minute: float | None, time_s: float) -> _Bucket:
-    bucket = _Bucket(kind, time_s)
-    if per_minute is not None:
-        bucket.configure(per_minute)
-    return bucket
 
 
 @lru_cache(maxsize=4096)

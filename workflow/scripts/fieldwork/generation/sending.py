@@ -96,7 +96,7 @@ def open_sender(
             budget = stack.enter_context(
                 open_budget(folder / "budget.sqlite", generation["budget_usd"], name)
             )
-        provider = make_provider(model, vector_store)
+        provider, cache = make_provider(model, vector_store), model.get("prefix_cache")
         journal_path = folder / f"{name}.batches.sqlite"
         if budget is not None and price is not None and not _awaits_batches(provider, journal_path):
             free_leftovers(budget, ledger, provider, price)
@@ -110,7 +110,7 @@ def open_sender(
             ),
             account=Account(price, tier, max_tokens, budget),
             attempts=generation["attempts"],
-            cache=_prefix_cache(model),
+            cache=PrefixCache(cache["min_tokens"], cache["requests_per_minute"]) if cache else None,
             tier=tier,
             price=price,
             preflight=_preflight(model, provider),
@@ -163,10 +163,3 @@ def _require_countable(name: str, model: Mapping[str, Any], price: Price | None)
             f"contexts, and no reply states what that costs, so spending could pass the limit; set "
             f"explicit_cache to false, or set budget_usd to null (snakemake plan estimates the cost)"
         )
-
-
-def _prefix_cache(model: Mapping[str, Any]) -> PrefixCache | None:
-    settings = model.get("prefix_cache")
-    if not settings:
-        return None
-    return PrefixCache(settings["min_tokens"], settings["requests_per_minute"])

@@ -184,9 +184,6 @@ class _Settlement:
             open_keys.add(call.key)
             yield call
 
-    def _awaits_any(self, draws: Mapping[bytes, int]) -> bool:
-        return not self._awaited_items.keys().isdisjoint(draws)
-
     def _check(self) -> None:
         """Stop before a step that costs money if the answers so far are of no use."""
         if self._legibility is not None:
@@ -223,36 +220,38 @@ class _Settlement:
                 tokens_under_way += run.tokens if self._create(run) else 0
 
     def _is_awaited(self, run: BatchRun) -> bool:
-        if run.number not in self._own_runs and self._awaits_any(self._journal.draws(run)):
+        if run.number not in self._own_runs:
+            if self._awaited_items.keys().isdisjoint(self._journal.draws(run)):
+                return False
             self._own_runs.add(run.number)
-        return run.number in self._own_runs
+        return True
 
     def _create(self, run: BatchRun) -> bool:
         """Make a run's batch; False where the provider has no room for it, or refuses it."""
         self._check()
-        failures = self._patience.failures("making a batch")
-        while True:
-            run = self._journal.begin_creation(run, self._clock.time_s())
-            try:
-                batch_id = self._client.create(run.file_id or "", run.run_id)
-            except StudyError:
+        return self._patience.run(partial(self._try_to_create, run), "making a batch")
+
+    def _try_to_create(self, run: BatchRun) -> bool:
+        run = self._journal.begin_creation(run, self._clock.time_s())
+        try:
+            batch_id = self._client.create(run.file_id or "", run.run_id)
+        except StudyError:
+            self._journal.cancel_creation(run)
+            raise
+        except RejectedError as error:
+            self._give_up(run, f"the provider refuses the batch: {error}")
+            return False
+        except TransientError as error:
+            existing_id = self._look_for(run, error) if error.maybe_billed else None
+            if existing_id is None:
                 self._journal.cancel_creation(run)
-                raise
-            except RejectedError as error:
-                self._give_up(run, f"the provider refuses the batch: {error}")
+                if error.maybe_billed:
+                    raise
+                self._room.refuse(str(error), self._clock.time_s())
                 return False
-            except TransientError as error:
-                existing_id = self._look_for(run, error) if error.maybe_billed else None
-                if existing_id is None:
-                    self._journal.cancel_creation(run)
-                    if not error.maybe_billed:
-                        self._room.refuse(str(error), self._clock.time_s())
-                        return False
-                    failures.wait_after(error)
-                    continue
-                batch_id = existing_id
-            self._journal.record_submission(run, batch_id)
-            return True
+            batch_id = existing_id
+        self._journal.record_submission(run, batch_id)
+        return True
 
     def _give_up(self, run: BatchRun, cause: str) -> None:
         draws = self._journal.draws(run)

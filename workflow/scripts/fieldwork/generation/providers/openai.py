@@ -30,6 +30,7 @@ from fieldwork.generation.providers.jsontext import (
     as_map,
     as_text,
     dumps,
+    error_line,
     load_leniently,
     loads,
     loads_or_none,
@@ -130,7 +131,7 @@ class OpenAI(ServiceModel):
     def _exception(self, reply: HttpReply, error: "OpenAIErrorBody") -> Exception:
         """The error for a reply whose status is not 200."""
         status = reply.status
-        message = f"HTTP {status}: {self._message(error, reply.raw)}"
+        message = f"HTTP {status}: {error_line(error.message, reply.raw, self._http.mask)}"
         is_out_of_quota = status == 429 and b"insufficient_q" in reply.raw
         if status == 402 or error.codes & _EMPTY_ACCOUNT or is_out_of_quota:
             return StudyError(
@@ -150,13 +151,6 @@ class OpenAI(ServiceModel):
         if error.codes & _TOO_LONG or b"maximum context length" in reply.raw:
             message += "; the prompt is too long for the model: lower conditions.*.token_budget"
         return RejectedError(message)
-
-    def _message(self, error: "OpenAIErrorBody", raw: bytes) -> str:
-        """The error's message, else the beginning of the body; one short line without secrets."""
-        if error.message:
-            return " ".join(self._http.mask(error.message).split())[:200]
-        text = self._http.mask(raw.decode("utf-8", "replace"))
-        return " ".join(text[:120].split()) or "an empty body"
 
     def read(self, raw: bytes) -> Reply:
         """Read a completion, or the refusal of a filter before the model."""
@@ -179,7 +173,7 @@ class OpenAI(ServiceModel):
             return f"it has no {error}"
         if isinstance(error, IndexError):
             return "its choices are empty"
-        return self._message(error_body, raw)
+        return error_line(error_body.message, raw, self._http.mask)
 
     async def models(self) -> list[ModelInfo] | None:
         """The server's list; None for Azure too, whose list names no deployments."""
@@ -196,7 +190,7 @@ class OpenAI(ServiceModel):
             body = loads(reply.raw)
             return [_model_info(entry) for entry in body["data"]]
         except (ValueError, KeyError, TypeError) as error:
-            message = self._message(_error_in(body, reply.raw), reply.raw)
+            message = error_line(_error_in(body, reply.raw).message, reply.raw, self._http.mask)
             raise TransientError(f"no list of models: {message}") from error
 
 
@@ -287,7 +281,7 @@ def _error_in(body: object, raw: bytes) -> OpenAIErrorBody:
     is_flagged = "invalid_prompt" in codes and b"flagged" in raw
     return OpenAIErrorBody(
         codes,
-        message=well_formed(str(error.get("message") or "")),
+        message=str(error.get("message") or ""),
         is_filtered=bool(codes & _FILTER_CODES) or is_flagged,
         is_there=bool(error),
     )

@@ -128,29 +128,26 @@ def _common_settings(model: Mapping[str, Any]) -> dict[str, Any]:
 
 def _secret_headers(model: Mapping[str, Any]) -> dict[str, str]:
     """The headers whose values are in the environment."""
-    headers = {}
-    for name, variable in (model.get("headers_env") or {}).items():
-        setting = f"models.*.headers_env.{name}"
-        value = environment_key(variable, setting)
-        if value is None:
-            raise StudyError(
-                f"the environment variable {variable}, named by {setting}, is not set; set it, or remove "
-                f"the header"
-            )
-        headers[name] = value
-    return headers
+    return {
+        name: _from_environment(variable, f"models.*.headers_env.{name}", "remove the header")
+        for name, variable in (model.get("headers_env") or {}).items()
+    }
 
 
 def _key(variable: str | None) -> str | None:
     if variable is None:
         return None
-    key = environment_key(variable, "models.*.api_key_env")
-    if key is None:
+    way_out = "set api_key_env to null for a server that needs no key"
+    return _from_environment(variable, "models.*.api_key_env", way_out)
+
+
+def _from_environment(variable: str, setting: str, way_out: str) -> str:
+    value = environment_key(variable, setting)
+    if value is None:
         raise StudyError(
-            f"the environment variable {variable}, named by models.*.api_key_env, is not set; set it, or "
-            f"set api_key_env to null for a server that needs no key"
+            f"the environment variable {variable}, named by {setting}, is not set; set it, or {way_out}"
         )
-    return key
+    return value
 
 
 MAKERS: Mapping[str, Callable[[Mapping[str, Any], Path], Provider]] = {

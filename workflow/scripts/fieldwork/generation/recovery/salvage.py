@@ -67,7 +67,9 @@ def recover(path: Path, is_from_model: ModelCheck) -> Recovery:
             n_counted = Inventory(path).count()
             trouble = _trouble(path, n_counted)
             if trouble is None:
-                return Recovery(None, n_counted, _count(path))
+                with open_ledger(path) as ledger:
+                    n_answers = len(ledger.keys()) + len(ledger.keys("quarantined"))
+                return Recovery(None, n_counted, n_answers)
             return _rebuild(path, is_from_model, Recovery(trouble, n_counted, 0))
     except OSError as error:
         raise StudyError(
@@ -99,11 +101,6 @@ def _trouble(path: Path, n_counted: int | None) -> str | None:
     except sqlite3.DatabaseError as error:
         return str(error)
     return None
-
-
-def _count(path: Path) -> int:
-    with open_ledger(path) as ledger:
-        return len(ledger.keys()) + len(ledger.keys("quarantined"))
 
 
 def _rebuild(path: Path, is_from_model: ModelCheck, recovery: Recovery) -> Recovery:
