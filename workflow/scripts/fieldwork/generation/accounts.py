@@ -58,17 +58,13 @@ class Account:
         """
         usd: float | None = 0.0 if is_unbilled else None
         if usage is not None:
-            usd = self._add(usage)
+            self._input_tokens += usage.input or 0
+            self._cached_tokens += usage.cache_read or 0
+            self._output_tokens += usage.output or 0
+            usd = cost_usd(usage, self._price, self._tier) if self._price is not None else None
+            self._usd += usd or 0.0
         if self._budget is not None and reservation is not None:
             self._budget.settle(reservation, usd)
-
-    def _add(self, usage: Usage) -> float | None:
-        self._input_tokens += usage.input or 0
-        self._cached_tokens += usage.cache_read or 0
-        self._output_tokens += usage.output or 0
-        usd = cost_usd(usage, self._price, self._tier) if self._price is not None else None
-        self._usd += usd or 0.0
-        return usd
 
     def note(self) -> str:
         """Cost, tokens, cache-hit share and retries, in a few words; empty before any usage."""

@@ -67,7 +67,10 @@ class BudgetTotals(NamedTuple):
 
 
 class Budget:
-    """This process's part in the budget; made by `open_budget`. Threads may share it."""
+    """This process's part in the budget; made by `open_budget`. Threads may share it.
+
+    Every method raises StudyError where the disk refuses.
+    """
 
     def __init__(
         self,
@@ -109,7 +112,6 @@ class Budget:
 
         Raises:
             BudgetReached: that would exceed the limit.
-            StudyError: the disk refuses.
             ValueError: `usd` is not an amount.
         """
         nanos = nanos_of(usd)
@@ -132,7 +134,6 @@ class Budget:
             usd: None where it is not known: then all that was set aside counts as spent.
 
         Raises:
-            StudyError: the disk refuses.
             ValueError: `usd` is not an amount, or the reservation was settled before.
         """
         nanos = reservation.nanos if usd is None else nanos_of(usd)
@@ -153,11 +154,7 @@ class Budget:
                 self._exchange(0)
 
     def has_leftovers(self) -> bool:
-        """Whether other processes, dead or alive, hold something for this account.
-
-        Raises:
-            StudyError: the disk refuses.
-        """
+        """Whether other processes, dead or alive, hold something for this account."""
         with self._mutex, _as_study_error(self._path):
             query = "SELECT EXISTS (SELECT 1 FROM holders WHERE account = ? AND id != ?)"
             (exists,) = self._connection.execute(query, (self._account, self._id)).fetchone()
@@ -179,7 +176,6 @@ class Budget:
             Whether the bill counts now.
 
         Raises:
-            StudyError: the disk refuses.
             ValueError: `bill_usd` is not an amount.
         """
         bill = nanos_of(bill_usd)
@@ -214,9 +210,6 @@ class Budget:
 
         Other processes write down about once a second what they settled. Until then it counts as
         reserved.
-
-        Raises:
-            StudyError: the disk refuses.
         """
         with self._mutex, _as_study_error(self._path):
             spent, total_held = self._connection.execute(

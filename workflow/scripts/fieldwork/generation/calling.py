@@ -14,7 +14,7 @@ from fieldwork.generation.outage import Outage
 from fieldwork.generation.providers.base import Exchange, RejectedError, Reply, TransientError
 from fieldwork.generation.sending import Sender
 from fieldwork.generation.waiting import CallWaits
-from fieldwork.retries import RetryPolicy
+from fieldwork.retries import FIRST_WAIT_S, RetryPolicy
 
 
 class ReadReply(NamedTuple):
@@ -34,7 +34,7 @@ class Caller:
 
     def __init__(self, sender: Sender, agenda: Agenda, outage: Outage, waits: CallWaits) -> None:
         self._sender, self._agenda, self._outage, self._waits = sender, agenda, outage, waits
-        self._retries = RetryPolicy(sender.attempts, jitter=random.Random(0))
+        self._retries = RetryPolicy(sender.attempts, first_s=FIRST_WAIT_S, jitter=random.Random(0))
         self._n_reservations, self._release = 0, asyncio.Event()
         self.sending: set[asyncio.Task[None] | None] = set()
 

@@ -104,7 +104,7 @@ def ledger_key(
 
 
 class Ledger:
-    """An open ledger file; made by `open_ledger`."""
+    """An open ledger file, made by `open_ledger`; every method may raise StudyError for its disk."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -120,11 +120,7 @@ class Ledger:
         return {key for (key,) in self._select("key", keys, "answers")}
 
     def entries(self, keys: Sequence[bytes]) -> Iterator[Entry]:
-        """The stored answers among `keys`, each once; damaged rows are set aside.
-
-        Raises:
-            StudyError: the file cannot be read.
-        """
+        """The stored answers among `keys`, each once; damaged rows are set aside."""
         return self._whole_entries(keys, "answers")
 
     def quarantined_entries(self, keys: Sequence[bytes]) -> Iterator[Entry]:
@@ -138,11 +134,7 @@ class Ledger:
         return [key for (key,) in rows]
 
     def store(self, entries: Iterable[Entry]) -> None:
-        """Write answers in one transaction; when this returns they are on disk.
-
-        Raises:
-            StudyError: the disk refuses.
-        """
+        """Write answers in one transaction; when this returns they are on disk."""
         self._insert(entries, "answers")
 
     def quarantine(self, entries: Iterable[Entry]) -> None:
@@ -171,11 +163,7 @@ class Ledger:
                 self.write_inventory()
 
     def write_inventory(self) -> None:
-        """Bring the count beside the ledger up to date.
-
-        Raises:
-            StudyError: the disk refuses.
-        """
+        """Bring the count beside the ledger up to date."""
         if self._n_counted > self._n_written:
             with _as_study_error(self._path):
                 self._inventory.write(self._n_counted)

@@ -13,7 +13,7 @@ from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.journal import BatchRun
 from fieldwork.generation.providers.base import TransientError
 from fieldwork.progress import Progress
-from fieldwork.retries import RetryPolicy
+from fieldwork.retries import FIRST_WAIT_S, RetryPolicy
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Patience:
         Raises:
             StudyError: it failed as often, or for as long, as it may.
         """
-        retries = RetryPolicy(self._attempts, jitter=random.Random(0))
+        retries = RetryPolicy(self._attempts, first_s=FIRST_WAIT_S, jitter=random.Random(0))
         n, deadline = 0, math.inf
         while True:
             try:
