@@ -12,7 +12,11 @@ from provider_cases import KEY, Recorder, Said, wire_of
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Exchange, RejectedError, TransientError, Usage
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
-from fieldwork.generation.providers.gemini_outcomes import ACCOUNT_STOPPED, FILTERED, TRUNCATED
+from fieldwork.generation.providers.gemini_outcomes import (
+    ACCOUNT_STOPPED,
+    FILTER_REASONS,
+    LIMIT_REASONS,
+)
 
 ENDED = frozenset(
     {
@@ -28,8 +32,8 @@ ENDED = frozenset(
     }
 )
 FINISH_REASONS = {
-    **dict.fromkeys(TRUNCATED, "truncated"),
-    **dict.fromkeys(FILTERED, "filtered"),
+    **dict.fromkeys(LIMIT_REASONS, "truncated"),
+    **dict.fromkeys(FILTER_REASONS, "filtered"),
     **dict.fromkeys(ENDED, "ended"),
 }
 BLOCK_REASONS = frozenset(

@@ -1,6 +1,6 @@
 """What answers cost, added up from usage as returned, beside what the plan expected of them.
 
-A call that two conditions share was billed once: it is counted where it first appears. Where some answers
+A call that two conditions share was bill once: it is counted where it first appears. Where some answers
 have no cost, the sum is over the others, and the row says how many are left out.
 """
 
@@ -62,14 +62,14 @@ def cost_rows(
     rows = []
     for key, part in frame.groupby([*_ARM, "dispatch"], sort=False):
         model, task, condition, dispatch = cast("tuple[str, str, str, str]", key)
-        billed = part[~part["is_shared"]]
-        tokens = {str(name): int(n) for name, n in billed[_TOKENS].sum().items()}
-        n_without_cost = int(billed["cost_usd"].isna().sum())
+        bill = part[~part["is_shared"]]
+        tokens = {str(name): int(n) for name, n in bill[_TOKENS].sum().items()}
+        n_without_cost = int(bill["cost_usd"].isna().sum())
         # exact, so that the order of the answers cannot move the last bits
-        cost = math.fsum(billed["cost_usd"].dropna())
-        usd = None if len(billed) and n_without_cost == len(billed) else cost
+        cost = math.fsum(bill["cost_usd"].dropna())
+        usd = None if len(bill) and n_without_cost == len(bill) else cost
         arm_usd = planned_usd.get((model, task, condition))
-        planned = (
+        plan_usd = (
             None if arm_usd is None else arm_usd * len(part) / int(n_of_arm[model, task, condition])
         )
         n_input = tokens["input_tokens"]
@@ -82,15 +82,14 @@ def cost_rows(
                 condition=condition,
                 dispatch=dispatch,
                 n_answers=len(part),
-                n_shared=len(part) - len(billed),
+                n_shared=len(part) - len(bill),
                 **tokens,
                 cached_share=share,
                 cost_usd=usd,
-                price_as_of=max(billed["price_as_of"].dropna(), default=None),
-                planned_usd=planned,
-                difference_usd=None if usd is None or planned is None else usd - planned,
-                reason="; ".join(filter(None, (_reason(n_without_cost, len(billed)), note)))
-                or None,
+                price_as_of=max(bill["price_as_of"].dropna(), default=None),
+                planned_usd=plan_usd,
+                difference_usd=None if usd is None or plan_usd is None else usd - plan_usd,
+                reason="; ".join(filter(None, (_reason(n_without_cost, len(bill)), note))) or None,
             )
         )
     return rows

@@ -60,6 +60,9 @@ class Limits:
         tokens_per_minute: None as above. Input and the longest answer count, as providers count them.
         clock: seconds that only go up.
         sleep: waits so many of the clock's seconds.
+
+    Attributes:
+        window: calls that may be under way at once now.
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class Limits:
         self._clock, self._sleep = clock, sleep
         self._requests = _Bucket("requests", requests_per_minute, clock())
         self._tokens = _Bucket("tokens", tokens_per_minute, clock())
-        self._window = min(FIRST_WINDOW, self._ceiling)
+        self.window = min(FIRST_WINDOW, self._ceiling)
         self._slow_start = True
         # a window that was never full since it last changed has proved nothing
         self._was_full = False
@@ -90,11 +93,6 @@ class Limits:
         self._alarm_due = math.inf
 
     @property
-    def window(self) -> int:
-        """Calls that may be under way at once now."""
-        return self._window
-
-    @property
     def hold(self) -> Hold | None:
         """What keeps the next call waiting; None where nothing does but the ceiling."""
         waiter = next((waiter for waiter in self._waiters if not waiter.admission.done()), None)
@@ -106,7 +104,7 @@ class Limits:
 
         A call that is cancelled while it waits takes nothing from the limits.
         """
-        if not self._waiters and self._in_flight < self._window and self._is_open(tokens):
+        if not self._waiters and self._in_flight < self.window and self._is_open(tokens):
             self._begin(tokens)
             return
         waiter = _WaitingCall(tokens, asyncio.get_running_loop().create_future())
@@ -151,12 +149,12 @@ class Limits:
 
     def _grow(self) -> None:
         self._successes += 1
-        if self._was_full and self._successes >= (1 if self._slow_start else self._window):
+        if self._was_full and self._successes >= (1 if self._slow_start else self.window):
             self._successes, self._was_full = 0, False
-            self._window = min(self._window + 1, self._ceiling)
+            self.window = min(self.window + 1, self._ceiling)
 
     def _shrink(self) -> None:
-        self._window = max(1, self._window // 2)
+        self.window = max(1, self.window // 2)
         self._slow_start = self._was_full = False
         self._successes, self._stale = 0, self._in_flight
 
@@ -188,9 +186,9 @@ class Limits:
         if pause_s > NO_WAIT_S:
             return Hold(pause_s, "the server asked for it")
         self._pause_until = 0.0
-        if self._in_flight >= self._window:
-            is_narrow = not self._slow_start and self._window < self._ceiling
-            calls = "1 call" if self._window == 1 else f"{self._window} calls"
+        if self._in_flight >= self.window:
+            is_narrow = not self._slow_start and self.window < self._ceiling
+            calls = "1 call" if self.window == 1 else f"{self.window} calls"
             reason = f"the server takes only {calls} at once" if is_narrow else None
             return Hold(math.inf, reason)
         requests_s, tokens_s = self._requests.wait_s(1, time_s), self._tokens.wait_s(tokens, time_s)
@@ -199,7 +197,7 @@ class Limits:
 
     def _begin(self, tokens: int) -> None:
         self._in_flight += 1
-        self._was_full = self._was_full or self._in_flight >= self._window
+        self._was_full = self._was_full or self._in_flight >= self.window
         self._requests.take(1)
         self._tokens.take(tokens)
 

@@ -25,20 +25,14 @@ from fieldwork.generation.providers.batch_base import (
     masked_id,
     short_line,
 )
-from fieldwork.generation.providers.http import ssl_context
+from fieldwork.generation.providers.http import HttpReply, ssl_context
 from fieldwork.generation.providers.jsontext import dumps, load_leniently, original_part
-from fieldwork.generation.providers.openai import OpenAISettings
-from fieldwork.retries import (
-    THROTTLED_STATUSES,
-    TRANSIENT_STATUSES,
-    UNPROCESSED_STATUSES,
-    retry_after_s,
-)
+from fieldwork.generation.providers.openai import OpenAISettings, openai_error, status_line
+from fieldwork.retries import UNPROCESSED_STATUSES
 
 RUN = "fieldwork_run"
 END_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
 
-_EMPTY_ACCOUNT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _NO_ROOM = "token_limit_exceeded"
 _PAGE = 100
 
@@ -164,29 +158,19 @@ class OpenAIBatches:
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
         status, server = error.status_code, self._settings.base_url
-        message = f"HTTP {status}: {short_line(_message(error), self._mask)}"
-        # a server may send anything for a code
-        codes = {code for code in (error.code, error.type) if isinstance(code, str)}
-        if status == 402 or codes & _EMPTY_ACCOUNT:
-            return StudyError(f"{server}: {message}; add credit to the account, then run again")
-        if status in (401, 403):
-            return StudyError(
-                f"{server}: {message}; check the key in the environment variable that "
-                f"models.*.api_key_env names"
-            )
+        headers = {name.lower(): value for name, value in error.response.headers.items()}
+        reply = HttpReply(status, error.response.content, headers, datetime.now(UTC), 0.0)
         if 300 <= status < 400:
+            message = status_line(reply, self._mask.text)
             return StudyError(
                 f"{server}: {message}; the server redirects calls: check models.*.base_url"
             )
-        if status in TRANSIENT_STATUSES:
-            headers = {name.lower(): value for name, value in error.response.headers.items()}
-            return TransientError(
-                message,
-                retry_after_s(headers),
-                is_throttled=status in THROTTLED_STATUSES,
-                maybe_billed=status not in UNPROCESSED_STATUSES,
-            )
-        return RejectedError(message)
+        if status == 404:  # a file or a batch is missing, not the model
+            return RejectedError(status_line(reply, self._mask.text))
+        exception = openai_error(reply, server, self._mask.text)
+        if isinstance(exception, TransientError):
+            exception.maybe_billed = status not in UNPROCESSED_STATUSES
+        return exception
 
 
 def _client(settings: OpenAISettings) -> openai.OpenAI:
@@ -234,9 +218,3 @@ def _status(batch: Batch) -> BatchStatus:
         error=f"the batch failed: {causes or 'for no stated reason'}{rest}" if has_failed else None,
         no_room=has_failed and not files and any(error.code == _NO_ROOM for error in errors),
     )
-
-
-def _message(error: openai.APIStatusError) -> str:
-    body = error.body
-    inner = body.get("message") if isinstance(body, dict) else None
-    return str(inner or error.message)

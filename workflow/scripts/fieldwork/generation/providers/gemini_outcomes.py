@@ -5,8 +5,8 @@ A test knows every reason of the official SDK, so that a new one shows.
 
 from fieldwork.records.generation import Outcome
 
-TRUNCATED = frozenset({"MAX_TOKENS", "CONTINUATION"})
-FILTERED = frozenset(
+LIMIT_REASONS = frozenset({"MAX_TOKENS", "CONTINUATION"})
+FILTER_REASONS = frozenset(
     {
         "SAFETY",
         "RECITATION",
@@ -31,8 +31,8 @@ ACCOUNT_STOPPED = frozenset({"PUP_LIMITED_DISABLED"})
 
 def outcome_of(finish_reason: str | None, text: str | None) -> Outcome:
     """The outcome of a candidate; one that ended for another reason counts by its text."""
-    if finish_reason in TRUNCATED:
+    if finish_reason in LIMIT_REASONS:
         return "truncated"
-    if finish_reason in FILTERED:
+    if finish_reason in FILTER_REASONS:
         return "filtered"
     return "ok" if text and text.strip() else "empty"

@@ -7,7 +7,7 @@ concerns delivery only. The ledger's key covers the body without it, so nothing 
 study starts to use breakpoints.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
@@ -125,32 +125,8 @@ class OpenAI(ServiceModel):
         if reply.status != 200:
             error = _error_in(loads_or_none(reply.raw), reply.raw)
             if reply.status not in (400, 403) or not error.is_filtered:
-                raise self._exception(reply, error)
+                raise openai_error(reply, self.endpoint, self._http.mask)
         return reply.exchange()
-
-    def _exception(self, reply: HttpReply, error: "OpenAIErrorBody") -> Exception:
-        """The error for a reply whose status is not 200."""
-        status = reply.status
-        message = f"HTTP {status}: {error_line(error.message, reply.raw, self._http.mask)}"
-        is_out_of_quota = status == 429 and b"insufficient_q" in reply.raw
-        if status == 402 or error.codes & _EMPTY_ACCOUNT or is_out_of_quota:
-            return StudyError(
-                f"{self.endpoint}: {message}; add credit to the account, then run again"
-            )
-        if status in (401, 403):
-            return StudyError(
-                f"{self.endpoint}: {message}; check the key in the environment variable that "
-                f"models.*.api_key_env names"
-            )
-        if status == 404:
-            return StudyError(
-                f"{self.endpoint}: {message}; check models.*.model and models.*.base_url"
-            )
-        if status in TRANSIENT_STATUSES:
-            return reply.transient_error(message)
-        if error.codes & _TOO_LONG or b"maximum context length" in reply.raw:
-            message += "; the prompt is too long for the model: lower conditions.*.token_budget"
-        return RejectedError(message)
 
     def read(self, raw: bytes) -> Reply:
         """Read a completion, or the refusal of a filter before the model."""
@@ -184,7 +160,7 @@ class OpenAI(ServiceModel):
         if reply.status in (404, 405, 501):
             return None
         if reply.status != 200:
-            raise self._exception(reply, _error_in(loads_or_none(reply.raw), reply.raw))
+            raise openai_error(reply, self.endpoint, self._http.mask)
         body: Any = None
         try:
             body = loads(reply.raw)
@@ -196,6 +172,38 @@ class OpenAI(ServiceModel):
 
 _PART_START = b'[{"type":"text","text":'
 _PART_END = b',"prompt_cache_breakpoint":{"mode":"explicit"}}]'
+
+
+def status_line(reply: HttpReply, mask: Callable[[str], str]) -> str:
+    """The status of a reply and its error, as one short line without secrets."""
+    message = _error_in(loads_or_none(reply.raw), reply.raw).message
+    return f"HTTP {reply.status}: {error_line(message, reply.raw, mask)}"
+
+
+def openai_error(reply: HttpReply, server: str, mask: Callable[[str], str]) -> Exception:
+    """The error for a reply whose status is not 200.
+
+    Args:
+        server: its name in messages.
+        mask: removes secrets from a message.
+    """
+    status, error = reply.status, _error_in(loads_or_none(reply.raw), reply.raw)
+    message = status_line(reply, mask)
+    is_out_of_quota = status == 429 and b"insufficient_q" in reply.raw
+    if status == 402 or error.codes & _EMPTY_ACCOUNT or is_out_of_quota:
+        return StudyError(f"{server}: {message}; add credit to the account, then run again")
+    if status in (401, 403):
+        return StudyError(
+            f"{server}: {message}; check the key in the environment variable that models.*.api_key_env "
+            f"names"
+        )
+    if status == 404:
+        return StudyError(f"{server}: {message}; check models.*.model and models.*.base_url")
+    if status in TRANSIENT_STATUSES:
+        return reply.transient_error(message)
+    if error.codes & _TOO_LONG or b"maximum context length" in reply.raw:
+        message += "; the prompt is too long for the model: lower conditions.*.token_budget"
+    return RejectedError(message)
 
 
 def _endpoint(settings: OpenAISettings) -> str:
