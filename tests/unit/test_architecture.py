@@ -28,7 +28,7 @@ FLOORS: dict[str, set[str]] = {
     "tables": {"errors", "files", "records"},
     "streams": {"errors", "records", "tables"},
     "database": {"errors", "tables"},
-    "dictionary": {"records"},
+    "dictionary": {"records", "tables"},
     "encoder": {"errors", "progress"},
     "files": {"errors", "streams", "tables"},
     "downloads": {"errors", "retries", "tables"},

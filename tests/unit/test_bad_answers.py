@@ -127,7 +127,7 @@ class Run:
 
     def __init__(self, folder: Path, rows: list[Answer]) -> None:
         self.folder = folder
-        tables.write_rows(folder / "answers.parquet", rows, Answer, "item_id, condition, replicate")
+        tables.write_rows(folder / "answers.parquet", rows, Answer)
         self.write_items()
         self.answers = str(folder / "answers.parquet")
 
@@ -142,8 +142,8 @@ class Run:
             Item(item, "choice", item, item, ["x", "y", "z"], "A", "s", "test") for item in "qr"
         ]
         lists = [Item(item, "list", item, item, [], None, None, "test") for item in ("a", "bb")]
-        tables.write_rows(self.path("letters"), choices, Item, "item_id")
-        tables.write_rows(self.path("lists"), lists, Item, "item_id")
+        tables.write_rows(self.path("letters"), choices, Item)
+        tables.write_rows(self.path("lists"), lists, Item)
 
     def measure(self) -> None:
         out, draws = self.outputs, {"permutations": 99, "seed": 1}

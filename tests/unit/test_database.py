@@ -21,7 +21,7 @@ from fieldwork.records.tasks import Item
 
 
 def write_profile(path: Path, puppet_id: str) -> None:
-    tables.write_rows(path, [Profile(puppet_id, "", [], "")], Profile, order_by="puppet_id")
+    tables.write_rows(path, [Profile(puppet_id, "", [], "")], Profile)
 
 
 def query(path: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -124,9 +124,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     blank = [response("sky", None, n, "B", outcome=o) for n, o in enumerate(("ok", "failed"))]
     responses_of_user = [response("films", "u", n, f"film {n}") for n in range(3)]
-    tables.write_rows(
-        "results/s/responses/m/t/o.parquet", blank + responses_of_user, Response, "item_id"
-    )
+    tables.write_rows("results/s/responses/m/t/o.parquet", blank + responses_of_user, Response)
     answers = [answer(row, "B" if row.outcome == "ok" else None) for row in blank]
     answers += [
         answer(responses_of_user[0], None, "no list found"),
@@ -134,15 +132,15 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]
     answers += [answer(responses_of_user[2], ["Heat"])]
     own = Context("ctx-u", "u", None, [], [Message("user", "hi"), Message("assistant", "ho")], 3, 0)
-    tables.write_rows("results/s/contexts/t/history.parquet", [own], Context, "puppet_id")
+    tables.write_rows("results/s/contexts/t/history.parquet", [own], Context)
     # the same person under another condition must not double a row
-    tables.write_rows("results/s/contexts/t/rag.parquet", [own], Context, "puppet_id")
-    tables.write_rows("results/s/tasks/t.parquet", ITEMS, Item, "item_id")
+    tables.write_rows("results/s/contexts/t/rag.parquet", [own], Context)
+    tables.write_rows("results/s/tasks/t.parquet", ITEMS, Item)
     kept = FieldAnswer("ann", None, "m", "t", "sky", 0, None, "B!", 0, "f.csv", 2, [], None)
     left = FieldAnswer("bo", None, "m", "t", "sky", 0, None, "", 0, "f.csv", 3, ["empty"], "empty")
-    tables.write_rows("results/s/field.parquet", [kept, left], FieldAnswer, "participant_id")
+    tables.write_rows("results/s/field.parquet", [kept, left], FieldAnswer)
     answers.append(answer(response("sky", "ann", 0, "", condition="field"), "B"))
-    tables.write_rows("results/s/answers.parquet", answers, Answer, "item_id, replicate")
+    tables.write_rows("results/s/answers.parquet", answers, Answer)
     write_database(
         "study.duckdb",
         {
@@ -218,7 +216,7 @@ except StudyError as error:
 
 
 def test_a_database_that_the_disk_refuses_leaves_nothing(tmp_path: Path) -> None:
-    tables.write_rows(tmp_path / "a.parquet", [Profile("p", "", [], "")], Profile, "puppet_id")
+    tables.write_rows(tmp_path / "a.parquet", [Profile("p", "", [], "")], Profile)
     failed = subprocess.run(
         [sys.executable, "-c", FULL_DISK],
         cwd=tmp_path,

@@ -58,7 +58,7 @@ def test_the_examples_run(number: int, tmp_path: Path) -> None:
     files = {}
     for name, row_type in {**row_types, "contexts": Context}.items():
         files[name] = [str(tmp_path / f"{name}.parquet")]
-        tables.write_rows(files[name][0], [], row_type, order_by="item_id")
+        tables.write_rows(files[name][0], [], row_type)
     write_database(tmp_path / "study.duckdb", files)
     examples = dictionary.sql_examples()
     assert len(examples) == 3

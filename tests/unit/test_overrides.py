@@ -20,7 +20,7 @@ def parsed(tmp_path: Path) -> str:
     blank: dict[str, Any] = {field.name: None for field in dataclasses.fields(Answer)}
     named = {"model": "m", "task": "t", "condition": "c", "item_id": "i", "replicate": 0}
     answer = Answer(**blank | named | {"kind": "list", "outcome": "ok", "raw_items": WRITTEN})
-    tables.write_rows(tmp_path / "parsed.parquet", [answer], Answer, "item_id")
+    tables.write_rows(tmp_path / "parsed.parquet", [answer], Answer)
     return str(tmp_path / "parsed.parquet")
 
 

@@ -14,9 +14,9 @@ NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
 
 
 def test_waits_double_up_to_the_longest() -> None:
-    policy = RetryPolicy(9, first_s=0.5, longest_s=10.0)
-    assert [policy.own_wait_s(n) for n in range(1, 8)] == [0.5, 1, 2, 4, 8, 10, 10]
-    assert policy.own_wait_s(100_000) == 10.0
+    policy = RetryPolicy(9, first_s=2.0)
+    assert [policy.own_wait_s(n) for n in range(1, 8)] == [2, 4, 8, 16, 32, 60, 60]
+    assert policy.own_wait_s(100_000) == 60.0
 
 
 def test_jitter_waits_a_part() -> None:

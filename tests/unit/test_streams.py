@@ -41,7 +41,7 @@ def test_vectors_keep_their_bits_in_blocks_of_one_size(
 ) -> None:
     monkeypatch.setattr(streams, "ROWS_PER_BLOCK", 10)
     path = tmp_path / "v.parquet"
-    assert streams.write_blocks(path, blocks(n, size)) == n
+    streams.write_blocks(path, blocks(n, size))
     stored_blocks = list(streams.read_blocks([path]))
     assert [len(block.ids) for block in stored_blocks] == [10] * (n // 10) + [n % 10] * (n % 10 > 0)
     assert [i for block in stored_blocks for i in block.ids] == [f"c{i:03d}" for i in range(n)]
@@ -93,7 +93,7 @@ def test_vectors_of_two_encoders_are_not_mixed(tmp_path: Path) -> None:
 
 def test_vectors_cut_short_are_refused(tmp_path: Path) -> None:
     rows = [ConversationVector("a", "k", b"\0" * 8), ConversationVector("b", "k", b"\0" * 4)]
-    tables.write_rows(tmp_path / "v.parquet", rows, ConversationVector, "conversation_id")
+    tables.write_rows(tmp_path / "v.parquet", rows, ConversationVector)
     with pytest.raises(StudyError, match=r"v\.parquet: its vectors differ in length"):
         list(streams.read_blocks([tmp_path / "v.parquet"]))
 
@@ -118,7 +118,7 @@ def test_rows_go_to_their_parts_in_order(
 
 def test_nested_rows_are_streamed(tmp_path: Path) -> None:
     row = Talk("c", "u", None, None, None, 1, 3, [Message("user", "hi"), Message("assistant", "?")])
-    tables.write_rows(tmp_path / "c.parquet", [row], Talk, "conversation_id")
+    tables.write_rows(tmp_path / "c.parquet", [row], Talk)
     assert list(streams.stream_rows(tmp_path / "c.parquet", Talk)) == [[row]]
 
 

@@ -28,7 +28,6 @@ CONVERSATION = Conversation(
     messages=[Message("user", "Hé?\n\n{x} $y"), Message("assistant", "")],
 )
 REQUESTS = [Request(f"i{n}", None if n % 2 else f"c{n}", f"p{n % 3}", n) for n in range(40)]
-REQUEST_ORDER = "item_id, puppet_id NULLS FIRST, replicate"
 
 
 def profile(text: str, puppet_id: str = "p") -> Profile:
@@ -36,7 +35,7 @@ def profile(text: str, puppet_id: str = "p") -> Profile:
 
 
 def write_profiles(path: Path, *profiles: Profile) -> Path:
-    tables.write_rows(path, profiles, Profile, order_by="puppet_id")
+    tables.write_rows(path, profiles, Profile)
     return path
 
 
@@ -77,14 +76,14 @@ def test_nested_rows_become_structs() -> None:
 
 def test_nested_rows_come_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "made" / "c.parquet"
-    assert tables.write_rows(path, [CONVERSATION], Conversation, "conversation_id") == 1
+    tables.write_rows(path, [CONVERSATION], Conversation)
     assert tables.read_rows(path, Conversation) == [CONVERSATION]
 
 
 def test_times_are_told_in_utc(tmp_path: Path) -> None:
     elsewhere = CONVERSATION.started_at.astimezone(timezone(timedelta(hours=5)))  # type: ignore[union-attr]
     row = Conversation("c", "u", elsewhere, None, None, 1, 1, [])
-    tables.write_rows(tmp_path / "c.parquet", [row], Conversation, "conversation_id")
+    tables.write_rows(tmp_path / "c.parquet", [row], Conversation)
     (row,) = tables.read_rows(tmp_path / "c.parquet", Conversation)
     assert row.started_at == elsewhere
     assert row.started_at is not None
@@ -92,7 +91,7 @@ def test_times_are_told_in_utc(tmp_path: Path) -> None:
 
 
 def test_an_empty_table_keeps_its_columns(tmp_path: Path) -> None:
-    assert tables.write_rows(tmp_path / "r.parquet", [], Request, "item_id") == 0
+    tables.write_rows(tmp_path / "r.parquet", [], Request)
     assert tables.read_rows(tmp_path / "r.parquet", Request) == []
     assert pq.read_schema(tmp_path / "r.parquet").names == tables.schema_of(Request).names
 
@@ -101,24 +100,15 @@ def test_an_empty_table_keeps_its_columns(tmp_path: Path) -> None:
 def test_bytes_do_not_depend_on_the_order_of_the_rows(tmp_path: Path, seed: int) -> None:
     first, second = tmp_path / "1.parquet", tmp_path / "2.parquet"
     shuffled = [REQUESTS[i] for i in np.random.default_rng(seed).permutation(len(REQUESTS))]
-    tables.write_rows(first, REQUESTS, Request, order_by=REQUEST_ORDER)
-    tables.write_rows(second, shuffled, Request, order_by=REQUEST_ORDER)
+    tables.write_rows(first, REQUESTS, Request)
+    tables.write_rows(second, shuffled, Request)
     assert first.read_bytes() == second.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("order_by", "key"),
-    [
-        ("item_id, replicate", lambda r: (r.item_id, r.replicate)),
-        ("replicate DESC", lambda r: -r.replicate),
-        ("context_id NULLS FIRST, replicate", lambda r: (r.context_id or "", r.replicate)),
-    ],
-)
-def test_rows_are_in_the_order_asked_for(
-    tmp_path: Path, order_by: str, key: Callable[[Request], Any]
-) -> None:
-    tables.write_rows(tmp_path / "r.parquet", REQUESTS[::-1], Request, order_by=order_by)
-    assert tables.read_rows(tmp_path / "r.parquet", Request) == sorted(REQUESTS, key=key)
+def test_rows_are_in_the_order_that_their_type_declares(tmp_path: Path) -> None:
+    tables.write_rows(tmp_path / "r.parquet", REQUESTS[::-1], Request)
+    rows = tables.read_rows(tmp_path / "r.parquet", Request)
+    assert rows == sorted(REQUESTS, key=lambda r: (r.context_id or "", r.puppet_id, r.item_id))
 
 
 def test_text_is_ordered_by_code_points(tmp_path: Path) -> None:
@@ -145,7 +135,7 @@ def test_rows_that_do_not_fit_are_refused(
     tmp_path: Path, rows: list[Any], row_type: type[Any], message: str
 ) -> None:
     with pytest.raises(StudyError, match=r"^.*bad\.parquet: ") as caught:
-        tables.write_rows(tmp_path / "bad.parquet", rows, row_type, order_by="1")
+        tables.write_rows(tmp_path / "bad.parquet", rows, row_type)
     assert message in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
@@ -167,7 +157,7 @@ def test_any_text_can_be_written(tmp_path: Path, written: str, read: str) -> Non
 
 def test_surrogates_in_nested_rows_are_replaced(tmp_path: Path) -> None:
     context = Context("c", "p", None, ["\ud800"], [Message("user", "a\udfff")], 1, 0)
-    tables.write_rows(tmp_path / "c.parquet", [context], Context, "puppet_id")
+    tables.write_rows(tmp_path / "c.parquet", [context], Context)
     (row,) = tables.read_rows(tmp_path / "c.parquet", Context)
     assert (row.conversation_ids, row.messages) == (["\ufffd"], [Message("user", "a\ufffd")])
     assert row.item_id is None
@@ -251,17 +241,17 @@ def test_order_and_width_of_columns_do_not_matter(tmp_path: Path) -> None:
 
 def test_an_equals_sign_in_a_folder_is_no_column(tmp_path: Path) -> None:
     path = tmp_path / "item_id=other" / "run=1" / "r.parquet"
-    tables.write_rows(path, REQUESTS[:2], Request, "item_id")
-    assert tables.read_rows(path, Request) == REQUESTS[:2]
+    tables.write_rows(path, REQUESTS[:1], Request)
+    assert tables.read_rows(path, Request) == REQUESTS[:1]
     assert tables.read_arrow(path).schema.names == tables.schema_of(Request).names
 
 
 def test_parts_of_a_table(tmp_path: Path) -> None:
     path = tmp_path / "r.parquet"
-    tables.write_rows(path, REQUESTS, Request, REQUEST_ORDER)
+    tables.write_rows(path, REQUESTS, Request)
     assert tables.read_lookup(path, Request, "item_id", ["i7", "none", "i7"]) == [REQUESTS[7]]
     assert tables.read_lookup(path, Request, "item_id", []) == []
-    assert tables.read_columns(path, Request, ["replicate", "item_id"])[0] == (0, "i0")
+    assert tables.read_columns(path, Request, ["replicate", "item_id"])[0] == (15, "i15")
     groups = tables.read_groups(path, "puppet_id", "item_id")
     assert list(groups) == ["p0", "p1", "p2"]
     assert groups["p1"] == sorted(r.item_id for r in REQUESTS if r.puppet_id == "p1")
@@ -271,7 +261,7 @@ def test_items_of_several_tasks_are_one_frame(tmp_path: Path) -> None:
     item = Item("i", "choice", "q", "p", ["a", "b"], None, None, "here")
     paths = [tmp_path / "x.parquet", tmp_path / "y.parquet"]
     for path in paths:
-        tables.write_rows(path, [item], Item, "item_id")
+        tables.write_rows(path, [item], Item)
     frame = tables.read_items(paths, ["x", "y"])
     assert frame["task"].tolist() == ["x", "y"]
     assert frame["item_id"].tolist() == ["i", "i"]

@@ -28,8 +28,7 @@ from fieldwork.generation.pricing import price_of
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sender import Sender
-from fieldwork.generation.sending import open_sender
+from fieldwork.generation.sending import Sender, open_sender
 from fieldwork.records.generation import PlanRow, Request
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item

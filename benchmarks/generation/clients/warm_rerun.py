@@ -23,7 +23,6 @@ from fieldwork.records.tasks import Item
 
 ITEMS = 1_000
 CONTEXT_BYTES = 4_000
-ORDER = "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate"
 PRICES: dict[str, Any] = {
     MODEL: {
         "as_of": "2026-11-20",
@@ -52,9 +51,9 @@ def write_inputs(folder: Path, n: int) -> None:
     items = [Item(f"q{i}", "choice", "", question(i), [], None, None, "") for i in range(ITEMS)]
     contexts = [_context(number) for number in range(-(-n // ITEMS))]
     asked = [Request(i.item_id, c.context_id, c.puppet_id, 0) for c in contexts for i in items][:n]
-    tables.write_rows(folder / "items.parquet", items, Item, "item_id")
-    tables.write_rows(folder / "contexts.parquet", contexts, Context, "context_id")
-    tables.write_rows(folder / "requests.parquet", asked, Request, "context_id, item_id")
+    tables.write_rows(folder / "items.parquet", items, Item)
+    tables.write_rows(folder / "contexts.parquet", contexts, Context)
+    tables.write_rows(folder / "requests.parquet", asked, Request)
 
 
 def _context(number: int) -> Context:
@@ -85,7 +84,7 @@ def settle(job: Job, inputs: Inputs) -> str:
     ) as sender:
         arm = GenerationArm(MODEL, "task", "history", 1.0, MAX_TOKENS, 0)
         rows = generate(inputs.requests, inputs.items, inputs.contexts, sender=sender, arm=arm)
-        tables.write_rows(folder / "responses.parquet", rows, Response, order_by=ORDER)
+        tables.write_rows(folder / "responses.parquet", rows, Response)
         return sender.account.note()
 
 

@@ -25,7 +25,7 @@ def main() -> None:
     used = {i for draw in draws for i in draw.conversation_ids}
     rows = tables.read_lookup(conversations, Conversation, "conversation_id", used)
     made = history_contexts(draws, rows, SETTINGS)
-    tables.write_rows(contexts, made, Context, order_by="puppet_id")
+    tables.write_rows(contexts, made, Context)
     seconds = time.perf_counter() - begun
     n_bytes = Path(contexts).stat().st_size
     measured = {"seconds": seconds, "rows": int(puppets), "out_bytes": n_bytes}

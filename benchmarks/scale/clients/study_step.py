@@ -90,7 +90,7 @@ class Study:
         ]
         for task, runs in TASKS.items():
             rows = made[: runs * self._scale]
-            tables.write_rows(self._table("contexts", task, "history"), rows, Context, "puppet_id")
+            tables.write_rows(self._table("contexts", task, "history"), rows, Context)
 
     def plan_requests(self) -> None:
         """Who is asked what."""

@@ -357,12 +357,6 @@ def test_an_endpoint_that_is_no_hub_is_said_to_be_none(
         fetch(tmp_path)
 
 
-def test_models_are_served_from_the_root(hub: Hub, tmp_path: Path) -> None:
-    (file,) = fetch(tmp_path, repo_type="model", patterns=["README.md"])
-    assert file.path.read_bytes() == FILES["README.md"]
-    assert any(r.path.startswith(f"/{REPO}/resolve/") for r in hub.requests)
-
-
 def test_a_folder_that_cannot_be_written_is_named(hub: Hub, tmp_path: Path) -> None:
     assert hub.endpoint
     (tmp_path / "file").write_text("")

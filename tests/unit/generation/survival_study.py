@@ -36,7 +36,6 @@ REQUESTS = [
 N = len(REQUESTS)
 # what may differ between two runs that both went well; the key has the server's address in it
 VOLATILE = ("attempts", "started_at", "latency_s", "request_id", "ledger_key")
-ORDER = "item_id, puppet_id NULLS FIRST, context_id NULLS FIRST, replicate"
 PRICE = {"input": 1.0, "cached": 0.5, "output": 4.0, "as_of": "2026-11-01", "source": "the test"}
 
 Table = list[dict[str, Any]]
@@ -105,7 +104,7 @@ class Study:
             vector_store=self.folder / "unused",
         ) as sender:
             rows = list(generate(REQUESTS, ITEMS, CONTEXTS, sender=sender, arm=ARM))
-        tables.write_rows(self.table, rows, Response, order_by=ORDER)
+        tables.write_rows(self.table, rows, Response)
         return list(tables.read_arrow(self.table, Response).to_pylist())
 
     def files(self) -> Iterator[Path]:

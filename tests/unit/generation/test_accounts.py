@@ -21,7 +21,7 @@ from fieldwork.generation.sending import open_sender
 
 PRICE = Price(1.0, 0.5, 1.0, 4.0, date(2026, 11, 1), "the test")
 PROVIDER = OpenAI(
-    OpenAISettings("m", "http://127.0.0.1:9/v1", None, "max_tokens", True, False, 9.0, 1)
+    OpenAISettings(model="m", base_url="http://127.0.0.1:9/v1", token_limit_field="max_tokens")
 )
 # a thousand tokens in, a thousand out
 USD = 0.005

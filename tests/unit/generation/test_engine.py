@@ -24,7 +24,7 @@ from fieldwork.generation.engine import AnswerTally, settle
 from fieldwork.generation.ledger import Entry, Ledger, ledger_key, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import RejectedError, Sampling, TransientError
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.records.tasks import Item
 from fieldwork.retries import FIRST_WAIT_S, LONGEST_WAIT_S
 from servers.provider import Chat, serve_chat
@@ -357,7 +357,7 @@ from pathlib import Path
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.engine import settle
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Sampling

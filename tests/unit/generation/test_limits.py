@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from fieldwork.errors import StudyError
 from fieldwork.generation.limits import FIRST_WINDOW, Limits, duration_s
 from fieldwork.generation.providers.base import TransientError
 from fieldwork.retries import LONGEST_ASKED_WAIT_S
@@ -309,25 +308,6 @@ def test_one_who_needs_much_is_not_overtaken() -> None:
         return order
 
     assert play(story()) == [100, 90, 1]
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"ceiling": 0},
-        {"ceiling": -1},
-        {"requests": 0.0},
-        {"tokens_per_minute": math.nan},
-        {"tokens_per_minute": math.inf},
-        {"requests": -5.0},
-    ],
-)
-def test_what_is_no_limit_is_refused(settings: dict[str, Any]) -> None:
-    async def story() -> None:
-        made(**settings)
-
-    with pytest.raises(StudyError, match=r"(concurrency|requests_per_minute|tokens_per_minute): "):
-        play(story())
 
 
 # --- what headers say ----------------------------------------------------------------------------

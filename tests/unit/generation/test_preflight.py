@@ -33,8 +33,7 @@ def check(
     asyncio.run(
         check_model(
             ScriptedProvider(listing=found),
-            {"api_key_env": "OPENAI_API_KEY", **entry},
-            model_id=model_id,
+            {"model": model_id, "api_key_env": "OPENAI_API_KEY", **entry},
             estimate_s=days * DAY,
             today=today,
         )

@@ -1,7 +1,6 @@
-"""Prices: bills worked out by hand, bounds that hold, and tables that are refused."""
+"""Prices: bills worked out by hand, and bounds that hold."""
 
-import math
-from datetime import date, datetime
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldwork.errors import StudyError
 from fieldwork.generation.ledger import Tier
 from fieldwork.generation.pricing import Price, cost_usd, most_usd, price_of
 from fieldwork.generation.providers.base import Usage
@@ -154,51 +152,13 @@ def test_a_bill_is_the_float_nearest_to_the_true_one(
             {"cached": 0, "cache_write": 0.1875, "batch": 0.4, "flex": 1},
             Price(0.15, 0.0, 0.1875, 0.6, DAY, "price page", 0.4, 1.0),
         ),
-        ({"as_of": date(2026, 1, 2)}, MINI._replace(cache_read=0.15, as_of=date(2026, 1, 2))),
-        ({"as_of": datetime(2026, 1, 2)}, MINI._replace(cache_read=0.15, as_of=date(2026, 1, 2))),
         ({"input": 0}, Price(0.0, 0.0, 0.0, 0.6, DAY, "price page")),
     ],
 )
 def test_an_entry_is_read(changes: dict[str, Any], expected: Price) -> None:
-    price = price_of({"model": entry(**changes)}, "model")
-    assert price == expected
-    assert price is not None
-    assert type(price.as_of) is date
+    assert price_of({"model": entry(**changes)}, "model") == expected
 
 
 @pytest.mark.parametrize("model", ["gpt", "gpt-4o-2024-05-13", "", "GPT-4O"])
 def test_only_the_very_model_has_its_price(model: str) -> None:
     assert price_of({"gpt-4o": entry()}, model) is None
-
-
-@pytest.mark.parametrize("field", ["input", "cached", "cache_write", "output", "batch", "flex"])
-@pytest.mark.parametrize(
-    "value",
-    [math.nan, math.inf, -math.inf, -0.01, 1e7, 10**400, True, "0.15", [0.15]],
-    ids=lambda value: str(value)[:9],
-)
-def test_what_is_no_price_is_refused_by_name(field: str, value: object) -> None:
-    with pytest.raises(StudyError, match=f"prices: gpt-x: {field} is"):
-        price_of({"gpt-x": entry(**{field: value})}, "gpt-x")
-
-
-@pytest.mark.parametrize("field", ["input", "output", "as_of", "source"])
-@pytest.mark.parametrize("gone", [True, False])
-def test_what_lacks_is_named(field: str, gone: bool) -> None:
-    table = entry(**{field: None})
-    if gone:
-        del table[field]
-    with pytest.raises(StudyError, match=f"prices: gpt-x: {field} is None"):
-        price_of({"gpt-x": table}, "gpt-x")
-
-
-@pytest.mark.parametrize("day", ["yesterday", "2026-13-01", 20261101, ""])
-def test_a_price_has_a_day(day: object) -> None:
-    with pytest.raises(StudyError, match="prices: gpt-x: as_of is"):
-        price_of({"gpt-x": entry(as_of=day)}, "gpt-x")
-
-
-@pytest.mark.parametrize("table", [0.15, "cheap", [0.15, 0.6]])
-def test_an_entry_is_a_table(table: object) -> None:
-    with pytest.raises(StudyError, match=r"prices: gpt-x: .* is not a table"):
-        price_of({"gpt-x": table}, "gpt-x")

@@ -19,7 +19,7 @@ from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item

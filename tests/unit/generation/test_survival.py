@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from google.genai import types
 from survival_study import (
     KEY,
     KEY_ENV,
@@ -25,12 +26,7 @@ from survival_study import (
 )
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.providers.gemini_outcomes import (
-    ACCOUNT_STOPPED,
-    BLOCK_REASONS,
-    FINISH_REASONS,
-    outcome_of,
-)
+from fieldwork.generation.providers.gemini_outcomes import ACCOUNT_STOPPED, outcome_of
 from servers.faults import google_error, openai_error
 from servers.provider import (
     FOREVER,
@@ -242,8 +238,8 @@ def changes_the_reply(case: Case) -> bool:
 
 
 def test_each_of_geminis_reasons_is_an_outcome(bench: Bench, tmp_path: Path) -> None:
-    finished = sorted({*FINISH_REASONS, "A_NEW_REASON"} - ACCOUNT_STOPPED)
-    blocked = sorted({*BLOCK_REASONS, "ANOTHER_NEW_REASON"})
+    finished = sorted({*(r.value for r in types.FinishReason), "A_NEW_REASON"} - ACCOUNT_STOPPED)
+    blocked = sorted({*(r.value for r in types.BlockedReason), "ANOTHER_NEW_REASON"})
     bench.chat.faults += [stopped(reason) for reason in finished]
     bench.chat.faults += [prompt_blocked(reason, times=1) for reason in blocked]
     assert len(bench.chat.faults) <= N

@@ -290,11 +290,11 @@ def test_what_has_no_reliable_interval_has_none(metric: str) -> None:
 
 def test_frames_from_a_table_measure_the_same(tmp_path: Path) -> None:
     answers = [*listed(*POPULATION, None), *chosen("AB", condition="c2")]
-    tables.write_rows(tmp_path / "answers.parquet", answers, Answer, "replicate")
+    tables.write_rows(tmp_path / "answers.parquet", answers, Answer)
     frame = tables.read_frame(tmp_path / "answers.parquet", Answer)
     rows = measure_heterogeneity(frame, seed=1)
     assert rows == measure(answers)
-    assert tables.write_rows(tmp_path / "out.parquet", rows, Heterogeneity, "metric") == 7
+    assert tables.write_rows(tmp_path / "out.parquet", rows, Heterogeneity) == 7
 
 
 def test_item_shares_by_hand() -> None:

@@ -34,7 +34,7 @@ class Study:
             for i in range(n)
         ]
         corpus = self.folder / "conversations.parquet"
-        tables.write_rows(corpus, rows, Conversation, "conversation_id")
+        tables.write_rows(corpus, rows, Conversation)
         texts = [self.folder / f"{i}-of-{n_shards}.texts.parquet" for i in range(n_shards)]
         split_corpus.main(str(corpus), [str(path) for path in texts], "user_turns")
         shards = [self.folder / f"{i}-of-{n_shards}.parquet" for i in range(n_shards)]

@@ -6,13 +6,11 @@
 import dataclasses
 import re
 import sys
-import types
-import typing
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from fieldwork import tables
 from fieldwork.records import claims, field, generation, metrics, parsing, power, puppets, tasks
 from fieldwork.records.columns import row_types_of, table_of
 
@@ -47,38 +45,10 @@ def _table(row_type: type[Any]) -> Iterator[str]:
     yield ""
     yield "| column | type | NULL | meaning |"
     yield "|---|---|---|---|"
-    hints = typing.get_type_hints(row_type)
-    for column in dataclasses.fields(row_type):
-        sql_type = _sql_type(hints[column.name])
-        null = "yes" if _is_optional(hints[column.name]) else ""
-        yield f"| `{column.name}` | {sql_type} | {null} | {column.metadata['meaning']} |"
-
-
-def _is_optional(hint: Any) -> bool:
-    return typing.get_origin(hint) in (typing.Union, types.UnionType)
-
-
-def _sql_type(hint: Any) -> str:
-    names: dict[object, str] = {
-        str: "VARCHAR",
-        int: "BIGINT",
-        float: "DOUBLE",
-        bool: "BOOLEAN",
-        bytes: "BLOB",
-        datetime: "TIMESTAMPTZ",
-    }
-    if _is_optional(hint):
-        return _sql_type(next(a for a in typing.get_args(hint) if a is not type(None)))
-    if typing.get_origin(hint) is typing.Literal:
-        return "VARCHAR"
-    if typing.get_origin(hint) is list:
-        (inner,) = typing.get_args(hint)
-        return "FLOAT[]" if inner is float else f"{_sql_type(inner)}[]"
-    if dataclasses.is_dataclass(hint):
-        inner_hints = typing.get_type_hints(hint)
-        fields = ", ".join(f"{name} {_sql_type(kind)}" for name, kind in inner_hints.items())
-        return f"STRUCT({fields})"
-    return names[hint]
+    fields = dataclasses.fields(row_type)
+    for column, kind, nullable in zip(fields, *tables.column_kinds(row_type), strict=True):
+        null = "yes" if nullable else ""
+        yield f"| `{column.name}` | {kind} | {null} | {column.metadata['meaning']} |"
 
 
 def sql_examples() -> list[str]:

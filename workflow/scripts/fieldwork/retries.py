@@ -39,7 +39,6 @@ class RetryPolicy(NamedTuple):
     Attributes:
         attempts: tries in all.
         first_s: longest wait after the first failure, in seconds; each further failure doubles it.
-        longest_s: no wait of our own choice is longer.
         longest_asked_s: no longer wait that the server asks for is granted.
         jitter: draws the part of each wait that is waited, evenly from 0 to 1, so that requests which
             failed together are not sent together again; None waits in full.
@@ -47,7 +46,6 @@ class RetryPolicy(NamedTuple):
 
     attempts: int
     first_s: float = FIRST_WAIT_S
-    longest_s: float = LONGEST_WAIT_S
     longest_asked_s: float = LONGEST_ASKED_WAIT_S
     jitter: random.Random | None = None
 
@@ -63,7 +61,7 @@ class RetryPolicy(NamedTuple):
         """Seconds to wait after the n-th failure in a row, counted from 1."""
         doublings = min(n_failures - 1, _MOST_DOUBLINGS)
         part = 1.0 if self.jitter is None else self.jitter.random()
-        return min(self.first_s * 2.0**doublings, self.longest_s) * part
+        return min(self.first_s * 2.0**doublings, LONGEST_WAIT_S) * part
 
     def wait_s(self, n_failures: int, asked_s: float | None) -> float:
         """Seconds to wait after the n-th failure: what the server asks for, else a wait of our own."""

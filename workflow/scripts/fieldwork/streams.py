@@ -119,8 +119,8 @@ def _columns(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
 
 def copy_tables(
     database: Any, batches: Iterable[pa.Table], path: str | Path, row_type: type[Any]
-) -> int:
-    """Stream rows in the order given to one Parquet table of `row_type`; return how many there were.
+) -> None:
+    """Stream rows in the order given to one Parquet table of `row_type`.
 
     Every row group but the last is full, so bytes depend neither on the bounds of batches nor on the
     threads of the database, all of which compress. Memory is the database's limit and a batch. The
@@ -139,12 +139,11 @@ def copy_tables(
         writer.execute("SET preserve_insertion_order = true")
         writer.register("copied", pa.RecordBatchReader.from_batches(schema, groups))
         try:
-            [(total,)] = writer.execute(COPY, {"path": str(partial)}).fetchall()
+            writer.execute(COPY, {"path": str(partial)})
         except OUT_OF_MEMORY:
             raise
         except DATABASE_ERRORS as error:
             raise (failures[0] if failures else OSError(first_line(error))) from error
-    return int(total)
 
 
 def _recorded_failures(rows: Iterable[Any], failures: list[Exception]) -> Iterator[Any]:
@@ -159,20 +158,23 @@ def _recorded_failures(rows: Iterable[Any], failures: list[Exception]) -> Iterat
 def _checked_groups(
     path: str | Path, batches: Iterable[pa.Table], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    for table in _full_groups(batches):
+    for table in _in_groups_of(ROWS_PER_COPY, batches):
         refuse_nulls(path, table, schema)
-        yield from table.select(schema.names).cast(schema).to_batches()
+        yield from table.combine_chunks().select(schema.names).cast(schema).to_batches()
 
 
-def _full_groups(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    waiting: pa.Table | None = None
-    for fresh in batches:
-        waiting = fresh if waiting is None else pa.concat_tables([waiting, fresh])
-        while waiting.num_rows >= ROWS_PER_COPY:
-            yield waiting.slice(0, ROWS_PER_COPY).combine_chunks()
-            waiting = waiting.slice(ROWS_PER_COPY)
-    if waiting is not None and waiting.num_rows:
-        yield waiting.combine_chunks()
+def _in_groups_of(size: int, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The rows of the tables in tables of so many rows; the last one may have fewer."""
+    waiting: list[pa.Table] = []
+    n_waiting = 0
+    for table in tables:
+        waiting, n_waiting = [*waiting, table], n_waiting + table.num_rows
+        while n_waiting >= size:
+            rows = pa.concat_tables(waiting)
+            yield rows.slice(0, size)
+            waiting, n_waiting = [rows.slice(size)], n_waiting - size
+    if n_waiting:
+        yield pa.concat_tables(waiting)
 
 
 class VectorBlock(NamedTuple):
@@ -195,8 +197,8 @@ class KeyedBlock(NamedTuple):
     vectors: npt.NDArray[np.float32]
 
 
-def write_blocks(path: str | Path, blocks: Iterable[KeyedBlock]) -> int:
-    """Write blocks one after the other; return how many rows there were.
+def write_blocks(path: str | Path, blocks: Iterable[KeyedBlock]) -> None:
+    """Write blocks one after the other.
 
     The caller's blocks must be in the order of the ids. Row groups have `ROWS_PER_BLOCK` rows, whatever
     the bounds of the blocks.
@@ -205,20 +207,19 @@ def write_blocks(path: str | Path, blocks: Iterable[KeyedBlock]) -> int:
         StudyError: the disk refuses the file.
         ValueError: the ids do not ascend, within or between blocks.
     """
-    schema, total = schema_of(ConversationVector), 0
+    schema = schema_of(ConversationVector)
     last: list[str] = []
     # float32 noise does not compress, and reading compressed data takes longer
     with (
         atomic_path(path) as partial,
         pq.ParquetWriter(partial, schema, compression="none", use_dictionary=False) as out,
     ):
-        for table in _in_full_blocks(_table(block, schema) for block in blocks):
+        for table in _in_groups_of(ROWS_PER_BLOCK, (_table(block, schema) for block in blocks)):
             ids = table["conversation_id"].to_pylist()
             if any(a >= b for a, b in pairwise([*last, *ids])):
                 raise ValueError(f"{path}: conversation ids do not ascend")
             out.write_table(table, row_group_size=ROWS_PER_BLOCK)
-            total, last = total + len(ids), ids[-1:]
-    return total
+            last = ids[-1:]
 
 
 def _table(block: KeyedBlock, schema: pa.Schema) -> pa.Table:
@@ -234,19 +235,6 @@ def _table(block: KeyedBlock, schema: pa.Schema) -> pa.Table:
         "vector": vectors,
     }
     return pa.table(columns, schema=schema)
-
-
-def _in_full_blocks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    waiting: list[pa.Table] = []
-    n_waiting = 0
-    for table in tables:
-        waiting, n_waiting = [*waiting, table], n_waiting + table.num_rows
-        while n_waiting >= ROWS_PER_BLOCK:
-            rows = pa.concat_tables(waiting)
-            yield rows.slice(0, ROWS_PER_BLOCK)
-            waiting, n_waiting = [rows.slice(ROWS_PER_BLOCK)], n_waiting - ROWS_PER_BLOCK
-    if n_waiting:
-        yield pa.concat_tables(waiting)
 
 
 def count_rows(paths: Iterable[str | Path]) -> int:

@@ -75,6 +75,14 @@ def _type(hint: Any, name: str) -> pa.DataType:
     return _SCALARS[hint]
 
 
+def column_kinds(row_type: type[Any]) -> tuple[list[str], list[bool]]:
+    """The SQL types of a table's columns, and whether each may be NULL."""
+    schema = schema_of(row_type)
+    kinds = duckdb.from_arrow(schema.empty_table()).types
+    names = [str(k).replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ") for k in kinds]
+    return [name.replace('"', "") for name in names], [column.nullable for column in schema]
+
+
 def write_table(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> None:
     """Write a table as its row type declares it: as CSV, as Parquet, or as Parquet with a CSV twin.
 
@@ -89,15 +97,10 @@ def write_table(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> N
         write_csv(Path(path).with_suffix(".csv"), path)
 
 
-def write_rows(
-    path: str | Path, rows: Iterable[Row], row_type: type[Row], order_by: str | None = None
-) -> int:
-    """Write rows as Parquet; return how many there were.
+def write_rows(path: str | Path, rows: Iterable[Row], row_type: type[Row]) -> None:
+    """Write rows as Parquet, in the order that the row type declares.
 
     Rows are taken one by one, and only their Arrow columns are kept.
-
-    Args:
-        order_by: SQL list of columns to sort by; None for the order that the row type declares.
 
     Raises:
         StudyError: the rows do not fit the row type, or the disk refuses the file.
@@ -111,7 +114,14 @@ def write_rows(
         except (pa.ArrowException, OverflowError) as error:
             raise StudyError(f"{path}: a row does not fit {row_type.__name__}: {error}") from error
     table = pa.concat_tables(parts) if parts else schema.empty_table()
-    return write_arrow(path, table, row_type, order_by or table_of(row_type).order_by)
+    refuse_nulls(path, table, schema)
+    if order := table_of(row_type).order_by:
+        with open_database() as database:
+            database.register("unordered", table)
+            table = database.sql(f"SELECT * FROM unordered ORDER BY {order}").to_arrow_table()
+    typed_table = _cast(path, table, row_type)
+    with atomic_path(path) as partial:
+        pq.write_table(typed_table, partial, compression="zstd", row_group_size=65_536)
 
 
 def _values(rows: Sequence[Any], column: pa.Field) -> list[Any]:
@@ -137,18 +147,6 @@ def without_surrogates(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: without_surrogates(inner) for key, inner in value.items()}
     return [without_surrogates(inner) for inner in value] if isinstance(value, list) else value
-
-
-def write_arrow(path: str | Path, table: pa.Table, row_type: type[Any], order_by: str) -> int:
-    """Check, sort and write an Arrow table; the file appears whole or not at all."""
-    refuse_nulls(path, table, schema_of(row_type))
-    with open_database() as database:
-        database.register("unordered", table)
-        sorted_table = database.sql(f"SELECT * FROM unordered ORDER BY {order_by}").to_arrow_table()
-    typed_table = _cast(path, sorted_table, row_type)
-    with atomic_path(path) as partial:
-        pq.write_table(typed_table, partial, compression="zstd", row_group_size=65_536)
-    return int(table.num_rows)
 
 
 def refuse_nulls(path: str | Path, table: pa.Table, schema: pa.Schema) -> None:
@@ -265,9 +263,8 @@ class _LineFeedWriter:
 
 
 def _csv_cell(cell: Any) -> Any:
-    return (
-        guard_cell(without_surrogates(cell)) if isinstance(cell, str) else without_surrogates(cell)
-    )
+    storable = without_surrogates(cell)
+    return guard_cell(storable) if isinstance(storable, str) else storable
 
 
 def read_lookup(
@@ -362,9 +359,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             f"another place with snakemake --directory"
         ) from error
     finally:
-        with suppress(
-            OSError
-        ):  # a folder that refused the file also refuses this, and was reported
+        # a folder that refused the file also refuses this, and was reported
+        with suppress(OSError):
             partial.unlink()
 
 

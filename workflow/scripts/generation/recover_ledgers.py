@@ -13,8 +13,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.inventory import Inventory
 from fieldwork.generation.ledger import LEDGERS
 from fieldwork.generation.providers.registry import make_provider
-from fieldwork.generation.recovery.report import model_check, sentence_of
-from fieldwork.generation.recovery.salvage import recover
+from fieldwork.generation.recovery.salvage import model_check, recover, sentence_of
 
 
 def main(models: dict[str, Any]) -> None:

@@ -58,7 +58,7 @@ def write_answers(path: str | Path, people: Sequence[str]) -> None:
         FieldAnswer(name, None, "m", "t", "movies", 0, None, "Alien", 0, "wave.csv", n, [], None)
         for n, name in enumerate(people, start=2)
     ]
-    tables.write_rows(path, rows, FieldAnswer, order_by="participant_id")
+    tables.write_rows(path, rows, FieldAnswer)
 
 
 def write_study(name: str, people: Sequence[str], key_file: Path = KEY_FILE) -> None:

@@ -24,7 +24,7 @@ from fieldwork.generation.batches.files import BatchLimits, write_files
 from fieldwork.generation.batches.journal import Journal, open_journal
 from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.budget import Reservation
-from fieldwork.generation.ledger import Entry, Ledger, open_ledger
+from fieldwork.generation.ledger import Entry, Ledger, open_ledger, sole_asker
 from fieldwork.generation.legibility import Legibility, LegibilityRules
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import (
@@ -37,7 +37,7 @@ from fieldwork.generation.providers.base import (
 )
 from fieldwork.generation.providers.batch_base import BatchStatus
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import BatchDispatch, Sender
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 
@@ -71,17 +71,14 @@ class Desk:
         provider: Provider | None = None,
         legibility: Legibility | None = None,
     ) -> Counter[str]:
+        account = account or Account(None, "batch", 16)
+        unlimited = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
         with open_ledger(self.ledger) as ledger:
             return settle_batches(
                 iter(calls),
-                client=self.service,
-                provider=provider or batch_provider(),
+                Sender(provider or batch_provider(), ledger, unlimited, account, attempts=1),
+                BatchDispatch(self.service, self.journal, limits, poll_s=10),
                 legibility=legibility,
-                ledger=ledger,
-                journal_path=self.journal,
-                limits=limits,
-                account=account,
-                poll_s=10,
                 show=lambda n, note: self.shown.append((n, note)),
                 clock=self.ticking.clock(),
             )
@@ -338,7 +335,8 @@ def test_two_runs_at_once_take_turns_and_ask_once(desk: Desk) -> None:
     context = multiprocessing.get_context("fork")
 
     def run() -> None:
-        desk.settle()
+        with sole_asker(desk.ledger):
+            desk.settle()
         assert desk.answers() == EXPECTED
 
     runs = [context.Process(target=run) for _ in range(3)]
@@ -348,28 +346,6 @@ def test_two_runs_at_once_take_turns_and_ask_once(desk: Desk) -> None:
         process.join(20)
     assert [process.exitcode for process in runs] == [0, 0, 0]
     assert desk.service.ran() == once()
-
-
-def test_a_run_that_waits_says_so(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", logger="fieldwork")
-    desk.settle(CALLS[:1])
-    context = multiprocessing.get_context("fork")
-    held, let_go = context.Event(), context.Event()
-
-    def hold() -> None:
-        with open_journal(desk.journal, "scripted") as journal, journal.lock():
-            held.set()
-            let_go.wait(10)
-
-    holder = context.Process(target=hold)
-    holder.start()
-    assert held.wait(10)
-    releaser = context.Process(target=lambda: (__import__("time").sleep(0.3), let_go.set()))
-    releaser.start()
-    desk.settle(CALLS[:2])
-    assert "waiting because another run is working" in caplog.text
-    holder.join(10)
-    releaser.join(10)
 
 
 # -- steps that fail
@@ -675,7 +651,7 @@ def test_answers_of_another_model_are_kept_apart_and_stop_the_run(desk: Desk) ->
     with pytest.raises(StudyError, match="an answer came from cheaper"):
         desk.settle()
     with open_ledger(desk.ledger) as ledger:
-        apart = ledger.quarantined_entries([call.key for call in CALLS])
+        apart = list(ledger.quarantined_entries([call.key for call in CALLS]))
     # the results of all three batches had come by then, and none of what was paid for is lost
     assert len(apart) == 3
     assert len(desk.answers()) == 4

@@ -79,7 +79,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
     """Tables of a study; contexts of different lengths, and two puppets of equal profiles."""
     folder = tmp_path_factory.mktemp("study")
     items = [Item(i, "choice", i, i * 400, [], None, None, "x") for i in ITEMS]
-    tables.write_rows(folder / "results/s/tasks/t.parquet", items, Item, "item_id")
+    tables.write_rows(folder / "results/s/tasks/t.parquet", items, Item)
     written = {"results/s/tasks/t.parquet"}
     for condition, entry in CONDITIONS.items():
         made: list[Context] = []
@@ -93,12 +93,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
                     made.append(row)
             refs = [ContextRef(c.context_id, c.puppet_id, c.item_id) for c in made]
             path = f"results/s/contexts/t/{condition}.parquet"
-            tables.write_rows(folder / path, made, Context, "puppet_id, item_id")
+            tables.write_rows(folder / path, made, Context)
             written.add(path)
         repeats = entry.get("replicates", RUNS)
         asked = plan_requests(ITEMS, refs, repeats)
         path = f"results/s/requests/t/{condition}.parquet"
-        tables.write_rows(folder / path, asked, Request, "item_id, puppet_id, replicate")
+        tables.write_rows(folder / path, asked, Request)
         written.add(path)
     return folder, written
 
@@ -185,7 +185,7 @@ def test_what_answers_showed_counts(files: set[str]) -> None:
     values |= {"dispatch": "live", "temperature_sent": True}
     values |= {"input_tokens": 208, "output_tokens": 4, "defects": []}
     path = "results/s/responses/live/t/offline.parquet"
-    tables.write_rows(path, [Response(**values)], Response, "item_id")
+    tables.write_rows(path, [Response(**values)], Response)
     study = PlanInputs(TASKS, CONDITIONS, ASSUMED, FOLDER, files, responses={path})
     found = ArmSizes(study, MODELS, PRICES).at("live", "t", "offline", n_users=10, replicates=1)
     assert found.n_calls == 30

@@ -18,7 +18,7 @@ from fieldwork.generation.providers.base import Exchange
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.records.generation import Request
 from fieldwork.records.puppets import Context, Message
 from fieldwork.records.tasks import Item
@@ -73,10 +73,9 @@ REQUESTS = [
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlanInputs:
     monkeypatch.chdir(tmp_path)
-    tables.write_rows("results/s/tasks/t.parquet", ITEMS, Item, "item_id")
-    tables.write_rows("results/s/contexts/t/profile.parquet", CONTEXTS, Context, "puppet_id DESC")
-    order = "context_id NULLS FIRST, puppet_id, item_id, replicate"
-    tables.write_rows("results/s/requests/t/profile.parquet", REQUESTS, Request, order)
+    tables.write_rows("results/s/tasks/t.parquet", ITEMS, Item)
+    tables.write_rows("results/s/contexts/t/profile.parquet", CONTEXTS, Context)
+    tables.write_rows("results/s/requests/t/profile.parquet", REQUESTS, Request)
     return PlanInputs(
         {"t": {"runs": 2, "max_tokens": 5, "sources": [{"kind": "choice", "item_ids": []}]}},
         {"profile": {"context": "profile", "temperature": 1, "replicates": 2}},

@@ -104,18 +104,18 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Two items, one context of 1,500 tokens, one item answered."""
     monkeypatch.chdir(tmp_path)
     items = [Item(i, "choice", i, i * 40, [], None, None, "x") for i in ("a", "b")]
-    tables.write_rows("results/s/tasks/t.parquet", items, Item, "item_id")
+    tables.write_rows("results/s/tasks/t.parquet", items, Item)
     context = Context("ctx", "p", None, [], [Message("user", "hello")], 1500, 0)
-    tables.write_rows("results/s/contexts/t/history.parquet", [context], Context, "puppet_id")
+    tables.write_rows("results/s/contexts/t/history.parquet", [context], Context)
     asked = [Request(i, "ctx", "p", 0) for i in ("a", "b")]
-    tables.write_rows("results/s/requests/t/history.parquet", asked, Request, "item_id")
+    tables.write_rows("results/s/requests/t/history.parquet", asked, Request)
     values: dict[str, Any] = dict.fromkeys(tables.schema_of(Response).names)
     values |= {"model": "m", "task": "t", "condition": "history", "item_id": "a"}
     values |= {"context_id": "ctx", "puppet_id": "p", "replicate": 0, "ledger_key": "k"}
     values |= {"outcome": "ok", "attempts": 1, "dispatch": "live", "temperature_sent": True}
     values |= {"input_tokens": 3028, "output_tokens": 9, "defects": []}
     answers = "results/s/responses/m/t/history.parquet"
-    tables.write_rows(answers, [Response(**values)], Response, "item_id")
+    tables.write_rows(answers, [Response(**values)], Response)
     return {
         "results/s/tasks/t.parquet",
         "results/s/contexts/t/history.parquet",

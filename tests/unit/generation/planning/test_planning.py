@@ -10,7 +10,6 @@ from fieldwork.generation.planning.loads import (
     CacheRules,
     Load,
     ObservedTokens,
-    Pace,
     PlannedGroup,
     PlannedQuestion,
     cache_of,
@@ -109,11 +108,10 @@ def test_common_beginnings_are_found_in_any_order_and_late_in_a_wave() -> None:
 def test_the_tightest_limit_sets_the_time(
     changes: dict[str, Any], cache: CacheRules | None, seconds: float, limit: str
 ) -> None:
-    pace = Pace(None, None, 4, 2.0)._replace(**changes)
     load = Load(
         n_requests=100, n_groups=3, prefix_tokens=1000, question_tokens=1000, longest_group=40
     )
-    time = duration(load, 1000, pace, cache)
+    time = duration(load, 1000, {"concurrency": 4, **changes}, 2.0, cache)
     assert time.seconds == pytest.approx(seconds)
     assert limit in time.limited_by
 

@@ -5,13 +5,16 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Call, OpenGroup
 from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.patience import Clock
 from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
+from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Provider, Sampling, Wire
 from fieldwork.generation.providers.batch_base import BatchClient
+from fieldwork.generation.sending import BatchDispatch, Sender
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
 from servers.provider import Chat
@@ -35,6 +38,25 @@ def make_calls(provider: Provider, n: int) -> list[Call]:
     return calls
 
 
+def settle(
+    calls: Sequence[Call],
+    client: BatchClient,
+    provider: Provider,
+    folder: Path,
+    limits: BatchLimits,
+    haste: float = HASTE,
+) -> Counter[str]:
+    """One run, with its ledger and its journal in a folder."""
+    unlimited = Limits(ceiling=1, requests_per_minute=None, tokens_per_minute=None)
+    with open_ledger(folder / "m.sqlite") as ledger:
+        return settle_batches(
+            calls,
+            Sender(provider, ledger, unlimited, Account(None, "batch", 16), attempts=1),
+            BatchDispatch(client, folder / "m.batches.sqlite", limits, poll_s=1),
+            clock=Clock(lambda: haste * time.monotonic(), lambda s: time.sleep(s / haste)),
+        )
+
+
 class Desk:
     """Calls, and what settles them."""
 
@@ -44,17 +66,7 @@ class Desk:
 
     def settle(self, limits: BatchLimits = LIMITS) -> Counter[str]:
         """One run."""
-        with open_ledger(self._folder / "m.sqlite") as ledger:
-            return settle_batches(
-                self.calls,
-                client=self._client,
-                provider=self._provider,
-                ledger=ledger,
-                journal_path=self._folder / "m.batches.sqlite",
-                limits=limits,
-                poll_s=1,
-                clock=Clock(lambda: HASTE * time.monotonic(), lambda s: time.sleep(s / HASTE)),
-            )
+        return settle(self.calls, self._client, self._provider, self._folder, limits)
 
     def entries(self) -> dict[bytes, Entry]:
         """What the ledger holds."""

@@ -4,7 +4,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -42,7 +42,7 @@ def make_openai(base_url: str = "http://127.0.0.1:9/v1", **changes: Any) -> Open
         timeout_s=10.0,
         concurrency=4,
     )
-    return OpenAI(settings._replace(**changes))
+    return OpenAI(replace(settings, **changes))
 
 
 def wire_of(

@@ -13,7 +13,7 @@ from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 
-GEMINI = GeminiSettings("gemini-x", "http://127.0.0.1:9")
+GEMINI = GeminiSettings(model="gemini-x", base_url="http://127.0.0.1:9")
 USAGE: dict[str, Mapping[str, Any]] = {
     "openai": {"prompt_tokens": 9, "completion_tokens": 3},
     "gemini": {"promptTokenCount": 9, "candidatesTokenCount": 3},

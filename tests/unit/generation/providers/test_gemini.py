@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,13 +14,46 @@ from fieldwork.generation.providers.base import Exchange, RejectedError, Transie
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.gemini_outcomes import (
     ACCOUNT_STOPPED,
-    BLOCK_REASONS,
-    FINISH_REASONS,
+    FILTER_REASONS,
+    LIMIT_REASONS,
+)
+
+ENDED = frozenset(
+    {
+        "FINISH_REASON_UNSPECIFIED",
+        "STOP",
+        # the model tried what nobody offered it: tools, pictures; what it wrote besides is its answer
+        "NO_IMAGE",
+        "MALFORMED_FUNCTION_CALL",
+        "UNEXPECTED_TOOL_CALL",
+        "TOO_MANY_TOOL_CALLS",
+        "MISSING_THOUGHT_SIGNATURE",
+        "MALFORMED_RESPONSE",
+    }
+)
+FINISH_REASONS = {
+    **dict.fromkeys(LIMIT_REASONS, "truncated"),
+    **dict.fromkeys(FILTER_REASONS, "filtered"),
+    **dict.fromkeys(ENDED, "ended"),
+}
+BLOCK_REASONS = frozenset(
+    {
+        "BLOCKED_REASON_UNSPECIFIED",
+        "SAFETY",
+        "OTHER",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "IMAGE_SAFETY",
+        "MODEL_ARMOR",
+        "JAILBREAK",
+    }
 )
 
 
 def make(base_url: str = "http://127.0.0.1:9", **changes: Any) -> Gemini:
-    return Gemini(GeminiSettings("gemini-x", base_url, api_key=KEY)._replace(**changes))
+    return Gemini(
+        replace(GeminiSettings(model="gemini-x", base_url=base_url, api_key=KEY), **changes)
+    )
 
 
 def send(provider: Gemini) -> Exchange:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,8 +24,8 @@ ANSWER = Said({"candidates": [{"content": {"parts": [{"text": "A"}]}, "finishRea
 
 
 def make(recorder: Recorder, **changes: Any) -> Gemini:
-    settings = GeminiSettings(MODEL, recorder.url, api_key=KEY, explicit_cache=True)
-    return Gemini(settings._replace(**changes))
+    settings = GeminiSettings(model=MODEL, base_url=recorder.url, api_key=KEY, explicit_cache=True)
+    return Gemini(replace(settings, **changes))
 
 
 def run(provider: Gemini, *contexts: list[Message]) -> None:

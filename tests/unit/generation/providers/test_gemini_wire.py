@@ -1,6 +1,7 @@
 """generateContent as sent: our bytes say what the official SDK's say, on both of Gemini's services."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,7 +25,7 @@ PROJECT = VertexSettings("my-project", "europe-west1")
 
 
 def make(base_url: str | None = "http://127.0.0.1:9", **changes: Any) -> Gemini:
-    return Gemini(GeminiSettings(MODEL, base_url, api_key=KEY)._replace(**changes))
+    return Gemini(replace(GeminiSettings(model=MODEL, base_url=base_url, api_key=KEY), **changes))
 
 
 def sdk(recorder: Recorder, **options: Any) -> genai.Client:

@@ -16,7 +16,7 @@ from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.providers.openai import OpenAI
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.records.puppets import Message
 from servers.provider import Fault, http_error, no_credit, serve_chat
 

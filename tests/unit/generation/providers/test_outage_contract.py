@@ -1,21 +1,20 @@
 """What docs/models.md promises of servers that answer nobody, held against every provider."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from batch_desk import make_calls
+from batch_desk import settle as settle_at_desk
 from provider_cases import KEY, item, make_openai
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Ask, ContextGroup
 from fieldwork.generation.batches.files import BatchLimits
-from fieldwork.generation.batches.patience import Clock
-from fieldwork.generation.batches.settling import settle_batches
 from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
@@ -27,7 +26,7 @@ from fieldwork.generation.providers.embedded import EmbeddedModel
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.providers.vertex import VertexSettings
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from servers.faults import google_error, openai_error
 from servers.provider import (
     FOREVER,
@@ -57,12 +56,14 @@ def azure(chat: Chat, **more: Any) -> Provider:
 
 
 def gemini(chat: Chat, **more: Any) -> Provider:
-    return Gemini(GeminiSettings("gemini-x", chat.gemini_url, api_key=KEY, **more))
+    return Gemini(GeminiSettings(model="gemini-x", base_url=chat.gemini_url, api_key=KEY, **more))
 
 
 def vertex(chat: Chat, **more: Any) -> Provider:
-    settings = GeminiSettings("gemini-x", chat.gemini_url, "v1beta1", vertex=VERTEX, **more)
-    return Gemini(settings._replace(token_env="VERTEX_TOKEN"))
+    settings = GeminiSettings(
+        model="gemini-x", base_url=chat.gemini_url, api_version="v1beta1", vertex=VERTEX, **more
+    )
+    return Gemini(replace(settings, token_env="VERTEX_TOKEN"))
 
 
 Make = Callable[..., Provider]
@@ -258,7 +259,7 @@ def openai_desk(chat: Chat) -> tuple[Provider, BatchClient]:
 
 
 def gemini_desk(chat: Chat) -> tuple[Provider, BatchClient]:
-    settings = GeminiSettings("gemini-x", chat.gemini_url, api_key=KEY)
+    settings = GeminiSettings(model="gemini-x", base_url=chat.gemini_url, api_key=KEY)
     return Gemini(settings), GeminiBatches(settings)
 
 
@@ -277,17 +278,9 @@ def ask_by_batch(api: str, service: Chat, folder: Path, n: int = N_BATCHED) -> i
     provider, client = DESKS[api](service)
     calls = make_calls(provider, n)
     limits = BatchLimits(A_BATCH, max_tokens=sum(c.tokens for c in calls[:A_BATCH]), attempts=5)
-    with open_ledger(folder / "m.sqlite") as ledger, closing(client):
-        return settle_batches(
-            calls,
-            client=client,
-            provider=provider,
-            ledger=ledger,
-            journal_path=folder / "m.batches.sqlite",
-            limits=limits._replace(listing_lag_s=5),
-            poll_s=1,
-            clock=Clock(lambda: HASTE * time.monotonic(), lambda s: time.sleep(s / HASTE)),
-        ).total()
+    with closing(client):
+        limits = limits._replace(listing_lag_s=5)
+        return settle_at_desk(calls, client, provider, folder, limits, HASTE).total()
 
 
 def n_batched(service: Chat) -> int:

@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ from fieldwork.generation.providers.batch_openai import OpenAIBatches
 from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.vertex import VertexSettings
 from fieldwork.generation.rows import GenerationArm
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.records.tasks import Item
 from servers.faults import google_error, openai_error
 from servers.provider import FOREVER, Chat, Fault, refuse_connections, serve_chat
@@ -84,13 +85,15 @@ def compatible_server(url: str) -> Provider:
 
 
 def gemini(url: str) -> Provider:
-    return Gemini(GeminiSettings("gemini-x", url, api_key=KEY, timeout_s=TIMEOUT_S))
+    return Gemini(GeminiSettings(model="gemini-x", base_url=url, api_key=KEY, timeout_s=TIMEOUT_S))
 
 
 def vertex(url: str) -> Provider:
     project = VertexSettings("a-project", "europe-west4")
-    settings_ = GeminiSettings("gemini-x", url, "v1beta1", vertex=project, timeout_s=TIMEOUT_S)
-    return Gemini(settings_._replace(token_env="VERTEX_TOKEN"))
+    settings_ = GeminiSettings(
+        model="gemini-x", base_url=url, api_version="v1beta1", vertex=project, timeout_s=TIMEOUT_S
+    )
+    return Gemini(replace(settings_, token_env="VERTEX_TOKEN"))
 
 
 def embedded_model(_: str) -> Provider:
@@ -305,7 +308,7 @@ def test_a_broken_connection_may_be_billed_and_is_tried_again(
     slow = fault in ("hangs", "drips")
     provider = CASES[name].make(address(chat))
     if slow:
-        provider._http._settings = provider._http._settings._replace(timeout_s=0.2)  # type: ignore[attr-defined]
+        provider._http._settings = replace(provider._http._settings, timeout_s=0.2)  # type: ignore[attr-defined]
     chat.faults.append(BROKEN_CONNECTIONS[fault])
     BROKEN_CONNECTIONS[fault].times = 1
     with pytest.raises(TransientError) as caught:
@@ -502,7 +505,9 @@ def openai_batches(url: str, _: Path) -> BatchClient:
 
 
 def gemini_batches(url: str, _: Path) -> BatchClient:
-    return GeminiBatches(GeminiSettings("gemini-x", url, api_key=KEY, timeout_s=TIMEOUT_S))
+    return GeminiBatches(
+        GeminiSettings(model="gemini-x", base_url=url, api_key=KEY, timeout_s=TIMEOUT_S)
+    )
 
 
 def batch_service(_: str, folder: Path) -> BatchClient:

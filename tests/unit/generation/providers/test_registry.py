@@ -1,6 +1,7 @@
 """From the config to a provider: the right one, with the config's settings and the environment's key."""
 
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def test_a_remote_model_has_the_settings_of_the_config(
     assert isinstance(provider, OpenAI)
     assert provider.endpoint == "http://127.0.0.1:9/v1/chat/completions"
     assert provider.concurrency == 3
-    found = provider.settings._asdict()
+    found = asdict(provider.settings)
     expected: dict[str, Any] = {name: REMOTE[name] for name in found if name in REMOTE}
     given = {name: value for name, value in found.items() if name in expected}
     assert given == expected
@@ -111,7 +112,7 @@ def test_settings_of_delivery_and_transport(
 ) -> None:
     provider = make_provider({**REMOTE, "api_key_env": None, **changes}, tmp_path)
     assert isinstance(provider, OpenAI)
-    found = provider.settings._asdict()
+    found = asdict(provider.settings)
     assert {name: found[name] for name in expected} == expected
 
 
@@ -162,7 +163,7 @@ def test_gemini_has_the_settings_of_the_config(
     monkeypatch.setenv("TEST_MODEL_KEY", "k")
     provider = make_provider(GEMINI, tmp_path)
     assert isinstance(provider, Gemini)
-    found = provider.settings._asdict()
+    found = asdict(provider.settings)
     made = {"accept_models": ("gemini-y",), "api_key": "k", "cache_min_tokens": 2048, "flex": False}
     expected = {name: GEMINI[name] for name in found if name in GEMINI} | made
     assert {name: found[name] for name in expected} == expected

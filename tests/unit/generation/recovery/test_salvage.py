@@ -16,8 +16,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.inventory import Inventory
 from fieldwork.generation.ledger import Entry, ledger_key, open_ledger
 from fieldwork.generation.recovery.pages import open_pages
-from fieldwork.generation.recovery.report import sentence_of
-from fieldwork.generation.recovery.salvage import Recovery, recover
+from fieldwork.generation.recovery.salvage import Recovery, recover, sentence_of
 
 SCRIPTS = Path(__file__).parents[4] / "workflow" / "scripts"
 STARTED = datetime(2026, 11, 20, 10, 30, tzinfo=UTC)

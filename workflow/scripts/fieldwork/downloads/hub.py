@@ -55,7 +55,6 @@ class _Repository(NamedTuple):
     repo: str
     revision: str
     patterns: Sequence[str]
-    repo_type: str
     endpoint: str
 
     @property
@@ -66,11 +65,7 @@ class _Repository(NamedTuple):
     def url_of(self, path: str, commit: str) -> str:
         """The address of a file."""
         return hf_hub_url(
-            self.repo,
-            path,
-            repo_type=self.repo_type,
-            revision=commit,
-            endpoint=self.endpoint,
+            self.repo, path, repo_type="dataset", revision=commit, endpoint=self.endpoint
         )
 
     def source(self, folder: Path) -> DownloadSource:
@@ -93,9 +88,8 @@ def download(
     revision: str,
     patterns: Sequence[str],
     folder: Path,
-    repo_type: str = "dataset",
 ) -> list[DownloadedFile]:
-    """Bring the files of a repository that match `patterns` to `folder`, keeping their paths.
+    """Bring the files of a data set's repository that match `patterns` to `folder`, keeping their paths.
 
     `name` is the data set's name in the config; `patterns` are globs over whole paths. `HF_ENDPOINT`
     and `HF_TOKEN` are read at each call. Each file gets a `<file>.sha256` that `sha256sum -c` reads.
@@ -107,7 +101,7 @@ def download(
             space, a listing that points outside the folder, or content other than it promises.
     """
     endpoint = (os.environ.get("HF_ENDPOINT") or _PUBLIC_HUB).rstrip("/")
-    repository = _Repository(name, repo, revision, patterns, repo_type, endpoint)
+    repository = _Repository(name, repo, revision, patterns, endpoint)
     source = repository.source(folder)
     # Else the library fetches a list of known callers and keeps it in the home folder. Its switch in
     # the environment is read when it is imported, which may have been long ago.
@@ -120,12 +114,7 @@ def download(
 
 
 def _bring(repository: _Repository, source: DownloadSource) -> list[DownloadedFile]:
-    request = [
-        repository.repo_type,
-        repository.repo,
-        repository.revision,
-        sorted(repository.patterns),
-    ]
+    request = ["dataset", repository.repo, repository.revision, sorted(repository.patterns)]
     path = transfer.listing_path(source.folder, request)
     listing = _read_listing(path, repository)
 
@@ -161,9 +150,8 @@ def _read_listing(path: Path, repository: _Repository) -> _HubListing | None:
 
 def _ask_listing(repository: _Repository, source: DownloadSource, revision: str) -> _HubListing:
     api = HfApi(endpoint=repository.endpoint, headers={"user-agent": "fieldwork"})
-    ask = api.model_info if repository.repo_type == "model" else api.dataset_info
     try:
-        info = ask(
+        info = api.dataset_info(
             repository.repo, revision=revision, timeout=_ANSWER_WITHIN_S, files_metadata=True
         )
         commit = str(info.sha)
@@ -242,10 +230,9 @@ def _explain_hub_errors(repository: _Repository, source: DownloadSource) -> Iter
 def _refusal(repository: _Repository, source: DownloadSource, error: HfHubHTTPError) -> StudyError:
     status = error.response.status_code
     if status in (401, 403):
-        kind = "" if repository.repo_type == "model" else f"{repository.repo_type}s/"
         return StudyError(
             f"{repository.subject} does not let you read it (HTTP {status}): accept its terms at "
-            f"{repository.endpoint}/{kind}{repository.repo}, then set HF_TOKEN to that account's "
+            f"{repository.endpoint}/datasets/{repository.repo}, then set HF_TOKEN to that account's "
             f"token; if there is no such page, correct `repo:`"
         )
     if status != httpx2.codes.NOT_FOUND:

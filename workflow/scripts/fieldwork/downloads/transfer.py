@@ -161,7 +161,11 @@ def bring_files(
     if files is None or len(downloads) < len(files):
         files = ask_files()
         downloads |= _whole_files(source, [file for file in files if file not in downloads])
-        downloads |= _fetch_files(source, [file for file in files if file not in downloads])
+        missing_files = [file for file in files if file not in downloads]
+        _announce(source, missing_files)
+        for number, file in enumerate(missing_files, start=1):
+            downloads[file] = _fetch(source, file)
+            logger.info("%s: %d/%d %s", source.name, number, len(missing_files), file.path)
     return [downloads[file] for file in files]
 
 
@@ -175,18 +179,6 @@ def _whole_files(
         for file, target in targets
         if (downloaded_file := _verify(target, file))
     }
-
-
-def _fetch_files(
-    source: DownloadSource, files: Sequence[ListedFile]
-) -> dict[ListedFile, DownloadedFile]:
-    """Fetch files to their places; the log first says how much comes and how much room there is."""
-    _announce(source, files)
-    downloads: dict[ListedFile, DownloadedFile] = {}
-    for number, file in enumerate(files, start=1):
-        downloads[file] = _fetch(source, file)
-        logger.info("%s: %d/%d %s", source.name, number, len(files), file.path)
-    return downloads
 
 
 @contextmanager

@@ -5,7 +5,8 @@ that empty rows are left out, that a row is never longer than the header, and th
 cell. CSV, TSV, Parquet and JSON are streamed; an Excel file is held in memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,10 +49,10 @@ def read_sheet(path: Path) -> Sheet:
         StudyError: the file is of another kind, unreadable or empty; while rows are iterated, a row is
             longer than the header.
     """
-    reader = _readers().get(ending(path))
+    reader = _READERS.get(ending(path))
     if reader is None:
         raise StudyError(
-            f"{path}: this kind of file is not read; save it as one of {', '.join(_readers())}"
+            f"{path}: this kind of file is not read; save it as one of {', '.join(_READERS)}"
         )
     records = (row for row in reader(path) if _without_tail(row.cells))
     first = next(records, None)
@@ -77,7 +78,7 @@ def stream_records(path: Path) -> Iterator[Record]:
     if kind == ".parquet":
         values = enumerate(streams.stream_values(path), start=1)
         return (Record(f"row {number}", fields) for number, fields in values)
-    if kind not in _readers():
+    if kind not in _READERS:
         raise StudyError(
             f"{path}: this kind of file is not read; save it as one of {', '.join(kinds())}"
         )
@@ -102,7 +103,7 @@ def kinds() -> tuple[str, ...]:
 
 def is_readable(path: Path) -> bool:
     """Whether `stream_records` reads files of this ending."""
-    return is_json(path) or ending(path) in _readers()
+    return is_json(path) or ending(path) in _READERS
 
 
 def is_json(path: Path) -> bool:
@@ -156,16 +157,11 @@ def _parquet_rows(path: Path) -> Iterator[SheetRow]:
         yield SheetRow(number, tuple(record[name] for name in names))
 
 
-def _tab_rows(path: Path) -> Iterator[SheetRow]:
-    return delimited.stream_rows(path, "\t")
-
-
-def _readers() -> dict[str, Callable[[Path], Iterator[SheetRow]]]:
-    return {
-        ".csv": delimited.stream_rows,
-        ".tsv": _tab_rows,
-        ".csv.gz": delimited.stream_rows,
-        ".tsv.gz": _tab_rows,
-        ".xlsx": workbooks.stream_rows,
-        ".parquet": _parquet_rows,
-    }
+_READERS: Mapping[str, Callable[[Path], Iterator[SheetRow]]] = {
+    ".csv": delimited.stream_rows,
+    ".tsv": partial(delimited.stream_rows, delimiters="\t"),
+    ".csv.gz": delimited.stream_rows,
+    ".tsv.gz": partial(delimited.stream_rows, delimiters="\t"),
+    ".xlsx": workbooks.stream_rows,
+    ".parquet": _parquet_rows,
+}

@@ -10,9 +10,6 @@ from fieldwork.generation.providers.base import Provider, TransientError, Usage
 
 logger = logging.getLogger(__name__)
 
-# raw replies held at once while a bill is made
-ENTRIES_AT_ONCE = 500
-
 
 class Account:
     """Counts what one job spends.
@@ -61,17 +58,13 @@ class Account:
         """
         usd: float | None = 0.0 if is_unbilled else None
         if usage is not None:
-            usd = self._add(usage)
+            self._input_tokens += usage.input or 0
+            self._cached_tokens += usage.cache_read or 0
+            self._output_tokens += usage.output or 0
+            usd = cost_usd(usage, self._price, self._tier) if self._price is not None else None
+            self._usd += usd or 0.0
         if self._budget is not None and reservation is not None:
             self._budget.settle(reservation, usd)
-
-    def _add(self, usage: Usage) -> float | None:
-        self._input_tokens += usage.input or 0
-        self._cached_tokens += usage.cache_read or 0
-        self._output_tokens += usage.output or 0
-        usd = cost_usd(usage, self._price, self._tier) if self._price is not None else None
-        self._usd += usd or 0.0
-        return usd
 
     def note(self) -> str:
         """Cost, tokens, cache-hit share and retries, in a few words; empty before any usage."""
@@ -122,16 +115,15 @@ def bill_usd(ledger: Ledger, provider: Provider, price: Price) -> float | None:
         another price.
     """
     total = 0
-    answers = (ledger.keys("answers"), ledger.entries)
-    quarantined_answers = (ledger.keys("quarantined"), ledger.quarantined_entries)
-    for keys, look_up in (answers, quarantined_answers):
-        for start in range(0, len(keys), ENTRIES_AT_ONCE):
-            chunk = keys[start : start + ENTRIES_AT_ONCE]
-            costs = [_cost(entry, provider, price) for entry in look_up(chunk)]
-            certain_costs = [usd for usd in costs if usd is not None]
-            if len(certain_costs) < len(chunk):
-                return None
-            total += sum(map(nanos_of, certain_costs))
+    for keys, look_up in (
+        (ledger.keys("answers"), ledger.entries),
+        (ledger.keys("quarantined"), ledger.quarantined_entries),
+    ):
+        costs = [_cost(entry, provider, price) for entry in look_up(keys)]
+        certain_costs = [usd for usd in costs if usd is not None]
+        if len(certain_costs) < len(keys):
+            return None
+        total += sum(map(nanos_of, certain_costs))
     return None if ledger.keys("damaged") else total / NANOS
 
 

@@ -221,17 +221,13 @@ class Agenda:
         self._n_open += 1
         self._n_prefix_bytes += open_group.n_bytes
         open_group.waiting.extend(calls)
-        if self._cache is None or not self._is_cached(group, prefix, self._cache):
+        cache = self._cache if group.context_id is not None else None
+        if cache is None or len(prefix) < cache.min_tokens * BYTES_PER_TOKEN:
             self._release(open_group, len(calls))
         else:
-            open_group.pace = self._cache.requests_per_minute
+            open_group.pace = cache.requests_per_minute
             # the first call fills the cache, and the others wait for it
             self._release(open_group, 1)
-
-    @staticmethod
-    def _is_cached(group: ContextGroup, prefix: bytes, cache: PrefixCache) -> bool:
-        long_enough = len(prefix) >= cache.min_tokens * BYTES_PER_TOKEN
-        return group.context_id is not None and long_enough
 
     def _missing(self, group: ContextGroup, prefix: bytes, open_group: OpenGroup) -> list[Call]:
         prefix_hash = hashlib.sha256(prefix)
@@ -266,7 +262,7 @@ class Agenda:
         Raises:
             StudyError: one is still from another model; to ask again would only cost again.
         """
-        entries = self._ledger.quarantined_entries(keys) if keys else []
+        entries = list(self._ledger.quarantined_entries(keys))
         for entry in entries:
             model = self._provider.read(entry.raw).returned_model
             if model and not self._provider.is_asked_for(model):

@@ -44,16 +44,7 @@ INSERT OR IGNORE INTO purse VALUES (1, 0);
 
 
 class BudgetReached(StudyError):  # noqa: N818 - a limit that was set on purpose, no error
-    """No more may be reserved.
-
-    Attributes:
-        reserved_usd: set aside for calls under way, of all processes. What they do not use becomes
-            available as they settle. Above zero, another try may succeed then.
-    """
-
-    def __init__(self, message: str, reserved_usd: float) -> None:
-        super().__init__(message)
-        self.reserved_usd = reserved_usd
+    """No more may be reserved; another try may succeed once calls under way are settled."""
 
 
 class Reservation(NamedTuple):
@@ -67,11 +58,6 @@ class Reservation(NamedTuple):
     nanos: int
     is_safe: bool = False
 
-    @property
-    def usd(self) -> float:
-        """US dollars."""
-        return self.nanos / NANOS
-
 
 class BudgetTotals(NamedTuple):
     """What all processes spent and hold, in US dollars; `reserved_usd` includes dead processes."""
@@ -81,7 +67,10 @@ class BudgetTotals(NamedTuple):
 
 
 class Budget:
-    """This process's part in the budget; made by `open_budget`. Threads may share it."""
+    """This process's part in the budget; made by `open_budget`. Threads may share it.
+
+    Every method raises StudyError where the disk refuses.
+    """
 
     def __init__(
         self,
@@ -123,7 +112,6 @@ class Budget:
 
         Raises:
             BudgetReached: that would exceed the limit.
-            StudyError: the disk refuses.
             ValueError: `usd` is not an amount.
         """
         nanos = nanos_of(usd)
@@ -146,7 +134,6 @@ class Budget:
             usd: None where it is not known: then all that was set aside counts as spent.
 
         Raises:
-            StudyError: the disk refuses.
             ValueError: `usd` is not an amount, or the reservation was settled before.
         """
         nanos = reservation.nanos if usd is None else nanos_of(usd)
@@ -167,11 +154,7 @@ class Budget:
                 self._exchange(0)
 
     def has_leftovers(self) -> bool:
-        """Whether other processes, dead or alive, hold something for this account.
-
-        Raises:
-            StudyError: the disk refuses.
-        """
+        """Whether other processes, dead or alive, hold something for this account."""
         with self._mutex, _as_study_error(self._path):
             query = "SELECT EXISTS (SELECT 1 FROM holders WHERE account = ? AND id != ?)"
             (exists,) = self._connection.execute(query, (self._account, self._id)).fetchone()
@@ -193,7 +176,6 @@ class Budget:
             Whether the bill counts now.
 
         Raises:
-            StudyError: the disk refuses.
             ValueError: `bill_usd` is not an amount.
         """
         bill = nanos_of(bill_usd)
@@ -228,9 +210,6 @@ class Budget:
 
         Other processes write down about once a second what they settled. Until then it counts as
         reserved.
-
-        Raises:
-            StudyError: the disk refuses.
         """
         with self._mutex, _as_study_error(self._path):
             spent, total_held = self._connection.execute(
@@ -287,8 +266,7 @@ class Budget:
             f" {spent / NANOS:.{digits}f} USD are spent, {reserved_nanos / NANOS:.{digits}f} are set"
             f" aside for calls under way, and the next call may cost {need / NANOS:.4f}. Every answer"
             f" that arrived is safe. Raise generation.budget_usd in the config or make the study smaller,"
-            f" and run again.",
-            reserved_nanos / NANOS,
+            f" and run again."
         )
 
     def _close(self) -> None:
@@ -326,9 +304,9 @@ def open_budget(path: Path, limit_usd: float | None, account: str = "") -> Itera
         limit_usd: None counts what is spent and refuses nothing.
 
     Raises:
-        StudyError: the limit is not an amount, the file is not a budget, or the disk refuses.
+        StudyError: the file is not a budget, or the disk refuses.
     """
-    limit = None if limit_usd is None else _limit(limit_usd)
+    limit = None if limit_usd is None else math.floor(round(limit_usd * NANOS, 3))
     with _as_study_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock_file = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o666)
@@ -378,14 +356,6 @@ def _sole_user(lock_file: int) -> Iterator[bool]:
         yield is_alone
     finally:
         fcntl.flock(lock_file, fcntl.LOCK_SH)
-
-
-def _limit(usd: float) -> int:
-    if not 0 <= usd < _NO_LIMIT / NANOS:  # NaN fails this too
-        raise StudyError(
-            f"budget_usd: {usd} is not an amount; give US dollars from 0 on, or null for no limit"
-        )
-    return math.floor(round(usd * NANOS, 3))
 
 
 def nanos_of(usd: float) -> int:

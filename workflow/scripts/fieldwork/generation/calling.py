@@ -12,7 +12,7 @@ from fieldwork.generation.agenda import Agenda, Call
 from fieldwork.generation.budget import BudgetReached, Reservation
 from fieldwork.generation.outage import Outage
 from fieldwork.generation.providers.base import Exchange, RejectedError, Reply, TransientError
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.generation.waiting import CallWaits
 from fieldwork.retries import FIRST_WAIT_S, RetryPolicy
 

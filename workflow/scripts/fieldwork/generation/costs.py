@@ -1,14 +1,14 @@
 """What answers cost, added up from usage as returned, beside what the plan expected of them.
 
-A call that two conditions share was billed once: it is counted where it first appears. Where some answers
+A call that two conditions share was bill once: it is counted where it first appears. Where some answers
 have no cost, the sum is over the others, and the row says how many are left out.
 """
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+import pandas as pd
 
 from fieldwork.records.generation import CostRow
 
@@ -36,33 +36,9 @@ class BilledAnswer(NamedTuple):
 
 ArmKey = tuple[str, str, str]
 
-
-@dataclass
-class _ArmBill:
-    """The answers of one arm and dispatch, added up."""
-
-    n_answers: int = 0
-    n_shared: int = 0
-    n_without_cost: int = 0
-    tokens: list[int] = field(default_factory=lambda: [0] * 5)
-    usd: list[float] = field(default_factory=list)
-    price_as_of: str | None = None
-
-    def add(self, answer: BilledAnswer) -> None:
-        counts = (
-            answer.input_tokens,
-            # priced so too: a server that counts more than it was sent is not believed
-            min(answer.cached_tokens or 0, answer.input_tokens or 0),
-            answer.cache_write_tokens,
-            answer.output_tokens,
-            answer.reasoning_tokens,
-        )
-        self.tokens = [total + (n or 0) for total, n in zip(self.tokens, counts, strict=True)]
-        if answer.cost_usd is None:
-            self.n_without_cost += 1
-        else:
-            self.usd.append(answer.cost_usd)
-        self.price_as_of = max(filter(None, (self.price_as_of, answer.price_as_of)), default=None)
+_ARM = ("model", "task", "condition")
+_TOKENS = [name for name in BilledAnswer._fields if name.endswith("_tokens")]
+_NUMBERS = [*_TOKENS, "cost_usd"]
 
 
 def cost_rows(
@@ -77,55 +53,46 @@ def cost_rows(
         models_with_storage: models that store contexts with their provider: no answer tells what that
             cost.
     """
-    bills: dict[tuple[ArmKey, str], _ArmBill] = {}
-    counted_keys: set[tuple[str, str]] = set()
-    for answer in answers:
-        arm = (answer.model, answer.task, answer.condition)
-        bill = bills.setdefault((arm, answer.dispatch), _ArmBill())
-        bill.n_answers += 1
-        if (answer.model, answer.ledger_key) in counted_keys:
-            bill.n_shared += 1
-        else:
-            counted_keys.add((answer.model, answer.ledger_key))
-            bill.add(answer)
-    n_answers: Counter[ArmKey] = Counter()
-    for (arm, _), bill in bills.items():
-        n_answers[arm] += bill.n_answers
+    frame = pd.DataFrame(answers, columns=list(BilledAnswer._fields))
+    frame[_NUMBERS] = frame[_NUMBERS].apply(pd.to_numeric)
+    # priced so too: a server that counts more than it was sent is not believed
+    frame["cached_tokens"] = frame[["cached_tokens", "input_tokens"]].fillna(0).min(axis=1)
+    frame["is_shared"] = frame.duplicated(["model", "ledger_key"])
+    n_of_arm = frame.groupby([*_ARM]).size()
     rows = []
-    for (arm, dispatch), bill in bills.items():
-        arm_usd = planned_usd.get(arm)
-        share = None if arm_usd is None else arm_usd * bill.n_answers / n_answers[arm]
-        note = STORAGE_LEFT_OUT if arm[0] in models_with_storage else None
-        rows.append(_row(arm, dispatch, bill, share, note))
+    for key, part in frame.groupby([*_ARM, "dispatch"], sort=False):
+        model, task, condition, dispatch = cast("tuple[str, str, str, str]", key)
+        bill = part[~part["is_shared"]]
+        tokens = {str(name): int(n) for name, n in bill[_TOKENS].sum().items()}
+        n_without_cost = int(bill["cost_usd"].isna().sum())
+        # exact, so that the order of the answers cannot move the last bits
+        cost = math.fsum(bill["cost_usd"].dropna())
+        usd = None if len(bill) and n_without_cost == len(bill) else cost
+        arm_usd = planned_usd.get((model, task, condition))
+        plan_usd = (
+            None if arm_usd is None else arm_usd * len(part) / int(n_of_arm[model, task, condition])
+        )
+        n_input = tokens["input_tokens"]
+        share = tokens["cached_tokens"] / n_input if n_input else None
+        note = STORAGE_LEFT_OUT if model in models_with_storage else None
+        rows.append(
+            CostRow(
+                model=model,
+                task=task,
+                condition=condition,
+                dispatch=dispatch,
+                n_answers=len(part),
+                n_shared=len(part) - len(bill),
+                **tokens,
+                cached_share=share,
+                cost_usd=usd,
+                price_as_of=max(bill["price_as_of"].dropna(), default=None),
+                planned_usd=plan_usd,
+                difference_usd=None if usd is None or plan_usd is None else usd - plan_usd,
+                reason="; ".join(filter(None, (_reason(n_without_cost, len(bill)), note))) or None,
+            )
+        )
     return rows
-
-
-def _row(
-    arm: ArmKey, dispatch: str, bill: _ArmBill, planned_usd: float | None, note: str | None
-) -> CostRow:
-    n_input, n_cached, n_cache_write, n_output, n_reasoning = bill.tokens
-    n_billed = bill.n_answers - bill.n_shared
-    # exact, so that the order of the answers cannot move the last bits
-    cost = math.fsum(bill.usd) if bill.usd or not n_billed else None
-    return CostRow(
-        model=arm[0],
-        task=arm[1],
-        condition=arm[2],
-        dispatch=dispatch,
-        n_answers=bill.n_answers,
-        n_shared=bill.n_shared,
-        input_tokens=n_input,
-        cached_tokens=n_cached,
-        cache_write_tokens=n_cache_write,
-        output_tokens=n_output,
-        reasoning_tokens=n_reasoning,
-        cached_share=n_cached / n_input if n_input else None,
-        cost_usd=cost,
-        price_as_of=bill.price_as_of,
-        planned_usd=planned_usd,
-        difference_usd=None if cost is None or planned_usd is None else cost - planned_usd,
-        reason="; ".join(filter(None, (_reason(bill.n_without_cost, n_billed), note))) or None,
-    )
 
 
 def _reason(n_without_cost: int, n_billed: int) -> str | None:

@@ -35,25 +35,19 @@ def connect(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> sqli
     path.parent.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + BUSY_S
     while True:
+        connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False)
         try:
-            return _connection(path, prepare)
-        except sqlite3.OperationalError as error:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            prepare(connection)
+            return connection
+        except sqlite3.DatabaseError as error:
+            connection.close()
             # when two processes make the file at once, SQLite refuses one without any wait
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+            is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > until:
                 raise
             time.sleep(0.02)
-
-
-def _connection(path: Path, prepare: Callable[[sqlite3.Connection], object]) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_S, check_same_thread=False)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        prepare(connection)
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise
-    return connection
 
 
 def is_damage(error: Exception) -> bool:

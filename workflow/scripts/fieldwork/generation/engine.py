@@ -18,7 +18,7 @@ from fieldwork.generation.ledger import Entry
 from fieldwork.generation.legibility import Legibility
 from fieldwork.generation.outage import Outage
 from fieldwork.generation.providers.base import RejectedError, TransientError
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.generation.waiting import CallWaits
 from fieldwork.progress import Progress
 

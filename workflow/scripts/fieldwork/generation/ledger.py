@@ -10,7 +10,6 @@ served.
 import fcntl
 import hashlib
 import logging
-import os
 import sqlite3
 import struct
 import threading
@@ -105,7 +104,7 @@ def ledger_key(
 
 
 class Ledger:
-    """An open ledger file; made by `open_ledger`."""
+    """An open ledger file, made by `open_ledger`; every method may raise StudyError for its disk."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -120,17 +119,13 @@ class Ledger:
         """Those of `keys` that have an answer; `entries` finds out whether it is whole."""
         return {key for (key,) in self._select("key", keys, "answers")}
 
-    def quarantined_entries(self, keys: Sequence[bytes]) -> list[Entry]:
-        """The answers to `keys` that came from another model."""
-        return list(self._whole_entries(keys, "quarantined"))
-
     def entries(self, keys: Sequence[bytes]) -> Iterator[Entry]:
-        """The stored answers among `keys`, each once; damaged rows are set aside.
-
-        Raises:
-            StudyError: the file cannot be read.
-        """
+        """The stored answers among `keys`, each once; damaged rows are set aside."""
         return self._whole_entries(keys, "answers")
+
+    def quarantined_entries(self, keys: Sequence[bytes]) -> Iterator[Entry]:
+        """The answers to `keys` that came from another model, as `entries`."""
+        return self._whole_entries(keys, "quarantined")
 
     def keys(self, table: Table = "answers") -> list[bytes]:
         """All keys of a table, in order."""
@@ -139,11 +134,7 @@ class Ledger:
         return [key for (key,) in rows]
 
     def store(self, entries: Iterable[Entry]) -> None:
-        """Write answers in one transaction; when this returns they are on disk.
-
-        Raises:
-            StudyError: the disk refuses.
-        """
+        """Write answers in one transaction; when this returns they are on disk."""
         self._insert(entries, "answers")
 
     def quarantine(self, entries: Iterable[Entry]) -> None:
@@ -172,11 +163,7 @@ class Ledger:
                 self.write_inventory()
 
     def write_inventory(self) -> None:
-        """Bring the count beside the ledger up to date.
-
-        Raises:
-            StudyError: the disk refuses.
-        """
+        """Bring the count beside the ledger up to date."""
         if self._n_counted > self._n_written:
             with _as_study_error(self._path):
                 self._inventory.write(self._n_counted)
@@ -310,28 +297,22 @@ def sole_asker(path: Path) -> Iterator[None]:
     """
     with _as_study_error(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        _lock(lock, path)
+        lock = path.with_name(f"{path.name}.lock").open("ab")
+    with lock:  # closed, or released by the kernel as for a job that is killed
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            logger.warning("%s: waiting because another run is using this ledger", path)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            # some shared file systems have no locks; Snakemake's own still keeps runs apart
+            logger.warning(
+                "%s: this file system has no locks (%s); do not start another run for the same model "
+                "now, or both may pay for the same answers",
+                path,
+                error,
+            )
         yield
-    finally:
-        os.close(lock)  # and the lock with it, as the kernel does for a job that is killed
-
-
-def _lock(lock: int, path: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        logger.warning("%s: waiting because another run is using this ledger", path)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError as error:
-        # some shared file systems have no locks; Snakemake's own still keeps runs apart
-        logger.warning(
-            "%s: this file system has no locks (%s); do not start another run for the same model now, or "
-            "both may pay for the same answers",
-            path,
-            error,
-        )
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

@@ -14,7 +14,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.providers.base import Reply
 from fieldwork.generation.rows import GenerationArm, response_of
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.tasks import Item
 
@@ -79,17 +79,13 @@ class Legibility:
         """Note answers of earlier runs, ledger key → item, to count if more answers are asked for."""
         self._earlier.update(items_by_key)
 
-    def review(self, items_by_key: Mapping[bytes, Item]) -> None:
-        """Count answers that are in the ledger: key → item."""
-        for entry in self._sender.ledger.entries([*items_by_key]):
-            reply = self._sender.provider.read(entry.raw)
-            self.add(entry, reply, items_by_key[entry.key])
-
     def look_back(self) -> Iterator[None]:
         """Count the answers that were noted, some at each step so that calls under way can go on."""
         while self._earlier:
             keys = list(islice(self._earlier, ANSWERS_AT_ONCE))
-            self.review({key: self._earlier.pop(key) for key in keys})
+            items = {key: self._earlier.pop(key) for key in keys}
+            for entry in self._sender.ledger.entries(keys):
+                self.add(entry, self._sender.provider.read(entry.raw), items[entry.key])
             yield
 
     def check(self) -> None:

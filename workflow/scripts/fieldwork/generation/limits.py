@@ -16,7 +16,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import TransientError
 from fieldwork.retries import LONGEST_ASKED_WAIT_S
 
@@ -62,8 +61,8 @@ class Limits:
         clock: seconds that only go up.
         sleep: waits so many of the clock's seconds.
 
-    Raises:
-        StudyError: a limit is not a positive number.
+    Attributes:
+        window: calls that may be under way at once now.
     """
 
     def __init__(
@@ -75,11 +74,11 @@ class Limits:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        self._ceiling = int(_positive("concurrency", ceiling))
+        self._ceiling = ceiling
         self._clock, self._sleep = clock, sleep
-        self._requests = _bucket("requests", requests_per_minute, clock())
-        self._tokens = _bucket("tokens", tokens_per_minute, clock())
-        self._window = min(FIRST_WINDOW, self._ceiling)
+        self._requests = _Bucket("requests", requests_per_minute, clock())
+        self._tokens = _Bucket("tokens", tokens_per_minute, clock())
+        self.window = min(FIRST_WINDOW, self._ceiling)
         self._slow_start = True
         # a window that was never full since it last changed has proved nothing
         self._was_full = False
@@ -94,11 +93,6 @@ class Limits:
         self._alarm_due = math.inf
 
     @property
-    def window(self) -> int:
-        """Calls that may be under way at once now."""
-        return self._window
-
-    @property
     def hold(self) -> Hold | None:
         """What keeps the next call waiting; None where nothing does but the ceiling."""
         waiter = next((waiter for waiter in self._waiters if not waiter.admission.done()), None)
@@ -110,7 +104,7 @@ class Limits:
 
         A call that is cancelled while it waits takes nothing from the limits.
         """
-        if not self._waiters and self._in_flight < self._window and self._is_open(tokens):
+        if not self._waiters and self._in_flight < self.window and self._is_open(tokens):
             self._begin(tokens)
             return
         waiter = _WaitingCall(tokens, asyncio.get_running_loop().create_future())
@@ -155,12 +149,12 @@ class Limits:
 
     def _grow(self) -> None:
         self._successes += 1
-        if self._was_full and self._successes >= (1 if self._slow_start else self._window):
+        if self._was_full and self._successes >= (1 if self._slow_start else self.window):
             self._successes, self._was_full = 0, False
-            self._window = min(self._window + 1, self._ceiling)
+            self.window = min(self.window + 1, self._ceiling)
 
     def _shrink(self) -> None:
-        self._window = max(1, self._window // 2)
+        self.window = max(1, self.window // 2)
         self._slow_start = self._was_full = False
         self._successes, self._stale = 0, self._in_flight
 
@@ -192,9 +186,9 @@ class Limits:
         if pause_s > NO_WAIT_S:
             return Hold(pause_s, "the server asked for it")
         self._pause_until = 0.0
-        if self._in_flight >= self._window:
-            is_narrow = not self._slow_start and self._window < self._ceiling
-            calls = "1 call" if self._window == 1 else f"{self._window} calls"
+        if self._in_flight >= self.window:
+            is_narrow = not self._slow_start and self.window < self._ceiling
+            calls = "1 call" if self.window == 1 else f"{self.window} calls"
             reason = f"the server takes only {calls} at once" if is_narrow else None
             return Hold(math.inf, reason)
         requests_s, tokens_s = self._requests.wait_s(1, time_s), self._tokens.wait_s(tokens, time_s)
@@ -203,7 +197,7 @@ class Limits:
 
     def _begin(self, tokens: int) -> None:
         self._in_flight += 1
-        self._was_full = self._was_full or self._in_flight >= self._window
+        self._was_full = self._was_full or self._in_flight >= self.window
         self._requests.take(1)
         self._tokens.take(tokens)
 
@@ -250,7 +244,7 @@ class Limits:
 class _Bucket:
     """An allowance that refills evenly (a token bucket); unlimited until a limit is known."""
 
-    def __init__(self, kind: str, time_s: float) -> None:
+    def __init__(self, kind: str, per_minute: float | None, time_s: float) -> None:
         self._names = tuple(
             f"x-ratelimit-{field}-{kind}" for field in ("limit", "remaining", "reset")
         )
@@ -260,13 +254,11 @@ class _Bucket:
         self._mean_amount = 1.0
         # number of the call that ends the round, and the least that the round's replies said was left
         self._round_end, self._round_minimum = 0, math.inf
-        self.is_configured = self.is_set = False
-
-    def configure(self, per_minute: float) -> None:
-        """Allow `per_minute`. The burst is part of it, so no minute holds more."""
-        self._capacity = self._level = max(1.0, per_minute * BURST_S / 60)
-        self._per_s = (per_minute + 1.0 - self._capacity) / 60
-        self.is_configured = self.is_set = True
+        self.is_configured = self.is_set = per_minute is not None
+        if per_minute is not None:
+            # the burst is part of it, so no minute holds more
+            self._capacity = self._level = max(1.0, per_minute * BURST_S / 60)
+            self._per_s = (per_minute + 1.0 - self._capacity) / 60
 
     def wait_s(self, amount: float, time_s: float) -> float:
         """Seconds until `amount` may be taken. More than the capacity waits for a full bucket."""
@@ -328,19 +320,6 @@ class _Bucket:
             gain = (time_s - self._filled_at) * self._per_s
             self._level = min(self._capacity, self._level + gain)
         self._filled_at = time_s
-
-
-def _bucket(kind: str, per_minute: float | None, time_s: float) -> _Bucket:
-    bucket = _Bucket(kind, time_s)
-    if per_minute is not None:
-        bucket.configure(_positive(f"{kind}_per_minute", per_minute))
-    return bucket
-
-
-def _positive(setting: str, value: float) -> float:
-    if not (math.isfinite(value) and value > 0):
-        raise StudyError(f"{setting}: {value} is not a valid limit; set a number above zero")
-    return value
 
 
 @lru_cache(maxsize=4096)

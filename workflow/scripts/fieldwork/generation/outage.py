@@ -40,16 +40,20 @@ class Outage:
     Args:
         endpoint: names the server in messages.
         clock: seconds that only go up.
+
+    Attributes:
+        n_waiting: requests that wait until another request has an answer.
     """
 
     def __init__(self, endpoint: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._endpoint, self._clock = endpoint, clock
         self._first_answer = asyncio.Event()
-        self._n_started = self._n_waiting = 0
+        self._n_started = 0
         self._kinds: Counter[FailureKind] = Counter()
         self._causes: dict[FailureKind, str] = {}
         self._n_given_up = self._n_timeouts = self._n_calls = 0
         self._is_billed = False
+        self.n_waiting = 0
         self._answered_at = self._throttled_at = 0.0
 
     @property
@@ -57,19 +61,14 @@ class Outage:
         """Whether no answer has arrived yet."""
         return not self._first_answer.is_set()
 
-    @property
-    def n_waiting(self) -> int:
-        """Requests that wait until another request has an answer."""
-        return self._n_waiting
-
     async def admit(self) -> None:
         """Wait until a request may be sent: the first few at once, the others after an answer."""
         if self.is_open and self._n_started >= FIRST_REQUESTS:
-            self._n_waiting += 1
+            self.n_waiting += 1
             try:
                 await self._first_answer.wait()
             finally:
-                self._n_waiting -= 1
+                self.n_waiting -= 1
         self._n_started += 1
 
     def note_answer(self) -> None:

@@ -11,11 +11,9 @@ from datetime import date
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from fieldwork.errors import StudyError
 from fieldwork.generation.ledger import Tier
 from fieldwork.generation.providers.base import Usage
 
-HIGHEST = 1e6
 _BILLION = 10**9
 _TOKENS = 10**6
 
@@ -52,30 +50,27 @@ def price_of(prices: Mapping[str, Any], model_id: str) -> Price | None:
 
     A snapshot does not take the price of its family: they have differed by more than half.
 
-    Raises:
-        StudyError: a price is not a number from 0 to a million, or the entry lacks something.
+    Args:
+        prices: the registry, as the schema of the config lets it pass.
     """
     entry = prices.get(model_id)
     if entry is None:
         return None
-    if not isinstance(entry, Mapping):
-        raise StudyError(
-            f"prices: {model_id}: {entry!r} is not a table of prices; give it input, output, as_of and "
-            f"source"
-        )
-    input_price = _amount(entry, model_id, "input")
+    input_price, storage = float(entry["input"]), entry.get("cache_storage")
+
+    def amount(field: str, default: float) -> float:
+        return default if entry.get(field) is None else float(entry[field])
+
     return Price(
         input=input_price,
-        cache_read=_amount(entry, model_id, "cached", input_price),
-        cache_write=_amount(entry, model_id, "cache_write", input_price),
-        output=_amount(entry, model_id, "output"),
-        as_of=_day(entry.get("as_of"), model_id),
-        source=_source(entry.get("source"), model_id),
-        batch=_amount(entry, model_id, "batch", 0.5),
-        flex=_amount(entry, model_id, "flex", 0.5),
-        cache_storage=_amount(entry, model_id, "cache_storage")
-        if entry.get("cache_storage") is not None
-        else None,
+        cache_read=amount("cached", input_price),
+        cache_write=amount("cache_write", input_price),
+        output=float(entry["output"]),
+        as_of=date.fromisoformat(entry["as_of"]),
+        source=entry["source"],
+        batch=amount("batch", 0.5),
+        flex=amount("flex", 0.5),
+        cache_storage=None if storage is None else float(storage),
     )
 
 
@@ -133,37 +128,3 @@ def _dollars(total: int, price: Price, tier: Tier) -> float:
     factor = 1.0 if tier == "live" else price.flex if tier == "flex" else price.batch
     # one division of integers, which Python rounds correctly
     return total * _billionths(factor) / (_BILLION * _BILLION * _TOKENS)
-
-
-def _amount(
-    entry: Mapping[str, Any], model_id: str, field: str, default: float | None = None
-) -> float:
-    value = entry.get(field)
-    if value is None and default is not None:
-        return default
-    # NaN and infinity fail the comparison
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= HIGHEST:
-        return float(value)
-    raise StudyError(
-        f"prices: {model_id}: {field} is {value!r}; give US dollars for a million tokens, as a number "
-        f"from 0 to {HIGHEST:,.0f}"
-    )
-
-
-def _day(value: object, model_id: str) -> date:
-    """A day, as YAML reads it or as text."""
-    if isinstance(value, date):
-        return date(value.year, value.month, value.day)
-    try:
-        return date.fromisoformat(value if isinstance(value, str) else "")
-    except ValueError as error:
-        raise StudyError(
-            f"prices: {model_id}: as_of is {value!r}; give the day on which you read the price, such as "
-            f"2026-11-30"
-        ) from error
-
-
-def _source(value: object, model_id: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise StudyError(f"prices: {model_id}: source is {value!r}; say where you read the price")
-    return value

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from itertools import groupby, islice
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from fieldwork.generation.engine import AnswerTally, settle
 from fieldwork.generation.legibility import Legibility, LegibilityRules
 from fieldwork.generation.providers.base import Sampling
 from fieldwork.generation.rows import GenerationArm, response_of
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.progress import Progress
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context
@@ -174,17 +174,12 @@ def _settle(numbered_requests: Sequence[_NumberedRequest], job: _GenerationJob) 
         )
     dispatch, recall = sender.batches, None if legibility is None else legibility.recall
     agenda = Agenda(groups, sender.provider, sender.ledger, cache=None, recall=recall)
-    with Progress(label, len(numbered_requests), "answers") as progress, closing(dispatch.client):
+    with Progress(label, len(numbered_requests), "answers") as progress:
         failures = settle_batches(
             _after_preflight(agenda.all_calls(), sender),
-            client=dispatch.client,
-            provider=sender.provider,
-            ledger=sender.ledger,
-            journal_path=dispatch.journal_path,
-            limits=dispatch.limits,
-            account=sender.account,
+            sender,
+            dispatch,
             legibility=legibility,
-            poll_s=dispatch.poll_s,
             show=partial(_show, progress, job, legibility),
             clock=shown_clock(progress),
         )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from fieldwork.generation.ledger import Entry
 from fieldwork.generation.pricing import cost_usd
 from fieldwork.generation.providers.base import Reply
-from fieldwork.generation.sender import Sender
+from fieldwork.generation.sending import Sender
 from fieldwork.masking import MASK_TEXT
 from fieldwork.records.generation import Request, Response
 

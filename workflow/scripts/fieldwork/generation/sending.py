@@ -1,10 +1,10 @@
-"""Builds all that sending requests to a model needs from the model's entry in the config."""
+"""Everything that sending the requests of a job needs besides the requests, built from the config."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fieldwork.config.models import is_local
 from fieldwork.errors import StudyError
@@ -13,13 +13,48 @@ from fieldwork.generation.agenda import PrefixCache
 from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.batches.journal import open_journal
 from fieldwork.generation.budget import open_budget
-from fieldwork.generation.ledger import Tier, open_ledger, sole_asker
+from fieldwork.generation.ledger import Ledger, Tier, open_ledger, sole_asker
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.preflight import check_model
 from fieldwork.generation.pricing import Price, price_of
 from fieldwork.generation.providers.base import Provider
+from fieldwork.generation.providers.batch_base import BatchClient
 from fieldwork.generation.providers.registry import make_batch_client, make_provider
-from fieldwork.generation.sender import BatchDispatch, Sender
+
+
+class BatchDispatch(NamedTuple):
+    """How batches are submitted and waited for.
+
+    Attributes:
+        poll_s: seconds between two checks of the batches under way.
+    """
+
+    client: BatchClient
+    journal_path: Path
+    limits: BatchLimits
+    poll_s: float
+
+
+class Sender(NamedTuple):
+    """Everything that sending needs besides the requests.
+
+    Attributes:
+        attempts: tries of a request before it counts as failed.
+        cache: None where the provider has no prefix cache.
+        preflight: called once, before the first call, with the seconds that the job may take.
+        batches: where batches go; None where the tier is not `batch`.
+    """
+
+    provider: Provider
+    ledger: Ledger
+    limits: Limits
+    account: Account
+    attempts: int
+    cache: PrefixCache | None = None
+    tier: Tier = "live"
+    price: Price | None = None
+    preflight: Callable[[float], Awaitable[None]] | None = None
+    batches: BatchDispatch | None = None
 
 
 @contextmanager
@@ -61,7 +96,7 @@ def open_sender(
             budget = stack.enter_context(
                 open_budget(folder / "budget.sqlite", generation["budget_usd"], name)
             )
-        provider = make_provider(model, vector_store)
+        provider, cache = make_provider(model, vector_store), model.get("prefix_cache")
         journal_path = folder / f"{name}.batches.sqlite"
         if budget is not None and price is not None and not _awaits_batches(provider, journal_path):
             free_leftovers(budget, ledger, provider, price)
@@ -75,11 +110,13 @@ def open_sender(
             ),
             account=Account(price, tier, max_tokens, budget),
             attempts=generation["attempts"],
-            cache=_prefix_cache(model),
+            cache=PrefixCache(cache["min_tokens"], cache["requests_per_minute"]) if cache else None,
             tier=tier,
             price=price,
             preflight=_preflight(model, provider),
-            batches=_batch_dispatch(model, provider, journal_path) if tier == "batch" else None,
+            batches=_batch_dispatch(model, provider, journal_path, stack)
+            if tier == "batch"
+            else None,
         )
 
 
@@ -91,19 +128,18 @@ def _preflight(
 
     async def check(estimate_s: float) -> None:
         today = datetime.now(UTC).date()
-        await check_model(
-            provider, model, model_id=model["model"], estimate_s=estimate_s, today=today
-        )
+        await check_model(provider, model, estimate_s=estimate_s, today=today)
 
     return check
 
 
 def _batch_dispatch(
-    model: Mapping[str, Any], provider: Provider, journal_path: Path
+    model: Mapping[str, Any], provider: Provider, journal_path: Path, stack: ExitStack
 ) -> BatchDispatch:
     settings = dict(model["batch"])
     poll_s = settings.pop("poll_s")
-    return BatchDispatch(make_batch_client(provider), journal_path, BatchLimits(**settings), poll_s)
+    client = stack.enter_context(closing(make_batch_client(provider)))
+    return BatchDispatch(client, journal_path, BatchLimits(**settings), poll_s)
 
 
 def _awaits_batches(provider: Provider, journal_path: Path) -> bool:
@@ -127,10 +163,3 @@ def _require_countable(name: str, model: Mapping[str, Any], price: Price | None)
             f"contexts, and no reply states what that costs, so spending could pass the limit; set "
             f"explicit_cache to false, or set budget_usd to null (snakemake plan estimates the cost)"
         )
-
-
-def _prefix_cache(model: Mapping[str, Any]) -> PrefixCache | None:
-    settings = model.get("prefix_cache")
-    if not settings:
-        return None
-    return PrefixCache(settings["min_tokens"], settings["requests_per_minute"])

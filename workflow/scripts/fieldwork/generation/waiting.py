@@ -28,31 +28,29 @@ class CallWaits:
         self, timeout_s: float | None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._timeout_s, self._clock = timeout_s, clock
-        self._calls: dict[int, float] = {}
-        self._retry_waits: dict[int, _RetryWait] = {}
-        self._number = 0
+        # when the calls under way began, and until when others wait; a list each, as many may be alike
+        self._starts: list[float] = []
+        self._retry_waits: list[_RetryWait] = []
 
     @contextmanager
     def call_under_way(self) -> Iterator[None]:
         """A call is under way until the block ends."""
-        self._number += 1
-        number = self._number
-        self._calls[number] = self._clock()
+        start = self._clock()
+        self._starts.append(start)
         try:
             yield
         finally:
-            del self._calls[number]
+            self._starts.remove(start)
 
     @contextmanager
     def before_retry(self, seconds: float, reason: str) -> Iterator[None]:
         """A call waits so many seconds for its next try, until the block ends."""
-        self._number += 1
-        number = self._number
-        self._retry_waits[number] = _RetryWait(self._clock() + seconds, reason)
+        wait = _RetryWait(self._clock() + seconds, reason)
+        self._retry_waits.append(wait)
         try:
             yield
         finally:
-            del self._retry_waits[number]
+            self._retry_waits.remove(wait)
 
     def sentence(self, holds: Iterable[Hold]) -> str:
         """Everything that the job waits for; empty where it waits for nothing.
@@ -64,10 +62,10 @@ class CallWaits:
         return "; ".join(filter(None, parts))
 
     def _calls_under_way(self) -> str:
-        if not self._calls:
+        if not self._starts:
             return ""
-        age_s = self._clock() - min(self._calls.values())
-        n = len(self._calls)
+        age_s = self._clock() - min(self._starts)
+        n = len(self._starts)
         text = f"{n} call{'s' if n > 1 else ''} under way"
         if self._timeout_s is not None:
             text += f" until {_time_in(self._timeout_s - age_s)} (models.*.timeout_s)"
@@ -76,7 +74,7 @@ class CallWaits:
     def _next_try(self) -> str:
         if not self._retry_waits:
             return ""
-        first = min(self._retry_waits.values())
+        first = min(self._retry_waits)
         wait_s = max(first.until - self._clock(), 0.0)
         reason = first.reason[:LONGEST_REASON]
         return f"waiting {wait_s:.0f} s, until {_time_in(wait_s)}, before another try: {reason}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -40,29 +41,6 @@ class RequestFile(NamedTuple):
     tokens: int
 
 
-class _OpenFile:
-    def __init__(self, handle: BinaryIO) -> None:
-        self.handle = handle
-        self.draws: dict[bytes, int] = {}
-        self.n_bytes = self.tokens = 0
-
-    def has_room(self, n_bytes: int, tokens: int, limits: BatchLimits) -> bool:
-        """Whether another request goes in; an empty file takes any."""
-        if not self.draws:
-            return True
-        return (
-            len(self.draws) < limits.max_requests
-            and self.n_bytes + n_bytes <= limits.max_bytes
-            and (limits.max_tokens is None or self.tokens + tokens <= limits.max_tokens)
-        )
-
-    def add(self, call: Call, line: bytes) -> None:
-        self.handle.write(line)
-        self.draws[call.key] = call.draw
-        self.n_bytes += len(line)
-        self.tokens += call.tokens
-
-
 def write_files(
     calls: Iterable[Call],
     path: Path,
@@ -78,40 +56,35 @@ def write_files(
     Raises:
         StudyError: the disk refuses.
     """
-    queue = iter(calls)
-    overflow: tuple[Call, bytes] | None = None
-    while True:
+    queue = ((call, line(call.key.hex(), call.wire.body())) for call in calls)
+    overflow = next(queue, None)
+    while overflow is not None:
         with _as_study_error(path), path.open("wb") as handle:
-            file = _OpenFile(handle)
-            overflow = _fill(file, overflow, queue, line, limits)
-        if file.draws:
-            yield RequestFile(file.draws, file.tokens)
-        if overflow is None:
-            break
+            file, overflow = _fill(handle, chain([overflow], queue), limits)
+        yield file
     with _as_study_error(path):
         path.unlink(missing_ok=True)
 
 
 def _fill(
-    file: _OpenFile,
-    overflow: tuple[Call, bytes] | None,
-    queue: Iterator[Call],
-    line: Callable[[str, bytes], bytes],
-    limits: BatchLimits,
-) -> tuple[Call, bytes] | None:
-    """Fill a file, beginning with the last one's overflow.
-
-    Returns:
-        The first request that no longer fits, with its line; None where there are no more.
-    """
-    if overflow is not None:
-        file.add(*overflow)
-    for call in queue:
-        row = line(call.key.hex(), call.wire.body())
-        if not file.has_room(len(row), call.tokens, limits):
-            return call, row
-        file.add(call, row)
-    return None
+    handle: BinaryIO, queue: Iterator[tuple[Call, bytes]], limits: BatchLimits
+) -> tuple[RequestFile, tuple[Call, bytes] | None]:
+    """The file, and the first request that no longer fits; any request fits an empty file."""
+    draws: dict[bytes, int] = {}
+    n_bytes = tokens = 0
+    for call, row in queue:
+        fits = (
+            len(draws) < limits.max_requests
+            and n_bytes + len(row) <= limits.max_bytes
+            and (limits.max_tokens is None or tokens + call.tokens <= limits.max_tokens)
+        )
+        if draws and not fits:
+            return RequestFile(draws, tokens), (call, row)
+        handle.write(row)
+        draws[call.key] = call.draw
+        n_bytes += len(row)
+        tokens += call.tokens
+    return RequestFile(draws, tokens), None
 
 
 @contextmanager

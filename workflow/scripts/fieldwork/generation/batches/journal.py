@@ -3,24 +3,18 @@
 A run is one batch. It is `intended` before its file is uploaded, `uploaded` when the file is on the
 server, `submitted` when the batch's id is known, and `settled` when its results are in the ledger; or it
 is `abandoned`. Before a batch is made, `creating_at` is set. An uploaded run with `creating_at` may have
-a batch at the provider, and only the provider's list can tell. Steps are taken under one lock for all
-processes that use the file.
+a batch at the provider, and only the provider's list can tell. One job at a time uses the file, as it
+does the ledger (`ledger.sole_asker`).
 """
 
-import fcntl
-import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.durable import connect
-
-logger = logging.getLogger(__name__)
-
-KEYS_PER_QUERY = 500
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -118,7 +112,10 @@ class Journal:
     def settle(self, run: BatchRun, causes: Mapping[bytes, str], note: str) -> None:
         """All that came of a run is in the ledger; `causes` says why a key has no answer."""
         with self._transaction():
-            self._write_causes(run, causes.items())
+            self._connection.executemany(
+                "UPDATE requests SET cause = ? WHERE run = ? AND key = ?",
+                ((cause, run.number, key) for key, cause in causes.items()),
+            )
             self._end(run, "settled", note)
 
     def abandon(self, run: BatchRun, cause: str) -> None:
@@ -159,21 +156,14 @@ class Journal:
                 )
             )
 
-    def causes(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+    def causes(self) -> dict[bytes, str]:
         """Why keys have no answer, by the last run that held them."""
-        causes: dict[bytes, str] = {}
-        for start in range(0, len(keys), KEYS_PER_QUERY):
-            chunk = keys[start : start + KEYS_PER_QUERY]
-            marks = ",".join("?" * len(chunk))
-            with _as_study_error(self._path):
-                causes.update(
-                    self._connection.execute(
-                        f"SELECT key, cause FROM requests WHERE key IN ({marks}) "
-                        f"AND cause IS NOT NULL ORDER BY run",
-                        chunk,
-                    )
+        with _as_study_error(self._path):
+            return dict(
+                self._connection.execute(
+                    "SELECT key, cause FROM requests WHERE cause IS NOT NULL ORDER BY run"
                 )
-        return causes
+            )
 
     def _insert(
         self, run_id: str, state: str, tokens: int, n_requests: int, file_id: str | None
@@ -185,12 +175,6 @@ class Journal:
         )
         assert cursor.lastrowid is not None
         return cursor.lastrowid
-
-    def _write_causes(self, run: BatchRun, causes: Iterable[tuple[bytes, str]]) -> None:
-        self._connection.executemany(
-            "UPDATE requests SET cause = ? WHERE run = ? AND key = ?",
-            ((cause, run.number, key) for key, cause in causes),
-        )
 
     def _end(self, run: BatchRun, state: str, note: str) -> None:
         self._connection.execute(
@@ -212,25 +196,6 @@ class Journal:
     def _transaction(self) -> Iterator[None]:
         with _as_study_error(self._path), self._connection:
             yield
-
-    @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Keep other processes from taking a step; waits for them, and logs that it does."""
-        path = self._path.with_name(f"{self._path.name}.lock")
-        with _as_study_error(self._path):
-            handle = path.open("ab")
-        with handle:
-            with _as_study_error(self._path):
-                self._wait_for(handle.fileno())
-            # the kernel releases the lock when the file is closed, or its process dies
-            yield
-
-    def _wait_for(self, lock: int) -> None:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            logger.info("%s: waiting because another run is working on its batches", self._path)
-            fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """How long the settlement of batches waits: after failures that may pass, and for room for another."""
 
 import logging
+import math
 import random
 import time
 from collections.abc import Callable
@@ -44,51 +45,11 @@ def shown_clock(progress: Progress) -> Clock:
     return Clock(sleep=sleep)
 
 
-class Failures:
-    """Failures of one step that may pass: logged, waited after, and counted until they are too many."""
-
-    def __init__(self, step_name: str, endpoint: str, attempts: int, clock: Clock) -> None:
-        self._step_name, self._endpoint, self._clock = step_name, endpoint, clock
-        self._retries = RetryPolicy(attempts, first_s=FIRST_WAIT_S, jitter=random.Random(0))
-        self._n, self._first_time_s = 0, 0.0
-
-    def wait_after(self, error: TransientError) -> None:
-        """Wait until the step may be tried again.
-
-        Raises:
-            StudyError: it failed as often, or for as long, as it may.
-        """
-        time_s = self._clock.time_s()
-        self._first_time_s = self._first_time_s if self._n else time_s
-        self._n += 1
-        wait = self._retries.wait_s(self._n, error.retry_after_s)
-        is_too_late = time_s + wait > self._first_time_s + PATIENCE_S
-        if is_too_late or not self._retries.has_attempts(self._n):
-            raise StudyError(
-                f"{self._endpoint}: {self._step_name} failed {self._n} times, at last with: {error}. "
-                f"Submitted batches are not lost. Check that the server is up and that models.*.base_url "
-                f"names it, and run again."
-            ) from error
-        logger.warning(
-            "%s failed: %s; next try in %.0f s (%d of %d)",
-            self._step_name,
-            error,
-            wait,
-            self._n + 1,
-            self._retries.attempts,
-        )
-        self._clock.sleep(wait)
-
-
 class Patience:
     """Tries steps again whose failure may pass."""
 
     def __init__(self, endpoint: str, attempts: int, clock: Clock) -> None:
         self._endpoint, self._attempts, self._clock = endpoint, attempts, clock
-
-    def failures(self, step_name: str) -> Failures:
-        """A new count of the failures of one step."""
-        return Failures(step_name, self._endpoint, self._attempts, self._clock)
 
     def run(self, step: Callable[[], T], step_name: str) -> T:
         """Take a step, again and again until it succeeds, and return its result.
@@ -96,12 +57,31 @@ class Patience:
         Raises:
             StudyError: it failed as often, or for as long, as it may.
         """
-        failures = self.failures(step_name)
+        retries = RetryPolicy(self._attempts, first_s=FIRST_WAIT_S, jitter=random.Random(0))
+        n, deadline = 0, math.inf
         while True:
             try:
                 return step()
             except TransientError as error:
-                failures.wait_after(error)
+                n += 1
+                time_s = self._clock.time_s()
+                deadline = min(deadline, time_s + PATIENCE_S)
+                wait_s = retries.wait_s(n, error.retry_after_s)
+                if time_s + wait_s > deadline or not retries.has_attempts(n):
+                    raise StudyError(
+                        f"{self._endpoint}: {step_name} failed {n} times, at last with: {error}. "
+                        f"Submitted batches are not lost. Check that the server is up and that "
+                        f"models.*.base_url names it, and run again."
+                    ) from error
+                logger.warning(
+                    "%s failed: %s; next try in %.0f s (%d of %d)",
+                    step_name,
+                    error,
+                    wait_s,
+                    n + 1,
+                    retries.attempts,
+                )
+                self._clock.sleep(wait_s)
 
 
 class Room:

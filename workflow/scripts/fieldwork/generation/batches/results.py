@@ -1,21 +1,38 @@
-"""A batch's results, row by row into the ledger.
+"""A batch's results: from the provider into a temporary file, and row by row into the ledger.
 
 A row that answers its request is stored, in group commits. A request without an answer stays missing,
 with its cause. Of several rows for one request the first counts. Rows for unknown requests and lines that
 cannot be read are counted and skipped. Reading the same results again changes nothing.
 """
 
+import logging
+import os
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, cast
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.agenda import wrong_model_message
+from fieldwork.generation.batches.patience import Patience
 from fieldwork.generation.ledger import Entry, Ledger
-from fieldwork.generation.providers.base import Provider, Reply, TransientError, Usage
-from fieldwork.generation.providers.batch_base import BatchRow, BatchStatus
+from fieldwork.generation.providers.base import (
+    Provider,
+    RejectedError,
+    Reply,
+    TransientError,
+    Usage,
+)
+from fieldwork.generation.providers.batch_base import BatchClient, BatchRow, BatchStatus
 from fieldwork.generation.providers.jsontext import loads, well_formed
 
+logger = logging.getLogger(__name__)
+
+DOWNLOADS = 3
 ROWS_PER_COMMIT = 500
 BYTES_PER_COMMIT = 8 * 1024 * 1024
 
@@ -25,7 +42,72 @@ NoteAnswer = Callable[[Entry, Reply], None]
 """Takes an answer that was stored, and the reply that was read from it."""
 
 
-class BatchResults(NamedTuple):
+@contextmanager
+def spool_file(folder: Path) -> Iterator[BinaryIO]:
+    """A file for results on the disk of `folder`, deleted when it is closed.
+
+    Raises:
+        StudyError: the disk refuses.
+    """
+    try:
+        with tempfile.TemporaryFile(dir=folder) as spool:
+            yield cast(BinaryIO, spool)
+    except OSError as error:
+        raise StudyError(
+            f"{folder}: the results of a batch cannot be written here ({error}). They stay with the "
+            f"provider. Free disk space, and run again."
+        ) from error
+
+
+def download(
+    client: BatchClient, patience: Patience, status: BatchStatus, spool: BinaryIO
+) -> BatchStatus:
+    """Write a batch's results into `spool`.
+
+    Returns:
+        The status, with an error where results are lost.
+    """
+    for file_id in status.files:
+        try:
+            _fetch_whole(client, patience, file_id, spool)
+        except RejectedError as error:
+            # providers keep results for some weeks only
+            status = status._replace(error=f"the provider no longer has results {file_id}: {error}")
+            logger.warning("%s", status.error)
+    spool.seek(0)
+    return status
+
+
+def _fetch_whole(client: BatchClient, patience: Patience, file_id: str, spool: BinaryIO) -> None:
+    """Download a file, and again while lines cannot be read, as a proxy may have cut it."""
+    start = spool.tell()
+    for _ in range(DOWNLOADS):
+        patience.run(partial(_fetch, client, file_id, spool, start), "downloading results")
+        spool.seek(start)
+        is_whole = all(_row(client, line) for line in spool if line.strip())
+        spool.seek(0, os.SEEK_END)
+        if is_whole:
+            return
+
+
+def _fetch(client: BatchClient, file_id: str, spool: BinaryIO, start: int) -> None:
+    spool.seek(start)
+    spool.truncate()
+    client.download(file_id, spool)
+    # two files must not meet in one line
+    spool.write(b"\n")
+
+
+def _row(client: BatchClient, line: bytes) -> BatchRow | None:
+    """A line of results; None where it cannot be read."""
+    try:
+        return client.row(line)
+    except ValueError:
+        return None
+
+
+@dataclass
+class BatchResults:
     """What became of a batch's requests.
 
     Attributes:
@@ -35,20 +117,21 @@ class BatchResults(NamedTuple):
         stop_reason: why no more should be asked, None where there is no such reason.
     """
 
-    answered_keys: set[bytes]
-    causes: dict[bytes, str]
-    skips: Counter[str]
-    stop_reason: str | None
+    answered_keys: set[bytes] = field(default_factory=set)
+    causes: dict[bytes, str] = field(default_factory=dict)
+    skips: Counter[str] = field(default_factory=Counter)
+    stop_reason: str | None = None
 
 
-class _RowVerdict(NamedTuple):
-    """A row that answers (`cause` is None), or the cause why it does not."""
+class ResultsReader:
+    """Stores what answers a request of a batch.
 
-    cause: str | None
-    reply: Reply | None = None
+    Args:
+        draws: the batch's requests, key → draw.
+        count_usage: called once for each request.
+        note_answer: called for each answer, once it is stored; the reply is read only here.
+    """
 
-
-class _ResultsReader:
     def __init__(
         self,
         draws: Mapping[bytes, int],
@@ -56,30 +139,51 @@ class _ResultsReader:
         provider: Provider,
         ledger: Ledger,
         count_usage: CountUsage,
-        note_answer: NoteAnswer | None,
+        note_answer: NoteAnswer,
     ) -> None:
         self._draws, self._status = draws, status
-        self._provider, self._ledger, self._count_usage = provider, ledger, count_usage
-        self._note_answer = note_answer
+        self._provider, self._ledger = provider, ledger
+        self._count_usage, self._note_answer = count_usage, note_answer
         self._read_keys: set[bytes] = set()
         self._waiting: list[tuple[Entry, Reply]] = []
         self._n_bytes = 0
-        self.results = BatchResults(set(), {}, Counter(), None)
+        self._results = BatchResults()
 
-    def take(self, row: BatchRow) -> None:
+    def read(self, client: BatchClient, lines: Iterable[bytes]) -> BatchResults:
+        """Store the answers in the lines of the result files; broken ones may be among them.
+
+        Raises:
+            StudyError: the disk refuses; what was stored stays.
+        """
+        for line in filter(bytes.strip, lines):
+            row = _row(client, line)
+            if row is None:
+                self._results.skips["unreadable"] += 1
+            else:
+                self._take(row)
+        self._commit()
+        cause = self._status.error or (
+            f"the batch ended as {self._status.state} and its results hold no row for it"
+        )
+        for key in self._draws.keys() - self._read_keys:
+            self._results.causes[key] = cause
+            self._count_usage(key, None)
+        return self._results
+
+    def _take(self, row: BatchRow) -> None:
         key = _key(row.custom_id)
         if key not in self._draws:
-            self.results.skips["unknown"] += 1
+            self._results.skips["unknown"] += 1
         elif key in self._read_keys:
-            self.results.skips["duplicate"] += 1
+            self._results.skips["duplicate"] += 1
         else:
             self._read_keys.add(key)
             self._sort_in(key, row)
 
     def _sort_in(self, key: bytes, row: BatchRow) -> None:
-        cause, reply = _judge(row, self._provider)
-        if reply is None:
-            self.results.causes[key] = cause or "no answer"
+        reply = _reply_or_cause(row, self._provider)
+        if isinstance(reply, str):
+            self._results.causes[key] = reply
             self._count_usage(key, None)
             return
         entry = Entry(
@@ -98,70 +202,22 @@ class _ResultsReader:
             sentence = wrong_model_message(self._provider.endpoint, returned_model)
             self._ledger.quarantine([entry])
             self._count_usage(key, reply.usage)
-            self.results.causes[key] = sentence
-            stop_reason = self.results.stop_reason or sentence
-            self.results = self.results._replace(stop_reason=stop_reason)
+            self._results.causes[key] = sentence
+            self._results.stop_reason = self._results.stop_reason or sentence
             return
         self._waiting.append((entry, reply))
         self._n_bytes += len(row.raw)
         if len(self._waiting) >= ROWS_PER_COMMIT or self._n_bytes >= BYTES_PER_COMMIT:
-            self.commit()
+            self._commit()
 
-    def commit(self) -> None:
+    def _commit(self) -> None:
         if self._waiting:
             self._ledger.store([entry for entry, _ in self._waiting])
         for entry, reply in self._waiting:
             self._count_usage(entry.key, reply.usage)
-            self.results.answered_keys.add(entry.key)
-            if self._note_answer is not None:
-                self._note_answer(entry, reply)
+            self._results.answered_keys.add(entry.key)
+            self._note_answer(entry, reply)
         self._waiting, self._n_bytes = [], 0
-
-    def finish(self) -> BatchResults:
-        self.commit()
-        cause = self._status.error or (
-            f"the batch ended as {self._status.state} and its results hold no row for it"
-        )
-        for key in self._draws.keys() - self._read_keys:
-            self.results.causes[key] = cause
-            self._count_usage(key, None)
-        return self.results
-
-
-def store_results(
-    lines: Iterable[bytes],
-    parse: Callable[[bytes], BatchRow],
-    draws: Mapping[bytes, int],
-    *,
-    status: BatchStatus,
-    provider: Provider,
-    ledger: Ledger,
-    count_usage: CountUsage,
-    note_answer: NoteAnswer | None = None,
-) -> BatchResults:
-    """Store what answers a request of a batch.
-
-    Args:
-        lines: of the result files; broken ones may be among them.
-        parse: reads a line; raises ValueError where it is not a row.
-        draws: the batch's requests, key → draw.
-        count_usage: called once for each request.
-        note_answer: called for each answer, once it is stored; the reply is read only here.
-
-    Raises:
-        StudyError: the disk refuses; what was stored stays.
-    """
-    reader = _ResultsReader(draws, status, provider, ledger, count_usage, note_answer)
-    for line in lines:
-        if not line.strip():
-            continue
-        try:
-            row = parse(line)
-        except ValueError:
-            reader.results.skips["unreadable"] += 1
-            continue
-        reader.take(row)
-    return reader.finish()
 
 
 def _key(custom_id: str) -> bytes:
@@ -171,15 +227,15 @@ def _key(custom_id: str) -> bytes:
         return b""
 
 
-def _judge(row: BatchRow, provider: Provider) -> _RowVerdict:
+def _reply_or_cause(row: BatchRow, provider: Provider) -> Reply | str:
+    """The reply that answers a request, or the cause why a row has none."""
     try:
         reply = provider.read(row.raw)
     except (TransientError, StudyError) as error:
-        return _RowVerdict(str(error) if row.status == 200 else _error_text(row))
+        return str(error) if row.status == 200 else _error_text(row)
     # a filter in front of the model answers with an error's status: that is an outcome all the same
-    if row.status != 200 and reply.outcome != "filtered":
-        return _RowVerdict(_error_text(row))
-    return _RowVerdict(None, reply)
+    is_answer = row.status == 200 or reply.outcome == "filtered"
+    return reply if is_answer else _error_text(row)
 
 
 def _error_text(row: BatchRow) -> str:

@@ -2,9 +2,9 @@
 
 Every step is written to the journal before it is taken, and the batch carries the run's id. If it is not
 known whether a run's batch was made, the provider's list is searched, for as long as it may lag, before
-the batch is made again: nothing is submitted twice. Jobs of one model may share a journal: they take
-turns with each step, and wait for each other's batches instead of asking again. Steps whose failure may
-pass are tried again here, and nowhere below.
+the batch is made again: nothing is submitted twice. The jobs of a model share a journal, one after the
+other: each settles what earlier ones left. Steps whose failure may pass are tried again here, and nowhere
+below.
 """
 
 import logging
@@ -12,27 +12,24 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 
 from fieldwork.errors import StudyError
-from fieldwork.generation.accounts import Account
 from fieldwork.generation.agenda import Call
-from fieldwork.generation.batches.downloads import Downloads, spool_file
-from fieldwork.generation.batches.files import BatchLimits, RequestFile, write_files
+from fieldwork.generation.batches.files import RequestFile, write_files
 from fieldwork.generation.batches.journal import BatchRun, Journal, open_journal
 from fieldwork.generation.batches.patience import Clock, Patience, Room
-from fieldwork.generation.batches.results import BatchResults, store_results
-from fieldwork.generation.budget import Reservation
-from fieldwork.generation.ledger import Entry, Ledger
-from fieldwork.generation.legibility import Legibility
-from fieldwork.generation.providers.base import (
-    Provider,
-    RejectedError,
-    Reply,
-    TransientError,
-    Usage,
+from fieldwork.generation.batches.results import (
+    BatchResults,
+    ResultsReader,
+    download,
+    spool_file,
 )
-from fieldwork.generation.providers.batch_base import BatchClient, BatchStatus
+from fieldwork.generation.budget import Reservation
+from fieldwork.generation.ledger import Entry
+from fieldwork.generation.legibility import Legibility
+from fieldwork.generation.providers.base import RejectedError, Reply, TransientError, Usage
+from fieldwork.generation.providers.batch_base import BatchStatus
+from fieldwork.generation.sending import BatchDispatch, Sender
 from fieldwork.records.tasks import Item
 
 logger = logging.getLogger(__name__)
@@ -41,21 +38,15 @@ ShowProgress = Callable[[int, str], None]
 """Shows newly stored answers, and a note on the batches."""
 
 SECONDS_BETWEEN_LISTINGS = 5.0
-KEYS_PER_LOOKUP = 10_000
 
 
 def settle_batches(
     calls: Iterable[Call],
+    sender: Sender,
+    dispatch: BatchDispatch,
     *,
-    client: BatchClient,
-    provider: Provider,
-    ledger: Ledger,
-    journal_path: Path,
-    limits: BatchLimits,
-    account: Account | None = None,
     legibility: Legibility | None = None,
-    poll_s: float = 60.0,
-    show: ShowProgress | None = None,
+    show: ShowProgress = lambda n_answers, note: None,  # noqa: ARG005
     clock: Clock | None = None,
 ) -> Counter[str]:
     """Have every call answered by batches, and wait for them.
@@ -63,8 +54,6 @@ def settle_batches(
     Args:
         calls: those that may have no answer yet; taken one by one, after the batches of earlier runs
             were settled, and looked up once more.
-        journal_path: one a ledger, used by all jobs of the model.
-        poll_s: seconds between two checks of batches under way.
         legibility: reads the answers; where too few are readable, no further batch is made.
         show: gets the number of newly stored answers to `calls`, and a note on the batches.
 
@@ -75,46 +64,27 @@ def settle_batches(
         StudyError: no more requests will be answered until the user changes something. Submitted
             batches are in the journal, and the next run continues with them.
     """
-    with open_journal(journal_path, provider.endpoint) as journal:
-        settlement = _Settlement(
-            client=client,
-            provider=provider,
-            ledger=ledger,
-            journal=journal,
-            limits=limits,
-            account=account,
-            legibility=legibility,
-            folder=journal_path.parent,
-            poll_s=poll_s,
-            show=show,
-            clock=clock or Clock(),
-        )
-        return settlement.run(calls, journal_path.with_name(f"{journal_path.name}.jsonl"))
+    with open_journal(dispatch.journal_path, sender.provider.endpoint) as journal:
+        settlement = _Settlement(sender, dispatch, journal, legibility, show, clock or Clock())
+        return settlement.run(calls)
 
 
 class _Settlement:
     def __init__(
         self,
-        *,
-        client: BatchClient,
-        provider: Provider,
-        ledger: Ledger,
+        sender: Sender,
+        dispatch: BatchDispatch,
         journal: Journal,
-        limits: BatchLimits,
-        account: Account | None,
         legibility: Legibility | None,
-        folder: Path,
-        poll_s: float,
-        show: ShowProgress | None,
+        show: ShowProgress,
         clock: Clock,
     ) -> None:
-        self._client, self._provider, self._ledger = client, provider, ledger
-        self._journal, self._limits, self._account = journal, limits, account
-        self._legibility = legibility
-        self._folder, self._poll_s, self._show, self._clock = folder, poll_s, show, clock
-        self._patience = Patience(provider.endpoint, limits.attempts, clock)
-        self._downloads = Downloads(client, self._patience)
-        self._room = Room(limits, poll_s)
+        self._provider, self._ledger, self._account = sender.provider, sender.ledger, sender.account
+        self._client, self._limits, self._poll_s = dispatch.client, dispatch.limits, dispatch.poll_s
+        self._path = dispatch.journal_path.with_name(f"{dispatch.journal_path.name}.jsonl")
+        self._journal, self._legibility, self._show, self._clock = journal, legibility, show, clock
+        self._patience = Patience(sender.provider.endpoint, dispatch.limits.attempts, clock)
+        self._room = Room(dispatch.limits, dispatch.poll_s)
         self._own_runs: set[int] = set()
         self._awaited_items: dict[bytes, Item] = {}
         self._reservations: dict[bytes, Reservation | None] = {}
@@ -122,14 +92,12 @@ class _Settlement:
         self._has_answers, self._no_answers_error = False, ""
         self._out_of_budget: StudyError | None = None
 
-    def run(self, calls: Iterable[Call], path: Path) -> Counter[str]:
-        with self._journal.lock():
-            self._step()
-            self._submit(calls, path)
+    def run(self, calls: Iterable[Call]) -> Counter[str]:
+        self._step()
+        self._submit(calls)
         while not self._awaited_items.keys().isdisjoint(self._journal.open_keys()):
             self._clock.sleep(self._poll_s)
-            with self._journal.lock():
-                self._step()
+            self._step()
         if self._out_of_budget is not None:
             raise self._out_of_budget
         return self._failures()
@@ -144,8 +112,6 @@ class _Settlement:
         self._show_state(n_done)
 
     def _show_state(self, n_done: int) -> None:
-        if self._show is None:
-            return
         runs = self._journal.open_runs()
         n_under_way = sum(run.state == "submitted" for run in runs)
         note = f"{n_under_way} batches under way, {n_done} of their requests done"
@@ -158,7 +124,7 @@ class _Settlement:
     def _reconcile(self) -> None:
         for run in self._journal.open_runs():
             if run.state == "intended":
-                # the process that held the lock died before the batch could be made
+                # an earlier process died before the batch could be made
                 self._journal.abandon(run, "its batch was never submitted; run again")
             elif run.state == "uploaded" and run.creating_at is not None:
                 batch_id = self._look_for(run)
@@ -193,12 +159,12 @@ class _Settlement:
 
     # -- submitting
 
-    def _submit(self, calls: Iterable[Call], path: Path) -> None:
+    def _submit(self, calls: Iterable[Call]) -> None:
         open_keys = set(self._journal.open_keys())
         for file in write_files(
-            self._calls_to_send(calls, open_keys), path, self._client.line, self._limits
+            self._calls_to_send(calls, open_keys), self._path, self._client.line, self._limits
         ):
-            self._upload(file, path)
+            self._upload(file)
             self._submit_uploaded()
         # an earlier run may have left files that wait for their batch
         self._submit_uploaded()
@@ -210,17 +176,13 @@ class _Settlement:
             if call.key in open_keys or self._ledger.answered_keys([call.key]):
                 continue
             try:
-                if self._account is not None:
-                    self._reservations[call.key] = self._account.reserve(call.tokens)
+                self._reservations[call.key] = self._account.reserve(call.tokens)
             except StudyError as error:
                 # requests within the budget are still submitted and settled
                 self._out_of_budget = error
                 return
             open_keys.add(call.key)
             yield call
-
-    def _awaits_any(self, draws: Mapping[bytes, int]) -> bool:
-        return not self._awaited_items.keys().isdisjoint(draws)
 
     def _check(self) -> None:
         """Stop before a step that costs money if the answers so far are of no use."""
@@ -231,11 +193,13 @@ class _Settlement:
         if self._no_answers_error and not self._has_answers:
             raise StudyError(self._no_answers_error)
 
-    def _upload(self, file: RequestFile, path: Path) -> None:
+    def _upload(self, file: RequestFile) -> None:
         self._check()
         run = self._journal.intend(f"fieldwork-{secrets.token_hex(12)}", file.draws, file.tokens)
         try:
-            file_id = self._patience.run(partial(self._client.upload, path), "uploading requests")
+            file_id = self._patience.run(
+                partial(self._client.upload, self._path), "uploading requests"
+            )
         except RejectedError as error:
             raise StudyError(
                 f"{self._provider.endpoint}: the provider refuses the file of requests: {error}. None of "
@@ -256,36 +220,38 @@ class _Settlement:
                 tokens_under_way += run.tokens if self._create(run) else 0
 
     def _is_awaited(self, run: BatchRun) -> bool:
-        if run.number not in self._own_runs and self._awaits_any(self._journal.draws(run)):
+        if run.number not in self._own_runs:
+            if self._awaited_items.keys().isdisjoint(self._journal.draws(run)):
+                return False
             self._own_runs.add(run.number)
-        return run.number in self._own_runs
+        return True
 
     def _create(self, run: BatchRun) -> bool:
         """Make a run's batch; False where the provider has no room for it, or refuses it."""
         self._check()
-        failures = self._patience.failures("making a batch")
-        while True:
-            run = self._journal.begin_creation(run, self._clock.time_s())
-            try:
-                batch_id = self._client.create(run.file_id or "", run.run_id)
-            except StudyError:
+        return self._patience.run(partial(self._try_to_create, run), "making a batch")
+
+    def _try_to_create(self, run: BatchRun) -> bool:
+        run = self._journal.begin_creation(run, self._clock.time_s())
+        try:
+            batch_id = self._client.create(run.file_id or "", run.run_id)
+        except StudyError:
+            self._journal.cancel_creation(run)
+            raise
+        except RejectedError as error:
+            self._give_up(run, f"the provider refuses the batch: {error}")
+            return False
+        except TransientError as error:
+            existing_id = self._look_for(run, error) if error.maybe_billed else None
+            if existing_id is None:
                 self._journal.cancel_creation(run)
-                raise
-            except RejectedError as error:
-                self._give_up(run, f"the provider refuses the batch: {error}")
+                if error.maybe_billed:
+                    raise
+                self._room.refuse(str(error), self._clock.time_s())
                 return False
-            except TransientError as error:
-                existing_id = self._look_for(run, error) if error.maybe_billed else None
-                if existing_id is None:
-                    self._journal.cancel_creation(run)
-                    if not error.maybe_billed:
-                        self._room.refuse(str(error), self._clock.time_s())
-                        return False
-                    failures.wait_after(error)
-                    continue
-                batch_id = existing_id
-            self._journal.record_submission(run, batch_id)
-            return True
+            batch_id = existing_id
+        self._journal.record_submission(run, batch_id)
+        return True
 
     def _give_up(self, run: BatchRun, cause: str) -> None:
         draws = self._journal.draws(run)
@@ -329,18 +295,12 @@ class _Settlement:
 
     def _settle(self, run: BatchRun, status: BatchStatus) -> None:
         draws = self._journal.draws(run)
-        with spool_file(self._folder) as spool:
-            status = self._downloads.into(spool, status)
-            results = store_results(
-                spool,
-                self._client.row,
-                draws,
-                status=status,
-                provider=self._provider,
-                ledger=self._ledger,
-                count_usage=self._count_usage,
-                note_answer=self._note_answer,
+        with spool_file(self._path.parent) as spool:
+            status = download(self._client, self._patience, status, spool)
+            reader = ResultsReader(
+                draws, status, self._provider, self._ledger, self._count_usage, self._note_answer
             )
+            results = reader.read(self._client, spool)
         self._journal.settle(run, results.causes, status.state)
         self._has_answers |= bool(results.answered_keys)
         if run.number in self._own_runs and results.causes and not results.answered_keys:
@@ -371,8 +331,7 @@ class _Settlement:
                 ", ".join(f"{n} {kind} rows" for kind, n in sorted(results.skips.items())),
             )
         self._stop_reason = self._stop_reason or results.stop_reason
-        if self._show is not None:
-            self._show(len(results.answered_keys & self._awaited_items.keys()), "")
+        self._show(len(results.answered_keys & self._awaited_items.keys()), "")
 
     def _note_answer(self, entry: Entry, reply: Reply) -> None:
         item = self._awaited_items.get(entry.key)
@@ -380,8 +339,7 @@ class _Settlement:
             self._legibility.add(entry, reply, item)
 
     def _count_usage(self, key: bytes, usage: Usage | None) -> None:
-        if self._account is not None:
-            self._account.settle(self._reservations.pop(key, None), usage)
+        self._account.settle(self._reservations.pop(key, None), usage)
 
     def _discard(self, run: BatchRun) -> None:
         if run.file_id is None:
@@ -393,10 +351,7 @@ class _Settlement:
 
     def _failures(self) -> Counter[str]:
         keys = sorted(self._awaited_items)
-        missing_keys: list[bytes] = []
-        for start in range(0, len(keys), KEYS_PER_LOOKUP):
-            chunk = keys[start : start + KEYS_PER_LOOKUP]
-            answered_keys = self._ledger.answered_keys(chunk)
-            missing_keys += [key for key in chunk if key not in answered_keys]
-        causes = self._journal.causes(missing_keys)
+        answered_keys = self._ledger.answered_keys(keys)
+        missing_keys = [key for key in keys if key not in answered_keys]
+        causes = self._journal.causes()
         return Counter(causes.get(key, "it was in no batch; run again") for key in missing_keys)

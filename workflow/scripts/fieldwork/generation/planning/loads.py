@@ -75,15 +75,6 @@ class CacheRules(NamedTuple):
     stored_s: float | None = None
 
 
-class Pace(NamedTuple):
-    """What limits the speed of a model; None for what does not."""
-
-    requests_per_minute: float | None
-    tokens_per_minute: float | None
-    concurrency: int
-    latency_s: float
-
-
 class ObservedTokens(NamedTuple):
     """What earlier answers of a model showed; `output_tokens` is the mean of an answer by task."""
 
@@ -257,25 +248,34 @@ def _read(prefix: int, warm: int, cache: CacheRules) -> int:
     return prefix + warm - (prefix + warm - cache.min_tokens) % CACHE_STEP
 
 
-def duration(load: Load, most_output: int, pace: Pace, cache: CacheRules | None) -> Duration:
+def duration(
+    load: Load,
+    most_output: int,
+    model: Mapping[str, Any],
+    latency_s: float,
+    cache: CacheRules | None,
+) -> Duration:
     """Time at the limits: the longest of what each of them alone would take.
 
     Args:
         most_output: output tokens that count against the tokens a minute: all that may come.
+        model: entry of `models`; a local model answers one call at a time.
+        latency_s: seconds of a call.
     """
-    by_calls = load.n_requests * pace.latency_s / pace.concurrency
-    calls = "1 call" if pace.concurrency == 1 else f"{pace.concurrency} calls"
-    durations = [Duration(by_calls, f"{calls} at a time, {pace.latency_s:g} s each")]
-    if pace.requests_per_minute:
-        seconds = load.n_requests / pace.requests_per_minute * MINUTE_S
-        durations.append(Duration(seconds, f"{pace.requests_per_minute:g} requests a minute"))
-    if pace.tokens_per_minute:
-        seconds = (load.input_tokens + most_output) / pace.tokens_per_minute * MINUTE_S
-        durations.append(Duration(seconds, f"{pace.tokens_per_minute:g} tokens a minute"))
+    concurrency = model.get("concurrency", 1)
+    by_calls = load.n_requests * latency_s / concurrency
+    calls = "1 call" if concurrency == 1 else f"{concurrency} calls"
+    durations = [Duration(by_calls, f"{calls} at a time, {latency_s:g} s each")]
+    if n_requests := model.get("requests_per_minute"):
+        seconds = load.n_requests / n_requests * MINUTE_S
+        durations.append(Duration(seconds, f"{n_requests:g} requests a minute"))
+    if n_tokens := model.get("tokens_per_minute"):
+        seconds = (load.input_tokens + most_output) / n_tokens * MINUTE_S
+        durations.append(Duration(seconds, f"{n_tokens:g} tokens a minute"))
     if cache is not None and cache.requests_per_minute and load.longest_group:
         # a minute's worth goes at once, then the next minute's
         minutes = math.ceil(load.longest_group / cache.requests_per_minute) - 1
-        seconds = minutes * MINUTE_S + min(load.longest_group, 2) * pace.latency_s
+        seconds = minutes * MINUTE_S + min(load.longest_group, 2) * latency_s
         limit = f"{cache.requests_per_minute:g} requests a minute after one context"
         durations.append(Duration(seconds, limit))
     return max(durations, key=attrgetter("seconds"))
@@ -299,16 +299,6 @@ def cache_of(model: Mapping[str, Any], dispatch: Dispatch) -> CacheRules | None:
     if calls and MINUTE_S / calls > ttl_s:
         return None
     return CacheRules(rules["min_tokens"], rules["requests_per_minute"], ttl_s, rules["breakpoint"])
-
-
-def pace_of(model: Mapping[str, Any], latency_s: float) -> Pace:
-    """The limits in an entry of `models`; a local model answers one call at a time."""
-    return Pace(
-        model.get("requests_per_minute"),
-        model.get("tokens_per_minute"),
-        model.get("concurrency", 1),
-        latency_s,
-    )
 
 
 def observe_tokens(

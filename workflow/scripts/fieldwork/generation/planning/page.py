@@ -37,7 +37,10 @@ def render(rows: Sequence[PlanRow], notes: PlanNotes) -> str:
         _totals_table(rows),
         "<h2>By task and condition, with the chosen dispatch</h2>",
         "<p>The file plan.csv beside this page has all columns, for every dispatch.</p>",
-        *(_model_section(name, chosen_rows) for name in _models(chosen_rows)),
+        *(
+            _model_section(name, chosen_rows)
+            for name in dict.fromkeys(row.model for row in chosen_rows)
+        ),
         "<h2>How these numbers are made</h2>",
         "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in notes.assumptions) + "</ul>",
     ]
@@ -155,10 +158,6 @@ def _total_cells(rows: Sequence[PlanRow]) -> dict[str, _PlanCell]:
         "Ideal cost": _dollars(_sum(row.cost_ideal_usd for row in rows)),
         "Highest cost": _dollars(_sum(row.cost_most_usd for row in rows)),
     }
-
-
-def _models(rows: Iterable[PlanRow]) -> list[str]:
-    return [*dict.fromkeys(row.model for row in rows)]
 
 
 def _model_section(model: str, chosen_rows: Sequence[PlanRow]) -> str:

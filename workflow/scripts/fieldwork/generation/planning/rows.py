@@ -22,7 +22,6 @@ from fieldwork.generation.planning.loads import (
     cache_of,
     duration,
     load_of,
-    pace_of,
 )
 from fieldwork.generation.pricing import Price, cost_usd, most_usd, storage_usd
 from fieldwork.generation.providers.base import Usage
@@ -90,7 +89,7 @@ def _row(
 ) -> PlanRow:
     load = arm_load(arm, model, price, observed_tokens, dispatch)
     most_output = load.n_requests * arm.max_tokens
-    time = duration(load, most_output, pace_of(model, latency_s), cache_of(model, dispatch))
+    time = duration(load, most_output, model, latency_s, cache_of(model, dispatch))
     is_batch = dispatch == "batch"
     costs = load_costs(load, arm, model, price, dispatch)
     return PlanRow(
@@ -160,7 +159,9 @@ def load_costs(
     if is_local(model):
         return CostBounds(0.0, 0.0, 0.0, 0.0, None)
     if price is None:
-        return CostBounds(None, None, None, None, _no_price_reason(model["model"]))
+        return CostBounds(
+            None, None, None, None, f"the config's prices have no entry {model['model']!r}"
+        )
     most_output = load.n_requests * arm.max_tokens
     no_cache = Usage(load.input_tokens, 0, 0, _output_tokens(load, arm), None)
     expected_usage = no_cache._replace(
@@ -176,10 +177,6 @@ def load_costs(
         most_usd=most_usd(load.input_tokens, most_output, price, dispatch) + storage,
         reason=UNPRICED_STORAGE if load.stored_tokens and price.cache_storage is None else None,
     )
-
-
-def _no_price_reason(model_id: str) -> str:
-    return f"the config's prices have no entry {model_id!r}"
 
 
 def _sum_usd(usd: float | None, storage: float) -> float | None:

@@ -1,11 +1,12 @@
 """What batches need of a provider's service: upload files, make and find batches, download results."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
 from fieldwork.generation.providers.http import proxy_of_environment
+from fieldwork.generation.providers.jsontext import as_text
+from fieldwork.generation.providers.service import ServiceSettings
 from fieldwork.masking import Mask, address_secrets, header_secrets
 
 SDK_PARSE_ERRORS = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
@@ -50,20 +51,7 @@ class BatchRow(NamedTuple):
     request_id: str | None = None
 
 
-class SecretSettings(Protocol):
-    """The settings of both services that hold secrets."""
-
-    @property
-    def api_key(self) -> str | None: ...
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-    @property
-    def secrets(self) -> tuple[str, ...]: ...
-    @property
-    def proxy(self) -> str | None: ...
-
-
-def batch_mask(settings: SecretSettings, address: str) -> Mask:
+def batch_mask(settings: ServiceSettings, address: str) -> Mask:
     """The mask of every secret that is sent to a batch service at `address`."""
     mask = Mask([settings.api_key or "", *settings.secrets, *header_secrets(settings.headers)])
     mask.learn(address_secrets(settings.proxy or proxy_of_environment(address)))
@@ -73,6 +61,12 @@ def batch_mask(settings: SecretSettings, address: str) -> Mask:
 def short_line(text: str, mask: Mask) -> str:
     """An error's text as one short line without secrets."""
     return mask.line(text)[:300]
+
+
+def masked_id(value: object, mask: Mask) -> str | None:
+    """The id of a call in a row of results; None for anything but text."""
+    name = as_text(value)
+    return name and mask.text(name)
 
 
 class BatchClient(Protocol):

@@ -6,7 +6,6 @@ piece up to three times while the server does not confirm it. Vertex AI takes ba
 only, so they are refused here.
 """
 
-import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -25,12 +24,13 @@ from fieldwork.generation.providers.batch_base import (
     BatchRow,
     BatchStatus,
     batch_mask,
+    masked_id,
     short_line,
 )
 from fieldwork.generation.providers.gemini import GEMINI_URL, GeminiSettings
 from fieldwork.generation.providers.gemini_errors import gemini_error, google_error_in
-from fieldwork.generation.providers.http import HttpReply
-from fieldwork.generation.providers.jsontext import as_text, dumps, load_leniently, original_part
+from fieldwork.generation.providers.http import HttpReply, ssl_context
+from fieldwork.generation.providers.jsontext import dumps, load_leniently, original_part
 from fieldwork.retries import UNPROCESSED_STATUSES
 
 END_STATES = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED"})
@@ -59,17 +59,9 @@ class GeminiBatches:
             )
         self._settings = settings
         self._mask = batch_mask(settings, settings.base_url or GEMINI_URL)
-        self._sdk_client: genai.Client | None = _client(settings)
-
-    @property
-    def _client(self) -> genai.Client:
-        """The SDK's client. After `close` the next call opens another."""
-        if self._sdk_client is None:
-            self._sdk_client = _client(self._settings)
-        return self._sdk_client
+        self._client = _client(settings)
 
     def line(self, custom_id: str, body: bytes) -> bytes:
-        """A request as a line of an input file."""
         head = b'{"key":' + dumps(custom_id) + b',"request":'
         return b"".join((head, body.replace(b"\n", b""), b"}\n"))
 
@@ -103,10 +95,9 @@ class GeminiBatches:
         """How a batch stands. The SDK does not say why one failed."""
         with self._translated_errors(missing=""):
             status = _status(self._client.batches.get(name=batch_id))
-        return status._replace(error=status.error and self._short_line(status.error))
+        return status._replace(error=status.error and short_line(status.error, self._mask))
 
     def download(self, file_id: str, into: BinaryIO) -> None:
-        """Stream a file of results."""
         with self._translated_errors(missing=""):
             self._client.files.download(file=file_id, destination=cast(Any, into))
 
@@ -121,24 +112,22 @@ class GeminiBatches:
             if reply is not None:
                 raw = dumps(reply) if is_whole else original_part(line, "response")
                 raw = self._mask.reply(raw)
-                return BatchRow(key, 200, raw, self._id_of(reply.get("responseId")))
+                return BatchRow(key, 200, raw, masked_id(reply.get("responseId"), self._mask))
             error = entry.get("error") or entry["status"]
             error = error.get("error", error)
             code = int(error.get("code") or 2)
-            return BatchRow(key, _HTTP_STATUS.get(code, code), self._masked_json({"error": error}))
+            return BatchRow(
+                key, _HTTP_STATUS.get(code, code), self._mask.raw(dumps({"error": error}))
+            )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a row of results: {error}") from error
 
     def discard(self, file_id: str) -> None:
-        """Delete an input file."""
         with self._translated_errors(missing=""):
             self._client.files.delete(name=file_id)
 
     def close(self) -> None:
-        """Close the connections."""
-        if self._sdk_client is not None:
-            self._sdk_client.close()
-            self._sdk_client = None
+        self._client.close()
 
     @contextmanager
     def _translated_errors(self, missing: str | None = None) -> Iterator[None]:
@@ -153,11 +142,11 @@ class GeminiBatches:
             is_missing = missing is not None and missing in str(error.message)
             if error.code in (403, 404) and is_missing:
                 raise RejectedError(
-                    f"HTTP {error.code}: {self._short_line(str(error.message))}"
+                    f"HTTP {error.code}: {short_line(str(error.message), self._mask)}"
                 ) from None
             raise self._status_error(error) from None
         except httpx2.HTTPError as error:
-            message = self._short_line(f"{type(error).__name__} {error}")
+            message = short_line(f"{type(error).__name__} {error}", self._mask)
             raise TransientError(message, maybe_billed=True) from None
         except SDK_PARSE_ERRORS:
             raise TransientError(NO_BATCH_REPLY, maybe_billed=True) from None
@@ -173,26 +162,12 @@ class GeminiBatches:
             exception.maybe_billed = reply.status not in UNPROCESSED_STATUSES
         return exception
 
-    def _id_of(self, value: object) -> str | None:
-        name = as_text(value)
-        return name and self._mask.text(name)
-
-    def _short_line(self, text: str) -> str:
-        return short_line(text, self._mask)
-
-    def _masked_json(self, error: Any) -> bytes:
-        return self._mask.raw(dumps(error))
-
 
 def _client(settings: GeminiSettings) -> genai.Client:
-    try:
-        ssl_context = ssl.create_default_context(cafile=settings.ca_file)
-    except OSError as error:
-        raise StudyError(
-            f"{settings.ca_file}: no certificate can be read ({error}); set models.*.ca_file to a PEM "
-            f"file"
-        ) from error
-    client_args: dict[str, Any] = {"verify": ssl_context, "follow_redirects": False}
+    client_args: dict[str, Any] = {
+        "verify": ssl_context(settings.ca_file),
+        "follow_redirects": False,
+    }
     if settings.proxy:
         client_args["proxy"] = settings.proxy
     return genai.Client(

@@ -4,7 +4,6 @@ A line of the input file holds the same bytes as a live call, without line break
 between its parts, JSONL does not. Input files are streamed from disk, and results are streamed to it.
 """
 
-import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -23,21 +22,17 @@ from fieldwork.generation.providers.batch_base import (
     BatchRow,
     BatchStatus,
     batch_mask,
+    masked_id,
     short_line,
 )
-from fieldwork.generation.providers.jsontext import as_text, dumps, load_leniently, original_part
-from fieldwork.generation.providers.openai import OpenAISettings
-from fieldwork.retries import (
-    THROTTLED_STATUSES,
-    TRANSIENT_STATUSES,
-    UNPROCESSED_STATUSES,
-    retry_after_s,
-)
+from fieldwork.generation.providers.http import HttpReply, ssl_context
+from fieldwork.generation.providers.jsontext import dumps, load_leniently, original_part
+from fieldwork.generation.providers.openai import OpenAISettings, openai_error, status_line
+from fieldwork.retries import UNPROCESSED_STATUSES
 
 RUN = "fieldwork_run"
 END_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
 
-_EMPTY_ACCOUNT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _NO_ROOM = "token_limit_exceeded"
 _PAGE = 100
 
@@ -60,17 +55,9 @@ class OpenAIBatches:
         # Azure's interface has no version in its paths
         self._url = "/chat/completions" if self._is_azure else "/v1/chat/completions"
         self._mask = batch_mask(settings, settings.base_url)
-        self._sdk_client: openai.OpenAI | None = _client(settings)
-
-    @property
-    def _client(self) -> openai.OpenAI:
-        """The SDK's client. After `close` the next call opens another."""
-        if self._sdk_client is None:
-            self._sdk_client = _client(self._settings)
-        return self._sdk_client
+        self._client = _client(settings)
 
     def line(self, custom_id: str, body: bytes) -> bytes:
-        """A request as a line of an input file."""
         head = dumps({"custom_id": custom_id, "method": "POST", "url": self._url})[:-1]
         return b"".join((head, b',"body":', self._wire(body).replace(b"\n", b""), b"}\n"))
 
@@ -119,10 +106,9 @@ class OpenAIBatches:
         """How a batch stands."""
         with self._translated_errors():
             status = _status(self._client.batches.retrieve(batch_id))
-        return status._replace(error=status.error and self._short_line(status.error))
+        return status._replace(error=status.error and short_line(status.error, self._mask))
 
     def download(self, file_id: str, into: BinaryIO) -> None:
-        """Stream a file of results."""
         with (
             self._translated_errors(),
             self._client.files.with_streaming_response.content(file_id) as reply,
@@ -138,26 +124,24 @@ class OpenAIBatches:
             if not isinstance(custom_id, str):
                 raise ValueError("custom_id is not a string")
             if response is None:
-                return BatchRow(custom_id, 0, self._masked_json({"error": entry["error"]}))
+                return BatchRow(custom_id, 0, self._mask.raw(dumps({"error": entry["error"]})))
             status, body = int(response["status_code"]), response["body"]
-            raw = self._masked_json(body)
+            raw = self._mask.raw(dumps(body))
             if status == 200:
                 raw = dumps(body) if is_whole else original_part(line, "response", "body")
                 raw = self._mask.reply(raw)
-            return BatchRow(custom_id, status, raw, self._id_of(response.get("request_id")))
+            return BatchRow(
+                custom_id, status, raw, masked_id(response.get("request_id"), self._mask)
+            )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a row of results: {error}") from error
 
     def discard(self, file_id: str) -> None:
-        """Delete an input file."""
         with self._translated_errors():
             self._client.files.delete(file_id)
 
     def close(self) -> None:
-        """Close the connections."""
-        if self._sdk_client is not None:
-            self._sdk_client.close()
-            self._sdk_client = None
+        self._client.close()
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
@@ -167,56 +151,29 @@ class OpenAIBatches:
             raise self._status_error(error) from None
         except (openai.OpenAIError, httpx2.HTTPError) as error:
             cause = error.__cause__ or error
-            message = self._short_line(f"{type(cause).__name__} {cause}")
+            message = short_line(f"{type(cause).__name__} {cause}", self._mask)
             raise TransientError(message, maybe_billed=True) from None
         except SDK_PARSE_ERRORS:
             raise TransientError(NO_BATCH_REPLY, maybe_billed=True) from None
 
     def _status_error(self, error: openai.APIStatusError) -> Exception:
         status, server = error.status_code, self._settings.base_url
-        message = f"HTTP {status}: {self._short_line(_message(error))}"
-        # a server may send anything for a code
-        codes = {code for code in (error.code, error.type) if isinstance(code, str)}
-        if status == 402 or codes & _EMPTY_ACCOUNT:
-            return StudyError(f"{server}: {message}; add credit to the account, then run again")
-        if status in (401, 403):
-            return StudyError(
-                f"{server}: {message}; check the key in the environment variable that "
-                f"models.*.api_key_env names"
-            )
+        headers = {name.lower(): value for name, value in error.response.headers.items()}
+        reply = HttpReply(status, error.response.content, headers, datetime.now(UTC), 0.0)
         if 300 <= status < 400:
+            message = status_line(reply, self._mask.text)
             return StudyError(
                 f"{server}: {message}; the server redirects calls: check models.*.base_url"
             )
-        if status in TRANSIENT_STATUSES:
-            headers = {name.lower(): value for name, value in error.response.headers.items()}
-            return TransientError(
-                message,
-                retry_after_s(headers),
-                is_throttled=status in THROTTLED_STATUSES,
-                maybe_billed=status not in UNPROCESSED_STATUSES,
-            )
-        return RejectedError(message)
-
-    def _id_of(self, value: object) -> str | None:
-        name = as_text(value)
-        return name and self._mask.text(name)
-
-    def _short_line(self, text: str) -> str:
-        return short_line(text, self._mask)
-
-    def _masked_json(self, error: Any) -> bytes:
-        return self._mask.raw(dumps(error))
+        if status == 404:  # a file or a batch is missing, not the model
+            return RejectedError(status_line(reply, self._mask.text))
+        exception = openai_error(reply, server, self._mask.text)
+        if isinstance(exception, TransientError):
+            exception.maybe_billed = status not in UNPROCESSED_STATUSES
+        return exception
 
 
 def _client(settings: OpenAISettings) -> openai.OpenAI:
-    try:
-        ssl_context = ssl.create_default_context(cafile=settings.ca_file)
-    except OSError as error:
-        raise StudyError(
-            f"{settings.ca_file}: no certificate can be read ({error}); set models.*.ca_file to a PEM "
-            f"file"
-        ) from error
     options: dict[str, Any] = {
         # the SDK insists on a key; servers without keys ignore it
         "api_key": settings.api_key or "none",
@@ -224,7 +181,7 @@ def _client(settings: OpenAISettings) -> openai.OpenAI:
         "timeout": settings.timeout_s,
         "default_headers": dict(settings.headers),
         "http_client": httpx2.Client(
-            verify=ssl_context,
+            verify=ssl_context(settings.ca_file),
             proxy=settings.proxy,
             timeout=settings.timeout_s,
             follow_redirects=False,
@@ -261,9 +218,3 @@ def _status(batch: Batch) -> BatchStatus:
         error=f"the batch failed: {causes or 'for no stated reason'}{rest}" if has_failed else None,
         no_room=has_failed and not files and any(error.code == _NO_ROOM for error in errors),
     )
-
-
-def _message(error: openai.APIStatusError) -> str:
-    body = error.body
-    inner = body.get("message") if isinstance(body, dict) else None
-    return str(inner or error.message)

@@ -111,7 +111,7 @@ class EmbeddedModel(LocalModel):
         key = hashlib.sha256(head).digest()
         if key not in self._contexts:
             messages = json.loads(head.rstrip(b", ") + b"]}")["messages"]
-            texts = _context_texts([Message(role, content) for role, content in messages])
+            texts = [text for role, text in messages if role != "assistant" and text.strip()]
             vectors = [self._vector(text) for text in texts]
             self._contexts[key] = _unit(np.mean(vectors, axis=0)) if vectors else None
         return self._contexts[key]
@@ -132,10 +132,6 @@ class EmbeddedModel(LocalModel):
         except (ValueError, KeyError, TypeError) as error:
             raise TransientError(f"not a reply of the embedded model: {error}") from error
         return Reply(text=text, outcome="ok", finish_reason="stop")
-
-
-def _context_texts(context: Sequence[Message]) -> list[str]:
-    return [m.content for m in context if m.role != "assistant" and m.content.strip()]
 
 
 def _unit(vector: Scores) -> Scores:

@@ -6,7 +6,8 @@ ledger's key covers the whole body, so an answer is found again with and without
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from fieldwork.errors import StudyError
@@ -26,7 +27,7 @@ from fieldwork.generation.providers.gemini_errors import (
     parse_google_error,
 )
 from fieldwork.generation.providers.gemini_outcomes import ACCOUNT_STOPPED, outcome_of
-from fieldwork.generation.providers.http import Http, HttpReply, HttpSettings
+from fieldwork.generation.providers.http import HttpReply
 from fieldwork.generation.providers.jsontext import (
     as_count,
     as_map,
@@ -36,7 +37,7 @@ from fieldwork.generation.providers.jsontext import (
     loads,
     well_formed,
 )
-from fieldwork.generation.providers.snapshots import is_one_of
+from fieldwork.generation.providers.service import ServiceModel, ServiceSettings
 from fieldwork.generation.providers.vertex import GoogleToken, VertexSettings
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
@@ -52,74 +53,47 @@ _ROLES = {"assistant": "model"}
 _LARGEST_SEED = 2**31 - 1  # the interface holds a seed in a signed 32-bit integer
 
 
-class GeminiSettings(NamedTuple):
-    """Where the model is and how to call it.
+@dataclass(frozen=True, kw_only=True)
+class GeminiSettings(ServiceSettings):
+    """Where the model is and how to call it; `send_seed` cuts seeds to 31 bits.
 
     Attributes:
-        model: its id.
         base_url: host of the service; None for Google's own, which depends on `vertex`.
         api_version: version of the interface.
-        api_key: None with Vertex AI.
-        vertex: the project on Google Cloud; None for the Gemini API.
+        vertex: the project on Google Cloud, which needs no key; None for the Gemini API.
         token_env: environment variable with a token for Vertex AI; None takes it from google-auth.
-        send_temperature: False for models that refuse it.
-        send_seed: pass the replicate's seed on, cut to 31 bits.
         thinking_budget: tokens of reasoning that a model may use; None leaves it to the model.
         safety: threshold for every harm category, or category → threshold; None leaves the defaults.
-        timeout_s: seconds a call may take in all.
-        concurrency: calls under way at once.
-        headers: further headers, sent with every call.
-        secrets: values of headers to mask, besides those whose names say that they are secret.
-        proxy: address of a proxy; None takes it from the environment.
-        ca_file: PEM file of certificates to trust besides the system's.
-        flex: ask for the cheaper and slower service tier.
         explicit_cache: store contexts with the server instead of sending them with every question.
         cache_ttl_s: seconds that such a cache lives unless it is renewed.
         cache_min_tokens: contexts with fewer tokens, by estimate, are sent whole.
-        accept_models: returned versions that count as the model, besides its own id and snapshots.
     """
 
-    model: str
     base_url: str | None = None
     api_version: str = "v1beta"
-    api_key: str | None = None
     vertex: VertexSettings | None = None
     token_env: str | None = None
-    send_temperature: bool = True
-    send_seed: bool = False
     thinking_budget: int | None = None
     safety: str | Mapping[str, str] | None = None
-    timeout_s: float = 120.0
-    concurrency: int = 16
-    headers: Mapping[str, str] = {}
-    secrets: tuple[str, ...] = ()
-    proxy: str | None = None
-    ca_file: str | None = None
-    flex: bool = False
     explicit_cache: bool = False
     cache_ttl_s: float = 3600.0
     cache_min_tokens: int = 1024
-    accept_models: tuple[str, ...] = ()
 
 
-class Gemini:
+class Gemini(ServiceModel):
     """The provider `gemini`."""
 
     def __init__(self, settings: GeminiSettings) -> None:
         self.settings = settings
-        self._accepted_models = (settings.model, *settings.accept_models)
-        self.concurrency = settings.concurrency
-        self.timeout_s: float | None = settings.timeout_s
-        self.sends_temperature = settings.send_temperature
         vertex, model = settings.vertex, quote(settings.model, safe="")
         host = (settings.base_url or (vertex.host() if vertex else GEMINI_URL)).rstrip("/")
         self._root = f"{host}/{settings.api_version}"
         parent = f"{vertex.parent()}/" if vertex else ""
         model_name = f"{parent}publishers/google/models/{model}" if vertex else f"models/{model}"
-        self.endpoint = f"{self._root}/{model_name}:generateContent"
+        key_header = {"x-goog-api-key": settings.api_key} if settings.api_key else {}
+        super().__init__(settings, f"{self._root}/{model_name}:generateContent", key_header)
         self._options = _options(settings)
         self._token = GoogleToken(settings.token_env) if vertex else None
-        self._http = Http(_http_settings(settings), self.endpoint)
         self._caches = ContextCaches(
             CacheSettings(
                 collection=f"{parent}cachedContents",
@@ -192,12 +166,7 @@ class Gemini:
         return gemini_error(reply, error, self.endpoint)
 
     def read(self, raw: bytes) -> Reply:
-        """Read a reply. What the safety filters say is its outcome.
-
-        Raises:
-            TransientError: the bytes are no reply of this interface.
-            StudyError: the account may not generate anything any more.
-        """
+        """Read a reply. What the safety filters say is its outcome."""
         body: Any = None
         try:
             body, is_whole = load_leniently(raw)
@@ -216,21 +185,11 @@ class Gemini:
         return TransientError(f"no generated content: {message}", maybe_billed=True)
 
     def is_asked_for(self, returned_model: str) -> bool:
-        """The model, a numbered snapshot of it, or one of `accept_models`."""
-        return is_one_of(returned_model.rpartition("/")[2], self._accepted_models)
-
-    def mask(self, text: str) -> str:
-        """`text` without the key and the secrets in headers and in the proxy's address."""
-        return self._http.mask(text)
+        """As every service's model; a returned name may begin with a path."""
+        return super().is_asked_for(returned_model.rpartition("/")[2])
 
     async def models(self) -> list[ModelInfo] | None:
-        """The service's list, which gives no shutdown dates; None for Vertex AI.
-
-        Raises:
-            TransientError: another try may succeed.
-            RejectedError: the service rejects the call.
-            StudyError: the service refuses the key.
-        """
+        """The service's list, which gives no shutdown dates; None for Vertex AI."""
         if self.settings.vertex is not None:
             return None
         models: list[ModelInfo] = []
@@ -255,19 +214,7 @@ class Gemini:
         try:
             await self._caches.close()
         finally:
-            await self._http.close()
-
-
-def _http_settings(settings: GeminiSettings) -> HttpSettings:
-    key = {"x-goog-api-key": settings.api_key} if settings.api_key else {}
-    return HttpSettings(
-        headers={**key, **settings.headers},
-        secrets=(settings.api_key or "", *settings.secrets),
-        proxy=settings.proxy,
-        ca_file=settings.ca_file,
-        timeout_s=settings.timeout_s,
-        connections=settings.concurrency,
-    )
+            await super().close()
 
 
 def _options(settings: GeminiSettings) -> dict[str, Any]:

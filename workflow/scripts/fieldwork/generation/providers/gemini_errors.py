@@ -1,13 +1,13 @@
 """Google's error bodies (google.rpc.Status): what they say, and what follows for the call and the run."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import RejectedError
 from fieldwork.generation.providers.http import HttpReply
-from fieldwork.generation.providers.jsontext import as_map, loads, well_formed
+from fieldwork.generation.providers.jsontext import as_map, error_line, loads_or_none
 from fieldwork.retries import TRANSIENT_STATUSES
 
 _BAD_KEY = frozenset({"API_KEY_INVALID", "API_KEY_SERVICE_BLOCKED", "API_KEY_EXPIRED"})
@@ -37,21 +37,18 @@ def parse_google_error(raw: bytes, mask: Callable[[str], str]) -> GoogleError:
     Args:
         mask: removes secrets from a message.
     """
-    try:
-        body = loads(raw)
-    except ValueError:
-        body = None
-    return google_error_in(body, raw, mask)
+    return google_error_in(loads_or_none(raw), raw, mask)
 
 
 def google_error_in(body: object, raw: bytes, mask: Callable[[str], str]) -> GoogleError:
     """The error in a body, parsed and as it came."""
-    error = _error_map(body)
+    # some errors come as the only entry of a list
+    first = body[0] if isinstance(body, list) and body else body
+    error = as_map(as_map(first).get("error"))
     details = list(_maps(error.get("details")))
-    message = " ".join(mask(well_formed(str(error.get("message") or ""))).split())[:200]
     waits = [_seconds(detail.get("retryDelay")) for detail in details]
     return GoogleError(
-        message=message or _beginning(raw, mask) or "an empty body",
+        message=error_line(str(error.get("message") or ""), raw, mask),
         status=str(error.get("status", "")),
         reasons=frozenset(str(detail["reason"]) for detail in details if "reason" in detail),
         quota_ids=tuple(
@@ -103,16 +100,6 @@ def _way_out(error: GoogleError, status: int) -> str | None:
             f"larger quota"
         )
     return None
-
-
-def _error_map(body: object) -> Mapping[str, Any]:
-    # some errors come as the only entry of a list
-    first = body[0] if isinstance(body, list) and body else body
-    return as_map(as_map(first).get("error"))
-
-
-def _beginning(raw: bytes, mask: Callable[[str], str]) -> str:
-    return " ".join(mask(raw.decode("utf-8", "replace"))[:120].split())
 
 
 def _maps(entries: object) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ or a proxy's password. Every call ends within its time limit, however slowly byt
 import ssl
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -26,7 +27,8 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HEADERS_TO_KEEP = ("retry-after", "x-ratelimit", "ratelimit", "x-request-id", "apim-request-id")
 
 
-class HttpSettings(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class HttpSettings:
     """How to reach a server.
 
     Attributes:
@@ -35,15 +37,15 @@ class HttpSettings(NamedTuple):
         proxy: address of a proxy; None takes it from the environment (HTTPS_PROXY, NO_PROXY and so on).
         ca_file: PEM file of certificates to trust besides the system's.
         timeout_s: seconds a call may take in all.
-        connections: connections open at once.
+        concurrency: calls under way at once.
     """
 
-    headers: Mapping[str, str] = {}
+    headers: Mapping[str, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     proxy: str | None = None
     ca_file: str | None = None
     timeout_s: float = 120.0
-    connections: int = 16
+    concurrency: int = 16
 
 
 class HttpReply(NamedTuple):
@@ -95,7 +97,7 @@ class Http:
         _check_address(address)
         self._proxy = settings.proxy or proxy_of_environment(address)
         _check_proxy(self._proxy)
-        self._ssl = _ssl_context(settings.ca_file)
+        self._ssl = ssl_context(settings.ca_file) if settings.ca_file else True
         self._mask = Mask([*settings.secrets, *header_secrets(settings.headers)])
         self._mask.learn(address_secrets(self._proxy))
         self._session: aiohttp.ClientSession | None = None
@@ -154,7 +156,7 @@ class Http:
             timeout=aiohttp.ClientTimeout(
                 total=settings.timeout_s, sock_connect=min(CONNECT_S, settings.timeout_s)
             ),
-            connector=aiohttp.TCPConnector(limit=settings.connections, ssl=self._ssl),
+            connector=aiohttp.TCPConnector(limit=settings.concurrency, ssl=self._ssl),
             cookie_jar=aiohttp.DummyCookieJar(),
             # not trust_env: it would also read netrc, and refuse a key where that has an entry
             proxy=self._proxy,
@@ -242,12 +244,12 @@ def proxy_of_environment(address: str) -> str | None:
     return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
 
-def _ssl_context(ca_file: str | None) -> ssl.SSLContext | bool:
-    if ca_file is None:
-        return True
+def ssl_context(ca_file: str | None) -> ssl.SSLContext:
+    """The system's certificates, and those of a PEM file; StudyError where it cannot be read."""
+    context = ssl.create_default_context()
     try:
-        context = ssl.create_default_context()
-        context.load_verify_locations(cafile=ca_file)
+        if ca_file is not None:
+            context.load_verify_locations(cafile=ca_file)
     except OSError as error:
         raise StudyError(
             f"{ca_file}: no certificate can be read ({error}); set models.*.ca_file to a PEM file"

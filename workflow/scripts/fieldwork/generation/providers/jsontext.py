@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -21,7 +21,8 @@ def dumps(value: Any) -> bytes:
         return orjson.dumps(value)
     except TypeError:
         # a lone surrogate in a chat history, which UTF-8 cannot hold
-        return orjson.dumps(_well_formed_json(value))
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return well_formed(text).encode()
 
 
 def loads(raw: bytes) -> Any:
@@ -34,6 +35,14 @@ def loads(raw: bytes) -> Any:
             return json.loads(raw)
         except RecursionError:
             raise ValueError("nested too deeply") from None
+
+
+def loads_or_none(raw: bytes) -> Any:
+    """Read JSON; None for anything else."""
+    try:
+        return loads(raw)
+    except ValueError:
+        return None
 
 
 class LenientJson(NamedTuple):
@@ -108,9 +117,8 @@ def as_count(value: Any) -> int | None:
     return number if 0 <= number <= MOST_TOKENS else None
 
 
-def _well_formed_json(value: Any) -> Any:
-    if isinstance(value, str):
-        return well_formed(value)
-    if isinstance(value, dict):
-        return {key: _well_formed_json(inner) for key, inner in value.items()}
-    return [_well_formed_json(inner) for inner in value] if isinstance(value, list) else value
+def error_line(message: str, raw: bytes, mask: Callable[[str], str]) -> str:
+    """An error's message, else the beginning of its body; one short line without secrets."""
+    beginning = mask(raw.decode("utf-8", "replace"))[:120]
+    line = " ".join(mask(well_formed(message)).split())[:200]
+    return line or " ".join(beginning.split()) or "an empty body"

@@ -7,7 +7,8 @@ concerns delivery only. The ledger's key covers the body without it, so nothing 
 study starts to use breakpoints.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -23,17 +24,19 @@ from fieldwork.generation.providers.base import (
     Usage,
     defects_of,
 )
-from fieldwork.generation.providers.http import Http, HttpReply, HttpSettings
+from fieldwork.generation.providers.http import HttpReply
 from fieldwork.generation.providers.jsontext import (
     as_count,
     as_map,
     as_text,
     dumps,
+    error_line,
     load_leniently,
     loads,
+    loads_or_none,
     well_formed,
 )
-from fieldwork.generation.providers.snapshots import is_one_of
+from fieldwork.generation.providers.service import ServiceModel, ServiceSettings
 from fieldwork.records.generation import Outcome
 from fieldwork.records.puppets import Message
 from fieldwork.records.tasks import Item
@@ -46,71 +49,33 @@ _FILTER_CODES = frozenset(
 )
 
 
-class OpenAISettings(NamedTuple):
-    """Where the model is and how to call it.
+@dataclass(frozen=True, kw_only=True)
+class OpenAISettings(ServiceSettings):
+    """Where the model is and how to call it; with Azure, `model` is the deployment.
 
     Attributes:
-        model: the id the server knows; with Azure, the deployment.
         base_url: up to and including `/v1`; with Azure, the resource's address.
-        api_key: None for servers that want none.
         token_limit_field: `max_tokens`, or `max_completion_tokens` for newer OpenAI models.
-        send_temperature: False for models that refuse it.
-        send_seed: pass the replicate's seed on.
-        timeout_s: seconds a call may take in all.
-        concurrency: calls under way at once.
         azure_version: the `api-version` of Azure's interface; None for every other server.
-        headers: further headers, sent with every call.
-        secrets: values of headers to mask, besides those whose names say that they are secret.
-        proxy: address of a proxy; None takes it from the environment.
-        ca_file: PEM file of certificates to trust besides the system's.
-        flex: ask for the cheaper and slower service tier.
         cache_key: send the context's id as `prompt_cache_key`.
         cache_breakpoint: mark the end of the context as the end of what the server caches. Questions
             stay outside, because they are repeated too rarely to pay for their place in the cache.
-        accept_models: returned ids that count as the model, besides its own id and its snapshots.
     """
 
-    model: str
     base_url: str
-    api_key: str | None
     token_limit_field: str
-    send_temperature: bool
-    send_seed: bool
-    timeout_s: float
-    concurrency: int
     azure_version: str | None = None
-    headers: Mapping[str, str] = {}
-    secrets: tuple[str, ...] = ()
-    proxy: str | None = None
-    ca_file: str | None = None
-    flex: bool = False
     cache_key: bool = False
     cache_breakpoint: bool = False
-    accept_models: tuple[str, ...] = ()
 
 
-class OpenAI:
+class OpenAI(ServiceModel):
     """The provider `openai`."""
 
     def __init__(self, settings: OpenAISettings) -> None:
+        super().__init__(settings, _endpoint(settings), _authorization(settings))
         self.settings = settings
         self._start = b'{"model":' + dumps(settings.model) + b',"messages":['
-        self._accepted_models = (settings.model, *settings.accept_models)
-        self.concurrency = settings.concurrency
-        self.timeout_s: float | None = settings.timeout_s
-        self.sends_temperature = settings.send_temperature
-        self.endpoint = _endpoint(settings)
-        self._http = Http(
-            HttpSettings(
-                headers={**_authorization(settings), **settings.headers},
-                secrets=(settings.api_key or "", *settings.secrets),
-                proxy=settings.proxy,
-                ca_file=settings.ca_file,
-                timeout_s=settings.timeout_s,
-                connections=settings.concurrency,
-            ),
-            self.endpoint,
-        )
 
     def prefix(self, context: Sequence[Message]) -> bytes:
         """The model and the context's messages; equal contexts give equal bytes."""
@@ -158,41 +123,10 @@ class OpenAI:
         """Send one POST. A refusal by a filter before the model is a reply too: filtered."""
         reply = await self._http.call("POST", self.endpoint, self.wire(body))
         if reply.status != 200:
-            error = _error_of(reply.raw)
+            error = _error_in(loads_or_none(reply.raw), reply.raw)
             if reply.status not in (400, 403) or not error.is_filtered:
-                raise self._exception(reply, error)
+                raise openai_error(reply, self.endpoint, self._http.mask)
         return reply.exchange()
-
-    def _exception(self, reply: HttpReply, error: "OpenAIErrorBody") -> Exception:
-        """The error for a reply whose status is not 200."""
-        status = reply.status
-        message = f"HTTP {status}: {self._message(error, reply.raw)}"
-        is_out_of_quota = status == 429 and b"insufficient_q" in reply.raw
-        if status == 402 or error.codes & _EMPTY_ACCOUNT or is_out_of_quota:
-            return StudyError(
-                f"{self.endpoint}: {message}; add credit to the account, then run again"
-            )
-        if status in (401, 403):
-            return StudyError(
-                f"{self.endpoint}: {message}; check the key in the environment variable that "
-                f"models.*.api_key_env names"
-            )
-        if status == 404:
-            return StudyError(
-                f"{self.endpoint}: {message}; check models.*.model and models.*.base_url"
-            )
-        if status in TRANSIENT_STATUSES:
-            return reply.transient_error(message)
-        if error.codes & _TOO_LONG or b"maximum context length" in reply.raw:
-            message += "; the prompt is too long for the model: lower conditions.*.token_budget"
-        return RejectedError(message)
-
-    def _message(self, error: "OpenAIErrorBody", raw: bytes) -> str:
-        """The error's message, else the beginning of the body; one short line without secrets."""
-        if error.message:
-            return " ".join(self._http.mask(error.message).split())[:200]
-        text = self._http.mask(raw.decode("utf-8", "replace"))
-        return " ".join(text[:120].split()) or "an empty body"
 
     def read(self, raw: bytes) -> Reply:
         """Read a completion, or the refusal of a filter before the model."""
@@ -215,24 +149,10 @@ class OpenAI:
             return f"it has no {error}"
         if isinstance(error, IndexError):
             return "its choices are empty"
-        return self._message(error_body, raw)
-
-    def is_asked_for(self, returned_model: str) -> bool:
-        """The model, a dated snapshot of it, or one of `accept_models`."""
-        return is_one_of(returned_model, self._accepted_models)
-
-    def mask(self, text: str) -> str:
-        """`text` without the key and the secrets in headers and in the proxy's address."""
-        return self._http.mask(text)
+        return error_line(error_body.message, raw, self._http.mask)
 
     async def models(self) -> list[ModelInfo] | None:
-        """The server's list; None where it has none. Azure's list names no deployments.
-
-        Raises:
-            TransientError: another try may succeed.
-            RejectedError: the server rejects the call.
-            StudyError: the server refuses the key.
-        """
+        """The server's list; None for Azure too, whose list names no deployments."""
         if self.settings.azure_version is not None:
             return None
         url = self.settings.base_url.rstrip("/") + "/models"
@@ -240,22 +160,50 @@ class OpenAI:
         if reply.status in (404, 405, 501):
             return None
         if reply.status != 200:
-            raise self._exception(reply, _error_of(reply.raw))
+            raise openai_error(reply, self.endpoint, self._http.mask)
         body: Any = None
         try:
             body = loads(reply.raw)
             return [_model_info(entry) for entry in body["data"]]
         except (ValueError, KeyError, TypeError) as error:
-            message = self._message(_error_in(body, reply.raw), reply.raw)
+            message = error_line(_error_in(body, reply.raw).message, reply.raw, self._http.mask)
             raise TransientError(f"no list of models: {message}") from error
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._http.close()
 
 
 _PART_START = b'[{"type":"text","text":'
 _PART_END = b',"prompt_cache_breakpoint":{"mode":"explicit"}}]'
+
+
+def status_line(reply: HttpReply, mask: Callable[[str], str]) -> str:
+    """The status of a reply and its error, as one short line without secrets."""
+    message = _error_in(loads_or_none(reply.raw), reply.raw).message
+    return f"HTTP {reply.status}: {error_line(message, reply.raw, mask)}"
+
+
+def openai_error(reply: HttpReply, server: str, mask: Callable[[str], str]) -> Exception:
+    """The error for a reply whose status is not 200.
+
+    Args:
+        server: its name in messages.
+        mask: removes secrets from a message.
+    """
+    status, error = reply.status, _error_in(loads_or_none(reply.raw), reply.raw)
+    message = status_line(reply, mask)
+    is_out_of_quota = status == 429 and b"insufficient_q" in reply.raw
+    if status == 402 or error.codes & _EMPTY_ACCOUNT or is_out_of_quota:
+        return StudyError(f"{server}: {message}; add credit to the account, then run again")
+    if status in (401, 403):
+        return StudyError(
+            f"{server}: {message}; check the key in the environment variable that models.*.api_key_env "
+            f"names"
+        )
+    if status == 404:
+        return StudyError(f"{server}: {message}; check models.*.model and models.*.base_url")
+    if status in TRANSIENT_STATUSES:
+        return reply.transient_error(message)
+    if error.codes & _TOO_LONG or b"maximum context length" in reply.raw:
+        message += "; the prompt is too long for the model: lower conditions.*.token_budget"
+    return RejectedError(message)
 
 
 def _endpoint(settings: OpenAISettings) -> str:
@@ -332,14 +280,6 @@ class OpenAIErrorBody(NamedTuple):
     is_there: bool
 
 
-def _error_of(raw: bytes) -> OpenAIErrorBody:
-    try:
-        body = loads(raw)
-    except ValueError:
-        body = None
-    return _error_in(body, raw)
-
-
 def _error_in(body: object, raw: bytes) -> OpenAIErrorBody:
     """The error in a body, parsed and as it came."""
     error = as_map(as_map(body).get("error"))
@@ -349,7 +289,7 @@ def _error_in(body: object, raw: bytes) -> OpenAIErrorBody:
     is_flagged = "invalid_prompt" in codes and b"flagged" in raw
     return OpenAIErrorBody(
         codes,
-        message=well_formed(str(error.get("message") or "")),
+        message=str(error.get("message") or ""),
         is_filtered=bool(codes & _FILTER_CODES) or is_flagged,
         is_there=bool(error),
     )

@@ -1,6 +1,7 @@
 """The provider that an entry of `models` in the config names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def _make_openai(model: Mapping[str, Any], vector_store: Path) -> Provider:  # n
             "models.*.api.version is missing: every call to Azure names the version of the interface; "
             "set it to a version such as 2024-10-21"
         )
-    settings = _direct_settings(model, OpenAISettings._fields)
+    settings = _direct_settings(model, OpenAISettings)
     if is_azure:
         # Azure's pages show the address with and without this ending, which calls add
         settings["base_url"] = settings["base_url"].rstrip("/").removesuffix("/openai")
@@ -87,7 +88,7 @@ def _make_gemini(model: Mapping[str, Any], vector_store: Path) -> Provider:  # n
     from fieldwork.generation.providers.gemini import GEMINI_URL, Gemini, GeminiSettings
     from fieldwork.generation.providers.vertex import VertexSettings
 
-    vertex, settings = model.get("vertex"), _direct_settings(model, GeminiSettings._fields)
+    vertex, settings = model.get("vertex"), _direct_settings(model, GeminiSettings)
     if vertex and (settings.get("base_url") or GEMINI_URL).rstrip("/") == GEMINI_URL:
         # that is the default for the Gemini API; the models of a project have another address
         settings["base_url"] = None
@@ -105,10 +106,11 @@ def _make_gemini(model: Mapping[str, Any], vector_store: Path) -> Provider:  # n
     )
 
 
-def _direct_settings(model: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _direct_settings(model: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
     """The entry's settings that a provider takes as they are."""
     converted_names = {"vertex", "headers", "secrets", "accept_models", "timeout_s"}
-    return {name: model[name] for name in names if name in model and name not in converted_names}
+    names = {field.name for field in fields(kind)} - converted_names
+    return {name: value for name, value in model.items() if name in names}
 
 
 def _common_settings(model: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,29 +128,26 @@ def _common_settings(model: Mapping[str, Any]) -> dict[str, Any]:
 
 def _secret_headers(model: Mapping[str, Any]) -> dict[str, str]:
     """The headers whose values are in the environment."""
-    headers = {}
-    for name, variable in (model.get("headers_env") or {}).items():
-        setting = f"models.*.headers_env.{name}"
-        value = environment_key(variable, setting)
-        if value is None:
-            raise StudyError(
-                f"the environment variable {variable}, named by {setting}, is not set; set it, or remove "
-                f"the header"
-            )
-        headers[name] = value
-    return headers
+    return {
+        name: _from_environment(variable, f"models.*.headers_env.{name}", "remove the header")
+        for name, variable in (model.get("headers_env") or {}).items()
+    }
 
 
 def _key(variable: str | None) -> str | None:
     if variable is None:
         return None
-    key = environment_key(variable, "models.*.api_key_env")
-    if key is None:
+    way_out = "set api_key_env to null for a server that needs no key"
+    return _from_environment(variable, "models.*.api_key_env", way_out)
+
+
+def _from_environment(variable: str, setting: str, way_out: str) -> str:
+    value = environment_key(variable, setting)
+    if value is None:
         raise StudyError(
-            f"the environment variable {variable}, named by models.*.api_key_env, is not set; set it, or "
-            f"set api_key_env to null for a server that needs no key"
+            f"the environment variable {variable}, named by {setting}, is not set; set it, or {way_out}"
         )
-    return key
+    return value
 
 
 MAKERS: Mapping[str, Callable[[Mapping[str, Any], Path], Provider]] = {

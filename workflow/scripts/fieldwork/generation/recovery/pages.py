@@ -12,7 +12,6 @@ import struct
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 Value = int | float | bytes | None
 Record = tuple[Value, ...]
@@ -24,13 +23,6 @@ _INDEX_PAGES = {10: (8, 0), 2: (12, 4)}
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 _INTEGER_BYTES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 _LONGEST_CHAIN = 100_000
-
-
-class _Image(NamedTuple):
-    """A page's bytes as they stand in one of the files."""
-
-    number: int
-    data: bytes
 
 
 @contextmanager
@@ -66,14 +58,10 @@ class Pages:
 
     def records(self) -> Iterator[Record]:
         """Every record of every index page that can be made out, in all versions there are."""
-        for image in self._images():
-            yield from self._records_of(image)
-
-    def _images(self) -> Iterator[_Image]:
         for number in range(1, -(-len(self._database) // self._size) + 1):
-            yield _Image(number, self._database_page(number))
+            yield from self._records_of(number, self._database_page(number))
         for number, start in self._frames():
-            yield _Image(number, self._log[start : start + self._size])
+            yield from self._records_of(number, self._log_page(start))
 
     def _frames(self) -> Iterator[tuple[int, int]]:
         """Number of the page and start of its bytes, of each frame of the log, whole or not."""
@@ -86,10 +74,12 @@ class Pages:
         start = (number - 1) * self._size
         return self._database[start : start + self._size].ljust(self._size, b"\0")
 
-    def _records_of(self, image: _Image) -> Iterator[Record]:
-        data = image.data.ljust(self._size, b"\0")
+    def _log_page(self, start: int) -> bytes:
+        return self._log[start : start + self._size].ljust(self._size, b"\0")
+
+    def _records_of(self, number: int, data: bytes) -> Iterator[Record]:
         # the first page begins with the header of the file
-        start = 100 if image.number == 1 else 0
+        start = 100 if number == 1 else 0
         if data[start] not in _INDEX_PAGES:
             return
         header, offset = _INDEX_PAGES[data[start]]
@@ -139,8 +129,7 @@ class Pages:
 
     def _page(self, number: int, *, from_log: bool) -> bytes:
         if from_log and number in self._log_places:
-            start = self._log_places[number]
-            return self._log[start : start + self._size].ljust(self._size, b"\0")
+            return self._log_page(self._log_places[number])
         if not 0 < number <= -(-len(self._database) // self._size):
             raise ValueError("no such page")
         return self._database_page(number)

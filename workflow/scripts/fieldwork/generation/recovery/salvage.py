@@ -20,6 +20,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.durable import is_cut_short, is_log_damaged
 from fieldwork.generation.inventory import Inventory
 from fieldwork.generation.ledger import Entry, entry_of, has_rows, open_ledger, sole_asker
+from fieldwork.generation.providers.base import Provider, TransientError
 from fieldwork.generation.recovery.pages import Record, open_pages
 
 N_COLUMNS = 10
@@ -66,7 +67,9 @@ def recover(path: Path, is_from_model: ModelCheck) -> Recovery:
             n_counted = Inventory(path).count()
             trouble = _trouble(path, n_counted)
             if trouble is None:
-                return Recovery(None, n_counted, _count(path))
+                with open_ledger(path) as ledger:
+                    n_answers = len(ledger.keys()) + len(ledger.keys("quarantined"))
+                return Recovery(None, n_counted, n_answers)
             return _rebuild(path, is_from_model, Recovery(trouble, n_counted, 0))
     except OSError as error:
         raise StudyError(
@@ -98,11 +101,6 @@ def _trouble(path: Path, n_counted: int | None) -> str | None:
     except sqlite3.DatabaseError as error:
         return str(error)
     return None
-
-
-def _count(path: Path) -> int:
-    with open_ledger(path) as ledger:
-        return len(ledger.keys()) + len(ledger.keys("quarantined"))
 
 
 def _rebuild(path: Path, is_from_model: ModelCheck, recovery: Recovery) -> Recovery:
@@ -167,3 +165,44 @@ def _keep(old: Path, new: Path) -> None:
     except OSError:
         # a file system without links
         shutil.copy2(old, new)
+
+
+def model_check(provider: Provider) -> ModelCheck:
+    """A check whether an answer came from the provider's model, at the provider's endpoint."""
+
+    def is_from_model(entry: Entry) -> bool:
+        if entry.endpoint != provider.endpoint:
+            return False
+        try:
+            returned_model = provider.read(entry.raw).returned_model
+        except (TransientError, StudyError):
+            return False
+        return returned_model is None or provider.is_asked_for(returned_model)
+
+    return is_from_model
+
+
+def sentence_of(path: Path, recovery: Recovery) -> str:
+    """What became of a ledger, and what to do now."""
+    n_answers = f"{recovery.n_answers:,}"
+    if recovery.trouble is None:
+        return f"{path}: not damaged; it holds {n_answers} answers, and nothing was changed."
+    total = f"{recovery.n_counted:,} answers" if recovery.n_counted else "its answers"
+    if recovery.is_lost:
+        return (
+            f"{path}: damaged ({recovery.trouble}), and none of {total} can be recovered. Put a backup "
+            f"in its place. To give the answers up and pay for them again, delete {path.name} and "
+            f"{Inventory(path).path.name}."
+        )
+    count = f"{n_answers} of {total}" if recovery.n_counted else f"{n_answers} answers"
+    quarantine = (
+        f" {recovery.n_quarantined:,} of them may be from another model; the next run decides whether "
+        f"they count."
+        if recovery.n_quarantined
+        else ""
+    )
+    return (
+        f"{path}: damaged ({recovery.trouble}); {count} are recovered.{quarantine} The damaged file is "
+        f"kept as {(recovery.damaged_path or path).name}. Missing answers are asked and paid for again "
+        f"when you run the study."
+    )

@@ -1,8 +1,7 @@
 """A dated snapshot is its alias; another model is not, however alike its name."""
 
 import pytest
-
-from fieldwork.generation.providers.snapshots import is_one_of
+from provider_cases import make_openai
 
 
 @pytest.mark.parametrize(
@@ -28,7 +27,9 @@ from fieldwork.generation.providers.snapshots import is_one_of
         ("a", "", False),
     ],
 )
-def test_is_one_of(asked: str, returned: str, same: bool) -> None:
-    assert is_one_of(returned, [asked]) is same
-    assert is_one_of(returned, ["another", asked]) is same
-    assert not is_one_of(returned, [])
+def test_an_answer_comes_from_the_model_or_from_its_snapshot(
+    asked: str, returned: str, same: bool
+) -> None:
+    assert make_openai(model=asked).is_asked_for(returned) is same
+    other = make_openai(model="another", accept_models=(asked,))
+    assert other.is_asked_for(returned) is same
