@@ -5,7 +5,7 @@ rule measure_heterogeneity:
     input:
         answers=ANSWERS,
     output:
-        **metric_tables("heterogeneity", "item_shares"),
+        **metric_tables("heterogeneity", "item_shares", "list_lengths"),
     log:
         "<logs>/measure_heterogeneity.log",
     conda:

@@ -40,5 +40,6 @@ rule canonicalise_answers:
     params:
         code=code("parsing/canonicalise_answers"),
         near_duplicates=config["parsing"]["near_duplicates"],
+        cut_lists=config["parsing"]["cut_lists"],
     script:
         "../scripts/parsing/canonicalise_answers.py"

@@ -232,3 +232,19 @@ def test_answers_that_come_with_items_only_are_merged_too() -> None:
 def test_nothing_answered_has_nothing_to_merge() -> None:
     assert merge([]) == []
     assert apply_merges([], []) == []
+
+
+def test_a_list_counts_with_as_many_options_as_asked_for() -> None:
+    answers = [answer(["a", "b", "A", "c", "d"], n_asked=3), answer(["a", "b"], n_asked=3)]
+    merged = apply_merges(answers, merge(answers))
+    assert [(a.items, a.n_items, a.raw_items) for a in merged] == [
+        (["a", "b", "c"], 4, ["a", "b", "A", "c", "d"]),
+        (["a", "b"], 2, ["a", "b"]),
+    ]
+    whole = apply_merges(answers, merge(answers), is_cut=False)
+    assert [a.items for a in whole] == [["a", "b", "c", "d"], ["a", "b"]]
+
+
+def test_without_a_number_in_the_prompt_all_options_count() -> None:
+    answers = [answer(["a", "b", "c"], n_asked=None)]
+    assert [a.items for a in apply_merges(answers, merge(answers))] == [["a", "b", "c"]]

@@ -1,19 +1,21 @@
 """Measure how varied the answers to list items are.
 
-In: <results>/answers/answers.parquet. Out: <results>/metrics/heterogeneity and item_shares.
+In: <results>/answers/answers.parquet. Out: <results>/metrics/heterogeneity, item_shares and list_lengths.
 """
 
 from fieldwork import stage, tables
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_shares
-from fieldwork.records.metrics import Heterogeneity, ItemShare
+from fieldwork.metrics.list_lengths import measure_list_lengths
+from fieldwork.records.metrics import Heterogeneity, ItemShare, ListLength
 from fieldwork.records.parsing import Answer
 
 
-def main(answers: str, heterogeneity: str, item_shares: str, seed: int) -> None:
+def main(answers: str, heterogeneity: str, item_shares: str, list_lengths: str, seed: int) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
     tables.write_table(heterogeneity, measure_heterogeneity(frame, seed=seed), Heterogeneity)
     tables.write_table(item_shares, measure_item_shares(frame), ItemShare)
+    tables.write_table(list_lengths, measure_list_lengths(frame), ListLength)
 
 
 if __name__ == "__main__":

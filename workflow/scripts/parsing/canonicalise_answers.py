@@ -19,6 +19,7 @@ def main(
     answers: str,
     merges: str,
     near_duplicates: float,
+    cut_lists: bool,
 ) -> None:
     """Merge, apply, write; the field, aliases and overrides are a file each, or none."""
     rows = [
@@ -36,7 +37,7 @@ def main(
         ],
         threshold=near_duplicates,
     )
-    tables.write_table(answers, apply_merges(rows, merged_items), Answer)
+    tables.write_table(answers, apply_merges(rows, merged_items, is_cut=cut_lists), Answer)
     tables.write_table(merges, merged_items, MergedItem)
 
 

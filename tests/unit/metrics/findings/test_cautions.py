@@ -1,6 +1,7 @@
 """What makes findings doubtful is said: above the page where it is grave, at its end where it limits."""
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -14,12 +15,14 @@ from fieldwork.metrics.findings.replies import (
     count_answers,
     count_unnamed,
 )
+from fieldwork.records.metrics import ListLength
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
     comparison_row,
     entropy_row,
     evidence,
+    filled,
     score_row,
     shift_row,
     variance_row,
@@ -222,3 +225,23 @@ def test_answers_that_could_be_another_models_are_counted() -> None:
         "Model: 1 of 2 answers came without the name of the model, so another model's answers would "
         "not be noticed (responses)"
     )
+
+
+def length_row(mean: float, **values: Any) -> ListLength:
+    row: ListLength = filled(ListLength, mean_counted=mean, **values)
+    return row
+
+
+@pytest.mark.parametrize(("mean", "is_said"), [(5.11, True), (4.8, True), (5.09, False)])
+def test_lists_of_another_length_are_a_warning(mean: float, is_said: bool) -> None:
+    rows = [length_row(5.0, condition="offline"), length_row(mean)]
+    sentences = warnings(FindingsTables(list_lengths=rows), [], OUTLINE)
+    expected = (
+        f"RAG, rec: lists have {mean:.2f} options on average, and 5.00 under T1; longer lists look more "
+        r"varied (list\_lengths)"
+    )
+    assert sentences == ([expected] if is_said else [])
+
+
+def test_lists_without_a_baseline_are_no_warning() -> None:
+    assert warnings(FindingsTables(list_lengths=[length_row(9.0)]), [], OUTLINE) == []

@@ -60,7 +60,8 @@ def _parse(
             text, expected_length=expected_length(item), is_truncated=outcome == "truncated"
         )
         raw_items = list(names.items) if names.items is not None else None
-        return dataclasses.replace(blank, raw_items=raw_items, reason=names.reason)
+        n_asked = expected_length(item)
+        return dataclasses.replace(blank, raw_items=raw_items, reason=names.reason, n_asked=n_asked)
     letters = ascii_uppercase[: len(item.choices)]
     strict, letter, reason = parse_choice(text, letters=letters, choices=item.choices)
     return dataclasses.replace(blank, letter_strict=strict, letter=letter, reason=reason)
@@ -134,14 +135,21 @@ def _option_names(answer: Answer) -> list[str] | None:
     return answer.raw_items if answer.raw_items is not None else answer.items
 
 
-def apply_merges(answers: Iterable[Answer], merges: Iterable[MergedItem]) -> list[Answer]:
-    """The answers with canonical options, in the order of the answer and without repeats."""
+def apply_merges(
+    answers: Iterable[Answer], merges: Iterable[MergedItem], *, is_cut: bool = True
+) -> list[Answer]:
+    """The answers with canonical options, in the order of the answer and without repeats.
+
+    Args:
+        is_cut: only the first options of a list count, as many as its prompt asks for.
+    """
     names = {(m.task, m.item_id, m.raw): m.canonical for m in merges}
     canonical_answers = []
     for answer in answers:
         raw_names = _option_names(answer)
         if raw_names is not None:
-            items = dict.fromkeys(names[answer.task, answer.item_id, raw] for raw in raw_names)
-            answer = dataclasses.replace(answer, items=list(items))
+            items = [*dict.fromkeys(names[answer.task, answer.item_id, raw] for raw in raw_names)]
+            end = answer.n_asked if is_cut else None
+            answer = dataclasses.replace(answer, items=items[:end], n_items=len(items))
         canonical_answers.append(answer)
     return canonical_answers

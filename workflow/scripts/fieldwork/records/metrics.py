@@ -305,6 +305,20 @@ class Shift(ConditionEstimate):
     reason: str | None = column("why there is no shift")
 
 
+@table("metrics/list_lengths.parquet", "model, task, condition")
+class ListLength(ConditionEstimate):
+    """How many options the lists of a condition name."""
+
+    mean_named: float = column("distinct options of a list, mean")
+    share_longer: float | None = column(
+        "share of lists with more options than asked for, NULL where no prompt asks for a number"
+    )
+    share_shorter: float | None = column("share of lists with fewer, NULL likewise")
+    mean_counted: float = column("options that count, mean: those left by `parsing.cut_lists`")
+    n_lists: int = column("lists that can be read")
+    n_without_number: int = column("of these, lists whose prompt asks for no number")
+
+
 @table("metrics/rarefaction.parquet", "model, task, condition, item_id NULLS FIRST, n_answers")
 class Rarefaction(ConditionEstimate):
     """Options to be expected among so many answers."""

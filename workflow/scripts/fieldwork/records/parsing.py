@@ -43,10 +43,19 @@ class Answer:
     kind: ItemKind = column("kind of the item")
     outcome: Outcome = column("outcome of the response")
     raw_items: list[str] | None = column("list: options as written, NULL where none can be read")
-    items: list[str] | None = column("list: canonical options, repeats removed, in order")
+    items: list[str] | None = column(
+        "list: canonical options that count: no repeats, in order, as many as asked for"
+    )
     letter_strict: str | None = column("choice: HELM's reading, NULL where it finds no letter")
     letter: str | None = column("choice: the flexible reading, NULL where it finds no letter")
     reason: str | None = column("why nothing could be read, NULL where something was")
+    n_asked: int | None = column(
+        "list: options that the prompt asks for, NULL without a number", default=None
+    )
+    n_items: int | None = column(
+        "list: distinct options it named, before those beyond the number asked for were left out",
+        default=None,
+    )
 
 
 @table("answers/items.csv")

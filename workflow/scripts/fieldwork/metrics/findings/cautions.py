@@ -10,10 +10,13 @@ from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict
 from fieldwork.metrics.findings.wording import count_phrase, join_words, percent
 from fieldwork.records.claims import Claim
 from fieldwork.records.field import FIELD
-from fieldwork.records.metrics import VarianceShare
+from fieldwork.records.metrics import ListLength, VarianceShare
 
 MANY = 0.2
 """Share of an arm's answers above which a warning says that they are worth nothing."""
+
+LENGTH_GAP = 0.02
+"""Relative difference in the length of lists above which a warning says so: 0.1 of 5 options."""
 
 MOST_NAMES = 5
 """Differences of controls that a warning names."""
@@ -36,7 +39,11 @@ def warnings(
     tables: FindingsTables, replies: Sequence[ReplyCounts], outline: StudyOutline
 ) -> list[str]:
     """What must be read before any number, a sentence each; often none."""
-    return [*_control_warning(tables, outline), *_loss_warnings(replies, outline)]
+    return [
+        *_control_warning(tables, outline),
+        *_loss_warnings(replies, outline),
+        *_length_warnings(tables.list_lengths, outline),
+    ]
 
 
 def control_tests(tables: FindingsTables) -> list[Claim]:
@@ -75,6 +82,22 @@ def _loss_warnings(replies: Sequence[ReplyCounts], outline: StudyOutline) -> lis
         for row in study_rows(replies, outline, list(outline.conditions))
         if (parts := [*_large_losses(row)])
     ]
+
+
+def _length_warnings(rows: Sequence[ListLength], outline: StudyOutline) -> Iterator[str]:
+    """Conditions whose lists have more or fewer options than the baseline's."""
+    baselines = {(row.model, row.task): row for row in rows if row.condition == outline.baseline}
+    for row in study_rows(rows, outline, [*outline.users, *outline.controls]):
+        baseline = baselines.get((row.model, row.task))
+        if baseline is None:
+            continue
+        gap = row.mean_counted - baseline.mean_counted
+        if abs(gap) > LENGTH_GAP * baseline.mean_counted:
+            yield (
+                f"{arm_name(row, outline)}: lists have {row.mean_counted:.2f} options on average, and "
+                f"{baseline.mean_counted:.2f} under {outline.label(outline.baseline)}; longer lists look "
+                "more varied (list\\_lengths)"
+            )
 
 
 def _large_losses(row: ReplyCounts) -> Iterator[str]:

@@ -10,6 +10,7 @@ from fieldwork.records.metrics import (
     Accuracy,
     CategoryVariance,
     Comparison,
+    ListLength,
     Novelty,
     PromptMean,
     Rank,
@@ -41,6 +42,7 @@ class FindingsTables(NamedTuple):
     rank_agreement: Sequence[RankAgreement] = ()
     item_agreement: Sequence[ItemAgreement] = ()
     calibration: Sequence[Calibration] = ()
+    list_lengths: Sequence[ListLength] = ()
     claims: StudyClaims = NO_CLAIMS
 
 
@@ -60,6 +62,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         RankAgreement,
         ItemAgreement,
         Calibration,
+        ListLength,
     )
 }
 """Row type of each table."""
