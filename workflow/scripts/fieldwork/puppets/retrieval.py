@@ -7,10 +7,10 @@ on blocks, nor on threads, nor on the order of rows. Ties go to the smaller id.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from fieldwork.encoder import Vectors
@@ -61,8 +61,10 @@ class _NearestRows:
         self._slack = MAX_LENGTH**2 * queries.shape[1] * float(np.finfo(np.float32).eps)
         self._bar = np.full(len(queries), -np.inf)
         self._products = np.empty((len(queries), ROWS_PER_PRODUCT), np.float32)
-        no_pairs = {"query": np.empty(0, np.int64), "score": np.empty(0), "id": np.empty(0, object)}
-        self._pairs = [pd.DataFrame(no_pairs)]
+        # index of the query, exact score, id of the row
+        self._pairs: list[tuple[Numbers, Scores, npt.NDArray[Any]]] = [
+            (np.empty(0, np.int64), np.empty(0), np.empty(0, object))
+        ]
 
     def add(self, ids: Sequence[str], vectors: Vectors) -> None:
         """Add rows; from time to time forget those that are no longer among the best."""
@@ -77,25 +79,27 @@ class _NearestRows:
         low = np.nextafter((bar - self._slack).astype(np.float32), np.float32(-np.inf))
         query, row = np.divmod(np.flatnonzero(products >= low[:, np.newaxis]), len(ids))
         score = exact_cosines(self._queries, query, vectors, row)
-        id_of_row = np.asarray(ids, object)[row]
-        self._pairs.append(pd.DataFrame({"query": query, "score": score, "id": id_of_row}))
+        self._pairs.append((query, score, np.asarray(ids, object)[row]))
         # rows are forgotten each time they have doubled, so a few times in a pass
-        if sum(map(len, self._pairs[1:])) >= len(self._queries) * self._k // 2:
+        if sum(len(query) for query, _, _ in self._pairs[1:]) >= len(self._queries) * self._k // 2:
             self._forget()
 
     def _forget(self) -> None:
-        order = ["query", "score", "id"]
-        pairs = pd.concat(self._pairs).sort_values(order, ascending=[True, False, True])
-        self._pairs = [pairs.groupby("query").head(self._k)]
-        last = self._pairs[0].groupby("query")["score"].agg(["size", "min"])
-        full = last[last["size"] == self._k]
-        self._bar[full.index] = full["min"]
+        query, score, ids = map(np.concatenate, zip(*self._pairs, strict=True))
+        order = np.lexsort((ids, -score, query))
+        places = np.arange(len(order)) - np.searchsorted(query[order], query[order])
+        best = order[places < self._k]
+        self._pairs = [(query[best], score[best], ids[best])]
+        counts = np.bincount(query[best], minlength=len(self._queries))
+        full = np.flatnonzero(counts == self._k)
+        self._bar[full] = score[best][np.cumsum(counts)[full] - 1]
 
     def ids(self) -> list[list[str]]:
         """For each query its neighbours' ids, most similar first."""
         self._forget()
-        ids = self._pairs[0].groupby("query")["id"].agg(list)
-        return [ids.get(query, []) for query in range(len(self._queries))]
+        query, _, ids = self._pairs[0]
+        starts = np.searchsorted(query, np.arange(1, len(self._queries)))
+        return [part.tolist() for part in np.split(ids, starts)]
 
 
 def exact_cosines(queries: Vectors, query: Numbers, vectors: Vectors, row: Numbers) -> Scores:
