@@ -3,10 +3,13 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +58,28 @@ class Checkout:
         elsewhere = [] if self.directory == self.root else ["--directory", str(self.directory)]
         return [sys.executable, "-m", "snakemake", "--cores", str(cores), *elsewhere, *arguments]
 
+    def kill_once(
+        self, is_time: Callable[[], bool], *arguments: str, env: Mapping[str, str] | None = None
+    ) -> None:
+        """Start Snakemake, SIGKILL it with all its processes once it is time, and unlock the folder."""
+        running = subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.root,
+            env=clean_environment(env or {}),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 300
+        while not is_time() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        assert is_time(), "the run was not far enough to be killed"
+        at = arguments.index("--configfile")
+        unlocked = self.snakemake("--unlock", *arguments[at:], env=env)
+        assert unlocked.returncode == 0, unlocked.stderr[-3000:]
+
     def study(self, name: str, overlay: Mapping[str, Any]) -> Path:
         """Write a study file of that name; give it to `snakemake` after `--configfile`."""
         path = self.directory / f"{name}.yaml"
@@ -74,8 +99,8 @@ class Checkout:
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """The caller's environment without keys and without what would steer downloads."""
-    hidden = re.compile(r"_API_KEY$|^HF_|^SNAKEMAKE_")
+    """The caller's environment without keys and without what would steer downloads or slow imports."""
+    hidden = re.compile(r"_API_KEY$|^HF_|^SNAKEMAKE_|^PYTHONDONTWRITEBYTECODE$")
     kept = {name: value for name, value in os.environ.items() if not hidden.search(name)}
     return kept | dict(extra)
 
@@ -122,11 +147,23 @@ def checkout(tmp_path: Path) -> Checkout:
 
 @pytest.fixture(scope="session")
 def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A copy of the project in which the shipped study has run; not to be changed by a test."""
-    made = copy_project(tmp_path_factory.mktemp("quickstart") / "project")
-    finished = made.snakemake("all")
-    assert finished.returncode == 0, finished.stderr[-3000:]
-    return made
+    """A copy of the project in which the shipped study has run; not to be changed by a test.
+
+    The processes of one test run share the run of the study: the first one makes it.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    shared = Checkout(folder / "quickstart", folder / "quickstart")
+    with (folder / "quickstart.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if not shared.root.exists():
+            made = copy_project(folder / "quickstart_running")
+            finished = made.snakemake("all")
+            assert finished.returncode == 0, finished.stderr[-3000:]
+            made.root.rename(shared.root)
+    # tests run Snakemake in theirs, which locks it
+    return shared.clone(tmp_path_factory.mktemp("quickstart") / "project")
 
 
 @pytest.fixture
