@@ -16,7 +16,6 @@ from matplotlib.lines import Line2D
 from fieldwork.figures.labels import item_names
 from fieldwork.figures.selection import (
     LETTERS_LEFT_OUT,
-    LEVEL,
     first_reason,
     float_or_none,
     models_in,
@@ -256,9 +255,9 @@ def _hollow_dot(label: str, colour: str = GREY, marker: str = "o") -> Line2D:
 
 def _handles() -> list[Any]:
     filled = _hollow_dot("differs in entropy from the mean of the others")
-    filled.set_markerfacecolor(GREY)
+    filled_dot.set_markerfacecolor(GREY)
     return [
-        filled,
+        filled_dot,
         _hollow_dot("no difference shown"),
         Line2D([], [], color=GREY, linewidth=0.9, label="95 % interval"),
         Line2D([], [], linestyle="none", label="bold: groups differ in their answers"),

@@ -222,12 +222,12 @@ def _short(value: float) -> str:
 
 
 def _title(row: Any) -> str:
-    counted = {
+    units = {
         "shares": f"{row.n_tests} tests",
         "who": f"{row.n_items} prompts",
         "scores": f"{row.n_tests} conditions",
     }
-    return f"{row.task}, {counted[row.design]}"
+    return f"{row.task}, {units[row.design]}"
 
 
 def _legend(panel: Any, design: str, effects: Sequence[str], replicates: Sequence[int]) -> None:
