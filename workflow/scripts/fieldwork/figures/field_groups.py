@@ -254,7 +254,7 @@ def _hollow_dot(label: str, colour: str = GREY, marker: str = "o") -> Line2D:
 
 
 def _handles() -> list[Any]:
-    filled = _hollow_dot("differs in entropy from the mean of the others")
+    filled_dot = _hollow_dot("differs in entropy from the mean of the others")
     filled_dot.set_markerfacecolor(GREY)
     return [
         filled_dot,
