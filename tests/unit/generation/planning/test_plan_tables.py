@@ -204,7 +204,7 @@ def test_a_reader_is_warned_of_shutdowns_and_missing_prices() -> None:
 
 
 PAID = {"provider": "openai", "model": "p", "requests_per_minute": None}
-PRICES = {"p": {"input": 100.0, "output": 400.0, "as_of": date(2026, 11, 1), "source": "test"}}
+PRICES = {"p": {"input": 100.0, "output": 400.0, "as_of": "2026-11-01", "source": "test"}}
 
 
 def test_a_plan_has_all_arms_of_all_models_and_leaves_out_what_is_answered(
