@@ -11,13 +11,14 @@ from outcomes import Job, Outcome, outcome
 from populations import Floats, draw_letters
 from scipy.stats import f as snedecor
 
-from fieldwork.files.leaderboards import Leaderboard, read_leaderboard
+from fieldwork.files.leaderboards import read_leaderboard
 from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.novelty import NewLetters, excess_interval, excess_of_splits
 from fieldwork.metrics.ranks import measure_ranks, place_of, scores_of_others
 from fieldwork.metrics.ranks import share_of_pairs as differing
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.records.metrics import RunAccuracy
+from fieldwork.records.shared import Leaderboard
 from fieldwork.statistics.intervals import student_quantile
 from fieldwork.statistics.permutation import p_value_of_first, unit_splits
 

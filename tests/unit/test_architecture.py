@@ -30,7 +30,7 @@ FLOORS: dict[str, set[str]] = {
     "database": {"errors", "tables"},
     "dictionary": {"records", "tables"},
     "encoder": {"errors", "progress"},
-    "files": {"errors", "streams", "tables"},
+    "files": {"errors", "records", "streams", "tables"},
     "downloads": {"errors", "retries", "tables"},
     "statistics": {"errors", "records"},
     "token_estimate": set(),
@@ -156,7 +156,7 @@ def test_libraries_have_one_owner(path: Path) -> None:
 @pytest.mark.parametrize("path", scripts(), ids=lambda path: path.stem)
 def test_scripts_are_thin_and_know_snakemake_only_under_the_guard(path: Path) -> None:
     body = tree(path).body
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 95
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 60
     assert ast.get_docstring(tree(path)), "a script says what goes in and what comes out"
     guard = body[-1]
     assert isinstance(guard, ast.If)

@@ -148,10 +148,7 @@ class Run:
     def measure(self) -> None:
         out, draws = self.outputs, {"permutations": 99, "seed": 1}
         comparison_settings = {"baseline": "offline", **draws}
-        questions = {
-            "questions": [self.path("letters"), self.path("lists")],
-            "tasks": ["letters", "lists"],
-        }
+        questions = {"questions": [self.path("letters"), self.path("lists")]}
         rows, runs = self.answers, self.path("accuracy_runs")
         measure_heterogeneity.main(rows, **out("heterogeneity", "item_shares"), seed=1)
         measure_distributions.main(
@@ -175,23 +172,22 @@ class Run:
         measure_prompt_means.main(rows, **out("prompt_means"), baseline="offline", seed=1)
 
     def draw(self) -> None:
-        drawing = {"models": {"m": "Model"}, "conditions": CONDITIONS, "note": None}
-        arms = {"users": USERS, "controls": []}
+        drawing = {
+            "model_labels": {"m": "Model"},
+            "condition_labels": CONDITIONS,
+            "conditions": [*CONDITIONS],
+        }
+        on_lists, on_letters = drawing | {"task": "lists"}, drawing | {"task": "letters"}
         lists, letters = self.path("lists"), self.path("letters")
-        plot_fig1.main(
-            self.path("heterogeneity"), lists, SHEET, self.png("fig1"), "lists", "offline", drawing
-        )
-        plot_fig2.main(
-            self.path("distributions"), letters, SHEET, self.png("fig2"), "letters", drawing
-        )
+        plot_fig1.main(self.path("heterogeneity"), lists, SHEET, self.png("fig1"), on_lists)
+        plot_fig2.main(self.path("distributions"), letters, SHEET, self.png("fig2"), on_letters)
         runs = [self.path(name) for name in ("accuracy_runs", "accuracy", "ranks")]
-        plot_fig3.main(*runs, [BOARD], SHEET, self.png("fig3"), "letters", None, {}, drawing)
+        plot_fig3.main(*runs, [BOARD], SHEET, self.png("fig3"), on_letters)
         subjects = [self.path(name) for name in ("subjects", "categories")]
-        plot_categories.main(*subjects, SHEET, self.png("categories"), "letters", drawing)
-        plot_fig4.main(
-            self.path("shifts"), lists, SHEET, self.png("fig4"), "lists", "offline", arms, drawing
-        )
-        plot_fig5.main(self.path("rarefaction"), lists, SHEET, self.png("fig5"), "lists", drawing)
+        plot_categories.main(*subjects, SHEET, self.png("categories"), on_letters)
+        with_users = on_lists | {"users": USERS}
+        plot_fig4.main(self.path("shifts"), lists, SHEET, self.png("fig4"), with_users)
+        plot_fig5.main(self.path("rarefaction"), lists, SHEET, self.png("fig5"), on_lists)
 
     def png(self, figure: str) -> list[str]:
         return [str(self.folder / f"{figure}.png")]

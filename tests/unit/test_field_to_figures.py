@@ -80,20 +80,17 @@ def groups_of(n: int, names: Sequence[str]) -> list[Participant]:
 @pytest.mark.parametrize("names", [(), ("x", "y", "z")], ids=len)
 @pytest.mark.parametrize("case", CASES)
 def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path: Path) -> None:
-    paths = {
-        name: str(tmp_path / f"{name}.parquet") for name in ("answers", "participants", "items")
-    }
+    paths = {name: str(tmp_path / f"{name}.parquet") for name in ("answers", "participants", "t")}
     tables.write_rows(paths["answers"], CASES[case], Answer)
     people = groups_of(20, names) if names else []
     tables.write_rows(paths["participants"], people, Participant)
-    tables.write_rows(paths["items"], ITEMS, Item)
+    tables.write_rows(paths["t"], ITEMS, Item)
     groups = {name: str(tmp_path / f"{name}.parquet") for name in ("groups", "group_differences")}
     agreement = {
         name: str(tmp_path / f"{name}.parquet") for name in ("rank_agreement", "item_agreement")
     }
     measure_settings = {
-        "questions": [paths["items"]],
-        "tasks": ["t"],
+        "questions": [paths["t"]],
         "permutations": 49,
         "seed": 1,
     }

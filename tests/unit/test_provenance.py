@@ -3,11 +3,12 @@
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from fieldwork.provenance import code_version, digest
+from fieldwork.provenance import code_version, digest, versions
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
 
@@ -124,3 +125,10 @@ def test_parsing_the_workflow_imports_nothing_heavy() -> None:
     )
     heavy = {"numpy", "pandas", "pyarrow", "duckdb", "torch", "scipy", "sentence_transformers"}
     assert not heavy & set(ran.stdout.split())
+
+
+def test_versions_are_those_of_what_is_pinned() -> None:
+    rows = dict(versions("# a comment\nPyYAML==6\nnumpy==2.0\nother>=1\n", {"a": 1}))
+    assert [*rows] == ["python", "study config", "numpy", "PyYAML"]
+    assert rows["numpy"] == metadata.version("numpy")
+    assert rows["study config"] == digest({"a": 1})

@@ -13,7 +13,7 @@ from matplotlib.text import Text
 
 from fieldwork.figures import fig3
 from fieldwork.figures.style import use_style
-from fieldwork.files.leaderboards import LeaderboardPlace, rank_models
+from fieldwork.files.leaderboards import rank_models
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.metrics.ranks import measure_ranks
@@ -86,7 +86,7 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_figure_says_so(ca
         frame(runs, RunAccuracy),
         frame(spread, Accuracy),
         frame(ranks, Rank),
-        pd.DataFrame(BOARD.places, columns=LeaderboardPlace._fields),
+        BOARD,
     )
     figure = fig3.draw(*tables, fig3.Fig3Settings(conditions=["offline", "again", "c"]))
     words = "\n".join(t.get_text() for t in figure.findobj(Text))

@@ -15,6 +15,7 @@ from fieldwork.errors import StudyError
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.puppets import Context, Conversation, ConversationVector, Message, Profile
+from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 
 CONVERSATION = Conversation(
@@ -262,7 +263,10 @@ def test_items_of_several_tasks_are_one_frame(tmp_path: Path) -> None:
     paths = [tmp_path / "x.parquet", tmp_path / "y.parquet"]
     for path in paths:
         tables.write_rows(path, [item], Item)
-    frame = tables.read_items(paths, ["x", "y"])
+    frame = tables.read_items(paths)
     assert frame["task"].tolist() == ["x", "y"]
     assert frame["item_id"].tolist() == ["i", "i"]
     assert frame.index.tolist() == [0, 1]
+    questions = tables.read_questions(paths)
+    assert [*questions] == [ItemKey("x", "i"), ItemKey("y", "i")]
+    assert questions["y", "i"] == item

@@ -69,21 +69,21 @@ def setting(registry, key, default=None):
     return lambda wildcards: study.config[f"{registry}s"][wildcards[registry]].get(key, default)
 
 
-def figure_task(figure):
-    """The task that a figure draws, as a function for a rule, which says so where there is none."""
+def drawing(figure):
+    """What a figure of one task draws, as a function for a rule, which says so where there is none."""
 
-    def task(wildcards):
+    def settings(wildcards):
         try:
-            return study.figure_task(figure)
+            return study.drawing(figure)
         except StudyError as error:
             raise WorkflowError(str(error))
 
-    return task
+    return settings
 
 
 def figure_items(figure):
     """The table with the questions that a figure draws, as an input function."""
-    return lambda wildcards: f"<results>/tasks/{figure_task(figure)(wildcards)}.parquet"
+    return lambda wildcards: f"<results>/tasks/{drawing(figure)(wildcards)['task']}.parquet"
 
 
 def metric_tables(*names):

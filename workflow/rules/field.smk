@@ -37,9 +37,8 @@ rule make_field_kit:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/make_field_kit"),
-        tasks=study.kit_tasks(),
         settings=config["field_kit"],
-        labels=study.drawing()["models"],
+        labels=study.model_labels(),
         name=study.name,
     script:
         "../scripts/field/make_field_kit.py"
@@ -89,9 +88,8 @@ rule import_field:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/import_field"),
-        tasks=study.tasks,
         field=lambda wildcards: config["field"],
-        labels=study.drawing()["models"],
+        labels=study.model_labels(),
         seed=config["study"]["seed"],
     script:
         "../scripts/field/import_field.py"
@@ -125,7 +123,6 @@ rule parse_field:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/parse_field"),
-        tasks=study.tasks,
     script:
         "../scripts/field/parse_field.py"
 
@@ -143,7 +140,6 @@ rule measure_groups:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/measure_groups"),
-        tasks=study.tasks,
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:
@@ -162,7 +158,6 @@ rule measure_agreement:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/measure_agreement"),
-        tasks=study.tasks,
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:
@@ -183,7 +178,6 @@ rule plot_field_ranks:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/plot_field_ranks"),
-        tasks=study.tasks,
         drawing=study.drawing(),
     script:
         "../scripts/field/plot_field_ranks.py"
@@ -240,7 +234,6 @@ rule plot_field_groups:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/plot_field_groups"),
-        tasks=study.tasks,
         drawing=study.drawing(),
     script:
         "../scripts/field/plot_field_groups.py"

@@ -31,9 +31,7 @@ rule plot_fig1:
         "../envs/fieldwork.yaml"
     params:
         code=code("figures/plot_fig1"),
-        task=figure_task("fig1"),
-        baseline=study.baseline,
-        drawing=study.drawing(),
+        drawing=drawing("fig1"),
     script:
         "../scripts/figures/plot_fig1.py"
 
@@ -51,8 +49,7 @@ rule plot_fig2:
         "../envs/fieldwork.yaml"
     params:
         code=code("figures/plot_fig2"),
-        task=figure_task("fig2"),
-        drawing=study.drawing(),
+        drawing=drawing("fig2"),
     script:
         "../scripts/figures/plot_fig2.py"
 
@@ -72,10 +69,7 @@ rule plot_fig3:
         "../envs/fieldwork.yaml"
     params:
         code=code("figures/plot_fig3"),
-        task=figure_task("fig3"),
-        leaderboard_note=study.score_task().get("leaderboard_note"),
-        names=study.leaderboard_names(),
-        drawing=study.drawing(),
+        drawing=drawing("fig3"),
     script:
         "../scripts/figures/plot_fig3.py"
 
@@ -93,8 +87,7 @@ rule plot_arms:
         "../envs/fieldwork.yaml"
     params:
         code=code("figures/plot_arms"),
-        x=(config["arms"] or {}).get("x"),
-        drawing=study.drawing(),
+        drawing=dict(study.drawing(), x=(config["arms"] or {}).get("x")),
     script:
         "../scripts/figures/plot_arms.py"
 
@@ -112,10 +105,7 @@ rule plot_fig4:
         "../envs/fieldwork.yaml"
     params:
         code=code("figures/plot_fig4"),
-        task=figure_task("fig4"),
-        baseline=study.baseline,
-        groups=study.users_and_controls(),
-        drawing=study.drawing(),
+        drawing=drawing("fig4"),
     script:
         "../scripts/figures/plot_fig4.py"
 
@@ -133,8 +123,7 @@ rule plot_fig5:
         "../envs/fieldwork.yaml"
     params:
         code=code("figures/plot_fig5"),
-        task=figure_task("fig5"),
-        drawing=study.drawing(),
+        drawing=drawing("fig5"),
     script:
         "../scripts/figures/plot_fig5.py"
 
@@ -152,7 +141,6 @@ rule plot_categories:
         "../envs/fieldwork.yaml"
     params:
         code=code("figures/plot_categories"),
-        task=figure_task("categories"),
-        drawing=study.drawing(),
+        drawing=drawing("categories"),
     script:
         "../scripts/figures/plot_categories.py"

@@ -22,15 +22,10 @@ rule plan_study:
     params:
         code=code("generation/plan_study"),
         name=study.name,
-        tasks=study.entries("tasks"),
-        conditions=study.entries("conditions"),
-        models=study.entries("models"),
-        prices=config["prices"],
-        plan=config["plan"],
+        study=plan_inputs.plan_settings(study),
         budget_usd=config["generation"]["budget_usd"],
         answer_times=lambda wildcards: plan_inputs.answer_time_stamps(study),
         ledger_times=lambda wildcards: plan_inputs.ledger_time_stamps(study),
-        seed=config["study"]["seed"],
     script:
         "../scripts/generation/plan_study.py"
 
@@ -75,12 +70,10 @@ rule generate_responses:
         gemini=lambda wildcards: study.uses(wildcards.model, "gemini"),
     params:
         code=code("generation/generate_responses"),
+        arm=lambda wildcards: study.generation_arm(*wildcards),
         settings=lambda wildcards: config["models"][wildcards.model],
-        temperature=setting("condition", "temperature"),
-        max_tokens=setting("task", "max_tokens"),
         generation=config["generation"],
         prices=lambda wildcards: study.price(wildcards.model),
-        seed=config["study"]["seed"],
     script:
         "../scripts/generation/generate_responses.py"
 
@@ -116,10 +109,6 @@ rule reconcile_costs:
         mem_mb=8192,
     params:
         code=code("generation/reconcile_costs"),
-        tasks=study.entries("tasks"),
-        conditions=study.entries("conditions"),
-        models=study.entries("models"),
-        prices=config["prices"],
-        plan=config["plan"],
+        study=plan_inputs.plan_settings(study),
     script:
         "../scripts/generation/reconcile_costs.py"

@@ -29,7 +29,6 @@ rule measure_distributions:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_distributions"),
-        tasks=study.tasks,
         baseline=study.baseline,
         control=study.control(),
         permutations=config["metrics"]["permutations"],
@@ -50,7 +49,6 @@ rule measure_accuracy:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_accuracy"),
-        tasks=study.tasks,
     script:
         "../scripts/metrics/measure_accuracy.py"
 
@@ -86,7 +84,6 @@ rule measure_categories:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_categories"),
-        tasks=study.tasks,
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:

@@ -25,20 +25,10 @@ rule plan_power:
         "../envs/fieldwork.yaml"
     params:
         code=code("power/plan_power"),
-        settings=config["power"],
-        tasks=study.entries("tasks"),
-        conditions=study.conditions_and_baseline(),
-        models=study.entries("models"),
-        prices=config["prices"],
-        plan=config["plan"],
+        study=dict(plan_inputs.plan_settings(study), conditions=study.conditions_and_baseline()),
+        design=plan_inputs.power_settings(study),
         # tokens that a pilot's answers took, as for the plan
         answer_times=lambda wildcards: plan_inputs.answer_time_stamps(study),
-        baseline=study.baseline,
-        permutations=config["metrics"]["permutations"],
-        score_task=study.power_task(),
-        drawing=study.drawing(),
-        name=study.name,
-        seed=config["study"]["seed"],
     script:
         "../scripts/power/plan_power.py"
 
@@ -57,9 +47,9 @@ rule plot_power:
         "../envs/fieldwork.yaml"
     params:
         code=code("power/plot_power"),
-        target=config["power"]["target"],
-        tasks=study.tasks,
-        drawing=study.drawing(),
+        drawing=dict(
+            study.drawing(), note=None, tasks=study.tasks, target=config["power"]["target"]
+        ),
     script:
         "../scripts/power/plot_power.py"
 

@@ -59,7 +59,6 @@ rule count_puppets:
         "../envs/fieldwork.yaml"
     params:
         code=code("puppets/count_puppets"),
-        names=study.corpora(),
         persona_source=config["profiles"]["personas"],
         needs=study.needs(),
     script:

@@ -48,10 +48,10 @@ HISTORIES = 20
 SEED = 2509
 PERMUTATIONS = 1_999
 BOARD = str(ROOT / "resources/helm_lite_mmlu.csv")
-DRAWING = {
-    "models": {MODEL: "Embedded"},
-    "conditions": {"offline": "Offline", "history": "SP-History"},
-    "note": None,
+DRAWING: dict[str, Any] = {
+    "model_labels": {MODEL: "Embedded"},
+    "condition_labels": {"offline": "Offline", "history": "SP-History"},
+    "conditions": ["offline", "history"],
 }
 
 
@@ -115,13 +115,15 @@ class Study:
                 questions=self._items(task),
                 contexts=self._contexts(task, condition),
                 responses=self._table("responses", task, condition),
-                model=MODEL,
-                task=task,
-                condition=condition,
+                arm={
+                    "model": MODEL,
+                    "task": task,
+                    "condition": condition,
+                    "temperature": 1.0,
+                    "max_tokens": 512,
+                    "seed": SEED,
+                },
                 settings=self._model,
-                temperature=1.0,
-                max_tokens=512,
-                seed=SEED,
                 generation={"attempts": 5, "budget_usd": None, "max_unreadable": 1.0},
                 prices={},
             )
@@ -177,7 +179,6 @@ class Study:
         measure_distributions.main(
             answers=answers,
             questions=items,
-            tasks=list(TASKS),
             baseline="offline",
             control=None,
             permutations=PERMUTATIONS,
@@ -189,7 +190,7 @@ class Study:
         """Scores of runs."""
         paths = self._metric("accuracy_runs") | self._metric("accuracy")
         answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
-        measure_accuracy.main(answers=answers, questions=items, tasks=list(TASKS), **paths)
+        measure_accuracy.main(answers=answers, questions=items, **paths)
 
     def measure_scores(self) -> None:
         """Scores beside the baseline's, places on the leaderboard, categories of subjects."""
@@ -202,7 +203,6 @@ class Study:
         measure_categories.main(
             answers=self._path("answers.parquet"),
             questions=[self._items(task) for task in TASKS],
-            tasks=list(TASKS),
             subject_categories=str(ROOT / "resources/categories.csv"),
             **self._metric("subjects") | self._metric("categories"),
             **draws,
@@ -230,10 +230,9 @@ class Study:
         )
         lists, letters = "recommendations", "mmlu_lite"
         listed, lettered = self._items(lists), self._items(letters)
-        plot_fig1.main(
-            heterogeneity, listed, sheet, [self._path("1.pdf")], lists, "offline", DRAWING
-        )
-        plot_fig2.main(distributions, lettered, sheet, [self._path("2.pdf")], letters, DRAWING)
+        on_lists, on_letters = DRAWING | {"task": lists}, DRAWING | {"task": letters}
+        plot_fig1.main(heterogeneity, listed, sheet, [self._path("1.pdf")], on_lists)
+        plot_fig2.main(distributions, lettered, sheet, [self._path("2.pdf")], on_letters)
         plot_fig3.main(
             self._path("accuracy_runs.pq"),
             self._path("accuracy.pq"),
@@ -241,17 +240,13 @@ class Study:
             [BOARD],
             sheet,
             [self._path("3.pdf")],
-            letters,
-            None,
-            {},
-            DRAWING,
+            on_letters,
         )
         arms = {"users": ["history"], "controls": []}
         shifts, curves = self._path("shifts.pq"), self._path("rarefaction.pq")
-        plot_fig4.main(
-            shifts, listed, sheet, [self._path("4.pdf")], lists, "offline", arms, DRAWING
-        )
-        plot_fig5.main(curves, listed, sheet, [self._path("5.pdf")], lists, DRAWING)
+        with_users = on_lists | {"users": arms["users"]}
+        plot_fig4.main(shifts, listed, sheet, [self._path("4.pdf")], with_users)
+        plot_fig5.main(curves, listed, sheet, [self._path("5.pdf")], on_lists)
         self._findings(arms)
         inputs = {"answers": self._path("answers.parquet"), "questions": [], "metrics": []}
         build_database.main(inputs, [heterogeneity], self._path("study.duckdb"))
@@ -259,8 +254,9 @@ class Study:
     def _findings(self, arms: Mapping[str, list[str]]) -> None:
         names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy", "novelty")
         more = ("score_comparisons", "ranks", "categories")
-        labels = {"models": DRAWING["models"], "conditions": DRAWING["conditions"], "notes": []}
+        labels = {"models": DRAWING["model_labels"], "conditions": DRAWING["condition_labels"]}
         study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **labels, **arms}
+        study["notes"] = []
         write_findings.main(
             answers=self._path("answers.parquet"),
             responses=[self._table("responses", *arm) for arm in self._arms()],

@@ -6,10 +6,24 @@ from typing import Any
 import pytest
 import yaml
 
-from fieldwork.config.plan_inputs import plan_tables, small_sources
+from fieldwork.config.plan_inputs import (
+    plan_settings,
+    plan_tables,
+    power_settings,
+    small_sources,
+)
 from fieldwork.config.settings import check_config
 from fieldwork.config.study import Study, report_entry
 from fieldwork.errors import StudyError
+from fieldwork.figures.fig1 import Fig1Settings
+from fieldwork.figures.fig4 import Fig4Settings
+from fieldwork.figures.fig5 import Fig5Settings
+from fieldwork.figures.question_layout import Fig2Settings
+from fieldwork.figures.score_layout import Fig3Settings
+from fieldwork.figures.settings import FigureSettings
+from fieldwork.generation.planning.tables import PlanInputs
+from fieldwork.generation.rows import GenerationArm
+from fieldwork.metrics.power.table import PlannedStudy
 
 HOME = Path(__file__).resolve().parents[3]
 
@@ -109,6 +123,45 @@ def test_a_figure_that_is_not_drawn_says_so() -> None:
         without.figure_task("fig1")
 
 
+@pytest.mark.parametrize(
+    ("figure", "settings"),
+    [
+        (None, FigureSettings),
+        ("fig1", Fig1Settings),
+        ("fig2", Fig2Settings),
+        ("fig3", Fig3Settings),
+        ("fig4", Fig4Settings),
+        ("fig5", Fig5Settings),
+    ],
+)
+def test_a_figure_takes_what_the_study_says_of_it(
+    figure: str | None, settings: type[FigureSettings]
+) -> None:
+    own = study(study={"conditions": ["offline_t0", "offline", "rag"]})
+    figure_settings = settings(**own.drawing(figure))
+    assert (figure_settings.baseline, figure_settings.task) == (
+        "offline",
+        figure and own.figure_task(figure),
+    )
+    assert figure_settings.condition_labels["rag"] == "SP-RAG"
+    assert figure_settings.model_labels == {"embedded": "Embedded (MiniLM)"}
+    assert "not a chat model" in (figure_settings.note or "")
+    # figure 4 sets users beside the baseline, and offline_t0 is neither
+    left_out = {"offline_t0"} if figure == "fig4" else set()
+    assert set(figure_settings.conditions) == {"offline_t0", "offline", "rag"} - left_out
+
+
+def test_scores_stand_beside_a_leaderboard_and_its_note() -> None:
+    drawing = study().drawing("fig3")
+    assert (drawing["leaderboard_note"], drawing["own_names"]) == (
+        study().score_task()["leaderboard_note"],
+        study().leaderboard_names(),
+    )
+    task = study().figure_task("fig3")
+    without = study(tasks={task: {"leaderboard": None, "leaderboard_note": "Of other questions."}})
+    assert without.drawing("fig3")["leaderboard_note"] is None
+
+
 def test_outputs_are_files_of_the_study_and_a_bill_where_calls_are_paid() -> None:
     free = study().outputs()
     assert all(path.startswith("<results>/") for path in free)
@@ -159,3 +212,30 @@ def test_pages_are_those_of_this_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     written = page.stat().st_mtime
     assert study().new_pages(written) == ["Findings: results/quickstart/findings.md"]
     assert study().new_pages(written + 1) == []
+
+
+def test_an_arm_is_asked_as_its_condition_and_task_say() -> None:
+    arm = GenerationArm(**study().generation_arm("embedded", "probe", "offline_t0"))
+    assert (arm.model, arm.task, arm.condition) == ("embedded", "probe", "offline_t0")
+    assert (arm.temperature, arm.max_tokens, arm.seed) == (0, 5, 2509)
+
+
+def test_a_plan_counts_what_the_study_selects() -> None:
+    own = study(study={"conditions": ["history"], "tasks": ["probe"]})
+    planned = PlanInputs(**plan_settings(own), files=())
+    assert [*planned.tasks, *planned.conditions, *planned.models] == [
+        "probe",
+        "history",
+        "embedded",
+    ]
+    assert planned.table("tasks", "probe") == "results/quickstart/tasks/probe.parquet"
+    assert planned.price("embedded") is None
+
+
+def test_power_compares_conditions_with_the_baseline_also_where_it_is_not_selected() -> None:
+    design = PlannedStudy(**power_settings(study(study={"conditions": ["history"]})))
+    assert design.conditions == {"history": "SP-History"}
+    assert (design.baseline, design.n_comparisons) == ("offline", 1)
+    assert design.score_task == "mmlu_lite"
+    # conditions without a user are compared too
+    assert PlannedStudy(**power_settings(study())).n_comparisons == 5

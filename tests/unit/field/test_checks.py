@@ -8,7 +8,14 @@ import pytest
 
 from field_data.synthetic import load_prompts, make_field
 from fieldwork.errors import StudyError
-from fieldwork.field.checks import ANY, CHECKS, check_answers, count_quality, default_excluded
+from fieldwork.field.checks import (
+    ANY,
+    CHECKS,
+    check_answers,
+    count_quality,
+    default_excluded,
+    excluding_checks_of,
+)
 from fieldwork.field.other_models import speakers
 from fieldwork.field.pasted import without_prompt
 from fieldwork.field.privacy import mask, pseudonym
@@ -235,6 +242,9 @@ def test_an_unknown_check_is_refused() -> None:
 
 def test_every_check_has_a_reason_and_a_default() -> None:
     assert set(default_excluded()) == set(CHECKS) - {"prompt_repeated", "refusal"}
+    assert excluding_checks_of({"exclude": None}) == default_excluded()
+    assert excluding_checks_of({"exclude": []}) == []
+    assert excluding_checks_of({"exclude": ["refusal"]}) == ["refusal"]
     assert all(one.reason for one in CHECKS.values())
 
 

@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fieldwork.field.importing import file_labels, pseudonymise
+from fieldwork.errors import StudyError
+from fieldwork.field.columns import ColumnMap
+from fieldwork.field.deletion.record import Deletion, write_record
+from fieldwork.field.importing import file_labels, import_field, pseudonymise
+from fieldwork.field.privacy import pseudonym, read_key
 from fieldwork.field.raw_answers import FieldPrompt, Membership, RawAnswer, RawField
 
 KEY = b"k" * 32
@@ -74,3 +78,47 @@ def test_a_file_that_is_named_after_a_participant_is_told_by_its_number(
     paths: Sequence[str], ids: Sequence[str], expected: Sequence[str]
 ) -> None:
     assert list(file_labels([Path(p) for p in paths], ids).values()) == expected
+
+
+@pytest.fixture
+def column_map(tmp_path: Path) -> ColumnMap:
+    """A column of ids, and one of answers to a prompt."""
+    columns = {"participant": "id", "platform": None, "model": None, "position": None}
+    field = {
+        "key_file": str(tmp_path / "key"),
+        "layout": "wide",
+        "columns": columns | {"prompt": None, "answer": None, "groups": {}},
+        "prompts": {"movies": "Q1"},
+        "models": {},
+        "skip_prompts": [],
+    }
+    return ColumnMap(field, [MOVIES], ["m"])
+
+
+def test_files_become_answers_of_pseudonyms(tmp_path: Path, column_map: ColumnMap) -> None:
+    wave = tmp_path / "wave.csv"
+    wave.write_text(f"id,Q1\n{ONE},Alien\n{OTHER},as {ONE} said\n", encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("not data", encoding="utf-8")
+    people = import_field([str(wave), str(tmp_path / "notes.txt")], [], column_map)
+    key = read_key(tmp_path / "key")
+    names = [pseudonym(participant, key) for participant in (ONE, OTHER)]
+    assert [(a.participant_id, a.text, a.row) for a in people.answers] == [
+        (names[0], "Alien", 2),
+        (names[1], "as [id] said", 3),
+    ]
+    record = tmp_path / "deletions.csv"
+    line = Deletion(*["x"] * len(Deletion._fields))._replace(
+        number=1, participant=names[1], deleted_at="2026-11-01T00:00:00Z"
+    )
+    write_record(record, [line])
+    with pytest.raises(StudyError, match=r"wave\.csv: row 3 belongs to .* deleted on 2026-11-01"):
+        import_field([str(wave)], [str(record)], column_map)
+
+
+def test_a_download_without_a_readable_file_is_refused(
+    tmp_path: Path, column_map: ColumnMap
+) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("not data", encoding="utf-8")
+    with pytest.raises(StudyError, match="no file of a kind that is read"):
+        import_field([str(notes)], [], column_map)

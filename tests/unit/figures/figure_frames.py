@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from fieldwork.figures.settings import ItemKey
 from fieldwork.records.metrics import (
     Accuracy,
     AnswerShare,
@@ -22,6 +21,7 @@ from fieldwork.records.metrics import (
     RunAccuracy,
     Shift,
 )
+from fieldwork.records.shared import ItemKey, Leaderboard, LeaderboardPlace
 from fieldwork.records.tasks import Item, ItemKind
 
 CONDITIONS = ("offline_t0", "offline", "history", "rag", "profile", "field")
@@ -187,6 +187,12 @@ def leaderboard() -> pd.DataFrame:
     scores = (0.809, 0.803, 0.799, 0.795, 0.772, 0.77)
     names = [f"a model of a rather long name {i}" for i in range(len(scores))]
     return pd.DataFrame({"rank": range(1, 7), "model": names, "score": scores})
+
+
+def board(rows: pd.DataFrame) -> Leaderboard:
+    """The leaderboard of rows with the columns rank, model and score."""
+    places = [LeaderboardPlace(*row) for row in rows[["rank", "model", "score"]].values]
+    return Leaderboard("the leaderboard", "board.csv", places)
 
 
 def texts(figure: Figure) -> list[Text]:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from fieldwork.errors import StudyError
 from fieldwork.figures import fig3
+from fieldwork.records.shared import Leaderboard
 
 
 class Fig3Tables(NamedTuple):
@@ -18,7 +19,7 @@ class Fig3Tables(NamedTuple):
     runs: pd.DataFrame
     accuracy: pd.DataFrame
     ranks: pd.DataFrame
-    leaderboard: pd.DataFrame
+    leaderboard: Leaderboard
 
 
 CLOSE_SCORES = {"alpha": 0.72, "beta": 0.66}
@@ -35,7 +36,7 @@ def tables(
 ) -> Fig3Tables:
     spread = frames.spreads(runs, nulls).assign(unit=unit)
     lines = frames.leaderboard() if board is None else board
-    return Fig3Tables(runs, spread, frames.ranks(spread), lines)
+    return Fig3Tables(runs, spread, frames.ranks(spread), frames.board(lines))
 
 
 def draw(

@@ -4,8 +4,8 @@ import figure_frames as frames
 import pytest
 
 from fieldwork.figures.labels import cut, fit, inches_of, item_names, option_name
-from fieldwork.figures.settings import ItemKey
 from fieldwork.figures.style import new_figure
+from fieldwork.records.shared import ItemKey
 
 CITIES = {
     "capital_aus": "What is the capital of Australia?",

@@ -3,15 +3,9 @@
 import pandas as pd
 import pytest
 
-from fieldwork.figures.fig1 import Fig1Settings
 from fieldwork.figures.selection import rows_of_task, select_items
-from fieldwork.figures.settings import FigureSettings, ItemKey
-
-LABELS = {
-    "models": {"m": "Model"},
-    "conditions": {"offline": "Offline", "rag": "Retrieval"},
-    "note": "A note",
-}
+from fieldwork.figures.settings import FigureSettings
+from fieldwork.records.shared import ItemKey
 
 
 @pytest.mark.parametrize(("at_most", "expected"), [(2, ["a", "b"]), (3, ["a", "b", "c"])])
@@ -27,14 +21,6 @@ def test_a_figure_of_a_task_draws_its_rows_alone() -> None:
     assert len(rows_of_task(table, FigureSettings(conditions=[]))) == 3
 
 
-def test_the_labels_of_a_study_give_conditions_names_and_note() -> None:
-    settings = Fig1Settings.of_study(LABELS, task="films", max_items=3)
-    assert settings.conditions == ["offline", "rag"]
-    assert settings.condition_labels["rag"] == "Retrieval"
+def test_a_model_without_a_label_is_printed_by_its_name() -> None:
+    settings = FigureSettings(conditions=[], model_labels={"m": "Model"})
     assert (settings.model_name("m"), settings.model_name("other")) == ("Model", "other")
-    assert (settings.note, settings.task, settings.max_items) == ("A note", "films", 3)
-
-
-def test_further_settings_replace_the_labels_of_a_study() -> None:
-    settings = FigureSettings.of_study(LABELS, conditions=["rag"], note=None)
-    assert (settings.conditions, settings.note) == (["rag"], None)

@@ -132,7 +132,7 @@ drawn = [
     fig1.draw(frames.heterogeneity(["alpha"], c), fig1.Fig1Settings(conditions=c)),
     fig2.draw(frames.distributions(["alpha"], c), fig2.Fig2Settings(conditions=c)),
     fig3.draw(
-        runs, spread, frames.ranks(spread), frames.leaderboard(),
+        runs, spread, frames.ranks(spread), frames.board(frames.leaderboard()),
         fig3.Fig3Settings(conditions=c),
     ),
 ]

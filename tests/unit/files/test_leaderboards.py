@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.files.leaderboards import LeaderboardPlace, read_leaderboard
+from fieldwork.files.leaderboards import read_leaderboard
+from fieldwork.records.shared import LeaderboardPlace
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -4,12 +4,13 @@ import dataclasses
 import math
 import random
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from scipy.stats import rankdata
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.categories import measure_categories, measure_subjects
+from fieldwork.metrics.categories import measure_categories, measure_subjects, read_categories
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
@@ -186,3 +187,12 @@ def test_it_finds_a_difference_and_no_other(gap: float, least: int, most: int) -
 def test_no_permutations_are_refused() -> None:
     with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
         categories([row("s", "STEM", 0.1)], n=0)
+
+
+def test_categories_are_read_by_subject(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("category,subject\nSTEM,anatomy\nlaw,jurisprudence\n", encoding="utf-8")
+    assert read_categories(str(path)) == {"anatomy": "STEM", "jurisprudence": "law"}
+    path.write_text("subject,kind\nanatomy,STEM\n", encoding="utf-8")
+    with pytest.raises(StudyError, match="category"):
+        read_categories(str(path))

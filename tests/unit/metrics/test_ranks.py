@@ -11,6 +11,7 @@ from fieldwork.files.leaderboards import rank_models
 from fieldwork.metrics.accuracy import count_runs
 from fieldwork.metrics.ranks import (
     measure_order_changes,
+    measure_places,
     measure_ranks,
     place_of,
     require_names,
@@ -170,3 +171,14 @@ def test_no_order_says_why(arms: list[list[RunAccuracy]], condition: str, why: s
 def test_one_model_has_no_order() -> None:
     assert orders(arm([0.5, 0.6])) == {}
     assert measure_ranks([], BOARD, baseline="offline") == []
+
+
+def test_each_task_has_places_on_its_own_leaderboard() -> None:
+    own = count_runs(arm([0.5, 0.6]))
+    (task,) = {run.task for run in own}
+    others = [dataclasses.replace(run, task="another") for run in own]
+    rows = measure_places([*own, *others], {task: BOARD}, baseline="offline", own_names={})
+    assert rows == measure_ranks(own, BOARD, baseline="offline")
+    assert measure_places(own, {}, baseline="offline", own_names={"m": "z"}) == []
+    with pytest.raises(StudyError, match="is not in board"):
+        measure_places(own, {task: BOARD}, baseline="offline", own_names={"m": "z"})

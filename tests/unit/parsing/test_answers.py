@@ -12,6 +12,7 @@ from fieldwork.parsing.answers import (
     merge_items,
     parse_field_answer,
     parse_response,
+    unread_reason,
 )
 from fieldwork.records.field import FieldAnswer
 from fieldwork.records.generation import OUTCOMES, Outcome, Response
@@ -248,3 +249,9 @@ def test_a_list_counts_with_as_many_options_as_asked_for() -> None:
 def test_without_a_number_in_the_prompt_all_options_count() -> None:
     answers = [answer(["a", "b", "c"], n_asked=None)]
     assert [a.items for a in apply_merges(answers, merge(answers))] == [["a", "b", "c"]]
+
+
+def test_a_refusal_is_no_unread_answer() -> None:
+    assert unread_reason(response("A"), CHOICE) is None
+    assert unread_reason(response("I'm sorry, but I can't help with that."), CHOICE) is None
+    assert unread_reason(response("Perhaps."), CHOICE) is not None

@@ -8,8 +8,15 @@ import pytest
 
 from fieldwork import encoder
 from fieldwork.encoder import Encoder, EncoderSettings, Vectors, text_key
-from fieldwork.puppets.embedding import EmbeddedText, conversation_text, embed, store_of
-from fieldwork.records.puppets import ConversationText, Message
+from fieldwork.puppets.embedding import (
+    EmbeddedText,
+    conversation_text,
+    embed,
+    shard_of,
+    store_of,
+    texts_by_shard,
+)
+from fieldwork.records.puppets import Conversation, ConversationText, Message
 from fieldwork.streams import KeyedBlock
 
 TALK = [
@@ -108,3 +115,16 @@ def test_nothing_to_embed_loads_no_model(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(encoder, "_load", refuse)
     assert embedded(tmp_path) == []
+
+
+def test_every_conversation_goes_to_its_shard() -> None:
+    talks = [
+        Conversation(f"c{n}", "u", None, None, None, 1, 1, [Message("user", f"question {n}")])
+        for n in range(20)
+    ]
+    parts = [*texts_by_shard([talks[:7], talks[7:]], 3, "user_turns")]
+    assert [row for _, row in parts] == [
+        ConversationText(f"c{n}", f"question {n}") for n in range(20)
+    ]
+    assert [n for n, _ in parts] == [shard_of(talk.conversation_id, 3) for talk in talks]
+    assert {n for n, _ in parts} == {0, 1, 2}

@@ -14,7 +14,7 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.records.tasks import Item, ItemKind
-from fieldwork.tasks.items import load_items, read_candidates
+from fieldwork.tasks.items import load_items, read_candidates, read_sources
 from fieldwork.tasks.own_items import SourceOptions, require_distinct
 
 HOME = Path(__file__).resolve().parents[3]
@@ -397,3 +397,24 @@ def test_shipped_recommendations_have_candidates() -> None:
     assert len(items) == 9
     assert all(len(item.choices) == 40 for item in items)
     assert all(item.subject and item.question != item.prompt for item in items)
+
+
+def test_a_task_is_read_source_by_source(tmp_path: Path) -> None:
+    names = csv_file(tmp_path / "names.csv", [["item_id", "prompt"], ["dogs", "Name five dogs."]])
+    letters = csv_file(
+        tmp_path / "letters.csv",
+        [
+            ["item_id", "question", "option_a", "option_b", "gold"],
+            ["ends", "Which?", "x", "y", "B"],
+        ],
+    )
+    candidates = csv_file(tmp_path / "c.csv", [["item_id", "candidate"], ["dogs", "Beagle"]])
+    plain: dict[str, Any] = {"format": "items", "subjects": [], "item_ids": [], "shots": 0}
+    plain |= {"letter_instruction": True, "columns": {}, "gold": "auto"}
+    own = {"dataset": "own", "kind": "list", "files": [str(names)], "candidates": str(candidates)}
+    other = {"dataset": "b", "kind": "choice", "files": [str(letters)], "candidates": None}
+    dogs, ends = read_sources([plain | own, plain | other])
+    assert (dogs.item_id, dogs.kind, dogs.choices) == ("dogs", "list", ["Beagle"])
+    assert (ends.item_id, ends.kind, ends.gold) == ("ends", "choice", "B")
+    with pytest.raises(StudyError, match="'dogs' occurs twice"):
+        read_sources([plain | own, plain | own])

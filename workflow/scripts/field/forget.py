@@ -22,11 +22,7 @@ def main(field: dict[str, Any] | None, lock: LockState) -> None:
     Args:
         lock: whether another run was using the folder when this one began.
     """
-    if field is None:
-        raise StudyError(
-            "field: the study has no field answers, so there is nobody to delete; name the study's own "
-            "file, as in `snakemake forget --configfile my_field.yaml`"
-        )
+    site = site_of(field, field_files({"field": field}))
     if lock in ("in use", "elsewhere"):
         raise StudyError(
             f"{FORGET_FILE}: another run is using this folder and may write again what is deleted; wait "
@@ -34,7 +30,6 @@ def main(field: dict[str, Any] | None, lock: LockState) -> None:
             f"`snakemake --unlock` first"
         )
     run = read_run(Path())
-    site = site_of(field, field_files({"field": field}))
     outcome = forget(site, is_alone=lambda: read_run(Path()) == run)
     for sentence in account_of(outcome, site):
         logging.getLogger("fieldwork.forget").info("%s", sentence)

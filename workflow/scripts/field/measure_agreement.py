@@ -13,14 +13,13 @@ from fieldwork.records.parsing import Answer
 def main(
     answers: str,
     questions: list[str],
-    tasks: list[str],
     rank_agreement: str,
     item_agreement: str,
     permutations: int,
     seed: int,
 ) -> None:
     """Measure and write."""
-    frame, items = tables.read_frame(answers, Answer), tables.read_items(questions, tasks)
+    frame, items = tables.read_frame(answers, Answer), tables.read_items(questions)
     ranks = measure_rank_agreement(frame, items, n_permutations=permutations, seed=seed)
     tables.write_table(rank_agreement, ranks, RankAgreement)
     rows = measure_item_agreement(frame, items, n_permutations=permutations, seed=seed)

@@ -7,7 +7,8 @@ Out: <results>/metrics/calibration, calibration_items, calibration_weights and c
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.metrics.calibration import reuse, table
+from fieldwork.metrics.calibration.reuse import calibrated_shares, read_weights
+from fieldwork.metrics.calibration.table import CalibrationSettings, measure_calibration
 from fieldwork.records.field import CalibratedShare, Calibration, CalibrationItem, CalibrationWeight
 from fieldwork.records.parsing import Answer
 
@@ -15,33 +16,21 @@ from fieldwork.records.parsing import Answer
 def main(
     answers: str,
     weights: list[str],
-    calibration: str,
-    calibration_items: str,
-    calibration_weights: str,
-    calibrated_shares: str,
+    outputs: dict[str, str],
     settings: dict[str, Any],
     baseline: str,
 ) -> None:
     """Measure and write."""
-    frame = tables.read_frame(answers, Answer)
-    calibration_settings = table.CalibrationSettings(**settings)
-    other_weights = None
-    for file in weights:
-        rows = tables.read_rows(file, CalibrationWeight)
-        other_weights = reuse.read_external_weights(rows, file=file, settings=calibration_settings)
-    fit = table.measure_calibration(frame, settings=calibration_settings, external=other_weights)
-    shares = reuse.calibrated_shares(
-        frame,
-        fit.summary,
-        fit.weights,
-        settings=calibration_settings,
-        baseline=baseline,
-        external=other_weights,
+    frame, study = tables.read_frame(answers, Answer), CalibrationSettings(**settings)
+    external = read_weights(weights, study)
+    fit = measure_calibration(frame, settings=study, external=external)
+    shares = calibrated_shares(
+        frame, fit.summary, fit.weights, settings=study, baseline=baseline, external=external
     )
-    tables.write_table(calibration, fit.summary, Calibration)
-    tables.write_table(calibration_items, fit.items, CalibrationItem)
-    tables.write_table(calibration_weights, fit.weights, CalibrationWeight)
-    tables.write_table(calibrated_shares, shares, CalibratedShare)
+    tables.write_table(outputs["calibration"], fit.summary, Calibration)
+    tables.write_table(outputs["calibration_items"], fit.items, CalibrationItem)
+    tables.write_table(outputs["calibration_weights"], fit.weights, CalibrationWeight)
+    tables.write_table(outputs["calibrated_shares"], shares, CalibratedShare)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ def main(
     answers: str,
     participants: str,
     questions: list[str],
-    tasks: list[str],
     groups: str,
     group_differences: str,
     permutations: int,
@@ -23,7 +22,7 @@ def main(
 ) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
-    items = tables.read_items(questions, tasks)
+    items = tables.read_items(questions)
     members = tables.read_frame(participants, Participant)
     rows = measure_groups(frame, items, members, seed=seed)
     tables.write_table(groups, rows, GroupEstimate)

@@ -12,9 +12,9 @@ from fieldwork.records.field import FieldAnswer
 from fieldwork.records.parsing import Answer
 
 
-def main(field_answers: str, questions: list[str], tasks: list[str], answers: str) -> None:
+def main(field_answers: str, questions: list[str], answers: str) -> None:
     """Parse and write."""
-    items = tables.read_questions(questions, tasks)
+    items = tables.read_questions(questions)
     rows: list[Answer] = []
     for answer in tables.read_rows(field_answers, FieldAnswer):
         if answer.excluded_for is None:

@@ -15,9 +15,8 @@ from fieldwork.records.field import Calibration
 def main(calibration: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
-    settings = FigureSettings.of_study(drawing)
-    figure = calibration_figure.draw(tables.read_frame(calibration, Calibration), settings)
-    style.save(figure, outputs)
+    table = tables.read_frame(calibration, Calibration)
+    style.save(calibration_figure.draw(table, FigureSettings(**drawing)), outputs)
 
 
 if __name__ == "__main__":

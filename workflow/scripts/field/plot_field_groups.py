@@ -7,7 +7,7 @@ Out: <results>/figures/field_groups as PDF, SVG and PNG.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.figures import field_groups, labels, style
+from fieldwork.figures import field_groups, style
 from fieldwork.records.field import GroupDifference, GroupEstimate
 
 
@@ -15,21 +15,17 @@ def main(
     groups: str,
     group_differences: str,
     questions: list[str],
-    tasks: list[str],
     style_sheet: str,
     outputs: list[str],
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
-    settings = field_groups.GroupsFigureSettings.of_study(
-        drawing,
-        questions=labels.by_key(tables.read_tasks(questions, tasks)),
-    )
+    items = tables.read_questions(questions)
     figure = field_groups.draw(
         tables.read_frame(groups, GroupEstimate),
         tables.read_frame(group_differences, GroupDifference),
-        settings,
+        field_groups.GroupsFigureSettings(**drawing, questions=items),
     )
     style.save(figure, outputs)
 

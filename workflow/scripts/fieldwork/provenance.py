@@ -8,8 +8,11 @@ formatting and time stamps leave it as it is; changed code does not.
 import ast
 import hashlib
 import json
+import platform
+import re
 from collections.abc import Iterator
 from functools import cache
+from importlib import metadata
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,6 +44,16 @@ def digest(settings: Any) -> str:
     """Short hash of JSON-like settings, independent of key order."""
     text = json.dumps(settings, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def versions(requirements: str, config: Any) -> list[tuple[str, str]]:
+    """The versions of Python, of the config and of each package that `requirements` pins."""
+    names = re.findall(r"^([A-Za-z0-9_.-]+)==", requirements, re.MULTILINE)
+    return [
+        ("python", platform.python_version()),
+        ("study config", digest(config)),
+        *((name, metadata.version(name)) for name in sorted(names, key=str.lower)),
+    ]
 
 
 class _ParsedModule(NamedTuple):

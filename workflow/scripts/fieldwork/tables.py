@@ -9,7 +9,7 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import islice
@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from fieldwork.errors import StudyError, first_line
 from fieldwork.files.cells import guard_cell
 from fieldwork.records.columns import table_of
+from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 
 if typing.TYPE_CHECKING:  # pandas takes half a second to import, and most stages never need it
@@ -175,6 +176,18 @@ def read_rows(path: str | Path, row_type: type[Row]) -> list[Row]:
     return [build(record) for record in table.to_pylist()]
 
 
+def read_row_lists(
+    paths: Iterable[str | Path], row_types: Mapping[str, type[Any]]
+) -> dict[str, list[Any]]:
+    """The rows of each table, by its name, which its row type is listed under; others are not read."""
+    path_by_name = {stem(path): path for path in paths}
+    return {
+        name: read_rows(path_by_name[name], row_type)
+        for name, row_type in row_types.items()
+        if name in path_by_name
+    }
+
+
 def row_builder(row_type: type[Any]) -> Callable[[dict[str, Any]], Any]:
     """A function that makes a row, with its nested rows, from the mapping that Arrow reads."""
     hints = typing.get_type_hints(row_type)
@@ -319,25 +332,29 @@ def read_groups(path: str | Path, key: str, value: str) -> dict[str, list[str]]:
     return {group: sorted(groups[group]) for group in sorted(groups)}
 
 
-def read_items(paths: Sequence[str | Path], tasks: Sequence[str]) -> "pd.DataFrame":
-    """The item tables of several tasks as one frame with a column `task`."""
+def read_items(paths: Sequence[str | Path]) -> "pd.DataFrame":
+    """The item tables of several tasks as one frame with a column `task`: the name of the file."""
     import pandas as pd
 
-    frames = [read_frame(path, Item).assign(task=t) for path, t in zip(paths, tasks, strict=True)]
+    frames = [read_frame(path, Item).assign(task=stem(path)) for path in paths]
     return pd.concat(frames, ignore_index=True)
 
 
-def read_tasks(paths: Sequence[str | Path], tasks: Sequence[str]) -> dict[str, list[Item]]:
-    """The items of each of several tasks."""
-    return {task: read_rows(path, Item) for task, path in zip(tasks, paths, strict=True)}
+def read_tasks(paths: Sequence[str | Path]) -> dict[str, list[Item]]:
+    """The items of several tasks, by task: the name of the file."""
+    return {stem(path): read_rows(path, Item) for path in paths}
 
 
-def read_questions(
-    paths: Sequence[str | Path], tasks: Sequence[str]
-) -> dict[tuple[str, str], Item]:
+def read_questions(paths: Sequence[str | Path]) -> dict[ItemKey, Item]:
     """The items of several tasks, by task and item id."""
-    by_task = read_tasks(paths, tasks)
-    return {(task, item.item_id): item for task, items in by_task.items() for item in items}
+    by_task = read_tasks(paths)
+    return {ItemKey(task, item.item_id): item for task, items in by_task.items() for item in items}
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text as UTF-8; the file appears whole or not at all."""
+    with atomic_path(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 @contextmanager

@@ -4,7 +4,7 @@ In: <results>/metrics/arms.parquet and arm_tests.parquet.
 Out: <results>/figures/{arms} as PDF, SVG and PNG.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import arms as arms_figure
@@ -13,19 +13,12 @@ from fieldwork.records.metrics import ArmMeasure, ArmTest
 
 
 def main(
-    arms: str,
-    arm_tests: str,
-    style_sheet: str,
-    outputs: list[str],
-    x: Literal["condition", "conversations"],
-    drawing: dict[str, Any],
+    arms: str, arm_tests: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]
 ) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
-    settings = arms_figure.ArmsFigureSettings.of_study(drawing, x=x)
-    figure = arms_figure.draw(
-        tables.read_frame(arms, ArmMeasure), tables.read_frame(arm_tests, ArmTest), settings
-    )
+    measures, tests = tables.read_frame(arms, ArmMeasure), tables.read_frame(arm_tests, ArmTest)
+    figure = arms_figure.draw(measures, tests, arms_figure.ArmsFigureSettings(**drawing))
     style.save(figure, outputs)
 
 

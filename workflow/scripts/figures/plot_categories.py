@@ -13,19 +13,13 @@ from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
 
 def main(
-    subjects: str,
-    categories: str,
-    style_sheet: str,
-    outputs: list[str],
-    task: str,
-    drawing: dict[str, Any],
+    subjects: str, categories: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]
 ) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
-    settings = FigureSettings.of_study(drawing, task=task)
     dots = tables.read_frame(subjects, SubjectVariance)
     means = tables.read_frame(categories, CategoryVariance)
-    figure = categories_figure.draw(dots, means, settings)
+    figure = categories_figure.draw(dots, means, FigureSettings(**drawing))
     style.save(figure, outputs)
 
 

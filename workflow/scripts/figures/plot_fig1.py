@@ -7,9 +7,8 @@ Out: <results>/figures/fig1 as PDF, SVG and PNG.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.figures import fig1, labels, style
+from fieldwork.figures import fig1, style
 from fieldwork.records.metrics import Heterogeneity
-from fieldwork.records.tasks import Item
 
 
 def main(
@@ -17,20 +16,12 @@ def main(
     questions: str,
     style_sheet: str,
     outputs: list[str],
-    task: str,
-    baseline: str,
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
-    table = tables.read_frame(heterogeneity, Heterogeneity)
-    settings = fig1.Fig1Settings.of_study(
-        drawing,
-        task=task,
-        questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-        baseline=baseline,
-    )
-    figure = fig1.draw(table, settings)
+    settings = fig1.Fig1Settings(**drawing, questions=tables.read_questions([questions]))
+    figure = fig1.draw(tables.read_frame(heterogeneity, Heterogeneity), settings)
     style.save(figure, outputs)
 
 

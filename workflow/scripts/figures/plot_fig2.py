@@ -7,9 +7,8 @@ Out: <results>/figures/fig2 as PDF, SVG and PNG.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.figures import fig2, labels, style
+from fieldwork.figures import fig2, style
 from fieldwork.records.metrics import AnswerShare
-from fieldwork.records.tasks import Item
 
 
 def main(
@@ -17,18 +16,12 @@ def main(
     questions: str,
     style_sheet: str,
     outputs: list[str],
-    task: str,
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
-    table = tables.read_frame(distributions, AnswerShare)
-    settings = fig2.Fig2Settings.of_study(
-        drawing,
-        task=task,
-        questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-    )
-    figure = fig2.draw(table, settings)
+    settings = fig2.Fig2Settings(**drawing, questions=tables.read_questions([questions]))
+    figure = fig2.draw(tables.read_frame(distributions, AnswerShare), settings)
     style.save(figure, outputs)
 
 

@@ -6,12 +6,11 @@ Out: <results>/figures/fig3 as PDF, SVG and PNG.
 
 from typing import Any
 
-import pandas as pd
-
 from fieldwork import stage, tables
 from fieldwork.figures import fig3, style
-from fieldwork.files.leaderboards import NONE, LeaderboardPlace, read_leaderboard
+from fieldwork.files.leaderboards import read_leaderboard
 from fieldwork.records.metrics import Accuracy, Rank, RunAccuracy
+from fieldwork.records.shared import NO_LEADERBOARD
 
 
 def main(
@@ -21,27 +20,16 @@ def main(
     leaderboard: list[str],
     style_sheet: str,
     outputs: list[str],
-    task: str,
-    leaderboard_note: str | None,
-    names: dict[str, str | None],
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save; `leaderboard` is its file, or empty."""
     style.use_style(style_sheet)
-    board = read_leaderboard(leaderboard[0]) if leaderboard else NONE
-    settings = fig3.Fig3Settings.of_study(
-        drawing,
-        leaderboard_name=board.name,
-        leaderboard_note=leaderboard_note if leaderboard else None,
-        own_names=names,
-        task=task,
-    )
     figure = fig3.draw(
         tables.read_frame(accuracy_runs, RunAccuracy),
         tables.read_frame(accuracy, Accuracy),
         tables.read_frame(ranks, Rank),
-        pd.DataFrame(board.places, columns=LeaderboardPlace._fields),
-        settings,
+        read_leaderboard(leaderboard[0]) if leaderboard else NO_LEADERBOARD,
+        fig3.Fig3Settings(**drawing),
     )
     style.save(figure, outputs)
 

@@ -7,28 +7,17 @@ Out: <results>/figures/fig5 as PDF, SVG and PNG.
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.figures import fig5, labels, style
+from fieldwork.figures import fig5, style
 from fieldwork.records.metrics import Rarefaction
-from fieldwork.records.tasks import Item
 
 
 def main(
-    rarefaction: str,
-    questions: str,
-    style_sheet: str,
-    outputs: list[str],
-    task: str,
-    drawing: dict[str, Any],
+    rarefaction: str, questions: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]
 ) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
-    table = tables.read_frame(rarefaction, Rarefaction)
-    settings = fig5.Fig5Settings.of_study(
-        drawing,
-        task=task,
-        questions=labels.by_key({task: tables.read_rows(questions, Item)}),
-    )
-    figure = fig5.draw(table, settings)
+    settings = fig5.Fig5Settings(**drawing, questions=tables.read_questions([questions]))
+    figure = fig5.draw(tables.read_frame(rarefaction, Rarefaction), settings)
     style.save(figure, outputs)
 
 

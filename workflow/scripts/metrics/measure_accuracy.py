@@ -9,11 +9,9 @@ from fieldwork.records.metrics import Accuracy, RunAccuracy
 from fieldwork.records.parsing import Answer
 
 
-def main(
-    answers: str, questions: list[str], tasks: list[str], accuracy_runs: str, accuracy: str
-) -> None:
+def main(answers: str, questions: list[str], accuracy_runs: str, accuracy: str) -> None:
     """Measure and write."""
-    runs = measure_runs(tables.read_frame(answers, Answer), tables.read_items(questions, tasks))
+    runs = measure_runs(tables.read_frame(answers, Answer), tables.read_items(questions))
     tables.write_table(accuracy_runs, runs, RunAccuracy)
     tables.write_table(accuracy, measure_accuracy(runs), Accuracy)
 

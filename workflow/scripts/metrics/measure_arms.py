@@ -8,15 +8,7 @@ from fieldwork import stage, tables
 from fieldwork.metrics.arms.contexts import read_contexts
 from fieldwork.metrics.arms.table import ArmTables, measure_arms
 from fieldwork.metrics.arms.tests import StudyArm, measure_arm_tests
-from fieldwork.records.metrics import (
-    Accuracy,
-    ArmMeasure,
-    ArmTest,
-    Comparison,
-    Heterogeneity,
-    RunAccuracy,
-    VarianceShare,
-)
+from fieldwork.records.metrics import ArmMeasure, ArmTest, RunAccuracy
 from fieldwork.records.parsing import Answer
 
 
@@ -36,21 +28,13 @@ def main(
     Args:
         conversations: the conditions side by side, each with the conversations that it asks for.
     """
-    metrics = ArmTables(
-        comparisons=tables.read_frame(inputs["comparisons"], Comparison),
-        variance=tables.read_frame(inputs["variance"], VarianceShare),
-        heterogeneity=tables.read_frame(inputs["heterogeneity"], Heterogeneity),
-        accuracy=tables.read_frame(inputs["accuracy"], Accuracy),
-    )
-    study_arms = [StudyArm(*arm) for arm in conversations]
-    rows = measure_arms(
-        metrics, arms=study_arms, contexts=read_contexts(contexts), baseline=baseline
-    )
+    axis, means = [StudyArm(*arm) for arm in conversations], read_contexts(contexts)
+    rows = measure_arms(ArmTables.read(inputs), arms=axis, contexts=means, baseline=baseline)
     tables.write_table(arms, rows, ArmMeasure)
     tests = measure_arm_tests(
         tables.read_frame(inputs["answers"], Answer),
         tables.read_frame(inputs["accuracy_runs"], RunAccuracy),
-        arms=study_arms,
+        arms=axis,
         trend=x == "conversations",
         baseline=baseline,
         n_permutations=permutations,

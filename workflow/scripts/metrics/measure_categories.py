@@ -4,11 +4,8 @@ In: <results>/answers/answers.parquet, items, and the category of each subject. 
 <results>/metrics/subjects and categories.
 """
 
-from pathlib import Path
-
 from fieldwork import stage, tables
-from fieldwork.files.texts import read_texts
-from fieldwork.metrics.categories import measure_categories, measure_subjects
+from fieldwork.metrics.categories import measure_categories, measure_subjects, read_categories
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 from fieldwork.records.parsing import Answer
 
@@ -16,7 +13,6 @@ from fieldwork.records.parsing import Answer
 def main(
     answers: str,
     questions: list[str],
-    tasks: list[str],
     subject_categories: str,
     subjects: str,
     categories: str,
@@ -24,12 +20,8 @@ def main(
     seed: int,
 ) -> None:
     """Measure and write."""
-    columns = (read_texts([Path(subject_categories)], name) for name in ("subject", "category"))
-    rows = measure_subjects(
-        tables.read_frame(answers, Answer),
-        tables.read_items(questions, tasks),
-        dict(zip(*columns, strict=True)),
-    )
+    frame, items = tables.read_frame(answers, Answer), tables.read_items(questions)
+    rows = measure_subjects(frame, items, read_categories(subject_categories))
     tables.write_table(subjects, rows, SubjectVariance)
     tests = measure_categories(rows, n_permutations=permutations, seed=seed)
     tables.write_table(categories, tests, CategoryVariance)

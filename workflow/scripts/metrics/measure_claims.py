@@ -13,12 +13,7 @@ from fieldwork.records.claims import Claim
 
 def main(metrics: list[str], claims: str, rules: dict[str, Any]) -> None:
     """Read the tables that have tests, correct and write."""
-    paths = {tables.stem(path): path for path in metrics}
-    rows = {
-        name: tables.read_rows(paths[name], row_type)
-        for name, row_type in row_types().items()
-        if name in paths
-    }
+    rows = tables.read_row_lists(metrics, row_types())
     tables.write_table(claims, measure_claims(rows, ClaimRules.of_study(rules)), Claim)
 
 

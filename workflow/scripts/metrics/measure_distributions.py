@@ -13,7 +13,6 @@ from fieldwork.records.parsing import Answer
 def main(
     answers: str,
     questions: list[str],
-    tasks: list[str],
     distributions: str,
     novelty: str,
     baseline: str,
@@ -23,7 +22,7 @@ def main(
 ) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
-    shares = measure_distributions(frame, tables.read_items(questions, tasks))
+    shares = measure_distributions(frame, tables.read_items(questions))
     tables.write_table(distributions, shares, AnswerShare)
     new_answers = measure_novelty(
         frame, baseline=baseline, control=control, n_permutations=permutations, seed=seed

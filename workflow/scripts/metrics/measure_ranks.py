@@ -5,7 +5,7 @@ In: <results>/metrics/accuracy_runs, leaderboards. Out: <results>/metrics/ranks 
 
 from fieldwork import stage, tables
 from fieldwork.files.leaderboards import read_leaderboard
-from fieldwork.metrics.ranks import measure_order_changes, measure_ranks, require_names
+from fieldwork.metrics.ranks import measure_order_changes, measure_places
 from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
 
 
@@ -16,22 +16,12 @@ def main(
     ranks: str,
     order_changes: str,
     baseline: str,
-    names: dict[str, str | None],
+    names: dict[str, str],
 ) -> None:
-    """Measure and write.
-
-    Args:
-        leaderboards: a file for each of `tasks`, the tasks whose questions are the leaderboard's own.
-        names: what the study's models are called on leaderboards, where they are on one.
-    """
+    """Measure and write; each of `tasks` has its leaderboard, and `names` are the models' there."""
     runs = tables.read_rows(accuracy_runs, RunAccuracy)
-    models = {model: name for model, name in names.items() if name}
-    boards = {t: read_leaderboard(path) for t, path in zip(tasks, leaderboards, strict=True)}
-    require_names([*boards.values()], models)
-    places: list[Rank] = []
-    for task, board in boards.items():
-        runs_of_task = [run for run in runs if run.task == task]
-        places += measure_ranks(runs_of_task, board, baseline=baseline, own_names=models)
+    boards = dict(zip(tasks, map(read_leaderboard, leaderboards), strict=True))
+    places = measure_places(runs, boards, baseline=baseline, own_names=names)
     tables.write_table(ranks, places, Rank)
     tables.write_table(order_changes, measure_order_changes(runs, baseline=baseline), OrderChange)
 

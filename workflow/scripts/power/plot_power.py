@@ -11,21 +11,11 @@ from fieldwork.figures import style
 from fieldwork.records.power import PowerRow
 
 
-def main(
-    power: str,
-    style_sheet: str,
-    outputs: list[str],
-    target: float,
-    tasks: list[str],
-    drawing: dict[str, Any],
-) -> None:
+def main(power: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
-    settings = power_figure.PowerFigureSettings.of_study(
-        drawing, note=None, target=target, tasks=tasks
-    )
-    figure = power_figure.draw(tables.read_frame(power, PowerRow), settings)
-    style.save(figure, outputs)
+    settings = power_figure.PowerFigureSettings(**drawing)
+    style.save(power_figure.draw(tables.read_frame(power, PowerRow), settings), outputs)
 
 
 if __name__ == "__main__":

@@ -4,15 +4,13 @@ In: items of every task, and the tables of `snakemake power`. Out: a record and 
 resources/preregistration/{study}, which no later run changes.
 """
 
-import json
 import logging
 from datetime import UTC, datetime
 from glob import glob
-from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.metrics.claims.preregistration import StudySize, preregister, read_records, render
+from fieldwork.metrics.claims import preregistration
 from fieldwork.provenance import digest
 from fieldwork.records.generation import Response
 from fieldwork.records.power import PowerRow
@@ -26,38 +24,21 @@ def main(
     Args:
         responses: glob of the tables of answers.
     """
-    config = json.loads(json.dumps(config, default=str))
-    for record in read_records(folder):
+    logger, config = logging.getLogger("fieldwork"), preregistration.json_config(config)
+    for record in preregistration.read_records(folder):
         if record["config_digest"] == digest(config):
-            logging.getLogger("fieldwork").warning(
-                "%s: this config was preregistered %s", folder, record["time"]
-            )
+            logger.warning("%s: this config was preregistered %s", folder, record["time"])
             return
-    tasks, conditions = config["study"]["tasks"], config["study"]["conditions"]
-    replicates = {name: config["conditions"][name].get("replicates", 1) for name in conditions}
-    items = tables.read_tasks(questions, tasks)
-    sizes = [
-        StudySize(task, len(items[task]), config["tasks"][task]["runs"], replicates)
-        for task in tasks
-    ]
-    record = preregister(
+    n_items = {task: len(items) for task, items in tables.read_tasks(questions).items()}
+    record = preregistration.preregister(
         config,
-        sizes,
+        preregistration.study_sizes(config, n_items),
         tables.read_rows(power, PowerRow),
-        n_answers=sum(
-            len(list(tables.read_columns(path, Response, ("model",)))) for path in glob(responses)
-        ),
+        n_answers=sum(len(tables.read_columns(p, Response, ("model",))) for p in glob(responses)),
         time=datetime.now(UTC),
     )
-    path = Path(folder, f"{record['time'][:19].replace(':', '')}_{record['config_digest']}.json")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record, ensure_ascii=False, indent=1)
-    for name, content in ((path, text), (path.with_suffix(".md"), render(record))):
-        with tables.atomic_path(name) as partial:
-            partial.write_text(content, encoding="utf-8")
-    logging.getLogger("fieldwork").info(
-        "written: %s", path.with_suffix(".md"), extra={"is_shown": True}
-    )
+    page = preregistration.write_record(folder, record)
+    logger.info("written: %s", page, extra={"is_shown": True})
 
 
 if __name__ == "__main__":

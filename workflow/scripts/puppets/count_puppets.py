@@ -4,6 +4,7 @@ In: the tables of the corpora and the persona source that conditions need.
 Out: results/{study}/puppets.csv.
 """
 
+from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
@@ -15,15 +16,13 @@ from fieldwork.records.puppets import PuppetCount
 
 def main(
     corpora: list[str],
-    names: list[str],
     personas: list[str],
     persona_source: dict[str, Any],
     needs: list[list[str | int]],
     counts: str,
 ) -> None:
-    """Count, compare and write; `names` are those of the corpora."""
-    paths = dict(zip(names, corpora, strict=True))
-    supplies = {name: count_conversations(path) for name, path in paths.items()}
+    """Count, compare and write; the folder of a table has the name of its corpus."""
+    supplies = {Path(path).parent.name: count_conversations(path) for path in corpora}
     if personas:
         n_personas = count_personas(local_files(personas), persona_source["column"])
         supplies[persona_source["dataset"]] = n_personas

@@ -5,24 +5,14 @@ Out: <results>/embeddings/{corpus}/texts/{shard}.parquet.
 """
 
 from fieldwork import stage, streams
-from fieldwork.puppets.embedding import EmbeddedText, conversation_text, shard_of
+from fieldwork.puppets.embedding import EmbeddedText, texts_by_shard
 from fieldwork.records.puppets import Conversation, ConversationText
 
 
 def main(conversations: str, outputs: list[str], text: EmbeddedText) -> None:
     """Split."""
-    streams.write_parts(
-        outputs,
-        (
-            (
-                shard_of(row.conversation_id, len(outputs)),
-                ConversationText(row.conversation_id, conversation_text(row.messages, text)),
-            )
-            for rows in streams.stream_rows(conversations, Conversation)
-            for row in rows
-        ),
-        ConversationText,
-    )
+    blocks = streams.stream_rows(conversations, Conversation)
+    streams.write_parts(outputs, texts_by_shard(blocks, len(outputs), text), ConversationText)
 
 
 if __name__ == "__main__":

@@ -540,3 +540,8 @@ def test_files_outside_of_resources_are_edited_and_searched(folder: Path) -> Non
     outcome = run(ONE, path=str(folder / "mine/wave.csv"))
     assert raw.read_text() == f"id,a\n{OTHER},y\n"
     assert outcome.proof.search.holders == [folder / beside]
+
+
+def test_a_study_without_a_field_has_nobody_to_delete() -> None:
+    with pytest.raises(StudyError, match="there is nobody to delete; name the study's own file"):
+        site_of(None, [])

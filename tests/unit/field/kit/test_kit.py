@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fieldwork.errors import StudyError
 from fieldwork.field.kit import documents, qualtrics, templates, web_page
+from fieldwork.field.kit.files import kit_texts
 from fieldwork.field.kit.survey import Survey, page_columns, page_map, qualtrics_map, survey_of
 from fieldwork.files import cells
 from fieldwork.files.cells import guard_cell, plain_cell
@@ -263,3 +264,34 @@ def test_page_and_library_guard_the_same_beginnings() -> None:
     (characters,) = re.findall(r"/\^'\*\[(.+?)\]/\.test", script)
     library = Path(cells.__file__).read_text(encoding="utf-8")
     assert re.findall(r"'[*+]\[(.+?)\]", library) == [characters, characters]
+
+
+def test_the_kit_has_a_text_for_every_file_and_warns_of_what_is_not_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    sources = {
+        "page": KIT / "page.html",
+        "style": KIT / "page.css",
+        "script": KIT / "page.js",
+        "texts": KIT / "texts_en.yaml",
+        "shipped_texts": KIT / "texts_en.yaml",
+        "consent": KIT / "consent.md",
+        "information_template": KIT / "information.md",
+        "readme_template": KIT / "kit_readme.md",
+    }
+    paths = {name: str(path) for name, path in sources.items()}
+    own, names = survey(), ["survey", "qualtrics", "page_map", "qualtrics_map"]
+    kit = kit_texts(own, paths)
+    assert [*kit] == [*names, "information", "readme"]
+    assert yaml.safe_load(kit["page_map"])["field"] == page_map(own, "resources/field/page")
+    assert "consent.md" in kit["readme"]
+    (warning,) = caplog.messages
+    assert warning.startswith("consent.md: replace what is marked REPLACE")
+    caplog.clear()
+    consent = tmp_path / "agreed.md"
+    consent.write_text("You agree.", encoding="utf-8")
+    kit = kit_texts(own, paths | {"consent": str(consent)})
+    assert "You agree." in kit["survey"]
+    assert "You agree." in kit["qualtrics"]
+    assert "agreed.md" not in kit["readme"]
+    assert not caplog.messages

@@ -111,7 +111,7 @@ def files(written: tuple[Path, set[str]], monkeypatch: pytest.MonkeyPatch) -> se
 
 
 def sizes(files: set[str]) -> ArmSizes:
-    return ArmSizes(PlanInputs(TASKS, CONDITIONS, ASSUMED, FOLDER, files), MODELS, PRICES)
+    return ArmSizes(PlanInputs(TASKS, CONDITIONS, MODELS, PRICES, ASSUMED, FOLDER, files))
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -123,7 +123,7 @@ def test_at_the_studys_own_size_it_is_the_plan(
     there = {"all": files, "items": {"results/s/tasks/t.parquet"}, "nothing": set[str]()}[built]
     # the plan fills the schema's default
     conditions = {c: {"replicates": 1, **entry} for c, entry in CONDITIONS.items()}
-    study = PlanInputs(TASKS, conditions, ASSUMED, FOLDER, there)
+    study = PlanInputs(TASKS, conditions, MODELS, PRICES, ASSUMED, FOLDER, there)
     key = ("t", condition)
     (arm,) = read_arms(study, model, {key: read_requests(study, *key)}, {})
     price = price_of(PRICES, MODELS[model].get("model", ""))
@@ -186,7 +186,7 @@ def test_what_answers_showed_counts(files: set[str]) -> None:
     values |= {"input_tokens": 208, "output_tokens": 4, "defects": []}
     path = "results/s/responses/live/t/offline.parquet"
     tables.write_rows(path, [Response(**values)], Response)
-    study = PlanInputs(TASKS, CONDITIONS, ASSUMED, FOLDER, files, responses={path})
-    found = ArmSizes(study, MODELS, PRICES).at("live", "t", "offline", n_users=10, replicates=1)
+    study = PlanInputs(TASKS, CONDITIONS, MODELS, PRICES, ASSUMED, FOLDER, files, responses={path})
+    found = ArmSizes(study).at("live", "t", "offline", n_users=10, replicates=1)
     assert found.n_calls == 30
     assert found.cost_usd == pytest.approx(30 * (208 + 4 * 4) / 1e6)

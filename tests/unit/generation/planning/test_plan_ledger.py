@@ -79,6 +79,8 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlanInputs:
     return PlanInputs(
         {"t": {"runs": 2, "max_tokens": 5, "sources": [{"kind": "choice", "item_ids": []}]}},
         {"profile": {"context": "profile", "temperature": 1, "replicates": 2}},
+        {"m": ENTRIES["openai"]},
+        {},
         {"list_tokens": 9, "choice_tokens": 2},
         folder="results/s",
         files=TABLES,

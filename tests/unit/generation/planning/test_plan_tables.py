@@ -9,7 +9,8 @@ import pytest
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.generation.planning.loads import NOTHING_OBSERVED
-from fieldwork.generation.planning.page import PlanNotes, render, warnings_of
+from fieldwork.generation.planning.page import StudyPlan, render, warnings_of
+from fieldwork.generation.planning.plan import expected_costs, plan_study
 from fieldwork.generation.planning.rows import plan_rows
 from fieldwork.generation.planning.tables import (
     PlanInputs,
@@ -49,10 +50,13 @@ CONDITIONS = {
     "profile": {"context": "profile", "replicates": 1},
 }
 LOCAL = {"provider": "embedded", "label": "E"}
+MODELS = {"m": LOCAL}
 
 
 def study(files: set[str], responses: set[str] | None = None, task: str = "t") -> PlanInputs:
-    return PlanInputs({task: TASK}, CONDITIONS, ASSUMED, FOLDER, files, responses or set())
+    return PlanInputs(
+        {task: TASK}, CONDITIONS, MODELS, {}, ASSUMED, FOLDER, files, responses or set()
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +86,13 @@ def test_assumed_groups(condition: str, n_groups: int, n_questions: int, prefix:
 )
 def test_assumed_questions(task: str, source: dict[str, Any], n: int, tokens: int) -> None:
     planned_study = PlanInputs(
-        {task: {**TASK, "sources": [source], "runs": 1}}, CONDITIONS, ASSUMED, FOLDER, set()
+        {task: {**TASK, "sources": [source], "runs": 1}},
+        CONDITIONS,
+        MODELS,
+        {},
+        ASSUMED,
+        FOLDER,
+        set(),
     )
     (group,) = read_requests(planned_study, task, "offline").assumed_groups
     assert [q.tokens for q in group.questions] == [tokens] * n
@@ -93,7 +103,13 @@ def test_assumptions_that_no_study_can_ask_are_refused_before_they_are_counted(
     condition: str,
 ) -> None:
     many = PlanInputs(
-        {"t": {**TASK, "runs": 10**6}}, CONDITIONS, ASSUMED | {"items": 100}, FOLDER, set()
+        {"t": {**TASK, "runs": 10**6}},
+        CONDITIONS,
+        MODELS,
+        {},
+        ASSUMED | {"items": 100},
+        FOLDER,
+        set(),
     )
     with pytest.raises(StudyError, match="one task and condition has"):
         read_requests(many, "t", condition)
@@ -150,7 +166,8 @@ def test_without_contexts_the_items_count_and_the_page_says_what_is_assumed(
     (arm,) = read_arms(planned_study, "m", requests, {})
     assert {q.tokens for g in arm.groups for q in g.questions} == {14}
     rows = plan_rows(arm, LOCAL, None, read_observed_tokens(planned_study, "m", requests), 2)
-    page = render(rows, PlanNotes("<a&b>", 12.5, ["Mind <this>."], ["So it is."]))
+    plan = StudyPlan(rows, ["Mind <this>."], ["So it is."])
+    page = render(plan, name="<a&b>", budget_usd=12.5)
     assert "&lt;a&amp;b&gt;" in page
     assert "Mind &lt;this&gt;." in page
     assert "The budget is $12.50" in page
@@ -184,3 +201,40 @@ def test_a_reader_is_warned_of_shutdowns_and_missing_prices() -> None:
         "new": {"model": "n", "shutdown": None, "successors": []},
     }
     assert warnings_of(models, []) == ["old (o) is shut down on 2026-06-01. Successors: n."]
+
+
+PAID = {"provider": "openai", "model": "p", "requests_per_minute": None}
+PRICES = {"p": {"input": 100.0, "output": 400.0, "as_of": "2026-11-01", "source": "test"}}
+
+
+def test_a_plan_has_all_arms_of_all_models_and_leaves_out_what_is_answered(
+    written: set[str],
+) -> None:
+    answered = {"results/s/responses/m/t/history.parquet"}
+    own = study(written, answered)._replace(
+        conditions={"history": HISTORY}, models={"m": LOCAL, "paid": PAID}, prices=PRICES
+    )
+    plan = plan_study(own)
+    chosen = {row.model: row for row in plan.rows if row.is_chosen}
+    assert {name: (row.n_requests, row.n_answered) for name, row in chosen.items()} == {
+        "m": (2, 1),
+        "paid": (2, 0),
+    }
+    assert {row.dispatch for row in plan.rows if row.model == "paid"} == {"live", "flex", "batch"}
+    # its one answer of 3028 tokens was twice as long as estimated
+    assert chosen["m"].tokens_per_byte == pytest.approx(0.5)
+    assert chosen["paid"].tokens_per_byte == TOKENS_PER_BYTE
+    assert any(sentence.startswith("m: its answers so far") for sentence in plan.assumptions)
+    assert plan.warnings == []
+
+
+def test_the_expected_cost_is_that_of_the_plan_before_the_first_answer(written: set[str]) -> None:
+    own = study(written)._replace(
+        conditions={"history": HISTORY}, models={"m": LOCAL, "paid": PAID}, prices=PRICES
+    )
+    planned = {row.model: row.cost_expected_usd for row in plan_study(own).rows if row.is_chosen}
+    assert planned["m"] == 0.0
+    assert (planned["paid"] or 0) > 0
+    expected = {("m", "t", "history"): 0.0, ("paid", "t", "history"): planned["paid"]}
+    answered = own._replace(responses={"results/s/responses/m/t/history.parquet"})
+    assert expected_costs(own) == expected_costs(answered) == expected

@@ -1,11 +1,13 @@
 """The table of arms: other tables' values beside what contexts hold, and reasons where there are none."""
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from fieldwork import tables
 from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
 from fieldwork.metrics.arms.contexts import average_contexts
 from fieldwork.metrics.arms.table import (
@@ -146,3 +148,21 @@ def test_why_there_is_no_value(answers: list[Answer], place: tuple[str, str], re
 
 def test_no_answers_no_rows() -> None:
     assert measure([]) == {}
+
+
+def test_tables_are_read_from_their_files(tmp_path: Path) -> None:
+    answers_table = answer_frame(LETTERS)
+    settings: dict[str, Any] = {"baseline": "offline", "n_permutations": 99, "seed": 1}
+    rows = {
+        Comparison: measure_comparisons(answers_table, **settings),
+        VarianceShare: measure_variance(answers_table, **settings),
+        Heterogeneity: measure_heterogeneity(answers_table, seed=1),
+        Accuracy: measure_accuracy(measure_runs(answers_table, ITEMS)),
+    }
+    names = ("comparisons", "variance", "heterogeneity", "accuracy")
+    paths = {name: str(tmp_path / f"{name}.parquet") for name in names}
+    for path, (row_type, table) in zip(paths.values(), rows.items(), strict=True):
+        tables.write_table(path, table, row_type)
+    own = ArmTables.read(paths | {"answers": "elsewhere.parquet"})
+    arm_rows = measure_arms(own, arms=ARMS, contexts=CONTEXTS, baseline="offline")
+    assert {(row.condition, row.measure): row for row in arm_rows} == measure(LETTERS)

@@ -1,6 +1,7 @@
 """Calibration: what it recovers, where it declines, and that no weight leaves without its verdict."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,10 +10,15 @@ from calibration_answers import ARMS, letter, settings, study
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.calibration.draws import gain_interval
-from fieldwork.metrics.calibration.reuse import calibrated_shares, read_external_weights
+from fieldwork.metrics.calibration.reuse import (
+    calibrated_shares,
+    read_external_weights,
+    read_weights,
+)
 from fieldwork.metrics.calibration.rows import IS_CALIBRATED
 from fieldwork.metrics.calibration.table import Calibrations, measure_calibration
 from fieldwork.records.field import Calibration, CalibrationWeight
+from fieldwork.tables import write_table
 from unit.metrics.metric_frames import answer_frame
 
 MIXTURE = (0.5, 0.5, 0.0)
@@ -325,3 +331,13 @@ def test_a_prompt_that_no_weighted_puppet_answers_is_the_arms_own() -> None:
     tables, _ = reuse_weights(frame, rows, over=["puppets"], conditions=["history"])
     item_shares = {r.comparator: r.js_bits for r in tables.items if r.item_id == "i00"}
     assert item_shares["calibrated"] == item_shares["arm"]
+
+
+def test_weights_come_from_the_file_of_another_study_where_there_is_one(tmp_path: Path) -> None:
+    assert read_weights([], settings()) is None
+    path = str(tmp_path / "weights.parquet")
+    rows = [weight(condition=condition, weight=0.25) for condition in settings().conditions]
+    write_table(path, rows, CalibrationWeight)
+    assert read_weights([path], settings()) == read_external_weights(
+        rows, file=path, settings=settings()
+    )

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,14 @@ from fieldwork.errors import StudyError
 from fieldwork.metrics.claims.preregistration import (
     StudySize,
     changed_settings,
+    json_config,
     preregister,
+    read_record,
     read_records,
     registration_note,
     render,
+    study_sizes,
+    write_record,
 )
 from unit.metrics.findings.finding_rows import filled
 
@@ -29,7 +33,7 @@ SIZES = [StudySize("recommendations", 9, 40, {"offline": 1, "history": 2})]
 
 def study_config() -> Any:
     config = read_study(HOME, [str(HOME / "config.yaml")], [], command_line={}, overlay={}).config
-    return json.loads(json.dumps(config, default=str))
+    return json_config(config)
 
 
 def power_row(**values: Any) -> PowerRow:
@@ -112,3 +116,21 @@ def test_the_note_of_the_findings() -> None:
     assert note is not None
     assert note.startswith(f"2026-03-02, after 9 answers (config {digest}; 1 more")
     assert "Settings changed since: figures." in note
+
+
+def test_a_record_is_written_with_its_page_and_read_again(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    page = write_record(str(folder), record())
+    assert page.name == f"{TIME:%Y-%m-%dT%H%M%S}_{record()['config_digest']}.md"
+    assert page.read_text(encoding="utf-8") == render(record())
+    assert read_records(str(folder)) == [read_record(page.with_suffix(".json"))] == [record()]
+
+
+def test_a_study_asks_each_task_as_often_as_the_config_says() -> None:
+    config = json_config(study_config() | {"day": date(2026, 3, 2)})
+    assert config["day"] == "2026-03-02"
+    names = config["study"]["tasks"]
+    sizes = study_sizes(config, dict.fromkeys(names, 7))
+    assert [(size.task, size.n_items) for size in sizes] == [(name, 7) for name in names]
+    assert [size.n_runs for size in sizes] == [config["tasks"][name]["runs"] for name in names]
+    assert all([*size.replicates] == config["study"]["conditions"] for size in sizes)

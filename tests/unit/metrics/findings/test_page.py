@@ -1,8 +1,18 @@
 """The page from top to bottom: warnings, six sentences, tables, limits; every text as it is."""
 
-from fieldwork.metrics.findings.evidence import ROW_TYPES, FindingsTables
+from pathlib import Path
+
+from fieldwork import tables
+from fieldwork.metrics.findings.evidence import (
+    NO_CLAIMS,
+    ROW_TYPES,
+    FindingsTables,
+    read_findings_tables,
+)
 from fieldwork.metrics.findings.page import findings_page
 from fieldwork.metrics.findings.replies import ReplyCounts
+from fieldwork.records.claims import Claim
+from fieldwork.records.metrics import Novelty, Shift
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     OUTLINE,
@@ -100,3 +110,17 @@ def test_a_preregistration_stands_above_the_summary() -> None:
     head = page.partition("## In short")[0]
     assert "**Preregistration:** 2026-03-02, before any answer\n" in head
     assert "Preregistration" not in findings_page(TABLES, REPLIES, [], OUTLINE, [])
+
+
+def test_tables_are_read_by_the_names_of_their_files(tmp_path: Path) -> None:
+    names = ("novelty", "shifts", "claims", "arms")
+    paths = [str(tmp_path / f"{name}.parquet") for name in names]
+    novelty = [novelty_row(0.01)]
+    tables.write_table(paths[0], novelty, Novelty)
+    tables.write_table(paths[1], [], Shift)
+    tables.write_table(paths[2], [], Claim)
+    # the table of arms is not read, so it need not be there
+    evidence_of_study = read_findings_tables(paths)
+    assert [*evidence_of_study.claims] == []
+    rows = evidence_of_study._replace(claims=NO_CLAIMS)
+    assert rows == FindingsTables(novelty=novelty, shifts=[])

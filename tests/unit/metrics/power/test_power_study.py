@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fieldwork.metrics.power.page import PowerPageFacts, render
+from fieldwork.metrics.power.page import render
+from fieldwork.metrics.power.plan import plan_power
 from fieldwork.metrics.power.simulation import (
     PowerEstimate,
     Scenario,
@@ -153,7 +154,17 @@ def curve(scenario: Scenario, *powers: float | None) -> EffectCurve:
     return EffectCurve(scenario, "t", 4, estimates(*powers))
 
 
-PLANNED = PlannedStudy(["paid", "free"], ["history"], "offline", 0.05, 0.8, None)
+PLANNED = PlannedStudy(
+    "s",
+    {"paid": "Paid", "free": "free"},
+    {"history": "SP-History"},
+    "offline",
+    n_comparisons=3,
+    score_task="t",
+    settings=POWER | {"simulations": 100, "field_cost_usd": None},
+    n_permutations=199,
+    seed=1,
+)
 SHARES = curve(Scenario(ShareChange(0.9, 0.2), n_tests=4), 0.4, 0.6, 1.0)
 USERS = curve(Scenario(UserEffect(0.1, 0.5), 3, 4), 0.1, 0.9, None)
 SCORES = curve(Scenario(ScoreDifference(0.006, 0.01, 0.01), n_tests=2), 0.1, 0.2, 0.3)
@@ -181,7 +192,7 @@ def test_power_rows_price_every_size() -> None:
 def test_participants_cost_what_the_config_says(
     field_cost_usd: float | None, cost: float | None
 ) -> None:
-    planned = PLANNED._replace(field_cost_usd=field_cost_usd)
+    planned = PLANNED._replace(settings=PLANNED.settings | {"field_cost_usd": field_cost_usd})
     (row,) = (
         r for r in power_rows([USERS], planned, FakePrices())
         if (r.model, r.condition, r.n_users) == ("paid", "field", 20)
@@ -206,11 +217,9 @@ def test_advice_says_what_is_not_reached() -> None:
 
 
 def page(*curves: EffectCurve, **more: Any) -> str:
-    advice: list[PowerAdvice] = list(advice_rows(curves, PLANNED._replace(**more), FakePrices()))
-    facts = PowerPageFacts(
-        "s", 100, 0.05, 0.8, {"t": 4}, {"paid": "Paid"}, {"history": "SP-History"}
-    )
-    return render(advice, facts)
+    design = PLANNED._replace(settings=PLANNED.settings | more)
+    advice: list[PowerAdvice] = list(advice_rows(curves, design, FakePrices()))
+    return render(advice, design, {"t": 4})
 
 
 @pytest.mark.parametrize(
@@ -247,3 +256,30 @@ def test_the_page_prices_participants_where_it_can() -> None:
     assert "Field" not in page(SHARES)
     sentence = "Field 100 pasted prompts and 250 calls, $375.00"
     assert sentence in page(SHARES, field_cost_usd=5.0)
+
+
+class FakeArms(FakePrices):
+    """A task with four prompts that ask for lists."""
+
+    def n_items(self, task: str) -> int:
+        return len(task) * 4
+
+    def is_list(self, task: str) -> bool:
+        return task == "t"
+
+
+def test_a_study_is_simulated_priced_and_described() -> None:
+    power = plan_power(PLANNED, ["t"], FakeArms())
+    assert {row.design for row in power.rows} == {"shares", "who", "scores"}
+    assert {row.n_items for row in power.rows} == {4}
+    assert {row.source for row in power.rows if row.design == "who"} == {
+        row.source for row in power.advice if row.design == "who"
+    }
+    # every size of every curve, for two models, one condition and real users
+    curves = {(row.design, row.effect, row.replicates) for row in power.rows}
+    assert len(power.rows) == len(curves) * 2 * 2 * 2
+    assert len(power.advice) == len(curves) * 2 * 2
+    assert {row.n_tests for row in power.rows if row.design == "scores"} == {3}
+    assert "Study: s. Power is the share of 100 simulated" in power.page.replace("\n", " ")
+    blank = plan_power(PLANNED._replace(score_task=None), ["t"], FakeArms())
+    assert "scores" not in {row.design for row in blank.rows}

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from fieldwork.conditions import has_user, materials_of
+from fieldwork.config.figures import task_of
 from fieldwork.config.needs import are_small
+from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
 
@@ -39,7 +40,7 @@ def require_puppets(study: Study) -> None:
         raise StudyError(count.stderr.strip())
 
 
-def small_sources(study: Study) -> dict[str, Any]:
+def small_sources(study: Study) -> Config:
     """What `early_count.py` counts: the puppets' sources that are counted in about a second."""
     needs = study.needs()
     names = [
@@ -48,7 +49,7 @@ def small_sources(study: Study) -> dict[str, Any]:
         if study.location(name)["path"] is not None and are_small(study.source(name))
     ]
     column = study.config["profiles"]["personas"]["column"]
-    sources: dict[str, Any] = {"needs": needs, "corpora": {}, "personas": {}}
+    sources: Config = {"needs": needs, "corpora": {}, "personas": {}}
     for name in names:
         files = study.source(name)
         if name in study.config["corpora"]:
@@ -93,6 +94,35 @@ def plan_tables(study: Study) -> list[str]:
             if has_user(study.condition(condition))
         ),
     ]
+
+
+def plan_settings(study: Study) -> Config:
+    """What a plan counts with; keys are those of `PlanInputs` in `generation/planning`."""
+    return {
+        "tasks": study.entries("tasks"),
+        "conditions": study.entries("conditions"),
+        "models": study.entries("models"),
+        "prices": study.config["prices"],
+        "assumptions": study.config["plan"],
+        "folder": study.results,
+        "seed": study.config["study"]["seed"],
+    }
+
+
+def power_settings(study: Study) -> Config:
+    """What the power of a study depends on; keys are those of `PlannedStudy` in `metrics/power`."""
+    conditions = study.conditions_and_baseline()
+    return {
+        "name": study.name,
+        "models": study.model_labels(),
+        "conditions": {n: entry["label"] for n, entry in conditions.items() if has_user(entry)},
+        "baseline": study.baseline,
+        "n_comparisons": len(conditions) - 1,
+        "score_task": task_of(study.config, "fig3"),
+        "settings": study.config["power"],
+        "n_permutations": study.config["metrics"]["permutations"],
+        "seed": study.config["study"]["seed"],
+    }
 
 
 def _time_stamps(study: Study, paths: Sequence[str]) -> dict[str, int]:

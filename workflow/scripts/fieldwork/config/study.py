@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.field import DELETIONS_FILE
-from fieldwork.config.figures import ranked_tasks, survey_tasks, task_of
+from fieldwork.config.figures import ranked_tasks, survey_tasks
 from fieldwork.config.models import is_local
 from fieldwork.config.needs import Need, needs_of
 from fieldwork.config.settings import (
@@ -151,9 +151,10 @@ class Study(NamedTuple):
         """The file of the leaderboard of each task that has places on one."""
         return {task: self.resolve(path) for task, path in ranked_tasks(self.config).items()}
 
-    def leaderboard_names(self) -> dict[str, str | None]:
-        """What the selected models are called on leaderboards."""
-        return {name: m.get("leaderboard_name") for name, m in self.entries("models").items()}
+    def leaderboard_names(self) -> dict[str, str]:
+        """What the selected models are called on leaderboards, those that are on one."""
+        names = {name: m.get("leaderboard_name") for name, m in self.entries("models").items()}
+        return {model: name for model, name in names.items() if name}
 
     @property
     def preregistration(self) -> str:
@@ -256,6 +257,17 @@ class Study(NamedTuple):
         is_second = self.condition(condition).get("after")
         return int(self.config["tasks"][task]["runs"]) if is_second else 0
 
+    def generation_arm(self, model: str, task: str, condition: str) -> Config:
+        """How a model is asked; keys are those of `GenerationArm` in `generation/rows`."""
+        return {
+            "model": model,
+            "task": task,
+            "condition": condition,
+            "temperature": self.condition(condition)["temperature"],
+            "max_tokens": self.config["tasks"][task]["max_tokens"],
+            "seed": self.config["study"]["seed"],
+        }
+
     # ---- metrics -----------------------------------------------------------------------------------
 
     def metric_tables(self) -> list[str]:
@@ -306,16 +318,42 @@ class Study(NamedTuple):
 
     # ---- figures and pages -------------------------------------------------------------------------
 
-    def drawing(self) -> Config:
-        """What every figure needs to know: names, order and the notes of the models shown."""
-        models = self.entries("models")
+    def model_labels(self) -> dict[str, str]:
+        """The printed names of the selected models, in their order."""
+        return {name: model["label"] for name, model in self.entries("models").items()}
+
+    def drawing(self, figure: str | None = None) -> Config:
+        """What a figure needs to know of the study; keys are those of its settings in `figures/`.
+
+        Args:
+            figure: one that draws a single task, which is then among the settings.
+
+        Raises:
+            StudyError: the study does not draw the figure.
+        """
         labels = {name: entry["label"] for name, entry in self.entries("conditions").items()}
-        notes = dict.fromkeys(m["note"] for m in models.values() if m["note"])
-        return {
-            "models": {name: model["label"] for name, model in models.items()},
-            "conditions": labels | ({FIELD: "Field"} if self.config["field"] else {}),
+        labels |= {FIELD: "Field"} if self.config["field"] else {}
+        notes = dict.fromkeys(m["note"] for m in self.entries("models").values() if m["note"])
+        drawing: Config = {
+            "conditions": [*labels],
+            "condition_labels": labels,
+            "model_labels": self.model_labels(),
             "note": ". ".join(notes) or None,
+            "baseline": self.baseline,
         }
+        if figure:
+            drawing["task"] = self.figure_task(figure)
+        match figure:
+            case "fig3":
+                task = self.score_task()
+                drawing["own_names"] = self.leaderboard_names()
+                drawing["leaderboard_note"] = task["leaderboard"] and task["leaderboard_note"]
+            case "fig4":
+                groups = self.users_and_controls()
+                sides = {self.baseline, *groups["users"], *groups["controls"]}
+                drawing["users"] = groups["users"]
+                drawing["conditions"] = [name for name in labels if name in sides]
+        return drawing
 
     def users_and_controls(self) -> dict[str, list[str]]:
         """Conditions that bring a user, real ones included, and those that ask the baseline again."""
@@ -332,9 +370,9 @@ class Study(NamedTuple):
         drawing = self.drawing()
         return {
             "name": self.name,
-            "models": drawing["models"],
+            "models": drawing["model_labels"],
             "tasks": self.tasks,
-            "conditions": drawing["conditions"],
+            "conditions": drawing["condition_labels"],
             "baseline": self.baseline,
             **self.users_and_controls(),
             "notes": [note for note in [drawing["note"], *notes] if note],
@@ -358,10 +396,6 @@ class Study(NamedTuple):
         """The entry of the task whose scores figure 3 draws; empty where there is none."""
         entry: Config = self.config["tasks"].get(self.config["figures"]["fig3"], {})
         return entry
-
-    def power_task(self) -> str | None:
-        """The task whose scores the power of a study is about."""
-        return task_of(self.config, "fig3")
 
     def kit_tasks(self) -> list[str]:
         """The tasks that the survey of the field kit asks."""

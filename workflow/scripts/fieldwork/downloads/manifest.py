@@ -34,8 +34,7 @@ def write_manifest(
         for file, sha256 in sorted(checksums)
     ]
     content = {"repo": repo, "revision": revision, "files": files}
-    with tables.atomic_path(path) as partial:
-        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    tables.write_text(path, json.dumps(content, indent=1) + "\n")
 
 
 def change_entry(path: Path, file: Path, changes: Mapping[str, Any] | None) -> None:
@@ -47,8 +46,7 @@ def change_entry(path: Path, file: Path, changes: Mapping[str, Any] | None) -> N
         for entry in content["files"]
         if entry["path"] != name or changes is not None
     ]
-    with tables.atomic_path(path) as partial:
-        partial.write_text(json.dumps({**content, "files": files}, indent=1) + "\n", "utf-8")
+    tables.write_text(path, json.dumps({**content, "files": files}, indent=1) + "\n")
 
 
 def local_files(inputs: Sequence[str]) -> list[Path]:

@@ -135,8 +135,7 @@ def read_listing(path: Path) -> Any:
 def write_listing(path: Path, listing: Any) -> None:
     """Keep a listing for later runs."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tables.atomic_path(path) as partial:
-        partial.write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
+    tables.write_text(path, json.dumps(listing, indent=1) + "\n")
 
 
 # ---- the files -----------------------------------------------------------------------------------

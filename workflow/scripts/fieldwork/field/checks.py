@@ -8,7 +8,7 @@ exclusions add up. What belongs to other wings (is this a refusal?) is an argume
 import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.field.language import is_other_language, language_of
@@ -55,6 +55,12 @@ CHECKS: Mapping[str, Check] = {
     "refusal": Check("kept: a refusal is an answer, and counts as one that cannot be read", False),
 }
 """In the order in which they exclude: an answer is counted under the first that it fails."""
+
+
+def excluding_checks_of(field: Mapping[str, Any]) -> list[str]:
+    """The checks that leave answers out: those of `field.exclude`, or the default ones."""
+    names: list[str] | None = field["exclude"]
+    return default_excluded() if names is None else names
 
 
 def default_excluded() -> list[str]:

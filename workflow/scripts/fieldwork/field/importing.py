@@ -4,6 +4,7 @@ Owns the step after which nothing names a participant any more. Promises that on
 id is stored, and that no participant's id stays in a text or in the label of a file.
 """
 
+import logging
 import os
 import re
 import unicodedata
@@ -11,9 +12,17 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fieldwork.field.privacy import mask, pseudonym
+from fieldwork.config.field import READABLE
+from fieldwork.downloads.manifest import local_files
+from fieldwork.errors import StudyError
+from fieldwork.field.columns import ColumnMap, read_field
+from fieldwork.field.deletion.record import refuse_return
+from fieldwork.field.privacy import mask, pseudonym, read_key
 from fieldwork.field.raw_answers import RawAnswer, RawField
+from fieldwork.field.sources import read_sheet
 from fieldwork.records.field import FieldAnswer, Participant
+
+logger = logging.getLogger(__name__)
 
 _LEAST_CHARACTERS = 8
 """Characters of an id from which it is looked for in texts: shorter ones are words and numbers."""
@@ -25,6 +34,34 @@ class PseudonymousField(NamedTuple):
 
     answers: list[FieldAnswer]
     participants: list[Participant]
+
+
+def import_field(
+    files: Sequence[str], deletions: Sequence[str], column_map: ColumnMap
+) -> PseudonymousField:
+    """Read the field's files; ids become keyed hashes, and texts are masked.
+
+    Args:
+        files: those that the setting `field` names, or the manifest of its download.
+        deletions: the record of those who were forgotten, if there is one.
+
+    Raises:
+        StudyError: nothing can be read, the map does not fit a file, or it brings back a participant who
+            was forgotten.
+    """
+    readable = [path for path in local_files(files) if path.suffix.lower() in READABLE]
+    if not readable:
+        raise StudyError(f"{files[0]}: no file of a kind that is read; correct field.osf.files")
+    raw = read_field([read_sheet(path) for path in readable], column_map)
+    logger.info(
+        "%d file(s), %d answers read; %d rows left out by field.models or field.skip_prompts",
+        len(readable),
+        len(raw.answers),
+        raw.n_left_out,
+    )
+    key = read_key(Path(column_map.field["key_file"]))
+    refuse_return(raw, key, deletions)
+    return pseudonymise(raw, key)
 
 
 def pseudonymise(raw: RawField, key: bytes) -> PseudonymousField:

@@ -21,8 +21,9 @@ from fieldwork.figures.selection import (
     models_in,
     rows_of,
 )
-from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import GREY, PAGE_HEIGHT, add_head, empty_figure, new_figure
+from fieldwork.records.shared import ItemKey
 from fieldwork.statistics.families import LEVEL
 
 METRIC = "entropy_bits"

@@ -22,7 +22,7 @@ from fieldwork.figures.selection import (
     models_in,
     rows_of,
 )
-from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
     PAGE_WIDTH,
@@ -32,6 +32,7 @@ from fieldwork.figures.style import (
     empty_figure,
     new_figure,
 )
+from fieldwork.records.shared import ItemKey
 from fieldwork.statistics.families import LEVEL
 
 RISES, FALLS, STAYS = "#D55E00", "#0072B2", "#8C8C8C"

@@ -25,7 +25,7 @@ from fieldwork.figures.selection import (
     rows_of_task,
     select_items,
 )
-from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
     GREY,
     PAGE_HEIGHT,
@@ -40,6 +40,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.shared import ItemKey
 
 METRICS = {
     "unique_items": "Unique\nitems",

@@ -36,7 +36,6 @@ from fieldwork.figures.selection import (
     rows_of,
     rows_of_task,
 )
-from fieldwork.figures.settings import ItemKey
 from fieldwork.figures.style import (
     GREY,
     PAGE_WIDTH,
@@ -48,6 +47,7 @@ from fieldwork.figures.style import (
 )
 from fieldwork.records.field import FIELD
 from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.shared import ItemKey
 
 __all__ = ["Fig2Settings", "draw", "ink_of"]
 

@@ -36,6 +36,7 @@ from fieldwork.figures.style import (
     empty_figure,
     new_figure,
 )
+from fieldwork.records.shared import Leaderboard
 
 __all__ = ["Fig3Settings", "draw"]
 
@@ -60,7 +61,7 @@ def draw(
     runs: pd.DataFrame,
     accuracy: pd.DataFrame,
     ranks: pd.DataFrame,
-    leaderboard: pd.DataFrame,
+    leaderboard: Leaderboard,
     settings: Fig3Settings,
 ) -> Figure:
     """Draw the scores of a task. Scores are shares of 1, drawn in percent.
@@ -71,7 +72,7 @@ def draw(
         runs: `records.RunAccuracy` rows.
         accuracy: `records.Accuracy` rows.
         ranks: `records.Rank` rows.
-        leaderboard: the columns rank, model and score; no rows where there is none.
+        leaderboard: without places where the task has none.
 
     Raises:
         StudyError: the tables hold several tasks, and the settings name none.
@@ -101,18 +102,20 @@ def _task(accuracy: pd.DataFrame, settings: Fig3Settings) -> str | None:
 
 def _draw(layout: ScoreLayout, settings: Fig3Settings) -> Figure:
     rows = _rows(layout)
-    strip = _STRIP_INCHES + _STRIP_ROW_INCHES * len(layout.models) if layout.leaderboard else 0.0
+    strip = (
+        _STRIP_INCHES + _STRIP_ROW_INCHES * len(layout.models) if layout.leaderboard.places else 0.0
+    )
     around = len(layout.models) * _PANEL_MARGIN_INCHES + strip + _HEAD_INCHES
     row = (PAGE_HEIGHT - around) / (rows * len(layout.models))
     inches = rows * min(_ROW_INCHES, max(_LEAST_ROW_INCHES, row)) + _PANEL_MARGIN_INCHES
-    heights = [strip] * bool(layout.leaderboard) + [inches] * len(layout.models)
+    heights = [strip] * bool(layout.leaderboard.places) + [inches] * len(layout.models)
     figure = new_figure(height=sum(heights))
     grid = figure.add_gridspec(
         len(heights), 2, width_ratios=[1.0, TEXT_COLUMN_SHARE], height_ratios=heights
     )
-    if layout.leaderboard:
+    if layout.leaderboard.places:
         draw_strip(figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1]), layout, settings)
-    for grid_row, model in enumerate(layout.models, start=bool(layout.leaderboard)):
+    for grid_row, model in enumerate(layout.models, start=bool(layout.leaderboard.places)):
         panel = figure.add_subplot(grid[grid_row, 0] if layout.has_places else grid[grid_row, :])
         _draw_model(panel, layout, model, settings)
         if layout.has_places:
@@ -120,9 +123,7 @@ def _draw(layout: ScoreLayout, settings: Fig3Settings) -> Figure:
     panel.set_xlabel(layout.measure)
     add_head(
         figure,
-        handles=_handles(
-            layout, settings.leaderboard_name, {settings.own_names.get(m) for m in layout.models}
-        ),
+        handles=_handles(layout, {settings.own_names.get(m) for m in layout.models}),
         notes=[settings.note, settings.leaderboard_note],
     )
     return figure
@@ -130,10 +131,10 @@ def _draw(layout: ScoreLayout, settings: Fig3Settings) -> Figure:
 
 def _rows(layout: ScoreLayout) -> float:
     """Height of a panel in rows."""
-    return len(layout.styles) + (_SCALE_ROWS if layout.leaderboard else 0.1)
+    return len(layout.styles) + (_SCALE_ROWS if layout.leaderboard.places else 0.1)
 
 
-def _handles(layout: ScoreLayout, leaderboard: str, own_names: set[str | None]) -> list[Any]:
+def _handles(layout: ScoreLayout, own_names: set[str | None]) -> list[Any]:
     dot: dict[str, Any] = {
         "linestyle": "none",
         "marker": "o",
@@ -142,7 +143,8 @@ def _handles(layout: ScoreLayout, leaderboard: str, own_names: set[str | None]) 
     }
     own_entry = Line2D([], [], color="black", linewidth=0.8, linestyle="--")
     own_entry.set_label("the model's own published score")
-    other = Line2D([], [], color=_PALE, linewidth=0.8, label=f"a model of {leaderboard}")
+    label = f"a model of {layout.leaderboard.name}"
+    other = Line2D([], [], color=_PALE, linewidth=0.8, label=label)
     return [
         Patch(facecolor="#CCCCCC", edgecolor="none", label="lowest to highest run"),
         Line2D([], [], color=GREY, label="one run, strict reading", **dot),
@@ -151,7 +153,8 @@ def _handles(layout: ScoreLayout, leaderboard: str, own_names: set[str | None]) 
         *([other] if layout.has_places else []),
         *(
             [own_entry]
-            if layout.has_places and {entry.model for entry in layout.leaderboard} & own_names
+            if layout.has_places
+            and {entry.model for entry in layout.leaderboard.places} & own_names
             else []
         ),
     ]
@@ -200,7 +203,7 @@ def _draw_leaderboard(panel: Any, layout: ScoreLayout, own_name: str | None) -> 
     left, right = panel.get_xlim()
     inches = panel.get_window_extent().width / panel.figure.dpi * (right - left) / layout.span
     last_label = -1.0
-    for entry in sorted(layout.leaderboard, key=lambda entry: entry.score):
+    for entry in sorted(layout.leaderboard.places, key=lambda entry: entry.score):
         if not left <= entry.score <= right:
             continue
         is_own = entry.model == own_name

@@ -25,7 +25,7 @@ from fieldwork.figures.selection import (
     rows_of,
     rows_of_task,
 )
-from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
     GREY,
     PAGE_HEIGHT,
@@ -37,6 +37,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.shared import ItemKey
 from fieldwork.statistics.families import LEVEL
 
 _PALE = 0.45

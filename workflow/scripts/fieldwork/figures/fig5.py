@@ -24,7 +24,7 @@ from fieldwork.figures.selection import (
     rows_of_task,
     select_items,
 )
-from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
     GREY,
     PAGE_HEIGHT,
@@ -39,6 +39,7 @@ from fieldwork.figures.style import (
     new_figure,
     wrap_text,
 )
+from fieldwork.records.shared import ItemKey
 
 _MOST_COLUMNS = 5
 _NAME_LETTERS = 50

@@ -11,21 +11,12 @@ from string import ascii_uppercase
 
 from matplotlib.figure import Figure
 
-from fieldwork.figures.settings import ItemKey
 from fieldwork.figures.style import TEXT_POINTS
+from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 
 _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
 """Letters and spaces: `haircuts`, but neither `capital_aus` nor `q1`."""
-
-
-def by_key(items: Mapping[str, Iterable[Item]]) -> dict[ItemKey, Item]:
-    """The items of some tasks by their keys."""
-    return {
-        ItemKey(task, item.item_id): item
-        for task, task_items in items.items()
-        for item in task_items
-    }
 
 
 def item_names(

@@ -9,11 +9,11 @@ from fieldwork.figures.labels import inches_of
 from fieldwork.figures.score_layout import (
     METRICS,
     Fig3Settings,
-    LeaderboardModel,
     ScoreLayout,
     named_models,
 )
 from fieldwork.figures.style import GREY, PAGE_WIDTH, TEXT_POINTS
+from fieldwork.records.shared import LeaderboardPlace
 
 TEXT_COLUMN_SHARE = 0.62
 """Width of the columns of text as a share of the panels'."""
@@ -34,7 +34,7 @@ class _ScoreSpan(NamedTuple):
 def draw_strip(strip: Any, axes: Any, layout: ScoreLayout, settings: Fig3Settings) -> None:
     """All of the leaderboard, the named places, and the range of each model's runs."""
     named_entries = named_models(layout.leaderboard, settings)
-    for entry in layout.leaderboard:
+    for entry in layout.leaderboard.places:
         is_named = entry in named_entries
         strip.plot(
             [entry.score] * 2, [0, 1.0 if is_named else 0.6],
@@ -48,7 +48,7 @@ def draw_strip(strip: Any, axes: Any, layout: ScoreLayout, settings: Fig3Setting
     strip.spines["left"].set_visible(False)
     strip.xaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=" %"))
     scale = "" if layout.has_places else ", for scale"
-    head = f"All {len(layout.leaderboard)} models of {settings.leaderboard_name}{scale}"
+    head = f"All {len(layout.leaderboard.places)} models of {layout.leaderboard.name}{scale}"
     strip.set_title(head, loc="left")
     _name_entries(strip, axes, named_entries)
 
@@ -90,7 +90,7 @@ def _name_span(strip: Any, name: str, span: _ScoreSpan) -> None:
     )  # fmt: skip
 
 
-def _name_entries(strip: Any, axes: Any, entries: Sequence[LeaderboardModel]) -> None:
+def _name_entries(strip: Any, axes: Any, entries: Sequence[LeaderboardPlace]) -> None:
     """Names, scores and distances from the first beside the strip, and places above it."""
     axes.set_axis_off()
     axes.set_ylim(0, 1)
@@ -110,7 +110,7 @@ def _name_entries(strip: Any, axes: Any, entries: Sequence[LeaderboardModel]) ->
     axes.text(0.02, 1.0, "\n".join(lines_of_text), va="top", fontsize=TEXT_POINTS, linespacing=1.2)
 
 
-def _distance(entry: LeaderboardModel, top: LeaderboardModel) -> str:
+def _distance(entry: LeaderboardPlace, top: LeaderboardPlace) -> str:
     score = f"{100 * entry.score:.1f} %"
     if entry == top:
         return score

@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 
 from fieldwork.figures.labels import fit, inches_of
 from fieldwork.figures.selection import select_items
-from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, TEXT_POINTS
 from fieldwork.records.field import FIELD
 from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
 
 FIELD_GAP = 0.45

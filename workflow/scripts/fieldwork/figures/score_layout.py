@@ -9,6 +9,7 @@ import pandas as pd
 from fieldwork.figures.selection import conditions_in, float_or_none, models_in, rows_of
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import ConditionStyle, condition_styles
+from fieldwork.records.shared import Leaderboard, LeaderboardPlace
 
 METRICS = ("em_strict", "em_flexible")
 _LEAST_SPAN = 0.05
@@ -20,20 +21,10 @@ class Fig3Settings(FigureSettings):
 
     ranks: Sequence[int] = (1, 2, 5)
     """Leaderboard places whose models are named."""
-    leaderboard_name: str = "the leaderboard"
-    """Printed name of the leaderboard."""
     leaderboard_note: str | None = None
     """Why the questions are not the leaderboard's; printed at the head, and no places are drawn."""
     own_names: Mapping[str, str | None] = field(default_factory=dict)
     """The name of each model on the leaderboard."""
-
-
-class LeaderboardModel(NamedTuple):
-    """A model of the leaderboard."""
-
-    rank: int
-    model: str
-    score: float
 
 
 class RunBar(NamedTuple):
@@ -70,7 +61,7 @@ class ScoreLayout(NamedTuple):
     models: list[str]
     styles: dict[str, ConditionStyle]
     bars: Mapping[ScoreBarKey, RunBar]
-    leaderboard: list[LeaderboardModel]
+    leaderboard: Leaderboard
     has_places: bool
     measure: str
     span: float
@@ -91,7 +82,7 @@ def lay_out_scores(
     runs: pd.DataFrame,
     accuracy: pd.DataFrame,
     ranks: pd.DataFrame,
-    leaderboard: pd.DataFrame,
+    leaderboard: Leaderboard,
     task: str,
     settings: Fig3Settings,
 ) -> ScoreLayout:
@@ -104,11 +95,8 @@ def lay_out_scores(
         models=models,
         styles=styles,
         bars=_bars(runs[runs["task"] == task], accuracy, ranks[ranks["task"] == task]),
-        leaderboard=[
-            LeaderboardModel(int(row.rank), row.model, float(row.score))
-            for row in rows_of(leaderboard)
-        ],
-        has_places=len(leaderboard) > 0 and settings.leaderboard_note is None,
+        leaderboard=leaderboard,
+        has_places=len(leaderboard.places) > 0 and settings.leaderboard_note is None,
         measure="Exact match" + (", macro mean over subjects" if subjects > 1 else ""),
         span=0.0,
     )
@@ -160,11 +148,9 @@ def _places(rank: Any) -> str:
     return f"{best}–{worst} ({rank.rank_median:g})"
 
 
-def named_models(
-    leaderboard: Sequence[LeaderboardModel], settings: Fig3Settings
-) -> list[LeaderboardModel]:
+def named_models(leaderboard: Leaderboard, settings: Fig3Settings) -> list[LeaderboardPlace]:
     """The models whose names and places are printed; of models that share a place, the first listed."""
-    first_by_rank: dict[int, LeaderboardModel] = {}
-    for entry in leaderboard:
+    first_by_rank: dict[int, LeaderboardPlace] = {}
+    for entry in leaderboard.places:
         first_by_rank.setdefault(entry.rank, entry)
     return [first_by_rank[rank] for rank in sorted(first_by_rank) if rank in settings.ranks]

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from fieldwork.figures.settings import FigureSettings, ItemKey
+from fieldwork.figures.settings import FigureSettings
+from fieldwork.records.shared import ItemKey
 
 LETTERS_LEFT_OUT = "Multiple-choice questions are in the tables only."
 """Printed where only lists are drawn."""

@@ -7,16 +7,9 @@ extends it.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
 
+from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
-
-
-class ItemKey(NamedTuple):
-    """An item: ids are unique within their task only."""
-
-    task: str
-    item_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,22 +30,6 @@ class FigureSettings:
     """The condition that the others are compared with."""
     questions: Mapping[ItemKey, Item] = field(default_factory=dict)
     """The items of the study; an item that is missing here is printed with its id."""
-
-    @classmethod
-    def of_study(cls, labels: Mapping[str, Any], **further: Any) -> Self:
-        """Settings of a figure from the labels that all figures of a study share.
-
-        Args:
-            labels: `models` and `conditions` (printed names by name, in the study's order) and `note`.
-            further: further settings of the figure; they replace those from `labels`.
-        """
-        common = {
-            "conditions": list(labels["conditions"]),
-            "condition_labels": labels["conditions"],
-            "model_labels": labels["models"],
-            "note": labels["note"],
-        }
-        return cls(**(common | further))
 
     def model_name(self, model: str) -> str:
         """The printed name of a model."""

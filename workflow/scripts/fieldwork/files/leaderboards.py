@@ -1,35 +1,14 @@
 """Leaderboards: models and their published scores on the questions of a task, from CSV files."""
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.files import texts
+from fieldwork.records.shared import Leaderboard, LeaderboardPlace
 
 DECIMALS = 3
 """Places after the point at which scores are compared."""
-
-
-class LeaderboardPlace(NamedTuple):
-    """A model on a leaderboard; its rank is 1 + the number of models that score higher."""
-
-    rank: int
-    model: str
-    score: float
-
-
-class Leaderboard(NamedTuple):
-    """The models on a leaderboard, the best first; `source` is its file, for messages."""
-
-    name: str
-    source: str
-    places: Sequence[LeaderboardPlace]
-
-
-NONE = Leaderboard("", "", ())
-"""The leaderboard of a task that has none."""
 
 
 def read_leaderboard(path: str) -> Leaderboard:

@@ -1,16 +1,17 @@
 """What answers cost, added up from usage as returned, beside what the plan expected of them.
 
-A call that two conditions share was bill once: it is counted where it first appears. Where some answers
+A call that two conditions share was billed once: it is counted where it first appears. Where some answers
 have no cost, the sum is over the others, and the row says how many are left out.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 import pandas as pd
 
-from fieldwork.records.generation import CostRow
+from fieldwork import tables
+from fieldwork.records.generation import CostRow, Response
 
 STORAGE_LEFT_OUT = (
     "making and storing explicit caches is billed apart: it is in planned_usd, not in cost_usd"
@@ -39,6 +40,13 @@ ArmKey = tuple[str, str, str]
 _ARM = ("model", "task", "condition")
 _TOKENS = [name for name in BilledAnswer._fields if name.endswith("_tokens")]
 _NUMBERS = [*_TOKENS, "cost_usd"]
+
+
+def read_bills(paths: Sequence[str]) -> Iterator[BilledAnswer]:
+    """The answers of tables of responses."""
+    for path in paths:
+        for row in tables.read_columns(path, Response, BilledAnswer._fields):
+            yield BilledAnswer(*row)
 
 
 def cost_rows(

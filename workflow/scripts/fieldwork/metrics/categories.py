@@ -8,11 +8,13 @@ its test are about subjects, not about single items or puppets.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from fieldwork.files.texts import read_texts
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
 from fieldwork.metrics.components import AnswerLayout, lay_out, split
 from fieldwork.metrics.distributions import ChoiceArm, read_questions
@@ -25,6 +27,12 @@ from fieldwork.statistics.seeds import generator
 
 UNIT = "subject"
 MIN_SUBJECTS = 3
+
+
+def read_categories(path: str) -> dict[str, str]:
+    """The category of each subject, from a file with the columns `subject` and `category`."""
+    subjects, categories = (read_texts([Path(path)], name) for name in ("subject", "category"))
+    return dict(zip(subjects, categories, strict=True))
 
 
 def measure_subjects(

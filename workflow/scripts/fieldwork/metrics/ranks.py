@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
-from fieldwork.files.leaderboards import DECIMALS, Leaderboard
+from fieldwork.files.leaderboards import DECIMALS
 from fieldwork.metrics.accuracy import (
     NOTHING,
     READERS,
@@ -26,6 +26,7 @@ from fieldwork.metrics.accuracy import (
 )
 from fieldwork.metrics.distributions import ChoiceArm
 from fieldwork.records.metrics import OrderChange, Rank, RunAccuracy
+from fieldwork.records.shared import Leaderboard
 
 METRICS = ("em_strict", "em_flexible")
 _NO_PLACES: Mapping[str, Any] = dict.fromkeys(
@@ -70,6 +71,26 @@ def measure_ranks(
                 _rank(arm, ranked_runs, metric, baseline=baseline, leaderboard=leaderboard.name)
             )
     return rows
+
+
+def measure_places(
+    runs: Sequence[RunAccuracy],
+    leaderboards: Mapping[str, Leaderboard],
+    *,
+    baseline: str,
+    own_names: Mapping[str, str],
+) -> list[Rank]:
+    """`measure_ranks` for each task that has a leaderboard.
+
+    Raises:
+        StudyError: what a model is called is on none of the leaderboards.
+    """
+    require_names([*leaderboards.values()], own_names)
+    ranks: list[Rank] = []
+    for task, board in leaderboards.items():
+        task_runs = [run for run in runs if run.task == task]
+        ranks += measure_ranks(task_runs, board, baseline=baseline, own_names=own_names)
+    return ranks
 
 
 def require_names(leaderboards: Sequence[Leaderboard], own_names: Mapping[str, str]) -> None:

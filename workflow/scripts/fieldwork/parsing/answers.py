@@ -13,7 +13,7 @@ from fieldwork.parsing.list_lengths import list_length
 from fieldwork.parsing.lists import parse_list
 from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import Outcome, Response
-from fieldwork.records.parsing import OUTCOME_REASONS, Answer, MergedItem
+from fieldwork.records.parsing import OUTCOME_REASONS, REFUSALS, Answer, MergedItem
 from fieldwork.records.tasks import Item
 
 
@@ -65,6 +65,12 @@ def _parse(
     letters = ascii_uppercase[: len(item.choices)]
     strict, letter, reason = parse_choice(text, letters=letters, choices=item.choices)
     return dataclasses.replace(blank, letter_strict=strict, letter=letter, reason=reason)
+
+
+def unread_reason(response: Response, item: Item) -> str | None:
+    """Why a response cannot be read; None where it can, and where it is a refusal."""
+    reason = parse_response(response, item).reason
+    return None if reason in REFUSALS else reason
 
 
 def expected_length(item: Item) -> int | None:

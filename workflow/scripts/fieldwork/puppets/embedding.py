@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from fieldwork.encoder import Encoder, text_key
-from fieldwork.records.puppets import ConversationText, Message
+from fieldwork.records.puppets import Conversation, ConversationText, Message
 from fieldwork.streams import KeyedBlock
 
 EmbeddedText = Literal["user_turns", "first_user_turn", "all_turns"]
@@ -46,6 +46,16 @@ def conversation_text(messages: Sequence[Message], text: EmbeddedText) -> str:
         return "\n\n".join(m.content for m in messages)
     turns = [m.content for m in messages if m.role == "user"]
     return turns[0] if text == "first_user_turn" and turns else "\n\n".join(turns)
+
+
+def texts_by_shard(
+    blocks: Iterable[Sequence[Conversation]], n_shards: int, text: EmbeddedText
+) -> Iterator[tuple[int, ConversationText]]:
+    """What is embedded of each conversation, after the number of its shard."""
+    for conversations in blocks:
+        for row in conversations:
+            words = ConversationText(row.conversation_id, conversation_text(row.messages, text))
+            yield shard_of(row.conversation_id, n_shards), words
 
 
 def embed(

@@ -12,12 +12,41 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork import tables
+from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.files import sheets, texts
 from fieldwork.files.rows import cell_text
 from fieldwork.records.tasks import Item
 from fieldwork.tasks.own_items import SourceOptions, own_items, require_distinct, require_sound
 from fieldwork.tasks.prompts import ChoiceQuestion, helm_prompt, order_shots, plain_prompt
+
+
+def read_sources(sources: Sequence[Mapping[str, Any]]) -> list[Item]:
+    """The items of a task, source by source.
+
+    Args:
+        sources: entries of the config, with `files` and the path of `candidates` filled in.
+
+    Raises:
+        StudyError: a file is gone or does not fit its format, or two items have one id.
+    """
+    items: list[Item] = []
+    for source in sources:
+        options = SourceOptions(
+            format=source["format"],
+            name=source["dataset"],
+            kind=source["kind"],
+            subjects=tuple(source["subjects"]),
+            item_ids=tuple(source["item_ids"]),
+            shots=source["shots"],
+            letter_instruction=source["letter_instruction"],
+            columns=source["columns"],
+            gold=source["gold"],
+        )
+        candidates = read_candidates(source["candidates"]) if source["candidates"] else {}
+        items += load_items(local_files(source["files"]), options, candidates)
+    require_distinct(items)
+    return items
 
 
 def load_items(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fieldwork.config.field import DELETIONS_FILE, FORGET_FILE, READABLE
+from fieldwork.errors import StudyError
 from fieldwork.field.deletion.search import files_beneath
 
 SEARCHED_FOLDERS = (Path("resources/field"), Path("resources/downloads/osf"))
@@ -58,8 +59,17 @@ class Site(NamedTuple):
             yield from (path for path in sorted(folder.iterdir()) if path.is_file())
 
 
-def site_of(field: Mapping[str, Any], files: Sequence[str]) -> Site:
-    """The site of a field, by its setting and the files that this names, or its download's manifest."""
+def site_of(field: Mapping[str, Any] | None, files: Sequence[str]) -> Site:
+    """The site of a field, by its setting and the files that this names, or its download's manifest.
+
+    Raises:
+        StudyError: the study has no field.
+    """
+    if field is None:
+        raise StudyError(
+            "field: the study has no field answers, so there is nobody to delete; name the study's own "
+            "file, as in `snakemake forget --configfile my_field.yaml`"
+        )
     tables = [Path(file) for file in files]
     folders, single_folders, manifest = [], [], None
     if field["osf"] is not None:

@@ -13,11 +13,12 @@ from fieldwork.generation.planning.rows import PlannedArm, arm_load, load_costs
 from fieldwork.generation.planning.tables import (
     PlanInputs,
     PlannedRequests,
+    read_all_requests,
     read_arms,
     read_observed_tokens,
     read_requests,
 )
-from fieldwork.generation.pricing import Price, price_of
+from fieldwork.generation.pricing import Price
 from fieldwork.records.generation import Request
 
 
@@ -52,22 +53,14 @@ class _PlannedModel(NamedTuple):
 class ArmSizes:
     """The arms of a study, at any size."""
 
-    def __init__(
-        self, study: PlanInputs, models: Mapping[str, Any], prices: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, study: PlanInputs) -> None:
         self._study = study
-        self._requests = {
-            (task, condition): read_requests(study, task, condition)
-            for task in study.tasks
-            for condition in study.conditions
-        }
+        self._requests = read_all_requests(study)
         self._models = {
             name: _PlannedModel(
-                entry,
-                price_of(prices, entry.get("model", "")),
-                read_observed_tokens(study, name, self._requests),
+                entry, study.price(name), read_observed_tokens(study, name, self._requests)
             )
-            for name, entry in models.items()
+            for name, entry in study.models.items()
         }
         self._arms: dict[tuple[str, str, int, int], PlannedArm] = {}
         self._loads: dict[tuple[str, str, str, int, int], Load] = {}

@@ -10,31 +10,34 @@ from fieldwork.records.generation import PlanRow
 from fieldwork.token_estimate import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE
 
 
-class PlanNotes(NamedTuple):
-    """What the page says besides the rows.
+class StudyPlan(NamedTuple):
+    """What a study will send, and what to know of it.
 
     Attributes:
-        budget_usd: None for no limit.
         warnings: sentences a reader must see before spending.
         assumptions: sentences that say how the numbers are made.
     """
 
-    study: str
-    budget_usd: float | None
+    rows: Sequence[PlanRow]
     warnings: Sequence[str]
     assumptions: Sequence[str]
 
 
-def render(rows: Sequence[PlanRow], notes: PlanNotes) -> str:
-    """The whole page."""
-    chosen_rows = [row for row in rows if row.is_chosen]
+def render(plan: StudyPlan, *, name: str, budget_usd: float | None) -> str:
+    """The whole page.
+
+    Args:
+        name: of the study.
+        budget_usd: None for no limit.
+    """
+    chosen_rows = [row for row in plan.rows if row.is_chosen]
     parts = [
-        f"<h1>Plan of the study {escape(notes.study)}</h1>",
-        f"<p>{_summary(chosen_rows, notes.budget_usd)}</p>",
-        *(f'<p class="warning">{escape(text)}</p>' for text in notes.warnings),
+        f"<h1>Plan of the study {escape(name)}</h1>",
+        f"<p>{_summary(chosen_rows, budget_usd)}</p>",
+        *(f'<p class="warning">{escape(text)}</p>' for text in plan.warnings),
         "<h2>Totals, by model and dispatch</h2>",
         "<p>The dispatch is how requests are sent. The config chooses the marked one.</p>",
-        _totals_table(rows),
+        _totals_table(plan.rows),
         "<h2>By task and condition, with the chosen dispatch</h2>",
         "<p>The file plan.csv beside this page has all columns, for every dispatch.</p>",
         *(
@@ -42,10 +45,10 @@ def render(rows: Sequence[PlanRow], notes: PlanNotes) -> str:
             for name in dict.fromkeys(row.model for row in chosen_rows)
         ),
         "<h2>How these numbers are made</h2>",
-        "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in notes.assumptions) + "</ul>",
+        "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in plan.assumptions) + "</ul>",
     ]
     style = f"<style>{_STYLE}</style>"
-    title = f"<title>Plan: {escape(notes.study)}</title>"
+    title = f"<title>Plan: {escape(name)}</title>"
     head = f'<meta charset="utf-8">{title}{style}'
     return (
         f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'

@@ -18,6 +18,7 @@ from fieldwork.generation.planning.loads import (
     questions_of,
 )
 from fieldwork.generation.planning.rows import PlannedArm
+from fieldwork.generation.pricing import Price, price_of
 from fieldwork.generation.requests import check_request_count
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context
@@ -31,7 +32,8 @@ class PlanInputs(NamedTuple):
     """What is planned: the config's entries, selected, and the tables that may be read.
 
     Attributes:
-        tasks, conditions: the selected entries, by name.
+        tasks, conditions, models: the selected entries, by name.
+        prices: by model id.
         assumptions: section `plan` of the config.
         folder: where the study's results are.
         files: paths of the tables of items, requests and contexts that are there.
@@ -42,6 +44,8 @@ class PlanInputs(NamedTuple):
 
     tasks: Mapping[str, Any]
     conditions: Mapping[str, Any]
+    models: Mapping[str, Any]
+    prices: Mapping[str, Any]
     assumptions: Mapping[str, Any]
     folder: str
     files: Collection[str]
@@ -52,6 +56,10 @@ class PlanInputs(NamedTuple):
     def table(self, stage: str, *names: str) -> str:
         """Path of a table of the study, whether it is there or not."""
         return f"{self.folder}/{stage}/{'/'.join(names)}.parquet"
+
+    def price(self, model: str) -> Price | None:
+        """What a model's calls cost, where that is known."""
+        return price_of(self.prices, self.models[model].get("model", ""))
 
 
 class PlannedRequests(NamedTuple):
@@ -72,6 +80,12 @@ class PlannedRequests(NamedTuple):
     context_tokens: Mapping[str | None, int]
     assumed_groups: Sequence[PlannedGroup]
     list_share: float
+
+
+def read_all_requests(study: PlanInputs) -> dict[tuple[str, str], PlannedRequests]:
+    """The requests of the study, by task and condition."""
+    arms = [(task, condition) for task in study.tasks for condition in study.conditions]
+    return {arm: read_requests(study, *arm) for arm in arms}
 
 
 def read_requests(study: PlanInputs, task: str, condition: str) -> PlannedRequests:

@@ -6,22 +6,26 @@ show which table it was in. An answer that may come from another model than the 
 quarantined, and the next run that needs it decides.
 """
 
+import logging
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.durable import is_cut_short, is_log_damaged
 from fieldwork.generation.inventory import Inventory
 from fieldwork.generation.ledger import Entry, entry_of, has_rows, open_ledger, sole_asker
 from fieldwork.generation.providers.base import Provider, TransientError
+from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.recovery.pages import Record, open_pages
+
+logger = logging.getLogger(__name__)
 
 N_COLUMNS = 10
 LATENCY = 6
@@ -54,6 +58,33 @@ class Recovery(NamedTuple):
     def is_lost(self) -> bool:
         """Whether it is damaged and holds no whole answer."""
         return self.trouble is not None and self.damaged_path is None
+
+
+def recover_ledgers(models: Mapping[str, Any], folder: Path, vector_store: Path) -> None:
+    """Recover the damaged ledgers among those of some models, and say what became of each.
+
+    Args:
+        models: entries of `models`; those without a ledger are passed over.
+        folder: where ledgers are.
+        vector_store: of the embedded model.
+
+    Raises:
+        StudyError: a damaged ledger holds no whole answer; the others are recovered.
+    """
+    failures: list[str] = []
+    for name, model in models.items():
+        path = folder / f"{name}.sqlite"
+        if not path.exists() and Inventory(path).count() is None:
+            continue
+        # answers are read without a key to the account
+        provider = make_provider({**model, "api_key_env": None}, vector_store)
+        recovery = recover(path, model_check(provider))
+        if recovery.is_lost:
+            failures.append(sentence_of(path, recovery))
+        else:
+            logger.info("%s", sentence_of(path, recovery), extra={"is_shown": True})
+    if failures:
+        raise StudyError(" ".join(failures))
 
 
 def recover(path: Path, is_from_model: ModelCheck) -> Recovery:

@@ -11,9 +11,16 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from fieldwork import tables
 from fieldwork.metrics.arms.contexts import ContextMeans
 from fieldwork.metrics.arms.tests import StudyArm
-from fieldwork.records.metrics import ArmMeasure
+from fieldwork.records.metrics import (
+    Accuracy,
+    ArmMeasure,
+    Comparison,
+    Heterogeneity,
+    VarianceShare,
+)
 from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import Interval
@@ -32,6 +39,16 @@ class ArmTables(NamedTuple):
     variance: pd.DataFrame
     heterogeneity: pd.DataFrame
     accuracy: pd.DataFrame
+
+    @classmethod
+    def read(cls, paths: Mapping[str, str]) -> "ArmTables":
+        """Read them from their files, by name."""
+        return cls(
+            tables.read_frame(paths["comparisons"], Comparison),
+            tables.read_frame(paths["variance"], VarianceShare),
+            tables.read_frame(paths["heterogeneity"], Heterogeneity),
+            tables.read_frame(paths["accuracy"], Accuracy),
+        )
 
 
 class _MeasureValue(NamedTuple):

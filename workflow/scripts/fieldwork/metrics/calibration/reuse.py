@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.metrics.answer_sets import Options
 from fieldwork.metrics.calibration.cross_validation import MIXTURE
@@ -39,6 +40,15 @@ class UsableWeights(NamedTuple):
     weights: Mapping[str, float]
     obstacle: str | None
     caution: str | None = None
+
+
+def read_weights(files: Sequence[str], settings: CalibrationSettings) -> ExternalWeights | None:
+    """The weights of another study's table, where `files` names one; see `read_external_weights`."""
+    if not files:
+        return None
+    (file,) = files
+    rows = tables.read_rows(file, CalibrationWeight)
+    return read_external_weights(rows, file=file, settings=settings)
 
 
 def read_external_weights(

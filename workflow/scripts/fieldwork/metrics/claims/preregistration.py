@@ -5,11 +5,12 @@ comparison of a record with the config of today.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.metrics.claims.families import HOLM, correction_of
 from fieldwork.metrics.claims.measures import MEASURES
@@ -38,23 +39,57 @@ class StudySize(NamedTuple):
     replicates: Mapping[str, int]
 
 
+def json_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The config made of what JSON knows; dates become texts."""
+    copy: dict[str, Any] = json.loads(json.dumps(config, default=str))
+    return copy
+
+
 def read_records(folder: str) -> list[dict[str, Any]]:
     """The records of a folder, the oldest first.
 
     Raises:
         StudyError: a file is no record.
     """
-    records = []
-    for path in sorted(Path(folder).glob("*.json")):
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-            is_record = record["format"] == FORMAT
-        except (ValueError, KeyError, TypeError):
-            is_record = False
-        if not is_record:
-            raise StudyError(f"{path}: is no preregistration; move it out of the folder")
-        records.append(record)
-    return records
+    return [read_record(path) for path in sorted(Path(folder).glob("*.json"))]
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """A record.
+
+    Raises:
+        StudyError: the file is no record.
+    """
+    try:
+        record: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+        is_record = record["format"] == FORMAT
+    except (ValueError, KeyError, TypeError):
+        is_record = False
+    if not is_record:
+        raise StudyError(f"{path}: is no preregistration; move it out of the folder")
+    return record
+
+
+def write_record(folder: str, record: Mapping[str, Any]) -> Path:
+    """Write a record and its page beside each other; return the path of the page."""
+    name = f"{record['time'][:19].replace(':', '')}_{record['config_digest']}"
+    page = Path(folder, f"{name}.md")
+    tables.write_text(page.with_suffix(".json"), json.dumps(record, ensure_ascii=False, indent=1))
+    tables.write_text(page, render(record))
+    return page
+
+
+def study_sizes(config: Mapping[str, Any], n_items: Mapping[str, int]) -> list[StudySize]:
+    """How much the study asks of each task.
+
+    Args:
+        n_items: prompts of each task.
+    """
+    conditions = config["study"]["conditions"]
+    replicates = {name: config["conditions"][name].get("replicates", 1) for name in conditions}
+    return [
+        StudySize(task, n, config["tasks"][task]["runs"], replicates) for task, n in n_items.items()
+    ]
 
 
 def preregister(
@@ -240,7 +275,7 @@ def _differences(old_value: Any, value: Any, setting: str) -> Iterator[str]:
 
 
 def registration_note(
-    records: Sequence[Mapping[str, Any]], config: Mapping[str, Any]
+    records: Iterable[Mapping[str, Any]], config: Mapping[str, Any]
 ) -> str | None:
     """What the page of findings says of the first record, in sentences; None without one.
 
@@ -248,13 +283,14 @@ def registration_note(
         records: as read from their JSON files, the oldest first.
         config: as checked, made of what JSON knows.
     """
-    if not records:
+    in_order = [*records]
+    if not in_order:
         return None
-    first = records[0]
+    first = in_order[0]
     n_answers = first["answers_before"]
     answers = f"after {n_answers:,} answers" if n_answers else "before any answer"
     settings = changed_settings(first, config)
     changes = f"Settings changed since: {', '.join(settings)}" if settings else "No setting changed"
-    more_records = f"; {len(records) - 1} more followed" if len(records) > 1 else ""
+    more_records = f"; {len(in_order) - 1} more followed" if len(in_order) > 1 else ""
     name = f"config {first['config_digest']}{more_records}"
     return f"{first['time'][:10]}, {answers} ({name}). {changes}."

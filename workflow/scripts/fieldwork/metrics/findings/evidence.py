@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fieldwork import tables
 from fieldwork.metrics.findings.verdicts import StudyClaims
+from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
 from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
 from fieldwork.records.metrics import (
@@ -66,3 +68,10 @@ ROW_TYPES: Mapping[str, type[Any]] = {
     )
 }
 """Row type of each table."""
+
+
+def read_findings_tables(paths: Sequence[str]) -> FindingsTables:
+    """The claims and the tables of findings among all tables; one that is not there stays empty."""
+    rows = tables.read_row_lists(paths, ROW_TYPES)
+    (claims,) = tables.read_row_lists(paths, {"claims": Claim}).values()
+    return FindingsTables(**rows, claims=StudyClaims(claims))

@@ -1,11 +1,13 @@
 """What came back: answers that failed, cannot be read or do not name their model."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
+from fieldwork import tables
+from fieldwork.records.generation import Response
 from fieldwork.records.parsing import REFUSALS
 
 
@@ -61,6 +63,12 @@ def count_answers(answers: pd.DataFrame) -> list[ReplyCounts]:
             strict=True,
         )
     ]
+
+
+def read_defects(paths: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Model and defects of each response."""
+    for path in paths:
+        yield from tables.read_columns(path, Response, ("model", "defects"))
 
 
 def count_unnamed(replies: Iterable[tuple[str, Sequence[str]]]) -> list[UnnamedReplies]:

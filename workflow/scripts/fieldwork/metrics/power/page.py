@@ -2,9 +2,8 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
-from fieldwork.metrics.power.table import group_by_effect
+from fieldwork.metrics.power.table import PlannedStudy, group_by_effect
 from fieldwork.records.field import FIELD
 from fieldwork.records.power import Design, PowerAdvice
 
@@ -15,35 +14,30 @@ _TITLES: Mapping[Design, str] = {
 }
 
 
-class PowerPageFacts(NamedTuple):
-    """What the page says besides the rows.
+def render(
+    advice: Sequence[PowerAdvice], planned_study: PlannedStudy, items: Mapping[str, int]
+) -> str:
+    """The whole page.
 
-    Attributes:
+    Args:
         items: number of prompts of each task.
-        models, conditions: labels by name.
     """
-
-    study: str
-    simulations: int
-    alpha: float
-    target: float
-    items: Mapping[str, int]
-    models: Mapping[str, str]
-    conditions: Mapping[str, str]
-
-
-def render(advice: Sequence[PowerAdvice], facts: PowerPageFacts) -> str:
-    """The whole page."""
-    head = _HEAD.format(facts=facts, target=_percent(facts.target), level=_percent(facts.alpha))
+    settings = planned_study.settings
+    head = _HEAD.format(
+        study=planned_study.name,
+        simulations=settings["simulations"],
+        target=_percent(settings["target"]),
+        level=_percent(settings["alpha"]),
+    )
     parts = ["# How large a study must be", textwrap.fill(head, width=110)]
     for task in dict.fromkeys(row.task for row in advice):
-        n_items = facts.items[task]
+        n_items = items[task]
         parts.append(f"## {task}, {_count(n_items, 'prompt')}")
         for design, title in _TITLES.items():
             rows = [row for row in advice if (row.task, row.design) == (task, design)]
             if rows:
                 parts.append(f"### {title}\n\n{_describe_test(rows[0], n_items)}")
-                parts.append("\n".join(_bullets(rows, facts)))
+                parts.append("\n".join(_bullets(rows, planned_study)))
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
 
 
@@ -67,7 +61,7 @@ def _describe_test(row: PowerAdvice, n_items: int) -> str:
             )
 
 
-def _bullets(advice: Sequence[PowerAdvice], facts: PowerPageFacts) -> Iterator[str]:
+def _bullets(advice: Sequence[PowerAdvice], planned_study: PlannedStudy) -> Iterator[str]:
     final_effects: set[str] = set()
     for rows in group_by_effect(advice).values():
         first = rows[0]
@@ -77,7 +71,7 @@ def _bullets(advice: Sequence[PowerAdvice], facts: PowerPageFacts) -> Iterator[s
         if _is_smallest_tried(first):
             final_effects.add(first.effect)
         times = f", each asked {_times(first.replicates)}" if first.design == "who" else ""
-        yield f"- {_effect(first)}{times}: {_size(first)}{_costs(rows, facts)}"
+        yield f"- {_effect(first)}{times}: {_size(first)}{_costs(rows, planned_study)}"
 
 
 def _effect(row: PowerAdvice) -> str:
@@ -107,16 +101,16 @@ def _is_smallest_tried(row: PowerAdvice) -> bool:
     return row.n_users is not None and "smallest size" in (row.reason or "")
 
 
-def _costs(rows: Sequence[PowerAdvice], facts: PowerPageFacts) -> str:
+def _costs(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -> str:
     """What each condition takes, model by model, baseline included."""
     lines = []
     for model in dict.fromkeys(row.model for row in rows if row.n_users is not None):
         arms = [
-            f"{facts.conditions.get(row.condition, 'Field')} {_calls_and_price(row)}"
+            f"{planned_study.conditions.get(row.condition, 'Field')} {_calls_and_price(row)}"
             for row in rows
             if row.model == model and (row.condition != FIELD or row.cost_usd is not None)
         ]
-        lines.append(f"\n  {facts.models.get(model, model)}: {'; '.join(arms)}.")
+        lines.append(f"\n  {planned_study.models.get(model, model)}: {'; '.join(arms)}.")
     return "".join(lines)
 
 
@@ -147,7 +141,7 @@ def _times(n: int) -> str:
     return {1: "once", 2: "twice"}.get(n, f"{n} times")
 
 
-_HEAD = """Study: {facts.study}. Power is the share of {facts.simulations:,} simulated studies that detect
+_HEAD = """Study: {study}. Power is the share of {simulations:,} simulated studies that detect
 an effect of the given size. Each simulated study makes the study's own test at {level}; the target power
 is {target}. A user is a puppet or a participant. Brackets hold the 95 % interval of the simulation. Sizes
 between two simulated ones are read off a straight line; power.csv next to this page has every size.

@@ -4,7 +4,7 @@ Owns their rows. The caller prices the arms, so that nothing here knows of provi
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from fieldwork.metrics.power.study import EffectCurve, find_smallest_size
 from fieldwork.records.field import FIELD
@@ -44,18 +44,22 @@ class PlannedStudy(NamedTuple):
     """What the study would ask, and what its tests must reach.
 
     Attributes:
-        conditions: conditions to compare with the baseline. Real users (`field`) are added to them.
-        alpha: level of the tests of a family together.
-        target: power that a size must reach.
-        field_cost_usd: cost of one participant, None if unknown.
+        models: printed names by name.
+        conditions: printed names by name of those with users. Real users (`field`) are added to them.
+        n_comparisons: conditions that are compared with the baseline, with users or without.
+        score_task: task whose scores are compared, None where the study has none.
+        settings: section `power` of the config.
     """
 
-    models: Sequence[str]
-    conditions: Sequence[str]
+    name: str
+    models: Mapping[str, str]
+    conditions: Mapping[str, str]
     baseline: str
-    alpha: float
-    target: float
-    field_cost_usd: float | None
+    n_comparisons: int
+    score_task: str | None
+    settings: Mapping[str, Any]
+    n_permutations: int
+    seed: int
 
 
 class _ComparisonCost(NamedTuple):
@@ -99,7 +103,7 @@ def power_rows(
                         replicates=scenario.replicates,
                         n_items=curve.n_items,
                         n_tests=scenario.n_tests,
-                        alpha_per_test=planned_study.alpha / scenario.n_tests,
+                        alpha_per_test=planned_study.settings["alpha"] / scenario.n_tests,
                         power=estimate.power,
                         ci_low=estimate.low,
                         ci_high=estimate.high,
@@ -117,9 +121,10 @@ def advice_rows(
     curves: Sequence[EffectCurve], planned_study: PlannedStudy, prices: ArmPrices
 ) -> Iterator[PowerAdvice]:
     """One row for each curve, model and condition, in this order."""
+    target = planned_study.settings["target"]
     for curve in curves:
         scenario = curve.scenario
-        size = find_smallest_size(curve.estimates, planned_study.target)
+        size = find_smallest_size(curve.estimates, target)
         for model in planned_study.models:
             for condition in (*planned_study.conditions, FIELD):
                 cost = None
@@ -136,7 +141,7 @@ def advice_rows(
                     condition=condition,
                     replicates=scenario.replicates,
                     n_tests=scenario.n_tests,
-                    target=planned_study.target,
+                    target=target,
                     n_users=size.n_users,
                     n_simulated=size.estimate.n_users if cost else None,
                     power=size.estimate.power,
@@ -161,7 +166,7 @@ def _comparison_cost(
     basis, reason = "participants", None
     if condition == FIELD:
         n_calls = n_users * curve.n_items * replicates
-        unit_usd = planned_study.field_cost_usd
+        unit_usd = planned_study.settings["field_cost_usd"]
         usd = None if unit_usd is None else n_users * unit_usd
         if unit_usd is None:
             reason = "no cost of participants: power.field_cost_usd is not set"
