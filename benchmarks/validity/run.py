@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 
 import agreement
+import arms
 import calibration
 import categories
 import comparisons
@@ -46,6 +47,7 @@ PARTS = {
     "uneven": variance.uneven_jobs,
     "calibration": calibration.jobs,
     "studies": studies.jobs,
+    "arms": arms.jobs,
 }
 Row = dict[str, str]
 

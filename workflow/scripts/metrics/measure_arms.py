@@ -28,8 +28,6 @@ def main(
     conversations: list[tuple[str, int | None]],
     x: str,
     baseline: str,
-    permutations: int,
-    seed: int,
 ) -> None:
     """Measure, test and write.
 
@@ -53,8 +51,6 @@ def main(
         arms=study_arms,
         trend=x == "conversations",
         baseline=baseline,
-        n_permutations=permutations,
-        seed=seed,
     )
     tables.write_table(arm_tests, tests, ArmTest)
 

@@ -6,13 +6,11 @@ all its answers; without users every answer is a draw of its own. The prompts ar
 and are not resampled.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from fieldwork.metrics.answer_sets import (
     Arm,
@@ -28,7 +26,7 @@ from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
 from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.intervals import Interval, student_interval, welch_freedom
+from fieldwork.statistics.intervals import StudentTest, student_test
 from fieldwork.statistics.seeds import generator
 
 METRICS = ("one_minus_top5_share", "entropy_bits")
@@ -54,11 +52,6 @@ class Means(NamedTuple):
     values: Floats
     variances: Floats
     freedom: Floats
-
-
-class _StudentTest(NamedTuple):
-    interval: Interval
-    p_value: float
 
 
 def measure_prompt_means(answers: pd.DataFrame, *, baseline: str, seed: int) -> list[PromptMean]:
@@ -126,8 +119,8 @@ def _rows(
     means = (mean_over(sides[0]), mean_over(sides[1])) if items else None
     is_compared = means is not None and arm.condition != baseline
     for place, metric in enumerate(METRICS):
-        mean = _student_test(means[0], None, place) if means else None
-        test = _student_test(*means, place) if means and is_compared else None
+        mean = _test_mean(means[0], None, place) if means else None
+        test = _test_mean(*means, place) if means and is_compared else None
         n_higher = sum(
             bool(a.values[place] > b.values[place] + _NOTHING) for a, b in zip(*sides, strict=True)
         )
@@ -162,7 +155,7 @@ def _no_mean(prompts: Mapping[str, PromptValues], baseline: str) -> str:
 
 
 def _no_test(
-    arm: Arm, mean: _StudentTest | None, test: _StudentTest | None, baseline: str
+    arm: Arm, mean: StudentTest | None, test: StudentTest | None, baseline: str
 ) -> str | None:
     if mean is None:
         return "no interval and no test: leaving out an answer never changes the value"
@@ -201,17 +194,12 @@ def mean_over(prompts: Sequence[PromptValues]) -> Means:
     return Means(values, variances, np.full(2, float(freedom)))
 
 
-def _student_test(mean: Means, other: Means | None, place: int) -> _StudentTest | None:
-    """Student's t of a mean, or of its difference from another, with Welch's degrees of freedom.
-
-    None where one of them has no error: that would say that nothing is uncertain.
-    """
+def _test_mean(mean: Means, other: Means | None, place: int) -> StudentTest | None:
+    """Of a mean, or of its difference from another."""
     sides = [mean] if other is None else [mean, other]
-    variances = [float(side.variances[place]) for side in sides]
-    freedoms = [float(side.freedom[place]) for side in sides]
-    if not min(variances) > _NOTHING**2 or min(freedoms) < 1:
-        return None
-    freedom, error = welch_freedom(variances, freedoms), math.sqrt(math.fsum(variances))
     value = float(mean.values[place] - (other.values[place] if other else 0.0))
-    p_value = float(2 * student.sf(abs(value) / error, freedom))
-    return _StudentTest(student_interval(value, error, freedom), p_value)
+    return student_test(
+        value,
+        [float(side.variances[place]) for side in sides],
+        [float(side.freedom[place]) for side in sides],
+    )

@@ -381,13 +381,14 @@ class ArmTest:
     estimate: float | None = column(
         "change a step from one condition to the next, or `condition` - `other`; NULL with a reason"
     )
-    p_value: float | None = column("two-sided permutation test")
+    ci_low: float | None = column("lower end of its 95 % interval over puppets")
+    ci_high: float | None = column("upper end of its 95 % interval over puppets")
+    p_value: float | None = column("t test that `estimate` is 0, two-sided")
     p_holm: float | None = column("`p_value` corrected over the pairs of the measure (Holm)")
-    n_permutations: int | None = column("random permutations")
     n_puppets: int = column("puppets of `condition`")
     n_puppets_other: int = column("puppets of `other`")
     n_items: int = column("items with an answer under all conditions of the test")
     unit: str = column(
-        "what is permuted: conditions `within puppet`, or `puppet` between conditions"
+        "what is left out in turn: a puppet from all conditions (`within puppet`) or from one (`puppet`)"
     )
-    reason: str | None = column("why there is no test")
+    reason: str | None = column("why there is no value, or no test")
