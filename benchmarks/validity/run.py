@@ -22,6 +22,7 @@ import discarded
 import groups
 import heterogeneity
 import means
+import prompts
 import runs
 import scores
 import shifts
@@ -42,6 +43,7 @@ PARTS = {
     "discarded": discarded.jobs,
     "shift": shifts.jobs,
     "mean": means.jobs,
+    "prompts": prompts.jobs,
     "groups": groups.jobs,
     "agreement": agreement.jobs,
     "uneven": variance.uneven_jobs,

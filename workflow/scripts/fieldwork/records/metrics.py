@@ -327,13 +327,29 @@ class PromptMean(ConditionEstimate):
     baseline: str = column("the condition compared with")
     metric: str = column("`entropy_bits` or `one_minus_top5_share`")
     mean: float | None = column("mean over prompts at `n_equal` answers, NULL with a reason")
-    ci_low: float | None = column("lower end of the 95 % interval over puppets or responses")
-    ci_high: float | None = column("upper end of the 95 % interval over puppets or responses")
+    ci_low: float | None = column(
+        "lower end of its 95 % interval for these prompts: other puppets or responses, the same prompts"
+    )
+    ci_high: float | None = column("upper end of its 95 % interval for these prompts")
     difference: float | None = column("mean over prompts of estimate - the baseline's")
-    difference_low: float | None = column("lower end of its 95 % interval")
-    difference_high: float | None = column("upper end of its 95 % interval")
-    p_value: float | None = column("t test that the difference is 0, two-sided")
+    difference_low: float | None = column("lower end of its 95 % interval for these prompts")
+    difference_high: float | None = column("upper end of its 95 % interval for these prompts")
+    p_value: float | None = column("t test that the difference is 0 on these prompts, two-sided")
     p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
+    prompts_low: float | None = column(
+        "lower end of the 95 % interval of `mean` for prompts like these: other puppets or responses and "
+        "other prompts"
+    )
+    prompts_high: float | None = column(
+        "upper end of the interval of `mean` for prompts like these"
+    )
+    prompts_difference_low: float | None = column(
+        "lower end of the 95 % interval of `difference` for prompts like these"
+    )
+    prompts_difference_high: float | None = column(
+        "upper end of the 95 % interval of `difference` for prompts like these"
+    )
+    prompts_reason: str | None = column("why there is no interval for prompts like these")
     n_higher: int | None = column("prompts on which it is higher than the baseline's")
     n_items: int = column("prompts both sides answer")
     n_equal: int = column("fewest answers that conditions are brought to, over the prompts")
