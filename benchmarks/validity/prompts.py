@@ -26,9 +26,15 @@ SOURCES = (
     "an effect on half the prompts",
     "an effect on one prompt in seven",
 )
-SIZES = ((6, 20), (9, 20), (25, 20))
+SIZES = ((6, 20), (9, 20))
 """Prompts, and puppets as well as answers to a prompt offline."""
-MORE = (("effects vary, mean 0.2", (9, 40)), ("an effect on half the prompts", (9, 40)))
+MORE = (
+    ("no effect", (25, 20)),
+    ("effects vary, mean 0.2", (25, 20)),
+    ("effects vary, mean 0.2", (9, 40)),
+    ("an effect on half the prompts", (9, 40)),
+    ("an effect on one prompt in seven", (25, 20)),
+)
 
 
 def jobs() -> Iterator[Job]:
