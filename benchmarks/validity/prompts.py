@@ -15,7 +15,7 @@ from fieldwork.statistics.entropy import plug_in_bits
 
 PART = "prompts"
 OPTIONS = 60
-TRUTH_PROMPTS = 4000
+TRUTH_PARTS, TRUTH_PROMPTS = 8, 5000
 ODDITY = 0.7
 """How far the exponent of an odd puppet is from the others', up or down, on all prompts."""
 SOURCES = (
@@ -126,11 +126,18 @@ def _lists(exponents: Floats, random: np.random.Generator) -> Ints:
 
 def _truths(source: str, n: int, random: np.random.Generator) -> dict[str, tuple[float, float]]:
     """Mean over many prompts, with puppets and offline, of each metric at n answers."""
-    counts = [named(lists[:, 0], OPTIONS) for lists in _draw(source, (TRUTH_PROMPTS, 1, n), random)]
-    entropy, top5 = (
-        [float(of(side).mean()) for side in counts] for of in (plug_in_bits, top5_share)
-    )
+    parts = [_mean_values(source, n, random) for _ in range(TRUTH_PARTS)]
+    here, there = np.mean(parts, axis=0)
+    if source == "no effect":
+        here = there = (here + there) / 2
     return {
-        "entropy_bits": (entropy[0], entropy[1]),
-        "one_minus_top5_share": (1 - top5[0], 1 - top5[1]),
+        "entropy_bits": (float(here[0]), float(there[0])),
+        "one_minus_top5_share": (float(here[1]), float(there[1])),
     }
+
+
+def _mean_values(source: str, n: int, random: np.random.Generator) -> Floats:
+    """Entropy and one minus top-5 share, with puppets and offline: shape (2, 2)."""
+    sides = _draw(source, (TRUTH_PROMPTS, 1, n), random)
+    counts = [named(lists[:, 0], OPTIONS) for lists in sides]
+    return np.array([[plug_in_bits(side).mean(), 1 - top5_share(side).mean()] for side in counts])
