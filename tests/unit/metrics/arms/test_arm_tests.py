@@ -12,7 +12,7 @@ from scipy.stats import ttest_ind, ttest_rel
 
 from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.metrics.arms.tests import StudyArm, measure_arm_tests
-from fieldwork.metrics.arms.values import all_cells, without_each_cell, without_each_puppet
+from fieldwork.metrics.arms.values import all_cells, leave_out_cells, leave_out_puppets
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import ArmTest
 from fieldwork.records.parsing import Answer
@@ -191,14 +191,14 @@ def test_puppets_that_agree_more_with_themselves_are_no_further_from_the_baselin
 
 
 def test_within_puppets_a_puppet_is_left_out_of_every_arm() -> None:
-    assert without_each_puppet([3, 3]).tolist()[1] == [[1, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 1]]
-    assert without_each_puppet([4, 4, 4]).shape == (4, 3, 12)
+    assert leave_out_puppets([3, 3]).tolist()[1] == [[1, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 1]]
+    assert leave_out_puppets([4, 4, 4]).shape == (4, 3, 12)
 
 
 def test_between_puppets_one_is_left_out_of_its_arm() -> None:
     assert all_cells([2, 3]).tolist() == [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]
-    assert without_each_cell([2, 3]).tolist()[3] == [[1, 1, 0, 0, 0], [0, 0, 1, 0, 1]]
-    assert without_each_cell([2, 3]).shape == (5, 2, 5)
+    assert leave_out_cells([2, 3]).tolist()[3] == [[1, 1, 0, 0, 0], [0, 0, 1, 0, 1]]
+    assert leave_out_cells([2, 3]).shape == (5, 2, 5)
 
 
 @pytest.mark.parametrize("paired", [True, False])

@@ -36,7 +36,7 @@ def crossed_interval(values: Floats, people: PeopleVariance) -> Interval:
     """
     n = len(values)
     # mean covariance of two prompts' values, as far as people make it
-    shared = (n * people.of_mean - people.of_prompt) / (n - 1)
-    prompts = (float(values.var(ddof=1)) - (people.of_prompt - shared)) / n
+    covariance = (n * people.of_mean - people.of_prompt) / (n - 1)
+    prompts = (float(values.var(ddof=1)) - (people.of_prompt - covariance)) / n
     error = math.sqrt(people.of_mean + max(0.0, prompts))
     return student_interval(float(values.mean()), error, min(n - 1, people.freedom))

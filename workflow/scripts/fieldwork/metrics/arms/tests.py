@@ -21,8 +21,8 @@ from fieldwork.metrics.arms.values import (
     arm_values,
     baseline_variance,
     build_cells,
-    without_each_cell,
-    without_each_puppet,
+    leave_out_cells,
+    leave_out_puppets,
 )
 from fieldwork.records.metrics import ArmTest
 from fieldwork.records.tasks import ItemKind
@@ -135,8 +135,8 @@ def _test_arms(
     is_paired: bool,
 ) -> Iterator[ArmTest]:
     weights = _slope_weights(arms) if settings.is_trend else np.array([1.0, -1.0])
-    without = without_each_puppet if is_paired else without_each_cell
-    samples = np.concatenate([all_cells(cells.n_puppets)[None], without(cells.n_puppets)])
+    leave_out = leave_out_puppets if is_paired else leave_out_cells
+    samples = np.concatenate([all_cells(cells.n_puppets)[None], leave_out(cells.n_puppets)])
     values = arm_values(cells, samples)
     for measure in MEASURES:
         contrast = float(values[measure][0] @ weights)

@@ -167,16 +167,16 @@ def all_cells(n_puppets: Sequence[int]) -> Floats:
     return members
 
 
-def without_each_cell(n_puppets: Sequence[int]) -> Floats:
+def leave_out_cells(n_puppets: Sequence[int]) -> Floats:
     """All cells but one, for each cell: shape (cells, arms, cells)."""
     members: Floats = all_cells(n_puppets) * (1 - np.eye(sum(n_puppets)))[:, None, :]
     return members
 
 
-def without_each_puppet(n_puppets: Sequence[int]) -> Floats:
+def leave_out_puppets(n_puppets: Sequence[int]) -> Floats:
     """All cells but those of one puppet, who has one in each arm: shape (puppets, arms, cells)."""
-    others = 1 - np.eye(n_puppets[0])
-    members: Floats = all_cells(n_puppets) * np.tile(others, len(n_puppets))[:, None, :]
+    is_other = 1 - np.eye(n_puppets[0])
+    members: Floats = all_cells(n_puppets) * np.tile(is_other, len(n_puppets))[:, None, :]
     return members
 
 
@@ -227,8 +227,8 @@ def _distance_from_baseline(cells: ArmCells, members: Floats) -> Floats:
     distances = []
     for item in cells.items:
         difference = _ratio(members @ item.from_baseline, members @ item.has_answer)
-        within = _puppet_difference(item, members) + item.baseline_rerun
-        distances.append(difference - within / 2)
+        own_differences = _puppet_difference(item, members) + item.baseline_rerun
+        distances.append(difference - own_differences / 2)
     return _item_mean(distances, members.shape[:2])
 
 
