@@ -14,6 +14,8 @@ TITLES = {
     "share": "Shares of single options",
     "shift": "Shifts of single options",
     "mean": "Heterogeneity over all prompts",
+    "prompts": "Heterogeneity over all prompts, for prompts like these",
+    "arms": "Differences and trends between conditions",
     "groups": "Differences between groups of participants",
     "agreement": "Does a condition predict the field?",
     "calibration": "Calibration to the field",

@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path
 
 import agreement
+import arms
 import calibration
 import categories
 import comparisons
@@ -21,6 +22,7 @@ import discarded
 import groups
 import heterogeneity
 import means
+import prompts
 import runs
 import scores
 import shifts
@@ -41,11 +43,13 @@ PARTS = {
     "discarded": discarded.jobs,
     "shift": shifts.jobs,
     "mean": means.jobs,
+    "prompts": prompts.jobs,
     "groups": groups.jobs,
     "agreement": agreement.jobs,
     "uneven": variance.uneven_jobs,
     "calibration": calibration.jobs,
     "studies": studies.jobs,
+    "arms": arms.jobs,
 }
 Row = dict[str, str]
 

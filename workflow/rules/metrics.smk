@@ -128,8 +128,6 @@ rule measure_arms:
         conversations=study.arms(),
         x=(config["arms"] or {}).get("x"),
         baseline=study.baseline,
-        permutations=config["metrics"]["permutations"],
-        seed=config["study"]["seed"],
     script:
         "../scripts/metrics/measure_arms.py"
 

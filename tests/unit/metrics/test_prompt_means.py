@@ -5,6 +5,8 @@ from statistics import mean
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
+from scipy.stats import ttest_1samp
 
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.prompt_means import measure_prompt_means
@@ -137,6 +139,70 @@ def test_the_baseline_has_a_mean_and_no_test() -> None:
     assert row.ci_low is not None
     assert (row.difference, row.p_value) == (None, None)
     assert row.reason == "the baseline is not compared with itself"
+
+
+def test_prompts_like_these_have_the_wider_interval() -> None:
+    rows = measure(drawn("c", 20, n_items=9) + drawn("offline", 20, n_items=9, n_options=5))
+    row, offline = of(rows), of(rows, "offline")
+    for low, high, prompts_low, prompts_high in (
+        (row.ci_low, row.ci_high, row.prompts_low, row.prompts_high),
+        (offline.ci_low, offline.ci_high, offline.prompts_low, offline.prompts_high),
+        (
+            row.difference_low,
+            row.difference_high,
+            row.prompts_difference_low,
+            row.prompts_difference_high,
+        ),
+    ):
+        assert None not in (low, high, prompts_low, prompts_high)
+        assert (prompts_low or 0.0) < (low or 0.0) < (high or 0.0) < (prompts_high or 0.0)
+    assert (row.prompts_reason, offline.prompts_difference_low) == (None, None)
+
+
+def test_copies_of_a_prompt_add_no_variance_of_prompts() -> None:
+    one = [r for r in drawn("c", 20) + drawn("offline", 20) if r.item_id == "i0"]
+    row = of(measure([dataclasses.replace(r, item_id=f"i{k}") for r in one for k in range(9)]))
+    # the error of people alone, at the degrees of freedom of 9 prompts instead of 20 puppets
+    assert (row.prompts_high or 0.0) - (row.prompts_low or 0.0) == pytest.approx(
+        width(row) * student.ppf(0.975, 8) / student.ppf(0.975, 19)
+    )
+
+
+def test_the_interval_for_prompts_like_these_is_that_over_prompts_where_people_do_not_matter() -> (
+    None
+):
+    """Many answers to prompts that differ much: Student's t over the prompts."""
+    random = np.random.default_rng(5)
+    answers = [
+        row
+        for item in range(8)
+        for condition in ("c", "offline")
+        for row in listed(
+            *[[f"o{k}"] for k in random.integers(0, 2 ** (1 + item), 300)],
+            condition=condition,
+            item_id=f"i{item}",
+        )
+    ]
+    row = of(measure(answers))
+    cells = measure_heterogeneity(answer_frame(answers), seed=1)
+    bits = [r.estimate or 0.0 for r in cells if (r.condition, r.metric) == ("c", "entropy_bits")]
+    interval = ttest_1samp(bits, 0.0).confidence_interval(0.95)
+    assert (row.prompts_low, row.prompts_high) == pytest.approx(tuple(interval), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        (drawn("c", 9) + drawn("offline", 9), "3 prompts, it needs 6"),
+        (drawn("c", 9, n_items=1) + drawn("offline", 9, n_items=1), "1 prompt, it needs 6"),
+        (listed(["a"], ["a"]) + listed(["a"], ["b"], condition="offline"), "none for these"),
+    ],
+)
+def test_few_prompts_say_nothing_of_others(answers: list[Answer], reason: str) -> None:
+    row = of(measure(answers))
+    assert (row.prompts_low, row.prompts_high) == (None, None)
+    assert (row.prompts_difference_low, row.prompts_difference_high) == (None, None)
+    assert reason in (row.prompts_reason or "")
 
 
 @pytest.mark.parametrize("answers", [[], chosen("AB")])

@@ -20,8 +20,6 @@ def main(
     conversations: list[tuple[str, int | None]],
     x: str,
     baseline: str,
-    permutations: int,
-    seed: int,
 ) -> None:
     """Measure, test and write.
 
@@ -37,8 +35,6 @@ def main(
         arms=axis,
         trend=x == "conversations",
         baseline=baseline,
-        n_permutations=permutations,
-        seed=seed,
     )
     tables.write_table(arm_tests, tests, ArmTest)
 

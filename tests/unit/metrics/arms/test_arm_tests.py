@@ -8,16 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_ind, ttest_rel
 
-from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import measure_runs
-from fieldwork.metrics.arms.tests import (
-    StudyArm,
-    measure_arm_tests,
-    observed_assignment,
-    permute_between_puppets,
-    permute_within_puppets,
-)
+from fieldwork.metrics.arms.tests import StudyArm, measure_arm_tests
+from fieldwork.metrics.arms.values import all_cells, leave_out_cells, leave_out_puppets
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import ArmTest
 from fieldwork.records.parsing import Answer
@@ -33,6 +28,7 @@ class Call(NamedTuple):
     condition: str
     puppet: str
     random: np.random.Generator
+    seed: int = 0
 
 
 Source = Callable[[Call], str]
@@ -54,7 +50,7 @@ def simulate_answers(
         for p in range(n_puppets)
         for item in ITEMS
         for answer in chosen(
-            [source(Call(condition, f"p{p}", random)) for _ in range(replicates)],
+            [source(Call(condition, f"p{p}", random, seed)) for _ in range(replicates)],
             condition=condition,
             puppet_id=f"p{p}",
             item_id=item,
@@ -87,7 +83,6 @@ def measure(
     *,
     arms: Sequence[StudyArm] = ARMS,
     trend: bool = True,
-    n: int = 199,
     gold: str | None = "A",
 ) -> dict[tuple[str, str, str], ArmTest]:
     frame = answer_frame(answers)
@@ -100,8 +95,6 @@ def measure(
         arms=arms,
         trend=trend,
         baseline="offline",
-        n_permutations=n,
-        seed=3,
     )
     return {(row.measure, row.condition, row.other): row for row in rows}
 
@@ -137,7 +130,7 @@ def test_differences_are_those_of_the_variance_table(missing: int, lists: bool) 
             answer_frame(answers), baseline="offline", n_permutations=9, seed=1
         )
     }
-    rows = measure(answers, trend=False, n=9)
+    rows = measure(answers, trend=False)
     for measure_name, column in (("share_who", "share_who"), ("var_answers", "var_answers")):
         estimate = rows[measure_name, "h1", "h5"].estimate
         first, second = (getattr(shares[c], column) for c in ("h1", "h5"))
@@ -150,13 +143,13 @@ def test_distance_from_the_baseline_and_score_by_hand() -> None:
         *(a for p in "pqr" for a in chosen("AA", condition="h1", puppet_id=p)),
         *(a for p in "pqr" for a in chosen("CB", condition="h5", puppet_id=p)),
     ]
-    rows = measure(answers, trend=False, n=9)
+    rows = measure(answers, trend=False)
     # A differs from a quarter of the baseline's answers, C from all and B from three quarters; half of
     # what two puppets differ by under a condition comes off, and of the baseline's it cancels
     expected = 0.25 - 0 / 2 - ((1 + 0.75) / 2 - 0.5 / 2)
     assert value(rows, "from_baseline").estimate == pytest.approx(expected)
     assert value(rows, "em_strict").estimate == pytest.approx(1.0)
-    slope = value(measure(answers, trend=True, n=9), "from_baseline")
+    slope = value(measure(answers, trend=True), "from_baseline")
     assert slope.estimate == pytest.approx(-expected)
     assert (slope.test, slope.condition, slope.other) == ("trend", "h1", "h5")
 
@@ -189,31 +182,41 @@ def test_puppets_that_agree_more_with_themselves_are_no_further_from_the_baselin
                 habits_of_puppets[int(call.puppet[1:])] if call.condition == "h10" else noise(call)
             )
 
-        rows = measure(simulate_answers(source, seed=seed, n_puppets=12), n=1)
+        rows = measure(simulate_answers(source, seed=seed, n_puppets=12))
         estimates.append(value(rows, "from_baseline").estimate or 0)
     assert abs(np.mean(estimates)) < 3 * np.std(estimates) / np.sqrt(len(estimates))
 
 
-# ---- what is exchanged -------------------------------------------------------------------------------
+# ---- what is left out --------------------------------------------------------------------------------
 
 
-def test_within_puppets_each_keeps_one_place_in_each_arm() -> None:
-    assignments = permute_within_puppets([4, 4, 4], 50, np.random.default_rng(1)).reshape(
-        50, 3, 3, 4
-    )
-    assert (assignments.sum(axis=1) == 1).all()
-    assert (assignments.sum(axis=2) == 1).all()
-    assert len({d.tobytes() for d in assignments}) > 40
+def test_within_puppets_a_puppet_is_left_out_of_every_arm() -> None:
+    assert leave_out_puppets([3, 3]).tolist()[1] == [[1, 0, 1, 0, 0, 0], [0, 0, 0, 1, 0, 1]]
+    assert leave_out_puppets([4, 4, 4]).shape == (4, 3, 12)
 
 
-def test_between_puppets_the_arms_keep_their_sizes() -> None:
-    assignments = permute_between_puppets([3, 5], 50, np.random.default_rng(1))
-    assert (assignments.sum(axis=1) == 1).all()
-    assert {tuple(d) for d in assignments.sum(axis=2)} == {(3.0, 5.0)}
-    assert observed_assignment([3, 5])[0].tolist() == [
-        [1, 1, 1, 0, 0, 0, 0, 0],
-        [0, 0, 0, 1, 1, 1, 1, 1],
-    ]
+def test_between_puppets_one_is_left_out_of_its_arm() -> None:
+    assert all_cells([2, 3]).tolist() == [[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]
+    assert leave_out_cells([2, 3]).tolist()[3] == [[1, 1, 0, 0, 0], [0, 0, 1, 0, 1]]
+    assert leave_out_cells([2, 3]).shape == (5, 2, 5)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_scores_have_the_interval_and_p_value_of_scipy(paired: bool) -> None:
+    answers = simulate_answers(drift, conditions=("h1", "h5"), n_puppets=9)
+    if not paired:
+        offline = [a for a in answers if a.condition == "offline"]
+        named = [dataclasses.replace(a, puppet_id=f"{a.condition}{a.puppet_id}") for a in answers]
+        named = [a for a in named if a.puppet_id not in ("h5p0", "h5p1", "h5p2")]
+        answers = [a for a in named if a.condition != "offline"] + offline
+    row = value(measure(answers, trend=False), "em_strict")
+    marks: dict[str, dict[str, list[bool]]] = {"h1": {}, "h5": {}, "offline": {}}
+    for answer in answers:
+        marks[answer.condition].setdefault(str(answer.puppet_id), []).append(answer.letter == "A")
+    sides = [[float(np.mean(m)) for m in marks[c].values()] for c in ("h1", "h5")]
+    test = ttest_rel(*sides) if paired else ttest_ind(*sides, equal_var=False)
+    assert row.p_value == pytest.approx(test.pvalue)
+    assert (row.ci_low, row.ci_high) == pytest.approx(test.confidence_interval(0.95))
 
 
 @pytest.mark.parametrize(("same", "unit"), [(True, "within puppet"), (False, "puppet")])
@@ -231,9 +234,37 @@ def test_puppets_that_stand_in_both_conditions_are_kept_together(same: bool, uni
 def test_false_positives_stay_at_their_level(trend: bool) -> None:
     hits: dict[str, int] = {}
     for seed in range(60):
-        for row in measure(simulate_answers(noise, seed=seed), trend=trend, n=59).values():
+        for row in measure(simulate_answers(noise, seed=seed), trend=trend).values():
             hits[row.measure] = hits.get(row.measure, 0) + ((row.p_holm or 1) <= 0.05)
     # of 60 data sets, with Holm over the pairs: three are expected, eleven are past the 99.9 % point
+    assert max(hits.values()) < 11
+
+
+def favourites(chance: float) -> Source:
+    """A puppet's letter is its favourite with this chance, the same for all items; shares stay."""
+
+    def source(call: Call) -> str:
+        own = "AB"[int(np.random.default_rng([call.seed, int(call.puppet[1:])]).integers(2))]
+        return own if call.random.random() < chance else noise(call)
+
+    return source
+
+
+def test_a_measure_is_tested_where_another_differs() -> None:
+    """Shares of letters are alike; six puppets have favourites, of 30 others each answer is new.
+
+    Exchanging puppets would find a difference in a third of the studies.
+    """
+    hits = dict.fromkeys(("var_answers", "from_baseline", "em_strict"), 0)
+    for seed in range(60):
+        few = simulate_answers(favourites(1.0), conditions=("h1",), n_puppets=6, seed=seed)
+        many = simulate_answers(noise, conditions=("h5",), n_puppets=30, seed=seed + 99)
+        many = [
+            dataclasses.replace(a, puppet_id=f"x{a.puppet_id}") for a in many if a.condition == "h5"
+        ]
+        rows = measure(few + many, trend=False)
+        for name in hits:
+            hits[name] += (value(rows, name).p_value or 1.0) <= 0.05
     assert max(hits.values()) < 11
 
 
@@ -299,7 +330,7 @@ def test_why_there_is_no_test(
     answers: list[Answer], gold: str | None, measure_name: str, reason: str
 ) -> None:
     row = value(measure(answers, gold=gold), measure_name)
-    assert (row.estimate, row.p_value, row.p_holm, row.n_permutations) == (None,) * 4
+    assert (row.estimate, row.ci_low, row.p_value, row.p_holm) == (None,) * 4
     assert reason in (row.reason or "")
 
 
@@ -320,6 +351,24 @@ def test_fewer_than_two_conditions_with_puppets_have_no_rows(
     assert measure(answers, trend=trend) == {}
 
 
-def test_no_permutations_is_a_sentence() -> None:
-    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
-        measure(simulate_answers(noise), n=0)
+@pytest.mark.parametrize(
+    ("answers", "measure_name", "reason"),
+    [
+        (simulate_answers(noise, n_puppets=2), "em_strict", "a condition has 2 puppets"),
+        (
+            [a for a in simulate_answers(noise) if not a.replicate or a.puppet_id in (None, "p1")],
+            "share_who",
+            "a single puppet answers twice",
+        ),
+        (
+            simulate_answers(lambda call: "C" if call.condition == "h10" else "A"),
+            "from_baseline",
+            "leaving out a puppet never changes it",
+        ),
+    ],
+)
+def test_why_a_value_has_no_test(answers: list[Answer], measure_name: str, reason: str) -> None:
+    row = value(measure(answers), measure_name)
+    assert row.estimate is not None
+    assert (row.ci_low, row.ci_high, row.p_value, row.p_holm) == (None,) * 4
+    assert reason in (row.reason or "")

@@ -2,8 +2,8 @@
 
 Owns the mean entropy and top-5 share over the prompts that a condition and the baseline both answer,
 their intervals and the test of the difference. A puppet answers several prompts and is left out with
-all its answers; without users every answer is a draw of its own. The prompts are those of the task
-and are not resampled.
+all its answers; without users every answer is a draw of its own. Each mean has two intervals: for
+these very prompts, as the test, and for prompts like these, where the prompts are a sample too.
 """
 
 import math
@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from fieldwork.metrics.answer_sets import (
     Arm,
@@ -25,13 +24,16 @@ from fieldwork.metrics.answer_sets import (
 from fieldwork.metrics.heterogeneity import influences, top5_share
 from fieldwork.records.metrics import PromptMean
 from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.crossed import PeopleVariance, crossed_interval
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
 from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.intervals import Interval, student_interval, welch_freedom
+from fieldwork.statistics.intervals import Interval, StudentTest, student_test, welch_freedom
 from fieldwork.statistics.seeds import generator
 
 METRICS = ("one_minus_top5_share", "entropy_bits")
+MIN_PROMPTS = 6
+"""With fewer prompts, an interval for prompts like these held less than 93 %."""
 _NOTHING = 1e-9
 """Errors below this are rounding."""
 
@@ -49,16 +51,15 @@ class PromptValues(NamedTuple):
 
 
 class Means(NamedTuple):
-    """Means over prompts of the two `METRICS`, variances and degrees of freedom, each of shape (2,)."""
+    """Means over prompts of the two `METRICS`, variances and degrees of freedom, each of shape (2,).
+
+    `prompt_variances` are those of a single prompt's value, mean over the prompts.
+    """
 
     values: Floats
     variances: Floats
     freedom: Floats
-
-
-class _StudentTest(NamedTuple):
-    interval: Interval
-    p_value: float
+    prompt_variances: Floats
 
 
 def measure_prompt_means(answers: pd.DataFrame, *, baseline: str, seed: int) -> list[PromptMean]:
@@ -126,8 +127,10 @@ def _rows(
     means = (mean_over(sides[0]), mean_over(sides[1])) if items else None
     is_compared = means is not None and arm.condition != baseline
     for place, metric in enumerate(METRICS):
-        mean = _student_test(means[0], None, place) if means else None
-        test = _student_test(*means, place) if means and is_compared else None
+        mean = _test_mean(means[0], None, place) if means else None
+        test = _test_mean(*means, place) if means and is_compared else None
+        mean_anew = _crossed_interval(sides[:1], means[:1], place) if means and mean else None
+        difference_anew = _crossed_interval(sides, means, place) if means and test else None
         n_higher = sum(
             bool(a.values[place] > b.values[place] + _NOTHING) for a, b in zip(*sides, strict=True)
         )
@@ -145,6 +148,11 @@ def _rows(
             difference_high=test.interval.high if test else None,
             p_value=test.p_value if test else None,
             p_holm=None,
+            prompts_low=mean_anew.low if mean_anew else None,
+            prompts_high=mean_anew.high if mean_anew else None,
+            prompts_difference_low=difference_anew.low if difference_anew else None,
+            prompts_difference_high=difference_anew.high if difference_anew else None,
+            prompts_reason=_no_crossed_interval(len(items), mean),
             n_higher=n_higher if is_compared else None,
             n_items=len(items),
             n_equal=n_equal,
@@ -162,7 +170,7 @@ def _no_mean(prompts: Mapping[str, PromptValues], baseline: str) -> str:
 
 
 def _no_test(
-    arm: Arm, mean: _StudentTest | None, test: _StudentTest | None, baseline: str
+    arm: Arm, mean: StudentTest | None, test: StudentTest | None, baseline: str
 ) -> str | None:
     if mean is None:
         return "no interval and no test: leaving out an answer never changes the value"
@@ -171,6 +179,13 @@ def _no_test(
     if test is None:
         return "no test: leaving out an answer of the baseline never changes the value"
     return None
+
+
+def _no_crossed_interval(n_items: int, mean: StudentTest | None) -> str | None:
+    if mean and n_items < MIN_PROMPTS:
+        noun = "prompt" if n_items == 1 else "prompts"
+        return f"no interval for prompts like these: {n_items} {noun}, it needs {MIN_PROMPTS}"
+    return None if mean else "no interval for prompts like these: there is none for these"
 
 
 def _difference(mean: Means, other: Means, place: int) -> float:
@@ -188,30 +203,44 @@ def mean_over(prompts: Sequence[PromptValues]) -> Means:
     An answer without a user is a cluster of its own.
     """
     clusters: dict[tuple[str, int, int], Floats] = {}
+    squares = np.zeros(2)
     for number, prompt in enumerate(prompts):
         for place, (puppet, move) in enumerate(zip(prompt.puppets, prompt.moves, strict=True)):
             key = (puppet, -1, -1) if puppet else ("", number, place)
             clusters[key] = clusters.get(key, np.zeros(2)) + move / len(prompts)
+            squares += move**2 / len(prompts)
     sums = np.array(list(clusters.values()))
     # answers of one prompt, or puppets, around their mean: one degree of freedom goes with each mean
     n_means = 1 if any(puppet for puppet, _, _ in clusters) else len(prompts)
     freedom = len(sums) - n_means
-    variances = (sums**2).sum(axis=0) * freedom / len(sums)
+    part = freedom / len(sums)
     values = np.mean([prompt.values for prompt in prompts], axis=0)
-    return Means(values, variances, np.full(2, float(freedom)))
+    variances = (sums**2).sum(axis=0) * part
+    return Means(values, variances, np.full(2, float(freedom)), squares * part)
 
 
-def _student_test(mean: Means, other: Means | None, place: int) -> _StudentTest | None:
-    """Student's t of a mean, or of its difference from another, with Welch's degrees of freedom.
-
-    None where one of them has no error: that would say that nothing is uncertain.
-    """
+def _test_mean(mean: Means, other: Means | None, place: int) -> StudentTest | None:
+    """Of a mean, or of its difference from another."""
     sides = [mean] if other is None else [mean, other]
-    variances = [float(side.variances[place]) for side in sides]
-    freedoms = [float(side.freedom[place]) for side in sides]
-    if not min(variances) > _NOTHING**2 or min(freedoms) < 1:
-        return None
-    freedom, error = welch_freedom(variances, freedoms), math.sqrt(math.fsum(variances))
     value = float(mean.values[place] - (other.values[place] if other else 0.0))
-    p_value = float(2 * student.sf(abs(value) / error, freedom))
-    return _StudentTest(student_interval(value, error, freedom), p_value)
+    return student_test(
+        value,
+        [float(side.variances[place]) for side in sides],
+        [float(side.freedom[place]) for side in sides],
+    )
+
+
+def _crossed_interval(
+    sides: Sequence[Sequence[PromptValues]], means: Sequence[Means], place: int
+) -> Interval | None:
+    """Of a mean, or of the difference of two, with people and prompts drawn anew."""
+    values = [np.array([float(prompt.values[place]) for prompt in side]) for side in sides]
+    if len(values[0]) < MIN_PROMPTS:
+        return None
+    variances = [float(mean.variances[place]) for mean in means]
+    people = PeopleVariance(
+        of_mean=math.fsum(variances),
+        of_prompt=math.fsum(float(mean.prompt_variances[place]) for mean in means),
+        freedom=welch_freedom(variances, [float(mean.freedom[place]) for mean in means]),
+    )
+    return crossed_interval(values[0] - values[1] if len(values) > 1 else values[0], people)

@@ -341,13 +341,29 @@ class PromptMean(ConditionEstimate):
     baseline: str = column("the condition compared with")
     metric: str = column("`entropy_bits` or `one_minus_top5_share`")
     mean: float | None = column("mean over prompts at `n_equal` answers, NULL with a reason")
-    ci_low: float | None = column("lower end of the 95 % interval over puppets or responses")
-    ci_high: float | None = column("upper end of the 95 % interval over puppets or responses")
+    ci_low: float | None = column(
+        "lower end of its 95 % interval for these prompts: other puppets or responses, the same prompts"
+    )
+    ci_high: float | None = column("upper end of its 95 % interval for these prompts")
     difference: float | None = column("mean over prompts of estimate - the baseline's")
-    difference_low: float | None = column("lower end of its 95 % interval")
-    difference_high: float | None = column("upper end of its 95 % interval")
-    p_value: float | None = column("t test that the difference is 0, two-sided")
+    difference_low: float | None = column("lower end of its 95 % interval for these prompts")
+    difference_high: float | None = column("upper end of its 95 % interval for these prompts")
+    p_value: float | None = column("t test that the difference is 0 on these prompts, two-sided")
     p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
+    prompts_low: float | None = column(
+        "lower end of the 95 % interval of `mean` for prompts like these: other puppets or responses and "
+        "other prompts"
+    )
+    prompts_high: float | None = column(
+        "upper end of the interval of `mean` for prompts like these"
+    )
+    prompts_difference_low: float | None = column(
+        "lower end of the 95 % interval of `difference` for prompts like these"
+    )
+    prompts_difference_high: float | None = column(
+        "upper end of the 95 % interval of `difference` for prompts like these"
+    )
+    prompts_reason: str | None = column("why there is no interval for prompts like these")
     n_higher: int | None = column("prompts on which it is higher than the baseline's")
     n_items: int = column("prompts both sides answer")
     n_equal: int = column("fewest answers that conditions are brought to, over the prompts")
@@ -395,13 +411,14 @@ class ArmTest:
     estimate: float | None = column(
         "change a step from one condition to the next, or `condition` - `other`; NULL with a reason"
     )
-    p_value: float | None = column("two-sided permutation test")
+    ci_low: float | None = column("lower end of its 95 % interval over puppets")
+    ci_high: float | None = column("upper end of its 95 % interval over puppets")
+    p_value: float | None = column("t test that `estimate` is 0, two-sided")
     p_holm: float | None = column("`p_value` corrected over the pairs of the measure (Holm)")
-    n_permutations: int | None = column("random permutations")
     n_puppets: int = column("puppets of `condition`")
     n_puppets_other: int = column("puppets of `other`")
     n_items: int = column("items with an answer under all conditions of the test")
     unit: str = column(
-        "what is permuted: conditions `within puppet`, or `puppet` between conditions"
+        "what is left out in turn: a puppet from all conditions (`within puppet`) or from one (`puppet`)"
     )
-    reason: str | None = column("why there is no test")
+    reason: str | None = column("why there is no value, or no test")

@@ -16,6 +16,9 @@ from fieldwork.statistics.arrays import Floats
 CONFIDENCE = 0.95
 """Confidence of every interval in a study's tables."""
 
+NO_ERROR = 1e-9
+"""Errors below this are rounding."""
+
 
 class Interval(NamedTuple):
     """A two-sided interval, `low <= high`."""
@@ -87,6 +90,27 @@ def student_interval(centre: float, error: float, freedom: float) -> Interval:
     """Student's t around a value with this standard error."""
     half = student_quantile(freedom) * error
     return Interval(centre - half, centre + half)
+
+
+class StudentTest(NamedTuple):
+    """An interval of a value, and the two-sided test that it is 0: one rejects where the other does."""
+
+    interval: Interval
+    p_value: float
+
+
+def student_test(
+    value: float, variances: Sequence[float], freedoms: Sequence[float]
+) -> StudentTest | None:
+    """Student's t of a value whose error is made of independent parts; of two Welch 1947.
+
+    None where a part has no variance, which would say that nothing is uncertain, or no degree of freedom.
+    """
+    if not min(variances) > NO_ERROR**2 or min(freedoms) < 1:
+        return None
+    freedom, error = welch_freedom(variances, freedoms), math.sqrt(math.fsum(variances))
+    p_value = float(2 * student.sf(abs(value) / error, freedom))
+    return StudentTest(student_interval(value, error, freedom), p_value)
 
 
 def welch_freedom(variances: Sequence[float], freedoms: Sequence[float]) -> float:

@@ -1,8 +1,8 @@
 """Tests between the conditions of a study: trends within puppets, and differences between two conditions.
 
-Owns the permutation tests over arms. A test exchanges a puppet's whole set of answers under one
-condition, so that answers of one puppet stay together. Promises that each value is the one that another
-metric defines: `share_who` and `var_answers` as in `variance`, `em_strict` as in `accuracy`.
+Owns the tests over arms: Student's t, with the error of leaving out each puppet with all its answers, so
+that a test of one measure holds where the arms differ in another. Promises that each value is the one
+that another metric defines: `share_who` and `var_answers` as in `variance`, `em_strict` as in `accuracy`.
 """
 
 import math
@@ -14,13 +14,23 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.metrics.answer_sets import Arm, ItemAnswers, read_answer_sets
-from fieldwork.metrics.arms.values import MEASURES, ArmCells, arm_values, build_cells
+from fieldwork.metrics.arms.values import (
+    MEASURES,
+    ArmCells,
+    all_cells,
+    arm_values,
+    baseline_variance,
+    build_cells,
+    leave_out_cells,
+    leave_out_puppets,
+)
 from fieldwork.records.metrics import ArmTest
 from fieldwork.records.tasks import ItemKind
-from fieldwork.statistics.arrays import Floats, Indices
+from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.permutation import TIE, random_p_value, require_permutations
-from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.intervals import StudentTest, jackknife_variance, student_test
+
+MIN_PUPPETS = 3
 
 
 class StudyArm(NamedTuple):
@@ -34,8 +44,6 @@ class _ArmTestSettings(NamedTuple):
     arms: Sequence[StudyArm]
     is_trend: bool
     baseline: str
-    n_permutations: int
-    seed: int
 
 
 class _TestFamily(NamedTuple):
@@ -58,8 +66,6 @@ def measure_arm_tests(
     arms: Sequence[StudyArm],
     trend: bool,
     baseline: str,
-    n_permutations: int,
-    seed: int,
 ) -> list[ArmTest]:
     """Tests between the arms that have puppets, for each model, task and kind of item.
 
@@ -67,12 +73,8 @@ def measure_arm_tests(
         runs: rows of `accuracy_runs`.
         arms: in the order of the figure.
         trend: test one trend over the arms by `n_conversations`, not a difference for each pair.
-
-    Raises:
-        StudyError: no permutations.
     """
-    require_permutations(n_permutations)
-    settings = _ArmTestSettings(arms, trend, baseline, n_permutations, seed)
+    settings = _ArmTestSettings(arms, trend, baseline)
     by_arm = read_answer_sets(answers)
     scores = _puppet_scores(runs)
     rows: list[ArmTest] = []
@@ -132,19 +134,14 @@ def _test_arms(
     *,
     is_paired: bool,
 ) -> Iterator[ArmTest]:
-    sizes, n = cells.n_puppets, settings.n_permutations
     weights = _slope_weights(arms) if settings.is_trend else np.array([1.0, -1.0])
-    statistics: dict[str, Floats] = {}
-    if min(sizes) >= 2:
-        random = generator(settings.seed, "arms", *family, *(arm.condition for arm in arms))
-        permute = permute_within_puppets if is_paired else permute_between_puppets
-        assignments = np.concatenate([observed_assignment(sizes), permute(sizes, n, random)])
-        statistics = {
-            measure: values @ weights for measure, values in arm_values(cells, assignments).items()
-        }
+    leave_out = leave_out_puppets if is_paired else leave_out_cells
+    samples = np.concatenate([all_cells(cells.n_puppets)[None], leave_out(cells.n_puppets)])
+    values = arm_values(cells, samples)
     for measure in MEASURES:
-        values = statistics.get(measure, np.array([math.nan]))
-        has_value = bool(np.isfinite(values[0]))
+        contrast = float(values[measure][0] @ weights)
+        test = _student_test(cells, measure, values[measure], weights, is_paired=is_paired)
+        has_value = math.isfinite(contrast)
         yield ArmTest(
             model=family.model,
             task=family.task,
@@ -153,15 +150,16 @@ def _test_arms(
             test="trend" if settings.is_trend else "difference",
             condition=arms[0].condition,
             other=arms[-1].condition,
-            estimate=float(values[0]) if has_value else None,
-            p_value=_two_sided_p_value(values) if has_value else None,
+            estimate=contrast if has_value else None,
+            ci_low=test.interval.low if test else None,
+            ci_high=test.interval.high if test else None,
+            p_value=test.p_value if test else None,
             p_holm=None,
-            n_permutations=n if has_value else None,
-            n_puppets=sizes[0],
-            n_puppets_other=sizes[-1],
+            n_puppets=cells.n_puppets[0],
+            n_puppets_other=cells.n_puppets[-1],
             n_items=len(cells.items),
             unit="within puppet" if is_paired else "puppet",
-            reason=None if has_value else _missing_reason(measure, cells, weights),
+            reason=_reason(measure, cells, weights, test, has_value=has_value),
         )
 
 
@@ -175,35 +173,56 @@ def _slope_weights(arms: Sequence[StudyArm]) -> Floats:
     return weights
 
 
-def observed_assignment(sizes: Sequence[int]) -> Floats:
-    """Each puppet in its own arm, shape (1, arms, puppets of all arms)."""
-    return _indicate_arms(np.repeat(np.arange(len(sizes)), sizes)[None], len(sizes))
+def _student_test(
+    cells: ArmCells, measure: str, values: Floats, weights: Floats, *, is_paired: bool
+) -> StudentTest | None:
+    """Of the weighted sum of arms; `values` has shape (1 + left out, arms), the whole sample first.
+
+    Within puppets a puppet is left out of all arms at once. Else arms are independent, and their errors
+    add up (Welch). Distances have the error of the baseline's answers as well.
+    """
+    if not np.isfinite(values).all() or min(cells.n_puppets) < MIN_PUPPETS:
+        return None
+    n_carriers = cells.n_carriers(measure)
+    if is_paired:
+        variances = [float(jackknife_variance(values[1:] @ weights))]
+        freedoms = [min(n_carriers) - 1.0]
+    else:
+        parts = np.split(values[1:], np.cumsum(cells.n_puppets)[:-1])
+        variances = [
+            float(weight**2 * jackknife_variance(part[:, k]))
+            for k, (part, weight) in enumerate(zip(parts, weights, strict=True))
+        ]
+        freedoms = [n - 1.0 for n in n_carriers]
+    if measure == "from_baseline":
+        baseline = baseline_variance(cells, weights)
+        if baseline.value > 0:
+            variances, freedoms = [*variances, baseline.value], [*freedoms, baseline.freedom]
+    return student_test(float(values[0] @ weights), variances, freedoms)
 
 
-def permute_within_puppets(sizes: Sequence[int], n: int, random: np.random.Generator) -> Floats:
-    """Each puppet's answers permuted over the arms, shape (n, arms, puppets of all arms)."""
-    arms, puppets = len(sizes), sizes[0]
-    order = random.permuted(np.tile(np.arange(arms), (n, puppets, 1)), axis=2)
-    return _indicate_arms(order.transpose(0, 2, 1).reshape(n, arms * puppets), arms)
-
-
-def permute_between_puppets(sizes: Sequence[int], n: int, random: np.random.Generator) -> Floats:
-    """Whole puppets permuted over the arms, shape (n, arms, puppets of all arms)."""
-    arm_of = np.repeat(np.arange(len(sizes)), sizes)
-    return _indicate_arms(random.permuted(np.tile(arm_of, (n, 1)), axis=1), len(sizes))
-
-
-def _indicate_arms(arm_of: Indices, n_arms: int) -> Floats:
-    """1 where a cell is in an arm: from arms by cell, (n, cells), to (n, arms, cells)."""
-    indicator: Floats = (arm_of[:, None, :] == np.arange(n_arms)[:, None]).astype(np.float64)
-    return indicator
-
-
-def _two_sided_p_value(values: Floats) -> float:
-    """(hits + 1) / (permutations + 1); the first value is the observed one."""
-    # a permutation without a value counts against the effect
-    is_miss = np.abs(values[1:]) < abs(float(values[0])) - TIE
-    return random_p_value(int((~is_miss).sum()), len(values) - 1)
+def _reason(
+    measure: str,
+    cells: ArmCells,
+    weights: Floats,
+    test: StudentTest | None,
+    *,
+    has_value: bool,
+) -> str | None:
+    if test:
+        return None
+    if not has_value:
+        return _missing_reason(measure, cells, weights)
+    n_puppets = min(cells.n_puppets)
+    if n_puppets < MIN_PUPPETS:
+        noun = "puppet" if n_puppets == 1 else "puppets"
+        return f"no test: a condition has {n_puppets} {noun}; a test needs {MIN_PUPPETS}"
+    if measure == "share_who" and min(cells.n_carriers(measure)) < 2:
+        return "no test: under one condition a single puppet answers twice"
+    return (
+        "no test: without one of the puppets a condition has no value, or leaving out a puppet "
+        "never changes it"
+    )
 
 
 def _missing_reason(measure: str, cells: ArmCells, weights: Floats) -> str:
@@ -212,13 +231,13 @@ def _missing_reason(measure: str, cells: ArmCells, weights: Floats) -> str:
         return "all conditions ask for the same number of conversations"
     if n_puppets < 2:
         noun = "puppet answers" if n_puppets == 1 else "puppets answer"
-        return f"{n_puppets} {noun} under all conditions; a test needs 2"
+        return f"{n_puppets} {noun} under all conditions; a test needs {MIN_PUPPETS}"
     if not cells.items:
         return "no item has an answer under all conditions"
     if measure == "from_baseline":
         return "no item has two answers of the baseline"
     if measure == "em_strict":
         return "no run with gold letters answers all items"
-    if measure == "share_who" and not cells.n_repeated:
+    if measure == "share_who" and not min(cells.n_carriers(measure)):
         return "no puppet answers an item twice (replicates: 2 under conditions in the config)"
     return "all answers to an item are the same, so there is no variance"

@@ -1,8 +1,8 @@
-"""Measures of arms under any assignment of puppets to them: the arrays behind the tests between arms.
+"""Measures of arms, and of arms that some puppets are left out of: the arrays behind the tests.
 
 A cell is one puppet's answers under one condition. Owns the sums over cells that give share_who, the
-variance of answers, the distance from the baseline and the score of an arm, so that thousands of
-assignments are a few matrix products.
+variance of answers, the distance from the baseline and the score of an arm, so that leaving out each
+puppet in turn is a few matrix products.
 """
 
 import math
@@ -29,6 +29,7 @@ class ItemCells(NamedTuple):
         square: squared length of it.
         from_baseline: mean difference of the cell's answers from the baseline's.
         baseline_rerun: mean difference of two answers of the baseline, NaN with fewer than two.
+        baseline: the baseline's answers as indicator vectors, shape (answers, options).
     """
 
     has_answer: Floats
@@ -39,6 +40,7 @@ class ItemCells(NamedTuple):
     square: Floats
     from_baseline: Floats
     baseline_rerun: float
+    baseline: Floats
 
 
 class ArmCells(NamedTuple):
@@ -54,10 +56,14 @@ class ArmCells(NamedTuple):
     items: list[ItemCells]
     em_strict: Floats
 
-    @property
-    def n_repeated(self) -> int:
-        """Cells and items with two answers or more."""
-        return int(sum(item.has_repeat.sum() for item in self.items))
+    def n_carriers(self, measure: str) -> list[int]:
+        """Puppets of each arm behind a measure: those with a repeat, those with a score, or all."""
+        is_carrier = np.ones(len(self.em_strict), dtype=np.bool_)
+        if measure == "share_who":
+            is_carrier = sum((item.has_repeat for item in self.items), np.zeros(())) > 0
+        elif measure == "em_strict":
+            is_carrier = np.isfinite(self.em_strict)
+        return [int(n) for n in all_cells(self.n_puppets) @ is_carrier]
 
 
 class _PuppetCell(NamedTuple):
@@ -92,8 +98,8 @@ def build_cells(
             for arm, arm_puppets in zip(arms, puppets, strict=True)
             for cell in _puppet_cells(arm[name], arm_puppets, options)
         ]
-        reruns = baseline.get(name)
-        items.append(_item_cells(cells, _summarise(reruns.answers if reruns else [], options)))
+        reruns = baseline[name].answers if name in baseline else []
+        items.append(_item_cells(cells, reruns, options))
     em_strict = [
         arm_scores.get(puppet, math.nan)
         for arm_scores, arm_puppets in zip(scores, puppets, strict=True)
@@ -132,7 +138,11 @@ def _summarise(answers: Sequence[AnswerSet], columns: Mapping[str, int]) -> _Pup
     return _PuppetCell(n, length, rerun, means)
 
 
-def _item_cells(cells: Sequence[_PuppetCell], baseline: _PuppetCell) -> ItemCells:
+def _item_cells(
+    cells: Sequence[_PuppetCell], reruns: Sequence[AnswerSet], columns: Mapping[str, int]
+) -> ItemCells:
+    baseline = _summarise(reruns, columns)
+    indicator = [[option in answer.options for option in columns] for answer in reruns]
     means = np.array([cell.means for cell in cells]).reshape(len(cells), len(baseline.means))
     n = np.array([cell.n for cell in cells])
     length = np.array([cell.length for cell in cells])
@@ -146,24 +156,45 @@ def _item_cells(cells: Sequence[_PuppetCell], baseline: _PuppetCell) -> ItemCell
         square=(means * means).sum(axis=1),
         from_baseline=np.where(n > 0, differences, 0.0),
         baseline_rerun=baseline.rerun if baseline.n > 1 else math.nan,
+        baseline=np.array(indicator, dtype=np.float64).reshape(len(reruns), len(columns)),
     )
 
 
-def arm_values(cells: ArmCells, assignments: Floats) -> dict[str, Floats]:
-    """The measures of each arm, shape (assignments, arms); NaN where there is none.
+def all_cells(n_puppets: Sequence[int]) -> Floats:
+    """Each cell in its own arm: 1 where it is, shape (arms, cells)."""
+    arm_of = np.repeat(np.arange(len(n_puppets)), n_puppets)
+    members: Floats = (arm_of == np.arange(len(n_puppets))[:, None]).astype(np.float64)
+    return members
+
+
+def leave_out_cells(n_puppets: Sequence[int]) -> Floats:
+    """All cells but one, for each cell: shape (cells, arms, cells)."""
+    members: Floats = all_cells(n_puppets) * (1 - np.eye(sum(n_puppets)))[:, None, :]
+    return members
+
+
+def leave_out_puppets(n_puppets: Sequence[int]) -> Floats:
+    """All cells but those of one puppet, who has one in each arm: shape (puppets, arms, cells)."""
+    is_other = 1 - np.eye(n_puppets[0])
+    members: Floats = all_cells(n_puppets) * np.tile(is_other, len(n_puppets))[:, None, :]
+    return members
+
+
+def arm_values(cells: ArmCells, members: Floats) -> dict[str, Floats]:
+    """The measures of each arm, shape (samples, arms); NaN where there is none.
+
+    Means are over the items that the first sample has a value for. A sample without one of them has NaN.
 
     Args:
-        assignments: 1 where a cell belongs to an arm, shape (assignments, arms, cells).
+        members: 1 where a cell belongs to an arm, shape (samples, arms, cells).
     """
-    members = assignments.reshape(-1, assignments.shape[2])
-    differences = _answer_differences(cells, members)
-    values = {
-        "share_who": 1 - _ratio(differences.rerun, differences.puppets),
-        "var_answers": differences.puppets,
+    rerun, puppets = _answer_differences(cells, members)
+    return {
+        "share_who": 1 - _ratio(rerun, puppets),
+        "var_answers": puppets,
         "from_baseline": _distance_from_baseline(cells, members),
         "em_strict": _mean_scores(cells.em_strict, members),
     }
-    return {name: arms.reshape(assignments.shape[:2]) for name, arms in values.items()}
 
 
 class _AnswerDifferences(NamedTuple):
@@ -174,16 +205,17 @@ class _AnswerDifferences(NamedTuple):
 
 
 def _answer_differences(cells: ArmCells, members: Floats) -> _AnswerDifferences:
-    """Where some puppet answers twice, only items with both differences count, as in `variance`."""
-    rerun_total, puppet_total, count = (np.zeros(len(members)) for _ in range(3))
+    """Where a puppet of the arm answers twice, items with both differences count, as in `variance`."""
+    reruns, puppets = [], []
+    n_repeated = sum((members[:1] @ item.has_repeat for item in cells.items), np.zeros(()))
     for item in cells.items:
-        puppets = _puppet_difference(item, members)
         rerun = _ratio(members @ item.rerun, members @ item.has_repeat)
-        counts = np.isfinite(puppets) & (np.isfinite(rerun) | (cells.n_repeated == 0))
-        rerun_total += np.where(counts, rerun, 0.0)
-        puppet_total += np.where(counts, puppets, 0.0)
-        count += counts
-    return _AnswerDifferences(_ratio(rerun_total, count), _ratio(puppet_total, count))
+        difference = _puppet_difference(item, members)
+        has_both = np.isfinite(difference) & (np.isfinite(rerun) | (n_repeated == 0))
+        reruns.append(np.where(has_both, rerun, np.nan))
+        puppets.append(np.where(has_both, difference, np.nan))
+    shape = members.shape[:2]
+    return _AnswerDifferences(_item_mean(reruns, shape), _item_mean(puppets, shape))
 
 
 def _distance_from_baseline(cells: ArmCells, members: Floats) -> Floats:
@@ -192,20 +224,51 @@ def _distance_from_baseline(cells: ArmCells, members: Floats) -> Floats:
     The mean difference of an arm's and a baseline's answers, less half the mean difference within each
     side. This is unbiased, because the variance of the answers themselves is taken off.
     """
-    total, count = np.zeros(len(members)), np.zeros(len(members))
+    distances = []
     for item in cells.items:
         difference = _ratio(members @ item.from_baseline, members @ item.has_answer)
-        distance = difference - (_puppet_difference(item, members) + item.baseline_rerun) / 2
-        is_finite = np.isfinite(distance)
-        total += np.where(is_finite, distance, 0.0)
-        count += is_finite
-    return _ratio(total, count)
+        own_differences = _puppet_difference(item, members) + item.baseline_rerun
+        distances.append(difference - own_differences / 2)
+    return _item_mean(distances, members.shape[:2])
+
+
+def _item_mean(values: Sequence[Floats], shape: tuple[int, ...]) -> Floats:
+    """Mean over the items that the first sample has; `shape` is (samples, arms)."""
+    by_item = np.array(values, dtype=np.float64).reshape(-1, *shape)
+    counts = np.isfinite(by_item[:, :1])
+    totals = np.where(counts, by_item, 0.0).sum(axis=0)
+    return _ratio(totals, np.broadcast_to(counts.sum(axis=0), shape))
+
+
+class BaselineVariance(NamedTuple):
+    """Variance that the baseline's answers put into a contrast of distances, and its freedom."""
+
+    value: float
+    freedom: int
+
+
+def baseline_variance(cells: ArmCells, weights: Floats) -> BaselineVariance:
+    """Of a sum of the arms' `from_baseline` with weights that add up to 0.
+
+    The distances of all arms are from the same answers. What is common to the arms cancels; left is the
+    product of each answer with the weighted sum of the arms' mean vectors.
+    """
+    arms = all_cells(cells.n_puppets)
+    variance, freedom, n_items = 0.0, 0, 0
+    for item in cells.items:
+        n = arms @ item.has_answer
+        if len(item.baseline) > 1 and (n > 1).all():
+            products = item.baseline @ (weights @ (arms @ item.means / n[:, None]))
+            variance += float(products.var(ddof=1)) / len(products)
+            freedom += len(products) - 1
+            n_items += 1
+    return BaselineVariance(variance / max(n_items, 1) ** 2, freedom)
 
 
 def _puppet_difference(item: ItemCells, members: Floats) -> Floats:
     """Mean difference of two puppets' answers."""
     n = members @ item.has_answer
-    pairs = ((members @ item.means) ** 2).sum(axis=1) - members @ item.square
+    pairs = ((members @ item.means) ** 2).sum(axis=-1) - members @ item.square
     return _ratio(members @ item.length, n) - _ratio(pairs, n * (n - 1))
 
 

@@ -1,7 +1,7 @@
 """Chance in a calibration: draws of equal size from every side, and intervals.
 
-Owns the samples that compare arms, mixtures and the field itself with the field, and the variance of a
-mean over prompts and people. The same random orders bring all comparators of a prompt to
+Owns the samples that compare arms, mixtures and the field itself with the field, and the variance that
+people put into a mean over prompts. The same random orders bring all comparators of a prompt to
 `n_equal` answers. So a mixture is not nearer to the field for being made of many answers.
 """
 
@@ -19,8 +19,9 @@ from fieldwork.metrics.calibration.prompts import (
 )
 from fieldwork.metrics.calibration.weights import effective_number
 from fieldwork.statistics.arrays import Counts, Flags, Floats
+from fieldwork.statistics.crossed import PeopleVariance, crossed_interval
 from fieldwork.statistics.entropy import jensen_shannon_bits
-from fieldwork.statistics.intervals import Interval, student_interval
+from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.seeds import generator
 
 N_DRAWS = 100
@@ -206,17 +207,13 @@ class MeanGain(NamedTuple):
 
 
 def gain_interval(differences: Floats, leave_one_out: Floats) -> MeanGain:
-    """Interval of a mean over prompts that the same people answer: prompts and people are crossed.
+    """Interval of a mean over prompts, for other people and prompts.
+
+    The jackknife over groups gives the covariance of the prompts' differences as far as people make it.
 
     Args:
         differences: one a prompt, shape (prompts,).
         leave_one_out: the same without each group of people, shape (groups, prompts).
-
-    The jackknife over groups gives the covariance of the prompts' differences as far as people make it.
-    Its mean over all pairs is the variance of the mean that is due to people. Prompts add their own
-    variance, less the variance that people make between prompts, and never below 0 (the components of
-    a two-way layout: Searle, Casella and McCulloch 1992). Student's *t* has the degrees of freedom of
-    the fewer, prompts or groups.
     """
     n, g, mean = len(differences), len(leave_one_out), float(differences.mean())
     if n < 2 or (np.abs(differences).max() < _TIE and np.abs(leave_one_out).max() < _TIE):
@@ -224,9 +221,5 @@ def gain_interval(differences: Floats, leave_one_out: Floats) -> MeanGain:
         return MeanGain(mean, Interval(-math.inf, math.inf))
     deviations = leave_one_out - leave_one_out.mean(axis=0)
     covariance = (g - 1) / g * deviations.T @ deviations
-    people = float(covariance.mean())
-    single = float(np.trace(covariance)) / n
-    pairs = (n * n * people - n * single) / (n * (n - 1))
-    prompts = (float(differences.var(ddof=1)) - (single - pairs)) / n
-    error = math.sqrt(people + max(0.0, prompts))
-    return MeanGain(mean, student_interval(mean, error, min(n, g) - 1))
+    people = PeopleVariance(float(covariance.mean()), float(np.trace(covariance)) / n, g - 1)
+    return MeanGain(mean, crossed_interval(differences, people))

@@ -86,6 +86,10 @@ def heterogeneity_values(
             means[None] = mean_over([p for item, p in prompts.items() if item in shared_items])
         for item, mean in means.items():
             for place, metric in enumerate(METRICS):
-                value = GroupValue(*(float(part[place]) for part in mean))
+                value = GroupValue(
+                    float(mean.values[place]),
+                    float(mean.variances[place]),
+                    float(mean.freedom[place]),
+                )
                 values.setdefault((item, metric), {})[arm.condition] = value
     return values

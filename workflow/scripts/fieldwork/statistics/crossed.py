@@ -1,0 +1,42 @@
+"""Means over prompts that the same people answer, where people and prompts are both a sample.
+
+Owns the interval of such a mean for other people and other prompts like these: prompts and people are
+crossed. Puppets and answers of nobody are people here.
+"""
+
+import math
+from typing import NamedTuple
+
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.intervals import Interval, student_interval
+
+
+class PeopleVariance(NamedTuple):
+    """The variance that other people would put into values of prompts, and its degrees of freedom.
+
+    Attributes:
+        of_mean: of the mean over the prompts.
+        of_prompt: of the value of one prompt, mean over the prompts.
+    """
+
+    of_mean: float
+    of_prompt: float
+    freedom: float
+
+
+def crossed_interval(values: Floats, people: PeopleVariance) -> Interval:
+    """Interval of a mean over two or more prompts, for other people and other prompts.
+
+    Prompts add their own variance to that of people: the variance between the values, less what people
+    make of it, and never below 0 (the components of a two-way layout: Searle, Casella and McCulloch
+    1992). Student's *t* has the degrees of freedom of the fewer, prompts or people.
+
+    Args:
+        values: one a prompt, shape (prompts,).
+    """
+    n = len(values)
+    # mean covariance of two prompts' values, as far as people make it
+    covariance = (n * people.of_mean - people.of_prompt) / (n - 1)
+    prompts = (float(values.var(ddof=1)) - (people.of_prompt - covariance)) / n
+    error = math.sqrt(people.of_mean + max(0.0, prompts))
+    return student_interval(float(values.mean()), error, min(n - 1, people.freedom))
