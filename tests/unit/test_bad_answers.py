@@ -23,6 +23,7 @@ from figures import plot_categories, plot_fig1, plot_fig2, plot_fig3, plot_fig4,
 from metrics import (
     measure_accuracy,
     measure_categories,
+    measure_claims,
     measure_comparisons,
     measure_distributions,
     measure_heterogeneity,
@@ -122,6 +123,14 @@ CASES: dict[str, Callable[[Answer], Answer | None]] = {
 }  # fmt: skip
 
 
+CLAIM_RULES: dict[str, Any] = {
+    "primary": [{"measure": "share_who"}, {"measure": "entropy_bits"}, {"measure": "score"}],
+    "margins": {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
+    "users": USERS,
+    "controls": [],
+}
+
+
 class Run:
     """The measured tables of one case in a folder."""
 
@@ -150,7 +159,9 @@ class Run:
         comparison_settings = {"baseline": "offline", **draws}
         questions = {"questions": [self.path("letters"), self.path("lists")]}
         rows, runs = self.answers, self.path("accuracy_runs")
-        measure_heterogeneity.main(rows, **out("heterogeneity", "item_shares"), seed=1)
+        measure_heterogeneity.main(
+            rows, **out("heterogeneity", "item_shares", "list_lengths"), seed=1
+        )
         measure_distributions.main(
             rows,
             **questions,
@@ -170,6 +181,8 @@ class Run:
         measure_shifts.main(rows, **out("shifts"), baseline="offline")
         measure_rarefaction.main(rows, **out("rarefaction"))
         measure_prompt_means.main(rows, **out("prompt_means"), baseline="offline", seed=1)
+        metrics = [str(path) for path in sorted(self.folder.glob("*.parquet"))]
+        measure_claims.main(metrics, **out("claims"), rules=CLAIM_RULES)
 
     def draw(self) -> None:
         drawing = {
@@ -183,10 +196,11 @@ class Run:
         plot_fig2.main(self.path("distributions"), letters, SHEET, self.png("fig2"), on_letters)
         runs = [self.path(name) for name in ("accuracy_runs", "accuracy", "ranks")]
         plot_fig3.main(*runs, [BOARD], SHEET, self.png("fig3"), on_letters)
-        subjects = [self.path(name) for name in ("subjects", "categories")]
+        subjects = [self.path(name) for name in ("subjects", "categories", "claims")]
         plot_categories.main(*subjects, SHEET, self.png("categories"), on_letters)
         with_users = on_lists | {"users": USERS}
-        plot_fig4.main(self.path("shifts"), lists, SHEET, self.png("fig4"), with_users)
+        shifts = [self.path(name) for name in ("shifts", "claims")]
+        plot_fig4.main(*shifts, lists, SHEET, self.png("fig4"), with_users)
         plot_fig5.main(self.path("rarefaction"), lists, SHEET, self.png("fig5"), on_lists)
 
     def png(self, figure: str) -> list[str]:
@@ -194,7 +208,7 @@ class Run:
 
     def findings(self) -> str:
         names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy")
-        further_tables = ("score_comparisons", "ranks", "novelty", "categories")
+        further_tables = ("score_comparisons", "ranks", "novelty", "categories", "claims")
         about = {
             "name": "s",
             "models": {"m": "Model"},
@@ -213,6 +227,8 @@ class Run:
             findings=str(page),
             figures=["fig1"],
             study=about,
+            preregistrations=[],
+            config={},
         )
         return page.read_text(encoding="utf-8")
 

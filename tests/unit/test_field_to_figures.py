@@ -13,6 +13,7 @@ from field import measure_agreement, measure_groups
 from fieldwork import tables
 from fieldwork.figures import field_groups, field_ranks
 from fieldwork.figures.style import save, use_style
+from fieldwork.metrics.claims.lookup import add_corrections
 from fieldwork.records.field import (
     GroupDifference,
     GroupEstimate,
@@ -114,11 +115,13 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
         use_style(ROOT / "resources" / "figures.mplstyle")
         figures = [
             field_groups.draw(
-                tables.read_frame(out["groups"]), tables.read_frame(out["group_differences"]),
+                tables.read_frame(out["groups"]),
+                add_corrections(tables.read_frame(out["group_differences"]), [], "group_difference"),
                 field_groups.GroupsFigureSettings(conditions=[]),
             ),
             field_ranks.draw(
-                tables.read_frame(out["item_agreement"]), tables.read_frame(out["rank_agreement"]),
+                add_corrections(tables.read_frame(out["item_agreement"]), [], "field_place"),
+                add_corrections(tables.read_frame(out["rank_agreement"]), [], "field_order"),
                 field_ranks.RanksFigureSettings(conditions=["offline", "rag"]),
             ),
         ]  # fmt: skip

@@ -168,6 +168,7 @@ rule plot_field_ranks:
     input:
         item_agreement="<results>/metrics/item_agreement.parquet",
         rank_agreement="<results>/metrics/rank_agreement.parquet",
+        claims=CLAIMS,
         questions=study.task_tables(),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
@@ -224,6 +225,7 @@ rule plot_field_groups:
     input:
         groups="<results>/metrics/groups.parquet",
         group_differences="<results>/metrics/group_differences.parquet",
+        claims=CLAIMS,
         questions=study.task_tables(),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:

@@ -95,6 +95,7 @@ rule plot_arms:
 rule plot_fig4:
     input:
         shifts="<results>/metrics/shifts.parquet",
+        claims=CLAIMS,
         questions=figure_items("fig4"),
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
@@ -132,6 +133,7 @@ rule plot_categories:
     input:
         subjects="<results>/metrics/subjects.parquet",
         categories="<results>/metrics/categories.parquet",
+        claims=CLAIMS,
         style_sheet=study.resolve("resources/figures.mplstyle"),
     output:
         **figure_files("categories", "who asks, by category of subject", "categories_figure"),

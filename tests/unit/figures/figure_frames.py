@@ -354,7 +354,8 @@ def shifts(
                         "no answer can be read" if gone else None,
                     )
                 )
-    return pd.DataFrame([asdict(row) for row in rows])
+    frame = pd.DataFrame([asdict(row) for row in rows])
+    return frame.assign(p_corrected=frame["p_value"])
 
 
 def rarefaction(

@@ -30,7 +30,7 @@ def difference(item: str | None, group: str | None, p: float, **other: Any) -> d
     row: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(GroupDifference))
     row |= {
         "model": "m", "task": "t", "item_id": item, "kind": "list", "variable": "gender",
-        "group": group, "versus": None, "p_holm": p,
+        "group": group, "versus": None, "p_corrected": p,
         "metric": "entropy_bits" if group else "js_bits",
     }  # fmt: skip
     return row | other
@@ -42,7 +42,7 @@ ROWS = [estimate(i, g, 3 + k / 10) for k, i in enumerate((None, "a", "b")) for g
 def draw_groups(
     rows: list[dict[str, Any]], differences: list[dict[str, Any]], **values: Any
 ) -> Figure:
-    columns = [f.name for f in dataclasses.fields(GroupDifference)]
+    columns = [*(f.name for f in dataclasses.fields(GroupDifference)), "p_corrected"]
     figure = draw(
         pd.DataFrame(rows),
         pd.DataFrame(differences, columns=columns),

@@ -35,7 +35,7 @@ def item(
     return row | {
         "model": "m", "task": "t", "item_id": name, "kind": "list", "predictor": "offline",
         "ranked_by": "entropy_bits", "field_rank": field_rank, "predictor_rank": condition_rank,
-        "rank_change": condition_rank - field_rank, "p_rank_holm": p,
+        "rank_change": condition_rank - field_rank, "p_corrected": p,
     } | values  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def agreement(**values: Any) -> pd.DataFrame:
     row: dict[str, Any] = dict.fromkeys(f.name for f in dataclasses.fields(RankAgreement))
     row |= {
         "model": "m", "task": "t", "kind": "list", "over": "items", "predictor": "offline",
-        "measure": "entropy_bits", "rho": 0.65, "tau_b": 2 / 3, "p_holm": 0.0127, "ceiling": 0.9,
+        "measure": "entropy_bits", "rho": 0.65, "tau_b": 2 / 3, "p_corrected": 0.0127, "ceiling": 0.9,
         "n_discordant": 6, "n_pairs": 36,
     }  # fmt: skip
     return pd.DataFrame([row | values])

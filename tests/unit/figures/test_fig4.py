@@ -64,7 +64,7 @@ def test_only_what_a_test_shows_has_a_line_and_full_colour() -> None:
 
 
 def test_without_a_difference_the_figure_says_so() -> None:
-    figure = draw(frames.shifts(["alpha"]).assign(p_holm=0.05))
+    figure = draw(frames.shifts(["alpha"]).assign(p_corrected=0.05))
     assert lines_to_the_baseline(figure) == []
     assert "No share differs" in frames.words(figure)
 

@@ -36,7 +36,7 @@ def means(p_value: float | None = 0.04) -> pd.DataFrame:
             ),
         )
     ]
-    return pd.DataFrame([asdict(row) for row in rows])
+    return pd.DataFrame([asdict(row) for row in rows]).assign(p_corrected=p_value)
 
 
 def texts(figure: Figure) -> str:

@@ -1,6 +1,6 @@
 """Draw whether the conditions put the prompts in the field's order.
 
-In: <results>/metrics/item_agreement.parquet and rank_agreement.parquet, the questions.
+In: <results>/metrics/item_agreement, rank_agreement and claims, the questions.
 Out: <results>/figures/field_ranks as PDF, SVG and PNG.
 """
 
@@ -8,12 +8,15 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import field_ranks, style
+from fieldwork.metrics.claims.lookup import add_corrections
+from fieldwork.records.claims import Claim
 from fieldwork.records.field import ItemAgreement, RankAgreement
 
 
 def main(
     item_agreement: str,
     rank_agreement: str,
+    claims: str,
     questions: list[str],
     style_sheet: str,
     outputs: list[str],
@@ -22,9 +25,10 @@ def main(
     """Draw and save."""
     style.use_style(style_sheet)
     items = tables.read_questions(questions)
+    tests = tables.read_rows(claims, Claim)
     figure = field_ranks.draw(
-        tables.read_frame(item_agreement, ItemAgreement),
-        tables.read_frame(rank_agreement, RankAgreement),
+        add_corrections(tables.read_frame(item_agreement, ItemAgreement), tests, "field_place"),
+        add_corrections(tables.read_frame(rank_agreement, RankAgreement), tests, "field_order"),
         field_ranks.RanksFigureSettings(**drawing, questions=items),
     )
     style.save(figure, outputs)

@@ -1,6 +1,7 @@
 """Draw figure `categories`: does who asks matter more for some categories of subject?
 
-In: <results>/metrics/subjects and categories. Out: <results>/figures/categories as PDF, SVG and PNG.
+In: <results>/metrics/subjects, categories and claims.
+Out: <results>/figures/categories as PDF, SVG and PNG.
 """
 
 from typing import Any
@@ -9,16 +10,25 @@ from fieldwork import stage, tables
 from fieldwork.figures import categories as categories_figure
 from fieldwork.figures import style
 from fieldwork.figures.settings import FigureSettings
+from fieldwork.metrics.claims.lookup import add_corrections
+from fieldwork.records.claims import Claim
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
 
 def main(
-    subjects: str, categories: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]
+    subjects: str,
+    categories: str,
+    claims: str,
+    style_sheet: str,
+    outputs: list[str],
+    drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
     dots = tables.read_frame(subjects, SubjectVariance)
     means = tables.read_frame(categories, CategoryVariance)
+    tests = tables.read_rows(claims, Claim)
+    means = add_corrections(means, tests, "categories")
     figure = categories_figure.draw(dots, means, FigureSettings(**drawing))
     style.save(figure, outputs)
 

@@ -1,6 +1,6 @@
 """Draw figure 4: the options that a user moves furthest.
 
-In: <results>/metrics/shifts.parquet, the questions.
+In: <results>/metrics/shifts.parquet and claims.parquet, the questions.
 Out: <results>/figures/fig4 as PDF, SVG and PNG.
 """
 
@@ -8,16 +8,25 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import fig4, style
+from fieldwork.metrics.claims.lookup import add_corrections
+from fieldwork.records.claims import Claim
 from fieldwork.records.metrics import Shift
 
 
 def main(
-    shifts: str, questions: str, style_sheet: str, outputs: list[str], drawing: dict[str, Any]
+    shifts: str,
+    claims: str,
+    questions: str,
+    style_sheet: str,
+    outputs: list[str],
+    drawing: dict[str, Any],
 ) -> None:
     """Draw and save."""
     style.use_style(style_sheet)
     settings = fig4.Fig4Settings(**drawing, questions=tables.read_questions([questions]))
-    figure = fig4.draw(tables.read_frame(shifts, Shift), settings)
+    options = tables.read_frame(shifts, Shift)
+    tests = tables.read_rows(claims, Claim)
+    figure = fig4.draw(add_corrections(options, tests, "option_share"), settings)
     style.save(figure, outputs)
 
 

@@ -1,12 +1,15 @@
 """Every test of a study belongs to one family, is corrected there, and gets one of five verdicts."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, family_of
+from fieldwork.metrics.claims.lookup import add_corrections
 from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, claim_key
 from fieldwork.metrics.claims.table import measure_claims, row_types
 from fieldwork.records.claims import Claim
@@ -173,3 +176,26 @@ def test_every_row_type_has_a_key_of_its_own() -> None:
 
 def test_no_tables_no_claims() -> None:
     assert claims() == []
+
+
+def test_a_frame_gets_the_corrected_p_values_of_its_rows() -> None:
+    rows = [
+        order_row(),
+        order_row(predictor="history", p_value=0.5),
+        order_row(tau_b=None, p_value=None),
+    ]
+    frame = pd.DataFrame([dataclasses.asdict(row) for row in rows])
+    corrected = add_corrections(frame, claims(rank_agreement=rows), "field_order")["p_corrected"]
+    assert corrected.tolist()[:2] == [0.004, 0.5]
+    assert add_corrections(frame, [], "field_order")["p_corrected"].isna().all()
+
+
+def test_groups_are_told_apart_in_a_frame() -> None:
+    rows = [
+        group_row(),
+        group_row(group="woman", versus="man", p_value=0.5),
+        group_row(item_id="a"),
+    ]
+    frame = pd.DataFrame([dataclasses.asdict(row) for row in rows])
+    corrected = add_corrections(frame, claims(group_differences=rows), "group_difference")
+    assert corrected["p_corrected"].tolist() == [0.03, 0.5, 0.03]

@@ -149,7 +149,7 @@ def _tests(layout: _CategoryLayout, model: str) -> list[str]:
     for condition, style in layout.styles.items():
         rows = [r for key, r in layout.means.items() if key[:2] == (model, condition)]
         if rows:
-            p_value = float_or_none(rows[0].p_holm)
+            p_value = float_or_none(rows[0].p_corrected)
             results.append(
                 f"{style.label}: {'no test' if p_value is None else p_value_text(p_value)}"
             )

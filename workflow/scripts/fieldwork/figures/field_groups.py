@@ -148,7 +148,7 @@ def _rows_by_panel(
         rows_by_panel.setdefault(_GroupPanel(row.model, row.task, row.variable), []).append(row)
     different: dict[_GroupPanel, set[tuple[str | None, str | None]]] = {}
     for row in rows_of(differences):
-        p_value = float_or_none(row.p_holm)
+        p_value = float_or_none(row.p_corrected)
         if p_value is not None and p_value < LEVEL and row.metric in (METRIC, "js_bits"):
             panel = _GroupPanel(row.model, row.task, row.variable)
             item, versus = _text(row.item_id), _text(row.versus)

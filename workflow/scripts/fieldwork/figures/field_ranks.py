@@ -187,7 +187,7 @@ def slots(rows: Sequence[Any]) -> list[RankSlot]:
 
 def colour_of(row: Any) -> str:
     """Grey where chance explains the change."""
-    p_value = float_or_none(row.p_rank_holm)
+    p_value = float_or_none(row.p_corrected)
     if p_value is None or p_value >= LEVEL or not row.rank_change:
         return STAYS
     return RISES if row.rank_change > 0 else FALLS
@@ -256,7 +256,7 @@ def _title(layout: _RankLayout, panel: _RankPanel, settings: RanksFigureSettings
 def _agreement(row: Any) -> list[str]:
     if row is None or float_or_none(row.tau_b) is None:
         return ["no order to compare", ""]
-    p_value, ceiling = float_or_none(row.p_holm), float_or_none(row.ceiling)
+    p_value, ceiling = float_or_none(row.p_corrected), float_or_none(row.ceiling)
     test = "" if p_value is None else f", {p_value_text(p_value).replace('0.', '.', 1)}"
     ceiling_text = "ceiling unknown" if ceiling is None else f"ceiling {_decimal(ceiling)}"
     return [

@@ -1,8 +1,8 @@
 """Figure 4: the options whose share of answers a user moves furthest, one row per option.
 
 Owns the drawing of `records.Shift` rows: a panel per model with the options that move furthest under any
-condition with a user, the largest shift on top. A share that does not differ from the baseline's after
-Holm's correction is pale and has no line to it, so that it does not look like a result.
+condition with a user, the largest shift on top. A share that does not differ from the baseline's is
+pale and has no line to it, so that it does not look like a result.
 """
 
 import textwrap
@@ -174,12 +174,12 @@ def _remark(layout: _ShiftLayout, settings: Fig4Settings) -> str | None:
         for (_, condition), row in panel.rows.items():
             if condition in settings.users and _differs(row):
                 return None
-    return f"No share differs from the baseline's at p < {LEVEL:g} after Holm's correction."
+    return f"No share differs from the baseline's at p < {LEVEL:g}, corrected over the study."
 
 
 def _differs(row: Any) -> bool:
-    p_holm = float_or_none(row.p_holm)
-    return p_holm is not None and p_holm < LEVEL
+    p_corrected = float_or_none(row.p_corrected)
+    return p_corrected is not None and p_corrected < LEVEL
 
 
 def _handles(layout: _ShiftLayout, settings: Fig4Settings) -> list[Any]:
@@ -192,7 +192,7 @@ def _handles(layout: _ShiftLayout, settings: Fig4Settings) -> list[Any]:
             if option in panel.options and condition in (row_condition, settings.baseline)
         ]
         entries.append(legend_entry(style, f"{style.label} (n = {range_of(counts) or 0})"))
-    label = f"line: differs (p < {LEVEL:g} after Holm); pale: no difference shown"
+    label = f"line: differs (p < {LEVEL:g}, corrected); pale: no difference shown"
     return [*entries, Line2D([], [], color=GREY, linewidth=2.2, label=label)]
 
 

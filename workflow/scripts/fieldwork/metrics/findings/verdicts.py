@@ -5,11 +5,11 @@ warnings and the tables never disagree.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fieldwork.metrics.claims.families import PRIMARY
-from fieldwork.metrics.claims.measures import ClaimKey, claim_key
+from fieldwork.metrics.claims.lookup import ClaimLookup
 from fieldwork.metrics.findings.wording import literal, number_text
 from fieldwork.records.claims import Claim
 from fieldwork.records.field import Calibration
@@ -62,26 +62,8 @@ class FindingVerdict(NamedTuple):
     is_equivalent: bool = False
 
 
-class StudyClaims:
-    """The claims of a study, looked up by the rows of its metric tables."""
-
-    def __init__(self, claims: Iterable[Claim] = ()) -> None:
-        self._claims = {
-            ClaimKey(*(getattr(claim, name) for name in ClaimKey._fields)): claim
-            for claim in claims
-        }
-
-    def __iter__(self) -> Iterator[Claim]:
-        return iter(self._claims.values())
-
-    def of(self, measure: str, row: Any) -> Claim | None:
-        """The claim of a row; None where the page claims nothing of it."""
-        return self._claims.get(claim_key(measure, row))
-
-    def p_value(self, measure: str, row: Any) -> float | None:
-        """The corrected p-value of a row."""
-        claim = self.of(measure, row)
-        return claim.p_corrected if claim else None
+class StudyClaims(ClaimLookup):
+    """The claims of a study in the words of the page."""
 
     def verdict(self, measure: str, row: Any) -> FindingVerdict:
         """What the test of a row shows."""
