@@ -325,7 +325,7 @@ def test_the_findings_claim_nothing(case: tuple[str, Run]) -> None:
     assert not [line for line in lists if any(claim in line for claim in CLAIMS)]
     # places have a section where runs have scores
     has_places = bool(len(tables.read_frame(case[1].path("ranks"))))
-    assert text.count("\n## ") == 9 + has_places
+    assert text.count("\n## ") == 11 + has_places
     assert text.count("## Places on the leaderboard") == has_places
 
 

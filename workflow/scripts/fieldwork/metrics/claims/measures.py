@@ -218,7 +218,7 @@ def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
         ci_low=low,
         ci_high=high,
         p_value=p_value,
-        support=_support(row),
+        support=_support(row) if is_tested else 0.0,
         direction=form.directions[(estimate or 0.0) < 0] if is_tested else None,
         margin=form.margin,
         is_one_sided=form.is_one_sided,
