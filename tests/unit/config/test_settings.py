@@ -88,6 +88,14 @@ def test_every_object_refuses_unknown_keys() -> None:
         assert closed or elsewhere, where
 
 
+@pytest.mark.parametrize(("registry", "key"), [("models", "provider"), ("conditions", "context")])
+def test_every_kind_of_entry_has_settings_of_its_own(registry: str, key: str) -> None:
+    entry = RULES["properties"][registry]["additionalProperties"]
+    kinds = [part["if"]["properties"][key]["const"] for part in entry["allOf"]]
+    assert sorted(kinds) == sorted(entry["properties"][key]["enum"])
+    assert all(part["if"]["required"] == [key] for part in entry["allOf"])
+
+
 def test_shipped_config_and_schema_hold_the_same_keys() -> None:
     assert set(shipped_config()) == set(RULES["properties"])
 
