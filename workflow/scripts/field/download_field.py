@@ -26,10 +26,7 @@ def main(manifest: str, location: dict[str, Any]) -> None:
         repo=f"{location['url']}/nodes/{location['node']}",
         revision=max(file.modified_at for file in files),
         checksums=[(file.path, file.sha256) for file in files],
-        details={
-            f.path: {"bytes": f.n_bytes, "version": f.version, "modified": f.modified_at}
-            for f in files
-        },
+        details={file.path: file.details() for file in files},
     )
 
 

@@ -58,6 +58,10 @@ class DownloadedFile(NamedTuple):
     modified_at: str
     version: int
 
+    def details(self) -> dict[str, Any]:
+        """What a manifest keeps of a file that may change where it came from."""
+        return {"bytes": self.n_bytes, "version": self.version, "modified": self.modified_at}
+
 
 class DownloadSource(NamedTuple):
     """A server that files come from, and the folder they go to.
