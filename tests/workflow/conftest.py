@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,8 @@ class Checkout:
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """The caller's environment without keys and without what would steer downloads."""
-    hidden = re.compile(r"_API_KEY$|^HF_|^SNAKEMAKE_")
+    """The caller's environment without keys and without what would steer downloads or slow imports."""
+    hidden = re.compile(r"_API_KEY$|^HF_|^SNAKEMAKE_|^PYTHONDONTWRITEBYTECODE$")
     kept = {name: value for name, value in os.environ.items() if not hidden.search(name)}
     return kept | dict(extra)
 
@@ -122,11 +123,23 @@ def checkout(tmp_path: Path) -> Checkout:
 
 @pytest.fixture(scope="session")
 def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A copy of the project in which the shipped study has run; not to be changed by a test."""
-    made = copy_project(tmp_path_factory.mktemp("quickstart") / "project")
-    finished = made.snakemake("all")
-    assert finished.returncode == 0, finished.stderr[-3000:]
-    return made
+    """A copy of the project in which the shipped study has run; not to be changed by a test.
+
+    The processes of one test run share the run of the study: the first one makes it.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    shared = Checkout(folder / "quickstart", folder / "quickstart")
+    with (folder / "quickstart.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if not shared.root.exists():
+            made = copy_project(folder / "quickstart_running")
+            finished = made.snakemake("all")
+            assert finished.returncode == 0, finished.stderr[-3000:]
+            made.root.rename(shared.root)
+    # tests run Snakemake in theirs, which locks it
+    return shared.clone(tmp_path_factory.mktemp("quickstart") / "project")
 
 
 @pytest.fixture

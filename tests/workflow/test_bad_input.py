@@ -174,11 +174,6 @@ def test_a_broken_corpus_file_is_named(study_folder: Checkout, write: Any) -> No
             "results/bad/embeddings/sample/shards/1-of-2.parquet",
             ["no/such-encoder", "embedding.model"],
         ),
-        (
-            {"study": {"models": ["gpt-4o-mini"]}},
-            "results/bad/responses/gpt-4o-mini/probe/offline.parquet",
-            ["OPENAI_API_KEY", "api_key_env"],
-        ),
     ],
 )
 def test_a_stage_that_cannot_go_on_says_why(

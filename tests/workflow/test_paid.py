@@ -4,15 +4,14 @@ import csv
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from servers.provider import Chat, ModelSpec, rerouted, serve_provider
-from workflow.conftest import ONCE, Checkout, answers_only
+from workflow.conftest import ONCE, Checkout, answers_only, rows_of
 
 pytestmark = pytest.mark.workflow
 
@@ -37,21 +36,25 @@ def server() -> Iterator[Chat]:
         yield running
 
 
+def gpt(server: Chat, model: str = "gpt-loop") -> dict[str, Any]:
+    """A model's entry in the config."""
+    return {
+        "provider": "openai",
+        "label": "GPT",
+        "model": model,
+        "base_url": server.base_url,
+        "api_key_env": "LOOPBACK_API_KEY",
+    }
+
+
 def study(
     checkout: Checkout,
     server: Chat,
     *,
     models: Mapping[str, Any] | None = None,
-    selected: str = "gpt",
+    selected: Sequence[str] = ("gpt",),
     **generation: Any,
 ) -> tuple[str, str]:
-    gpt = {
-        "provider": "openai",
-        "label": "GPT",
-        "model": "gpt-loop",
-        "base_url": server.base_url,
-        "api_key_env": "LOOPBACK_API_KEY",
-    }
     gemini = {
         "provider": "gemini",
         "label": "Gemini",
@@ -64,11 +67,11 @@ def study(
         {
             "study": {
                 "name": "paid",
-                "models": [selected],
+                "models": [*selected],
                 "conditions": ["offline", "history", "profile"],
                 "tasks": ["probe"],
             },
-            "models": {"gpt": gpt, "gemini": gemini, **(models or {})},
+            "models": {"gpt": gpt(server), "gemini": gemini, **(models or {})},
             "conditions": ONCE,
             "tasks": {"probe": {"runs": 3}},
             "metrics": {"permutations": 99},
@@ -96,40 +99,32 @@ def n_asked(server: Chat) -> int:
     return sum(request.method == "POST" for request in server.requests)
 
 
-@pytest.mark.parametrize(
-    ("selected", "tier"), [("gpt", "live"), ("gpt", "flex"), ("gemini", "live")]
-)
-def test_the_bill_in_cost_csv_is_the_providers(
-    checkout: Checkout, server: Chat, selected: str, tier: str
+def test_the_bill_in_cost_csv_is_the_providers_and_no_file_has_the_key(
+    checkout: Checkout, server: Chat
 ) -> None:
-    flex = {"gpt": {"dispatch": "flex"}} if tier == "flex" else {}
-    arguments = study(checkout, server, selected=selected)
-    if flex:
-        path = Path(arguments[1])
-        path.write_text(
-            path.read_text().replace("label: GPT\n", "label: GPT\n    dispatch: flex\n")
-        )
+    """Three ways to pay; `flex` is the same model at half price."""
+    flex = {**gpt(server), "label": "Flex", "dispatch": "flex"}
+    arguments = study(checkout, server, models={"flex": flex}, selected=("gpt", "flex", "gemini"))
     finished = run(checkout, arguments)
     assert finished.returncode == 0, finished.stderr[-3000:]
-    assert n_asked(server) == N_REQUESTS
+    assert n_asked(server) == 3 * N_REQUESTS
     with (checkout.root / "results/paid/cost.csv").open() as handle:
         rows = list(csv.DictReader(handle))
     assert sum(float(row["cost_usd"]) for row in rows) == pytest.approx(server.bill.usd, rel=1e-9)
-    (billed,) = duckdb.sql(
-        f"SELECT sum(cost_usd) FROM '{checkout.root}/results/paid/responses/{selected}/probe/*.parquet'"
-    ).fetchall()
-    assert billed[0] == pytest.approx(server.bill.usd, rel=1e-9)
-
-
-def test_every_row_tells_where_it_came_from(checkout: Checkout, server: Chat) -> None:
-    finished = run(checkout, study(checkout, server))
-    assert finished.returncode == 0, finished.stderr[-3000:]
-    rows = duckdb.sql(
-        f"""SELECT DISTINCT returned_model, price_as_of, temperature_sent,
-            request_id IS NOT NULL, started_at IS NOT NULL
-        FROM '{checkout.root}/results/paid/responses/gpt/probe/*.parquet'"""
-    ).fetchall()
-    assert rows == [("gpt-loop", "2026-11-01", True, True, True)]
+    lines = {"gpt": "gpt-loop", "flex": "gpt-loop", "gemini": "gemini-loop"}
+    for name, model in lines.items():
+        billed = rows_of(
+            checkout,
+            "SELECT sum(cost_usd), list(DISTINCT returned_model), list(DISTINCT price_as_of),"
+            " bool_and(request_id IS NOT NULL), bool_and(started_at IS NOT NULL)"
+            f" FROM 'RESULTS/paid/responses/{name}/probe/*.parquet'",
+        )
+        usd = server.bill.lines[model, "flex" if name == "flex" else "live"].usd
+        assert billed == [(pytest.approx(usd, rel=1e-9), [model], ["2026-11-01"], True, True)]
+    reported = run(checkout, arguments, "--report", "results/paid/report.zip")
+    files = [p for p in checkout.root.rglob("*") if p.is_file() and p.suffix != ".py"]
+    assert [p for p in files if KEY.encode() in p.read_bytes()] == []
+    assert KEY not in finished.stdout + finished.stderr + reported.stdout + reported.stderr
 
 
 def test_a_budget_is_never_passed_and_raising_it_goes_on(checkout: Checkout, server: Chat) -> None:
@@ -145,39 +140,20 @@ def test_a_budget_is_never_passed_and_raising_it_goes_on(checkout: Checkout, ser
 
 
 def test_a_budget_without_a_price_is_refused(checkout: Checkout, server: Chat) -> None:
-    unpriced = {
-        "odd": {
-            "provider": "openai",
-            "label": "Odd",
-            "model": "gpt-odd",
-            "base_url": server.base_url,
-            "api_key_env": "LOOPBACK_API_KEY",
-        }
-    }
-    failed = run(checkout, study(checkout, server, models=unpriced, selected="odd", budget_usd=1.0))
+    unpriced = {"odd": gpt(server, "gpt-odd")}
+    failed = run(
+        checkout, study(checkout, server, models=unpriced, selected=["odd"], budget_usd=1.0)
+    )
     assert failed.returncode != 0
     assert "prices has no entry 'gpt-odd'" in errors(failed)
     assert server.requests == []
 
 
-@pytest.mark.parametrize(
-    ("model", "word"), [("gpt-ending", "2026-01-01"), ("gpt-never-heard-of", "gpt-never-heard-of")]
-)
-def test_a_model_that_is_gone_is_told_before_spending(
-    checkout: Checkout, server: Chat, model: str, word: str
-) -> None:
-    gone = {
-        "gone": {
-            "provider": "openai",
-            "label": "Gone",
-            "model": model,
-            "base_url": server.base_url,
-            "api_key_env": "LOOPBACK_API_KEY",
-        }
-    }
-    failed = run(checkout, study(checkout, server, models=gone, selected="gone"))
+def test_a_model_that_is_gone_is_told_before_spending(checkout: Checkout, server: Chat) -> None:
+    gone = {"gone": gpt(server, "gpt-ending")}
+    failed = run(checkout, study(checkout, server, models=gone, selected=["gone"]))
     assert failed.returncode != 0
-    assert word in errors(failed)
+    assert "2026-01-01" in errors(failed)
     assert server.bill.usd == 0
 
 
@@ -203,25 +179,11 @@ def test_an_answer_of_another_model_stops_the_run_and_is_not_paid_twice(
     assert n_asked(server) == N_REQUESTS
 
 
-def test_the_key_is_in_no_file(checkout: Checkout, server: Chat) -> None:
-    finished = run(checkout, study(checkout, server))
-    assert finished.returncode == 0, finished.stderr[-3000:]
-    checkout.snakemake(
-        *answers_only("paid"),
-        "--report",
-        "results/paid/report.zip",
-        *study(checkout, server),
-        env={"LOOPBACK_API_KEY": KEY},
-    )
-    files = [p for p in checkout.root.rglob("*") if p.is_file() and p.suffix != ".py"]
-    assert [p for p in files if KEY.encode() in p.read_bytes()] == []
-    assert KEY not in finished.stdout + finished.stderr
-
-
 def test_a_missing_key_is_told_without_a_call(checkout: Checkout, server: Chat) -> None:
     failed = checkout.snakemake(*answers_only("paid"), *study(checkout, server))
     assert failed.returncode != 0
     assert "LOOPBACK_API_KEY" in errors(failed)
+    assert "api_key_env" in errors(failed)
     assert server.requests == []
 
 
