@@ -3,9 +3,11 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from pathlib import Path
@@ -55,6 +57,28 @@ class Checkout:
         """The command line of a run."""
         elsewhere = [] if self.directory == self.root else ["--directory", str(self.directory)]
         return [sys.executable, "-m", "snakemake", "--cores", str(cores), *elsewhere, *arguments]
+
+    def kill_once(
+        self, is_time: Callable[[], bool], *arguments: str, env: Mapping[str, str] | None = None
+    ) -> None:
+        """Start Snakemake, SIGKILL it with all its processes once it is time, and unlock the folder."""
+        running = subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.root,
+            env=clean_environment(env or {}),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 300
+        while not is_time() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        assert is_time(), "the run was not far enough to be killed"
+        at = arguments.index("--configfile")
+        unlocked = self.snakemake("--unlock", *arguments[at:], env=env)
+        assert unlocked.returncode == 0, unlocked.stderr[-3000:]
 
     def study(self, name: str, overlay: Mapping[str, Any]) -> Path:
         """Write a study file of that name; give it to `snakemake` after `--configfile`."""

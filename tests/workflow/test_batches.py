@@ -1,9 +1,5 @@
 """Studies whose answers come in batches: half price, one submission, and a kill in the middle."""
 
-import os
-import signal
-import subprocess
-import time
 from collections import Counter
 from typing import Any
 
@@ -11,7 +7,7 @@ import duckdb
 import pytest
 
 from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
-from workflow.conftest import ONCE, Checkout, answers_only, clean_environment
+from workflow.conftest import ONCE, Checkout, answers_only
 
 pytestmark = pytest.mark.workflow
 
@@ -98,22 +94,7 @@ def test_a_killed_study_goes_on_with_what_it_submitted(checkout: Checkout) -> No
         study = checkout.study("batches", batch_study(chat))
         arguments = (*answers_only("batches"), "--configfile", str(study))
         chat.batch = BatchRules(running_s=600)
-        process = subprocess.Popen(
-            checkout.command(*arguments),
-            cwd=checkout.root,
-            env=clean_environment(ENVIRONMENT),
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + 300
-        while len(chat.jobs) < 4 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        assert len(chat.jobs) >= 4
-        unlocked = checkout.snakemake("--unlock", "--configfile", str(study), env=ENVIRONMENT)
-        assert unlocked.returncode == 0, unlocked.stderr[-3000:]
+        checkout.kill_once(lambda: len(chat.jobs) >= 4, *arguments, env=ENVIRONMENT)
         finished = checkout.snakemake(*arguments, env=ENVIRONMENT)
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert set(run_count(chat).values()) == {1}

@@ -1,21 +1,15 @@
-"""Studies on an OpenAI-compatible server: answers, failures, a kill, and no call made twice."""
+"""Studies on an OpenAI-compatible server: answers, failures, and no call made twice."""
 
 import hashlib
-import os
-import signal
 import sqlite3
-import subprocess
-import time
-from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
 from servers.provider import Chat, ChatRequest, http_error, serve_chat
-from workflow.conftest import ONCE, Checkout, answers_only, clean_environment, copy_project
+from workflow.conftest import ONCE, Checkout, answers_only, copy_project
 
 pytestmark = pytest.mark.workflow
 
@@ -34,7 +28,7 @@ def answer(request: Mapping[str, Any]) -> str:
     return "Here you go:\n\n" + "\n".join(f"{n}. {name}" for n, name in enumerate(chosen, 1))
 
 
-def chat_study(chat: Chat, *, concurrency: int = 8, attempts: int = 2) -> dict[str, Any]:
+def chat_study(chat: Chat) -> dict[str, Any]:
     return {
         "study": {
             "name": "chat",
@@ -49,12 +43,11 @@ def chat_study(chat: Chat, *, concurrency: int = 8, attempts: int = 2) -> dict[s
                 "model": "loopback",
                 "base_url": chat.base_url,
                 "api_key_env": "LOOPBACK_API_KEY",
-                "concurrency": concurrency,
             }
         },
         "conditions": ONCE,
         "tasks": {"recommendations": {"runs": 3}, "probe": {"runs": 3}},
-        "generation": {"attempts": attempts},
+        "generation": {"attempts": 2},
         "metrics": {"permutations": 99},
     }
 
@@ -143,41 +136,4 @@ def test_a_failing_server_fails_the_job_and_keeps_what_arrived(
         finished = checkout.snakemake(*arguments, env={"LOOPBACK_API_KEY": KEY})
         assert finished.returncode == 0, finished.stderr[-3000:]
         assert len(asked_of(chat)) - before == 9
-    assert answers_of(checkout) == answers_of(whole)
-
-
-def test_a_killed_run_resumes_and_asks_nothing_twice(
-    checkout: Checkout, whole: Checkout, tmp_path: Path
-) -> None:
-    with serve_chat(answer=answer, latency_s=0.15) as chat:
-        study = checkout.study("chat", chat_study(chat, concurrency=2))
-        arguments = (*answers_only("chat"), "--configfile", str(study))
-        environment = {"LOOPBACK_API_KEY": KEY}
-        with (tmp_path / "killed.log").open("w") as log:
-            running = subprocess.Popen(
-                checkout.command(*arguments),
-                cwd=checkout.root,
-                env=clean_environment(environment),
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-            deadline = time.monotonic() + 120
-            while chat.n_answered < 40 and time.monotonic() < deadline:
-                time.sleep(0.05)
-            os.killpg(running.pid, signal.SIGKILL)
-            running.wait()
-        stored = ledger_rows(checkout)
-        assert 20 <= stored < N_REQUESTS
-        unlocked = checkout.snakemake("--unlock", "--configfile", str(study))
-        assert unlocked.returncode == 0
-        finished = checkout.snakemake(*arguments, env=environment)
-        assert finished.returncode == 0, finished.stderr[-3000:]
-        asked = Counter(request.raw for request in asked_of(chat))
-    # only calls that were under way at the kill (two) may have been sent a second time; three
-    # replicates of an offline prompt are one body, sent three times
-    repeats = len(asked_of(chat)) - N_REQUESTS
-    assert 0 <= repeats <= 2
-    assert max(asked.values()) <= 3 + 2
-    assert ledger_rows(checkout) == N_REQUESTS
     assert answers_of(checkout) == answers_of(whole)

@@ -71,15 +71,6 @@ def files_of(document: str) -> Iterator[tuple[str, str]]:
             yield named[1], text
 
 
-COMMANDS = [
-    *{
-        command.line.partition("  #")[0].strip(): command
-        for document in reversed(DOCUMENTS)
-        for command in reversed([*commands_of(document)])
-    }.values()
-][::-1]
-
-
 def runnable(words: list[str]) -> list[str]:
     """The words of a command as it is tried: this environment's programs, `-n` where it takes long."""
     if words[:2] == ["make", "study"] and len(words) > 2:
@@ -95,6 +86,21 @@ def runnable(words: list[str]) -> list[str]:
     if {"-n", "--report", "--unlock"} & set(words) or "results/figures/fig3.pdf" in words:
         return own
     return own if set(QUICK) & set(words) else [*own, "-n"]
+
+
+def effect(command: Command) -> tuple[str, ...]:
+    """What a command does as it is tried: `all` is what Snakemake makes by itself, on any cores."""
+    words = runnable(shlex.split(command.line, comments=True))
+    return tuple(re.sub(r" (--cores \d+|all|-n)(?= |$)", "", " ".join(words)).split())
+
+
+COMMANDS = [
+    *{
+        effect(command): command
+        for document in reversed(DOCUMENTS)
+        for command in reversed([*commands_of(document)])
+    }.values()
+][::-1]
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,6 @@
 """A corpus whose embedding is killed midway is taken up where it stopped."""
 
-import os
-import signal
 import sqlite3
-import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from workflow.conftest import Checkout, clean_environment
+from workflow.conftest import Checkout
 
 pytestmark = pytest.mark.workflow
 
@@ -42,26 +38,10 @@ def n_stored(checkout: Checkout) -> int:
     return total
 
 
-def kill_when_some_are_stored(checkout: Checkout, *arguments: str) -> int:
-    running = subprocess.Popen(
-        checkout.command(*arguments),
-        cwd=checkout.root,
-        env=clean_environment({}),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 240
-    while n_stored(checkout) == 0 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.killpg(running.pid, signal.SIGKILL)
-    running.wait()
-    return n_stored(checkout)
-
-
 def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None:
     arguments = (TARGET, "--configfile", str(checkout.study("killed", STUDY)))
-    before = kill_when_some_are_stored(checkout, *arguments)
+    checkout.kill_once(lambda: n_stored(checkout) > 0, *arguments)
+    before = n_stored(checkout)
     assert not (checkout.root / TARGET).exists()
     # vectors that no encoder gives: what is found in the shard again was not computed anew
     mark = np.zeros(384, np.float32)
@@ -69,7 +49,6 @@ def test_a_killed_embedding_computes_no_vector_twice(checkout: Checkout) -> None
     for path in stores(checkout):
         with closing(sqlite3.connect(path)) as store, store:
             store.execute("UPDATE vectors SET vector = ?", [mark.tobytes()])
-    assert checkout.snakemake("--unlock", *arguments[1:]).returncode == 0
     finished = checkout.snakemake(*arguments)
     assert finished.returncode == 0, finished.stderr[-3000:]
     (shard,) = (checkout.root / "results/killed/embeddings").glob("**/shards/*.parquet")

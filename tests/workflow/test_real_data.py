@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from servers.hub import Hub, serve_hub
-from workflow.conftest import ONCE, REPOSITORY, Checkout, copy_project
+from workflow.conftest import ONCE, REPOSITORY, Checkout, copy_project, rows_of
 
 DATA = REPOSITORY.parent / "shared" / "data"
 
@@ -27,6 +26,7 @@ STUDY = "studies/wildchat.yaml"
 FEWER = {
     "tasks": {"recommendations": {"runs": 10}, "probe": {"runs": 10}},
     "conditions": ONCE,
+    "metrics": {"permutations": 99},
 }
 
 pytestmark = [
@@ -157,18 +157,11 @@ def run_whole(checkout: Checkout, hub: Hub) -> subprocess.CompletedProcess[str]:
     return checkout.snakemake(*arguments, *shards, env={"HF_ENDPOINT": hub.endpoint})
 
 
-def query(study: Checkout, sql: str) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = duckdb.sql(
-        sql.replace("results/", f"{study.root}/results/")
-    ).fetchall()
-    return rows
-
-
 def test_all_514_questions_are_asked_ten_times_under_each_condition(real_study: Checkout) -> None:
-    rows = query(
+    rows = rows_of(
         real_study,
         "SELECT condition, count(*), count(DISTINCT item_id), count(letter_strict)"
-        " FROM 'results/fewer/answers/answers.parquet' WHERE task = 'mmlu_lite' GROUP BY condition",
+        " FROM 'RESULTS/fewer/answers/answers.parquet' WHERE task = 'mmlu_lite' GROUP BY condition",
     )
     assert sorted(rows) == [
         (condition, 5140, 514, 5140)
@@ -177,10 +170,10 @@ def test_all_514_questions_are_asked_ten_times_under_each_condition(real_study: 
 
 
 def test_the_embedded_baseline_scores_what_it_is_known_to(real_study: Checkout) -> None:
-    ((micro,),) = query(
+    ((micro,),) = rows_of(
         real_study,
-        "SELECT avg((a.letter_strict = i.gold)::INT) FROM 'results/fewer/answers/answers.parquet' a"
-        " JOIN 'results/fewer/tasks/mmlu_lite.parquet' i USING (item_id)"
+        "SELECT avg((a.letter_strict = i.gold)::INT) FROM 'RESULTS/fewer/answers/answers.parquet' a"
+        " JOIN 'RESULTS/fewer/tasks/mmlu_lite.parquet' i USING (item_id)"
         " WHERE a.task = 'mmlu_lite' AND a.condition = 'offline_t0'",
     )
     # 31.7 % was measured for cosine(question, choice) with this encoder on these questions
@@ -189,18 +182,18 @@ def test_the_embedded_baseline_scores_what_it_is_known_to(real_study: Checkout) 
 
 def test_users_move_answers_beyond_reruns(real_study: Checkout) -> None:
     spread = dict(
-        query(
+        rows_of(
             real_study,
-            "SELECT condition, maximum - minimum FROM 'results/fewer/metrics/accuracy.parquet'"
+            "SELECT condition, maximum - minimum FROM 'RESULTS/fewer/metrics/accuracy.parquet'"
             " WHERE task = 'mmlu_lite' AND metric = 'em_strict'",
         )
     )
     assert spread["offline_t0"] == 0
     assert all(0 < spread[c] < 0.15 for c in ("offline", "history", "rag", "profile"))
     novel = dict(
-        query(
+        rows_of(
             real_study,
-            "SELECT condition, share FROM 'results/fewer/metrics/novelty.parquet'"
+            "SELECT condition, share FROM 'RESULTS/fewer/metrics/novelty.parquet'"
             " WHERE task = 'mmlu_lite'",
         )
     )
@@ -208,10 +201,10 @@ def test_users_move_answers_beyond_reruns(real_study: Checkout) -> None:
 
 
 def test_real_conversations_are_whole_in_the_contexts(real_study: Checkout) -> None:
-    ((cut,),) = query(
+    ((cut,),) = rows_of(
         real_study,
-        "SELECT count(*) FROM 'results/fewer/contexts/recommendations/history.parquet' x"
-        " JOIN 'results/fewer/corpus/wildchat_1m/conversations.parquet' c"
+        "SELECT count(*) FROM 'RESULTS/fewer/contexts/recommendations/history.parquet' x"
+        " JOIN 'RESULTS/fewer/corpus/wildchat_1m/conversations.parquet' c"
         " ON c.conversation_id = x.conversation_ids[1]"
         " WHERE x.messages <> c.messages",
     )

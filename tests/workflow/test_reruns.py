@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from workflow.conftest import Checkout, planned_rules
+from workflow.conftest import Checkout, answers_only, planned_rules
 
 pytestmark = pytest.mark.workflow
 
@@ -120,7 +120,7 @@ def test_changing_one_prompt_asks_that_prompt_and_nothing_else(finished: Checkou
         writer = csv.DictWriter(handle, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    again = finished.snakemake("all")
+    again = finished.snakemake(*answers_only("quickstart"))
     assert again.returncode == 0, again.stderr[-3000:]
     after = answers_by_request(finished)
     assert after.keys() == before.keys()
@@ -136,6 +136,6 @@ def test_deleting_all_results_asks_nothing_again(finished: Checkout) -> None:
     before = ledger_rows(finished)
     for path in (finished.root / "results/quickstart/responses").rglob("*.parquet"):
         path.unlink()
-    again = finished.snakemake("all")
+    again = finished.snakemake(*answers_only("quickstart"))
     assert again.returncode == 0, again.stderr[-3000:]
     assert ledger_rows(finished) == before

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from workflow.conftest import REPOSITORY, Checkout, copy_project, planned_rules
+from workflow.conftest import REPOSITORY, Checkout, copy_project, planned_rules, rows_of
 
 pytestmark = pytest.mark.workflow
 
@@ -83,18 +83,11 @@ def small_study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, tup
 Small = tuple[Checkout, tuple[str, ...]]
 
 
-def query(study: Checkout, sql: str) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = duckdb.sql(
-        sql.replace("results/", f"{study.root}/results/")
-    ).fetchall()
-    return rows
-
-
 def test_a_puppets_shorter_histories_end_its_longer_ones(small_study: Small) -> None:
-    rows = query(
+    rows = rows_of(
         small_study[0],
         "SELECT puppet_id, list(conversation_ids ORDER BY len(conversation_ids))"
-        " FROM 'results/small/contexts/recommendations/history_*.parquet' GROUP BY puppet_id",
+        " FROM 'RESULTS/small/contexts/recommendations/history_*.parquet' GROUP BY puppet_id",
     )
     assert len(rows) == 4
     for _, (one, five, cut) in rows:
@@ -106,10 +99,10 @@ def test_a_puppets_shorter_histories_end_its_longer_ones(small_study: Small) -> 
 
 
 def test_the_table_of_arms_says_what_was_asked_for_and_what_is_held(small_study: Small) -> None:
-    rows = query(
+    rows = rows_of(
         small_study[0],
         "SELECT condition, asked, conversations + dropped, conversations, tokens"
-        " FROM 'results/small/metrics/arms.parquet' WHERE measure = 'share_who' ORDER BY position",
+        " FROM 'RESULTS/small/metrics/arms.parquet' WHERE measure = 'share_who' ORDER BY position",
     )
     assert [row[:3] for row in rows] == [
         ("offline", 0, None),
@@ -124,9 +117,9 @@ def test_the_table_of_arms_says_what_was_asked_for_and_what_is_held(small_study:
 
 def test_trends_are_tested_and_no_cell_is_nan(small_study: Small) -> None:
     study, _ = small_study
-    rows = query(
+    rows = rows_of(
         study,
-        "SELECT measure, p_value, p_holm, reason FROM 'results/small/metrics/arm_tests.parquet'",
+        "SELECT measure, p_value, p_holm, reason FROM 'RESULTS/small/metrics/arm_tests.parquet'",
     )
     assert {row[0] for row in rows} == {"share_who", "var_answers", "from_baseline", "em_strict"}
     for name, p_value, p_holm, reason in rows:
@@ -150,11 +143,11 @@ def test_the_database_says_which_corpus_a_conversation_is_from(
 
 
 def test_a_profile_stands_before_the_history(small_study: Small) -> None:
-    rows = query(
+    rows = rows_of(
         small_study[0],
         "SELECT messages[1].role, messages[1].content = p.text, len(conversation_ids)"
-        " FROM 'results/small/contexts/recommendations/elsewhere.parquet' c"
-        " JOIN 'results/small/personas/profiles.parquet' p"
+        " FROM 'RESULTS/small/contexts/recommendations/elsewhere.parquet' c"
+        " JOIN 'RESULTS/small/personas/profiles.parquet' p"
         " ON right(c.puppet_id, 6) = right(p.puppet_id, 6)",
     )
     assert rows == [("system", True, 1)] * 4
