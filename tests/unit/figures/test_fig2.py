@@ -108,7 +108,6 @@ def test_everything_is_on_the_page_and_large_enough(n_models: int, conditions) -
     [
         (pd.DataFrame(), {}, "no rows"),
         (frames.distributions(), {"conditions": ("absent",)}, "(absent)"),
-        (frames.distributions(), {"items": ["absent"]}, "none of the items"),
     ],
 )
 def test_nothing_to_draw_is_said(table, settings, reason) -> None:
@@ -120,7 +119,7 @@ def test_nothing_to_draw_is_said(table, settings, reason) -> None:
 def test_items_are_chosen_and_left_out_ones_said() -> None:
     table = frames.distributions()
     assert "first 1 of 2 items" in frames.words(draw(table, max_items=1))
-    figure = draw(table, items=["justice_1"])
+    figure = draw(table[table["item_id"] == "justice_1"])
     assert figure.axes[0].get_title(loc="left") == "ethics_pair: justice_1"
     assert len(figure.axes) == 2
 
@@ -241,8 +240,6 @@ def test_options_are_whole_rather_than_questions_many(n_items: int, n_drawn: int
     questions = frames.questions("t", texts, settings, "B")
     figure = draw(table, questions=questions)
     assert len(figure.axes) == n_drawn
-    # what is named is drawn all the same
-    assert len(draw(table, questions=questions, items=[*texts]).axes) == n_items
     assert list(options_of(figure.axes[0])) == [
         f"{letter}  {option}" for letter, option in zip("ABCD", settings, strict=True)
     ]

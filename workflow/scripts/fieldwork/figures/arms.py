@@ -51,6 +51,13 @@ TEST_MEASURES = {
 }
 """The measure of `arm_tests` whose trend a panel prints."""
 
+_LABELS = {
+    "excess_js_bits": "Distance from\nbaseline (bits)",
+    "share_who": "Share of variance\nfrom who asks",
+    "entropy_bits": "Entropy\n(bits)",
+    "em_strict": "Score\n(exact match)",
+}
+
 _PANEL = 1.45
 _LINE = 0.09
 """Height of a line of text, as a share of a panel."""
@@ -206,7 +213,7 @@ def _draw_panel(panel: Any, rows: Sequence[Any], layout: _ArmsLayout, *, is_nume
             layout.places[name], 0.02, "n/a", ha="center", va="bottom", color=GREY,
             fontsize=TEXT_POINTS, transform=panel.get_xaxis_transform(),
         )  # fmt: skip
-    panel.set_ylabel(_label(measure))
+    panel.set_ylabel(_LABELS[measure])
     panel.yaxis.set_major_locator(MaxNLocator(nbins=4))
     lines = n_trend_lines + (len(layout.models) if measure == "excess_js_bits" else 0)
     _make_room(panel, 0.05 + _LINE * lines)
@@ -235,18 +242,6 @@ def _count(
         place[1], 0.98 - _LINE * line, text, ha="center", va="top", fontsize=TEXT_POINTS,
         color=layout.models[row.model].colour, transform=panel.get_xaxis_transform(),
     )  # fmt: skip
-
-
-def _label(measure: str) -> str:
-    match measure:
-        case "excess_js_bits":
-            return "Distance from\nbaseline (bits)"
-        case "share_who":
-            return "Share of variance\nfrom who asks"
-        case "entropy_bits":
-            return "Entropy\n(bits)"
-        case _:
-            return "Score\n(exact match)"
 
 
 def _print_trend(panel: Any, rows: Sequence[Any], tests: pd.DataFrame, layout: _ArmsLayout) -> None:

@@ -30,6 +30,7 @@ from fieldwork.figures.style import (
     ConditionStyle,
     add_head,
     condition_styles,
+    draw_interval,
     empty_figure,
     legend_entry,
     marker_arguments,
@@ -138,9 +139,7 @@ def _draw_category(
         )  # fmt: skip
         return
     at = x + 0.26 * width
-    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
-    if low is not None and high is not None:
-        panel.vlines(at, low, high, color=style.colour, linewidth=1.0, zorder=1.5)
+    draw_interval(panel, at, row, style.colour, linewidth=1.0)
     panel.plot([at], [mean], linestyle="none", **marker_arguments(style, size=4.4))
 
 

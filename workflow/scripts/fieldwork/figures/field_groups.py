@@ -14,7 +14,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fieldwork.figures.labels import item_names
-from fieldwork.figures.selection import float_or_none, models_in, rows_of
+from fieldwork.figures.selection import (
+    LETTERS_LEFT_OUT,
+    LEVEL,
+    first_reason,
+    float_or_none,
+    models_in,
+    rows_of,
+)
 from fieldwork.figures.settings import FigureSettings, ItemKey
 from fieldwork.figures.style import GREY, PAGE_HEIGHT, add_head, empty_figure, new_figure
 from fieldwork.statistics.families import LEVEL
@@ -62,13 +69,11 @@ def draw(groups: pd.DataFrame, differences: pd.DataFrame, settings: GroupsFigure
     """
     entropies = groups[(groups["metric"] == METRIC) & groups["answer"].isna()]
     if not entropies["estimate"].notna().any():
-        return empty_figure(_why_none(entropies), settings)
+        return empty_figure(first_reason(entropies, "no participant has a group"), settings)
     lists = entropies[entropies["kind"] == "list"]
     rows = lists if lists["estimate"].notna().any() else entropies
     panels = _rows_by_panel(rows, differences, settings)
-    remarks = (
-        [] if len(rows) == len(entropies) else ["Multiple-choice questions are in the tables only."]
-    )
+    remarks = [LETTERS_LEFT_OUT] if len(rows) < len(entropies) else []
     # two panels stand side by side where one column of them all is longer than a page
     n_columns = 1 if sum(_height(c, 1) for c in panels.values()) <= _ROOM else 2
     page = list(panels.items())
@@ -105,11 +110,6 @@ def _draw_panels(
             (item, None) in panel_rows.different for item in left_items
         ):
             axes.set_yticks([])
-
-
-def _why_none(entropies: pd.DataFrame) -> str:
-    reasons = [str(reason) for reason in entropies["reason"] if isinstance(reason, str)]
-    return reasons[0] if reasons else "no participant has a group"
 
 
 def _height(panel_rows: _GroupPanelRows, n_columns: int) -> float:
@@ -244,22 +244,22 @@ def _colour_and_marker(place: int) -> tuple[str, str]:
 
 def _group_handle(place: int, group: str) -> Line2D:
     colour, marker = _colour_and_marker(place)
+    return _hollow_dot(group, colour, marker)
+
+
+def _hollow_dot(label: str, colour: str = GREY, marker: str = "o") -> Line2D:
     return Line2D(
         [], [], linestyle="none", marker=marker, markersize=4, markeredgecolor=colour,
-        markeredgewidth=0.8, markerfacecolor="white", label=group,
+        markeredgewidth=0.8, markerfacecolor="white", label=label,
     )  # fmt: skip
 
 
 def _handles() -> list[Any]:
-    def dot(face: str, label: str) -> Line2D:
-        return Line2D(
-            [], [], linestyle="none", marker="o", markersize=4, markeredgecolor=GREY,
-            markeredgewidth=0.8, markerfacecolor=face, label=label,
-        )  # fmt: skip
-
+    filled = _hollow_dot("differs in entropy from the mean of the others")
+    filled.set_markerfacecolor(GREY)
     return [
-        dot(GREY, "differs in entropy from the mean of the others"),
-        dot("white", "no difference shown"),
+        filled,
+        _hollow_dot("no difference shown"),
         Line2D([], [], color=GREY, linewidth=0.9, label="95 % interval"),
         Line2D([], [], linestyle="none", label="bold: groups differ in their answers"),
     ]

@@ -15,7 +15,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fieldwork.figures.labels import fit, inches_of, item_names, p_value_text
-from fieldwork.figures.selection import float_or_none, models_in, rows_of
+from fieldwork.figures.selection import (
+    LETTERS_LEFT_OUT,
+    LEVEL,
+    first_reason,
+    float_or_none,
+    models_in,
+    rows_of,
+)
 from fieldwork.figures.settings import FigureSettings, ItemKey
 from fieldwork.figures.style import (
     PAGE_HEIGHT,
@@ -85,7 +92,12 @@ def draw(items: pd.DataFrame, ranks: pd.DataFrame, settings: RanksFigureSettings
     ranked_items = items[items["field_rank"].notna()]
     conditions = [c for c in settings.conditions if c in set(ranked_items["predictor"])]
     if not conditions:
-        return empty_figure(_why_none(items), settings)
+        otherwise = (
+            "no prompt is answered both in the field and under a condition"
+            if items.empty
+            else "the table has none of the conditions to draw"
+        )
+        return empty_figure(first_reason(items, otherwise), settings)
     layout = _lay_out(
         ranked_items[ranked_items["predictor"].isin(conditions)], ranks, conditions, settings
     )
@@ -102,13 +114,6 @@ def draw(items: pd.DataFrame, ranks: pd.DataFrame, settings: RanksFigureSettings
     return figure
 
 
-def _why_none(items: pd.DataFrame) -> str:
-    if items.empty:
-        return "no prompt is answered both in the field and under a condition"
-    reasons = [str(reason) for reason in items["reason"] if isinstance(reason, str)]
-    return reasons[0] if reasons else "the table has none of the conditions to draw"
-
-
 def _lay_out(
     items: pd.DataFrame,
     ranks: pd.DataFrame,
@@ -117,11 +122,7 @@ def _lay_out(
 ) -> _RankLayout:
     lists = items[items["kind"] == "list"]
     chart_items = items if lists.empty else lists
-    remarks = (
-        []
-        if len(chart_items) == len(items)
-        else ["Multiple-choice questions are in the tables only."]
-    )
+    remarks = [LETTERS_LEFT_OUT] if len(chart_items) < len(items) else []
     rows_by_panel: dict[_RankPanel, list[Any]] = {}
     for row in rows_of(chart_items):
         rows_by_panel.setdefault(

@@ -41,7 +41,12 @@ from fieldwork.figures.style import (
     new_figure,
 )
 
-METRICS: tuple[str, ...] = ("unique_items", "one_minus_top5_share", "entropy_bits")
+METRICS = {
+    "unique_items": "Unique\nitems",
+    "one_minus_top5_share": "1 − top-5\nshare",
+    "entropy_bits": "Entropy\n(bits)",
+}
+"""The measures, from the top, with their printed names."""
 
 _DODGE = 0.88
 _NARROWEST_SLOT = 2.9
@@ -53,10 +58,8 @@ _SLANTED_LETTERS = 32
 class Fig1Settings(FigureSettings):
     """What a study decides about Figure 1."""
 
-    items: Sequence[str] = ()
-    """Item ids in their order; empty: by rising entropy under the baseline in the first model."""
     max_items: int = 18
-    """How many items are drawn where `items` is empty."""
+    """Most items; the first by rising entropy under the baseline in the first model are drawn."""
 
 
 class _HeterogeneityKey(NamedTuple):
@@ -98,12 +101,8 @@ def draw(table: pd.DataFrame, settings: Fig1Settings) -> Figure:
     }
     models = models_in(table, settings)
     selection = select_items(
-        _items_by_entropy(estimates, models[0], settings),
-        settings.items,
-        at_most=settings.max_items,
+        _items_by_entropy(estimates, models[0], settings), at_most=settings.max_items
     )
-    if not selection.items:
-        return empty_figure("the table has none of the items to draw", settings)
     layout = _lay_out(
         models, selection.items, condition_styles(conditions, labels=settings.condition_labels)
     )
@@ -268,19 +267,9 @@ def _scale(
     if strip > 0.1:
         panel.axhline(0, color="#BBBBBB", linewidth=0.5, zorder=0.5)
     if has_label:
-        panel.set_ylabel(_metric_label(metric))
+        panel.set_ylabel(METRICS[metric])
     else:
         panel.tick_params(axis="y", labelleft=False)
-
-
-def _metric_label(metric: str) -> str:
-    match metric:
-        case "unique_items":
-            return "Unique\nitems"
-        case "one_minus_top5_share":
-            return "1 − top-5\nshare"
-        case _:
-            return "Entropy\n(bits)"
 
 
 def _name_items(panel: Any, layout: _HeterogeneityLayout, settings: Fig1Settings) -> None:

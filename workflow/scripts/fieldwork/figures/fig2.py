@@ -46,6 +46,7 @@ from fieldwork.figures.style import (
     empty_figure,
     new_figure,
 )
+from fieldwork.records.field import FIELD
 from fieldwork.records.parsing import UNKNOWN
 
 __all__ = ["Fig2Settings", "draw", "ink_of"]
@@ -96,17 +97,15 @@ def draw(table: pd.DataFrame, settings: Fig2Settings) -> Figure:
     reason = absence_reason(table, settings)
     if reason:
         return empty_figure(reason, settings)
-    conditions = sorted(conditions_in(table, settings), key=settings.field_condition.__eq__)
+    conditions = sorted(conditions_in(table, settings), key=FIELD.__eq__)
     names = [
         style.label
         for style in condition_styles(conditions, labels=settings.condition_labels).values()
     ]
     rows = rows_of(table[table["condition"].isin(conditions)])
-    heights = bar_places(conditions, settings.field_condition)
+    heights = bar_places(conditions)
     figure = new_figure(height=1.0)
     layout = lay_out_questions(figure, rows, names, _slots(heights), settings)
-    if not layout.panels:
-        return empty_figure("the table has none of the items to draw", settings)
     rows_by_bar: dict[_ShareBarKey, list[Any]] = {}
     for row in rows:
         key = _ShareBarKey(row.model, ItemKey(row.task, row.item_id), row.condition)

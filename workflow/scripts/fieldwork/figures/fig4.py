@@ -16,8 +16,10 @@ from matplotlib.lines import Line2D
 
 from fieldwork.figures.labels import cut, item_names, option_name
 from fieldwork.figures.selection import (
+    LEVEL,
     absence_reason,
     conditions_in,
+    first_reason,
     float_or_none,
     models_in,
     range_of,
@@ -54,8 +56,6 @@ class Fig4Settings(FigureSettings):
     """Conditions that bring a user; they decide which options are drawn."""
     max_options: int = 12
     """Most options in a panel."""
-    level: float = 0.05
-    """Corrected p-values below this are drawn as a difference."""
 
 
 class _ShiftOptionKey(NamedTuple):
@@ -121,8 +121,7 @@ def _why_no_option(table: pd.DataFrame, settings: Fig4Settings) -> str:
     user_rows = table[table["condition"].isin(list(settings.users))]
     if user_rows.empty:
         return "no condition with a user is in the table"
-    reasons = [str(reason) for reason in user_rows["reason"] if not pd.isna(reason)]
-    return reasons[0] if reasons else "no option has a shift"
+    return first_reason(user_rows, "no option has a shift")
 
 
 def _lay_out(
@@ -172,16 +171,14 @@ def _height(layout: _ShiftLayout) -> float:
 def _remark(layout: _ShiftLayout, settings: Fig4Settings) -> str | None:
     for panel in layout.panels:
         for (_, condition), row in panel.rows.items():
-            if condition in settings.users and _differs(row, settings):
+            if condition in settings.users and _differs(row):
                 return None
-    return (
-        f"No share differs from the baseline's at p < {settings.level:g} after Holm's correction."
-    )
+    return f"No share differs from the baseline's at p < {LEVEL:g} after Holm's correction."
 
 
-def _differs(row: Any, settings: Fig4Settings) -> bool:
+def _differs(row: Any) -> bool:
     p_holm = float_or_none(row.p_holm)
-    return p_holm is not None and p_holm < settings.level
+    return p_holm is not None and p_holm < LEVEL
 
 
 def _handles(layout: _ShiftLayout, settings: Fig4Settings) -> list[Any]:
@@ -194,7 +191,7 @@ def _handles(layout: _ShiftLayout, settings: Fig4Settings) -> list[Any]:
             if option in panel.options and condition in (row_condition, settings.baseline)
         ]
         entries.append(legend_entry(style, f"{style.label} (n = {range_of(counts) or 0})"))
-    label = f"line: differs (p < {settings.level:g} after Holm); pale: no difference shown"
+    label = f"line: differs (p < {LEVEL:g} after Holm); pale: no difference shown"
     return [*entries, Line2D([], [], color=GREY, linewidth=2.2, label=label)]
 
 
@@ -239,7 +236,7 @@ def _draw_row(
             # the table has no row of an option that no answer names on either side
             _point(axes, 0.0, y, style, alpha=_PALE)
         else:
-            _draw_share(axes, y, row, style, differs=_differs(row, settings))
+            _draw_share(axes, y, row, style, differs=_differs(row))
 
 
 def _with_baseline(option: _ShiftOptionKey, panel: _ShiftPanel) -> Any | None:

@@ -5,7 +5,7 @@ one per prompt, with a curve per condition and a marker where its answers end. A
 axes. There are no intervals: none is reliable (docs/methods.md).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -48,10 +48,8 @@ _NAME_LETTERS = 50
 class Fig5Settings(FigureSettings):
     """What a study decides about Figure 5."""
 
-    items: Sequence[str] = ()
-    """Item ids in their order; empty: the items of the table by name."""
     max_items: int = 9
-    """How many items are drawn where `items` is empty."""
+    """Most items; the first by name are drawn."""
 
 
 class _RarefactionCurveKey(NamedTuple):
@@ -103,7 +101,7 @@ def draw(table: pd.DataFrame, settings: Fig5Settings) -> Figure:
         item = "" if pd.isna(row.item_id) else str(row.item_id)
         curves.setdefault(_RarefactionCurveKey(row.model, item, row.condition), []).append(row)
     item_keys = sorted({ItemKey(row.task, row.item_id) for row in rows if not pd.isna(row.item_id)})
-    selection = select_items(item_keys, settings.items, at_most=settings.max_items)
+    selection = select_items(item_keys, at_most=settings.max_items)
     styles = condition_styles(conditions, labels=settings.condition_labels)
     names = item_names(selection.items, settings.questions, letters=_NAME_LETTERS)
     panels = {"": "", **{item.item_id: name for item, name in names.items()}}

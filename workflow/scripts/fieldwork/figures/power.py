@@ -25,6 +25,7 @@ DESIGNS: Mapping[str, str] = {
     "scores": "difference of\nmean scores",
 }
 MAX_TASKS = 4
+"""Most columns; where there are more tasks, a remark says so."""
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -42,8 +43,6 @@ class PowerFigureSettings(FigureSettings):
     """The power to reach, drawn as a line."""
     tasks: Sequence[str] = ()
     """Tasks in their order; other tasks of the table follow."""
-    max_tasks: int = MAX_TASKS
-    """Most columns; where there are more tasks, a remark says so."""
 
 
 class _PricedArm(NamedTuple):
@@ -60,11 +59,6 @@ class _PowerLayout(NamedTuple):
     dearest: _PricedArm | None
 
 
-class _PowerCurve(NamedTuple):
-    effect: str
-    replicates: int
-
-
 def draw(table: pd.DataFrame, settings: PowerFigureSettings) -> Figure:
     """Draw the rows of `power/power.parquet`."""
     rows = rows_of(table)
@@ -75,7 +69,7 @@ def draw(table: pd.DataFrame, settings: PowerFigureSettings) -> Figure:
     tasks = list(dict.fromkeys([*tasks_first, *tasks_of_rows]))
     layout = _PowerLayout(
         [design for design in DESIGNS if any(row.design == design for row in rows)],
-        tasks[: settings.max_tasks],
+        tasks[:MAX_TASKS],
         sorted({int(row.n_users) for row in rows}),
         _dearest(rows),
     )
@@ -123,18 +117,17 @@ def _note(rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettin
 def _draw_design(
     panels: list[Any], rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettings
 ) -> None:
-    curves = list(dict.fromkeys(_PowerCurve(row.effect, int(row.replicates)) for row in rows))
-    effects = sorted({curve.effect for curve in curves}, key=_order)
-    replicates = sorted({curve.replicates for curve in curves})
+    curves = list(dict.fromkeys((row.effect, int(row.replicates)) for row in rows))
+    effects = sorted({effect for effect, _ in curves}, key=_order)
+    replicates = sorted({n for _, n in curves})
     design_tasks = [task for task in layout.tasks if any(row.task == task for row in rows)]
     for panel in panels[len(design_tasks) :]:
         panel.set_axis_off()
     for task, panel in zip(design_tasks, panels, strict=False):
         task_rows = [row for row in rows if row.task == task]
-        for curve in curves:
-            curve_rows = [r for r in task_rows if (r.effect, r.replicates) == curve]
-            dash = replicates.index(curve.replicates)
-            _draw_curve(panel, curve_rows, effects.index(curve.effect), dash)
+        for effect, n in curves:
+            curve_rows = [r for r in task_rows if (r.effect, r.replicates) == (effect, n)]
+            _draw_curve(panel, curve_rows, effects.index(effect), replicates.index(n))
         _scale(panel, layout, settings, has_label=task == design_tasks[0])
         _price(panel, task_rows, layout)
         panel.set_title(_title(task_rows[0]))
@@ -229,13 +222,12 @@ def _short(value: float) -> str:
 
 
 def _title(row: Any) -> str:
-    match row.design:
-        case "shares":
-            return f"{row.task}, {row.n_tests} tests"
-        case "who":
-            return f"{row.task}, {row.n_items} prompts"
-        case _:
-            return f"{row.task}, {row.n_tests} conditions"
+    counted = {
+        "shares": f"{row.n_tests} tests",
+        "who": f"{row.n_items} prompts",
+        "scores": f"{row.n_tests} conditions",
+    }
+    return f"{row.task}, {counted[row.design]}"
 
 
 def _legend(panel: Any, design: str, effects: Sequence[str], replicates: Sequence[int]) -> None:

@@ -14,6 +14,7 @@ from fieldwork.figures.labels import fit, inches_of
 from fieldwork.figures.selection import select_items
 from fieldwork.figures.settings import FigureSettings, ItemKey
 from fieldwork.figures.style import PAGE_HEIGHT, PAGE_WIDTH, TEXT_POINTS
+from fieldwork.records.field import FIELD
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import Item
 
@@ -43,12 +44,8 @@ _AROUND = 1.25
 class Fig2Settings(FigureSettings):
     """What a study decides about Figure 2."""
 
-    items: Sequence[str] = ()
-    """Item ids in their order; empty: the items of the table in its order."""
-    field_condition: str = "field"
-    """The condition of real users; drawn last, apart from the others."""
     max_items: int = 6
-    """How many items are drawn where `items` is empty; fewer where a page holds fewer."""
+    """Most items; the first of the table are drawn, fewer where a page holds fewer."""
 
 
 class QuestionOption(NamedTuple):
@@ -92,10 +89,10 @@ class QuestionLayout(NamedTuple):
     remark: str | None
 
 
-def bar_places(conditions: Sequence[str], field_condition: str) -> list[float]:
-    """Heights of the bars, top down; field stands apart."""
+def bar_places(conditions: Sequence[str]) -> list[float]:
+    """Heights of the bars, top down; the field, which is the last, stands apart."""
     return [
-        i + (FIELD_GAP if condition == field_condition and i > 0 else 0.0)
+        i + (FIELD_GAP if condition == FIELD and i > 0 else 0.0)
         for i, condition in enumerate(conditions)
     ]
 
@@ -114,21 +111,17 @@ def lay_out_questions(
     answers: dict[ItemKey, dict[str, bool]] = {}
     for row in rows:
         answers.setdefault(ItemKey(row.task, row.item_id), {})[row.answer] = bool(row.is_correct)
-    keys = select_items(answers, settings.items, at_most=settings.max_items).items
-    n_items = len(keys)
-    # what is named is drawn
-    fewest_allowed = n_items if settings.items else min(n_items, 1)
-    fewest_wanted = max(fewest_allowed, min(n_items, _FEW_QUESTIONS))
-    for lines, fewest in ((_MOST_LINES, fewest_wanted), (_FEW_LINES, fewest_allowed)):
+    keys = select_items(answers, at_most=settings.max_items).items
+    for lines, fewest in ((_MOST_LINES, min(len(keys), _FEW_QUESTIONS)), (_FEW_LINES, 1)):
         panels = [
             _panel(figure, key, answers[key], settings.questions.get(key), lines, names)
             for key in keys
         ]
-        for count in range(n_items, fewest - 1, -1):
+        for count in range(len(keys), fewest - 1, -1):
             around = _AROUND + sum(panel.head_inches for panel in panels[:count])
-            bar = (PAGE_HEIGHT - around) / (slots * max(count, 1))
-            if bar >= _LEAST_BAR or (lines, count) == (_FEW_LINES, fewest_allowed):
-                remark = select_items(answers, settings.items, at_most=count).remark
+            bar = (PAGE_HEIGHT - around) / (slots * count)
+            if bar >= _LEAST_BAR or (lines, count) == (_FEW_LINES, 1):
+                remark = select_items(answers, at_most=count).remark
                 bar = min(_WIDEST_BAR, max(_LEAST_BAR, bar))
                 return QuestionLayout(panels[:count], bar, remark)
     raise AssertionError("unreachable: the least questions with few lines always return")

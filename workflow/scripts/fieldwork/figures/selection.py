@@ -1,11 +1,17 @@
 """Which rows, conditions, models and items of a table a figure draws."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from fieldwork.figures.settings import FigureSettings, ItemKey
+
+LEVEL = 0.05
+"""Corrected p-values below this are drawn as a difference."""
+
+LETTERS_LEFT_OUT = "Multiple-choice questions are in the tables only."
+"""Printed where only lists are drawn."""
 
 
 class CountRange(NamedTuple):
@@ -58,21 +64,20 @@ def models_in(table: pd.DataFrame, settings: FigureSettings) -> list[str]:
     return with_label + sorted(models - set(with_label))
 
 
-def select_items(
-    item_keys: Iterable[ItemKey], item_ids: Sequence[str], *, at_most: int
-) -> ItemSelection:
-    """The items with the `item_ids`, in that order; without any, the first of `item_keys`."""
+def select_items(item_keys: Iterable[ItemKey], *, at_most: int) -> ItemSelection:
+    """The first items, each once."""
     keys = list(dict.fromkeys(item_keys))
-    if item_ids:
-        return ItemSelection(
-            [key for item_id in item_ids for key in keys if key.item_id == item_id], None
-        )
     if len(keys) <= at_most:
         return ItemSelection(keys, None)
     return ItemSelection(
         keys[:at_most],
         f"Only the first {at_most} of {len(keys)} items are drawn; the table has all of them.",
     )
+
+
+def first_reason(table: pd.DataFrame, otherwise: str) -> str:
+    """The first reason that a table gives for a NULL."""
+    return next((str(r) for r in table["reason"] if not pd.isna(r)), otherwise)
 
 
 def float_or_none(value: Any) -> float | None:

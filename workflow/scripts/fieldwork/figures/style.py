@@ -10,7 +10,7 @@ import io
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import matplotlib.style
@@ -37,6 +37,12 @@ GREY = "#555555"
 """Colour of text and marks that belong to no condition."""
 
 _MARGIN = 0.06
+_METADATA: Mapping[str, dict[str, str | None]] = {
+    ".pdf": {"Creator": "fieldwork", "Producer": None, "CreationDate": None},
+    ".svg": {"Creator": "fieldwork", "Date": None},
+    ".png": {"Software": None},
+}
+"""What a file of each kind says of itself: no date."""
 
 
 class ConditionStyle(NamedTuple):
@@ -106,11 +112,11 @@ def legend_entry(style: ConditionStyle, label: str) -> Line2D:
     return Line2D([], [], linestyle="none", label=label, **marker_arguments(style, size=4.5))
 
 
-def draw_interval(axes: Any, x: float, row: Any, colour: str) -> None:
+def draw_interval(axes: Any, x: float, row: Any, colour: str, *, linewidth: float = 0.8) -> None:
     """A vertical line from `ci_low` to `ci_high` of a row, where it has an interval."""
     low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
     if low is not None and high is not None:
-        axes.vlines(x, low, high, color=colour, linewidth=0.8, zorder=1.5)
+        axes.vlines(x, low, high, color=colour, linewidth=linewidth, zorder=1.5)
 
 
 def use_style(path: str | Path) -> None:
@@ -205,10 +211,13 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
     figure.set_layout_engine("none")
     with mpl.rc_context({"svg.hashsalt": "fieldwork"}):
         for path in map(Path, paths):
-            kind = _format_of(path)
+            if path.suffix not in _METADATA:
+                raise StudyError(
+                    f"Cannot draw {path}: name the figure with the ending .pdf, .svg or .png."
+                )
             # in memory first: on a full disk the PDF's writer fails in ways of its own
             buffer = io.BytesIO()
-            figure.savefig(buffer, format=kind, metadata=_metadata(kind))
+            figure.savefig(buffer, format=path.suffix[1:], metadata=_METADATA[path.suffix])
             try:
                 path.write_bytes(buffer.getvalue())
             except OSError as error:
@@ -216,24 +225,3 @@ def save(figure: Figure, paths: Sequence[str | Path]) -> None:
                     f"{path}: cannot be written ({error.strerror or error}); free space or choose "
                     f"another place with snakemake --directory"
                 ) from error
-
-
-def _format_of(path: Path) -> Literal["pdf", "svg", "png"]:
-    match path.suffix:
-        case ".pdf":
-            return "pdf"
-        case ".svg":
-            return "svg"
-        case ".png":
-            return "png"
-    raise StudyError(f"Cannot draw {path}: name the figure with the ending .pdf, .svg or .png.")
-
-
-def _metadata(kind: Literal["pdf", "svg", "png"]) -> dict[str, str | None]:
-    match kind:
-        case "pdf":
-            return {"Creator": "fieldwork", "Producer": None, "CreationDate": None}
-        case "svg":
-            return {"Creator": "fieldwork", "Date": None}
-        case "png":
-            return {"Software": None}
