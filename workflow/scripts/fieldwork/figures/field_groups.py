@@ -16,7 +16,6 @@ from matplotlib.lines import Line2D
 from fieldwork.figures.labels import item_names
 from fieldwork.figures.selection import (
     LETTERS_LEFT_OUT,
-    LEVEL,
     first_reason,
     float_or_none,
     models_in,

@@ -17,7 +17,6 @@ from matplotlib.lines import Line2D
 from fieldwork.figures.labels import fit, inches_of, item_names, p_value_text
 from fieldwork.figures.selection import (
     LETTERS_LEFT_OUT,
-    LEVEL,
     first_reason,
     float_or_none,
     models_in,

@@ -16,7 +16,6 @@ from matplotlib.lines import Line2D
 
 from fieldwork.figures.labels import cut, item_names, option_name
 from fieldwork.figures.selection import (
-    LEVEL,
     absence_reason,
     conditions_in,
     first_reason,
@@ -38,6 +37,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.statistics.families import LEVEL
 
 _PALE = 0.45
 _LANE = 0.062

@@ -7,9 +7,6 @@ import pandas as pd
 
 from fieldwork.figures.settings import FigureSettings, ItemKey
 
-LEVEL = 0.05
-"""Corrected p-values below this are drawn as a difference."""
-
 LETTERS_LEFT_OUT = "Multiple-choice questions are in the tables only."
 """Printed where only lists are drawn."""
 
