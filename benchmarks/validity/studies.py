@@ -39,7 +39,7 @@ from fieldwork.records.columns import table_of
 from fieldwork.records.tasks import Item
 
 PART = "studies"
-PERMUTATIONS = 1999
+PERMUTATIONS = 499
 USERS = ("history", "rag", "profile")
 CONTROL = "again"
 CONDITIONS = ("offline", CONTROL, *USERS)

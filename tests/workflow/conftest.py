@@ -158,7 +158,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     with (folder / "quickstart.lock").open("w") as lock:
         flock(lock, LOCK_EX)
         if not shared.root.exists():
-            made = copy_project(folder / "quickstart_running")
+            made = copy_project(tmp_path_factory.mktemp("running") / "project")
             finished = made.snakemake("all")
             assert finished.returncode == 0, finished.stderr[-3000:]
             made.root.rename(shared.root)
