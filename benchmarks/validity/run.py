@@ -22,6 +22,7 @@ import discarded
 import groups
 import heterogeneity
 import means
+import novelty
 import prompts
 import runs
 import scores
@@ -40,6 +41,7 @@ PARTS = {
     "heterogeneity": heterogeneity.jobs,
     "run": runs.jobs,
     "scores": scores.jobs,
+    "novelty": novelty.jobs,
     "discarded": discarded.jobs,
     "shift": shifts.jobs,
     "mean": means.jobs,
