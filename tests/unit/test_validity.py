@@ -41,6 +41,7 @@ def test_results_are_of_full_size_and_of_every_part() -> None:
         "heterogeneity",
         "run",
         "scores",
+        "novelty",
         "share",
         "shift",
         "mean",
