@@ -19,6 +19,7 @@ TITLES = {
     "arms": "Differences and trends between conditions",
     "groups": "Differences between groups of participants",
     "agreement": "Does a condition predict the field?",
+    "field means": "Heterogeneity beside the field's",
     "calibration": "Calibration to the field",
 }
 HEAD = """# Do the estimators keep what they promise?

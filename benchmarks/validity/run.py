@@ -19,6 +19,7 @@ import calibration
 import categories
 import comparisons
 import discarded
+import field_means
 import groups
 import heterogeneity
 import means
@@ -49,6 +50,7 @@ PARTS = {
     "groups": groups.jobs,
     "agreement": agreement.jobs,
     "uneven": variance.uneven_jobs,
+    "field means": field_means.jobs,
     "calibration": calibration.jobs,
     "studies": studies.jobs,
     "arms": arms.jobs,

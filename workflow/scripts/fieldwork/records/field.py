@@ -279,6 +279,12 @@ class Calibration:
     gain_bits: float | None = column("js_bits less that of `calibrated`: how much nearer that is")
     ci_low: float | None = column("lower end of the 95 % interval of gain_bits")
     ci_high: float | None = column("upper end of the 95 % interval of gain_bits")
+    gap_closed: float | None = column(
+        "gain_bits / excess_bits: share of its gap to the field that `calibrated` closes; NULL where "
+        "the gap could be 0, or nothing differs"
+    )
+    closed_low: float | None = column("lower end of its 95 % interval; below 0 it could be further")
+    closed_high: float | None = column("upper end of its 95 % interval")
     p_value: float | None = column("best: sign flips over prompts, that its gain is 0")
     p_holm: float | None = column("`p_value` corrected over what is weighted for the model (Holm)")
     is_best: bool = column("of arms and equal weights the nearest to the field, with hindsight")
