@@ -70,9 +70,9 @@ def measure_field_heterogeneity(
     for arm, prompts in by_arm.items():
         field = by_arm.get(arm._replace(condition=FIELD))
         if arm.condition != FIELD and field:
-            shared = [item for item in prompts if item in field]
-            n_equal = min((sizes[arm.item(item)] for item in shared), default=0)
-            rows += _rows(arm, prompts, field, shared, n_equal, margins)
+            items = [item for item in prompts if item in field]
+            n_equal = min((sizes[arm.item(item)] for item in items), default=0)
+            rows += _rows(arm, prompts, field, items, n_equal, margins)
     rows = correct_rows(rows, lambda row: (row.model, row.task, row.metric))
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.metric))
 
@@ -81,12 +81,12 @@ def _rows(
     arm: Arm,
     prompts: Prompts,
     field: Prompts,
-    shared: Sequence[str],
+    items: Sequence[str],
     n_equal: int,
     margins: Mapping[str, float],
 ) -> Iterator[FieldHeterogeneity]:
-    sides = [[side[item] for item in shared] for side in (prompts, field)]
-    means = (mean_over(sides[0]), mean_over(sides[1])) if shared else None
+    sides = [[side[item] for item in items] for side in (prompts, field)]
+    means = (mean_over(sides[0]), mean_over(sides[1])) if items else None
     for place, metric in enumerate(METRICS):
         difference = difference_of(*means, place) if means else None
         margin = margins.get(metric)
@@ -104,11 +104,11 @@ def _rows(
             p_holm=None,
             margin=margin,
             p_equivalence=_p_equivalence(difference, margin),
-            n_items=len(shared),
+            n_items=len(items),
             n_equal=n_equal,
             n_units=_n_units(sides[0]),
             n_field=_n_units(sides[1]),
-            reason=_reason(prompts, shared, difference, margin),
+            reason=_reason(prompts, items, difference, margin),
         )
 
 
@@ -139,11 +139,11 @@ def _n_units(prompts: Sequence[PromptValues]) -> int:
 
 
 def _reason(
-    prompts: Prompts, shared: Sequence[str], difference: Difference | None, margin: float | None
+    prompts: Prompts, items: Sequence[str], difference: Difference | None, margin: float | None
 ) -> str | None:
     if not prompts:
         return "no answer gives an option"
-    if not shared:
+    if not items:
         return "no prompt is answered both here and in the field"
     if difference is None:
         return "no interval and no test: leaving out an answer of a side never changes its value"

@@ -201,7 +201,7 @@ def _comparator_rows(
             continue
         gain = mean_gain(validation, name, MIXTURE)
         excess = mean_gain(validation, name, FIELD_ITSELF)
-        closed = _closed_share(validation, name)
+        part = _closed_share(validation, name)
         yield replace(
             row,
             comparator=name.kind,
@@ -213,9 +213,9 @@ def _comparator_rows(
             gain_bits=gain.mean,
             ci_low=_finite(gain.interval.low),
             ci_high=_finite(gain.interval.high),
-            gap_closed=gain.mean / excess.mean if closed else None,
-            closed_low=closed.low if closed else None,
-            closed_high=closed.high if closed else None,
+            gap_closed=gain.mean / excess.mean if part else None,
+            closed_low=part.low if part else None,
+            closed_high=part.high if part else None,
             p_value=case.p_value if name == case.best else None,
             p_holm=p_holm if name == case.best else None,
             is_best=name == case.best,
