@@ -16,7 +16,7 @@ from fieldwork.statistics.entropy import plug_in_bits
 
 PART = "field means"
 ITEMS, OPTIONS, MARGIN = 9, 60, 0.25
-TRUTH_SETS = 400
+TRUTH_ANSWERS = 40_000
 FEWER = 2
 """A data set is a whole study: this many times fewer of them than asked for."""
 SIZES = ((10, 40), (40, 40))
@@ -48,8 +48,8 @@ class People(NamedTuple):
 
     def entropy(self, n: int, random: np.random.Generator) -> float:
         """Expected entropy of n answers, in bits."""
-        lists = self.draw(TRUTH_SETS, n, random)
-        counts = named(lists.reshape(TRUTH_SETS * ITEMS, n, -1), OPTIONS)
+        sets = TRUTH_ANSWERS // n
+        counts = named(self.draw(sets, n, random).reshape(sets * ITEMS, n, -1), OPTIONS)
         return float(plug_in_bits(counts).mean())
 
 
