@@ -218,13 +218,7 @@ class ItemAgreement:
     reason: str | None = column("why something is NULL")
 
 
-@table(
-    "metrics/field_heterogeneity.parquet",
-    "model, task, condition, metric",
-    has_csv=True,
-    part="field",
-)
-@dataclass(frozen=True, slots=True)
+@table("metrics/field_heterogeneity.parquet", "model, task, condition, metric", part="field")
 class FieldHeterogeneity:
     """Heterogeneity of a condition as a mean over prompts, beside the field's."""
 
