@@ -47,6 +47,7 @@ def test_results_are_of_full_size_and_of_every_part() -> None:
         "mean",
         "groups",
         "agreement",
+        "field means",
         "calibration",
         "arms",
         "prompts",

@@ -85,8 +85,8 @@ def test_equivalence_is_the_worse_of_two_one_sided_tests() -> None:
 
 def test_a_difference_by_hand() -> None:
     sides = [
-        Means(np.array([0.5, 3.0]), np.array([0.01, 0.04]), np.array([9.0, 9.0])),
-        Means(np.array([0.4, 2.5]), np.array([0.02, 0.09]), np.array([19.0, 19.0])),
+        Means(np.array([0.5, 3.0]), np.array([0.01, 0.04]), np.full(2, 9.0), np.zeros(2)),
+        Means(np.array([0.4, 2.5]), np.array([0.02, 0.09]), np.full(2, 19.0), np.zeros(2)),
     ]
     difference = difference_of(sides[0], sides[1], 1)
     assert difference is not None
