@@ -20,6 +20,7 @@ REPEATED = "mmlu_model_outputs/llm_stability_repeated_runs.parquet"
 HELM_RAW = "mmlu_model_outputs/helm_raw_mmlu_5models_9subjects.parquet"
 HELM_MMLU = "helm/helm_mmlu_subject_scores.csv.gz"
 HELM_LITE = "helm/helm_lite_scores.csv.gz"
+LONGEST = "college_mathematics-no_ling"
 FILES = (REPEATED, HELM_RAW, HELM_MMLU, HELM_LITE)
 
 GPT_4O = "GPT-4o"
@@ -66,6 +67,23 @@ def repeated_runs(folder: Path) -> Asked:
         for task, item_id, run, text, _, _ in rows
     ]
     return Asked(_frame(answers), _item_frame(items))
+
+
+def long_series(folder: Path) -> list[str]:
+    """GPT-4o's letters in up to 28 runs, a series for each of 100 questions; a space is unreadable.
+
+    The longest experiment that asks again and again: most series end at the first answer that differs.
+    """
+    table = pd.read_parquet(folder / REPEATED)
+    table = table[table["run_dir"].str.contains(LONGEST, regex=False)]
+    table = table.assign(run=table["run"].astype(int)).sort_values("run")
+    series = []
+    for name, runs in table.groupby("rubric_id", sort=True):
+        first = runs.iloc[0]
+        item = _item(str(name), _choices(first["question"]), first["gt"].strip("()"), "")
+        letters = [_read(GPT_4O, "", 0, text, item).letter for text in runs["response"]]
+        series.append("".join(letter or " " for letter in letters))
+    return series
 
 
 def helm_runs(folder: Path) -> Asked:

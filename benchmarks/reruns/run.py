@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import extracts
+import new_letters
 import noise
 import numpy as np
 import plot
@@ -32,6 +33,21 @@ from report import Row
 HERE = Path(__file__).parent
 DATA = HERE.parents[2] / "shared" / "data"
 ALL = "all four subjects"
+PAPER = {
+    "GPT-4o mini, SP-History": 0.23,
+    "GPT-4o mini, SP-Profile": 0.13,
+    "Gemini 2.0 Flash, SP-History": 0.25,
+    "Gemini 2.0 Flash, SP-Profile": 0.22,
+}
+"""Share of 514 questions with an answer of ten simulated users that ten reruns never gave."""
+NOTES = {
+    ALL: "Ten against ten cannot be counted in five runs. The value is that of the likeliest shares of "
+    "letters; in brackets is what any shares allow that make five answers agree as often (95 %).",
+    "series": "The long series, with another prompt, mostly end at the first answer that differs: "
+    "{least:.0%} is what they show at least, {most:.0%} what they could.",
+    "paper": "The paper (Wang, Ho and Koyejo 2025): ten simulated users against ten reruns at "
+    "temperature 1, HELM Lite's questions; it sets no reruns against reruns.",
+}
 
 
 def main() -> None:
@@ -71,6 +87,7 @@ def _measure(asked: argparse.Namespace) -> Iterator[Row]:
     flips = _flips(repeated)
     yield from _runs(repeated, flips)
     yield from _flip_rows(flips)
+    yield from _new_letters(repeated, asked.data)
     yield from _places(repeated, asked.data)
     helm = extracts.helm_runs(asked.data)
     yield from _published(helm, asked.data)
@@ -134,6 +151,27 @@ def _flip_rows(flips: Flips) -> Iterator[Row]:
             half = student_quantile(n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
             mean = float(values.mean())
             yield Row("flips", name, measure, n, mean, max(0.0, mean - half), mean + half)
+
+
+def _new_letters(asked: Asked, data: Path) -> Iterator[Row]:
+    series: dict[str, list[str]] = {}
+    runs = asked.answers.assign(letter=asked.answers["letter"].fillna(" ")).sort_values("replicate")
+    for (task, _), answers in runs.groupby(["task", "item_id"], sort=True):
+        series.setdefault(str(task), []).append("".join(answers["letter"]))
+    series[ALL] = [letters for subject in list(series.values()) for letters in subject]
+    for name, own in series.items():
+        for measure, n in (("1 against 1", 1), ("2 against 2", 2)):
+            yield Row("new", name, measure, len(own), new_letters.counted_share(own, n))
+    ten = "10 against 10"
+    estimate = new_letters.ten_against_ten(series[ALL])
+    yield Row("new", ALL, ten, len(series[ALL]), *estimate, NOTES[ALL])
+    long = extracts.long_series(data)
+    part = new_letters.known_part(long)
+    name = "college_mathematics, up to 28 runs"
+    note = NOTES["series"].format(least=part.least, most=part.most)
+    yield Row("new", name, ten, len(long), *part, note)
+    for name, share in PAPER.items():
+        yield Row("new", f"the paper: {name}", ten, 514, share, note=NOTES["paper"])
 
 
 def _places(asked: Asked, data: Path) -> Iterator[Row]:

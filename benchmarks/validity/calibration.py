@@ -162,6 +162,16 @@ def _told(found: list[Calibrations], source: str, size: Size) -> Iterator[Outcom
         intervals=[(row.ci_low, row.ci_high) for row in best],
         p_values=[row.p_value for row in best],
     )
+    rooms = [row.excess_bits for row in best if row.excess_bits is not None]
+    yield outcome(
+        PART,
+        "share of the gap closed (truth: ratio of means)",
+        source,
+        size.name(),
+        truth=float(np.sum([gain for gain in gains if gain is not None]) / np.sum(rooms)),
+        estimates=[row.gap_closed for row in best],
+        intervals=[(row.closed_low, row.closed_high) for row in best],
+    )
     yield outcome(
         PART,
         "overfit, bits",

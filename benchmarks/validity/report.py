@@ -9,8 +9,9 @@ TITLES = {
     "distance": "Distance between conditions",
     "share_who": "Share of the variance that comes from who asks",
     "categories": "Who asks, by category of subject",
-    "run": "Scores of runs, and new letters",
-    "scores": "Scores, places and new letters beside reruns",
+    "run": "Scores of runs",
+    "scores": "Scores and places beside reruns",
+    "novelty": "New letters, from users and from reruns",
     "share": "Shares of single options",
     "shift": "Shifts of single options",
     "mean": "Heterogeneity over all prompts",
@@ -18,6 +19,7 @@ TITLES = {
     "arms": "Differences and trends between conditions",
     "groups": "Differences between groups of participants",
     "agreement": "Does a condition predict the field?",
+    "field means": "Heterogeneity beside the field's",
     "calibration": "Calibration to the field",
 }
 HEAD = """# Do the estimators keep what they promise?

@@ -19,9 +19,11 @@ import calibration
 import categories
 import comparisons
 import discarded
+import field_means
 import groups
 import heterogeneity
 import means
+import novelty
 import prompts
 import runs
 import scores
@@ -40,6 +42,7 @@ PARTS = {
     "heterogeneity": heterogeneity.jobs,
     "run": runs.jobs,
     "scores": scores.jobs,
+    "novelty": novelty.jobs,
     "discarded": discarded.jobs,
     "shift": shifts.jobs,
     "mean": means.jobs,
@@ -47,6 +50,7 @@ PARTS = {
     "groups": groups.jobs,
     "agreement": agreement.jobs,
     "uneven": variance.uneven_jobs,
+    "field means": field_means.jobs,
     "calibration": calibration.jobs,
     "studies": studies.jobs,
     "arms": arms.jobs,

@@ -1,28 +1,24 @@
-"""Scores of runs, new letters, and shares of single options."""
+"""Scores of runs, and shares of single options."""
 
 from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-import pandas as pd
 from outcomes import Job, Outcome, outcome
-from populations import Floats, draw_letters, letter_table
+from populations import Floats, draw_letters
 from scipy.stats import binom
 
 from fieldwork.metrics.accuracy import measure_accuracy
-from fieldwork.metrics.novelty import measure_novelty
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.statistics.intervals import wilson_interval
 
-BASELINE_RUNS = 10
 ITEMS = 150
-TRUTH_FACTOR = 4
 HABITS = (0.0, 0.5, 1.5)
 """Standard deviation of a puppet's own liking of a letter, in log odds, the same for all items."""
 
 
 def jobs() -> Iterator[Job]:
-    """The three of them."""
+    """Shares by themselves, then scores."""
     yield _wilson
     for puppets in (10, 40):
         for habit in HABITS:
@@ -32,7 +28,6 @@ def jobs() -> Iterator[Job]:
 def _scores(puppets: int, habit: float, sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, puppets, int(habit * 10)])
     yield _accuracy(sets, puppets, habit, random)
-    yield from _novelty(max(1, sets // 2), puppets, habit, random)
 
 
 def _wilson(_sets: int, _seed: int) -> Iterator[Outcome]:
@@ -91,55 +86,3 @@ def _accuracy(sets: int, puppets: int, habit: float, random: np.random.Generator
         estimates=[row.mean for row in strict],
         intervals=[(row.ci_low, row.ci_high) for row in strict],
     )
-
-
-def _novelty(
-    sets: int, puppets: int, habit: float, random: np.random.Generator
-) -> Iterator[Outcome]:
-    likings = _likings(ITEMS, random)
-    rows = measure_novelty(
-        pd.concat(
-            [
-                _novelty_table(likings, puppets, habit, random).assign(task=f"t{k:05}")
-                for k in range(sets)
-            ]
-        ),
-        baseline="offline",
-    )
-    truth = np.mean(
-        [_novelty_share(likings, puppets, habit, random) for _ in range(TRUTH_FACTOR * sets)]
-    )
-    reported = [(row.ci_low, row.ci_high) for row in rows]
-    over_items = [wilson_interval(row.n_novel, row.n_items) for row in rows]
-    for name, intervals in (("novelty", reported), ("discarded: novelty, Wilson", over_items)):
-        yield outcome(
-            "run",
-            name,
-            f"puppets with habits of {habit:g}",
-            f"{puppets} puppets, {ITEMS} items",
-            truth=float(truth),
-            estimates=[row.share for row in rows],
-            intervals=intervals,
-        )
-
-
-def _novelty_table(
-    likings: Floats, puppets: int, habit: float, random: np.random.Generator
-) -> pd.DataFrame:
-    here = draw_letters(_shares(likings, puppets, habit, random), 1, random)
-    there = draw_letters(_shares(likings, 1, 0.0, random), BASELINE_RUNS, random)
-    return pd.concat(
-        [
-            letter_table(here[None], condition="c", puppets=True),
-            letter_table(there[None], condition="offline", puppets=False),
-        ]
-    )
-
-
-def _novelty_share(
-    likings: Floats, puppets: int, habit: float, random: np.random.Generator
-) -> float:
-    here = draw_letters(_shares(likings, puppets, habit, random), 1, random)[..., 0]
-    there = draw_letters(_shares(likings, 1, 0.0, random), BASELINE_RUNS, random)[:, 0]
-    new = (here[:, :, None] != there[:, None, :]).all(axis=2)
-    return float(new.any(axis=1).mean())

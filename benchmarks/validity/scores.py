@@ -1,4 +1,4 @@
-"""Scores, places and new letters beside reruns: ten users and ten reruns of 514 items."""
+"""Scores and places beside reruns: ten users and ten reruns of 514 items."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
@@ -8,19 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 from outcomes import Job, Outcome, outcome
-from populations import Floats, draw_letters
+from populations import Floats
 from scipy.stats import f as snedecor
 
 from fieldwork.files.leaderboards import read_leaderboard
 from fieldwork.metrics.accuracy import count_runs
-from fieldwork.metrics.novelty import NewLetters, excess_interval, excess_of_splits
 from fieldwork.metrics.ranks import measure_ranks, place_of, scores_of_others
 from fieldwork.metrics.ranks import share_of_pairs as differing
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.shared import Leaderboard
 from fieldwork.statistics.intervals import student_quantile
-from fieldwork.statistics.permutation import p_value_of_first, unit_splits
 
 PART = "scores"
 UNITS, ITEMS, PERMUTATIONS = 10, 514, 199
@@ -65,7 +63,6 @@ USERS = (
 )
 BETWEEN = (0.0, 0.005, 0.01, 0.03)
 PLACES = ((0.668, 0.004), (0.668, 0.012), (0.8, 0.003), (0.5, 0.004), (0.49, 0.01))
-HABITS = (0.0, 0.5, 1.5)
 
 
 def jobs() -> Iterator[Job]:
@@ -76,8 +73,6 @@ def jobs() -> Iterator[Job]:
         yield partial(_between, sd)
     for centre, sd in PLACES:
         yield partial(_places, centre, sd)
-    for habit in HABITS:
-        yield partial(_novelty, habit)
 
 
 def _scores(effects: Floats, random: np.random.Generator) -> Floats:
@@ -193,47 +188,3 @@ def _jackknife(places: Sequence[int]) -> tuple[float | None, float | None]:
     )
     half = student_quantile(n - 1) * float(np.sqrt((n - 1) * left.var()))
     return (whole - half, whole + half) if half > 0 else (None, None)
-
-
-def _likings(random: np.random.Generator) -> Floats:
-    return 2 * random.normal(size=(ITEMS, 4))
-
-
-def _draw(likings: Floats, habit: float, random: np.random.Generator) -> np.ndarray:
-    """Letters of ten users with habits, or of ten reruns: shape (items, units)."""
-    weights = np.exp(likings[:, None, :] + habit * random.normal(size=(1, UNITS, 4)))
-    return draw_letters(weights / weights.sum(axis=-1, keepdims=True), 1, random)[..., 0]
-
-
-def _novelty(habit: float, sets: int, seed: int) -> Iterator[Outcome]:
-    random = np.random.default_rng([seed, 4, int(habit * 10)])
-    likings = _likings(random)
-    drawn = [_sides(likings, habit, random) for _ in range(sets)]
-    truth = np.mean([_excess(_sides(likings, habit, random)) for _ in range(4 * sets)])
-    intervals = [excess_interval(sides) for sides in drawn]
-    splits = [
-        unit_splits(UNITS, UNITS, n_permutations=PERMUTATIONS, random=random).first for _ in drawn
-    ]
-    yield outcome(
-        PART, "novelty excess", f"users with habits of {habit:g}", SIZE,
-        truth=float(truth) if habit else 0.0,
-        estimates=[_excess(sides) for sides in drawn],
-        intervals=[i or (None, None) for i in intervals],
-        p_values=[
-            p_value_of_first(excess_of_splits(sides, first))
-            for sides, first in zip(drawn, splits, strict=True)
-        ],
-    )  # fmt: skip
-
-
-def _sides(likings: Floats, habit: float, random: np.random.Generator) -> NewLetters:
-    """Which users and control reruns give a letter that ten baseline reruns did not."""
-    here, again, offline = (_draw(likings, h, random) for h in (habit, 0.0, 0.0))
-    seen = (offline[:, :, None] == np.arange(4)).any(axis=1)
-    return NewLetters(
-        *((~np.take_along_axis(seen, arm, axis=1)).T.astype(np.float64) for arm in (here, again))
-    )
-
-
-def _excess(sides: NewLetters) -> float:
-    return float(excess_of_splits(sides, np.arange(2 * UNITS)[None, :] < UNITS)[0])

@@ -15,6 +15,7 @@ from fieldwork.figures import field_groups, field_ranks
 from fieldwork.figures.style import save, use_style
 from fieldwork.metrics.claims.lookup import add_corrections
 from fieldwork.records.field import (
+    FieldHeterogeneity,
     GroupDifference,
     GroupEstimate,
     ItemAgreement,
@@ -88,7 +89,8 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
     tables.write_rows(paths["t"], ITEMS, Item)
     groups = {name: str(tmp_path / f"{name}.parquet") for name in ("groups", "group_differences")}
     agreement = {
-        name: str(tmp_path / f"{name}.parquet") for name in ("rank_agreement", "item_agreement")
+        name: str(tmp_path / f"{name}.parquet")
+        for name in ("rank_agreement", "item_agreement", "field_heterogeneity")
     }
     measure_settings = {
         "questions": [paths["t"]],
@@ -96,13 +98,16 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
         "seed": 1,
     }
     measure_groups.main(paths["answers"], paths["participants"], **groups, **measure_settings)
-    measure_agreement.main(paths["answers"], **agreement, **measure_settings)
+    measure_agreement.main(
+        paths["answers"], **agreement, **measure_settings, margins={"entropy_bits": 0.25}
+    )
     out = groups | agreement
     rows = [
         *tables.read_rows(out["groups"], GroupEstimate),
         *tables.read_rows(out["group_differences"], GroupDifference),
         *tables.read_rows(out["rank_agreement"], RankAgreement),
         *tables.read_rows(out["item_agreement"], ItemAgreement),
+        *tables.read_rows(out["field_heterogeneity"], FieldHeterogeneity),
     ]
     for row in rows:
         cells = dataclasses.asdict(row)

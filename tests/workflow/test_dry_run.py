@@ -28,7 +28,7 @@ SCIENTIFIC = (
 SNAKEMAKE = "from snakemake.cli import main; main(['-n', '--quiet', 'all', '--directory', {!r}])"
 REPORT = "import json, sys; print('@', json.dumps([m for m in {!r} if m in sys.modules]))"
 
-# the arms of Wang, Ho and Koyejo with a third model: 3 models, 5 conditions, 3 tasks
+# the arms of Wang, Ho and Koyejo with a third model: 3 models, 6 conditions, 3 tasks
 PAPER = {"study": {"models": ["gpt-4o-mini", "gemini-2.0-flash", "gpt-6-luna"]}}
 
 
@@ -73,8 +73,8 @@ def test_a_dry_run_of_a_whole_paper_takes_seconds(tmp_path: Path) -> None:
         assert planned.returncode == 0, planned.stderr[-2000:]
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     text = planned.stdout + planned.stderr
-    assert re.search(r"^generate_responses +45$", text, re.MULTILINE), (
-        "3 models, 5 conditions, 3 tasks"
+    assert re.search(r"^generate_responses +54$", text, re.MULTILINE), (
+        "3 models, 6 conditions, 3 tasks"
     )
     # of processor time: other processes of the machine must not decide
     assert min(spent) <= 4

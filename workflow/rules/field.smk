@@ -151,13 +151,14 @@ rule measure_agreement:
         answers=ANSWERS,
         questions=study.task_tables(),
     output:
-        **metric_tables("rank_agreement", "item_agreement"),
+        **metric_tables("rank_agreement", "item_agreement", "field_heterogeneity"),
     log:
         "<logs>/measure_agreement.log",
     conda:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/measure_agreement"),
+        margins=config["metrics"]["margins"],
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:

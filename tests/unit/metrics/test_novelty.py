@@ -37,7 +37,7 @@ def novelty(arms: dict[str, dict[str, list[str | None]]]) -> dict[str, Novelty]:
 
 
 def test_novelty_by_hand() -> None:
-    found = novelty(
+    rows = novelty(
         {
             "offline": {"i": ["A", "B"], "j": ["C", None], "k": [None], "l": ["A"]},
             "history": {"i": ["C", "A"], "j": ["C"], "k": ["D"], "l": [None], "n": ["A"]},
@@ -45,37 +45,72 @@ def test_novelty_by_hand() -> None:
         }
     )
     # history: i is new, j is not; k has no readable baseline, l nothing readable, n no baseline
-    assert (found["history"].n_items, found["history"].n_novel, found["history"].share) == (
-        2,
-        1,
-        0.5,
-    )
-    assert (found["offline_t0"].n_items, found["offline_t0"].n_novel) == (3, 1)
-    assert set(found) == {"history", "offline_t0"}
-    assert found["history"].ci_low is not None
-    assert found["history"].ci_low < 0.5
+    history, offline_t0 = rows["history"], rows["offline_t0"]
+    assert (history.n_items, history.n_equal, history.n_baseline) == (2, 2, 2)
+    assert (history.share, history.share_all) == (0.5, 0.5)
+    assert history.ci_low is not None
+    assert history.ci_low < 0.5
+    assert (offline_t0.n_items, offline_t0.n_equal) == (3, 1)
+    assert offline_t0.share == pytest.approx(1 / 3)
+    assert set(rows) == {"history", "offline_t0"}
+
+
+def test_more_answers_of_users_do_not_raise_the_share() -> None:
+    """No effect: twenty answers of ten users meet letters that ten reruns did not, by number alone."""
+    random = np.random.default_rng(4)
+    shares = []
+    for _ in range(20):
+        letters = np.where(random.random((4, 10, 75)) < 0.06, "B", "A")
+        answers = [
+            dataclasses.replace(answer, replicate=asked)
+            for asked in (0, 1)
+            for answer in arm("c", letters[asked].tolist(), puppets=True)
+        ]
+        answers += arm("offline", letters[2].tolist(), puppets=False)
+        answers += arm("again", letters[3].tolist(), puppets=False)
+        rows = measure_novelty(
+            answer_frame(answers), baseline="offline", control="again", n_permutations=1
+        )
+        (row,) = (r for r in rows if r.condition == "c")
+        assert (row.n_equal, row.n_baseline) == (10, 10)
+        shares.append((row.share, row.control_share, row.share_all))
+    share, control_share, share_all = np.mean(np.array(shares, dtype=np.float64), axis=0)
+    # an answer is B with chance .06: .94^10 (1 - .94^n) with n answers; 1,500 questions
+    assert (share, control_share) == pytest.approx((0.248, 0.248), abs=0.04)
+    assert share_all == pytest.approx(0.382, abs=0.04)
+
+
+def test_without_a_control_users_are_as_many_as_the_reruns_of_the_baseline() -> None:
+    answers = arm("c", ["A"] * 3 + ["B"], puppets=True) + arm("offline", ["A"] * 2, puppets=False)
+    (row,) = measure_novelty(answer_frame(answers), baseline="offline")
+    # one of four users is chosen among two with chance 1/2
+    assert (row.n_equal, row.share, row.share_all) == (2, pytest.approx(0.5), 1.0)
 
 
 @pytest.mark.parametrize(
     ("arms", "reason"),
     [
         ({"history": {"i": ["A"]}}, "there are no answers under the baseline"),
-        ({"offline": {"i": [None]}, "history": {"i": ["A"]}}, "no item has a readable letter both"),
-        ({"offline": {"i": ["A"]}, "history": {"i": [None]}}, "no item has a readable letter both"),
-        ({"offline": {"i": ["A"]}, "history": {"j": ["A"]}}, "no item has a readable letter both"),
+        (
+            {"offline": {"i": [None]}, "history": {"i": ["A"]}},
+            "no item has a readable letter both here",
+        ),
+        (
+            {"offline": {"i": ["A"]}, "history": {"i": [None]}},
+            "no item has a readable letter both here",
+        ),
+        (
+            {"offline": {"i": ["A"]}, "history": {"j": ["A"]}},
+            "no item has a readable letter both here",
+        ),
     ],
 )
 def test_novelty_without_shared_items_is_null(
     arms: dict[str, dict[str, list[str | None]]], reason: str
 ) -> None:
     row = novelty(arms)["history"]
-    assert (row.share, row.ci_low, row.ci_high, row.n_items, row.n_novel) == (
-        None,
-        None,
-        None,
-        0,
-        0,
-    )
+    assert (row.share, row.ci_low, row.ci_high, row.share_all) == (None, None, None, None)
+    assert row.n_items == 0
     assert row.reason is not None
     assert reason in row.reason
 
@@ -88,11 +123,11 @@ def test_novelty_keeps_models_apart() -> None:
         + chosen("B", condition="history", model="n")
     )
     rows = measure_novelty(answer_frame(answers), baseline="offline")
-    assert {row.model: row.n_novel for row in rows} == {"m": 1, "n": 0}
+    assert {row.model: row.share for row in rows} == {"m": 1.0, "n": 0.0}
 
 
 def novel_arm(letters: dict[str, str]) -> Novelty:
-    """What each puppet answers to items 0, 1, ...; the baseline always says A."""
+    """What each puppet answers to items 0, 1, ...; as many reruns of the baseline always say A."""
     answers = [
         answer
         for puppet, given in letters.items()
@@ -100,7 +135,7 @@ def novel_arm(letters: dict[str, str]) -> Novelty:
         for answer in chosen(letter, puppet_id=puppet, item_id=f"{item}")
     ]
     items = len(next(iter(letters.values())))
-    answers += [a for k in range(items) for a in chosen("A", condition="offline", item_id=f"{k}")]
+    answers += arm("offline", ["A" * items] * len(letters), puppets=False)
     (row,) = measure_novelty(answer_frame(answers), baseline="offline")
     return row
 
@@ -137,7 +172,7 @@ def arm(condition: str, units: list[str | list[str | None]], *, puppets: bool) -
 
 
 def controlled(
-    here: list[Any], control: list[Any], *, offline: tuple[str, ...] = ("AA",), **more: Any
+    here: list[Any], control: list[Any], *, offline: tuple[str, ...] = ("AA",) * 3, **more: Any
 ) -> Novelty:
     answers = (
         arm("c", here, puppets=True)
@@ -153,7 +188,7 @@ def controlled(
 def test_the_excess_by_hand() -> None:
     row = controlled(["BA", "BA", "AB"], ["AB", "AA", "AA"])
     # here both items have a new letter; of the control's, one
-    assert (row.share_equal, row.control_share, row.excess, row.n_equal) == (1.0, 0.5, 0.5, 3)
+    assert (row.share, row.control_share, row.excess, row.n_equal) == (1.0, 0.5, 0.5, 3)
     # C(6, 3) = 20 splits, counted out; three units give a new letter on item 1, one on 0's... by hand:
     # two B on item 0, two on item 1
     assert row.n_permutations == 0
@@ -166,23 +201,23 @@ def test_the_excess_by_hand() -> None:
 def test_more_units_give_no_more_novelty() -> None:
     """Twelve users beside three reruns: the chance that three of the twelve give a new letter."""
     row = controlled(["BA"] * 4 + ["AA"] * 8, ["AA"] * 3)
-    assert (row.n_equal, row.share) == (3, 0.5)
-    assert row.share_equal == pytest.approx((1 - math.comb(8, 3) / math.comb(12, 3)) / 2)
+    assert (row.n_equal, row.share_all) == (3, 0.5)
+    assert row.share == pytest.approx((1 - math.comb(8, 3) / math.comb(12, 3)) / 2)
 
 
 def test_the_first_answer_of_a_puppet_counts_beside_the_control() -> None:
     answers = arm("c", ["AA", "AA"], puppets=True) + [
         dataclasses.replace(a, replicate=1) for a in arm("c", ["BB", "BB"], puppets=True)
     ]
-    answers += arm("offline", ["AA"], puppets=False) + arm("again", ["AA"] * 2, puppets=False)
+    answers += [a for name in ("offline", "again") for a in arm(name, ["AA", "AA"], puppets=False)]
     rows = measure_novelty(answer_frame(answers[::-1]), baseline="offline", control="again")
     row = {r.condition: r for r in rows}["c"]
-    assert (row.share, row.share_equal, row.n_equal) == (1.0, 0.0, 2)
+    assert (row.share, row.share_all, row.n_equal) == (0.0, 1.0, 2)
 
 
 def test_unreadable_letters_are_not_new() -> None:
     row = controlled([[None, "B"], ["A", None]], ["AA", "AA"])
-    assert (row.n_items_equal, row.share_equal) == (2, 0.5)
+    assert (row.n_items, row.share) == (2, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +267,7 @@ def test_interval_and_test_keep_their_promise() -> None:
     random = np.random.default_rng(4)
     held, hits, sets = 0, 0, 200
     for _ in range(sets):
-        sides = NewLetters(*(random.random((2, 10, 60)) < 0.08).astype(float))
+        sides = NewLetters(*(random.random((2, 10, 60)) < 0.08).astype(float), n_equal=10)
         interval = excess_interval(sides)
         held += interval is None or interval.low <= 0 <= interval.high
         splits = unit_splits(10, 10, n_permutations=99, random=random)

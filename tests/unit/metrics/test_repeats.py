@@ -89,8 +89,8 @@ WITH_FIRST_ANSWERS: dict[str, Measure] = {
     "shifts": lambda a: measure_shifts(a, baseline="offline"),
     "prompt_means": lambda a: measure_prompt_means(a, baseline="offline", seed=1),
     "accuracy": lambda a: measure_accuracy(measure_runs(a, QUESTIONS)),
-    "excess of new letters": lambda a: [
-        (r.condition, r.n_equal, r.share_equal, r.excess, r.excess_low, r.excess_high, r.p_value)
+    "new letters": lambda a: [
+        (r.condition, r.n_equal, r.share, r.excess, r.excess_low, r.excess_high, r.p_value)
         for r in measure_novelty(a, baseline="offline", control="again", n_permutations=99)
     ],
     "scores": lambda a: [

@@ -1,12 +1,14 @@
 """Measure whether the conditions rank prompts as the field does, and how near their answers are to it.
 
-In: <results>/answers/answers.parquet and items. Out: <results>/metrics/rank_agreement and item_agreement.
+In: <results>/answers/answers.parquet and items. Out: <results>/metrics/rank_agreement, item_agreement and
+field_heterogeneity.
 """
 
 from fieldwork import stage, tables
 from fieldwork.metrics.agreement.items import measure_item_agreement
+from fieldwork.metrics.agreement.means import measure_field_heterogeneity
 from fieldwork.metrics.agreement.ranks import measure_rank_agreement
-from fieldwork.records.field import ItemAgreement, RankAgreement
+from fieldwork.records.field import FieldHeterogeneity, ItemAgreement, RankAgreement
 from fieldwork.records.parsing import Answer
 
 
@@ -15,6 +17,8 @@ def main(
     questions: list[str],
     rank_agreement: str,
     item_agreement: str,
+    field_heterogeneity: str,
+    margins: dict[str, float],
     permutations: int,
     seed: int,
 ) -> None:
@@ -24,6 +28,8 @@ def main(
     tables.write_table(rank_agreement, ranks, RankAgreement)
     rows = measure_item_agreement(frame, items, n_permutations=permutations, seed=seed)
     tables.write_table(item_agreement, rows, ItemAgreement)
+    means = measure_field_heterogeneity(frame, margins=margins, seed=seed)
+    tables.write_table(field_heterogeneity, means, FieldHeterogeneity)
 
 
 if __name__ == "__main__":

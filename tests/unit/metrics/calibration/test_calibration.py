@@ -9,7 +9,7 @@ import pytest
 from calibration_answers import ARMS, letter, settings, study
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.calibration.draws import gain_interval
+from fieldwork.metrics.calibration.draws import PromptGains, gain_interval, ratio_interval
 from fieldwork.metrics.calibration.reuse import (
     calibrated_shares,
     read_external_weights,
@@ -309,6 +309,49 @@ def test_the_interval_holds_a_mean_over_crossed_prompts_and_people(is_shared: bo
 def test_without_a_variance_there_is_no_interval(values: list[float]) -> None:
     gain = gain_interval(np.array(values), np.tile(values, (10, 1)))
     assert gain.interval == (-np.inf, np.inf)
+
+
+def crossed_gains(random: np.random.Generator, whole: float, share: float) -> list[PromptGains]:
+    """Gains of a share, and the whole, by nine prompts and 40 people in ten groups."""
+    groups, people = np.arange(40) % 10, random.normal(0, 0.6, size=(40, 1))
+    noise = random.normal(0, 1, size=(2, 40, 9))
+    sides = whole + random.normal(0, 0.1, size=(1, 9)) + people + noise[0]
+    gains = share * sides + 0.3 * noise[1]
+    return [
+        PromptGains(
+            answers.mean(axis=0),
+            np.stack([answers[groups != g].mean(axis=0) for g in range(10)]),
+        )
+        for answers in (gains, sides)
+    ]
+
+
+def test_the_interval_of_the_closed_share_holds_the_share() -> None:
+    random = np.random.default_rng(5)
+    intervals = [ratio_interval(*crossed_gains(random, 0.5, 0.4)) for _ in range(200)]
+    bounded = [i for i in intervals if i is not None]
+    assert len(bounded) > 150
+    assert 0.91 <= np.mean([i.low <= 0.4 <= i.high for i in bounded]) <= 0.99
+    for interval in bounded:
+        assert -1 < interval.low < interval.high < 2
+
+
+def test_a_gap_that_could_be_nothing_has_no_share() -> None:
+    random = np.random.default_rng(6)
+    gains, whole = crossed_gains(random, 0.0, 0.4)
+    assert gain_interval(*whole).interval.low <= 0
+    assert ratio_interval(gains, whole) is None
+    nothing = PromptGains(np.zeros(9), np.zeros((10, 9)))
+    assert ratio_interval(nothing, crossed_gains(random, 3.0, 0.4)[1]) is None
+
+
+def test_the_ends_of_the_closed_share_are_those_a_t_test_allows() -> None:
+    gains, whole = crossed_gains(np.random.default_rng(7), 1.0, 0.4)
+    interval = ratio_interval(gains, whole)
+    assert interval is not None
+    for share in interval:
+        low, high = gain_interval(*gains.less(share, whole)).interval
+        assert min(abs(low), abs(high)) == pytest.approx(0, abs=1e-9)
 
 
 def test_equal_weights_gain_nothing_and_say_so() -> None:

@@ -136,7 +136,7 @@ def rank_row(**values: Any) -> Rank:
 
 def novelty_row(p: float | None, **values: Any) -> Novelty:
     share = {"share": 0.23, "ci_low": 0.2, "ci_high": 0.3, "n_items": 514, "task": "mmlu"}
-    equal = {"n_equal": 10, "share_equal": 0.23, "control_share": 0.1, "p_value": p}
+    equal = {"n_equal": 10, "control_share": 0.1, "p_value": p}
     excess = {"excess": 0.13, "excess_low": 0.08, "excess_high": 0.2}
     row: Novelty = filled(Novelty, **{**share, **equal, **excess, **values})
     return row

@@ -99,34 +99,32 @@ def test_places_stand_beside_reruns() -> None:
 @pytest.mark.parametrize(
     ("row", "numbers"),
     [
-        (novelty_row(0.001), ("10", "23", "10", "+13 (8…20)", "0.001", "more")),
-        (novelty_row(0.3), ("10", "23", "10", "+13 (8…20)", "0.30", "undecided; finds 8.6 points")),
-        (novelty_row(0.01, excess=-0.13), ("10", "23", "10", "−13 (8…20)", "0.010", "fewer")),
+        (novelty_row(0.001), ("10", "+13 (8…20)", "0.001", "more")),
+        (novelty_row(0.3), ("10", "+13 (8…20)", "0.30", "undecided; finds 8.6 points")),
+        (novelty_row(0.01, excess=-0.13), ("10", "−13 (8…20)", "0.010", "fewer")),
         (
             novelty_row(0.3, excess=0.0, excess_low=None),
-            ("10", "23", "10", "0 (none)", "0.30", "undecided"),
+            ("10", "0 (none)", "0.30", "undecided"),
         ),
         (
             novelty_row(
                 None,
-                n_equal=None,
-                share_equal=None,
                 control_share=None,
                 excess=None,
                 reason="no excess: no selected condition has `after: offline`",
             ),
-            ("–", "–", "–", "–", "–", "no test: no selected condition has 'after: offline'"),
+            ("–", "–", "–", "no test: no selected condition has 'after: offline'"),
         ),
         (
             novelty_row(None, condition="again", excess=None),
-            ("10", "23", "10", "–", "–", "control"),
+            ("10", "–", "–", "control"),
         ),
     ],
 )
 def test_new_letters_are_set_beside_fresh_reruns(row: Novelty, numbers: tuple[str, ...]) -> None:
     (found,) = cells(scores.novelty([row], claims_of(*[row]), OUTLINE))
-    assert found[2:4] == ("23 (20…30)", "514")
-    assert found[4:] == numbers
+    assert found[2:5] == ("514", "10", "23 (20…30)")
+    assert found[5:] == numbers
 
 
 @pytest.mark.parametrize(

@@ -61,17 +61,18 @@ class Novelty(ConditionEstimate):
     """Questions to which a condition gives a letter that the baseline never gave."""
 
     baseline: str = column("the offline condition compared with")
-    n_items: int = column("choice items answered in both")
-    n_novel: int = column("items with at least one letter absent from the baseline's")
-    share: float | None = column("n_novel / n_items, NULL with a reason")
-    ci_low: float | None = column("lower end of the 95 % interval, the wider of items and puppets")
-    ci_high: float | None = column("upper end of the 95 % interval, the wider of items and puppets")
     control: str | None = column("the condition of fresh offline reruns, NULL where there is none")
-    n_equal: int | None = column("units, puppets or reruns, that both are brought to")
-    n_items_equal: int | None = column("items answered in all three")
-    share_equal: float | None = column("share of these that are new to `n_equal` units")
-    control_share: float | None = column("the same of the control: what more reruns alone give")
-    excess: float | None = column("share_equal - control_share")
+    n_items: int = column("choice items answered here, in the baseline and in the control")
+    n_equal: int | None = column("units, users or reruns: the fewest of the three conditions")
+    n_baseline: int | None = column("reruns of the baseline, all of whose letters are known ones")
+    share: float | None = column(
+        "share of the items to which `n_equal` units give a letter that the baseline never gave"
+    )
+    ci_low: float | None = column("lower end of the 95 % interval, the wider of items and units")
+    ci_high: float | None = column("upper end of the 95 % interval, the wider of items and units")
+    share_all: float | None = column("the same share of all answers, which grows with their number")
+    control_share: float | None = column("`share` of the control: what as many reruns alone give")
+    excess: float | None = column("share - control_share")
     excess_low: float | None = column("lower end of its 95 % interval, over units")
     excess_high: float | None = column("upper end of its 95 % interval, over units")
     p_value: float | None = column(

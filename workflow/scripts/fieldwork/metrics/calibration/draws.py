@@ -6,10 +6,11 @@ people put into a mean over prompts. The same random orders bring all comparator
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from fieldwork.metrics.calibration.prompts import (
     N_GROUPS,
@@ -223,3 +224,45 @@ def gain_interval(differences: Floats, leave_one_out: Floats) -> MeanGain:
     covariance = (g - 1) / g * deviations.T @ deviations
     people = PeopleVariance(float(covariance.mean()), float(np.trace(covariance)) / n, g - 1)
     return MeanGain(mean, crossed_interval(differences, people))
+
+
+class PromptGains(NamedTuple):
+    """Differences of two divergences by prompt, and the same without each group of people.
+
+    `values` has shape (prompts,), `leave_one_out` (groups, prompts).
+    """
+
+    values: Floats
+    leave_one_out: Floats
+
+    def less(self, share: float, other: "PromptGains") -> "PromptGains":
+        """These less a share of others of the same prompts and people."""
+        return PromptGains(
+            self.values - share * other.values, self.leave_one_out - share * other.leave_one_out
+        )
+
+
+def ratio_interval(gains: PromptGains, whole: PromptGains) -> Interval | None:
+    """Interval of the share that mean gains are of a mean whole: all shares that a t test allows.
+
+    A share r is allowed where gains - r * whole have a mean whose interval holds 0 (Fieller 1954). None
+    where the whole is not shown to be above 0, as every share could then be true, and where there are
+    no gains at all.
+    """
+    is_bounded = gain_interval(*whole).interval.low > 0
+    if not is_bounded or math.isinf(gain_interval(*gains).interval.low):
+        return None
+
+    def beyond(share: float) -> float:
+        low, high = gain_interval(*gains.less(share, whole)).interval
+        return max(low, -high, -1.0)
+
+    centre = float(gains.values.mean() / whole.values.mean())
+    return Interval(*(_root(beyond, centre, step) for step in (-1.0, 1.0)))
+
+
+def _root(beyond: Callable[[float], float], centre: float, step: float) -> float:
+    """Where a function that is negative at the centre reaches 0 in the direction of the step."""
+    while beyond(centre + step) < 0:
+        step *= 2
+    return float(brentq(beyond, centre, centre + step))

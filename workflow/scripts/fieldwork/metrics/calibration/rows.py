@@ -16,12 +16,17 @@ from fieldwork.metrics.calibration.cross_validation import (
     Comparator,
     CrossValidation,
 )
-from fieldwork.metrics.calibration.draws import MeanGain, gain_interval
+from fieldwork.metrics.calibration.draws import (
+    MeanGain,
+    PromptGains,
+    gain_interval,
+    ratio_interval,
+)
 from fieldwork.metrics.calibration.prompts import CalibrationPrompt, UsablePrompts
 from fieldwork.metrics.calibration.weights import effective_number
 from fieldwork.records.field import Calibration, CalibrationItem, CalibrationWeight
-from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import LEVEL
+from fieldwork.statistics.intervals import Interval
 
 IS_CALIBRATED, IS_NO_BETTER, CANNOT_SUPPORT = "calibrated", "no better", "cannot support"
 
@@ -66,19 +71,15 @@ class Verdict(NamedTuple):
     reason: str | None
 
 
-def prompt_differences(
-    validation: CrossValidation, first: Comparator, second: Comparator
-) -> Floats:
+def prompt_gains(validation: CrossValidation, first: Comparator, second: Comparator) -> PromptGains:
     """How much nearer to the field the second is than the first, in bits, one a prompt."""
-    values = validation.divergences.values
-    differences: Floats = values[first] - values[second]
-    return differences
+    values, leave_one_out = validation.divergences.values, validation.leave_one_out
+    return PromptGains(values[first] - values[second], leave_one_out[first] - leave_one_out[second])
 
 
 def mean_gain(validation: CrossValidation, first: Comparator, second: Comparator) -> MeanGain:
     """How much nearer to the field the second is than the first, mean over prompts."""
-    without_group = validation.leave_one_out[first] - validation.leave_one_out[second]
-    return gain_interval(prompt_differences(validation, first, second), without_group)
+    return gain_interval(*prompt_gains(validation, first, second))
 
 
 def decide(case: CalibrationCase, p_holm: float | None) -> Verdict:
@@ -135,6 +136,9 @@ def summary_rows(
         gain_bits=None,
         ci_low=None,
         ci_high=None,
+        gap_closed=None,
+        closed_low=None,
+        closed_high=None,
         p_value=None,
         p_holm=None,
         is_best=False,
@@ -197,6 +201,7 @@ def _comparator_rows(
             continue
         gain = mean_gain(validation, name, MIXTURE)
         excess = mean_gain(validation, name, FIELD_ITSELF)
+        part = _closed_share(validation, name)
         yield replace(
             row,
             comparator=name.kind,
@@ -208,6 +213,9 @@ def _comparator_rows(
             gain_bits=gain.mean,
             ci_low=_finite(gain.interval.low),
             ci_high=_finite(gain.interval.high),
+            gap_closed=gain.mean / excess.mean if part else None,
+            closed_low=part.low if part else None,
+            closed_high=part.high if part else None,
             p_value=case.p_value if name == case.best else None,
             p_holm=p_holm if name == case.best else None,
             is_best=name == case.best,
@@ -220,6 +228,13 @@ def _comparator_rows(
         excess_bits=0.0,
         split_low=float(np.quantile(splits, 0.025)),
         split_high=float(np.quantile(splits, 0.975)),
+    )
+
+
+def _closed_share(validation: CrossValidation, name: Comparator) -> Interval | None:
+    """Share of a comparator's distance beyond the field's own that the mixture takes away."""
+    return ratio_interval(
+        prompt_gains(validation, name, MIXTURE), prompt_gains(validation, name, FIELD_ITSELF)
     )
 
 

@@ -35,7 +35,7 @@ from fieldwork.metrics.calibration.rows import (
     CalibrationCase,
     WeightScheme,
     item_rows,
-    prompt_differences,
+    prompt_gains,
     summary_rows,
     weight_rows,
 )
@@ -164,7 +164,7 @@ def _calibrate(
         validation, n_folds = cross_validate(draws, mixture, repeats), len(repeats[0])
     best = _best_comparator(validation)
     test = sign_flips(
-        prompt_differences(validation, best, MIXTURE),
+        prompt_gains(validation, best, MIXTURE).values,
         n_permutations=settings.n_permutations,
         random=generator(settings.seed, "calibration flips", *map(str, scheme)),
     )

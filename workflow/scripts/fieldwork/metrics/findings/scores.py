@@ -176,7 +176,7 @@ def novelty(rows: Sequence[Novelty], claims: StudyClaims, outline: StudyOutline)
         "reruns?",
         (
             *arm_columns(outline),
-            *("Share, %", "Questions", "n", "Users, %", "Reruns, %", "Points", "p", "Verdict"),
+            *("Questions", "n", "Share, %", "Reruns, %", "Points", "p", "Verdict"),
         ),
         [_novelty_finding(row, claims, outline) for row in arms],
         ["novelty"],
@@ -186,10 +186,9 @@ def novelty(rows: Sequence[Novelty], claims: StudyClaims, outline: StudyOutline)
 
 def _novelty_finding(row: Novelty, claims: StudyClaims, outline: StudyOutline) -> Finding:
     cells = (
-        interval_cell(row.share, row.ci_low, row.ci_high, digits=0, scale=100),
         str(row.n_items),
         "–" if row.n_equal is None else str(row.n_equal),
-        _whole_percent(row.share_equal),
+        interval_cell(row.share, row.ci_low, row.ci_high, digits=0, scale=100),
         _whole_percent(row.control_share),
         interval_cell(
             row.excess, row.excess_low, row.excess_high, digits=0, scale=100, is_difference=True

@@ -1,0 +1,123 @@
+"""Heterogeneity of simulated users less the field's: coverage, level, and equivalence within a margin."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from outcomes import Job, Outcome, outcome
+from populations import Ints, Zipf, draw_lists, list_table, named
+
+from fieldwork.metrics.agreement.means import Difference, difference_of
+from fieldwork.metrics.prompt_means import METRICS, mean_over, measure_prompts
+from fieldwork.records.field import FIELD
+from fieldwork.statistics.entropy import plug_in_bits
+
+PART = "field means"
+ITEMS, OPTIONS, MARGIN = 9, 60, 0.25
+TRUTH_ANSWERS = 40_000
+FEWER = 2
+"""A data set is a whole study: this many times fewer of them than asked for."""
+SIZES = ((10, 40), (40, 40))
+LARGE = (100, 100)
+"""Puppets, and participants."""
+
+
+class People(NamedTuple):
+    """Users with a liking of their own for each option, the same for all prompts, in log odds.
+
+    `odd` is the share of users who like all options nearly alike; `offline` responses have no user.
+    """
+
+    name: str
+    exponent: float = 1.5
+    habit: float = 1.0
+    odd: float = 0.0
+    offline: bool = False
+
+    def draw(self, sets: int, n: int, random: np.random.Generator) -> Ints:
+        """Lists of shape (sets, items, users, 1, 5)."""
+        shape = (sets, 1 if not self.offline else ITEMS, n, 1, OPTIONS)
+        weights = Zipf(OPTIONS, self.exponent).log_weights() + self.habit * random.normal(
+            size=shape
+        )
+        is_odd = random.random((*shape[:3], 1, 1)) < self.odd
+        weights = np.where(is_odd, Zipf(OPTIONS, 0.3).log_weights(), weights)
+        return draw_lists(np.broadcast_to(weights, (sets, ITEMS, n, 1, OPTIONS)), random)
+
+    def entropy(self, n: int, random: np.random.Generator) -> float:
+        """Expected entropy of n answers, in bits."""
+        sets = TRUTH_ANSWERS // n
+        counts = named(self.draw(sets, n, random).reshape(sets * ITEMS, n, -1), OPTIONS)
+        return float(plug_in_bits(counts).mean())
+
+
+FIELD_PEOPLE = People("participants")
+SOURCES = (
+    People("puppets like participants"),
+    People("puppets without habits", habit=0.0),
+    People("puppets of steeper likings", exponent=1.7),
+    People("one puppet in ten odd", odd=0.1),
+    People("offline, of participants' answers", offline=True),
+)
+
+
+def jobs() -> Iterator[Job]:
+    """Every source at both sizes, and the first two of a large study."""
+    for source in SOURCES:
+        for sizes in SIZES:
+            yield partial(_simulate, source, sizes)
+    for source in SOURCES[:2]:
+        yield partial(_simulate, source, LARGE)
+
+
+def _simulate(source: People, sizes: tuple[int, int], sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, *source.name.encode(), *sizes])
+    differences = list(_differences(source, sizes, max(1, sets // FEWER), random))
+    n = min(sizes)
+    is_alike = source._replace(name="", offline=False) == FIELD_PEOPLE._replace(name="")
+    truth = 0.0 if is_alike else source.entropy(n, random) - FIELD_PEOPLE.entropy(n, random)
+    line = partial(
+        outcome, PART, source=source.name, size=f"{sizes[0]} puppets, {sizes[1]} participants"
+    )
+    yield line(
+        estimator="entropy less the field's",
+        truth=truth,
+        estimates=[d.value for d in differences],
+        intervals=[d.interval for d in differences],
+        p_values=[d.p_value for d in differences],
+    )
+    yield line(
+        estimator=f"equivalence within {MARGIN:g} bits",
+        truth=truth,
+        p_values=[d.p_equivalence(MARGIN) for d in differences],
+    )
+    if truth:
+        yield line(
+            estimator="equivalence within the true difference",
+            truth=truth,
+            p_values=[d.p_equivalence(abs(truth)) for d in differences],
+        )
+
+
+def _differences(
+    source: People, sizes: tuple[int, int], sets: int, random: np.random.Generator
+) -> Iterator[Difference]:
+    here, there = source.draw(sets, sizes[0], random), FIELD_PEOPLE.draw(sets, sizes[1], random)
+    answers = pd.concat(
+        [
+            list_table(here, condition="c", puppets=not source.offline),
+            list_table(there, condition=FIELD, puppets=True),
+        ]
+    )
+    by_arm = measure_prompts(answers, seed=1)
+    place = METRICS.index("entropy_bits")
+    for arm, prompts in by_arm.items():
+        if arm.condition == FIELD:
+            continue
+        field = by_arm[arm._replace(condition=FIELD)]
+        means = mean_over([*prompts.values()]), mean_over([*field.values()])
+        difference = difference_of(*means, place)
+        assert difference is not None, "lists of 60 options are never all alike"
+        yield difference

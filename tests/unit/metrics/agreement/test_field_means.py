@@ -1,0 +1,126 @@
+"""Heterogeneity of conditions less the field's: by hand, by other tables, and what cannot be tested."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from fieldwork.metrics.agreement.means import (
+    Difference,
+    difference_of,
+    measure_field_heterogeneity,
+)
+from fieldwork.metrics.prompt_means import Means, measure_prompt_means
+from fieldwork.records.field import FieldHeterogeneity
+from fieldwork.records.parsing import Answer
+from unit.metrics.metric_frames import answer_frame, listed
+
+MARGINS = {"entropy_bits": 0.25}
+
+
+def drawn(condition: str, n: int, *, n_options: int = 8, n_items: int = 3) -> list[Answer]:
+    """Lists of three of the first options; users are named, offline nobody asks."""
+    random = np.random.default_rng([n, n_options, *condition.encode()])
+    rows = [
+        row
+        for item in range(n_items)
+        for row in listed(
+            *[random.choice([*"abcdefgh"][:n_options], 3, replace=False) for _ in range(n)],
+            condition=condition,
+            item_id=f"i{item}",
+        )
+    ]
+    if condition == "offline":
+        return rows
+    return [dataclasses.replace(r, puppet_id=f"p{r.replicate}", replicate=0) for r in rows]
+
+
+def measure(answers: list[Answer]) -> list[FieldHeterogeneity]:
+    return measure_field_heterogeneity(answer_frame(answers), margins=MARGINS, seed=1)
+
+
+def of(rows: list[FieldHeterogeneity], condition: str) -> FieldHeterogeneity:
+    (row,) = (r for r in rows if (r.condition, r.metric) == (condition, "entropy_bits"))
+    return row
+
+
+def test_without_a_field_there_are_no_rows() -> None:
+    assert measure([]) == []
+    assert measure(drawn("rag", 5) + drawn("offline", 5)) == []
+    assert measure(drawn("field", 5)) == []
+
+
+def test_means_and_differences_are_those_of_prompt_means() -> None:
+    answers = drawn("rag", 12) + drawn("offline", 20, n_options=5) + drawn("field", 30, n_options=6)
+    rows = measure(answers)
+    assert [r.condition for r in rows] == ["offline", "offline", "rag", "rag"]
+    by_baseline = measure_prompt_means(answer_frame(answers), baseline="field", seed=1)
+    for row in rows:
+        (other,) = (
+            r for r in by_baseline if (r.condition, r.metric) == (row.condition, row.metric)
+        )
+        values = (row.mean, row.difference, row.difference_low, row.difference_high, row.p_value)
+        assert values == (
+            other.mean, other.difference, other.difference_low, other.difference_high, other.p_value
+        )  # fmt: skip
+        assert row.p_holm == other.p_holm
+        assert (row.n_items, row.n_equal, row.n_field) == (3, 12, 30)
+    assert of(rows, "rag").n_units == 12
+
+
+def test_equivalence_is_the_worse_of_two_one_sided_tests() -> None:
+    for value in (-0.1, 0.0, 0.2, 0.3):
+        difference = Difference(value, 0.08, 17.0)
+        sides = [
+            student.sf((value + 0.25) / 0.08, 17),
+            student.cdf((value - 0.25) / 0.08, 17),
+        ]
+        assert difference.p_equivalence(0.25) == pytest.approx(max(sides))
+        # at 2.5 % it is the interval of 95 % within the margin
+        low, high = difference.interval
+        assert (difference.p_equivalence(0.25) < 0.025) == (low > -0.25 and high < 0.25)
+    assert Difference(0.1, 0.05, 9.0).p_equivalence(0.0) > 0.95
+
+
+def test_a_difference_by_hand() -> None:
+    sides = [
+        Means(np.array([0.5, 3.0]), np.array([0.01, 0.04]), np.full(2, 9.0), np.zeros(2)),
+        Means(np.array([0.4, 2.5]), np.array([0.02, 0.09]), np.full(2, 19.0), np.zeros(2)),
+    ]
+    difference = difference_of(sides[0], sides[1], 1)
+    assert difference is not None
+    assert difference.value == pytest.approx(0.5)
+    assert difference.error == pytest.approx(0.13**0.5)
+    assert difference.freedom == pytest.approx(0.13**2 / (0.04**2 / 9 + 0.09**2 / 19))
+
+
+def test_what_has_no_test_says_why() -> None:
+    alike = [
+        row
+        for k in range(3)
+        for row in listed(*[["a", "b", "c"]] * 6, condition="offline", item_id=f"i{k}")
+    ]
+    elsewhere = [dataclasses.replace(r, item_id=f"other {r.item_id}") for r in drawn("profile", 6)]
+    silent = listed(None, None, condition="rag")
+    rows = measure([*alike, *elsewhere, *silent, *drawn("field", 8)])
+    reasons = {r.condition: (r.reason or "", r.p_value, r.p_equivalence, r.mean) for r in rows}
+    assert reasons["offline"][0].startswith("no interval and no test: leaving out an answer")
+    assert reasons["offline"][1:3] == (None, None)
+    assert reasons["offline"][3] is not None
+    assert reasons["profile"] == (
+        "no prompt is answered both here and in the field", None, None, None
+    )  # fmt: skip
+    assert reasons["rag"] == ("no answer gives an option", None, None, None)
+
+
+def test_a_metric_without_a_margin_has_no_test_of_equivalence() -> None:
+    rows = measure(drawn("rag", 12) + drawn("field", 12))
+    by_metric = {r.metric: r for r in rows}
+    assert by_metric["entropy_bits"].margin == 0.25
+    assert by_metric["entropy_bits"].p_equivalence is not None
+    assert by_metric["entropy_bits"].reason is None
+    other = by_metric["one_minus_top5_share"]
+    assert (other.margin, other.p_equivalence) == (None, None)
+    assert other.p_value is not None
+    assert other.reason == "no test of equivalence: no margin is set for this metric"
