@@ -81,7 +81,7 @@ def test_an_example_runs(command: str, extended: Checkout) -> None:
 
 
 def test_what_was_added_does_what_it_says(extended: Checkout) -> None:
-    (line,) = (extended.root / "results/lengths/metrics/list_lengths.csv").read_text().split()[1:]
+    (line,) = (extended.root / "results/lengths/metrics/option_counts.csv").read_text().split()[1:]
     assert line == "embedded,recommendations,offline,5.0"
 
 

@@ -104,7 +104,8 @@ def shift_row(p: float, shift: float = -0.4, **values: Any) -> Shift:
 
 def entropy_row(p: float | None, difference: float | None = 0.2, **values: Any) -> PromptMean:
     mean = {"metric": "entropy_bits", "mean": 3.5, "ci_low": 3.4, "ci_high": 3.6, "unit": "puppet"}
-    test = {"difference": difference, "difference_low": 0.1, "difference_high": 0.3, "p_value": p}
+    test = {"difference": difference, "difference_low": 0.1, "difference_high": 0.3, "p_value": p,
+            "prompts_difference_low": -0.02, "prompts_difference_high": 0.42}  # fmt: skip
     counts = {"n_items": 9, "n_equal": 38, "n_units": 40, "n_higher": 8}
     row: PromptMean = filled(PromptMean, **{**mean, **test, **counts, **values})
     return row
@@ -191,7 +192,8 @@ def calibration_row(comparator: str, **values: Any) -> Calibration:
 
 
 def calibration_rows(verdict: str, reason: str | None = None, **values: Any) -> list[Calibration]:
-    best = {"gain_bits": 0.02, "ci_low": 0.01, "ci_high": 0.03, "p_holm": 0.004, "js_bits": 0.05}
+    best = {"gain_bits": 0.02, "ci_low": 0.01, "ci_high": 0.03, "p_holm": 0.004, "js_bits": 0.05,
+            "gap_closed": 0.4, "closed_low": 0.1, "closed_high": 0.7}  # fmt: skip
     bits = {"verdict": verdict, "reason": reason, "js_bits": 0.03, "in_sample_bits": 0.028}
     return [
         calibration_row("calibrated", **bits, **values),

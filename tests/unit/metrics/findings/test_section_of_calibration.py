@@ -7,7 +7,17 @@ import pytest
 from fieldwork.metrics.findings.calibration import calibration
 from unit.metrics.findings.finding_rows import OUTLINE, calibration_row, calibration_rows, cells
 
-NUMBERS = ("0.030", "0.028", "RAG", "0.050", "+0.020 (0.010…0.030)", "0.004", "9", "40")
+NUMBERS = (
+    "0.030",
+    "0.028",
+    "RAG",
+    "0.050",
+    "+0.020 (0.010…0.030)",
+    "40 (10…70)",
+    "0.004",
+    "9",
+    "40",
+)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +45,7 @@ def test_a_decline_without_numbers_gives_its_reason() -> None:
     reason = "3 of 9 prompts have answers"
     only = [calibration_row("calibrated", verdict="cannot support", reason=reason)]
     assert cells(calibration(only, OUTLINE)) == [
-        ("conditions", *["–"] * 6, "9", "40", f"cannot support: {reason}")
+        ("conditions", *["–"] * 7, "9", "40", f"cannot support: {reason}")
     ]
 
 

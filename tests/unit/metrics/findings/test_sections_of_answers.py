@@ -55,7 +55,7 @@ from unit.metrics.findings.finding_rows import (
             answers.heterogeneity,
             [entropy_row(0.0001)],
             (
-                *("3.50 (3.40…3.60)", "38", "40", "+0.20 (0.10…0.30)", "8/9", "<0.001"),
+                *("3.50 (3.40…3.60)", "38", "40", "+0.20 (0.10…0.30)", "−0.02…0.42", "8/9", "<0.001"),
                 "more varied",
             ),
         ),
@@ -63,14 +63,15 @@ from unit.metrics.findings.finding_rows import (
             answers.heterogeneity,
             [entropy_row(0.01, -0.2)],
             (
-                *("3.50 (3.40…3.60)", "38", "40", "−0.20 (0.10…0.30)", "8/9", "0.010"),
+                *("3.50 (3.40…3.60)", "38", "40", "−0.20 (0.10…0.30)", "−0.02…0.42", "8/9", "0.010"),
                 "less varied",
             ),
         ),
         (
             answers.heterogeneity,
-            [entropy_row(None, None, condition="offline", reason="itself", n_higher=None)],
-            ("3.50 (3.40…3.60)", "38", "40", "–", "–/9", "–", "baseline"),
+            [entropy_row(None, None, condition="offline", reason="itself", n_higher=None,
+                         prompts_difference_low=None)],
+            ("3.50 (3.40…3.60)", "38", "40", "–", "–", "–/9", "–", "baseline"),
         ),
     ],
 )  # fmt: skip

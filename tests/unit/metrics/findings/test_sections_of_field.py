@@ -1,26 +1,29 @@
 """What the page claims of real users: nothing without its test, and with every number it has."""
 
+from typing import Any
+
 import pytest
 
 from fieldwork.metrics.findings.field import field_sections
 from fieldwork.metrics.findings.layout import FindingsSection
-from fieldwork.records.field import GroupDifference, RankAgreement
+from fieldwork.records.field import FieldHeterogeneity, GroupDifference, RankAgreement
 from unit.metrics.findings.finding_rows import (
     FIELD_OUTLINE,
     agreement_row,
     cells,
     claims_of,
+    filled,
     group_row,
     order_row,
 )
 
 
 def group_section(rows: list[GroupDifference]) -> FindingsSection:
-    return field_sections(rows, [], [], claims_of(*rows), FIELD_OUTLINE)[0]
+    return field_sections(rows, [], [], [], claims_of(*rows), FIELD_OUTLINE)[0]
 
 
 def test_no_field_no_section() -> None:
-    assert field_sections([], [], [], claims_of(), FIELD_OUTLINE) == []
+    assert field_sections([], [], [], [], claims_of(), FIELD_OUTLINE) == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_prompts_that_differ_are_counted() -> None:
     ],
 )
 def test_predictors(row: RankAgreement, verdict: str) -> None:
-    (found,) = cells(field_sections([], [row], [], claims_of(row), FIELD_OUTLINE)[0])
+    (found,) = cells(field_sections([], [row], [], [], claims_of(row), FIELD_OUTLINE)[0])
     assert found[-1] == verdict
 
 
@@ -128,7 +131,7 @@ def test_an_order_has_its_numbers_and_its_ceiling() -> None:
     ]
     outline = FIELD_OUTLINE._replace(models={"m": "Model", "n": "Next"})
     numbers = ("+0.80 (0.40…1.00)", "0.002", "3/36", "+0.90")
-    assert cells(field_sections([], rows, [], claims_of(*rows), outline)[0]) == [
+    assert cells(field_sections([], rows, [], [], claims_of(*rows), outline)[0]) == [
         ("rec", "all", "RAG", "9 models by entropy", *numbers, "–", "same order"),
         ("rec", "Model", "RAG", "9 items by entropy", *numbers, "0.90", "same order"),
         ("rec", "Model", "History", "9 items by entropy", *numbers,
@@ -141,13 +144,40 @@ def test_how_near() -> None:
         agreement_row(),
         agreement_row(item_id="films", js_distance=0.2, p_value=0.6, p_rank=0.7, is_same_top=False),
     ]
-    assert cells(field_sections([], [], rows, claims_of(*rows), FIELD_OUTLINE)[-1]) == [
+    assert cells(field_sections([], [], rows, [], claims_of(*rows), FIELD_OUTLINE)[-1]) == [
         ("rec", "RAG", "1/2", "books", "0.40", "0.10", "1/2: books", "1 (50 %)", "differs")
     ]
 
 
 def test_nothing_near_has_its_reason() -> None:
     row = agreement_row(js_distance=None, p_value=None, reason="no answer can be read")
-    assert cells(field_sections([], [], [row], claims_of(row), FIELD_OUTLINE)[-1])[0][-1] == (
+    assert cells(field_sections([], [], [row], [], claims_of(row), FIELD_OUTLINE)[-1])[0][-1] == (
         "no test: no answer can be read"
     )
+
+
+def varied_row(**values: Any) -> FieldHeterogeneity:
+    estimate = {"metric": "entropy_bits", "mean": 3.5, "field_mean": 3.4, "difference": 0.1}
+    interval = {"difference_low": -0.05, "difference_high": 0.24, "p_value": 0.3}
+    sizes = {"n_equal": 20, "n_field": 30, "n_items": 9}
+    row: FieldHeterogeneity = filled(
+        FieldHeterogeneity, **{**estimate, **interval, **sizes, **values}
+    )
+    return row
+
+
+@pytest.mark.parametrize(
+    ("row", "numbers"),
+    [
+        (varied_row(), ("+0.10 (−0.05…0.24)", "9", "0.30", "equivalent (±0.25 bits)")),
+        (varied_row(p_value=0.01), ("+0.10 (−0.05…0.24)", "9", "0.010", "more varied")),
+        (
+            varied_row(difference_high=0.3),
+            ("+0.10 (−0.05…0.30)", "9", "0.30", "undecided; finds 0.25 bits"),
+        ),
+    ],
+)
+def test_heterogeneity_beside_the_field(row: FieldHeterogeneity, numbers: tuple[str, ...]) -> None:
+    section = field_sections([], [], [], [row], claims_of(row), FIELD_OUTLINE)[0]
+    assert section.title == "Heterogeneity beside the field"
+    assert cells(section) == [("rec", "RAG", "3.50", "3.40", "20", "30", *numbers)]

@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fieldwork.records.columns import table_of
-from fieldwork.records.field import FIELD, GroupDifference, ItemAgreement, RankAgreement
+from fieldwork.records.field import (
+    FIELD,
+    FieldHeterogeneity,
+    GroupDifference,
+    ItemAgreement,
+    RankAgreement,
+)
 from fieldwork.records.metrics import (
     CategoryVariance,
     Comparison,
@@ -171,6 +177,15 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         ("tau_low", "tau_high"),
         is_of_field=True,
         detail=lambda row: f"{row.over} by {row.measure}, {row.kind}",
+    ),
+    "field_heterogeneity": ClaimMeasure(
+        FieldHeterogeneity,
+        "difference",
+        ("more varied", "less varied"),
+        ("difference_low", "difference_high"),
+        margin="entropy_bits",
+        is_of_field=True,
+        is_claimed=lambda row: row.metric == "entropy_bits",
     ),
     "field_distance": ClaimMeasure(
         ItemAgreement, "js_distance", ("differs", "differs"), is_of_field=True

@@ -15,6 +15,7 @@ from fieldwork.metrics.findings.wording import (
     interval_cell,
     literal,
     number_cell,
+    number_text,
     p_cell,
     signed_number,
 )
@@ -179,10 +180,12 @@ def heterogeneity(
     return FindingsSection(
         "Heterogeneity",
         "Do answers vary more with a user? Mean entropy of prompts, in bits at equal n: higher is more "
-        "varied.",
+        "varied. The difference and its test speak of these prompts; the interval for prompts like these "
+        "has other prompts drawn as well.",
         (
             *arm_columns(outline),
-            *("Entropy", "n", "Users or reruns", "Difference", "Prompts higher", "p", "Verdict"),
+            *("Entropy", "n", "Users or reruns", "Difference", "For prompts like these"),
+            *("Prompts higher", "p", "Verdict"),
         ),
         [
             _entropy_finding(row, claims, outline)
@@ -191,6 +194,13 @@ def heterogeneity(
         ["prompt_means"],
         LISTS,
     )
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    """An interval without its value."""
+    if low is None or high is None:
+        return "–"
+    return f"{number_text(low, 2)}…{number_text(high, 2)}"
 
 
 def _entropy_finding(row: PromptMean, claims: StudyClaims, outline: StudyOutline) -> Finding:
@@ -202,6 +212,7 @@ def _entropy_finding(row: PromptMean, claims: StudyClaims, outline: StudyOutline
         interval_cell(
             row.difference, row.difference_low, row.difference_high, digits=2, is_difference=True
         ),
+        _ends(row.prompts_difference_low, row.prompts_difference_high),
         f"{'–' if row.n_higher is None or is_baseline else row.n_higher}/{row.n_items}",
         p_cell(claims.p_value("entropy_bits", row)),
     )

@@ -32,7 +32,16 @@ def calibration(rows: Sequence[Calibration], outline: StudyOutline) -> FindingsS
         "Bits of distance: fewer is closer.",
         (
             *model,
-            *("Weights of", "Bits", "Bits in sample", "Best arm", "Its bits", "Gain", "p"),
+            *(
+                "Weights of",
+                "Bits",
+                "Bits in sample",
+                "Best arm",
+                "Its bits",
+                "Gain",
+                "Gap closed, %",
+                "p",
+            ),
             *("Prompts", "Least n of the field", "Verdict"),
         ),
         [_mixture_finding(row, best_arm(row, rows), outline) for row in mixtures],
@@ -52,12 +61,13 @@ def best_arm(row: Calibration, rows: Sequence[Calibration]) -> Calibration | Non
 def _mixture_finding(row: Calibration, best: Calibration | None, outline: StudyOutline) -> Finding:
     model = (outline.models[row.model],) if len(outline.models) > 1 else ()
     puppets = f"puppets of {outline.label(row.puppets_of)}" if row.puppets_of else "conditions"
-    comparison = ["–"] * 4
+    comparison = ["–"] * 5
     if best is not None:
         comparison = [
             outline.label(best.arm) if best.arm else "equal weights",
             number_cell(best.js_bits, 3),
             interval_cell(best.gain_bits, best.ci_low, best.ci_high, digits=3, is_difference=True),
+            interval_cell(best.gap_closed, best.closed_low, best.closed_high, digits=0, scale=100),
             p_cell(best.p_holm),
         ]
     cells = (

@@ -7,7 +7,13 @@ from fieldwork import tables
 from fieldwork.metrics.findings.verdicts import StudyClaims
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
-from fieldwork.records.field import Calibration, GroupDifference, ItemAgreement, RankAgreement
+from fieldwork.records.field import (
+    Calibration,
+    FieldHeterogeneity,
+    GroupDifference,
+    ItemAgreement,
+    RankAgreement,
+)
 from fieldwork.records.metrics import (
     Accuracy,
     CategoryVariance,
@@ -43,6 +49,7 @@ class FindingsTables(NamedTuple):
     group_differences: Sequence[GroupDifference] = ()
     rank_agreement: Sequence[RankAgreement] = ()
     item_agreement: Sequence[ItemAgreement] = ()
+    field_heterogeneity: Sequence[FieldHeterogeneity] = ()
     calibration: Sequence[Calibration] = ()
     list_lengths: Sequence[ListLength] = ()
     claims: StudyClaims = NO_CLAIMS
@@ -63,6 +70,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         GroupDifference,
         RankAgreement,
         ItemAgreement,
+        FieldHeterogeneity,
         Calibration,
         ListLength,
     )

@@ -75,7 +75,12 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         scores.novelty(tables.novelty, claims, outline),
         scores.categories(tables.categories, claims, outline),
         *field_sections(
-            tables.group_differences, tables.rank_agreement, tables.item_agreement, claims, outline
+            tables.group_differences,
+            tables.rank_agreement,
+            tables.item_agreement,
+            tables.field_heterogeneity,
+            claims,
+            outline,
         ),
         *([calibration(tables.calibration, outline)] if tables.calibration else []),
         overview.families(claims),

@@ -24,6 +24,7 @@ _UNITS = {
     "share_who": (100.0, "%"),
     "option_share": _POINTS,
     "entropy_bits": (1.0, "bits"),
+    "field_heterogeneity": (1.0, "bits"),
     "score": _POINTS,
     "novelty": _POINTS,
 }
@@ -41,6 +42,7 @@ MEASURE_NAMES = {
     "categories": "categories of subjects",
     "group_difference": "groups of real users",
     "field_order": "order of the field",
+    "field_heterogeneity": "heterogeneity beside the field",
     "field_distance": "distance from the field",
     "field_place": "places in the field",
 }
