@@ -138,7 +138,8 @@ def limits(
         *sentences,
         "Only the primary comparisons hold over the whole study: among other differences expect false "
         "ones",
-        "Intervals cover the draw of answers and puppets, not the choice of prompts or corpus",
+        "Intervals cover the draw of answers and puppets, not the choice of prompts or corpus; with few "
+        "users they miss rare kinds of users",
     ]
 
 
