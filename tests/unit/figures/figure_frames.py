@@ -105,6 +105,7 @@ def distributions(
                             answer == gold,
                             n,
                             40,
+                            40,
                             share,
                             max(0.0, share - 0.1),
                             min(1.0, share + 0.1),

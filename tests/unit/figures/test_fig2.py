@@ -86,6 +86,15 @@ def test_n_stands_at_the_bar_and_nothing_is_not_zero() -> None:
     assert words.count("n/a: no responses") == 1
 
 
+@pytest.mark.parametrize(
+    ("n", "n_units", "text"),
+    [(80, 40, "n = 40 × 2"), (40, 40, "n = 40"), (79, 40, "n = 79, 40 users"), (3, 1, "n = 1 × 3")],
+)
+def test_users_are_counted_beside_their_answers(n: int, n_units: int, text: str) -> None:
+    table = frames.distributions(["alpha"], ["rag"]).assign(n_responses=n, n_units=n_units)
+    assert text in frames.words(draw(table))
+
+
 def test_zero_responses_are_said() -> None:
     table = frames.distributions(["alpha"], ["offline"]).assign(n_responses=0, n_answers=0, share=0)
     assert frames.words(draw(table)).count("n/a") == 2

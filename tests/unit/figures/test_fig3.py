@@ -92,6 +92,23 @@ def test_the_flexible_reading_stands_below_the_strict_one() -> None:
     assert gaps == pytest.approx([0.01] * 10)
 
 
+def test_readings_that_agree_in_every_run_are_drawn_once() -> None:
+    runs = frames.run_scores({"alpha": 0.7})
+    agreeing = runs.assign(em_flexible=runs["em_strict"])
+    figure = fig3.draw(*tables(agreeing), fig3.Fig3Settings(conditions=FIVE))
+    assert len(dots(figure, "Offline")[0]) == 10
+    assert not dots(figure, "Offline, flexible")
+    words = frames.words(figure)
+    assert "one run (strict and flexible reading agree)" in words
+    assert "hollow" not in words
+    one = runs["condition"] == "offline"
+    mixed = runs.assign(em_flexible=runs["em_flexible"].where(~one, runs["em_strict"]))
+    figure = fig3.draw(*tables(mixed), fig3.Fig3Settings(conditions=FIVE))
+    assert not dots(figure, "Offline, flexible")
+    assert dots(figure, "SP-Profile, flexible")
+    assert "one run, strict reading, or both where they agree" in frames.words(figure)
+
+
 def test_all_of_the_leaderboard_is_in_the_strip(root: Path) -> None:
     board = pd.read_csv(root / "resources" / "helm_lite_mmlu.csv")
     strip = draw(board=board).axes[0]

@@ -104,6 +104,7 @@ def test_answers_of_one_puppet_narrow_no_interval() -> None:
         for answers in (once, often)
     )
     assert [row.n_responses for row in many] == [20] * 5
+    assert {row.n_units for row in many} == {4}
     for few, all_of_them in zip(one, many, strict=True):
         assert (all_of_them.share, all_of_them.ci_low, all_of_them.ci_high) == pytest.approx(
             (few.share, few.ci_low, few.ci_high)

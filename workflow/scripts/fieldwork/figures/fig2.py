@@ -206,10 +206,19 @@ def _draw_bar(panel: Any, place: float, rows: Sequence[Any]) -> None:
         width = 100 * float(row.share)
         _draw_segment(panel, place, row, left=left, width=width, ink=ink_of(row.answer))
         left += width
+    size = _size_text(n, max(int(row.n_units) for row in rows))
     panel.annotate(
-        f"n = {n}", (100, place), xytext=(3, 0), textcoords="offset points", va="center",
+        size, (100, place), xytext=(3, 0), textcoords="offset points", va="center",
         annotation_clip=False,
     )  # fmt: skip
+
+
+def _size_text(n: int, n_units: int) -> str:
+    """`n = 40`, `n = 40 × 2` for 40 users who answer twice, `n = 79, 40 users` for uneven numbers."""
+    if n == n_units:
+        return f"n = {n}"
+    n_repeats, n_more = divmod(n, n_units)
+    return f"n = {n}, {n_units} users" if n_more else f"n = {n_units} × {n_repeats}"
 
 
 def _correct_first(row: Any) -> tuple[bool, str]:

@@ -2,9 +2,10 @@
 
 Owns the drawing of `records.RunAccuracy`, `records.Accuracy`, `records.Rank` and a leaderboard. Each
 model has a panel, all at one scale, with a row per condition: the strict reading above the flexible
-one, from the lowest run to the highest, a dot per run, the mean with its interval. With a leaderboard
-a strip at the head shows its models and the range of the study's runs. Where the questions are the
-leaderboard's own, its models are lines in the panels, and the places stand beside them.
+one, or one bar where both agree in every run. A bar goes from the lowest run to the highest, with a dot
+per run and the mean with its interval. With a leaderboard a strip at the head shows its models and the
+range of the study's runs. Where the questions are the leaderboard's own, its models are lines in the
+panels, and the places stand beside them.
 """
 
 from collections.abc import Mapping
@@ -49,7 +50,6 @@ _SCALE_ROWS = 1.05
 """Rows that the dotted distances take under those of the conditions."""
 _STRIP_INCHES = 0.55
 _STRIP_ROW_INCHES = 0.16
-_OFFSETS: Mapping[str, float] = {"em_strict": -0.21, "em_flexible": 0.21}
 _HALF_BAR = 0.15
 _EDGE = 0.03
 _LABEL_ROOM = 0.3
@@ -147,8 +147,7 @@ def _handles(layout: ScoreLayout, own_names: set[str | None]) -> list[Any]:
     other = Line2D([], [], color=_PALE, linewidth=0.8, label=label)
     return [
         Patch(facecolor="#CCCCCC", edgecolor="none", label="lowest to highest run"),
-        Line2D([], [], color=GREY, label="one run, strict reading", **dot),
-        Line2D([], [], label="one run, flexible reading", markerfacecolor="white", **dot),
+        *_dot_handles(layout, dot),
         Line2D([], [], color="black", linewidth=1.2, marker="|", label="mean, 95 % interval"),
         *([other] if layout.has_places else []),
         *(
@@ -157,6 +156,19 @@ def _handles(layout: ScoreLayout, own_names: set[str | None]) -> list[Any]:
             and {entry.model for entry in layout.leaderboard.places} & own_names
             else []
         ),
+    ]
+
+
+def _dot_handles(layout: ScoreLayout, dot: Mapping[str, Any]) -> list[Any]:
+    """Both readings, or one entry where they agree in every run."""
+    pairs = {len(layout.readings(key.model, key.condition)) for key in layout.bars}
+    if pairs == {1}:
+        label = "one run (strict and flexible reading agree)"
+        return [Line2D([], [], color=GREY, label=label, **dot)]
+    strict = "one run, strict reading" + (", or both where they agree" if 1 in pairs else "")
+    return [
+        Line2D([], [], color=GREY, label=strict, **dot),
+        Line2D([], [], label="one run, flexible reading", markerfacecolor="white", **dot),
     ]
 
 
@@ -170,10 +182,10 @@ def _draw_model(panel: Any, layout: ScoreLayout, model: str, settings: Fig3Setti
     if layout.has_places:
         _draw_leaderboard(panel, layout, settings.own_names.get(model))
     for row, (condition, style) in enumerate(layout.styles.items()):
-        for metric in METRICS:
+        for metric, offset in layout.readings(model, condition).items():
             bar = layout.bars.get(ScoreBarKey(model, condition, metric))
             if bar:
-                _draw_bar(panel, row + _OFFSETS[metric], bar, style, is_strict=metric == METRICS[0])
+                _draw_bar(panel, row + offset, bar, style, is_strict=metric == METRICS[0])
     _draw_scale(panel, layout, settings, at=len(layout.styles) - 0.25)
     names = [_row_name(layout, model, *pair) for pair in layout.styles.items()]
     panel.set_yticks(range(len(names)), names)
@@ -285,11 +297,11 @@ def _write_places(axes: Any, layout: ScoreLayout, model: str) -> None:
         _head(axes, _COLUMNS[name], head, points=2)
     _head(axes, _COLUMNS["user"], "chance of another place with", points=12)
     for row, condition in enumerate(layout.styles):
-        for metric in METRICS:
+        for metric, offset in layout.readings(model, condition).items():
             bar = layout.bars.get(ScoreBarKey(model, condition, metric))
             if bar is None:
                 continue
-            y = row + _OFFSETS[metric]
+            y = row + offset
             cells = {
                 "places": bar.places,
                 "user": _chance(bar.p_user),

@@ -66,6 +66,12 @@ class ScoreLayout(NamedTuple):
     measure: str
     span: float
 
+    def readings(self, model: str, condition: str) -> Mapping[str, float]:
+        """The readings to draw, with their places in the row: one where both agree in every run."""
+        bars = [self.bars.get(ScoreBarKey(model, condition, metric)) for metric in METRICS]
+        is_same = bars[0] is not None and bars[0] == bars[1]
+        return {METRICS[0]: 0.0} if is_same else {METRICS[0]: -0.21, METRICS[1]: 0.21}
+
     def ends(self, model: str) -> tuple[float, float]:
         """Lowest and highest value drawn of a model."""
         values = [

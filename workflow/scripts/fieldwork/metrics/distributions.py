@@ -99,6 +99,7 @@ def _answer_shares(
             is_correct=answer == question.gold,
             n_answers=counts[answer],
             n_responses=n_responses,
+            n_units=n_units,
             share=share,
             ci_low=interval.low,
             ci_high=interval.high,

@@ -51,6 +51,7 @@ class AnswerShare(ConditionEstimate):
     is_correct: bool = column("the letter is the gold one")
     n_answers: int = column("responses with this answer")
     n_responses: int = column("all responses to the item")
+    n_units: int = column("users; without users, responses: what the interval counts")
     share: float = column("n_answers / n_responses; each puppet alike if some answer more often")
     ci_low: float = column("lower end of the 95 % Wilson interval")
     ci_high: float = column("upper end of the 95 % Wilson interval")
