@@ -33,6 +33,7 @@ def merged(parsed: str, folder: Path, overrides: str = "") -> list[str]:
         answers=str(folder / "answers.parquet"),
         merges=str(folder / "items.csv"),
         near_duplicates=100,
+        cut_lists=True,
     )
     (answer,) = tables.read_rows(folder / "answers.parquet", Answer)
     return answer.items or []

@@ -12,6 +12,7 @@ from fieldwork.parsing.answers import (
     merge_items,
     parse_field_answer,
     parse_response,
+    parse_responses,
     unread_reason,
 )
 from fieldwork.records.field import FieldAnswer
@@ -255,3 +256,15 @@ def test_a_refusal_is_no_unread_answer() -> None:
     assert unread_reason(response("A"), CHOICE) is None
     assert unread_reason(response("I'm sorry, but I can't help with that."), CHOICE) is None
     assert unread_reason(response("Perhaps."), CHOICE) is not None
+
+
+def test_responses_are_read_by_their_items_and_the_log_says_what_lists_ask_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO")
+    responses = [response(FIVE, item_id="films"), response("A", item_id="q")]
+    assert parse_responses(responses, [LIST, CHOICE]) == [
+        parse_response(responses[0], LIST),
+        parse_response(responses[1], CHOICE),
+    ]
+    assert caplog.messages == ["films asks for 5 options"]

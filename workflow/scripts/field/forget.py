@@ -17,11 +17,7 @@ from fieldwork.run_record import LockState, read_run
 
 
 def main(field: dict[str, Any] | None, lock: LockState) -> None:
-    """Delete, search, and print what was done.
-
-    Args:
-        lock: whether another run was using the folder when this one began.
-    """
+    """Delete, search, and print what was done; `lock` is that of the folder as this run began."""
     site = site_of(field, field_files({"field": field}))
     if lock in ("in use", "elsewhere"):
         raise StudyError(

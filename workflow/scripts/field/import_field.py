@@ -25,12 +25,7 @@ def main(
     outputs: dict[str, str],
     seed: int,
 ) -> None:
-    """Read, hash and mask, check, write.
-
-    Args:
-        labels: what each model of the study is called.
-        deletions: the record of those who were forgotten, if there is one.
-    """
+    """Read, hash and mask, check, write; `deletions` is the record of who was forgotten, if any."""
     items = tables.read_questions(questions)
     column_map = ColumnMap(field, [FieldPrompt(*key) for key in items], [*labels])
     people = import_field(files, deletions, column_map)

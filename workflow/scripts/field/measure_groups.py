@@ -21,8 +21,7 @@ def main(
     seed: int,
 ) -> None:
     """Measure and write."""
-    frame = tables.read_frame(answers, Answer)
-    items = tables.read_items(questions)
+    frame, items = tables.read_frame(answers, Answer), tables.read_items(questions)
     members = tables.read_frame(participants, Participant)
     rows = measure_groups(frame, items, members, seed=seed)
     tables.write_table(groups, rows, GroupEstimate)

@@ -8,8 +8,7 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import field_groups, style
-from fieldwork.metrics.claims.lookup import add_corrections
-from fieldwork.records.claims import Claim
+from fieldwork.metrics.claims.lookup import read_corrected
 from fieldwork.records.field import GroupDifference, GroupEstimate
 
 
@@ -25,11 +24,9 @@ def main(
     """Draw and save."""
     style.use_style(style_sheet)
     items = tables.read_questions(questions)
-    tests = tables.read_rows(claims, Claim)
-    differences = tables.read_frame(group_differences, GroupDifference)
     figure = field_groups.draw(
         tables.read_frame(groups, GroupEstimate),
-        add_corrections(differences, tests, "group_difference"),
+        read_corrected(group_differences, GroupDifference, claims, "group_difference"),
         field_groups.GroupsFigureSettings(**drawing, questions=items),
     )
     style.save(figure, outputs)

@@ -8,8 +8,7 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import field_ranks, style
-from fieldwork.metrics.claims.lookup import add_corrections
-from fieldwork.records.claims import Claim
+from fieldwork.metrics.claims.lookup import read_corrected
 from fieldwork.records.field import ItemAgreement, RankAgreement
 
 
@@ -25,10 +24,9 @@ def main(
     """Draw and save."""
     style.use_style(style_sheet)
     items = tables.read_questions(questions)
-    tests = tables.read_rows(claims, Claim)
     figure = field_ranks.draw(
-        add_corrections(tables.read_frame(item_agreement, ItemAgreement), tests, "field_place"),
-        add_corrections(tables.read_frame(rank_agreement, RankAgreement), tests, "field_order"),
+        read_corrected(item_agreement, ItemAgreement, claims, "field_place"),
+        read_corrected(rank_agreement, RankAgreement, claims, "field_order"),
         field_ranks.RanksFigureSettings(**drawing, questions=items),
     )
     style.save(figure, outputs)

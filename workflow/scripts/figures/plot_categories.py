@@ -10,8 +10,7 @@ from fieldwork import stage, tables
 from fieldwork.figures import categories as categories_figure
 from fieldwork.figures import style
 from fieldwork.figures.settings import FigureSettings
-from fieldwork.metrics.claims.lookup import add_corrections
-from fieldwork.records.claims import Claim
+from fieldwork.metrics.claims.lookup import read_corrected
 from fieldwork.records.metrics import CategoryVariance, SubjectVariance
 
 
@@ -26,9 +25,7 @@ def main(
     """Draw and save."""
     style.use_style(style_sheet)
     dots = tables.read_frame(subjects, SubjectVariance)
-    means = tables.read_frame(categories, CategoryVariance)
-    tests = tables.read_rows(claims, Claim)
-    means = add_corrections(means, tests, "categories")
+    means = read_corrected(categories, CategoryVariance, claims, "categories")
     figure = categories_figure.draw(dots, means, FigureSettings(**drawing))
     style.save(figure, outputs)
 

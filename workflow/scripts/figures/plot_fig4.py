@@ -8,8 +8,7 @@ from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import fig4, style
-from fieldwork.metrics.claims.lookup import add_corrections
-from fieldwork.records.claims import Claim
+from fieldwork.metrics.claims.lookup import read_corrected
 from fieldwork.records.metrics import Shift
 
 
@@ -24,10 +23,8 @@ def main(
     """Draw and save."""
     style.use_style(style_sheet)
     settings = fig4.Fig4Settings(**drawing, questions=tables.read_questions([questions]))
-    options = tables.read_frame(shifts, Shift)
-    tests = tables.read_rows(claims, Claim)
-    figure = fig4.draw(add_corrections(options, tests, "option_share"), settings)
-    style.save(figure, outputs)
+    options = read_corrected(shifts, Shift, claims, "option_share")
+    style.save(fig4.draw(options, settings), outputs)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,7 @@ def main(
     x: str,
     baseline: str,
 ) -> None:
-    """Measure, test and write.
-
-    Args:
-        conversations: the conditions side by side, each with the conversations that it asks for.
-    """
+    """Measure, test and write; `conversations` are the conditions, each with what it asks for."""
     axis, means = [StudyArm(*arm) for arm in conversations], read_contexts(contexts)
     rows = measure_arms(ArmTables.read(inputs), arms=axis, contexts=means, baseline=baseline)
     tables.write_table(arms, rows, ArmMeasure)

@@ -3,10 +3,8 @@
 In: responses and items. Out: <results>/answers/parsed/{model}/{task}/{condition}.parquet.
 """
 
-import logging
-
 from fieldwork import stage, tables
-from fieldwork.parsing.answers import expected_length, parse_response
+from fieldwork.parsing.answers import parse_responses
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
@@ -14,14 +12,8 @@ from fieldwork.records.tasks import Item
 
 def main(responses: str, questions: str, answers: str) -> None:
     """Parse and write."""
-    by_id = {item.item_id: item for item in tables.read_rows(questions, Item)}
-    for item in by_id.values():
-        if item.kind == "list":
-            length = expected_length(item) or "an unknown number of"
-            logging.getLogger("fieldwork").info("%s asks for %s options", item.item_id, length)
-    rows = tables.read_rows(responses, Response)
-    parsed_answers = [parse_response(row, by_id[row.item_id]) for row in rows]
-    tables.write_table(answers, parsed_answers, Answer)
+    rows, items = tables.read_rows(responses, Response), tables.read_rows(questions, Item)
+    tables.write_table(answers, parse_responses(rows, items), Answer)
 
 
 if __name__ == "__main__":

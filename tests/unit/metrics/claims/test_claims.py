@@ -8,11 +8,13 @@ import pandas as pd
 import pytest
 import yaml
 
+from fieldwork import tables
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests, family_of
-from fieldwork.metrics.claims.lookup import add_corrections
+from fieldwork.metrics.claims.lookup import add_corrections, read_corrected
 from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, claim_key
 from fieldwork.metrics.claims.table import measure_claims, row_types
 from fieldwork.records.claims import Claim
+from fieldwork.records.field import RankAgreement
 from fieldwork.statistics.families import benjamini_hochberg
 from unit.metrics.findings.finding_rows import (
     agreement_row,
@@ -199,3 +201,15 @@ def test_groups_are_told_apart_in_a_frame() -> None:
     frame = pd.DataFrame([dataclasses.asdict(row) for row in rows])
     corrected = add_corrections(frame, claims(group_differences=rows), "group_difference")
     assert corrected["p_corrected"].tolist() == [0.03, 0.5, 0.03]
+
+
+def test_a_table_is_read_with_the_corrections_of_the_claims(tmp_path: Path) -> None:
+    rows = [order_row(p_value=0.004), order_row(predictor="history", p_value=0.5)]
+    study_claims = claims(rank_agreement=rows)
+    paths = [str(tmp_path / f"{name}.parquet") for name in ("rank_agreement", "claims")]
+    tables.write_table(paths[0], rows, RankAgreement)
+    tables.write_table(paths[1], study_claims, Claim)
+    frame = read_corrected(paths[0], RankAgreement, paths[1], "field_order")
+    expected = add_corrections(tables.read_frame(paths[0]), study_claims, "field_order")
+    assert frame["p_corrected"].tolist() == expected["p_corrected"].tolist()
+    assert frame["p_corrected"].notna().all()

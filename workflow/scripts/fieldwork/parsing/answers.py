@@ -1,6 +1,7 @@
 """From responses to answers: the reading of one response, and one name for all spellings of an option."""
 
 import dataclasses
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import ascii_uppercase
@@ -15,6 +16,18 @@ from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import Outcome, Response
 from fieldwork.records.parsing import OUTCOME_REASONS, REFUSALS, Answer, MergedItem
 from fieldwork.records.tasks import Item
+
+logger = logging.getLogger(__name__)
+
+
+def parse_responses(responses: Iterable[Response], items: Iterable[Item]) -> list[Answer]:
+    """Read the responses to a task's items; the log says how many options each list item asks for."""
+    by_id = {item.item_id: item for item in items}
+    for item in by_id.values():
+        if item.kind == "list":
+            length = expected_length(item) or "an unknown number of"
+            logger.info("%s asks for %s options", item.item_id, length)
+    return [parse_response(response, by_id[response.item_id]) for response in responses]
 
 
 def parse_response(response: Response, item: Item) -> Answer:

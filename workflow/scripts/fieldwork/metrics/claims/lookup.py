@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fieldwork import tables
 from fieldwork.metrics.claims.measures import ClaimKey, claim_key
 from fieldwork.records.claims import Claim
 
@@ -43,3 +44,9 @@ def add_corrections(frame: pd.DataFrame, claims: Sequence[Claim], measure: str) 
     rows = frame.astype(object).where(frame.notna(), None)
     p_values = [lookup.p_value(measure, row) for row in rows.itertuples(index=False)]
     return frame.assign(p_corrected=np.array(p_values, dtype=np.float64))
+
+
+def read_corrected(path: str, row_type: type[Any], claims: str, measure: str) -> pd.DataFrame:
+    """A table of estimates, its p-values corrected as the table `claims` has them."""
+    table = tables.read_frame(path, row_type)
+    return add_corrections(table, tables.read_rows(claims, Claim), measure)
