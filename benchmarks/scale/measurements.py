@@ -30,6 +30,7 @@ STEPS = (
     "measure_scores",
     "measure_shifts",
     "measure_rarefaction",
+    "measure_claims",
     "plot_figures",
 )
 

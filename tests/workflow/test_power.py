@@ -73,7 +73,10 @@ def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
     assert "| who | 0.2 | 2 | 20 |" in page
     again = checkout.snakemake("preregister", *study)
     assert "this config was preregistered" in again.stderr
-    other = checkout.snakemake("preregister", *study, "--config", "calibration={repeats: 2}")
+    (config,) = study[1:]
+    overlay = yaml.safe_load(Path(config).read_text(encoding="utf-8"))
+    checkout.study("few", overlay | {"calibration": {"repeats": 2}})
+    other = checkout.snakemake("preregister", *study)
     assert other.returncode == 0, other.stderr[-3000:]
     assert {path.name for path in folder.glob("*.json")} > {record.name}
 

@@ -26,6 +26,7 @@ from generation import generate_responses, plan_requests
 from metrics import (
     measure_accuracy,
     measure_categories,
+    measure_claims,
     measure_comparisons,
     measure_distributions,
     measure_heterogeneity,
@@ -48,6 +49,13 @@ HISTORIES = 20
 SEED = 2509
 PERMUTATIONS = 1_999
 BOARD = str(ROOT / "resources/helm_lite_mmlu.csv")
+FINDINGS = ("variance", "comparisons", "shifts", "prompt_means")
+RULES: dict[str, Any] = {
+    "primary": [{"measure": "share_who"}, {"measure": "entropy_bits"}, {"measure": "score"}],
+    "margins": {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
+    "users": ["history"],
+    "controls": [],
+}
 DRAWING: dict[str, Any] = {
     "model_labels": {MODEL: "Embedded"},
     "condition_labels": {"offline": "Offline", "history": "SP-History"},
@@ -144,11 +152,13 @@ class Study:
             answers=self._path("answers.parquet"),
             merges=self._path("items.csv"),
             near_duplicates=92,
+            cut_lists=True,
         )
 
     def measure_heterogeneity(self) -> None:
         """With its intervals."""
         paths = self._metric("heterogeneity") | self._metric("item_shares")
+        paths |= self._metric("list_lengths")
         answers = self._path("answers.parquet")
         measure_heterogeneity.main(answers=answers, seed=SEED, **paths)
 
@@ -221,6 +231,13 @@ class Study:
             answers, baseline="offline", seed=SEED, **self._metric("prompt_means")
         )
 
+    def measure_claims(self) -> None:
+        """Every test of the tables above, corrected."""
+        names = (*FINDINGS, "novelty", "score_comparisons", "categories")
+        measure_claims.main(
+            [self._path(f"{name}.pq") for name in names], rules=RULES, **self._metric("claims")
+        )
+
     def plot_figures(self) -> None:
         """All five, the findings and the database."""
         sheet = str(ROOT / "resources/figures.mplstyle")
@@ -242,18 +259,19 @@ class Study:
             [self._path("3.pdf")],
             on_letters,
         )
-        arms = {"users": ["history"], "controls": []}
+        arms = {name: RULES[name] for name in ("users", "controls")}
         shifts, curves = self._path("shifts.pq"), self._path("rarefaction.pq")
         with_users = on_lists | {"users": arms["users"]}
-        plot_fig4.main(shifts, listed, sheet, [self._path("4.pdf")], with_users)
+        claims = self._path("claims.pq")
+        plot_fig4.main(shifts, claims, listed, sheet, [self._path("4.pdf")], with_users)
         plot_fig5.main(curves, listed, sheet, [self._path("5.pdf")], on_lists)
         self._findings(arms)
         inputs = {"answers": self._path("answers.parquet"), "questions": [], "metrics": []}
         build_database.main(inputs, [heterogeneity], self._path("study.duckdb"))
 
     def _findings(self, arms: Mapping[str, list[str]]) -> None:
-        names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy", "novelty")
-        more = ("score_comparisons", "ranks", "categories")
+        names = (*FINDINGS, "accuracy", "novelty", "score_comparisons", "ranks", "categories")
+        more = ("list_lengths", "claims")
         labels = {"models": DRAWING["model_labels"], "conditions": DRAWING["condition_labels"]}
         study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **labels, **arms}
         study["notes"] = []
@@ -264,6 +282,8 @@ class Study:
             findings=self._path("findings.md"),
             figures=[],
             study=study,
+            preregistrations=[],
+            config={},
         )
 
     def _arms(self) -> list[tuple[str, str]]:
