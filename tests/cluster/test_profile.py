@@ -97,3 +97,13 @@ def test_a_gpu_is_asked_for_where_the_config_names_one(
         if count:
             by_rule[rule] = int(count)
     assert by_rule == {"embed_corpus": gpus, "build_contexts": gpus}
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize("study", ["quickstart", "history_length", "paper"])
+def test_groups_of_the_profile_can_be_scheduled(tmp_path: Path, study: str) -> None:
+    """A rule that stands between two of a group has to be in it; Snakemake says so when it plans."""
+    overlay = () if study == "quickstart" else ("--configfile", f"studies/{study}.yaml")
+    options = ("-n", "--quiet", "all", "--profile", "profiles/slurm", *overlay)
+    planned = Checkout(REPOSITORY, tmp_path).snakemake(*options)
+    assert planned.returncode == 0, planned.stderr[-2000:]
