@@ -7,7 +7,6 @@ called *discarded* count what a correction within each table's own family claims
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +55,9 @@ RULES = ClaimRules(
 )
 
 
+Tables = Mapping[str, Sequence[Any]]
+
+
 class NullTask(NamedTuple):
     """A task whose answers do not depend on the condition."""
 
@@ -101,8 +103,9 @@ TASKS = (
 
 
 def jobs() -> Iterator[Job]:
-    """One kind of study; a set is a whole study."""
-    yield partial(_null_studies)
+    """Studies with the tests of the primary comparisons; a quarter as many with all their tests."""
+    yield _primary_claims
+    yield _all_claims
 
 
 def _items() -> pd.DataFrame:
@@ -118,44 +121,73 @@ def _items() -> pd.DataFrame:
     )
 
 
-def metric_tables(frame: pd.DataFrame, seed: int) -> Mapping[str, Sequence[Any]]:
-    """The metric tables of a study that have tests, by name."""
-    items = _items()
-    settings: dict[str, Any] = {"baseline": "offline", "n_permutations": PERMUTATIONS, "seed": seed}
-    runs = measure_runs(frame, items)
-    rows = [
-        measure_variance(frame, **settings),
-        measure_comparisons(frame, metrics=["js_bits"], **settings),
-        measure_shifts(frame, baseline="offline"),
+def _settings(seed: int) -> dict[str, Any]:
+    return {"baseline": "offline", "n_permutations": PERMUTATIONS, "seed": seed}
+
+
+def primary_tables(frame: pd.DataFrame, seed: int) -> Tables:
+    """The metric tables with the primary comparisons of a study, by name."""
+    return _by_name(
+        measure_variance(frame, **_settings(seed)),
         measure_prompt_means(frame, baseline="offline", seed=seed),
-        measure_score_comparisons(runs, **settings),
-        measure_novelty(frame, control=CONTROL, **settings),
-        measure_categories(
-            measure_subjects(frame, items, SUBJECTS), n_permutations=PERMUTATIONS, seed=seed
-        ),
+        measure_score_comparisons(measure_runs(frame, _items()), **_settings(seed)),
+    )
+
+
+def secondary_tables(frame: pd.DataFrame, seed: int) -> Tables:
+    """The other metric tables that have tests, by name."""
+    subjects = measure_subjects(frame, _items(), SUBJECTS)
+    return _by_name(
+        measure_comparisons(frame, metrics=["js_bits"], **_settings(seed)),
+        measure_shifts(frame, baseline="offline"),
+        measure_novelty(frame, control=CONTROL, **_settings(seed)),
+        measure_categories(subjects, n_permutations=PERMUTATIONS, seed=seed),
+    )
+
+
+def _by_name(*tables: Sequence[Any]) -> Tables:
+    return {table_of(type(table[0])).name: table for table in tables if table}
+
+
+def _primary_claims(sets: int, seed: int) -> Iterator[Outcome]:
+    least = [
+        _least_p_values(primary_tables(frame, seed + number))
+        for number, frame in enumerate(_null_studies(sets, seed))
     ]
-    return {table_of(type(table[0])).name: table for table in rows if table}
+    name = "any claim: primary"
+    yield _outcome(name, [p_values[name] for p_values in least])
 
 
-def _null_studies(sets: int, seed: int) -> Iterator[Outcome]:
-    random = np.random.default_rng([seed, 14])
+def _all_claims(sets: int, seed: int) -> Iterator[Outcome]:
     least: dict[str, list[float]] = defaultdict(list)
-    for number in range(sets):
+    for number, frame in enumerate(_null_studies(max(1, sets // 4), seed + 1)):
+        first, second = (make(frame, seed + number) for make in (primary_tables, secondary_tables))
+        for name, p_value in _least_p_values({**first, **second}).items():
+            least[name].append(p_value)
+    del least["any claim: primary"]
+    for name, p_values in least.items():
+        yield _outcome(name, p_values)
+
+
+def _null_studies(sets: int, seed: int) -> Iterator[pd.DataFrame]:
+    """Answers of whole studies whose conditions share one source."""
+    random = np.random.default_rng([seed, 14])
+    for _ in range(sets):
         sources = [task.source(random) for task in TASKS]
-        frame = pd.concat(
+        yield pd.concat(
             task.answers(condition, source, random)
             for task, source in zip(TASKS, sources, strict=True)
             for condition in CONDITIONS
         )
-        for family, p_value in _least_p_values(metric_tables(frame, seed + number)).items():
-            least[family].append(p_value)
-    for name, p_values in least.items():
-        yield outcome(
-            PART, name, "nothing differs", "quickstart's shape", truth=None, p_values=p_values
-        )
 
 
-def _least_p_values(tables: Mapping[str, Sequence[Any]]) -> dict[str, float]:
+def _outcome(name: str, p_values: Sequence[float]) -> Outcome:
+    return outcome(
+        PART, name, "nothing differs", "quickstart's shape", truth=None, p_values=p_values
+    )
+
+
+def _least_p_values(tables: Tables) -> dict[str, float]:
     """The smallest corrected p-value of each family, and of all on the page; 1 without a test."""
     least = dict.fromkeys(["primary", "control", *FAMILIES, "secondary, any"], 1.0)
     for claim in measure_claims(tables, RULES):
@@ -166,7 +198,7 @@ def _least_p_values(tables: Mapping[str, Sequence[Any]]) -> dict[str, float]:
     return claims | {"discarded: any claim, corrected within tasks": _least_within_tasks(tables)}
 
 
-def _least_within_tasks(tables: Mapping[str, Sequence[Any]]) -> float:
+def _least_within_tasks(tables: Tables) -> float:
     """The smallest p-value of any user after the correction that each table has of its own."""
     p_values = [1.0]
     for measure in MEASURES.values():
