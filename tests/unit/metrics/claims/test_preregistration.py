@@ -11,6 +11,7 @@ import pytest
 from fieldwork.config.reading import read_study
 from fieldwork.errors import StudyError
 from fieldwork.metrics.claims.preregistration import (
+    MOST_SETTINGS,
     StudySize,
     changed_settings,
     json_config,
@@ -134,3 +135,10 @@ def test_a_study_asks_each_task_as_often_as_the_config_says() -> None:
     assert [(size.task, size.n_items) for size in sizes] == [(name, 7) for name in names]
     assert [size.n_runs for size in sizes] == [config["tasks"][name]["runs"] for name in names]
     assert all([*size.replicates] == config["study"]["conditions"] for size in sizes)
+
+
+def test_of_many_changed_settings_some_are_named() -> None:
+    note = registration_note([record()], {"study": study_config()["study"]})
+    assert note is not None
+    assert note.count(",") == 1 + MOST_SETTINGS
+    assert " more." in note

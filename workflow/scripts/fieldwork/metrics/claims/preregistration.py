@@ -21,6 +21,9 @@ from fieldwork.statistics.families import LEVEL
 
 FORMAT = "fieldwork-preregistration-1"
 
+MOST_SETTINGS = 8
+"""Changed settings that the findings name; the record has the whole config."""
+
 Form = Mapping[str, Mapping[str, str]]
 """Answers by section and question of the OSF Preregistration form."""
 
@@ -290,7 +293,10 @@ def registration_note(
     n_answers = first["answers_before"]
     answers = f"after {n_answers:,} answers" if n_answers else "before any answer"
     settings = changed_settings(first, config)
-    changes = f"Settings changed since: {', '.join(settings)}" if settings else "No setting changed"
+    names = [*settings[:MOST_SETTINGS]]
+    if len(settings) > MOST_SETTINGS:
+        names.append(f"{len(settings) - MOST_SETTINGS} more")
+    changes = f"Settings changed since: {', '.join(names)}" if names else "No setting changed"
     more_records = f"; {len(in_order) - 1} more followed" if len(in_order) > 1 else ""
     name = f"config {first['config_digest']}{more_records}"
     return f"{first['time'][:10]}, {answers} ({name}). {changes}."
