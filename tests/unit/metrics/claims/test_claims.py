@@ -213,3 +213,12 @@ def test_a_table_is_read_with_the_corrections_of_the_claims(tmp_path: Path) -> N
     expected = add_corrections(tables.read_frame(paths[0]), study_claims, "field_order")
     assert frame["p_corrected"].tolist() == expected["p_corrected"].tolist()
     assert frame["p_corrected"].notna().all()
+
+
+def test_a_test_that_stopped_early_counts_with_what_it_could_have_had() -> None:
+    """How far a test was drawn depends on what it found, so it says nothing of the smallest p-value."""
+    rules = RULES._replace(primary=[PrimaryTests("distance")])
+    drawn = [comparison_row(0.5, f"i{k}", n_permutations=1999, p_least=1e-5) for k in range(99)]
+    rows = [*drawn, comparison_row(0.0004, "far", n_permutations=99_999, p_least=1e-5)]
+    (claim,) = [c for c in claims(rules, comparisons=rows) if c.item_id == "far"]
+    assert claim.p_corrected == pytest.approx(0.04)

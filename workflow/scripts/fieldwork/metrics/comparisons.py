@@ -145,6 +145,7 @@ def _compare(
             excess=distance.value - distance.expected_same if distance else None,
             p_value=distance.test.p_value if distance else None,
             p_holm=None,
+            p_least=distance.test.p_least if distance else None,
             n_permutations=distance.test.n_permutations if distance else None,
             n_units=len(sides[0]),
             n_units_baseline=len(sides[1]),
