@@ -42,6 +42,7 @@ PART = "odd"
 REPLICATES, NEW_ITEMS, RERUNS = 2, 150, 10
 PROMPTS, OPTIONS = 9, 60
 LISTS = {1.5: "lists", 2.5: "lists, concentrated"}
+ODD_SHARES = np.array([0.01, 0.01, 0.01, 0.97])
 RESAMPLES, TRUTH_FACTOR = 300, 4
 Bounds = tuple[float | None, float | None]
 
@@ -68,7 +69,7 @@ class Crowd(NamedTuple):
     @property
     def letter_items(self) -> int:
         """Large studies are simulated with fewer items."""
-        return 75 if self.users < 72 else 30
+        return 75 if self.users < 72 else 12
 
     @property
     def seeds(self) -> tuple[int, int, int]:
@@ -96,11 +97,11 @@ def jobs() -> Iterator[Job]:
 
 
 def _letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
-    """Odd users like least what others like best, in all questions."""
+    """Odd users nearly always choose the letter that others choose least."""
     random = np.random.default_rng([seed, 1, *crowd.seeds])
-    kinds = np.stack([SHARES, SHARES[::-1]])
-    mean = np.array([1 - crowd.share, crowd.share]) @ kinds
-    truth = 1 - (1 - (SHARES**2).sum()) / (1 - (mean**2).sum())
+    kinds = np.stack([SHARES, ODD_SHARES])
+    weights = np.array([1 - crowd.share, crowd.share])
+    truth = 1 - weights @ (1 - (kinds**2).sum(axis=1)) / (1 - ((weights @ kinds) ** 2).sum())
     rows, intervals = [], dict[str, list[Bounds]]()
     for _ in range(sets):
         shares = kinds[crowd.draw(random).astype(int)]
@@ -112,7 +113,7 @@ def _letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
             intervals.setdefault(name, []).append(interval)
     report = partial(outcome, PART, truth=float(truth))
     size = f"{crowd.name()}, {crowd.letter_items} items, {REPLICATES} answers each"
-    source = "letters, the odd like what others do not"
+    source = "letters, the odd like one that others do not"
     yield report(
         "share_who", source, size, estimates=[row.share_who for row in rows],
         intervals=[(row.ci_low, row.ci_high) for row in rows],
