@@ -27,7 +27,13 @@ from populations import (
 from scipy.stats import norm
 
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
-from fieldwork.metrics.novelty import NewLetters, excess_interval, measure_novelty
+from fieldwork.metrics.novelty import (
+    NewLetters,
+    excess_interval,
+    expected_share,
+    measure_novelty,
+    share_interval,
+)
 from fieldwork.metrics.prompt_means import mean_over, measure_prompt_means, measure_prompts
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import Novelty
@@ -35,7 +41,6 @@ from fieldwork.statistics.intervals import (
     jackknife_variance,
     student_interval,
     student_quantile,
-    wilson_interval,
 )
 
 PART = "odd"
@@ -210,24 +215,23 @@ def _new_letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
     likings = weights / weights.sum(axis=-1, keepdims=True)
     many = [_letters_of(likings, crowd, random) for _ in range(TRUTH_FACTOR * sets)]
     new = [_sides(*letters) for letters in many]
-    truths = [
-        float(np.mean([side.condition.any(axis=0).mean() for side in new])),
-        float(np.mean([_excess(side) for side in new])),
-    ]
+    shares = [[expected_share(side, RERUNS) for side in (s.condition, s.control)] for s in new]
+    truths = np.mean([(here, here - again) for here, again in shares], axis=0)
     rows = [_novelty_row(*letters) for letters in many[:sets]]
-    old_shares = [_wider(side) for side in new[:sets]]
-    old_excess = [excess_interval(side, has_users=False) or (None, None) for side in new[:sets]]
     size = f"{crowd.name()}, {NEW_ITEMS} items, {RERUNS} reruns"
     source = "letters, the odd choose at random"
     for name, truth, estimates, intervals, olds in (
         ("novelty", truths[0], [row.share for row in rows],
-         [(row.ci_low, row.ci_high) for row in rows], old_shares),
+         [(row.ci_low, row.ci_high) for row in rows],
+         [share_interval(s.condition, RERUNS, has_users=False) for s in new[:sets]]),
         ("novelty excess", truths[1], [row.excess for row in rows],
-         [(row.excess_low, row.excess_high) for row in rows], old_excess),
+         [(row.excess_low, row.excess_high) for row in rows],
+         [excess_interval(s, has_users=False) for s in new[:sets]]),
     ):  # fmt: skip
-        told = partial(outcome, PART, truth=truth)
+        told = partial(outcome, PART, truth=float(truth))
         yield told(name, source, size, estimates=estimates, intervals=intervals)
-        yield told(f"discarded: {name}, Student's t", source, size, intervals=olds)
+        bounds = [interval or (None, None) for interval in olds]
+        yield told(f"discarded: {name}, Student's t", source, size, intervals=bounds)
 
 
 def _letters_of(
@@ -244,15 +248,9 @@ def _letters_of(
 def _sides(here: Ints, control: Ints, baseline: Ints) -> NewLetters:
     known = (baseline[:, :, None] == np.arange(4)).any(axis=1)
     return NewLetters(
-        *((~np.take_along_axis(known, arm, axis=1)).T.astype(np.float64) for arm in (here, control))
+        *((~np.take_along_axis(known, arm, axis=1)).T.astype(np.float64) for arm in (here, control)),
+        n_equal=RERUNS,
     )
-
-
-def _excess(sides: NewLetters) -> float:
-    """By counting subsets: as many users as reruns."""
-    n, counts = len(sides.condition), sides.condition.sum(axis=0)
-    missing = np.prod([(n - counts - k) / (n - k) for k in range(sides.n_equal)], axis=0)
-    return float((1 - np.maximum(missing, 0.0)).mean() - sides.control.any(axis=0).mean())
 
 
 def _novelty_row(here: Ints, control: Ints, baseline: Ints) -> Novelty:
@@ -264,17 +262,6 @@ def _novelty_row(here: Ints, control: Ints, baseline: Ints) -> Novelty:
         pd.concat(tables), baseline="offline", control="offline_again", n_permutations=1
     )
     return next(row for row in rows if row.condition == "c")
-
-
-def _wider(sides: NewLetters) -> Bounds:
-    """The wider reach of Wilson over items and the jackknife over users, as it once was."""
-    counts = sides.condition.sum(axis=0)
-    n, n_items = sides.condition.shape
-    share = float((counts > 0).mean())
-    losses = ((counts == 1) * sides.condition).mean(axis=1)
-    half = student_quantile(n - 1) * math.sqrt(float(jackknife_variance(losses)))
-    wilson = wilson_interval(round(share * n_items), n_items)
-    return max(0.0, min(wilson.low, share - half)), min(1.0, max(wilson.high, share + half))
 
 
 def _lists(crowd: Crowd, exponent: float, sets: int, seed: int) -> Iterator[Outcome]:

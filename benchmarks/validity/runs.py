@@ -20,7 +20,7 @@ HABITS = (0.0, 0.5, 1.5)
 def jobs() -> Iterator[Job]:
     """Shares by themselves, then scores."""
     yield _wilson
-    for puppets in (10, 40, 80):
+    for puppets in (10, 40):
         for habit in HABITS:
             yield partial(_scores, puppets, habit)
 

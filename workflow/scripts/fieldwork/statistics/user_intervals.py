@@ -29,7 +29,7 @@ MIN_USERS = math.ceil(math.log((1 - CONFIDENCE) / 2) / math.log1p(-RARE_SHARE))
 _NOTHING = 1e-9
 """Differences below this are rounding; an interval of no width would say that nothing is uncertain."""
 
-_FAR = 60.0
+_FAR = 300.0
 """Logarithm of a reach beyond which the likelihood ratio is 0 or infinite up to rounding."""
 
 
@@ -89,10 +89,10 @@ def unit_interval(
     freedom = n - 1 if freedom is None else freedom
     if freedom < 1 or (has_users and too_few_users(n)):
         return None
-    centred = moves - moves.mean()
+    deviations = moves - moves.mean()
     if has_users:
-        return likelihood_interval(value - (n - 1) * centred, freedom)
-    error = math.sqrt(float((centred**2).sum()) * freedom / n)
+        return likelihood_interval(value - (n - 1) * deviations, freedom)
+    error = math.sqrt(float((deviations**2).sum()) * freedom / n)
     return student_interval(value, error, freedom) if error > _NOTHING else None
 
 
@@ -104,10 +104,10 @@ def item_share_interval(losses: Floats, share: float) -> Interval:
     1965), less by Student's t squared (Korn and Graubard 1998).
     """
     n_users, n_items = losses.shape
-    together = float(jackknife_variance(losses.mean(axis=1)))
-    apart = float(jackknife_variance(losses).sum()) / n_items**2
+    of_mean = float(jackknife_variance(losses.mean(axis=1)))
+    of_items = float(jackknife_variance(losses).sum()) / n_items**2
     binomial = share * (1 - share) / n_items
-    design = 1 + max(0.0, together - apart) / binomial if binomial > 0 else 1.0
+    design = 1 + max(0.0, of_mean - of_items) / binomial if binomial > 0 else 1.0
     t = student_quantile(n_users - 1) / student_quantile(math.inf)
     n_effective = n_items / (design * t * t)
     return wilson_interval(share * n_effective, n_effective)
