@@ -163,7 +163,7 @@ def test_the_baseline_has_a_mean_and_no_test() -> None:
 
 
 def test_prompts_like_these_have_the_wider_interval() -> None:
-    rows = measure(drawn("c", 20, n_items=9) + drawn("offline", 20, n_items=9, n_options=5))
+    rows = measure(drawn("c", 80, n_items=9) + drawn("offline", 20, n_items=9, n_options=5))
     row, offline = of(rows), of(rows, "offline")
     for low, high, prompts_low, prompts_high in (
         (row.ci_low, row.ci_high, row.prompts_low, row.prompts_high),
@@ -181,11 +181,11 @@ def test_prompts_like_these_have_the_wider_interval() -> None:
 
 
 def test_copies_of_a_prompt_add_no_variance_of_prompts() -> None:
-    one = [r for r in drawn("c", 20) + drawn("offline", 20) if r.item_id == "i0"]
+    one = [r for r in drawn("c", 80) + drawn("offline", 80) if r.item_id == "i0"]
     row = of(measure([dataclasses.replace(r, item_id=f"i{k}") for r in one for k in range(9)]))
-    # the error of people alone, at the degrees of freedom of 9 prompts instead of 20 puppets
+    # the error of people alone, at the degrees of freedom of 9 prompts instead of 80 puppets
     assert (row.prompts_high or 0.0) - (row.prompts_low or 0.0) == pytest.approx(
-        width(row) * student.ppf(0.975, 8) / student.ppf(0.975, 19)
+        width(row) * student.ppf(0.975, 8) / student.ppf(0.975, 79), rel=0.05
     )
 
 

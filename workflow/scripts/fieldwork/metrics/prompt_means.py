@@ -134,11 +134,12 @@ def _rows(
     means = (mean_over(sides[0]), mean_over(sides[1])) if items else None
     is_compared = means is not None and arm.condition != baseline
     for place, metric in enumerate(METRICS):
+        mean = _test_mean(means[0], None, place) if means else None
         interval = _mean_interval(sides[0], means[0], place) if means else None
         test = _test_mean(*means, place) if means and is_compared else None
         difference = _difference_interval(sides, means, test, place) if means else None
-        mean_anew = _crossed_interval(sides[:1], means[:1], place) if means and interval else None
-        difference_anew = _crossed_interval(sides, means, place) if means and difference else None
+        mean_anew = _crossed_interval(sides[:1], means[:1], place) if means and mean else None
+        difference_anew = _crossed_interval(sides, means, place) if means and test else None
         n_higher = sum(
             bool(a.values[place] > b.values[place] + _NOTHING) for a, b in zip(*sides, strict=True)
         )
@@ -160,15 +161,15 @@ def _rows(
             prompts_high=mean_anew.high if mean_anew else None,
             prompts_difference_low=difference_anew.low if difference_anew else None,
             prompts_difference_high=difference_anew.high if difference_anew else None,
-            prompts_reason=_no_crossed_interval(len(items), interval),
+            prompts_reason=_no_crossed_interval(len(items), mean),
             n_higher=n_higher if is_compared else None,
             n_items=len(items),
             n_equal=n_equal,
             n_units=_n_units(sides[0]),
             n_units_baseline=_n_units(sides[1]),
             unit="puppet" if _has_users(sides[0]) else "response",
-            reason=_reason(sides[0], means[0], test, place, is_compared=is_compared)
-            if means
+            reason=_reason(sides[0], mean, test, is_compared=is_compared)
+            if items
             else _no_mean(prompts, baseline),
         )
 
@@ -181,13 +182,12 @@ def _no_mean(prompts: Mapping[str, PromptValues], baseline: str) -> str:
 
 def _reason(
     prompts: Sequence[PromptValues],
-    mean: Means,
+    mean: StudentTest | None,
     test: StudentTest | None,
-    place: int,
     *,
     is_compared: bool,
 ) -> str | None:
-    if _test_mean(mean, None, place) is None:
+    if mean is None:
         return "no interval and no test: leaving out an answer never changes the value"
     reasons = [too_few_users(_n_units(prompts)) if _has_users(prompts) else None]
     if not is_compared:
@@ -197,11 +197,11 @@ def _reason(
     return "; ".join(filter(None, reasons)) or None
 
 
-def _no_crossed_interval(n_items: int, interval: Interval | None) -> str | None:
-    if interval and n_items < MIN_PROMPTS:
+def _no_crossed_interval(n_items: int, mean: StudentTest | None) -> str | None:
+    if mean and n_items < MIN_PROMPTS:
         noun = "prompt" if n_items == 1 else "prompts"
         return f"no interval for prompts like these: {n_items} {noun}, it needs {MIN_PROMPTS}"
-    return None if interval else "no interval for prompts like these: there is none for these"
+    return None if mean else "no interval for prompts like these: there is none for these"
 
 
 def _difference(mean: Means, other: Means, place: int) -> float:
