@@ -248,7 +248,10 @@ def _letters_of(
 def _sides(here: Ints, control: Ints, baseline: Ints) -> NewLetters:
     known = (baseline[:, :, None] == np.arange(4)).any(axis=1)
     return NewLetters(
-        *((~np.take_along_axis(known, arm, axis=1)).T.astype(np.float64) for arm in (here, control)),
+        *(
+            (~np.take_along_axis(known, arm, axis=1)).T.astype(np.float64)
+            for arm in (here, control)
+        ),
         n_equal=RERUNS,
     )
 

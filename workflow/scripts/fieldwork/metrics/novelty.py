@@ -247,7 +247,11 @@ def share_interval(new_letters: Floats, size: int, *, has_users: bool) -> Interv
     n_units, n_items = new_letters.shape
     share = expected_share(new_letters, size)
     if has_users:
-        return None if too_few_users(n_units) else item_share_interval(_losses(new_letters, size), share)
+        return (
+            None
+            if too_few_users(n_units)
+            else item_share_interval(_losses(new_letters, size), share)
+        )
     wilson = wilson_interval(share * n_items, n_items)
     if n_units < 2:
         return wilson
@@ -292,9 +296,7 @@ def excess_interval(sides: NewLetters, *, has_users: bool) -> Interval | None:
             unit_interval(share, side, has_users=users) or Interval(share, share)
             for share, side, users in zip(shares, moves, (True, False), strict=True)
         )
-        low, high = difference_interval(
-            shares[0], side_interval, shares[1], control_interval
-        )
+        low, high = difference_interval(shares[0], side_interval, shares[1], control_interval)
     else:
         freedom = welch_freedom(variances, [len(side) - 1 for side in units])
         low, high = student_interval(shares[0] - shares[1], math.sqrt(sum(variances)), freedom)

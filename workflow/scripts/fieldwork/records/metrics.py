@@ -224,8 +224,12 @@ class VarianceShare(ConditionEstimate):
     share_who: float | None = column(
         "var_who / var_answers, the headline number; NULL with a reason"
     )
-    ci_low: float | None = column("lower end of the 95 % interval over puppets, from 72 who repeat on")
-    ci_high: float | None = column("upper end of the 95 % interval over puppets, from 72 who repeat on")
+    ci_low: float | None = column(
+        "lower end of the 95 % interval over puppets, from 72 who repeat on"
+    )
+    ci_high: float | None = column(
+        "upper end of the 95 % interval over puppets, from 72 who repeat on"
+    )
     p_value: float | None = column("chance of as large a share if it did not matter who asks")
     p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
     var_prompt: float | None = column("variance between prompts, NULL where there is one")
