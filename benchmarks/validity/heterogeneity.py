@@ -17,6 +17,8 @@ PART = "heterogeneity"
 SOURCES = (Zipf(60, 1.0), Zipf(60, 1.5), Zipf(200, 1.0), Zipf(30, 2.0), Zipf(30, 0.5))
 SIZES = ((10, 10), (40, 40), (100, 100), (100, 40))
 """Responses, and responses of the condition it is brought to."""
+USERS = (72, 100)
+"""Users of one answer each."""
 TRUTH_SETS = 4000
 DISCARDED_SETS = 400
 RESAMPLES = 200
@@ -27,6 +29,16 @@ def jobs() -> Iterator[Job]:
     for source in SOURCES:
         for n, n_equal in SIZES:
             yield partial(_simulate, source, n, n_equal)
+        for n in USERS:
+            yield partial(_of_users, source, n)
+
+
+def _of_users(source: Zipf, n: int, sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, source.n_options, int(source.exponent * 10), n])
+    truths = _truths(source, n, random)
+    bounded = {metric: truths[metric] for metric in ("top5_share", "entropy_bits")}
+    lists = _draw(source, sets, n, random)
+    yield from _measured(source, lists, n, bounded, random, has_users=True)
 
 
 def _simulate(source: Zipf, n: int, n_equal: int, sets: int, seed: int) -> Iterator[Outcome]:
@@ -64,18 +76,21 @@ def _measured(
     n_equal: int,
     truths: dict[str, float],
     random: np.random.Generator,
+    *,
+    has_users: bool = False,
 ) -> Iterator[Outcome]:
     sets, n = lists.shape[:2]
-    frame = list_table(lists[:, None, :, None], condition="c", puppets=True, sets_are="item")
+    frame = list_table(lists[:, None, :, None], condition="c", puppets=has_users, sets_are="item")
     if n_equal < n:
         other = _draw(source, sets, n_equal, random)[:, None, :, None]
-        small = list_table(other, condition="small", puppets=True, sets_are="item")
+        small = list_table(other, condition="small", puppets=False, sets_are="item")
         frame = pd.concat([frame, small])
     rows: dict[str, list[Heterogeneity]] = {}
     for row in measure_heterogeneity(frame, seed=1):
         if row.condition == "c":
             rows.setdefault(row.metric, []).append(row)
     size = f"n {n}" if n == n_equal else f"n {n}, at {n_equal}"
+    size = f"{n} users" if has_users else size
     for metric, truth in truths.items():
         yield outcome(
             PART,

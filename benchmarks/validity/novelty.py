@@ -57,7 +57,10 @@ USERS = (
     Users("users with habits of 1.5", 1.5),
     Users("one user in ten with habits of 3", 3.0, 0.1),
 )
-SIZES = (Size(10, 2, 10, 75), Size(10, 1, 10, 514), Size(40, 2, 10, 75), Size(40, 1, 40, 150))
+SIZES = (
+    *(Size(10, 2, 10, 75), Size(10, 1, 10, 514), Size(40, 2, 10, 75), Size(40, 1, 40, 150)),
+    *(Size(80, 2, 10, 75), Size(80, 1, 40, 150)),
+)
 
 
 class Study(NamedTuple):
@@ -86,13 +89,16 @@ def _simulate(users: Users, size: Size, sets: int, seed: int) -> Iterator[Outcom
         estimator="share at equal n",
         truth=truth,
         estimates=shares,
-        intervals=[share_interval(s.sides.condition, s.sides.n_equal) for s in studies],
+        intervals=[
+            share_interval(s.sides.condition, s.sides.n_equal, has_users=True) or (None, None)
+            for s in studies
+        ],
     )
     yield line(
         estimator="excess over as many reruns",
         truth=excess,
         estimates=[_excess(s.sides) for s in studies],
-        intervals=[excess_interval(s.sides) or (None, None) for s in studies],
+        intervals=[excess_interval(s.sides, has_users=True) or (None, None) for s in studies],
         p_values=[_p_value(s.sides, random) for s in studies],
     )
     yield line(

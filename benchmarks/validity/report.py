@@ -8,6 +8,7 @@ TITLES = {
     "heterogeneity": "Heterogeneity of lists",
     "distance": "Distance between conditions",
     "share_who": "Share of the variance that comes from who asks",
+    "odd": "Few users carry the effect",
     "categories": "Who asks, by category of subject",
     "run": "Scores of runs",
     "scores": "Scores and places beside reruns",

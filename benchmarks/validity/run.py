@@ -24,6 +24,7 @@ import groups
 import heterogeneity
 import means
 import novelty
+import odd_users
 import prompts
 import runs
 import scores
@@ -54,6 +55,7 @@ PARTS = {
     "calibration": calibration.jobs,
     "studies": studies.jobs,
     "arms": arms.jobs,
+    "odd": odd_users.jobs,
 }
 Row = dict[str, str]
 

@@ -38,8 +38,11 @@ class Size(NamedTuple):
         return f"{self.puppets} puppets, {self.items} items, {self.reruns} answers each"
 
 
-LETTER_SIZES = (Size(10, 4, 2), Size(10, 4, 5), Size(40, 4, 2), Size(100, 4, 2), Size(10, 75, 2))
-LIST_SIZES = (Size(10, 9, 2), Size(40, 9, 2), Size(100, 9, 2))
+LETTER_SIZES = (
+    *(Size(10, 4, 2), Size(10, 4, 5), Size(40, 4, 2), Size(72, 4, 2), Size(72, 4, 5)),
+    *(Size(100, 4, 2), Size(10, 75, 2), Size(72, 30, 2)),
+)
+LIST_SIZES = (Size(10, 9, 2), Size(40, 9, 2), Size(72, 9, 2), Size(100, 9, 2))
 TRUTH_PARTS = 20
 TASTES = (0.0, 1.0, 3.0)
 """Standard deviation of a puppet's own log weights of the options."""
@@ -64,6 +67,8 @@ UNEVEN = (
     *(Uneven(Size(40, 9, 3), k, 0.0) for k in (3, 5, 10, 20)),
     Uneven(Size(40, 9, 3), 0, 0.25),
     Uneven(Size(40, 4, 3), 5, 0.0),
+    Uneven(Size(120, 4, 3), 72, 0.0),
+    Uneven(Size(100, 9, 3), 0, 0.25),
 )
 
 

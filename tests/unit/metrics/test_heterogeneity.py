@@ -146,11 +146,39 @@ def test_an_empty_frame_without_columns_gives_no_rows() -> None:
 
 @pytest.mark.parametrize("order", range(3))
 def test_row_order_and_puppet_names_move_no_bit(order: int) -> None:
-    answers = listed(*POPULATION, None) + listed("ab", "cd", "efg", condition="d")
-    expected = measure(answers)
-    shuffled = [dataclasses.replace(a, puppet_id=f"p{k}") for k, a in enumerate(answers)]
+    answers = listed(*POPULATION * 12, None) + listed("ab", "cd", "efg", condition="d")
+    expected = measure([dataclasses.replace(a, puppet_id=f"{k:02}") for k, a in enumerate(answers)])
+    assert by_metric(expected)["entropy_bits"].ci_low is not None
+    names = random.Random(order).sample(range(1000), len(answers))
+    shuffled = [
+        dataclasses.replace(a, puppet_id=f"p{k}") for k, a in zip(names, answers, strict=True)
+    ]
     random.Random(order).shuffle(shuffled)
     assert measure(shuffled) == expected
+
+
+def test_intervals_over_users_need_many_of_them() -> None:
+    """Offline answers keep Student's t; users have an interval from 72 on, with ends of their own."""
+    responses = POPULATION * 11
+    nobody = by_metric(measure(listed(*responses)))["entropy_bits"]
+    few, many = (
+        by_metric(
+            measure(
+                [
+                    dataclasses.replace(a, puppet_id=f"p{k}")
+                    for k, a in enumerate(listed(*responses[:n]))
+                ]
+            )
+        )["entropy_bits"]
+        for n in (71, 77)
+    )
+    assert (few.ci_low, few.ci_high) == (None, None)
+    assert few.reason is not None
+    assert few.reason.startswith("no interval: 71 users answer; fewer than 72")
+    assert many.reason is None
+    assert many.estimate == nobody.estimate
+    assert many.ci_low == pytest.approx(nobody.ci_low, abs=0.05)
+    assert many.ci_low != nobody.ci_low
 
 
 def test_another_model_and_another_item_move_no_bit() -> None:

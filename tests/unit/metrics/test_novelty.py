@@ -141,21 +141,31 @@ def novel_arm(letters: dict[str, str]) -> Novelty:
 
 
 def test_one_odd_puppet_widens_the_interval_of_novelty() -> None:
-    """Twenty new letters of one puppet are one draw; of ten puppets, two each, they are many."""
-    alone = {f"p{k}": ("B" if k == 0 else "A") * 20 + "A" * 20 for k in range(10)}
-    spread = {f"p{k}": "A" * (2 * k) + "BB" + "A" * (38 - 2 * k) for k in range(10)}
+    """Forty new letters of one puppet are one draw; of eighty puppets, one each, they are many."""
+    alone = {f"p{k}": ("B" if k == 0 else "A") * 40 + "A" * 40 for k in range(80)}
+    spread = {f"p{k}": "A" * k + "B" + "A" * (79 - k) for k in range(80)}
+    spread = {puppet: letters[:40] + "A" * 40 for puppet, letters in spread.items()}
     odd, many = novel_arm(alone), novel_arm(spread)
     assert (odd.share, many.share) == (0.5, 0.5)
-    # losing the odd puppet loses all: error sqrt(9/10 * (0.5^2 - 10 * 0.05^2)) = 0.45
-    assert (odd.ci_low, odd.ci_high) == (0.0, 1.0)
-    # all puppets alike: Wilson over the items is what is left
-    assert (many.ci_low, many.ci_high) == pytest.approx((0.352, 0.648), abs=1e-3)
+    # losing the odd puppet loses all: as if there were one item
+    assert (odd.ci_low or 0, odd.ci_high or 0) == pytest.approx((0.055, 0.945), abs=5e-3)
+    # every new letter is of another puppet: Wilson over the items is what is left
+    assert (many.ci_low, many.ci_high) == pytest.approx((0.391, 0.609), abs=3e-3)
 
 
-def test_a_letter_two_puppets_give_stays_new_without_either() -> None:
+def test_letters_that_two_puppets_give_stay_new_without_either() -> None:
     """Nothing depends on one puppet, so that Wilson's interval over items stands."""
-    row = novel_arm({"p": "BBAA", "q": "BBAA", "r": "AAAA"})
+    row = novel_arm({f"p{k:02}": "BBAA" if k < 2 else "AAAA" for k in range(80)})
     assert (row.share, row.ci_low, row.ci_high) == pytest.approx((0.5, 0.15, 0.85), abs=1e-2)
+
+
+def test_few_users_have_a_share_and_no_interval() -> None:
+    row = novel_arm({"p": "BBAA", "q": "BBAA", "r": "AAAA"})
+    assert (row.share, row.ci_low, row.ci_high) == (0.5, None, None)
+    assert row.reason == (
+        "no interval: 3 users answer; fewer than 72 may miss the kind of one user in 20; "
+        "no excess: no selected condition has `after: offline`"
+    )
 
 
 def arm(condition: str, units: list[str | list[str | None]], *, puppets: bool) -> list[Answer]:
@@ -226,13 +236,15 @@ def test_unreadable_letters_are_not_new() -> None:
         (None, "c", "no selected condition has `after: offline`"),
         ("gone", "c", "the control gone shares no readable item"),
         ("again", "again", "this is the control"),
-        ("again", "same", "there are no two units a side, or none makes a difference"),
+        ("again", "same", "no interval: 2 users answer; fewer than 72"),
+        ("again", "warm", "there are no two units a side, or none makes a difference"),
     ],
 )
 def test_what_has_no_excess_says_why(control: str | None, condition: str, why: str) -> None:
     answers = (
         arm("c", ["AB", "AA"], puppets=True)
         + arm("same", ["AA", "AA"], puppets=True)
+        + arm("warm", ["AA", "AA"], puppets=False)
         + arm("offline", ["AA", "AA"], puppets=False)
         + arm("again", ["AA", "AA"], puppets=False)
     )
@@ -263,13 +275,16 @@ def test_no_permutations_are_refused() -> None:
 
 
 def test_interval_and_test_keep_their_promise() -> None:
-    """Ten users who answer as reruns do, 60 items with a new letter in 8 % of answers."""
+    """Users who answer as reruns do, 60 items with a new letter in 8 % of answers."""
     random = np.random.default_rng(4)
     held, hits, sets = 0, 0, 200
     for _ in range(sets):
-        sides = NewLetters(*(random.random((2, 10, 60)) < 0.08).astype(float), n_equal=10)
-        interval = excess_interval(sides)
-        held += interval is None or interval.low <= 0 <= interval.high
+        letters = (random.random((82, 60)) < 0.08).astype(float)
+        users = NewLetters(letters[:72], letters[72:], n_equal=10)
+        interval = excess_interval(users, has_users=True)
+        held += interval is not None and interval.low <= 0 <= interval.high
+        sides = NewLetters(letters[:10], letters[72:], n_equal=10)
+        assert excess_interval(sides, has_users=True) is None
         splits = unit_splits(10, 10, n_permutations=99, random=random)
         hits += p_value_of_first(excess_of_splits(sides, splits.first)) <= 0.05
     assert held / sets > 0.92

@@ -71,18 +71,19 @@ def test_the_mean_is_that_of_the_cells(here: int, there: int) -> None:
 
 def test_puppets_who_always_answer_alike_count_once() -> None:
     """The same answers to every prompt say no more than those to one."""
-    one = [r for r in drawn("c", 20) + drawn("offline", 20) if r.item_id == "i0"]
+    one = [r for r in drawn("c", 80) + drawn("offline", 80) if r.item_id == "i0"]
     copies = [dataclasses.replace(r, item_id=f"i{k}") for r in one for k in range(4)]
     alone, repeated = of(measure(one)), of(measure(copies))
     assert repeated.mean == pytest.approx(alone.mean)
     assert repeated.ci_low == pytest.approx(alone.ci_low)
+    assert alone.ci_low is not None
     # responses of nobody are new draws at each prompt, and do say more
     before, after = (of(measure(rows), "offline") for rows in (one, copies))
     assert width(after) < 0.6 * width(before)
 
 
 def test_a_difference_is_found_and_corrected_over_the_conditions() -> None:
-    answers = drawn("c", 30) + drawn("d", 30, n_options=5) + drawn("offline", 30, n_options=5)
+    answers = drawn("c", 72) + drawn("d", 72, n_options=5) + drawn("offline", 30, n_options=5)
     rows = measure(answers)
     c, d = of(rows), of(rows, "d")
     assert c.p_value is not None
@@ -91,6 +92,26 @@ def test_a_difference_is_found_and_corrected_over_the_conditions() -> None:
     assert (c.difference_low or 0) > 0
     assert c.n_higher == 3
     assert (d.difference_low or 0) < 0 < (d.difference_high or 0)
+
+
+def test_few_users_are_tested_and_have_no_interval() -> None:
+    row = of(measure(drawn("c", 30) + drawn("offline", 30, n_options=5)))
+    assert row.difference is not None
+    assert row.p_value is not None
+    assert (row.ci_low, row.ci_high, row.difference_low, row.difference_high) == (None,) * 4
+    assert row.reason == (
+        "no interval: 30 users answer; fewer than 72 may miss the kind of one user in 20"
+    )
+
+
+def test_the_interval_follows_the_users_who_are_few() -> None:
+    """Four odd users of eighty: more is above the mean than below it."""
+    odd = [
+        dataclasses.replace(r, items=["x", "y", "z"]) if r.puppet_id in ("p1", "p2", "p3") else r
+        for r in drawn("c", 80, n_options=3)
+    ]
+    row = of(measure(odd + drawn("offline", 20, n_options=3)))
+    assert (row.ci_high or 0) - (row.mean or 0) > 1.2 * ((row.mean or 0) - (row.ci_low or 0)) > 0
 
 
 def test_the_error_is_that_of_the_delta_method() -> None:
@@ -142,7 +163,7 @@ def test_the_baseline_has_a_mean_and_no_test() -> None:
 
 
 def test_prompts_like_these_have_the_wider_interval() -> None:
-    rows = measure(drawn("c", 20, n_items=9) + drawn("offline", 20, n_items=9, n_options=5))
+    rows = measure(drawn("c", 80, n_items=9) + drawn("offline", 20, n_items=9, n_options=5))
     row, offline = of(rows), of(rows, "offline")
     for low, high, prompts_low, prompts_high in (
         (row.ci_low, row.ci_high, row.prompts_low, row.prompts_high),
@@ -160,11 +181,11 @@ def test_prompts_like_these_have_the_wider_interval() -> None:
 
 
 def test_copies_of_a_prompt_add_no_variance_of_prompts() -> None:
-    one = [r for r in drawn("c", 20) + drawn("offline", 20) if r.item_id == "i0"]
+    one = [r for r in drawn("c", 80) + drawn("offline", 80) if r.item_id == "i0"]
     row = of(measure([dataclasses.replace(r, item_id=f"i{k}") for r in one for k in range(9)]))
-    # the error of people alone, at the degrees of freedom of 9 prompts instead of 20 puppets
+    # the error of people alone, at the degrees of freedom of 9 prompts instead of 80 puppets
     assert (row.prompts_high or 0.0) - (row.prompts_low or 0.0) == pytest.approx(
-        width(row) * student.ppf(0.975, 8) / student.ppf(0.975, 19)
+        width(row) * student.ppf(0.975, 8) / student.ppf(0.975, 79), rel=0.05
     )
 
 

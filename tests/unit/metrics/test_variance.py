@@ -22,6 +22,7 @@ from fieldwork.metrics.components import (
 from fieldwork.metrics.variance import NO_SPREAD, measure_variance
 from fieldwork.records.metrics import VarianceShare
 from fieldwork.records.parsing import Answer
+from fieldwork.statistics.user_intervals import MIN_USERS, likelihood_interval
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 Items = Mapping[str, ItemAnswers]
@@ -130,7 +131,8 @@ def test_two_puppets_by_hand() -> None:
     row = only(asked({"p": "AB", "q": "AA"}))
     assert (row.var_rerun, row.var_answers) == pytest.approx((0.5, 0.5))
     assert row.share_who == pytest.approx(0.0)
-    assert row.reason == "no interval: 2 puppets, an interval needs 3"
+    assert (row.ci_low, row.ci_high) == (None, None)
+    assert (row.reason or "").startswith("no interval: 2 users answer an item twice")
 
 
 @pytest.mark.parametrize(
@@ -145,13 +147,14 @@ def test_ends_of_the_scale(letters: dict[str, str], share: float) -> None:
 
 
 def test_all_variance_between_puppets_has_no_interval() -> None:
-    row = only(asked({"p": "AA", "q": "BB", "r": "CC"}))
+    row = only(asked({f"p{k}": 2 * "ABC"[k % 3] for k in range(MIN_USERS)}))
     assert (row.ci_low, row.ci_high, row.reason) == (None, None, NO_SPREAD)
     assert row.p_value is not None
 
 
-def test_the_interval_is_the_jackknife_of_the_logarithm() -> None:
-    letters = {"p": "AAB", "q": "BBC", "r": "CCC", "s": "ABC", "t": "AAA"}
+def test_the_interval_is_of_the_jackknifes_pseudo_values_of_the_logarithm() -> None:
+    kinds = {"p": "AAB", "q": "BBC", "r": "CCC", "s": "ABC", "t": "AAA"}
+    letters = {f"{name}{k}": given for name, given in kinds.items() for k in range(15)}
     row = only(asked(letters))
 
     def log_ratio(left: Mapping[str, str]) -> float:
@@ -160,12 +163,36 @@ def test_the_interval_is_the_jackknife_of_the_logarithm() -> None:
         return math.log(rerun / between)
 
     whole = log_ratio(letters)
-    without = [log_ratio({k: v for k, v in letters.items() if k != p}) for p in letters]
-    pseudo = np.array([5 * whole - 4 * value for value in without])
-    half = 2.77645 * pseudo.std(ddof=1) / math.sqrt(5)
+    without = {
+        name: log_ratio({k: v for k, v in letters.items() if k != f"{name}0"}) for name in kinds
+    }
+    pseudo = np.array([75 * whole - 74 * without[puppet[0]] for puppet in letters])
+    interval = likelihood_interval(pseudo)
+    assert interval is not None
     assert row.share_who == pytest.approx(1 - math.exp(whole))
-    assert row.ci_low == pytest.approx(1 - math.exp(pseudo.mean() + half), abs=1e-4)
-    assert row.ci_high == pytest.approx(1 - math.exp(pseudo.mean() - half), abs=1e-4)
+    assert row.ci_low == pytest.approx(1 - math.exp(interval.high))
+    assert row.ci_high == pytest.approx(1 - math.exp(interval.low))
+
+
+@pytest.mark.parametrize("n_odd", [0, 1])
+def test_few_users_have_no_interval_whether_one_is_odd_or_none(n_odd: int) -> None:
+    """Ten users tell nothing of a user in ten who is not among them."""
+    draw = random.Random(2)
+    answers = [
+        answer
+        for item in range(20)
+        for k in range(10)
+        for answer in chosen(
+            "DD" if k < n_odd else draw.choices("ABC", k=2), puppet_id=f"p{k}", item_id=f"{item}"
+        )
+    ]
+    row = only(answers)
+    assert row.share_who is not None
+    assert row.p_value is not None
+    assert (row.ci_low, row.ci_high) == (None, None)
+    assert row.reason == (
+        "no interval: 10 users answer an item twice; fewer than 72 may miss the kind of one user in 20"
+    )
 
 
 def source(share: float, puppets: int, reruns: int, seed: int) -> list[Answer]:
@@ -185,14 +212,16 @@ def source(share: float, puppets: int, reruns: int, seed: int) -> list[Answer]:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.81])
-@pytest.mark.parametrize(("puppets", "reruns"), [(10, 2), (40, 3)])
+@pytest.mark.parametrize(("puppets", "reruns"), [(10, 2), (80, 2)])
 def test_known_sources(share: float, puppets: int, reruns: int) -> None:
     """20 samples: the mean is near the truth, and at most three intervals miss it."""
     rows = [only(source(share, puppets, reruns, seed)) for seed in range(20)]
     shares = np.array([row.share_who for row in rows])
     assert abs(shares.mean() - share) < 4 * shares.std(ddof=1) / math.sqrt(20)
-    missed = sum(not (row.ci_low or 0) <= share <= (row.ci_high or 0) for row in rows)
-    assert missed <= 3
+    if puppets < MIN_USERS:
+        assert {row.ci_low for row in rows} == {None}
+    else:
+        assert sum(not (row.ci_low or 0) <= share <= (row.ci_high or 0) for row in rows) <= 3
     found = sum((row.p_value or 0) <= 0.05 for row in rows)
     assert found <= 4 if share == 0 else found >= 12
 

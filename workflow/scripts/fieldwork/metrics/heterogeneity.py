@@ -26,14 +26,10 @@ from fieldwork.records.metrics import Heterogeneity, ItemShare
 from fieldwork.statistics.arrays import Counts, Floats, Indices
 from fieldwork.statistics.entropy import chao_shen_bits, miller_madow_bits, plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
-from fieldwork.statistics.intervals import (
-    Interval,
-    jackknife_variance,
-    student_quantile,
-    wilson_interval,
-)
+from fieldwork.statistics.intervals import Interval, wilson_interval
 from fieldwork.statistics.richness import chao2, rarefaction_table
 from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import too_few_users, unit_interval
 
 TOP = 5
 METRICS = (
@@ -50,9 +46,6 @@ WITHOUT_INTERVAL = ("unique_items", "chao2_items", "miller_madow_bits", "chao_sh
 UNIT = "response"
 NO_SPREAD = "no interval: leaving out a response never changes the value"
 NO_INTERVAL = "no interval: none is reliable for this metric (docs/methods.md)"
-
-_NOTHING = 1e-9
-"""Widths below this are rounding."""
 
 
 class _BoundedEstimate(NamedTuple):
@@ -95,7 +88,8 @@ def _measure(
 ) -> Iterator[Heterogeneity]:
     options = answers.independent()
     random = generator(seed, "subsample", arm.model, arm.task, arm.condition, item)
-    estimates = _estimates(options, n_equal, random) if options else {}
+    has_users = answers.unit == "puppet"
+    estimates = _estimates(options, n_equal, random, has_users=has_users) if options else {}
     for metric in METRICS:
         estimate = estimates.get(metric)
         interval = estimate.interval if estimate else None
@@ -113,20 +107,26 @@ def _measure(
             n_equal=n_equal,
             n_unread=answers.n_unread,
             unit=UNIT,
-            reason=_no_interval(metric, estimate, len(options)) if estimate else reason,
+            reason=_no_interval(metric, estimate, len(options), has_users=has_users)
+            if estimate
+            else reason,
         )
 
 
-def _no_interval(metric: str, estimate: _BoundedEstimate, n_answers: int) -> str | None:
+def _no_interval(
+    metric: str, estimate: _BoundedEstimate, n_answers: int, *, has_users: bool
+) -> str | None:
     if estimate.interval is not None:
         return None
     if metric in WITHOUT_INTERVAL:
         return NO_INTERVAL
+    if has_users and (reason := too_few_users(n_answers)):
+        return reason
     return "no interval: there is one response" if n_answers == 1 else NO_SPREAD
 
 
 def _estimates(
-    answers: Sequence[Options], n_equal: int, random: np.random.Generator
+    answers: Sequence[Options], n_equal: int, random: np.random.Generator, *, has_users: bool
 ) -> dict[str, _BoundedEstimate]:
     indicator = indicator_of(answers)
     n_answers, counts = len(indicator), indicator.sum(axis=0, keepdims=True)
@@ -134,26 +134,28 @@ def _estimates(
     orders = random_orders(n_answers, n_equal, random)
     totals = sampled_counts(orders[:, :n_equal], indicator)
     top5, entropy = float(top5_share(totals).mean()), float(plug_in_bits(totals).mean())
-    variances = jackknife_variance(influences(orders, n_equal, indicator))
-    halves = [student_quantile(n_answers - 1) * math.sqrt(variance) for variance in variances]
+    moves = influences(orders, n_equal, indicator)
+    top5_interval, entropy_interval = (
+        unit_interval(value, moves[:, place], has_users=has_users)
+        for place, value in enumerate((top5, entropy))
+    )
     highest = math.log2(n_equal * max(len(options) for options in answers))
-    shares = _estimate(top5, halves[0], Interval(0.0, 1.0))
+    shares = _estimate(top5, top5_interval, Interval(0.0, 1.0))
     return {
         "unique_items": _BoundedEstimate(unique, None),
         "top5_share": shares,
         "one_minus_top5_share": _complement(shares),
-        "entropy_bits": _estimate(entropy, halves[1], Interval(0.0, highest)),
+        "entropy_bits": _estimate(entropy, entropy_interval, Interval(0.0, highest)),
         "chao2_items": _BoundedEstimate(float(chao2(totals, n_equal).mean()), None),
         "miller_madow_bits": _BoundedEstimate(float(miller_madow_bits(totals).mean()), None),
         "chao_shen_bits": _BoundedEstimate(float(chao_shen_bits(totals).mean()), None),
     }
 
 
-def _estimate(value: float, half: float, bounds: Interval) -> _BoundedEstimate:
-    """An interval without width would say that nothing is uncertain."""
-    if not half > _NOTHING:
+def _estimate(value: float, interval: Interval | None, bounds: Interval) -> _BoundedEstimate:
+    if interval is None:
         return _BoundedEstimate(value, None)
-    low, high = max(bounds.low, value - half), min(bounds.high, value + half)
+    low, high = max(bounds.low, interval.low), min(bounds.high, interval.high)
     return _BoundedEstimate(value, Interval(min(low, value), max(high, value)))
 
 

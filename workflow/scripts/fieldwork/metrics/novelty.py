@@ -20,6 +20,7 @@ from fieldwork.statistics.arrays import Flags, Floats
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
     Interval,
+    difference_interval,
     jackknife_variance,
     student_interval,
     student_quantile,
@@ -29,6 +30,7 @@ from fieldwork.statistics.intervals import (
 from fieldwork.statistics.permutation import p_value_of_first, require_permutations, unit_splits
 from fieldwork.statistics.richness import rarefaction_table
 from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import item_share_interval, too_few_users, unit_interval
 
 _UnitLetters = dict[str, dict[str, str | None]]
 """A unit's letter by item; None where it cannot be read."""
@@ -54,6 +56,7 @@ class _ArmLetters(NamedTuple):
 
     letters: dict[str, set[str]]
     units: _UnitLetters
+    puppets: set[str]
 
 
 class _Trio(NamedTuple):
@@ -126,10 +129,12 @@ def _read_letters(answers: pd.DataFrame) -> dict[ChoiceArm, _ArmLetters]:
     # of a puppet's answers to an item the first stands for it
     choices = choices.sort_values("replicate", kind="stable")
     for row in choices.itertuples(index=False, name=None):
-        arm_letters = arms.setdefault(ChoiceArm(row[0], row[1], row[2]), _ArmLetters({}, {}))
+        arm_letters = arms.setdefault(ChoiceArm(row[0], row[1], row[2]), _ArmLetters({}, {}, set()))
         item, letter, puppet = row[3], text_or_none(row[4]), text_or_none(row[5])
         if letter is not None:
             arm_letters.letters.setdefault(item, set()).add(letter)
+        if puppet:
+            arm_letters.puppets.add(puppet)
         unit = puppet if puppet else f"rerun {row[6]}"
         arm_letters.units.setdefault(unit, {}).setdefault(item, letter)
     return arms
@@ -160,7 +165,9 @@ def _novelty(
         return replace(row, reason=reason)
     columns = _columns(arm, _Trio(items, arms[arm], offline, control), settings)
     row = replace(row, n_items=len(items), **columns)
-    return replace(row, reason=_no_excess(row))
+    n_users = len(arms[arm].puppets)
+    reasons = [too_few_users(n_users) if n_users else None, _no_excess(row, has_users=n_users > 0)]
+    return replace(row, reason="; ".join(filter(None, reasons)) or None)
 
 
 def _shared_items(*arms: _ArmLetters | None) -> list[str]:
@@ -170,14 +177,15 @@ def _shared_items(*arms: _ArmLetters | None) -> list[str]:
 
 def _columns(arm: ChoiceArm, trio: _Trio, settings: _NoveltySettings) -> dict[str, Any]:
     new = trio.new_letters(trio.condition)
-    interval = share_interval(new, trio.n_equal)
+    has_users = bool(trio.condition.puppets)
+    interval = share_interval(new, trio.n_equal, has_users=has_users)
     n_new = sum(bool(trio.condition.letters[i] - trio.baseline.letters[i]) for i in trio.items)
     columns: dict[str, Any] = {
         "n_equal": trio.n_equal,
         "n_baseline": len(trio.baseline.units),
         "share": expected_share(new, trio.n_equal),
-        "ci_low": interval.low,
-        "ci_high": interval.high,
+        "ci_low": interval.low if interval else None,
+        "ci_high": interval.high if interval else None,
         "share_all": n_new / len(trio.items),
     }
     if trio.control is None:
@@ -186,8 +194,13 @@ def _columns(arm: ChoiceArm, trio: _Trio, settings: _NoveltySettings) -> dict[st
     columns["control_share"] = expected_share(sides.control, sides.n_equal)
     if arm.condition == settings.control:
         return columns
+    interval = excess_interval(sides, has_users=has_users)
     random = generator(settings.seed, "novelty", *arm)
-    return columns | _excess_columns(sides, settings.n_permutations, random)
+    return columns | {
+        "excess_low": interval.low if interval else None,
+        "excess_high": interval.high if interval else None,
+        **_excess_columns(sides, settings.n_permutations, random),
+    }
 
 
 def _excess_columns(
@@ -197,24 +210,22 @@ def _excess_columns(
         len(sides.condition), len(sides.control), n_permutations=n_permutations, random=random
     )
     excess = excess_of_splits(sides, splits.first)
-    interval = excess_interval(sides)
     return {
         "excess": float(excess[0]),
-        "excess_low": interval.low if interval else None,
-        "excess_high": interval.high if interval else None,
         "p_value": p_value_of_first(excess),
         "n_permutations": splits.n_drawn,
     }
 
 
-def _no_excess(row: Novelty) -> str | None:
+def _no_excess(row: Novelty, *, has_users: bool) -> str | None:
     if row.control is None:
         return f"no excess: no selected condition has `after: {row.baseline}`"
     if row.condition == row.control:
         return "no excess: this is the control"
     if row.control_share is None:
         return f"no excess: the control {row.control} shares no readable item"
-    if row.excess_low is None:
+    # too few users is said already
+    if row.excess_low is None and not (has_users and row.ci_low is None):
         return (
             "no interval of the excess: there are no two units a side, or none makes a difference"
         )
@@ -227,17 +238,25 @@ def expected_share(new_letters: Floats, size: int) -> float:
     return float(rarefaction_table(len(new_letters), size)[counts].mean())
 
 
-def share_interval(new_letters: Floats, size: int) -> Interval:
-    """Interval of `expected_share`: the wider reach of Wilson's over items and the jackknife over units.
+def share_interval(new_letters: Floats, size: int, *, has_users: bool) -> Interval | None:
+    """Interval of `expected_share`; None with too few users.
 
-    Units answer all items, so that the items are not independent draws.
+    Units answer all items, so that the items are not independent draws: users make them fewer. Without
+    users it is the wider reach of Wilson's over items and the jackknife over units.
     """
     n_units, n_items = new_letters.shape
     share = expected_share(new_letters, size)
+    if has_users:
+        return (
+            None
+            if too_few_users(n_units)
+            else item_share_interval(_losses(new_letters, size), share)
+        )
     wilson = wilson_interval(share * n_items, n_items)
     if n_units < 2:
         return wilson
-    half = student_quantile(n_units - 1) * math.sqrt(_variance(new_letters, size))
+    losses = _losses(new_letters, size).mean(axis=1)
+    half = student_quantile(n_units - 1) * math.sqrt(float(jackknife_variance(losses)))
     return Interval(
         max(0.0, min(wilson.low, share - half)), min(1.0, max(wilson.high, share + half))
     )
@@ -258,26 +277,37 @@ def excess_of_splits(sides: NewLetters, first: Flags) -> Floats:
     return excess
 
 
-def excess_interval(sides: NewLetters) -> Interval | None:
-    """Jackknife over the units of both sides, items fixed; Student's t with Satterthwaite's freedom.
+def excess_interval(sides: NewLetters, *, has_users: bool) -> Interval | None:
+    """Jackknife over the units of both sides, items fixed; the condition's units may be users.
 
-    None with fewer than two units on a side, or where none makes a difference.
+    Student's t with Satterthwaite's freedom, or from the intervals of both sides with users. None with
+    too few users or fewer than two units on a side, or where no unit makes a difference.
     """
     units = [sides.condition, sides.control]
-    if min(map(len, units)) < 2:
+    if min(map(len, units)) < 2 or (has_users and too_few_users(len(sides.condition))):
         return None
-    variances = [_variance(side, sides.n_equal) for side in units]
+    moves = [-_losses(side, sides.n_equal).mean(axis=1) for side in units]
+    variances = [float(jackknife_variance(side)) for side in moves]
     if sum(variances) < _NOTHING**2:
         return None
-    freedom = welch_freedom(variances, [len(side) - 1 for side in units])
     shares = [expected_share(side, sides.n_equal) for side in units]
-    low, high = student_interval(shares[0] - shares[1], math.sqrt(sum(variances)), freedom)
+    if has_users:
+        side_interval, control_interval = (
+            unit_interval(share, side, has_users=users) or Interval(share, share)
+            for share, side, users in zip(shares, moves, (True, False), strict=True)
+        )
+        low, high = difference_interval(shares[0], side_interval, shares[1], control_interval)
+    else:
+        freedom = welch_freedom(variances, [len(side) - 1 for side in units])
+        low, high = student_interval(shares[0] - shares[1], math.sqrt(sum(variances)), freedom)
     return Interval(max(-1.0, low), min(1.0, high))
 
 
-def _variance(new_letters: Floats, size: int) -> float:
-    """The jackknife's variance of `expected_share` over units."""
+def _losses(new_letters: Floats, size: int) -> Floats:
+    """How far each item's chance in `expected_share` falls without each unit: shape (units, items)."""
     n_rest = len(new_letters) - 1
-    counts = (new_letters.sum(axis=0) - new_letters).astype(np.int64)
-    shares = rarefaction_table(n_rest, min(size, n_rest))[counts].mean(axis=1)
-    return float(jackknife_variance(shares))
+    counts = new_letters.sum(axis=0)
+    chances = rarefaction_table(len(new_letters), size)[counts.astype(np.int64)]
+    rest = rarefaction_table(n_rest, min(size, n_rest))
+    losses: Floats = chances - rest[(counts - new_letters).astype(np.int64)]
+    return losses

@@ -28,8 +28,15 @@ from fieldwork.statistics.crossed import PeopleVariance, crossed_interval
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
 from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.intervals import Interval, StudentTest, student_test, welch_freedom
+from fieldwork.statistics.intervals import (
+    Interval,
+    StudentTest,
+    difference_interval,
+    student_test,
+    welch_freedom,
+)
 from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import too_few_users, unit_interval
 
 METRICS = ("one_minus_top5_share", "entropy_bits")
 MIN_PROMPTS = 6
@@ -128,7 +135,9 @@ def _rows(
     is_compared = means is not None and arm.condition != baseline
     for place, metric in enumerate(METRICS):
         mean = _test_mean(means[0], None, place) if means else None
+        interval = _mean_interval(sides[0], means[0], place) if means else None
         test = _test_mean(*means, place) if means and is_compared else None
+        difference = _difference_interval(sides, means, test, place) if means else None
         mean_anew = _crossed_interval(sides[:1], means[:1], place) if means and mean else None
         difference_anew = _crossed_interval(sides, means, place) if means and test else None
         n_higher = sum(
@@ -141,11 +150,11 @@ def _rows(
             baseline=baseline,
             metric=metric,
             mean=float(means[0].values[place]) if means else None,
-            ci_low=mean.interval.low if mean else None,
-            ci_high=mean.interval.high if mean else None,
+            ci_low=interval.low if interval else None,
+            ci_high=interval.high if interval else None,
             difference=_difference(*means, place) if means and is_compared else None,
-            difference_low=test.interval.low if test else None,
-            difference_high=test.interval.high if test else None,
+            difference_low=difference.low if difference else None,
+            difference_high=difference.high if difference else None,
             p_value=test.p_value if test else None,
             p_holm=None,
             prompts_low=mean_anew.low if mean_anew else None,
@@ -158,8 +167,10 @@ def _rows(
             n_equal=n_equal,
             n_units=_n_units(sides[0]),
             n_units_baseline=_n_units(sides[1]),
-            unit="puppet" if any(any(p.puppets) for p in sides[0]) else "response",
-            reason=_no_test(arm, mean, test, baseline) if items else _no_mean(prompts, baseline),
+            unit="puppet" if _has_users(sides[0]) else "response",
+            reason=_reason(sides[0], mean, test, is_compared=is_compared)
+            if items
+            else _no_mean(prompts, baseline),
         )
 
 
@@ -169,16 +180,21 @@ def _no_mean(prompts: Mapping[str, PromptValues], baseline: str) -> str:
     return f"no prompt is answered both here and under the baseline condition {baseline}"
 
 
-def _no_test(
-    arm: Arm, mean: StudentTest | None, test: StudentTest | None, baseline: str
+def _reason(
+    prompts: Sequence[PromptValues],
+    mean: StudentTest | None,
+    test: StudentTest | None,
+    *,
+    is_compared: bool,
 ) -> str | None:
     if mean is None:
         return "no interval and no test: leaving out an answer never changes the value"
-    if arm.condition == baseline:
-        return "the baseline is not compared with itself"
-    if test is None:
-        return "no test: leaving out an answer of the baseline never changes the value"
-    return None
+    reasons = [too_few_users(_n_units(prompts)) if _has_users(prompts) else None]
+    if not is_compared:
+        reasons.append("the baseline is not compared with itself")
+    elif test is None:
+        reasons.append("no test: leaving out an answer of the baseline never changes the value")
+    return "; ".join(filter(None, reasons)) or None
 
 
 def _no_crossed_interval(n_items: int, mean: StudentTest | None) -> str | None:
@@ -192,31 +208,58 @@ def _difference(mean: Means, other: Means, place: int) -> float:
     return float(mean.values[place] - other.values[place])
 
 
+def _has_users(prompts: Sequence[PromptValues]) -> bool:
+    return any(any(prompt.puppets) for prompt in prompts)
+
+
 def _n_units(prompts: Sequence[PromptValues]) -> int:
     puppets = {puppet for prompt in prompts for puppet in prompt.puppets} - {""}
     return len(puppets) or min((len(prompt.puppets) for prompt in prompts), default=0)
 
 
 def mean_over(prompts: Sequence[PromptValues]) -> Means:
-    """Means over prompts, and the jackknife's variances of them over whole puppets.
+    """Means over prompts, and the jackknife's variances of them over whole puppets."""
+    sums = _cluster_moves(prompts)
+    # answers of one prompt, or puppets, around their mean: one degree of freedom goes with each mean
+    freedom = len(sums) - (1 if _has_users(prompts) else len(prompts))
+    part = freedom / len(sums)
+    squares = np.sum([(prompt.moves**2).sum(axis=0) for prompt in prompts], axis=0) / len(prompts)
+    values = np.mean([prompt.values for prompt in prompts], axis=0)
+    variances = (sums**2).sum(axis=0) * part
+    return Means(values, variances, np.full(2, float(freedom)), squares * part)
 
-    An answer without a user is a cluster of its own.
-    """
+
+def _cluster_moves(prompts: Sequence[PromptValues]) -> Floats:
+    """How far leaving out each puppet moves the means, or each answer without a user: (clusters, 2)."""
     clusters: dict[tuple[str, int, int], Floats] = {}
-    squares = np.zeros(2)
     for number, prompt in enumerate(prompts):
         for place, (puppet, move) in enumerate(zip(prompt.puppets, prompt.moves, strict=True)):
             key = (puppet, -1, -1) if puppet else ("", number, place)
             clusters[key] = clusters.get(key, np.zeros(2)) + move / len(prompts)
-            squares += move**2 / len(prompts)
-    sums = np.array(list(clusters.values()))
-    # answers of one prompt, or puppets, around their mean: one degree of freedom goes with each mean
-    n_means = 1 if any(puppet for puppet, _, _ in clusters) else len(prompts)
-    freedom = len(sums) - n_means
-    part = freedom / len(sums)
-    values = np.mean([prompt.values for prompt in prompts], axis=0)
-    variances = (sums**2).sum(axis=0) * part
-    return Means(values, variances, np.full(2, float(freedom)), squares * part)
+    return np.array(list(clusters.values()))
+
+
+def _mean_interval(prompts: Sequence[PromptValues], mean: Means, place: int) -> Interval | None:
+    return unit_interval(
+        float(mean.values[place]),
+        _cluster_moves(prompts)[:, place],
+        has_users=_has_users(prompts),
+        freedom=float(mean.freedom[place]),
+    )
+
+
+def _difference_interval(
+    sides: Sequence[Sequence[PromptValues]],
+    means: tuple[Means, Means],
+    test: StudentTest | None,
+    place: int,
+) -> Interval | None:
+    """From the intervals of both sides where one has users, else that of the test."""
+    if test is None or not any(map(_has_users, sides)):
+        return test.interval if test else None
+    values = [float(mean.values[place]) for mean in means]
+    first, second = (_mean_interval(*side, place) for side in zip(sides, means, strict=True))
+    return difference_interval(values[0], first, values[1], second) if first and second else None
 
 
 def _test_mean(mean: Means, other: Means | None, place: int) -> StudentTest | None:

@@ -35,12 +35,12 @@ from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import VarianceShare
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.intervals import Interval, student_interval
+from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.permutation import random_p_value, require_permutations
 from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import likelihood_interval, too_few_users
 
 UNIT = "puppet"
-MIN_PUPPETS = 3
 NO_SPREAD = "no interval: without one of the puppets, no differences or none between reruns remain"
 
 
@@ -134,12 +134,10 @@ def _who_share(
         return _WhoShare(None, None, None, reason)
     value = 1 - components.var_rerun / components.var_answers
     interval = None
+    # without reruns of a rare user the variance of reruns misses it, too
     n_repeating = len(set(layout.cell_puppet[layout.cell_n > 1].tolist()))
-    if layout.n_puppets < MIN_PUPPETS:
-        reason = f"no interval: {layout.n_puppets} puppets, an interval needs {MIN_PUPPETS}"
-    elif n_repeating < MIN_PUPPETS:
-        reason = f"no interval: {n_repeating} puppets answer twice, an interval needs {MIN_PUPPETS}"
-    else:
+    reason = too_few_users(n_repeating, "answer an item twice")
+    if reason is None:
         interval = _interval(value, leave_one_out(layout), n_repeating - 1)
         reason = None if interval else NO_SPREAD
     random = generator(seed, "who", *arm)
@@ -176,23 +174,21 @@ def _no_share(
 
 
 def _interval(value: float, left_out: ComponentArrays, freedom: int) -> Interval | None:
-    """Jackknife over puppets on the scale log(var_rerun / var_answers), with Student's t.
+    """Jackknife empirical likelihood over puppets on the scale log(var_rerun / var_answers).
 
-    Arvesen and Schmitz 1970. `freedom` is the number of puppets who answer an item twice, less 1: the
-    variance of reruns comes from these alone. Widened where needed to hold the estimate. None where
-    the logarithm of some leave-one-out value does not exist, or none differs.
+    `freedom` is the number of puppets who answer an item twice, less 1: the variance of reruns comes
+    from these alone. Widened where needed to hold the estimate. None where the logarithm of some
+    leave-one-out value does not exist, or none differs.
     """
     var_rerun, var_answers = left_out
     if not (np.all(var_rerun > 0) and np.all(var_answers > 0)):
         return None
     logs: Floats = np.log(var_rerun / var_answers)
     n = len(logs)
-    pseudo = n * math.log1p(-value) - (n - 1) * logs
-    error = float(pseudo.std(ddof=1)) / math.sqrt(n)
-    if not error > 0:
+    interval = likelihood_interval(n * math.log1p(-value) - (n - 1) * logs, freedom)
+    if interval is None:
         return None
-    low_log, high_log = student_interval(float(pseudo.mean()), error, freedom)
-    low, high = -math.expm1(high_log), -math.expm1(low_log)
+    low, high = -math.expm1(interval.high), -math.expm1(interval.low)
     return Interval(min(low, value), max(high, value))
 
 

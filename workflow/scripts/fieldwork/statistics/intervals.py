@@ -81,6 +81,19 @@ def newcombe_interval(count: ShareCount, other_counts: Sequence[ShareCount]) -> 
     )
 
 
+def difference_interval(
+    value: float, interval: Interval, other: float, other_interval: Interval
+) -> Interval:
+    """Interval of `value` - `other`, independent, from that of each (MOVER: Zou and Donner 2008).
+
+    The ends may lie at unequal distances from their values.
+    """
+    difference = value - other
+    down = math.hypot(value - interval.low, other_interval.high - other)
+    up = math.hypot(interval.high - value, other - other_interval.low)
+    return Interval(difference - down, difference + up)
+
+
 def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Half width of a two-sided interval in standard errors; NaN without a degree of freedom."""
     return float(student.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else math.nan
