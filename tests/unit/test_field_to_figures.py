@@ -95,11 +95,14 @@ def test_every_case_is_told_and_drawn(case: str, names: Sequence[str], tmp_path:
     measure_settings = {
         "questions": [paths["t"]],
         "permutations": 49,
+        "rarest_users": 0.05,
         "seed": 1,
     }
     measure_groups.main(paths["answers"], paths["participants"], **groups, **measure_settings)
     measure_agreement.main(
-        paths["answers"], **agreement, **measure_settings, margins={"entropy_bits": 0.25}
+        paths["answers"],
+        **agreement,
+        **measure_settings,
     )
     out = groups | agreement
     rows = [

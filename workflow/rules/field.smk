@@ -140,6 +140,7 @@ rule measure_groups:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/measure_groups"),
+        rarest_users=config["metrics"]["rarest_users"],
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:
@@ -158,7 +159,7 @@ rule measure_agreement:
         "../envs/fieldwork.yaml"
     params:
         code=code("field/measure_agreement"),
-        margins=config["metrics"]["margins"],
+        rarest_users=config["metrics"]["rarest_users"],
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:

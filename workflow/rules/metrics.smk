@@ -12,6 +12,7 @@ rule measure_heterogeneity:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_heterogeneity"),
+        rarest_users=config["metrics"]["rarest_users"],
         seed=config["study"]["seed"],
     script:
         "../scripts/metrics/measure_heterogeneity.py"
@@ -29,6 +30,7 @@ rule measure_distributions:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_distributions"),
+        rarest_users=config["metrics"]["rarest_users"],
         baseline=study.baseline,
         control=study.control(),
         permutations=config["metrics"]["permutations"],
@@ -49,6 +51,7 @@ rule measure_accuracy:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_accuracy"),
+        rarest_users=config["metrics"]["rarest_users"],
     script:
         "../scripts/metrics/measure_accuracy.py"
 
@@ -101,6 +104,7 @@ rule measure_variance:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_variance"),
+        rarest_users=config["metrics"]["rarest_users"],
         baseline=study.baseline,
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
@@ -125,6 +129,7 @@ rule measure_arms:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_arms"),
+        rarest_users=config["metrics"]["rarest_users"],
         conversations=study.arms(),
         x=(config["arms"] or {}).get("x"),
         baseline=study.baseline,
@@ -143,6 +148,7 @@ rule measure_score_comparisons:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_score_comparisons"),
+        rarest_users=config["metrics"]["rarest_users"],
         baseline=study.baseline,
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
@@ -211,6 +217,7 @@ rule measure_prompt_means:
         "../envs/fieldwork.yaml"
     params:
         code=code("metrics/measure_prompt_means"),
+        rarest_users=config["metrics"]["rarest_users"],
         baseline=study.baseline,
         seed=config["study"]["seed"],
     script:

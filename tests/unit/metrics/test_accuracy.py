@@ -267,16 +267,32 @@ def test_an_incomplete_first_run_gives_way_to_the_next() -> None:
     assert [run.is_counted for run in count_runs(runs_of_p)] == [False, True, True]
     row = strict(spread(runs_of_p))
     assert (row.minimum, row.maximum, row.n_runs) == (0.4, 0.6, 2)
-    assert row.reason == "1 of 3 runs left out: they answer fewer than 3 items"
+    assert (row.reason or "").startswith(
+        "1 of 3 runs left out: they answer fewer than 3 items; no i"
+    )
 
 
 def test_runs_of_one_single_puppet_all_count() -> None:
     assert [run.is_counted for run in count_runs([score(0.5, puppet="p")] * 3)] == [True] * 3
 
 
+def test_few_users_have_a_mean_and_no_interval() -> None:
+    runs_of_users = [score(0.4 + k / 100, puppet=f"p{k}") for k in range(40)]
+    row = strict(spread(runs_of_users))
+    assert (row.mean, row.ci_low, row.ci_high) == (pytest.approx(0.595), None, None)
+    assert (row.reason or "").startswith("no interval: 40 users answer, and 72 are needed")
+    wide = strict(measure_accuracy(count_runs(runs_of_users), rarest_users=0.1))
+    # of evenly spread scores the likelihood's interval is near Student's: 2.0227 * 0.1169 / sqrt(40)
+    assert (wide.ci_low, wide.ci_high) == pytest.approx((0.595 - 0.0374, 0.595 + 0.0374), abs=2e-3)
+    assert wide.reason is None
+
+
 @pytest.mark.parametrize(
     ("runs", "unit"),
-    [([score(0.5), score(0.5)], "rerun"), ([score(0.5, puppet=p) for p in "pq"], "puppet")],
+    [
+        ([score(0.5), score(0.5)], "rerun"),
+        ([score(0.5, puppet=f"p{k}") for k in range(72)], "puppet"),
+    ],
 )
 def test_equal_scores_have_no_interval(runs: list[RunAccuracy], unit: str) -> None:
     row = strict(spread(runs))

@@ -174,7 +174,7 @@ def test_intervals_over_users_need_many_of_them() -> None:
     )
     assert (few.ci_low, few.ci_high) == (None, None)
     assert few.reason is not None
-    assert few.reason.startswith("no interval: 71 users answer; fewer than 72")
+    assert few.reason.startswith("no interval: 71 users answer, and 72")
     assert many.reason is None
     assert many.estimate == nobody.estimate
     assert many.ci_low == pytest.approx(nobody.ci_low, abs=0.05)

@@ -163,7 +163,8 @@ def test_few_users_have_a_share_and_no_interval() -> None:
     row = novel_arm({"p": "BBAA", "q": "BBAA", "r": "AAAA"})
     assert (row.share, row.ci_low, row.ci_high) == (0.5, None, None)
     assert row.reason == (
-        "no interval: 3 users answer; fewer than 72 may miss the kind of one user in 20; "
+        "no interval: 3 users answer, and 72 are needed to cover kinds of users as rare as 0.05 "
+        "(metrics.rarest_users); "
         "no excess: no selected condition has `after: offline`"
     )
 
@@ -236,7 +237,7 @@ def test_unreadable_letters_are_not_new() -> None:
         (None, "c", "no selected condition has `after: offline`"),
         ("gone", "c", "the control gone shares no readable item"),
         ("again", "again", "this is the control"),
-        ("again", "same", "no interval: 2 users answer; fewer than 72"),
+        ("again", "same", "no interval: 2 users answer, and 72"),
         ("again", "warm", "there are no two units a side, or none makes a difference"),
     ],
 )
@@ -281,10 +282,10 @@ def test_interval_and_test_keep_their_promise() -> None:
     for _ in range(sets):
         letters = (random.random((82, 60)) < 0.08).astype(float)
         users = NewLetters(letters[:72], letters[72:], n_equal=10)
-        interval = excess_interval(users, has_users=True)
+        interval = excess_interval(users, rarest_users=0.05)
         held += interval is not None and interval.low <= 0 <= interval.high
         sides = NewLetters(letters[:10], letters[72:], n_equal=10)
-        assert excess_interval(sides, has_users=True) is None
+        assert excess_interval(sides, rarest_users=0.05) is None
         splits = unit_splits(10, 10, n_permutations=99, random=random)
         hits += p_value_of_first(excess_of_splits(sides, splits.first)) <= 0.05
     assert held / sets > 0.92

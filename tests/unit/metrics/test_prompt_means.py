@@ -100,7 +100,8 @@ def test_few_users_are_tested_and_have_no_interval() -> None:
     assert row.p_value is not None
     assert (row.ci_low, row.ci_high, row.difference_low, row.difference_high) == (None,) * 4
     assert row.reason == (
-        "no interval: 30 users answer; fewer than 72 may miss the kind of one user in 20"
+        "no interval: 30 users answer, and 72 are needed to cover kinds of users as rare as 0.05 "
+        "(metrics.rarest_users)"
     )
 
 

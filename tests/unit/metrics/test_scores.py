@@ -10,7 +10,11 @@ from scipy.stats import f_oneway, ttest_ind
 
 from fieldwork.errors import StudyError
 from fieldwork.metrics.accuracy import READERS, count_runs, measure_accuracy
-from fieldwork.metrics.scores import measure_score_comparisons, share_between, welch_interval
+from fieldwork.metrics.scores import (
+    measure_score_comparisons,
+    score_difference_interval,
+    share_between,
+)
 from fieldwork.records.metrics import RunAccuracy, ScoreComparison
 from fieldwork.statistics.families import holm
 
@@ -40,27 +44,48 @@ def arm(
     ]
 
 
-def compared(*arms: list[RunAccuracy], n_permutations: int = 199) -> list[ScoreComparison]:
+def compared(
+    *arms: list[RunAccuracy], n_permutations: int = 199, rarest_users: float = 0.05
+) -> list[ScoreComparison]:
     runs = count_runs([run for of in arms for run in of])
     return measure_score_comparisons(
-        runs, baseline="offline", n_permutations=n_permutations, seed=1
+        runs,
+        baseline="offline",
+        n_permutations=n_permutations,
+        seed=1,
+        rarest_users=rarest_users,
     )
 
 
-def strict(*arms: list[RunAccuracy], condition: str = "c") -> ScoreComparison:
-    return next(r for r in compared(*arms) if (r.condition, r.metric) == (condition, "em_strict"))
+def strict(
+    *arms: list[RunAccuracy], condition: str = "c", rarest_users: float = 0.05
+) -> ScoreComparison:
+    rows = compared(*arms, rarest_users=rarest_users)
+    return next(r for r in rows if (r.condition, r.metric) == (condition, "em_strict"))
 
 
 HERE, THERE = [0.60, 0.64, 0.61, 0.70, 0.58], [0.66, 0.67, 0.665, 0.66, 0.672, 0.668]
 
 
 def test_the_difference_is_welchs() -> None:
-    row = strict(arm(HERE, replicates=1), arm(THERE, "offline"))
+    row = strict(arm(HERE), arm(THERE, "offline"))
     reference = ttest_ind(HERE, THERE, equal_var=False).confidence_interval(0.95)
     assert (row.ci_low, row.ci_high) == pytest.approx((reference.low, reference.high))
     assert row.difference == pytest.approx(statistics.mean(HERE) - statistics.mean(THERE))
     assert row.sd_ratio == pytest.approx(statistics.stdev(HERE) / statistics.stdev(THERE))
-    assert (row.n_units, row.n_units_baseline, row.unit) == (5, 6, "puppet")
+    assert (row.n_units, row.n_units_baseline, row.unit) == (5, 6, "rerun")
+
+
+def test_users_reach_further_towards_the_odd_ones() -> None:
+    scores = [0.6 + k % 5 / 500 for k in range(38)] + [0.1, 0.2]
+    row = strict(arm(scores, replicates=1), arm(THERE, "offline"), rarest_users=0.09)
+    few = strict(arm(scores, replicates=1), arm(THERE, "offline"))
+    assert row.ci_low is not None
+    assert row.ci_high is not None
+    assert row.difference is not None
+    assert row.difference - row.ci_low > 1.4 * (row.ci_high - row.difference)
+    assert (few.ci_low, few.p_value) == (None, row.p_value)
+    assert (few.reason or "").startswith("no interval: 40 users answer, and 72 are needed")
 
 
 def test_the_difference_is_that_of_the_accuracy_table() -> None:
@@ -155,17 +180,26 @@ def test_an_incomplete_run_does_not_count() -> None:
 def test_share_between_puppets_is_the_intra_class_correlation() -> None:
     pairs = [(0.60, 0.62), (0.70, 0.71), (0.55, 0.52), (0.66, 0.66)]
     runs = count_runs(arm([score for pair in pairs for score in pair], replicates=2))
-    found = share_between(runs, READERS["em_strict"])
+    share = share_between(runs, READERS["em_strict"])
     ratio = f_oneway(*pairs).statistic
-    assert found.value == pytest.approx((ratio - 1) / (ratio + 1))
-    assert found.interval is not None
-    # F at 3 and 4 degrees of freedom: 9.9792 at .975, 1 / 15.1010 at .025
-    assert found.interval.low == pytest.approx(
-        (ratio / 9.9792 - 1) / (ratio / 9.9792 + 1), abs=1e-4
-    )
-    assert found.interval.high == pytest.approx(
-        (ratio * 15.1010 - 1) / (ratio * 15.1010 + 1), abs=1e-4
-    )
+    assert share.value == pytest.approx((ratio - 1) / (ratio + 1))
+    assert share.interval is None
+    assert "4 users run the task twice, and 72 are needed" in (share.reason or "")
+
+
+def test_the_interval_of_the_share_holds_it_where_one_user_in_ten_is_odd() -> None:
+    """Users of 80 have .05 between them, odd ones .3 below; reruns .02: the truth is by the variances."""
+    truth = 0.0106 / (0.0106 + 0.0004)
+    random = np.random.default_rng(2)
+    held = 0
+    for _ in range(100):
+        own = random.normal(0.6, 0.05, 80) - 0.3 * (random.random(80) < 0.1)
+        scores = own[:, None] + random.normal(0, 0.02, (80, 2))
+        runs = count_runs(arm(scores.ravel().tolist(), replicates=2))
+        interval = share_between(runs, READERS["em_strict"]).interval
+        assert interval is not None
+        held += interval.low <= truth <= interval.high
+    assert held > 88
 
 
 @pytest.mark.parametrize(
@@ -199,11 +233,11 @@ def test_order_of_runs_moves_no_bit() -> None:
 
 
 def test_level_and_coverage_at_ten_and_ten() -> None:
-    """Ten users who score as reruns do: 514 items, each right with .67."""
+    """Ten reruns and ten more: 514 items, each right with .67."""
     random = np.random.default_rng(5)
     sets = 200
     scores = random.binomial(514, 0.67, size=(sets, 20)) / 514
-    found = [strict(arm(s[:10], replicates=1), arm(s[10:], "offline")) for s in scores.tolist()]
+    found = [strict(arm(s[:10]), arm(s[10:], "offline")) for s in scores.tolist()]
     held = [
         r.ci_low is not None and r.ci_high is not None and r.ci_low <= 0 <= r.ci_high for r in found
     ]
@@ -213,7 +247,7 @@ def test_level_and_coverage_at_ten_and_ten() -> None:
 
 
 def test_one_arm_without_spread_still_has_an_interval() -> None:
-    interval = welch_interval([0.5, 0.5, 0.5], [0.6, 0.7, 0.8])
+    interval = score_difference_interval([0.5, 0.5, 0.5], [0.6, 0.7, 0.8], None)
     assert interval is not None
     # the other arm's own interval, at its two degrees of freedom
     assert (interval.low, interval.high) == pytest.approx(

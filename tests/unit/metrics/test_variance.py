@@ -22,7 +22,11 @@ from fieldwork.metrics.components import (
 from fieldwork.metrics.variance import NO_SPREAD, measure_variance
 from fieldwork.records.metrics import VarianceShare
 from fieldwork.records.parsing import Answer
-from fieldwork.statistics.user_intervals import MIN_USERS, likelihood_interval
+from fieldwork.statistics.user_intervals import (
+    RAREST_USERS,
+    likelihood_interval,
+    users_needed,
+)
 from unit.metrics.metric_frames import answer_frame, chosen, listed
 
 Items = Mapping[str, ItemAnswers]
@@ -147,7 +151,7 @@ def test_ends_of_the_scale(letters: dict[str, str], share: float) -> None:
 
 
 def test_all_variance_between_puppets_has_no_interval() -> None:
-    row = only(asked({f"p{k}": 2 * "ABC"[k % 3] for k in range(MIN_USERS)}))
+    row = only(asked({f"p{k}": 2 * "ABC"[k % 3] for k in range(users_needed(RAREST_USERS))}))
     assert (row.ci_low, row.ci_high, row.reason) == (None, None, NO_SPREAD)
     assert row.p_value is not None
 
@@ -191,7 +195,8 @@ def test_few_users_have_no_interval_whether_one_is_odd_or_none(n_odd: int) -> No
     assert row.p_value is not None
     assert (row.ci_low, row.ci_high) == (None, None)
     assert row.reason == (
-        "no interval: 10 users answer an item twice; fewer than 72 may miss the kind of one user in 20"
+        "no interval: 10 users answer an item twice, and 72 are needed to cover kinds of users as rare "
+        "as 0.05 (metrics.rarest_users)"
     )
 
 
@@ -218,7 +223,7 @@ def test_known_sources(share: float, puppets: int, reruns: int) -> None:
     rows = [only(source(share, puppets, reruns, seed)) for seed in range(20)]
     shares = np.array([row.share_who for row in rows])
     assert abs(shares.mean() - share) < 4 * shares.std(ddof=1) / math.sqrt(20)
-    if puppets < MIN_USERS:
+    if puppets < users_needed(RAREST_USERS):
         assert {row.ci_low for row in rows} == {None}
     else:
         assert sum(not (row.ci_low or 0) <= share <= (row.ci_high or 0) for row in rows) <= 3

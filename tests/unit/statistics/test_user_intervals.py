@@ -7,22 +7,33 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from fieldwork.statistics.intervals import Interval, difference_interval, wilson_interval
+from fieldwork.statistics.intervals import (
+    BoundedValue,
+    Interval,
+    difference_interval,
+    wilson_interval,
+)
 from fieldwork.statistics.user_intervals import (
-    MIN_USERS,
-    RARE_SHARE,
     item_share_interval,
     likelihood_interval,
     too_few_users,
     unit_interval,
+    users_needed,
+    variance_share_interval,
 )
 
 
-def test_so_many_users_seldom_miss_a_rare_group() -> None:
-    assert binom.pmf(0, MIN_USERS, RARE_SHARE) <= 0.025 < binom.pmf(0, MIN_USERS - 1, RARE_SHARE)
-    assert too_few_users(MIN_USERS) is None
-    assert too_few_users(MIN_USERS - 1) == (
-        "no interval: 71 users answer; fewer than 72 may miss the kind of one user in 20"
+@pytest.mark.parametrize(("rarest", "n"), [(0.05, 72), (0.09, 40), (0.17, 20), (0.31, 10)])
+def test_so_many_users_seldom_miss_a_rare_group(rarest: float, n: int) -> None:
+    assert users_needed(rarest) == n
+    assert binom.pmf(0, n, rarest) <= 0.025 < binom.pmf(0, n - 1, rarest)
+    assert too_few_users(n, rarest) is None
+
+
+def test_too_few_users_are_named_with_the_setting() -> None:
+    assert too_few_users(71, 0.05) == (
+        "no interval: 71 users answer, and 72 are needed to cover kinds of users as rare as 0.05 "
+        "(metrics.rarest_users)"
     )
 
 
@@ -56,34 +67,34 @@ def test_the_unit_of_values_and_their_order_do_not_matter() -> None:
     assert turned == pytest.approx((7 - 1e6 * interval.high, 7 - 1e6 * interval.low))
 
 
-@pytest.mark.parametrize("has_users", [True, False])
-def test_units_that_change_nothing_have_no_interval(has_users: bool) -> None:
+@pytest.mark.parametrize("rarest", [0.05, None])
+def test_units_that_change_nothing_have_no_interval(rarest: float | None) -> None:
     moves = np.full(100, 0.25)
-    assert unit_interval(0.5, moves, has_users=has_users) is None
-    assert unit_interval(0.5, moves[:1], has_users=has_users) is None
+    assert unit_interval(0.5, moves, rarest_users=rarest) is None
+    assert unit_interval(0.5, moves[:1], rarest_users=rarest) is None
 
 
 def test_responses_have_students_interval_however_few() -> None:
     # four units: error sqrt(3/4 * 4 * 0.01) = 0.1732, t of 3 degrees of freedom 3.1824
     moves = np.array([0.1, -0.1, 0.1, -0.1])
-    interval = unit_interval(0.5, moves, has_users=False)
+    interval = unit_interval(0.5, moves, rarest_users=None)
     assert interval == pytest.approx((0.5 - 3.1824 * 0.17321, 0.5 + 3.1824 * 0.17321), abs=1e-4)
-    assert unit_interval(0.5, moves, has_users=True) is None
+    assert unit_interval(0.5, moves, rarest_users=0.05) is None
 
 
 def test_users_hold_the_mean_where_one_in_twenty_is_odd() -> None:
     """800 samples of 80 users; Student's t, whose reach is the same both ways, holds fewer."""
     random = np.random.default_rng(3)
-    held = {True: 0, False: 0}
+    held = {0.05: 0, None: 0}
     for _ in range(800):
         values = (random.random(80) < 0.05) + random.normal(0, 0.05, size=80)
         moves = (values.mean() - values) / 79
-        for has_users in held:
-            interval = unit_interval(float(values.mean()), moves, has_users=has_users)
+        for rarest in held:
+            interval = unit_interval(float(values.mean()), moves, rarest_users=rarest)
             assert interval is not None
-            held[has_users] += interval.low <= 0.05 <= interval.high
-    assert 0.93 < held[True] / 800 < 0.98
-    assert held[False] < held[True] - 8
+            held[rarest] += interval.low <= 0.05 <= interval.high
+    assert 0.93 < held[0.05] / 800 < 0.98
+    assert held[None] < held[0.05] - 8
 
 
 def test_items_that_users_carry_together_count_as_fewer() -> None:
@@ -100,5 +111,38 @@ def test_items_that_users_carry_together_count_as_fewer() -> None:
 
 
 def test_a_difference_reaches_as_far_as_its_sides_do() -> None:
-    interval = difference_interval(0.5, Interval(0.2, 0.9), 0.1, Interval(0.1 - 0.3, 0.1 + 0.4))
-    assert interval == pytest.approx((0.4 - 0.5, 0.4 + 0.5))
+    first, second = (
+        BoundedValue(0.5, Interval(0.2, 0.9)),
+        BoundedValue(0.1, Interval(0.1 - 0.3, 0.1 + 0.4)),
+    )
+    assert difference_interval(first, [second]) == pytest.approx((0.4 - 0.5, 0.4 + 0.5))
+    # two others count by half each
+    low, high = difference_interval(first, [second, second])
+    assert (low, high) == pytest.approx((0.4 - (0.09 + 0.08) ** 0.5, 0.4 + (0.16 + 0.045) ** 0.5))
+
+
+@pytest.mark.parametrize(("rarest", "n"), [(0.09, 40), (0.31, 10)])
+def test_fewer_users_hold_the_mean_of_kinds_that_are_less_rare(rarest: float, n: int) -> None:
+    random = np.random.default_rng(4)
+    held = 0
+    for _ in range(600):
+        values = (random.random(n) < rarest) + random.normal(0, 0.05, size=n)
+        interval = unit_interval(
+            float(values.mean()), (values.mean() - values) / (n - 1), rarest_users=rarest
+        )
+        assert interval is not None
+        held += interval.low <= rarest <= interval.high
+    assert held / 600 > 0.93
+
+
+def test_a_share_of_variance_between_users_has_its_interval_on_the_log_scale() -> None:
+    left_out = np.random.default_rng(5).uniform(0.3, 0.5, size=80)
+    interval = variance_share_interval(0.6, left_out)
+    pseudo = 80 * math.log(0.4) - 79 * np.log(left_out)
+    plain = likelihood_interval(pseudo)
+    assert interval is not None
+    assert plain is not None
+    assert interval.high == pytest.approx(max(1 - math.exp(plain.low), 0.6))
+    assert interval.low == pytest.approx(min(1 - math.exp(plain.high), 0.6))
+    assert variance_share_interval(0.6, np.append(left_out, 0.0)) is None
+    assert variance_share_interval(0.6, np.full(80, 0.4)) is None

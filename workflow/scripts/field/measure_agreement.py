@@ -18,7 +18,7 @@ def main(
     rank_agreement: str,
     item_agreement: str,
     field_heterogeneity: str,
-    margins: dict[str, float],
+    rarest_users: float,
     permutations: int,
     seed: int,
 ) -> None:
@@ -26,9 +26,11 @@ def main(
     frame, items = tables.read_frame(answers, Answer), tables.read_items(questions)
     ranks = measure_rank_agreement(frame, items, n_permutations=permutations, seed=seed)
     tables.write_table(rank_agreement, ranks, RankAgreement)
-    rows = measure_item_agreement(frame, items, n_permutations=permutations, seed=seed)
+    rows = measure_item_agreement(
+        frame, items, n_permutations=permutations, seed=seed, rarest_users=rarest_users
+    )
     tables.write_table(item_agreement, rows, ItemAgreement)
-    means = measure_field_heterogeneity(frame, margins=margins, seed=seed)
+    means = measure_field_heterogeneity(frame, seed=seed, rarest_users=rarest_users)
     tables.write_table(field_heterogeneity, means, FieldHeterogeneity)
 
 

@@ -18,15 +18,21 @@ def main(
     groups: str,
     group_differences: str,
     permutations: int,
+    rarest_users: float,
     seed: int,
 ) -> None:
     """Measure and write."""
     frame, items = tables.read_frame(answers, Answer), tables.read_items(questions)
     members = tables.read_frame(participants, Participant)
-    rows = measure_groups(frame, items, members, seed=seed)
+    rows = measure_groups(frame, items, members, seed=seed, rarest_users=rarest_users)
     tables.write_table(groups, rows, GroupEstimate)
     differences = measure_group_differences(
-        frame, items, members, n_permutations=permutations, seed=seed
+        frame,
+        items,
+        members,
+        n_permutations=permutations,
+        seed=seed,
+        rarest_users=rarest_users,
     )
     tables.write_table(group_differences, differences, GroupDifference)
 

@@ -9,11 +9,14 @@ from fieldwork.records.metrics import Accuracy, RunAccuracy
 from fieldwork.records.parsing import Answer
 
 
-def main(answers: str, questions: list[str], accuracy_runs: str, accuracy: str) -> None:
+def main(
+    answers: str, questions: list[str], accuracy_runs: str, accuracy: str, rarest_users: float
+) -> None:
     """Measure and write."""
     runs = measure_runs(tables.read_frame(answers, Answer), tables.read_items(questions))
     tables.write_table(accuracy_runs, runs, RunAccuracy)
-    tables.write_table(accuracy, measure_accuracy(runs), Accuracy)
+    rows = measure_accuracy(runs, rarest_users=rarest_users)
+    tables.write_table(accuracy, rows, Accuracy)
 
 
 if __name__ == "__main__":

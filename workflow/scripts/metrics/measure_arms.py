@@ -20,6 +20,7 @@ def main(
     conversations: list[tuple[str, int | None]],
     x: str,
     baseline: str,
+    rarest_users: float,
 ) -> None:
     """Measure, test and write; `conversations` are the conditions, each with what it asks for."""
     axis, means = [StudyArm(*arm) for arm in conversations], read_contexts(contexts)
@@ -31,6 +32,7 @@ def main(
         arms=axis,
         trend=x == "conversations",
         baseline=baseline,
+        rarest_users=rarest_users,
     )
     tables.write_table(arm_tests, tests, ArmTest)
 

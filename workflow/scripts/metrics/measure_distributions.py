@@ -18,6 +18,7 @@ def main(
     baseline: str,
     control: str | None,
     permutations: int,
+    rarest_users: float,
     seed: int,
 ) -> None:
     """Measure and write."""
@@ -25,7 +26,12 @@ def main(
     shares = measure_distributions(frame, tables.read_items(questions))
     tables.write_table(distributions, shares, AnswerShare)
     new_answers = measure_novelty(
-        frame, baseline=baseline, control=control, n_permutations=permutations, seed=seed
+        frame,
+        baseline=baseline,
+        control=control,
+        n_permutations=permutations,
+        seed=seed,
+        rarest_users=rarest_users,
     )
     tables.write_table(novelty, new_answers, Novelty)
 

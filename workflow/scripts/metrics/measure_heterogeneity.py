@@ -10,10 +10,18 @@ from fieldwork.records.metrics import Heterogeneity, ItemShare, ListLength
 from fieldwork.records.parsing import Answer
 
 
-def main(answers: str, heterogeneity: str, item_shares: str, list_lengths: str, seed: int) -> None:
+def main(
+    answers: str,
+    heterogeneity: str,
+    item_shares: str,
+    list_lengths: str,
+    rarest_users: float,
+    seed: int,
+) -> None:
     """Measure and write."""
     frame = tables.read_frame(answers, Answer)
-    tables.write_table(heterogeneity, measure_heterogeneity(frame, seed=seed), Heterogeneity)
+    rows = measure_heterogeneity(frame, seed=seed, rarest_users=rarest_users)
+    tables.write_table(heterogeneity, rows, Heterogeneity)
     tables.write_table(item_shares, measure_item_shares(frame), ItemShare)
     tables.write_table(list_lengths, measure_list_lengths(frame), ListLength)
 

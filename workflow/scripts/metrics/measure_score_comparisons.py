@@ -9,7 +9,12 @@ from fieldwork.records.metrics import RunAccuracy, ScoreComparison
 
 
 def main(
-    accuracy_runs: str, score_comparisons: str, baseline: str, permutations: int, seed: int
+    accuracy_runs: str,
+    score_comparisons: str,
+    baseline: str,
+    permutations: int,
+    rarest_users: float,
+    seed: int,
 ) -> None:
     """Measure and write."""
     rows = measure_score_comparisons(
@@ -17,6 +22,7 @@ def main(
         baseline=baseline,
         n_permutations=permutations,
         seed=seed,
+        rarest_users=rarest_users,
     )
     tables.write_table(score_comparisons, rows, ScoreComparison)
 

@@ -9,13 +9,21 @@ from fieldwork.records.metrics import VarianceShare
 from fieldwork.records.parsing import Answer
 
 
-def main(answers: str, variance: str, baseline: str, permutations: int, seed: int) -> None:
+def main(
+    answers: str,
+    variance: str,
+    baseline: str,
+    permutations: int,
+    rarest_users: float,
+    seed: int,
+) -> None:
     """Measure and write."""
     rows = measure_variance(
         tables.read_frame(answers, Answer),
         baseline=baseline,
         n_permutations=permutations,
         seed=seed,
+        rarest_users=rarest_users,
     )
     tables.write_table(variance, rows, VarianceShare)
 

@@ -302,15 +302,14 @@ def test_too_few_answers_for_halves() -> None:
     assert split_half_reliability(samples, "entropy_bits", seed=1, names=()) == (None, None)
 
 
-def test_the_gap_has_welchs_interval() -> None:
+def test_reaches_of_both_sides_make_the_interval_of_the_gap() -> None:
     first, second = values((2.0,), 0.3, 1)[0], values((1.0,), 0.4, 2, n=10)[0]
-    interval = entropy_gap(first, second)
+    interval = entropy_gap(first, second, 0.05)
     assert interval is not None
     assert (interval.low + interval.high) / 2 == pytest.approx(1.0)
     parts = (0.09 * 39 / 40, 39), (0.16 * 9 / 10, 9)
-    total = sum(v for v, _ in parts)
-    freedom = total**2 / sum(v**2 / f for v, f in parts)
-    assert interval.high - 1 == pytest.approx(t.ppf(0.975, freedom) * math.sqrt(total))
+    squares = sum(t.ppf(0.975, freedom) ** 2 * variance for variance, freedom in parts)
+    assert interval.high - 1 == pytest.approx(math.sqrt(squares))
 
 
 def test_answers_all_alike_have_no_interval_of_the_gap() -> None:
@@ -318,7 +317,7 @@ def test_answers_all_alike_have_no_interval_of_the_gap() -> None:
         AnswerSample([("A",)] * 8, [""] * 8, None), "entropy_bits", 8, np.random.default_rng(1)
     )
     assert alike.value == 0
-    assert entropy_gap(alike, values((1.0,), 0.3, 1)[0]) is None
+    assert entropy_gap(alike, values((1.0,), 0.3, 1)[0], 0.05) is None
 
 
 def test_order_of_rows_moves_nothing() -> None:

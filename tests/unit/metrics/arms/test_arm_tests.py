@@ -16,6 +16,7 @@ from fieldwork.metrics.arms.values import all_cells, leave_out_cells, leave_out_
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import ArmTest
 from fieldwork.records.parsing import Answer
+from fieldwork.statistics.user_intervals import RAREST_USERS
 from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
 
 ITEMS = ("i", "j", "k")
@@ -84,6 +85,7 @@ def measure(
     arms: Sequence[StudyArm] = ARMS,
     trend: bool = True,
     gold: str | None = "A",
+    rarest_users: float = RAREST_USERS,
 ) -> dict[tuple[str, str, str], ArmTest]:
     frame = answer_frame(answers)
     items = item_frame(*(question(item, gold=gold) for item in ITEMS)).assign(task="t")
@@ -95,6 +97,7 @@ def measure(
         arms=arms,
         trend=trend,
         baseline="offline",
+        rarest_users=rarest_users,
     )
     return {(row.measure, row.condition, row.other): row for row in rows}
 
@@ -202,21 +205,25 @@ def test_between_puppets_one_is_left_out_of_its_arm() -> None:
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_scores_have_the_interval_and_p_value_of_scipy(paired: bool) -> None:
-    answers = simulate_answers(drift, conditions=("h1", "h5"), n_puppets=9)
+def test_scores_have_the_p_value_of_scipy_and_an_interval_near(paired: bool) -> None:
+    answers = simulate_answers(drift, conditions=("h1", "h5"), n_puppets=40)
     if not paired:
         offline = [a for a in answers if a.condition == "offline"]
         named = [dataclasses.replace(a, puppet_id=f"{a.condition}{a.puppet_id}") for a in answers]
         named = [a for a in named if a.puppet_id not in ("h5p0", "h5p1", "h5p2")]
         answers = [a for a in named if a.condition != "offline"] + offline
-    row = value(measure(answers, trend=False), "em_strict")
+    row = value(measure(answers, trend=False, rarest_users=0.1), "em_strict")
+    few = value(measure(answers, trend=False), "em_strict")
     marks: dict[str, dict[str, list[bool]]] = {"h1": {}, "h5": {}, "offline": {}}
     for answer in answers:
         marks[answer.condition].setdefault(str(answer.puppet_id), []).append(answer.letter == "A")
     sides = [[float(np.mean(m)) for m in marks[c].values()] for c in ("h1", "h5")]
     test = ttest_rel(*sides) if paired else ttest_ind(*sides, equal_var=False)
     assert row.p_value == pytest.approx(test.pvalue)
-    assert (row.ci_low, row.ci_high) == pytest.approx(test.confidence_interval(0.95))
+    low, high = test.confidence_interval(0.95)
+    assert (row.ci_low, row.ci_high) == pytest.approx((low, high), abs=0.15 * (high - low))
+    assert (few.ci_low, few.p_value) == (None, row.p_value)
+    assert "72 are needed" in (few.reason or "")
 
 
 @pytest.mark.parametrize(("same", "unit"), [(True, "within puppet"), (False, "puppet")])

@@ -8,11 +8,11 @@ or each complete rerun, so that arms with replicates have as many counted runs a
 """
 
 import math
-import statistics
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
@@ -28,7 +28,8 @@ from fieldwork.metrics.distributions import (
 from fieldwork.records.metrics import Accuracy, RunAccuracy
 from fieldwork.records.parsing import REFUSALS
 from fieldwork.statistics.first_answers import first_answers
-from fieldwork.statistics.intervals import Interval, student_interval
+from fieldwork.statistics.intervals import Interval
+from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 
 NOTHING = 1e-12
 """Spreads below this are rounding."""
@@ -207,23 +208,32 @@ def unit_of(runs: Sequence[RunAccuracy]) -> str:
     return "rerun" if is_one_user else "puppet"
 
 
-def measure_accuracy(runs: Sequence[RunAccuracy]) -> list[Accuracy]:
+def measure_accuracy(
+    runs: Sequence[RunAccuracy], *, rarest_users: float = RAREST_USERS
+) -> list[Accuracy]:
     """Mean, lowest and highest score over the counted runs of each model, task and condition.
 
     One counted run has a mean but no spread; none gives NULL with a reason.
+
+    Args:
+        rarest_users: share of users of the rarest kind that intervals cover.
     """
     sizes = full_sizes(runs)
     return [
         row
         for arm, arm_runs in runs_by_arm(runs).items()
-        for row in _rows(arm, arm_runs, sizes[arm.model, arm.task])
+        for row in _rows(arm, arm_runs, sizes[arm.model, arm.task], rarest_users)
     ]
 
 
-def _rows(arm: ChoiceArm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator[Accuracy]:
+def _rows(
+    arm: ChoiceArm, runs: Sequence[RunAccuracy], n_items: int, rarest_users: float
+) -> Iterator[Accuracy]:
+    rarest = rarest_users if unit_of(runs) == "puppet" else None
     for metric, read in READERS.items():
         scores = counted_scores(runs, read)
-        interval = _interval(scores)
+        interval = score_interval(scores, rarest) if scores else None
+        clipped_interval = interval and Interval(max(0.0, interval.low), min(1.0, interval.high))
         yield Accuracy(
             model=arm.model,
             task=arm.task,
@@ -232,12 +242,12 @@ def _rows(arm: ChoiceArm, runs: Sequence[RunAccuracy], n_items: int) -> Iterator
             mean=mean(scores) if scores else None,
             minimum=min(scores) if len(scores) > 1 else None,
             maximum=max(scores) if len(scores) > 1 else None,
-            ci_low=interval.low if interval else None,
-            ci_high=interval.high if interval else None,
+            ci_low=clipped_interval.low if clipped_interval else None,
+            ci_high=clipped_interval.high if clipped_interval else None,
             n_runs=len(scores),
             n_items=n_items,
             unit=unit_of(runs),
-            reason=_reason(runs, len(scores), n_items, interval),
+            reason=_reason(runs, len(scores), n_items, interval, rarest),
         )
 
 
@@ -248,17 +258,25 @@ def counted_scores(
     return [read(run) for run in runs if run.is_counted]
 
 
-def _interval(scores: Sequence[float]) -> Interval | None:
-    """Student's t over units. None for fewer than two, or no spread."""
-    if len(scores) < 2 or max(scores) - min(scores) < NOTHING:
-        return None
-    error = statistics.stdev(scores) / math.sqrt(len(scores))
-    low, high = student_interval(mean(scores), error, len(scores) - 1)
-    return Interval(max(0.0, low), min(1.0, high))
+def score_interval(scores: Sequence[float], rarest_users: float | None) -> Interval | None:
+    """Interval of a mean score: empirical likelihood over users, Student's t over reruns.
+
+    None with too few users or fewer than two reruns, or no spread.
+
+    Args:
+        rarest_users: share of users of the rarest kind to cover; None where the scores are reruns'.
+    """
+    values = np.array(scores)
+    moves = (values.mean() - values) / max(1, len(values) - 1)
+    return unit_interval(mean(scores), moves, rarest_users=rarest_users)
 
 
 def _reason(
-    runs: Sequence[RunAccuracy], n_counted: int, n_items: int, interval: Interval | None
+    runs: Sequence[RunAccuracy],
+    n_counted: int,
+    n_items: int,
+    interval: Interval | None,
+    rarest_users: float | None,
 ) -> str | None:
     n_incomplete = sum(run.n_items < n_items for run in runs)
     parts = []
@@ -275,5 +293,8 @@ def _reason(
     if n_counted == 1:
         parts.append("no lowest and highest, no interval: one run has no spread")
     elif n_counted and interval is None:
-        parts.append(f"no interval: there are no two {unit_of(runs)}s, or all score alike")
+        shortage = too_few_users(n_counted, rarest_users) if rarest_users is not None else None
+        parts.append(
+            shortage or f"no interval: there are no two {unit_of(runs)}s, or all score alike"
+        )
     return "; ".join(parts) or None

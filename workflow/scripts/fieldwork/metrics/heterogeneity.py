@@ -29,7 +29,7 @@ from fieldwork.statistics.equal_n import random_orders, sampled_counts
 from fieldwork.statistics.intervals import Interval, wilson_interval
 from fieldwork.statistics.richness import chao2, rarefaction_table
 from fieldwork.statistics.seeds import generator
-from fieldwork.statistics.user_intervals import too_few_users, unit_interval
+from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 
 TOP = 5
 METRICS = (
@@ -53,12 +53,17 @@ class _BoundedEstimate(NamedTuple):
     interval: Interval | None
 
 
-def measure_heterogeneity(answers: pd.DataFrame, *, seed: int) -> list[Heterogeneity]:
+def measure_heterogeneity(
+    answers: pd.DataFrame, *, seed: int, rarest_users: float = RAREST_USERS
+) -> list[Heterogeneity]:
     """The metrics of `METRICS` for each item and condition, with jackknife intervals where reliable.
 
     All conditions of a model, task and item are brought to the smallest number of readable answers
     among them. A condition that has none is left out of that minimum and gets NULL.
     Rows are in order of model, task, condition, item and metric; empty input gives no rows.
+
+    Args:
+        rarest_users: share of users of the rarest kind that intervals cover.
     """
     arms = read_list_answers(answers)
     sizes = equal_sizes(arms)
@@ -66,7 +71,9 @@ def measure_heterogeneity(answers: pd.DataFrame, *, seed: int) -> list[Heterogen
         row
         for arm, items in arms.items()
         for item, item_answers in items.items()
-        for row in _measure(arm, item, item_answers, sizes.get(arm.item(item), 0), seed)
+        for row in _measure(
+            arm, item, item_answers, sizes.get(arm.item(item), 0), seed, rarest_users
+        )
     ]
 
 
@@ -84,12 +91,12 @@ def measure_item_shares(answers: pd.DataFrame) -> list[ItemShare]:
 
 
 def _measure(
-    arm: Arm, item: str, answers: ItemAnswers, n_equal: int, seed: int
+    arm: Arm, item: str, answers: ItemAnswers, n_equal: int, seed: int, rarest_users: float
 ) -> Iterator[Heterogeneity]:
     options = answers.independent()
     random = generator(seed, "subsample", arm.model, arm.task, arm.condition, item)
-    has_users = answers.unit == "puppet"
-    estimates = _estimates(options, n_equal, random, has_users=has_users) if options else {}
+    rarest = rarest_users if answers.unit == "puppet" else None
+    estimates = _estimates(options, n_equal, random, rarest) if options else {}
     for metric in METRICS:
         estimate = estimates.get(metric)
         interval = estimate.interval if estimate else None
@@ -107,26 +114,27 @@ def _measure(
             n_equal=n_equal,
             n_unread=answers.n_unread,
             unit=UNIT,
-            reason=_no_interval(metric, estimate, len(options), has_users=has_users)
-            if estimate
-            else reason,
+            reason=_no_interval(metric, estimate, len(options), rarest) if estimate else reason,
         )
 
 
 def _no_interval(
-    metric: str, estimate: _BoundedEstimate, n_answers: int, *, has_users: bool
+    metric: str, estimate: _BoundedEstimate, n_answers: int, rarest_users: float | None
 ) -> str | None:
     if estimate.interval is not None:
         return None
     if metric in WITHOUT_INTERVAL:
         return NO_INTERVAL
-    if has_users and (reason := too_few_users(n_answers)):
+    if rarest_users is not None and (reason := too_few_users(n_answers, rarest_users)):
         return reason
     return "no interval: there is one response" if n_answers == 1 else NO_SPREAD
 
 
 def _estimates(
-    answers: Sequence[Options], n_equal: int, random: np.random.Generator, *, has_users: bool
+    answers: Sequence[Options],
+    n_equal: int,
+    random: np.random.Generator,
+    rarest_users: float | None,
 ) -> dict[str, _BoundedEstimate]:
     indicator = indicator_of(answers)
     n_answers, counts = len(indicator), indicator.sum(axis=0, keepdims=True)
@@ -136,7 +144,7 @@ def _estimates(
     top5, entropy = float(top5_share(totals).mean()), float(plug_in_bits(totals).mean())
     moves = influences(orders, n_equal, indicator)
     top5_interval, entropy_interval = (
-        unit_interval(value, moves[:, place], has_users=has_users)
+        unit_interval(value, moves[:, place], rarest_users=rarest_users)
         for place, value in enumerate((top5, entropy))
     )
     highest = math.log2(n_equal * max(len(options) for options in answers))

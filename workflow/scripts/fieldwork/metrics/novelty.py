@@ -19,6 +19,7 @@ from fieldwork.records.metrics import Novelty
 from fieldwork.statistics.arrays import Flags, Floats
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
+    BoundedValue,
     Interval,
     difference_interval,
     jackknife_variance,
@@ -30,7 +31,12 @@ from fieldwork.statistics.intervals import (
 from fieldwork.statistics.permutation import p_value_of_first, require_permutations, unit_splits
 from fieldwork.statistics.richness import rarefaction_table
 from fieldwork.statistics.seeds import generator
-from fieldwork.statistics.user_intervals import item_share_interval, too_few_users, unit_interval
+from fieldwork.statistics.user_intervals import (
+    RAREST_USERS,
+    item_share_interval,
+    too_few_users,
+    unit_interval,
+)
 
 _UnitLetters = dict[str, dict[str, str | None]]
 """A unit's letter by item; None where it cannot be read."""
@@ -49,6 +55,7 @@ class _NoveltySettings(NamedTuple):
     control: str | None
     n_permutations: int
     seed: int
+    rarest_users: float
 
 
 class _ArmLetters(NamedTuple):
@@ -105,6 +112,7 @@ def measure_novelty(
     control: str | None = None,
     n_permutations: int = 1999,
     seed: int = 0,
+    rarest_users: float = RAREST_USERS,
 ) -> list[Novelty]:
     """Share of items with a readable letter that is absent from the baseline's letters.
 
@@ -113,11 +121,14 @@ def measure_novelty(
     here, in the baseline and in the control, where there is one. Units are brought to the fewest of
     the three. P-values are corrected over the conditions of a model and task.
 
+    Args:
+        rarest_users: share of users of the rarest kind that intervals cover.
+
     Raises:
         StudyError: no permutations.
     """
     require_permutations(n_permutations)
-    settings = _NoveltySettings(baseline, control, n_permutations, seed)
+    settings = _NoveltySettings(baseline, control, n_permutations, seed, rarest_users)
     arms = _read_letters(answers)
     rows = [_novelty(arm, arms, settings) for arm in sorted(arms) if arm.condition != baseline]
     return correct_rows(rows, lambda row: (row.model, row.task))
@@ -166,7 +177,8 @@ def _novelty(
     columns = _columns(arm, _Trio(items, arms[arm], offline, control), settings)
     row = replace(row, n_items=len(items), **columns)
     n_users = len(arms[arm].puppets)
-    reasons = [too_few_users(n_users) if n_users else None, _no_excess(row, has_users=n_users > 0)]
+    shortage = too_few_users(n_users, settings.rarest_users) if n_users else None
+    reasons = [shortage, _no_excess(row, has_users=n_users > 0)]
     return replace(row, reason="; ".join(filter(None, reasons)) or None)
 
 
@@ -177,8 +189,8 @@ def _shared_items(*arms: _ArmLetters | None) -> list[str]:
 
 def _columns(arm: ChoiceArm, trio: _Trio, settings: _NoveltySettings) -> dict[str, Any]:
     new = trio.new_letters(trio.condition)
-    has_users = bool(trio.condition.puppets)
-    interval = share_interval(new, trio.n_equal, has_users=has_users)
+    rarest = settings.rarest_users if trio.condition.puppets else None
+    interval = share_interval(new, trio.n_equal, rarest_users=rarest)
     n_new = sum(bool(trio.condition.letters[i] - trio.baseline.letters[i]) for i in trio.items)
     columns: dict[str, Any] = {
         "n_equal": trio.n_equal,
@@ -194,7 +206,7 @@ def _columns(arm: ChoiceArm, trio: _Trio, settings: _NoveltySettings) -> dict[st
     columns["control_share"] = expected_share(sides.control, sides.n_equal)
     if arm.condition == settings.control:
         return columns
-    interval = excess_interval(sides, has_users=has_users)
+    interval = excess_interval(sides, rarest_users=rarest)
     random = generator(settings.seed, "novelty", *arm)
     return columns | {
         "excess_low": interval.low if interval else None,
@@ -238,20 +250,21 @@ def expected_share(new_letters: Floats, size: int) -> float:
     return float(rarefaction_table(len(new_letters), size)[counts].mean())
 
 
-def share_interval(new_letters: Floats, size: int, *, has_users: bool) -> Interval | None:
+def share_interval(
+    new_letters: Floats, size: int, *, rarest_users: float | None
+) -> Interval | None:
     """Interval of `expected_share`; None with too few users.
 
     Units answer all items, so that the items are not independent draws: users make them fewer. Without
-    users it is the wider reach of Wilson's over items and the jackknife over units.
+    users, where `rarest_users` is None, it is the wider reach of Wilson's over items and the jackknife
+    over units.
     """
     n_units, n_items = new_letters.shape
     share = expected_share(new_letters, size)
-    if has_users:
-        return (
-            None
-            if too_few_users(n_units)
-            else item_share_interval(_losses(new_letters, size), share)
-        )
+    if rarest_users is not None:
+        if too_few_users(n_units, rarest_users):
+            return None
+        return item_share_interval(_losses(new_letters, size), share)
     wilson = wilson_interval(share * n_items, n_items)
     if n_units < 2:
         return wilson
@@ -277,26 +290,31 @@ def excess_of_splits(sides: NewLetters, first: Flags) -> Floats:
     return excess
 
 
-def excess_interval(sides: NewLetters, *, has_users: bool) -> Interval | None:
+def excess_interval(sides: NewLetters, *, rarest_users: float | None) -> Interval | None:
     """Jackknife over the units of both sides, items fixed; the condition's units may be users.
 
     Student's t with Satterthwaite's freedom, or from the intervals of both sides with users. None with
     too few users or fewer than two units on a side, or where no unit makes a difference.
     """
     units = [sides.condition, sides.control]
-    if min(map(len, units)) < 2 or (has_users and too_few_users(len(sides.condition))):
+    if min(map(len, units)) < 2:
+        return None
+    if rarest_users is not None and too_few_users(len(sides.condition), rarest_users):
         return None
     moves = [-_losses(side, sides.n_equal).mean(axis=1) for side in units]
     variances = [float(jackknife_variance(side)) for side in moves]
     if sum(variances) < _NOTHING**2:
         return None
     shares = [expected_share(side, sides.n_equal) for side in units]
-    if has_users:
-        side_interval, control_interval = (
-            unit_interval(share, side, has_users=users) or Interval(share, share)
-            for share, side, users in zip(shares, moves, (True, False), strict=True)
+    if rarest_users is not None:
+        side, control = (
+            BoundedValue(
+                share,
+                unit_interval(share, side_moves, rarest_users=rarest) or Interval(share, share),
+            )
+            for share, side_moves, rarest in zip(shares, moves, (rarest_users, None), strict=True)
         )
-        low, high = difference_interval(shares[0], side_interval, shares[1], control_interval)
+        low, high = difference_interval(side, [control])
     else:
         freedom = welch_freedom(variances, [len(side) - 1 for side in units])
         low, high = student_interval(shares[0] - shares[1], math.sqrt(sum(variances)), freedom)

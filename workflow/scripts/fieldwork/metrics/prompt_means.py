@@ -29,6 +29,7 @@ from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
+    BoundedValue,
     Interval,
     StudentTest,
     difference_interval,
@@ -36,7 +37,7 @@ from fieldwork.statistics.intervals import (
     welch_freedom,
 )
 from fieldwork.statistics.seeds import generator
-from fieldwork.statistics.user_intervals import too_few_users, unit_interval
+from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 
 METRICS = ("one_minus_top5_share", "entropy_bits")
 MIN_PROMPTS = 6
@@ -69,12 +70,17 @@ class Means(NamedTuple):
     prompt_variances: Floats
 
 
-def measure_prompt_means(answers: pd.DataFrame, *, baseline: str, seed: int) -> list[PromptMean]:
+def measure_prompt_means(
+    answers: pd.DataFrame, *, baseline: str, seed: int, rarest_users: float = RAREST_USERS
+) -> list[PromptMean]:
     """Two metrics for each model, task and condition with list items, the baseline's own included.
 
     Every prompt is at the smallest number of independent readable answers among the conditions that
     have any, as in `heterogeneity`. P-values are corrected over the conditions of a task, for each
     metric by itself. In order of model, task, condition and metric; empty input gives no rows.
+
+    Args:
+        rarest_users: share of users of the rarest kind that intervals cover.
     """
     arms = read_list_answers(answers)
     sizes = equal_sizes(arms)
@@ -83,7 +89,7 @@ def measure_prompt_means(answers: pd.DataFrame, *, baseline: str, seed: int) -> 
     for arm in arms:
         offline = prompts.get(arm._replace(condition=baseline), {})
         n_equal = min((sizes[arm.item(i)] for i in prompts[arm] if i in offline), default=0)
-        rows += _rows(arm, prompts[arm], offline, n_equal, baseline)
+        rows += _rows(arm, prompts[arm], offline, n_equal, baseline, rarest_users)
     rows = correct_rows(rows, lambda row: (row.model, row.task, row.metric))
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.metric))
 
@@ -128,18 +134,21 @@ def _rows(
     offline: Mapping[str, PromptValues],
     n_equal: int,
     baseline: str,
+    rarest_users: float,
 ) -> Iterator[PromptMean]:
     items = [item for item in prompts if item in offline]
     sides = [[side[item] for item in items] for side in (prompts, offline)]
     means = (mean_over(sides[0]), mean_over(sides[1])) if items else None
     is_compared = means is not None and arm.condition != baseline
     for place, metric in enumerate(METRICS):
-        mean = _test_mean(means[0], None, place) if means else None
-        interval = _mean_interval(sides[0], means[0], place) if means else None
-        test = _test_mean(*means, place) if means and is_compared else None
-        difference = _difference_interval(sides, means, test, place) if means else None
-        mean_anew = _crossed_interval(sides[:1], means[:1], place) if means and mean else None
-        difference_anew = _crossed_interval(sides, means, place) if means and test else None
+        mean = mean_test(means[0], None, place) if means else None
+        interval = mean_interval(sides[0], means[0], place, rarest_users) if means else None
+        test = mean_test(*means, place) if means and is_compared else None
+        difference = (
+            difference_of_means(sides, means, place, rarest_users) if means and test else None
+        )
+        mean_anew = _crossed_interval(sides[:1], means[:1], place) if means and interval else None
+        difference_anew = _crossed_interval(sides, means, place) if means and difference else None
         n_higher = sum(
             bool(a.values[place] > b.values[place] + _NOTHING) for a, b in zip(*sides, strict=True)
         )
@@ -161,14 +170,14 @@ def _rows(
             prompts_high=mean_anew.high if mean_anew else None,
             prompts_difference_low=difference_anew.low if difference_anew else None,
             prompts_difference_high=difference_anew.high if difference_anew else None,
-            prompts_reason=_no_crossed_interval(len(items), mean),
+            prompts_reason=_no_crossed_interval(len(items), mean, interval),
             n_higher=n_higher if is_compared else None,
             n_items=len(items),
             n_equal=n_equal,
-            n_units=_n_units(sides[0]),
-            n_units_baseline=_n_units(sides[1]),
-            unit="puppet" if _has_users(sides[0]) else "response",
-            reason=_reason(sides[0], mean, test, is_compared=is_compared)
+            n_units=count_units(sides[0]),
+            n_units_baseline=count_units(sides[1]),
+            unit="puppet" if has_users(sides[0]) else "response",
+            reason=_reason(sides[0], mean, test, rarest_users, is_compared=is_compared)
             if items
             else _no_mean(prompts, baseline),
         )
@@ -184,12 +193,13 @@ def _reason(
     prompts: Sequence[PromptValues],
     mean: StudentTest | None,
     test: StudentTest | None,
+    rarest_users: float,
     *,
     is_compared: bool,
 ) -> str | None:
     if mean is None:
         return "no interval and no test: leaving out an answer never changes the value"
-    reasons = [too_few_users(_n_units(prompts)) if _has_users(prompts) else None]
+    reasons = [too_few_users(count_units(prompts), rarest_users) if has_users(prompts) else None]
     if not is_compared:
         reasons.append("the baseline is not compared with itself")
     elif test is None:
@@ -197,22 +207,26 @@ def _reason(
     return "; ".join(filter(None, reasons)) or None
 
 
-def _no_crossed_interval(n_items: int, mean: StudentTest | None) -> str | None:
+def _no_crossed_interval(
+    n_items: int, mean: StudentTest | None, interval: Interval | None
+) -> str | None:
     if mean and n_items < MIN_PROMPTS:
         noun = "prompt" if n_items == 1 else "prompts"
         return f"no interval for prompts like these: {n_items} {noun}, it needs {MIN_PROMPTS}"
-    return None if mean else "no interval for prompts like these: there is none for these"
+    return None if interval else "no interval for prompts like these: there is none for these"
 
 
 def _difference(mean: Means, other: Means, place: int) -> float:
     return float(mean.values[place] - other.values[place])
 
 
-def _has_users(prompts: Sequence[PromptValues]) -> bool:
+def has_users(prompts: Sequence[PromptValues]) -> bool:
+    """Whether users gave the answers."""
     return any(any(prompt.puppets) for prompt in prompts)
 
 
-def _n_units(prompts: Sequence[PromptValues]) -> int:
+def count_units(prompts: Sequence[PromptValues]) -> int:
+    """Users behind the answers; without users the fewest answers to a prompt."""
     puppets = {puppet for prompt in prompts for puppet in prompt.puppets} - {""}
     return len(puppets) or min((len(prompt.puppets) for prompt in prompts), default=0)
 
@@ -221,7 +235,7 @@ def mean_over(prompts: Sequence[PromptValues]) -> Means:
     """Means over prompts, and the jackknife's variances of them over whole puppets."""
     sums = _cluster_moves(prompts)
     # answers of one prompt, or puppets, around their mean: one degree of freedom goes with each mean
-    freedom = len(sums) - (1 if _has_users(prompts) else len(prompts))
+    freedom = len(sums) - (1 if has_users(prompts) else len(prompts))
     part = freedom / len(sums)
     squares = np.sum([(prompt.moves**2).sum(axis=0) for prompt in prompts], axis=0) / len(prompts)
     values = np.mean([prompt.values for prompt in prompts], axis=0)
@@ -239,31 +253,51 @@ def _cluster_moves(prompts: Sequence[PromptValues]) -> Floats:
     return np.array(list(clusters.values()))
 
 
-def _mean_interval(prompts: Sequence[PromptValues], mean: Means, place: int) -> Interval | None:
+def mean_interval(
+    prompts: Sequence[PromptValues], mean: Means, place: int, rarest_users: float
+) -> Interval | None:
+    """Of the mean of one of the two metrics, by its place in `METRICS`.
+
+    Empirical likelihood over users; without users Student's t over answers. None with too few users, or
+    where leaving out a unit never changes the mean.
+
+    Args:
+        mean: of these prompts.
+        rarest_users: share of users of the rarest kind to cover.
+    """
     return unit_interval(
         float(mean.values[place]),
         _cluster_moves(prompts)[:, place],
-        has_users=_has_users(prompts),
+        rarest_users=rarest_users if has_users(prompts) else None,
         freedom=float(mean.freedom[place]),
     )
 
 
-def _difference_interval(
+def difference_of_means(
     sides: Sequence[Sequence[PromptValues]],
     means: tuple[Means, Means],
-    test: StudentTest | None,
     place: int,
+    rarest_users: float,
 ) -> Interval | None:
-    """From the intervals of both sides where one has users, else that of the test."""
-    if test is None or not any(map(_has_users, sides)):
+    """Interval of the difference of two means: from those of both where one has users, else Welch's."""
+    if not any(map(has_users, sides)):
+        test = mean_test(*means, place)
         return test.interval if test else None
-    values = [float(mean.values[place]) for mean in means]
-    first, second = (_mean_interval(*side, place) for side in zip(sides, means, strict=True))
-    return difference_interval(values[0], first, values[1], second) if first and second else None
+    bounded_values = [
+        BoundedValue(float(mean.values[place]), interval)
+        for side, mean in zip(sides, means, strict=True)
+        if (interval := mean_interval(side, mean, place, rarest_users))
+    ]
+    if len(bounded_values) < len(means):
+        return None
+    return difference_interval(bounded_values[0], bounded_values[1:])
 
 
-def _test_mean(mean: Means, other: Means | None, place: int) -> StudentTest | None:
-    """Of a mean, or of its difference from another."""
+def mean_test(mean: Means, other: Means | None, place: int) -> StudentTest | None:
+    """Student's t of a mean of one of the two metrics, or of its difference from another mean.
+
+    None where leaving out a unit of one side never changes its mean.
+    """
     sides = [mean] if other is None else [mean, other]
     value = float(mean.values[place] - (other.values[place] if other else 0.0))
     return student_test(

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import f as snedecor
 
 from fieldwork.metrics.accuracy import (
     NOTHING,
@@ -20,13 +19,20 @@ from fieldwork.metrics.accuracy import (
     full_sizes,
     mean,
     runs_by_arm,
+    score_interval,
     unit_of,
 )
 from fieldwork.metrics.distributions import ChoiceArm
 from fieldwork.records.metrics import RunAccuracy, ScoreComparison
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.intervals import Interval, student_interval, welch_freedom
+from fieldwork.statistics.intervals import (
+    BoundedValue,
+    Interval,
+    difference_interval,
+    student_interval,
+    welch_freedom,
+)
 from fieldwork.statistics.permutation import (
     UnitSplits,
     p_value_of_first,
@@ -34,6 +40,11 @@ from fieldwork.statistics.permutation import (
     unit_splits,
 )
 from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import (
+    RAREST_USERS,
+    too_few_users,
+    variance_share_interval,
+)
 
 MIN_UNITS = 2
 
@@ -55,11 +66,19 @@ class PuppetShare(NamedTuple):
 
 
 def measure_score_comparisons(
-    runs: Sequence[RunAccuracy], *, baseline: str, n_permutations: int, seed: int
+    runs: Sequence[RunAccuracy],
+    *,
+    baseline: str,
+    n_permutations: int,
+    seed: int,
+    rarest_users: float = RAREST_USERS,
 ) -> list[ScoreComparison]:
     """A row for each metric and each arm but the baseline, in order of arm and metric.
 
     P-values are corrected over the conditions of a model, task and metric.
+
+    Args:
+        rarest_users: share of users of the rarest kind that intervals cover.
 
     Raises:
         StudyError: no permutations.
@@ -72,7 +91,9 @@ def measure_score_comparisons(
             offline = arms.get(arm._replace(condition=baseline), [])
             splits = _splits(arm, arm_runs, offline, n_permutations, seed)
             n_items = sizes[arm.model, arm.task]
-            rows += _compare(arm, arm_runs, offline, splits, baseline=baseline, n_items=n_items)
+            rows += _compare(
+                arm, arm_runs, offline, splits, rarest_users, baseline=baseline, n_items=n_items
+            )
     rows = correct_rows(rows, _family)
     rows = correct_rows(rows, _family, p_value="p_spread", p_holm="p_spread_holm")
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.metric))
@@ -87,15 +108,17 @@ def _compare(
     runs: Sequence[RunAccuracy],
     offline: Sequence[RunAccuracy],
     splits: UnitSplits | None,
+    rarest_users: float,
     *,
     baseline: str,
     n_items: int,
 ) -> Iterator[ScoreComparison]:
+    rarest = rarest_users if unit_of(runs) == "puppet" else None
     for metric, read in READERS.items():
         scores, offline_scores = (counted_scores(side, read) for side in (runs, offline))
         tests = _score_tests(scores, offline_scores, splits) if splits else None
-        interval = welch_interval(scores, offline_scores)
-        share = share_between(runs, read)
+        interval = score_difference_interval(scores, offline_scores, rarest)
+        share = share_between(runs, read, rarest_users)
         sd, sd_baseline = _sd(scores), _sd(offline_scores)
         mean_score, mean_baseline = (mean(s) if s else None for s in (scores, offline_scores))
         is_compared = mean_score is not None and mean_baseline is not None
@@ -125,7 +148,7 @@ def _compare(
             n_units_baseline=len(offline_scores),
             n_items=n_items,
             unit=unit_of(runs),
-            reason=_reason(scores, offline_scores, baseline, interval, share),
+            reason=_reason(scores, offline_scores, baseline, interval, share, rarest),
         )
 
 
@@ -137,18 +160,37 @@ def _sd(scores: Sequence[float]) -> float | None:
     return sd if sd > NOTHING else 0.0
 
 
-def welch_interval(scores: Sequence[float], offline: Sequence[float]) -> Interval | None:
-    """Of the difference of two means, by Welch 1947; None without spread or two units a side."""
+def score_difference_interval(
+    scores: Sequence[float], offline: Sequence[float], rarest_users: float | None
+) -> Interval | None:
+    """Interval of the difference of two mean scores.
+
+    From the interval over users and that over reruns; where both sides are reruns, Welch's. None with
+    too few users, without two units a side, or without spread.
+
+    Args:
+        scores: of users, or (`rarest_users` is None) of reruns.
+        offline: of reruns.
+    """
     sides = (scores, offline)
     if min(map(len, sides)) < MIN_UNITS:
         return None
-    variances = [(_sd(side) or 0.0) ** 2 / len(side) for side in sides]
-    if not sum(variances) > 0:
-        return None
-    freedom = welch_freedom(variances, [len(side) - 1 for side in sides])
     difference = mean(scores) - mean(offline)
-    low, high = student_interval(difference, math.sqrt(sum(variances)), freedom)
-    return Interval(max(-1.0, low), min(1.0, high))
+    if rarest_users is None:
+        variances = [(_sd(side) or 0.0) ** 2 / len(side) for side in sides]
+        if not sum(variances) > 0:
+            return None
+        freedom = welch_freedom(variances, [len(side) - 1 for side in sides])
+        interval = student_interval(difference, math.sqrt(sum(variances)), freedom)
+    else:
+        if too_few_users(len(scores), rarest_users) or not (_sd(scores) or _sd(offline)):
+            return None
+        first, second = (
+            BoundedValue(mean(side), score_interval(side, rarest) or Interval(*[mean(side)] * 2))
+            for side, rarest in zip(sides, (rarest_users, None), strict=True)
+        )
+        interval = difference_interval(first, [second])
+    return Interval(max(-1.0, interval.low), min(1.0, interval.high))
 
 
 def _splits(
@@ -204,11 +246,18 @@ def _mean_difference(values: Floats, splits: UnitSplits) -> Floats:
     return difference
 
 
-def share_between(runs: Sequence[RunAccuracy], read: Callable[[RunAccuracy], float]) -> PuppetShare:
+def share_between(
+    runs: Sequence[RunAccuracy],
+    read: Callable[[RunAccuracy], float],
+    rarest_users: float = RAREST_USERS,
+) -> PuppetShare:
     """Intra-class correlation of complete runs by puppet: one-way analysis of variance.
 
-    The interval turns Snedecor's F, which takes scores for normal. Of each puppet as many runs as the
-    puppet with the fewest, those with two or more; others are left out.
+    Of each puppet as many runs as the puppet with the fewest, those with two or more; others are left
+    out. The interval is that of `share_who`: empirical likelihood of the jackknife over puppets.
+
+    Args:
+        rarest_users: share of users of the rarest kind that the interval covers.
     """
     by_puppet = _repeat_scores(runs, read)
     if len(by_puppet) < MIN_UNITS:
@@ -218,25 +267,42 @@ def share_between(runs: Sequence[RunAccuracy], read: Callable[[RunAccuracy], flo
         return PuppetShare(None, None, f"no share between puppets: no two {puppets}")
     n_repeats = min(map(len, by_puppet))
     scores = np.array([puppet_scores[:n_repeats] for puppet_scores in by_puppet])
-    n_puppets = len(scores)
-    means = scores.mean(axis=1)
-    ms_between = n_repeats * float(means.var(ddof=1))
-    ms_within = float(((scores - means[:, None]) ** 2).sum()) / (n_puppets * (n_repeats - 1))
-    if ms_between + ms_within < NOTHING**2:
+    n_puppets, spread = len(scores), _mean_squares(scores)
+    if spread.ms_between + spread.ms_within < NOTHING**2:
         return PuppetShare(None, None, "no share between puppets: all their runs score alike")
-    share = _correlation(ms_between, ms_within, n_repeats)
-    if ms_within < NOTHING**2:
+    share = 1 - spread.rerun_part(n_repeats)
+    if spread.ms_within < NOTHING**2:
         return PuppetShare(share, None, "no interval of share_between: no puppet's runs differ")
-    ratio, freedoms = ms_between / ms_within, (n_puppets - 1, n_puppets * (n_repeats - 1))
-    ends = [
-        _correlation(ratio / float(snedecor.ppf(tail, *freedoms)), 1.0, n_repeats)
-        for tail in (0.975, 0.025)
+    shortage = too_few_users(n_puppets, rarest_users, "run the task twice")
+    if shortage:
+        return PuppetShare(share, None, f"share_between has {shortage}")
+    left_out = [
+        _mean_squares(np.delete(scores, place, axis=0)).rerun_part(n_repeats)
+        for place in range(n_puppets)
     ]
-    return PuppetShare(share, Interval(*ends), None)
+    interval = variance_share_interval(share, np.array(left_out))
+    reason = None if interval else "no interval of share_between: one puppet makes all differences"
+    return PuppetShare(share, interval, reason)
 
 
-def _correlation(ms_between: float, ms_within: float, n_repeats: int) -> float:
-    return (ms_between - ms_within) / (ms_between + (n_repeats - 1) * ms_within)
+class _MeanSquares(NamedTuple):
+    """Of scores between puppets and within them."""
+
+    ms_between: float
+    ms_within: float
+
+    def rerun_part(self, n_repeats: int) -> float:
+        """Share of a run's variance that lies within puppets; NaN where nothing varies."""
+        total = self.ms_between + (n_repeats - 1) * self.ms_within
+        return n_repeats * self.ms_within / total if total > 0 else math.nan
+
+
+def _mean_squares(scores: Floats) -> _MeanSquares:
+    """One-way analysis of variance of scores of shape (puppets, runs)."""
+    n_puppets, n_repeats = scores.shape
+    means = scores.mean(axis=1)
+    ms_within = float(((scores - means[:, None]) ** 2).sum()) / (n_puppets * (n_repeats - 1))
+    return _MeanSquares(n_repeats * float(means.var(ddof=1)), ms_within)
 
 
 def _repeat_scores(
@@ -259,6 +325,7 @@ def _reason(
     baseline: str,
     interval: Interval | None,
     share: PuppetShare,
+    rarest_users: float | None,
 ) -> str | None:
     sides = {"here": scores, f"under the baseline condition {baseline}": offline}
     empty = [f"no run is counted {place}" for place, side in sides.items() if not side]
@@ -267,7 +334,8 @@ def _reason(
     ]
     reasons = empty or single
     if not reasons and interval is None:
-        reasons = ["no interval: all runs of either side score alike"]
+        shortage = too_few_users(len(scores), rarest_users) if rarest_users is not None else None
+        reasons = [shortage or "no interval: all runs of either side score alike"]
     if not empty and not single and _sd(offline) == 0:
         reasons.append("no sd_ratio: all runs of the baseline score alike")
     return "; ".join([*reasons, *([share.reason] if share.reason else [])]) or None

@@ -22,7 +22,6 @@ from fieldwork.metrics.answer_sets import (
 )
 from fieldwork.metrics.components import (
     AnswerLayout,
-    ComponentArrays,
     Components,
     lay_out,
     leave_one_out,
@@ -38,10 +37,16 @@ from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.permutation import random_p_value, require_permutations
 from fieldwork.statistics.seeds import generator
-from fieldwork.statistics.user_intervals import likelihood_interval, too_few_users
+from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, variance_share_interval
 
 UNIT = "puppet"
 NO_SPREAD = "no interval: without one of the puppets, no differences or none between reruns remain"
+
+
+class _WhoSettings(NamedTuple):
+    n_permutations: int
+    seed: int
+    rarest_users: float
 
 
 class _WhoShare(NamedTuple):
@@ -59,6 +64,7 @@ def measure_variance(
     baseline: str,
     n_permutations: int,
     seed: int,
+    rarest_users: float = RAREST_USERS,
 ) -> list[VarianceShare]:
     """One row for each model, task, kind of item and condition, in this order.
 
@@ -67,16 +73,20 @@ def measure_variance(
 
     P-values are corrected over the conditions of a model, task and kind of item.
 
+    Args:
+        rarest_users: share of users of the rarest kind that intervals cover.
+
     Raises:
         StudyError: no permutations.
     """
     require_permutations(n_permutations)
+    settings = _WhoSettings(n_permutations, seed, rarest_users)
     arms = read_answer_sets(answers)
     rows = []
     for arm, items in arms.items():
         layout = lay_out(items)
         components = split(layout)
-        share = _who_share(arm, items, layout, components, n_permutations, seed)
+        share = _who_share(arm, items, layout, components, settings)
         offline = arms.get(arm._replace(condition=baseline), {})
         rows.append(_row(arm, items, offline, layout, components, share))
     rows = correct_rows(rows, lambda row: (row.model, row.task, row.kind))
@@ -126,8 +136,7 @@ def _who_share(
     items: Mapping[str, ItemAnswers],
     layout: AnswerLayout,
     components: Components,
-    n_permutations: int,
-    seed: int,
+    settings: _WhoSettings,
 ) -> _WhoShare:
     reason = _no_share(arm, items, layout, components)
     if reason:
@@ -136,15 +145,25 @@ def _who_share(
     interval = None
     # without reruns of a rare user the variance of reruns misses it, too
     n_repeating = len(set(layout.cell_puppet[layout.cell_n > 1].tolist()))
-    reason = too_few_users(n_repeating, "answer an item twice")
+    reason = too_few_users(n_repeating, settings.rarest_users, "answer an item twice")
     if reason is None:
-        interval = _interval(value, leave_one_out(layout), n_repeating - 1)
+        # the variance of reruns comes from puppets alone who answer an item twice
+        interval = variance_share_interval(value, _left_out(layout), n_repeating - 1)
         reason = None if interval else NO_SPREAD
-    random = generator(seed, "who", *arm)
+    random = generator(settings.seed, "who", *arm)
+    n_permutations = settings.n_permutations
     reruns = permuted_rerun(layout, n_permutations=n_permutations, random=random)
     # equal sums in another order differ in their last bits; a tie counts against the effect
     n_hits = int((reruns <= components.var_rerun + 1e-12).sum())
     return _WhoShare(value, interval, random_p_value(n_hits, n_permutations), reason)
+
+
+def _left_out(layout: AnswerLayout) -> Floats:
+    """var_rerun / var_answers without each puppet, NaN where there is none: shape (puppets,)."""
+    var_rerun, var_answers = leave_one_out(layout)
+    ratios = np.full(len(var_rerun), np.nan)
+    np.divide(var_rerun, var_answers, out=ratios, where=var_answers > 0)
+    return ratios
 
 
 def _no_share(
@@ -171,25 +190,6 @@ def _no_share(
     if components.var_answers <= 0:
         return "all answers to an item are the same: there is no variance to share out"
     return None
-
-
-def _interval(value: float, left_out: ComponentArrays, freedom: int) -> Interval | None:
-    """Jackknife empirical likelihood over puppets on the scale log(var_rerun / var_answers).
-
-    `freedom` is the number of puppets who answer an item twice, less 1: the variance of reruns comes
-    from these alone. Widened where needed to hold the estimate. None where the logarithm of some
-    leave-one-out value does not exist, or none differs.
-    """
-    var_rerun, var_answers = left_out
-    if not (np.all(var_rerun > 0) and np.all(var_answers > 0)):
-        return None
-    logs: Floats = np.log(var_rerun / var_answers)
-    n = len(logs)
-    interval = likelihood_interval(n * math.log1p(-value) - (n - 1) * logs, freedom)
-    if interval is None:
-        return None
-    low, high = -math.expm1(interval.high), -math.expm1(interval.low)
-    return Interval(min(low, value), max(high, value))
 
 
 def _over_baseline(

@@ -233,10 +233,6 @@ class FieldHeterogeneity:
     difference_high: float | None = column("upper end of its 95 % interval")
     p_value: float | None = column("t test that the difference is 0, two-sided")
     p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
-    margin: float | None = column("differences within it count as none, NULL where none is set")
-    p_equivalence: float | None = column(
-        "the larger of two one-sided t tests that the difference is beyond the margin; not corrected"
-    )
     n_items: int = column("prompts both sides answer")
     n_equal: int = column("fewest answers that conditions are brought to, over the prompts")
     n_units: int = column("puppets of the condition; without users, its responses to a prompt")

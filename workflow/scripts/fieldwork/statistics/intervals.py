@@ -60,38 +60,40 @@ def wilson_interval(successes: float, trials: int, *, confidence: float = CONFID
     return Interval(low, high)
 
 
+class BoundedValue(NamedTuple):
+    """A value and its interval."""
+
+    value: float
+    interval: Interval
+
+
+def difference_interval(first: BoundedValue, rest: Sequence[BoundedValue]) -> Interval:
+    """Interval of a value less the mean of others, all independent (MOVER: Zou and Donner 2008).
+
+    Reaches of the intervals are added in squares; they may be unequal on the two sides of a value.
+    """
+    n = len(rest)
+    difference = first.value - math.fsum(other.value for other in rest) / n
+    down, up = [first.value - first.interval.low], [first.interval.high - first.value]
+    for value, (low, high) in rest:
+        down.append((high - value) / n)
+        up.append((value - low) / n)
+    return Interval(difference - math.hypot(*down), difference + math.hypot(*up))
+
+
 def newcombe_interval(count: ShareCount, other_counts: Sequence[ShareCount]) -> Interval:
     """Interval of a share less the mean of other shares, from Wilson's interval of each.
 
-    With one other share it is method 10 of Newcombe 1998; with several MOVER (Zou and Donner 2008).
+    With one other share it is method 10 of Newcombe 1998.
 
     Raises:
         ValueError: one of them has no answers.
     """
-    low, high = wilson_interval(*count)
-    n = len(other_counts)
-    difference = count.share - math.fsum(other.share for other in other_counts) / n
-    down, up = [count.share - low], [high - count.share]
-    for other in other_counts:
-        other_low, other_high = wilson_interval(*other)
-        down.append((other_high - other.share) / n)
-        up.append((other.share - other_low) / n)
-    return Interval(
-        max(-1.0, difference - math.hypot(*down)), min(1.0, difference + math.hypot(*up))
+    first, *rest = (
+        BoundedValue(side.share, wilson_interval(*side)) for side in (count, *other_counts)
     )
-
-
-def difference_interval(
-    value: float, interval: Interval, other: float, other_interval: Interval
-) -> Interval:
-    """Interval of `value` - `other`, independent, from that of each (MOVER: Zou and Donner 2008).
-
-    The ends may lie at unequal distances from their values.
-    """
-    difference = value - other
-    down = math.hypot(value - interval.low, other_interval.high - other)
-    up = math.hypot(interval.high - value, other - other_interval.low)
-    return Interval(difference - down, difference + up)
+    low, high = difference_interval(first, rest)
+    return Interval(max(-1.0, low), min(1.0, high))
 
 
 def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:

@@ -1,8 +1,8 @@
 """Intervals over users, of whom a few may carry the whole effect.
 
 Owns how many users an interval needs, and the jackknife empirical likelihood, whose ends follow a skewed
-sample. Nothing tells a sample without its rare users from a world without any, so no formula helps
-below `MIN_USERS`. Promises that equal arguments give equal bits.
+sample. Nothing tells a sample without its rare users from a world without any: so a study names the
+rarest kind of user that its intervals must cover. Promises that equal arguments give equal bits.
 """
 
 import math
@@ -20,11 +20,8 @@ from fieldwork.statistics.intervals import (
     wilson_interval,
 )
 
-RARE_SHARE = 0.05
-"""Smallest share of users whose absence from a sample an interval guards against."""
-
-MIN_USERS = math.ceil(math.log((1 - CONFIDENCE) / 2) / math.log1p(-RARE_SHARE))
-"""72: so many users all miss a group of `RARE_SHARE` no more often than an interval misses on a side."""
+RAREST_USERS = 0.05
+"""Share of users of the rarest kind that intervals cover, where a study does not say."""
 
 _NOTHING = 1e-9
 """Differences below this are rounding; an interval of no width would say that nothing is uncertain."""
@@ -33,13 +30,19 @@ _FAR = 300.0
 """Logarithm of a reach beyond which the likelihood ratio is 0 or infinite up to rounding."""
 
 
-def too_few_users(n_users: int, role: str = "answer") -> str | None:
-    """Why there is no interval over so many users, who have this role; None from `MIN_USERS` on."""
-    if n_users >= MIN_USERS:
+def users_needed(rarest_users: float) -> int:
+    """So many users all miss a kind of this share no more often than an interval misses on a side."""
+    return math.ceil(math.log((1 - CONFIDENCE) / 2) / math.log1p(-rarest_users))
+
+
+def too_few_users(n_users: int, rarest_users: float, role: str = "answer") -> str | None:
+    """Why there is no interval over so many users, who have this role; None where there are enough."""
+    n_needed = users_needed(rarest_users)
+    if n_users >= n_needed:
         return None
     return (
-        f"no interval: {n_users} users {role}; fewer than {MIN_USERS} may miss the kind of one user "
-        f"in {round(1 / RARE_SHARE)}"
+        f"no interval: {n_users} users {role}, and {n_needed} are needed to cover kinds of users as rare "
+        f"as {rarest_users:.3g} (metrics.rarest_users)"
     )
 
 
@@ -78,22 +81,50 @@ def _likely_end(values: Floats, ratio: float) -> float:
 
 
 def unit_interval(
-    value: float, moves: Floats, *, has_users: bool, freedom: float | None = None
+    value: float, moves: Floats, *, rarest_users: float | None, freedom: float | None = None
 ) -> Interval | None:
     """Jackknife interval of an estimate: empirical likelihood over users, Student's t over responses.
 
-    `moves`, shape (units,), are how far leaving out each unit moves the value; `freedom` is units less 1
-    by default. None with too few users or one unit, or where no unit makes a difference.
+    None with too few users or one unit, or where no unit makes a difference.
+
+    Args:
+        moves: how far leaving out each unit moves the value, shape (units,).
+        rarest_users: share of users of the rarest kind to cover; None where the units are responses.
+        freedom: units less 1 by default.
     """
     n = len(moves)
     freedom = n - 1 if freedom is None else freedom
-    if freedom < 1 or (has_users and too_few_users(n)):
+    if freedom < 1 or (rarest_users is not None and n < users_needed(rarest_users)):
         return None
     deviations = moves - moves.mean()
-    if has_users:
+    if rarest_users is not None:
         return likelihood_interval(value - (n - 1) * deviations, freedom)
     error = math.sqrt(float((deviations**2).sum()) * freedom / n)
     return student_interval(value, error, freedom) if error > _NOTHING else None
+
+
+def variance_share_interval(
+    share: float, left_out: Floats, freedom: float | None = None
+) -> Interval | None:
+    """Interval of a share of variance between users, on the scale of log(1 - share).
+
+    Empirical likelihood of the jackknife's pseudo-values on that scale (Arvesen and Schmitz 1970),
+    widened where needed to hold the share. None where no user makes a difference, or all of the variance
+    is between users as soon as one of them is left out.
+
+    Args:
+        left_out: 1 - share without each user, shape (users,).
+        freedom: users less 1 by default.
+    """
+    if not np.all(left_out > 0):
+        return None
+    n = len(left_out)
+    pseudo_values = n * math.log1p(-share) - (n - 1) * np.log(left_out)
+    interval = likelihood_interval(pseudo_values, freedom)
+    if interval is None:
+        return None
+    low, high = -math.expm1(interval.high), -math.expm1(interval.low)
+    return Interval(min(low, share), max(high, share))
 
 
 def item_share_interval(losses: Floats, share: float) -> Interval:

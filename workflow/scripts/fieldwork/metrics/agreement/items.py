@@ -24,9 +24,10 @@ from fieldwork.records.field import FIELD, ItemAgreement
 from fieldwork.records.metrics import Comparison
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.families import holm
-from fieldwork.statistics.intervals import Interval, student_interval, welch_freedom
+from fieldwork.statistics.intervals import BoundedValue, Interval, difference_interval
 from fieldwork.statistics.permutation import random_p_value, require_permutations
 from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 
 N_PERMUTATIONS = 200
 """Permutations behind the tau-b to expect of options if both sides answer alike."""
@@ -47,12 +48,20 @@ Comparisons = Mapping[_ComparisonKey, Comparison]
 
 
 def measure_item_agreement(
-    answers: pd.DataFrame, items: pd.DataFrame, *, n_permutations: int, seed: int
+    answers: pd.DataFrame,
+    items: pd.DataFrame,
+    *,
+    n_permutations: int,
+    seed: int,
+    rarest_users: float = RAREST_USERS,
 ) -> list[ItemAgreement]:
     """One row for each model, task, condition other than the field, and item that both answer.
 
     `p_holm` is corrected over the items of a model, task and predictor, `p_rank_holm` over those
     ranked together. In order of model, task, kind, predictor and item.
+
+    Args:
+        rarest_users: share of users of the rarest kind that intervals cover.
 
     Raises:
         StudyError: no permutations, or an answer's item is not in `items`.
@@ -71,11 +80,17 @@ def measure_item_agreement(
             metrics=("js_bits",),
         )
     }
-    rows = [row for item_group in item_groups for row in _item_rows(item_group, comparisons, seed)]
+    rows = [
+        row
+        for item_group in item_groups
+        for row in _item_rows(item_group, comparisons, seed, rarest_users)
+    ]
     return sorted(rows, key=lambda r: (r.model, r.task, r.kind, r.predictor, r.item_id))
 
 
-def _item_rows(item_group: SharedItems, comparisons: Comparisons, seed: int) -> list[ItemAgreement]:
+def _item_rows(
+    item_group: SharedItems, comparisons: Comparisons, seed: int, rarest_users: float
+) -> list[ItemAgreement]:
     names = (item_group.model, item_group.task, item_group.predictor)
     sides = (FIELD, item_group.predictor)
     field, predictor = (item_group.values("entropy_bits", side, seed=seed) for side in sides)
@@ -89,7 +104,7 @@ def _item_rows(item_group: SharedItems, comparisons: Comparisons, seed: int) -> 
     rows: list[ItemAgreement] = []
     for number, item in enumerate(item_group.field_samples):
         samples = item_group.field_samples[item], item_group.predictor_samples[item]
-        gap = entropy_gap(field[number], predictor[number])
+        gap = entropy_gap(field[number], predictor[number], rarest_users)
         rows.append(
             _item_row(
                 item_group, item, comparisons,
@@ -104,7 +119,7 @@ def _item_rows(item_group: SharedItems, comparisons: Comparisons, seed: int) -> 
                 rank_change=float(ranks[1][number] - ranks[0][number]),
                 p_rank=p_values[number] if is_test else None,
                 p_rank_holm=p_holm[number] if is_test else None,
-                reason=None if gap else "no interval of the gap: all answers of a side are alike",
+                reason=None if gap else _no_gap(field[number], predictor[number], rarest_users),
             )
         )  # fmt: skip
     rows += [
@@ -114,21 +129,28 @@ def _item_rows(item_group: SharedItems, comparisons: Comparisons, seed: int) -> 
     return rows
 
 
-def entropy_gap(first: ItemValue, second: ItemValue) -> Interval | None:
-    """Interval of first - second: jackknife errors of both, Student's t with Welch's degrees of freedom.
+def entropy_gap(first: ItemValue, second: ItemValue, rarest_users: float) -> Interval | None:
+    """Interval of first - second, from the jackknife's interval of each over its users or responses.
 
-    None where leaving out an answer of one side never changes its value.
+    None with too few users on a side, or where leaving out an answer of a side never changes its value.
     """
-    values = (first, second)
-    freedoms = [len(value.influences) - 1 for value in values]
-    variances = [
-        freedom / (freedom + 1) * float((value.influences**2).sum())
-        for freedom, value in zip(freedoms, values, strict=True)
+    sides = [
+        BoundedValue(side.value, interval)
+        for side in (first, second)
+        if (interval := _value_interval(side, rarest_users))
     ]
-    if min(variances) <= _NOTHING**2:
-        return None
-    error, freedom = math.sqrt(math.fsum(variances)), welch_freedom(variances, freedoms)
-    return student_interval(first.value - second.value, error, freedom)
+    return difference_interval(sides[0], sides[1:]) if len(sides) == 2 else None
+
+
+def _value_interval(value: ItemValue, rarest_users: float) -> Interval | None:
+    rarest = rarest_users if any(value.puppets) else None
+    return unit_interval(value.value, value.influences, rarest_users=rarest)
+
+
+def _no_gap(first: ItemValue, second: ItemValue, rarest_users: float) -> str:
+    n_users = [len(side.puppets) for side in (first, second) if any(side.puppets)]
+    shortage = too_few_users(min(n_users), rarest_users, "answer on a side") if n_users else None
+    return shortage or "no interval of the gap: all answers of a side are alike"
 
 
 def rank_change_p_values(

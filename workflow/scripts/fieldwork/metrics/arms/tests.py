@@ -28,7 +28,15 @@ from fieldwork.records.metrics import ArmTest
 from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.intervals import StudentTest, jackknife_variance, student_test
+from fieldwork.statistics.intervals import (
+    BoundedValue,
+    Interval,
+    difference_interval,
+    jackknife_variance,
+    student_interval,
+    student_test,
+)
+from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 
 MIN_PUPPETS = 3
 
@@ -44,6 +52,7 @@ class _ArmTestSettings(NamedTuple):
     arms: Sequence[StudyArm]
     is_trend: bool
     baseline: str
+    rarest_users: float
 
 
 class _TestFamily(NamedTuple):
@@ -66,6 +75,7 @@ def measure_arm_tests(
     arms: Sequence[StudyArm],
     trend: bool,
     baseline: str,
+    rarest_users: float = RAREST_USERS,
 ) -> list[ArmTest]:
     """Tests between the arms that have puppets, for each model, task and kind of item.
 
@@ -73,8 +83,9 @@ def measure_arm_tests(
         runs: rows of `accuracy_runs`.
         arms: in the order of the figure.
         trend: test one trend over the arms by `n_conversations`, not a difference for each pair.
+        rarest_users: share of users of the rarest kind that intervals cover.
     """
-    settings = _ArmTestSettings(arms, trend, baseline)
+    settings = _ArmTestSettings(arms, trend, baseline, rarest_users)
     by_arm = read_answer_sets(answers)
     scores = _puppet_scores(runs)
     rows: list[ArmTest] = []
@@ -140,7 +151,14 @@ def _test_arms(
     values = arm_values(cells, samples)
     for measure in MEASURES:
         contrast = float(values[measure][0] @ weights)
-        test = _student_test(cells, measure, values[measure], weights, is_paired=is_paired)
+        p_value = _p_value(cells, measure, values[measure], weights, is_paired=is_paired)
+        interval = shortage = None
+        if p_value is not None:
+            shortage = too_few_users(min(cells.n_carriers(measure)), settings.rarest_users)
+        if p_value is not None and shortage is None:
+            interval = _interval(
+                cells, measure, values[measure], weights, settings, is_paired=is_paired
+            )
         has_value = math.isfinite(contrast)
         yield ArmTest(
             model=family.model,
@@ -151,15 +169,17 @@ def _test_arms(
             condition=arms[0].condition,
             other=arms[-1].condition,
             estimate=contrast if has_value else None,
-            ci_low=test.interval.low if test else None,
-            ci_high=test.interval.high if test else None,
-            p_value=test.p_value if test else None,
+            ci_low=interval.low if interval else None,
+            ci_high=interval.high if interval else None,
+            p_value=p_value,
             p_holm=None,
             n_puppets=cells.n_puppets[0],
             n_puppets_other=cells.n_puppets[-1],
             n_items=len(cells.items),
             unit="within puppet" if is_paired else "puppet",
-            reason=_reason(measure, cells, weights, test, has_value=has_value),
+            reason=shortage
+            if p_value is not None
+            else _no_test(measure, cells, weights, has_value=has_value),
         )
 
 
@@ -173,10 +193,10 @@ def _slope_weights(arms: Sequence[StudyArm]) -> Floats:
     return weights
 
 
-def _student_test(
+def _p_value(
     cells: ArmCells, measure: str, values: Floats, weights: Floats, *, is_paired: bool
-) -> StudentTest | None:
-    """Of the weighted sum of arms; `values` has shape (1 + left out, arms), the whole sample first.
+) -> float | None:
+    """Student's t of the weighted sum of arms: `values` has shape (1 + left out, arms), the whole first.
 
     Within puppets a puppet is left out of all arms at once. Else arms are independent, and their errors
     add up (Welch). Distances have the error of the baseline's answers as well.
@@ -198,19 +218,47 @@ def _student_test(
         baseline = baseline_variance(cells, weights)
         if baseline.value > 0:
             variances, freedoms = [*variances, baseline.value], [*freedoms, baseline.freedom]
-    return student_test(float(values[0] @ weights), variances, freedoms)
+    test = student_test(float(values[0] @ weights), variances, freedoms)
+    return test.p_value if test else None
 
 
-def _reason(
-    measure: str,
+def _interval(
     cells: ArmCells,
+    measure: str,
+    values: Floats,
     weights: Floats,
-    test: StudentTest | None,
+    settings: _ArmTestSettings,
     *,
-    has_value: bool,
-) -> str | None:
-    if test:
-        return None
+    is_paired: bool,
+) -> Interval | None:
+    """Empirical likelihood over puppets.
+
+    Of independent arms, and of the baseline's answers, the reaches of the intervals add in squares.
+    """
+    n_carriers, rarest = cells.n_carriers(measure), settings.rarest_users
+    contrast = float(values[0] @ weights)
+    if is_paired:
+        moves = values[1:] @ weights - contrast
+        interval = unit_interval(
+            contrast, moves, rarest_users=rarest, freedom=min(n_carriers) - 1.0
+        )
+    else:
+        parts = np.split(values[1:], np.cumsum(cells.n_puppets)[:-1])
+        arms = []
+        for k, (part, n) in enumerate(zip(parts, n_carriers, strict=True)):
+            value = float(values[0, k])
+            moves = part[:, k] - value
+            interval = unit_interval(value, moves, rarest_users=rarest, freedom=n - 1.0)
+            arms += [BoundedValue(value, interval)] if interval else []
+        interval = difference_interval(arms[0], arms[1:]) if len(arms) == len(parts) else None
+    baseline = baseline_variance(cells, weights)
+    if interval is None or measure != "from_baseline" or not baseline.value > 0:
+        return interval
+    reach = student_interval(0.0, math.sqrt(baseline.value), baseline.freedom)
+    return difference_interval(BoundedValue(contrast, interval), [BoundedValue(0.0, reach)])
+
+
+def _no_test(measure: str, cells: ArmCells, weights: Floats, *, has_value: bool) -> str:
     if not has_value:
         return _missing_reason(measure, cells, weights)
     n_puppets = min(cells.n_puppets)

@@ -9,25 +9,27 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from fieldwork.metrics.groups.table import GroupAnswers, as_lists, drop_small_groups
-from fieldwork.metrics.prompt_means import METRICS, Means, mean_over, measure_prompts
+from fieldwork.metrics.prompt_means import (
+    METRICS,
+    PromptValues,
+    mean_interval,
+    mean_over,
+    measure_prompts,
+)
 from fieldwork.statistics.intervals import (
+    BoundedValue,
     Interval,
     ShareCount,
+    difference_interval,
     newcombe_interval,
-    student_interval,
-    welch_freedom,
 )
-
-_NOTHING = 1e-9
-"""Errors below this are rounding."""
 
 
 class GroupValue(NamedTuple):
-    """A value of a group, its variance, and the degrees of freedom of that."""
+    """A value of a group, and its interval over participants."""
 
     value: float
-    variance: float
-    freedom: float
+    interval: Interval | None
 
 
 class GroupContrast(NamedTuple):
@@ -39,20 +41,16 @@ class GroupContrast(NamedTuple):
 
 
 def contrast_values(values: Mapping[str, GroupValue], group: str) -> GroupContrast:
-    """Student's t with the degrees of freedom of Satterthwaite 1946; of two groups Welch's.
-
-    No interval where the group, or all others, have no error: that would say that nothing is uncertain.
-    """
+    """The contrast from the interval of each group; without one of these it has none."""
     first = values[group]
     rest = [value for name, value in values.items() if name != group]
     others_mean = math.fsum(value.value for value in rest) / len(rest)
-    parts = [first, *(v._replace(variance=v.variance / len(rest) ** 2) for v in rest)]
-    other_variance = math.fsum(part.variance for part in parts[1:])
-    if min(first.variance, other_variance) <= _NOTHING**2 or any(p.freedom < 1 for p in parts):
+    bounded_values = [
+        BoundedValue(value, interval) for value, interval in (first, *rest) if interval
+    ]
+    if len(bounded_values) < len(values):
         return GroupContrast(first.value, others_mean, None)
-    error = math.sqrt(first.variance + other_variance)
-    freedom = welch_freedom([p.variance for p in parts], [p.freedom for p in parts])
-    interval = student_interval(first.value - others_mean, error, freedom)
+    interval = difference_interval(bounded_values[0], bounded_values[1:])
     return GroupContrast(first.value, others_mean, interval)
 
 
@@ -69,7 +67,7 @@ def contrast_shares(counts: Mapping[str, tuple[int, int]], group: str) -> GroupC
 
 
 def heterogeneity_values(
-    answers: GroupAnswers, shared_items: Collection[str], *, seed: int
+    answers: GroupAnswers, shared_items: Collection[str], *, seed: int, rarest_users: float
 ) -> dict[tuple[str | None, str], dict[str, GroupValue]]:
     """Entropy and top-5 share of each group, by item (None: mean over the shared items) and metric.
 
@@ -79,17 +77,15 @@ def heterogeneity_values(
     values: dict[tuple[str | None, str], dict[str, GroupValue]] = {}
     by_group = measure_prompts(as_lists(large, large.answers["group"]), seed=seed)
     for arm, prompts in by_group.items():
-        means: dict[str | None, Means] = {
-            item: mean_over([prompt]) for item, prompt in prompts.items()
+        samples: dict[str | None, list[PromptValues]] = {
+            item: [prompt] for item, prompt in prompts.items()
         }
         if shared_items:
-            means[None] = mean_over([p for item, p in prompts.items() if item in shared_items])
-        for item, mean in means.items():
+            samples[None] = [p for item, p in prompts.items() if item in shared_items]
+        for item, sample in samples.items():
+            mean = mean_over(sample)
             for place, metric in enumerate(METRICS):
-                value = GroupValue(
-                    float(mean.values[place]),
-                    float(mean.variances[place]),
-                    float(mean.freedom[place]),
-                )
+                interval = mean_interval(sample, mean, place, rarest_users)
+                value = GroupValue(float(mean.values[place]), interval)
                 values.setdefault((item, metric), {})[arm.condition] = value
     return values

@@ -26,8 +26,10 @@ from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.records.field import FIELD, GroupEstimate
 from fieldwork.records.parsing import UNKNOWN
 from fieldwork.records.tasks import ItemKind
+from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.first_answers import first_answers
-from fieldwork.statistics.intervals import Interval, student_quantile, wilson_interval
+from fieldwork.statistics.intervals import Interval, wilson_interval
+from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 
 MIN_ANSWERS = 5
 MARK_COLUMNS: Mapping[str, str] = {"share_correct": "is_correct", "share_unread": "is_unread"}
@@ -136,6 +138,7 @@ def measure_groups(
     participants: pd.DataFrame,
     *,
     seed: int,
+    rarest_users: float = RAREST_USERS,
 ) -> list[GroupEstimate]:
     """Metrics of every group of every variable, by item and as means over items.
 
@@ -143,16 +146,19 @@ def measure_groups(
     without an estimate there, and does not lower the equal n of the others. In order of model, task,
     kind, variable, item (means last), group, metric and answer.
 
+    Args:
+        rarest_users: share of users of the rarest kind that intervals cover.
+
     Raises:
         StudyError: a participant is in two groups of one variable, or an item is not in `items`.
     """
     rows: list[GroupEstimate] = []
     for group_answers in read_group_answers(answers, items, participants):
         estimates = [
-            *_heterogeneity_rows(group_answers, seed),
+            *_heterogeneity_rows(group_answers, seed, rarest_users),
             *_answer_share_rows(group_answers, items),
             *_mark_rows(group_answers),
-            *_mean_rows(group_answers, seed),
+            *_mean_rows(group_answers, seed, rarest_users),
         ]
         rows += sorted(estimates, key=_sort_key)
     return rows
@@ -190,10 +196,13 @@ def _row(
     )
 
 
-def _heterogeneity_rows(answers: GroupAnswers, seed: int) -> Iterator[GroupEstimate]:
+def _heterogeneity_rows(
+    answers: GroupAnswers, seed: int, rarest_users: float
+) -> Iterator[GroupEstimate]:
     """Heterogeneity at equal n, and a row with a reason for each group with too few answers."""
     large = drop_small_groups(answers)
-    for row in measure_heterogeneity(as_lists(large, large.answers["group"]), seed=seed):
+    lists = as_lists(large, large.answers["group"])
+    for row in measure_heterogeneity(lists, seed=seed, rarest_users=rarest_users):
         if answers.has_metric(row.metric):
             yield _row(
                 answers, row.item_id, row.condition, row.metric,
@@ -262,7 +271,7 @@ def complete_items(answers: GroupAnswers, groups: Sequence[str]) -> list[str]:
     ]
 
 
-def _mean_rows(answers: GroupAnswers, seed: int) -> Iterator[GroupEstimate]:
+def _mean_rows(answers: GroupAnswers, seed: int, rarest_users: float) -> Iterator[GroupEstimate]:
     """Means over the items that all groups answer, each group's by whole participants."""
     groups = large_groups(answers)
     items = complete_items(answers, groups) if groups else []
@@ -276,18 +285,21 @@ def _mean_rows(answers: GroupAnswers, seed: int) -> Iterator[GroupEstimate]:
     rows = answers.answers
     rows = rows[rows["item_id"].isin(items) & rows["group"].isin(groups)].reset_index(drop=True)
     complete = answers._replace(answers=rows)
-    means = measure_prompt_means(as_lists(complete, rows["group"]), baseline=groups[0], seed=seed)
+    lists = as_lists(complete, rows["group"])
+    means = measure_prompt_means(lists, baseline=groups[0], seed=seed, rarest_users=rarest_users)
     for mean in means:
         if answers.has_metric(mean.metric):
             yield _row(
                 answers, None, mean.condition, mean.metric, estimate=mean.mean, ci_low=mean.ci_low,
                 ci_high=mean.ci_high, n_participants=mean.n_units, n_equal=mean.n_equal,
-                reason=NO_INTERVAL if mean.ci_low is None else None,
+                reason=no_interval_reason(mean.n_units, rarest_users) if mean.ci_low is None else None,
             )  # fmt: skip
-    yield from _mean_mark_rows(complete, groups)
+    yield from _mean_mark_rows(complete, groups, rarest_users)
 
 
-def _mean_mark_rows(answers: GroupAnswers, groups: Sequence[str]) -> Iterator[GroupEstimate]:
+def _mean_mark_rows(
+    answers: GroupAnswers, groups: Sequence[str], rarest_users: float
+) -> Iterator[GroupEstimate]:
     for metric, column in MARK_COLUMNS.items():
         rows = answers.answers.dropna(subset=column)
         for group in groups:
@@ -295,23 +307,37 @@ def _mean_mark_rows(answers: GroupAnswers, groups: Sequence[str]) -> Iterator[Gr
             if marks.empty or marks["item_id"].nunique() < rows["item_id"].nunique():
                 continue
             mean = clustered_mean(marks, column)
-            half = student_quantile(mean.n - 1) * mean.variance**0.5
-            interval = Interval(max(0.0, mean.value - half), min(1.0, mean.value + half))
-            has_interval = half > 0
+            interval = mean.interval(rarest_users)
             yield _row(
                 answers, None, group, metric, estimate=mean.value, n_participants=mean.n,
-                ci_low=interval.low if has_interval else None,
-                ci_high=interval.high if has_interval else None,
-                reason=None if has_interval else NO_INTERVAL,
+                ci_low=interval.low if interval else None,
+                ci_high=interval.high if interval else None,
+                reason=None if interval else no_interval_reason(mean.n, rarest_users),
             )  # fmt: skip
 
 
 class ClusteredMean(NamedTuple):
-    """A mean over items of shares, its variance over whole participants, and their number."""
+    """A mean over items of shares, and how far each participant moves it: shape (participants,)."""
 
     value: float
-    variance: float
-    n: int
+    influences: Floats
+
+    @property
+    def n(self) -> int:
+        """Participants."""
+        return len(self.influences)
+
+    def interval(self, rarest_users: float) -> Interval | None:
+        """Interval over participants, within 0 and 1; None with too few, or where none moves it."""
+        # leaving a participant out takes the influence away, and gives its weight to the others
+        moves = -self.influences * self.n / max(1, self.n - 1)
+        interval = unit_interval(self.value, moves, rarest_users=rarest_users)
+        return interval and Interval(max(0.0, interval.low), min(1.0, interval.high))
+
+
+def no_interval_reason(n_participants: int, rarest_users: float) -> str:
+    """Why a group's value, or its difference from the others, has no interval."""
+    return too_few_users(n_participants, rarest_users, "answer in a group") or NO_INTERVAL
 
 
 def clustered_mean(marks: pd.DataFrame, column: str) -> ClusteredMean:
@@ -325,6 +351,4 @@ def clustered_mean(marks: pd.DataFrame, column: str) -> ClusteredMean:
     share, size = by_item.transform("mean"), by_item.transform("size")
     n_items = marks["item_id"].nunique()
     influences = ((values - share) / size / n_items).groupby(marks["puppet_id"]).sum()
-    n = len(influences)
-    variance = float((influences**2).sum()) * n / (n - 1) if n > 1 else 0.0
-    return ClusteredMean(float(by_item.mean().mean()), variance, n)
+    return ClusteredMean(float(by_item.mean().mean()), influences.to_numpy(dtype=np.float64))

@@ -37,11 +37,11 @@ from fieldwork.metrics.groups.shuffles import (
 from fieldwork.metrics.groups.table import (
     MARK_COLUMNS,
     MIN_ANSWERS,
-    NO_INTERVAL,
     GroupAnswers,
     clustered_mean,
     complete_items,
     large_groups,
+    no_interval_reason,
     read_group_answers,
     too_few_reason,
 )
@@ -51,6 +51,7 @@ from fieldwork.statistics.families import LEVEL, correct_rows
 from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.permutation import p_value_of_first, require_permutations
 from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import RAREST_USERS
 
 HETEROGENEITY_METRICS = ("entropy_bits", "one_minus_top5_share")
 DIVERGENCE = "js_bits"
@@ -82,6 +83,7 @@ class _GroupTest(NamedTuple):
     shuffles: Shuffles
     prompts: list[PromptAnswers]
     seed: int
+    rarest_users: float
 
 
 class _Sizes(NamedTuple):
@@ -98,6 +100,7 @@ def measure_group_differences(
     *,
     n_permutations: int,
     seed: int,
+    rarest_users: float = RAREST_USERS,
 ) -> list[GroupDifference]:
     """Differences by model, task, kind, variable, item (means last), group and metric.
 
@@ -105,13 +108,17 @@ def measure_group_differences(
     corrected over the groups and items of a model, task, kind, variable and metric; those of means
     over the groups alone.
 
+    Args:
+        rarest_users: share of users of the rarest kind that intervals cover.
+
     Raises:
         StudyError: no permutations; a participant in two groups; an item that is not in `items`.
     """
     require_permutations(n_permutations)
     rows: list[GroupDifference] = []
     for group_answers in read_group_answers(answers, items, participants):
-        differences = _correct_families([*_test_variable(group_answers, n_permutations, seed)])
+        tests = _test_variable(group_answers, n_permutations, seed, rarest_users)
+        differences = _correct_families([*tests])
         rows += sorted(differences, key=_sort_key)
     return rows
 
@@ -121,7 +128,7 @@ def _sort_key(row: GroupDifference) -> tuple[bool, str, bool, str, str]:
 
 
 def _test_variable(
-    answers: GroupAnswers, n_permutations: int, seed: int
+    answers: GroupAnswers, n_permutations: int, seed: int, rarest_users: float
 ) -> Iterator[GroupDifference]:
     groups = large_groups(answers)
     if len(groups) < 2:
@@ -145,6 +152,7 @@ def _test_variable(
         shuffles=shuffles,
         prompts=read_prompt_answers(large, shuffles.participants),
         seed=seed,
+        rarest_users=rarest_users,
     )
     yield from _divergence_rows(test)
     yield from _heterogeneity_rows(test)
@@ -200,7 +208,9 @@ def _divergence_row(
 def _heterogeneity_rows(test: _GroupTest) -> Iterator[GroupDifference]:
     answers, labels = test.answers, test.shuffles.labels
     metrics = [metric for metric in HETEROGENEITY_METRICS if answers.has_metric(metric)]
-    group_values = heterogeneity_values(answers, test.shared_items, seed=test.seed)
+    group_values = heterogeneity_values(
+        answers, test.shared_items, seed=test.seed, rarest_users=test.rarest_users
+    )
     mean_values = {metric: np.zeros((len(labels), len(test.groups))) for metric in metrics}
     mean_influences = {metric: np.zeros(labels.shape) for metric in metrics}
     for prompt in test.prompts:
@@ -223,7 +233,7 @@ def _heterogeneity_rows(test: _GroupTest) -> Iterator[GroupDifference]:
                     contrast = contrast_values(group_values[prompt.item, metric], pair.group)
                 sizes = _pair_sizes(answer_groups[0], numbers, pair)
                 yield _pair_row(
-                    answers, prompt.item, pair, metric, contrast, statistics, sizes, n_items=1
+                    test, prompt.item, pair, metric, contrast, statistics, sizes, n_items=1
                 )
             if prompt.item in test.shared_items:
                 mean_values[metric] += values[metric] / len(test.shared_items)
@@ -254,9 +264,7 @@ def _mean_heterogeneity_rows(
             statistics = studentize(difference, influences, labels == pair.number, n_groups)
             contrast = contrast_values(group_values, pair.group)
         sizes = _pair_sizes(labels[0], range(n_groups), pair)
-        yield _pair_row(
-            test.answers, None, pair, metric, contrast, statistics, sizes, n_items=n_items
-        )
+        yield _pair_row(test, None, pair, metric, contrast, statistics, sizes, n_items=n_items)
 
 
 def _large_numbers(answer_groups: Indices, test: _GroupTest) -> list[int]:
@@ -273,7 +281,7 @@ def _pair_sizes(answer_groups: Indices, numbers: Sequence[int], pair: _GroupPair
 
 
 def _pair_row(
-    answers: GroupAnswers,
+    test: _GroupTest,
     item: str | None,
     pair: _GroupPair,
     metric: str,
@@ -284,7 +292,7 @@ def _pair_row(
     n_items: int,
 ) -> GroupDifference:
     """A row with the p-value of the first of the statistics, one a shuffle."""
-    n_group, n_versus = sizes
+    answers, (n_group, n_versus) = test.answers, sizes
     if statistics is None or contrast is None:
         reason = _no_test_reason(n_group) if item else _NO_SHARED_ITEM
         return _row(answers, item, pair, metric, n_group=n_group, n_versus=n_versus, reason=reason)
@@ -295,7 +303,7 @@ def _pair_row(
         ci_high=interval.high if interval else None,
         p_value=p_value_of_first(np.abs(statistics)),
         n_permutations=len(statistics) - 1, n_items=n_items, n_group=n_group, n_versus=n_versus,
-        reason=None if interval else NO_INTERVAL,
+        reason=None if interval else no_interval_reason(min(sizes), test.rarest_users),
     )  # fmt: skip
 
 
@@ -334,9 +342,7 @@ def _mark_rows(test: _GroupTest, metric: str) -> Iterator[GroupDifference]:
                 difference = difference_from_others(shares, numbers.index(pair.number))
                 contrast = contrast_shares(counts, pair.group)
             sizes = _pair_sizes(labels[0], numbers, pair)
-            yield _pair_row(
-                test.answers, str(item), pair, metric, contrast, difference, sizes, n_items=1
-            )
+            yield _pair_row(test, str(item), pair, metric, contrast, difference, sizes, n_items=1)
     if shares_by_item:
         shared_rows = rows[rows["item_id"].isin(test.shared_items)]
         mean = np.mean(shares_by_item, axis=0)
@@ -349,7 +355,7 @@ def _mean_mark_rows(
     values: dict[str, GroupValue] = {}
     for group in test.groups:
         mean = clustered_mean(rows[rows["group"] == group], MARK_COLUMNS[metric])
-        values[group] = GroupValue(mean.value, mean.variance, float(mean.n - 1))
+        values[group] = GroupValue(mean.value, mean.interval(test.rarest_users))
     for pair in test.pairs:
         contrast = contrast_values(values, pair.group)
         if contrast.interval:
@@ -357,9 +363,7 @@ def _mean_mark_rows(
             contrast = contrast._replace(interval=Interval(max(-1.0, low), min(1.0, high)))
         sizes = _pair_sizes(test.shuffles.labels[0], range(len(test.groups)), pair)
         difference = difference_from_others(shares, pair.number)
-        yield _pair_row(
-            test.answers, None, pair, metric, contrast, difference, sizes, n_items=n_items
-        )
+        yield _pair_row(test, None, pair, metric, contrast, difference, sizes, n_items=n_items)
 
 
 def _correct_families(rows: Sequence[GroupDifference]) -> list[GroupDifference]:
