@@ -14,6 +14,7 @@ from fieldwork.metrics.agreement.rank_correlation import correlate_ranks, tau_pe
 from fieldwork.metrics.agreement.values import AnswerSample, measure_item, split_half_reliability
 from fieldwork.statistics.families import holm
 from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import RAREST_USERS
 
 PART = "agreement"
 CORRELATIONS = (0.0, 0.4, 0.8, 0.95)
@@ -173,7 +174,7 @@ def _letters(n: int, sets: int, seed: int) -> Iterator[Outcome]:
             )
             for s in (SHARES_FLAT, SHARES)
         ]  # fmt: skip
-        interval = entropy_gap(*sides)
+        interval = entropy_gap(*sides, RAREST_USERS)
         gaps.append(sides[0].value - sides[1].value)
         intervals.append(tuple(interval) if interval else (None, None))
     yield outcome(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from outcomes import Job, Outcome, outcome
-from populations import LETTERS, SHARES, Floats, Ints, letter_table
+from populations import LETTERS, SHARES, Floats, Ints, letter_table, rarest_covered
 
 from fieldwork.metrics.answer_sets import Arm, read_answer_sets
 from fieldwork.metrics.arms.tests import StudyArm, measure_arm_tests
@@ -116,7 +116,14 @@ def _simulate(source: Source, size: Size, sets: int, seed: int) -> Iterator[Outc
     is_trend = len(source.arms) > 2
     frame, runs = _tables(letters, offline, is_paired=size.is_paired)
     arms = [StudyArm(f"c{k}", k) for k in range(len(source.arms))]
-    rows = measure_arm_tests(frame, runs, arms=arms, trend=is_trend, baseline="offline")
+    rows = measure_arm_tests(
+        frame,
+        runs,
+        arms=arms,
+        trend=is_trend,
+        baseline="offline",
+        rarest_users=rarest_covered(min(size.puppets)),
+    )
     ranks = np.arange(len(arms)) - (len(arms) - 1) / 2
     weights = ranks / (ranks**2).sum() if is_trend else np.array([1.0, -1.0])
     permuted = _permutation_tests(frame, runs, weights, size, random)

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from outcomes import Job, Outcome, outcome
-from populations import Ints, Zipf, draw_lists, list_table, named
+from populations import Ints, Zipf, draw_lists, list_table, named, rarest_covered
 
-from fieldwork.metrics.agreement.means import Difference, difference_of
-from fieldwork.metrics.prompt_means import METRICS, mean_over, measure_prompts
-from fieldwork.records.field import FIELD
+from fieldwork.metrics.agreement.means import measure_field_heterogeneity
+from fieldwork.records.field import FIELD, FieldHeterogeneity
 from fieldwork.statistics.entropy import plug_in_bits
 
 PART = "field means"
@@ -74,36 +73,43 @@ def jobs() -> Iterator[Job]:
 
 def _simulate(source: People, sizes: tuple[int, int], sets: int, seed: int) -> Iterator[Outcome]:
     random = np.random.default_rng([seed, *source.name.encode(), *sizes])
-    differences = list(_differences(source, sizes, max(1, sets // FEWER), random))
+    rows = list(_measured(source, sizes, max(1, sets // FEWER), random))
     n = min(sizes)
     is_alike = source._replace(name="", offline=False) == FIELD_PEOPLE._replace(name="")
     truth = 0.0 if is_alike else source.entropy(n, random) - FIELD_PEOPLE.entropy(n, random)
     line = partial(
         outcome, PART, source=source.name, size=f"{sizes[0]} puppets, {sizes[1]} participants"
     )
+    intervals = [(row.difference_low, row.difference_high) for row in rows]
     yield line(
         estimator="entropy less the field's",
         truth=truth,
-        estimates=[d.value for d in differences],
-        intervals=[d.interval for d in differences],
-        p_values=[d.p_value for d in differences],
+        estimates=[row.difference for row in rows],
+        intervals=intervals,
+        p_values=[row.p_value for row in rows],
     )
     yield line(
         estimator=f"equivalence within {MARGIN:g} bits",
         truth=truth,
-        p_values=[d.p_equivalence(MARGIN) for d in differences],
+        p_values=[_equivalence(bounds, MARGIN) for bounds in intervals],
     )
     if truth:
         yield line(
             estimator="equivalence within the true difference",
             truth=truth,
-            p_values=[d.p_equivalence(abs(truth)) for d in differences],
+            p_values=[_equivalence(bounds, abs(truth)) for bounds in intervals],
         )
 
 
-def _differences(
+def _equivalence(bounds: tuple[float | None, float | None], margin: float) -> float | None:
+    """0 where the page says equivalent, else 1; None without an interval."""
+    low, high = bounds
+    return None if low is None or high is None else float(not -margin < low <= high < margin)
+
+
+def _measured(
     source: People, sizes: tuple[int, int], sets: int, random: np.random.Generator
-) -> Iterator[Difference]:
+) -> Iterator[FieldHeterogeneity]:
     here, there = source.draw(sets, sizes[0], random), FIELD_PEOPLE.draw(sets, sizes[1], random)
     answers = pd.concat(
         [
@@ -111,13 +117,7 @@ def _differences(
             list_table(there, condition=FIELD, puppets=True),
         ]
     )
-    by_arm = measure_prompts(answers, seed=1)
-    place = METRICS.index("entropy_bits")
-    for arm, prompts in by_arm.items():
-        if arm.condition == FIELD:
-            continue
-        field = by_arm[arm._replace(condition=FIELD)]
-        means = mean_over([*prompts.values()]), mean_over([*field.values()])
-        difference = difference_of(*means, place)
-        assert difference is not None, "lists of 60 options are never all alike"
-        yield difference
+    rarest = rarest_covered(min(sizes))
+    for row in measure_field_heterogeneity(answers, seed=1, rarest_users=rarest):
+        if row.metric == "entropy_bits":
+            yield row

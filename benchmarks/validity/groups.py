@@ -15,6 +15,7 @@ from populations import (
     letter_table,
     list_table,
     puppet_shares,
+    rarest_covered,
 )
 
 from fieldwork.metrics.groups.tests import measure_group_differences
@@ -123,8 +124,14 @@ def measure(frame: pd.DataFrame, group_of: Sequence[int]) -> list[GroupDifferenc
     names = [f"{k:05}" for k in range(LETTER_ITEMS)]
     items = pd.DataFrame({"item_id": names, "kind": "choice", "gold": "A", "subject": None})
     items = items.assign(choices=[list("ABCD")] * LETTER_ITEMS)
+    smallest = min(group_of.count(group) for group in group_of)
     return measure_group_differences(
-        frame, items, participants, n_permutations=PERMUTATIONS, seed=1
+        frame,
+        items,
+        participants,
+        n_permutations=PERMUTATIONS,
+        seed=1,
+        rarest_users=rarest_covered(smallest),
     )
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from outcomes import Job, Outcome, outcome
-from populations import Ints, Zipf, draw_lists, list_table, named
+from populations import Ints, Zipf, draw_lists, list_table, named, rarest_covered
 from scipy.stats import t as student
 
 from fieldwork.metrics.heterogeneity import measure_heterogeneity, top5_share
@@ -17,7 +17,7 @@ PART = "heterogeneity"
 SOURCES = (Zipf(60, 1.0), Zipf(60, 1.5), Zipf(200, 1.0), Zipf(30, 2.0), Zipf(30, 0.5))
 SIZES = ((10, 10), (40, 40), (100, 100), (100, 40))
 """Responses, and responses of the condition it is brought to."""
-USERS = (72, 100)
+USERS = (10, 40, 100)
 """Users of one answer each."""
 TRUTH_SETS = 4000
 DISCARDED_SETS = 400
@@ -86,7 +86,7 @@ def _measured(
         small = list_table(other, condition="small", puppets=False, sets_are="item")
         frame = pd.concat([frame, small])
     rows: dict[str, list[Heterogeneity]] = {}
-    for row in measure_heterogeneity(frame, seed=1):
+    for row in measure_heterogeneity(frame, seed=1, rarest_users=rarest_covered(n)):
         if row.condition == "c":
             rows.setdefault(row.metric, []).append(row)
     size = f"n {n}" if n == n_equal else f"n {n}, at {n_equal}"

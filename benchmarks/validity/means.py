@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 from outcomes import Job, Outcome, outcome
-from populations import Floats, Ints, Zipf, draw_lists, list_table, named
+from populations import Floats, Ints, Zipf, draw_lists, list_table, named, rarest_covered
 
 from fieldwork.metrics.heterogeneity import top5_share
 from fieldwork.metrics.prompt_means import measure_prompt_means
@@ -42,7 +42,9 @@ def _simulate(source: str, sizes: tuple[int, int], sets: int, seed: int) -> Iter
     )
     rows = [
         row
-        for row in measure_prompt_means(frame, baseline="offline", seed=1)
+        for row in measure_prompt_means(
+            frame, baseline="offline", seed=1, rarest_users=rarest_covered(puppets)
+        )
         if row.condition == "c"
     ]
     truths = _truths(source, min(sizes), random)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from outcomes import Job, Outcome, outcome
-from populations import Floats, Ints, draw_letters
+from populations import Floats, Ints, draw_letters, rarest_covered
 
 from fieldwork.metrics.novelty import (
     NewLetters,
@@ -59,7 +59,7 @@ USERS = (
 )
 SIZES = (
     *(Size(10, 2, 10, 75), Size(10, 1, 10, 514), Size(40, 2, 10, 75), Size(40, 1, 40, 150)),
-    *(Size(80, 2, 10, 75), Size(80, 1, 40, 150)),
+    Size(80, 1, 40, 150),
 )
 
 
@@ -85,12 +85,13 @@ def _simulate(users: Users, size: Size, sets: int, seed: int) -> Iterator[Outcom
     excess = float(np.mean([_excess(s) for s in others])) if users.habit else 0.0
     shares = [expected_share(s.sides.condition, s.sides.n_equal) for s in studies]
     line = partial(outcome, PART, source=users.name, size=size.name())
+    rarest = rarest_covered(size.users)
     yield line(
         estimator="share at equal n",
         truth=truth,
         estimates=shares,
         intervals=[
-            share_interval(s.sides.condition, s.sides.n_equal, has_users=True) or (None, None)
+            share_interval(s.sides.condition, s.sides.n_equal, rarest_users=rarest) or (None, None)
             for s in studies
         ],
     )
@@ -98,7 +99,7 @@ def _simulate(users: Users, size: Size, sets: int, seed: int) -> Iterator[Outcom
         estimator="excess over as many reruns",
         truth=excess,
         estimates=[_excess(s.sides) for s in studies],
-        intervals=[excess_interval(s.sides, has_users=True) or (None, None) for s in studies],
+        intervals=[excess_interval(s.sides, rarest_users=rarest) or (None, None) for s in studies],
         p_values=[_p_value(s.sides, random) for s in studies],
     )
     yield line(

@@ -24,8 +24,10 @@ from populations import (
     letter_table,
     list_table,
 )
-from scipy.stats import norm
+from scipy.stats import f as snedecor
+from scipy.stats import norm, ttest_ind
 
+from fieldwork.metrics.accuracy import count_runs, measure_accuracy
 from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.novelty import (
     NewLetters,
@@ -35,8 +37,9 @@ from fieldwork.metrics.novelty import (
     share_interval,
 )
 from fieldwork.metrics.prompt_means import mean_over, measure_prompt_means, measure_prompts
+from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.variance import measure_variance
-from fieldwork.records.metrics import Novelty
+from fieldwork.records.metrics import Novelty, RunAccuracy
 from fieldwork.statistics.intervals import (
     jackknife_variance,
     student_interval,
@@ -49,6 +52,7 @@ PROMPTS, OPTIONS = 9, 60
 LISTS = {1.5: "lists", 2.5: "lists, concentrated"}
 ODD_SHARES = np.array([0.01, 0.01, 0.01, 0.97])
 RESAMPLES, TRUTH_FACTOR = 300, 4
+SCORE, LOSS, SD_USERS, SD_RERUNS = 0.6, 0.3, 0.01, 0.01
 Bounds = tuple[float | None, float | None]
 
 
@@ -72,6 +76,11 @@ class Crowd(NamedTuple):
         return random.random(self.users) < self.share
 
     @property
+    def rarest(self) -> float:
+        """The rarest users that the study names: its odd ones, where they are not too rare."""
+        return max(self.share, 0.05)
+
+    @property
     def letter_items(self) -> int:
         """Large studies are simulated with fewer items."""
         return 75 if self.users < 72 else 12
@@ -83,8 +92,8 @@ class Crowd(NamedTuple):
 
 
 CROWDS = (
-    Crowd(10, 0.1), Crowd(40, 0.05), Crowd(72, 0.05), Crowd(100, 0.05), Crowd(100, 0.1),
-    Crowd(100, 0.05, n_odd=5), Crowd(72, 0.0),
+    Crowd(10, 0.1), Crowd(10, 0.31), Crowd(40, 0.05), Crowd(40, 0.09), Crowd(72, 0.05),
+    Crowd(100, 0.05), Crowd(100, 0.1), Crowd(100, 0.05, n_odd=5), Crowd(72, 0.0),
 )  # fmt: skip
 FIXED = (Crowd(10, 0.1, n_odd=1), Crowd(40, 0.05, n_odd=2))
 RARER = Crowd(72, 0.02)
@@ -96,6 +105,7 @@ def jobs() -> Iterator[Job]:
     for crowd in (*CROWDS, *FIXED, RARER):
         yield partial(_letters, crowd)
     for crowd in CROWDS:
+        yield partial(_scores, crowd)
         yield partial(_new_letters, crowd)
         for exponent in LISTS:
             yield partial(_lists, crowd, exponent)
@@ -113,7 +123,9 @@ def _letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
         shape = (crowd.letter_items, crowd.users, len(SHARES))
         letters = draw_letters(np.broadcast_to(shares, shape), REPLICATES, random)
         frame = letter_table(letters[None], condition="c", puppets=True)
-        rows += measure_variance(frame, baseline="offline", n_permutations=1, seed=1)
+        rows += measure_variance(
+            frame, baseline="offline", n_permutations=1, seed=1, rarest_users=crowd.rarest
+        )
         for name, interval in _discarded_shares(letters, random).items():
             intervals.setdefault(name, []).append(interval)
     report = partial(outcome, PART, truth=float(truth))
@@ -207,6 +219,78 @@ def _bca(drawn: Floats, whole: float, without: Floats) -> Bounds:
     return _share_bounds(float(low), float(high))
 
 
+def _scores(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
+    """Odd users score `LOSS` below the others, in both of their runs; as many reruns offline."""
+    random = np.random.default_rng([seed, 4, *crowd.seeds])
+    runs, drawn = [], []
+    for task in range(sets):
+        own = SCORE + random.normal(0, SD_USERS, crowd.users) - LOSS * crowd.draw(random)
+        scores = own[:, None] + random.normal(0, SD_RERUNS, (crowd.users, 2))
+        offline = SCORE + random.normal(0, SD_RERUNS, (crowd.users, 1))
+        runs += [*_runs(task, "c", scores), *_runs(task, "offline", offline)]
+        drawn.append((scores, offline[:, 0]))
+    counted_runs = count_runs(runs)
+    means = [
+        row
+        for row in measure_accuracy(counted_runs, rarest_users=crowd.rarest)
+        if (row.condition, row.metric) == ("c", "em_strict")
+    ]
+    rows = [
+        row
+        for row in measure_score_comparisons(
+            counted_runs, baseline="offline", n_permutations=1, seed=1, rarest_users=crowd.rarest
+        )
+        if row.metric == "em_strict"
+    ]
+    line = partial(outcome, PART, source="scores, the odd lose 30 points", size=crowd.name())
+    between = SD_USERS**2 + LOSS**2 * crowd.share * (1 - crowd.share)
+    loss = -LOSS * crowd.share
+    yield line(
+        "mean score", truth=SCORE + loss, estimates=[row.mean for row in means],
+        intervals=[(row.ci_low, row.ci_high) for row in means],
+    )  # fmt: skip
+    yield line(
+        "score difference", truth=loss, estimates=[row.difference for row in rows],
+        intervals=[(row.ci_low, row.ci_high) for row in rows],
+    )  # fmt: skip
+    yield line(
+        "discarded: score difference, Welch", truth=loss,
+        intervals=[
+            ttest_ind(scores[:, 0], offline, equal_var=False).confidence_interval()
+            for scores, offline in drawn
+        ],
+    )  # fmt: skip
+    yield line(
+        "share_between", truth=between / (between + SD_RERUNS**2),
+        estimates=[row.share_between for row in rows],
+        intervals=[(row.share_low, row.share_high) for row in rows],
+    )  # fmt: skip
+    yield line(
+        "discarded: share_between, F", truth=between / (between + SD_RERUNS**2),
+        intervals=[_f_interval(scores) for scores, _ in drawn],
+    )  # fmt: skip
+
+
+def _runs(task: int, condition: str, scores: Floats) -> Iterator[RunAccuracy]:
+    """Of scores of shape (units, runs)."""
+    for unit, pair in enumerate(scores.tolist()):
+        for replicate, em in enumerate(pair):
+            puppet = f"p{unit:03}" if condition == "c" else None
+            number = replicate if puppet else unit
+            yield RunAccuracy(
+                "m", f"t{task:05}", condition, 0, puppet, number, em, em, 0.0, 500, 1, False
+            )
+
+
+def _f_interval(scores: Floats) -> Bounds:
+    """Snedecor's F, for normal scores of shape (users, 2)."""
+    n = len(scores)
+    between = 2 * scores.mean(axis=1).var(ddof=1)
+    within = ((scores[:, 0] - scores[:, 1]) ** 2).mean() / 2
+    low, high = (between / within / snedecor.ppf(tail, n - 1, n) for tail in (0.975, 0.025))
+    return float((low - 1) / (low + 1)), float((high - 1) / (high + 1))
+
+
 def _new_letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
     """Users who answer as reruns do, and odd ones who choose letters at random."""
     random = np.random.default_rng([seed, 2, *crowd.seeds])
@@ -217,16 +301,16 @@ def _new_letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
     new = [_sides(*letters) for letters in many]
     shares = [[expected_share(side, RERUNS) for side in (s.condition, s.control)] for s in new]
     truths = np.mean([(here, here - again) for here, again in shares], axis=0)
-    rows = [_novelty_row(*letters) for letters in many[:sets]]
+    rows = [_novelty_row(crowd.rarest, *letters) for letters in many[:sets]]
     size = f"{crowd.name()}, {NEW_ITEMS} items, {RERUNS} reruns"
     source = "letters, the odd choose at random"
     for name, truth, estimates, intervals, olds in (
         ("novelty", truths[0], [row.share for row in rows],
          [(row.ci_low, row.ci_high) for row in rows],
-         [share_interval(s.condition, RERUNS, has_users=False) for s in new[:sets]]),
+         [share_interval(s.condition, RERUNS, rarest_users=None) for s in new[:sets]]),
         ("novelty excess", truths[1], [row.excess for row in rows],
          [(row.excess_low, row.excess_high) for row in rows],
-         [excess_interval(s, has_users=False) for s in new[:sets]]),
+         [excess_interval(s, rarest_users=None) for s in new[:sets]]),
     ):  # fmt: skip
         told = partial(outcome, PART, truth=float(truth))
         yield told(name, source, size, estimates=estimates, intervals=intervals)
@@ -256,13 +340,17 @@ def _sides(here: Ints, control: Ints, baseline: Ints) -> NewLetters:
     )
 
 
-def _novelty_row(here: Ints, control: Ints, baseline: Ints) -> Novelty:
+def _novelty_row(rarest: float, here: Ints, control: Ints, baseline: Ints) -> Novelty:
     tables = [
         letter_table(letters[None, :, :, None], condition=name, puppets=name == "c")
         for name, letters in (("c", here), ("offline_again", control), ("offline", baseline))
     ]
     rows = measure_novelty(
-        pd.concat(tables), baseline="offline", control="offline_again", n_permutations=1
+        pd.concat(tables),
+        baseline="offline",
+        control="offline_again",
+        n_permutations=1,
+        rarest_users=rarest,
     )
     return next(row for row in rows if row.condition == "c")
 
@@ -284,7 +372,7 @@ def _lists(crowd: Crowd, exponent: float, sets: int, seed: int) -> Iterator[Outc
         ):  # fmt: skip
             values[name].append(float(value))
         if number < sets:
-            for name, bounds in _list_intervals(here, there).items():
+            for name, bounds in _list_intervals(here, there, crowd.rarest).items():
                 intervals.setdefault(name, []).append(bounds)
     size = f"{crowd.name()}, {PROMPTS} prompts, n {crowd.users} offline"
     source = f"{LISTS[exponent]}, the odd name what others do not"
@@ -313,7 +401,7 @@ def _entropies(lists: Ints) -> Floats:
     return bits
 
 
-def _list_intervals(here: Ints, there: Ints) -> dict[str, Bounds]:
+def _list_intervals(here: Ints, there: Ints, rarest: float) -> dict[str, Bounds]:
     frame = pd.concat(
         [
             list_table(here[None, :, :, None], condition="c", puppets=True),
@@ -322,7 +410,7 @@ def _list_intervals(here: Ints, there: Ints) -> dict[str, Bounds]:
     )
     (row,) = (
         row
-        for row in measure_prompt_means(frame, baseline="offline", seed=1)
+        for row in measure_prompt_means(frame, baseline="offline", seed=1, rarest_users=rarest)
         if (row.condition, row.metric) == ("c", "entropy_bits")
     )
     first = frame[(frame["item_id"] == "00000") & (frame["condition"] == "c")]
@@ -334,8 +422,10 @@ def _list_intervals(here: Ints, there: Ints) -> dict[str, Bounds]:
         own.variances**2 / own.freedom + other.variances**2 / other.freedom
     )
     return {
-        "item": _entropy_interval(first),
-        "old item": _entropy_interval(first.assign(puppet_id=None, replicate=range(len(first)))),
+        "item": _entropy_interval(first, rarest),
+        "old item": _entropy_interval(
+            first.assign(puppet_id=None, replicate=range(len(first))), rarest
+        ),
         "mean": (row.ci_low, row.ci_high),
         "old mean": student_interval(
             own.values[1], math.sqrt(own.variances[1]), own.freedom[1]
@@ -349,6 +439,7 @@ def _list_intervals(here: Ints, there: Ints) -> dict[str, Bounds]:
     }  # fmt: skip
 
 
-def _entropy_interval(answers: pd.DataFrame) -> Bounds:
-    (row,) = (row for row in measure_heterogeneity(answers, seed=1) if row.metric == "entropy_bits")
+def _entropy_interval(answers: pd.DataFrame, rarest: float) -> Bounds:
+    rows = measure_heterogeneity(answers, seed=1, rarest_users=rarest)
+    (row,) = (row for row in rows if row.metric == "entropy_bits")
     return row.ci_low, row.ci_high

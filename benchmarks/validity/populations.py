@@ -36,6 +36,12 @@ class Zipf(NamedTuple):
         return -self.exponent * np.log(ranks)
 
 
+def rarest_covered(n_users: int) -> float:
+    """Share of users of the rarest kind that so many users cover: `metrics.rarest_users` of a study."""
+    # a little more, as the number needed is rounded up
+    return float(1 - 0.025 ** (1 / n_users)) + 1e-9
+
+
 def draw_lists(log_weights: Floats, random: np.random.Generator) -> Ints:
     """The five options with the largest log weight + Gumbel noise, along the last axis."""
     keys = log_weights + random.gumbel(size=log_weights.shape)

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from outcomes import Job, Outcome, outcome
-from populations import Floats, Ints, draw_lists, list_table, named
+from populations import Floats, Ints, draw_lists, list_table, named, rarest_covered
 
 from fieldwork.metrics.heterogeneity import top5_share
 from fieldwork.metrics.prompt_means import measure_prompt_means
@@ -59,7 +59,9 @@ def _simulate(source: str, size: tuple[int, int], sets: int, seed: int) -> Itera
     )
     rows = [
         row
-        for row in measure_prompt_means(frame, baseline="offline", seed=1)
+        for row in measure_prompt_means(
+            frame, baseline="offline", seed=1, rarest_users=rarest_covered(n)
+        )
         if row.condition == "c"
     ]
     where = f"{prompts} prompts, {n} puppets, n {n} offline"

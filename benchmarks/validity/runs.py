@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 from outcomes import Job, Outcome, outcome
-from populations import Floats, draw_letters
+from populations import Floats, draw_letters, rarest_covered
 from scipy.stats import binom
 
 from fieldwork.metrics.accuracy import measure_accuracy
@@ -74,7 +74,8 @@ def _accuracy(sets: int, puppets: int, habit: float, random: np.random.Generator
             RunAccuracy("m", f"t{k:05}", "c", p, f"p{p}", 0, em, em, 0.0, ITEMS, 1, True)
             for k, of in enumerate(scores)
             for p, em in enumerate(of.tolist())
-        ]
+        ],
+        rarest_users=rarest_covered(puppets),
     )
     strict = [row for row in rows if row.metric == "em_strict"]
     return outcome(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from outcomes import Job, Outcome, outcome
-from populations import Floats
+from populations import Floats, rarest_covered
 from scipy.stats import f as snedecor
 
 from fieldwork.files.leaderboards import read_leaderboard
@@ -102,7 +102,11 @@ def _compared(users: Users, sets: int, seed: int) -> Iterator[Outcome]:
     rows = [
         row
         for row in measure_score_comparisons(
-            count_runs(runs), baseline="offline", n_permutations=PERMUTATIONS, seed=1
+            count_runs(runs),
+            baseline="offline",
+            n_permutations=PERMUTATIONS,
+            seed=1,
+            rarest_users=rarest_covered(UNITS),
         )
         if row.metric == "em_strict"
     ]
@@ -140,7 +144,11 @@ def _between(sd: float, sets: int, seed: int) -> Iterator[Outcome]:
     rows = [
         row
         for row in measure_score_comparisons(
-            count_runs(runs), baseline="offline", n_permutations=1, seed=1
+            count_runs(runs),
+            baseline="offline",
+            n_permutations=1,
+            seed=1,
+            rarest_users=rarest_covered(UNITS),
         )
         if row.metric == "em_strict"
     ]

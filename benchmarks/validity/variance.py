@@ -16,6 +16,7 @@ from populations import (
     letter_table,
     list_table,
     puppet_shares,
+    rarest_covered,
 )
 
 from fieldwork.metrics.variance import measure_variance
@@ -39,10 +40,10 @@ class Size(NamedTuple):
 
 
 LETTER_SIZES = (
-    *(Size(10, 4, 2), Size(10, 4, 5), Size(40, 4, 2), Size(72, 4, 2), Size(72, 4, 5)),
-    *(Size(100, 4, 2), Size(10, 75, 2), Size(72, 30, 2)),
+    *(Size(10, 4, 2), Size(10, 4, 5), Size(40, 4, 2), Size(100, 4, 2), Size(10, 75, 2)),
+    Size(72, 30, 2),
 )
-LIST_SIZES = (Size(10, 9, 2), Size(40, 9, 2), Size(72, 9, 2), Size(100, 9, 2))
+LIST_SIZES = (Size(10, 9, 2), Size(40, 9, 2), Size(100, 9, 2))
 TRUTH_PARTS = 20
 TASTES = (0.0, 1.0, 3.0)
 """Standard deviation of a puppet's own log weights of the options."""
@@ -68,7 +69,6 @@ UNEVEN = (
     Uneven(Size(40, 9, 3), 0, 0.25),
     Uneven(Size(40, 4, 3), 5, 0.0),
     Uneven(Size(120, 4, 3), 72, 0.0),
-    Uneven(Size(100, 9, 3), 0, 0.25),
 )
 
 
@@ -103,6 +103,7 @@ def _uneven(uneven: Uneven, icc: float, sets: int, seed: int) -> Iterator[Outcom
         f"letters, correlation {icc:g}, uneven repeats",
         uneven.name(),
         icc,
+        uneven.puppets or size.puppets // 2,
     )
 
 
@@ -158,11 +159,20 @@ def _mean_difference(first: Ints, second: Ints) -> float:
 
 def _measured(source: str, size: Size, truth: float, given: Ints) -> Outcome:
     lay = list_table if source.startswith("lists") else letter_table
-    return _measure(lay(given, condition="c", puppets=True), source, size.name(), truth)
+    frame = lay(given, condition="c", puppets=True)
+    return _measure(frame, source, size.name(), truth, size.puppets)
 
 
-def _measure(frame: pd.DataFrame, source: str, size: str, truth: float) -> Outcome:
-    rows = measure_variance(frame, baseline="offline", n_permutations=PERMUTATIONS, seed=1)
+def _measure(
+    frame: pd.DataFrame, source: str, size: str, truth: float, n_repeating: int
+) -> Outcome:
+    rows = measure_variance(
+        frame,
+        baseline="offline",
+        n_permutations=PERMUTATIONS,
+        seed=1,
+        rarest_users=rarest_covered(n_repeating),
+    )
     return outcome(
         PART,
         "share_who",
