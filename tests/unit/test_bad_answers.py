@@ -157,10 +157,11 @@ class Run:
     def measure(self) -> None:
         out, draws = self.outputs, {"permutations": 99, "seed": 1}
         comparison_settings = {"baseline": "offline", **draws}
+        user_settings = {"rarest_users": 0.05}
         questions = {"questions": [self.path("letters"), self.path("lists")]}
         rows, runs = self.answers, self.path("accuracy_runs")
         measure_heterogeneity.main(
-            rows, **out("heterogeneity", "item_shares", "list_lengths"), seed=1
+            rows, **out("heterogeneity", "item_shares", "list_lengths"), **user_settings, seed=1
         )
         measure_distributions.main(
             rows,
@@ -168,19 +169,26 @@ class Run:
             **out("distributions", "novelty"),
             control=None,
             **comparison_settings,
+            **user_settings,
         )
-        measure_accuracy.main(rows, **questions, **out("accuracy_runs", "accuracy"))
-        measure_score_comparisons.main(runs, **out("score_comparisons"), **comparison_settings)
+        measure_accuracy.main(
+            rows, **questions, **out("accuracy_runs", "accuracy"), **user_settings
+        )
+        measure_score_comparisons.main(
+            runs, **out("score_comparisons"), **comparison_settings, **user_settings
+        )
         places = out("ranks", "order_changes")
         measure_ranks.main(runs, [BOARD], ["letters"], **places, baseline="offline", names={})
         measure_categories.main(
             rows, **questions, subject_categories=SUBJECTS, **out("subjects", "categories"), **draws
         )
         measure_comparisons.main(rows, **out("comparisons"), **comparison_settings)
-        measure_variance.main(rows, **out("variance"), **comparison_settings)
+        measure_variance.main(rows, **out("variance"), **comparison_settings, **user_settings)
         measure_shifts.main(rows, **out("shifts"), baseline="offline")
         measure_rarefaction.main(rows, **out("rarefaction"))
-        measure_prompt_means.main(rows, **out("prompt_means"), baseline="offline", seed=1)
+        measure_prompt_means.main(
+            rows, **out("prompt_means"), baseline="offline", **user_settings, seed=1
+        )
         metrics = [str(path) for path in sorted(self.folder.glob("*.parquet"))]
         measure_claims.main(metrics, **out("claims"), rules=CLAIM_RULES)
 
@@ -217,6 +225,7 @@ class Run:
             "baseline": "offline",
             "users": USERS,
             "controls": [],
+            "rarest_users": 0.05,
             "notes": [],
         }
         page = self.folder / "findings.md"

@@ -48,6 +48,7 @@ CONDITIONS = ("offline", "history")
 HISTORIES = 20
 SEED = 2509
 PERMUTATIONS = 1_999
+RAREST_USERS = 0.05
 BOARD = str(ROOT / "resources/helm_lite_mmlu.csv")
 FINDINGS = ("variance", "comparisons", "shifts", "prompt_means")
 RULES: dict[str, Any] = {
@@ -160,7 +161,7 @@ class Study:
         paths = self._metric("heterogeneity") | self._metric("item_shares")
         paths |= self._metric("list_lengths")
         answers = self._path("answers.parquet")
-        measure_heterogeneity.main(answers=answers, seed=SEED, **paths)
+        measure_heterogeneity.main(answers=answers, rarest_users=RAREST_USERS, seed=SEED, **paths)
 
     def measure_comparisons(self) -> None:
         """With its permutations."""
@@ -175,6 +176,7 @@ class Study:
     def measure_variance(self) -> None:
         """With its permutations."""
         measure_variance.main(
+            rarest_users=RAREST_USERS,
             answers=self._path("answers.parquet"),
             baseline="offline",
             permutations=PERMUTATIONS,
@@ -187,6 +189,7 @@ class Study:
         paths = self._metric("distributions") | self._metric("novelty")
         answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
         measure_distributions.main(
+            rarest_users=RAREST_USERS,
             answers=answers,
             questions=items,
             baseline="offline",
@@ -200,12 +203,15 @@ class Study:
         """Scores of runs."""
         paths = self._metric("accuracy_runs") | self._metric("accuracy")
         answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
-        measure_accuracy.main(answers=answers, questions=items, **paths)
+        measure_accuracy.main(
+            answers=answers, questions=items, rarest_users=RAREST_USERS, **paths
+        )
 
     def measure_scores(self) -> None:
         """Scores beside the baseline's, places on the leaderboard, categories of subjects."""
         runs, draws = self._path("accuracy_runs.pq"), {"permutations": PERMUTATIONS, "seed": SEED}
         measure_score_comparisons.main(
+            rarest_users=RAREST_USERS,
             runs, baseline="offline", **self._metric("score_comparisons"), **draws
         )
         places = self._metric("ranks") | self._metric("order_changes")
@@ -228,6 +234,7 @@ class Study:
         answers = self._path("answers.parquet")
         measure_rarefaction.main(answers, **self._metric("rarefaction"))
         measure_prompt_means.main(
+            rarest_users=RAREST_USERS,
             answers, baseline="offline", seed=SEED, **self._metric("prompt_means")
         )
 

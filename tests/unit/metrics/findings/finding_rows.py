@@ -31,6 +31,7 @@ OUTLINE = StudyOutline(
     baseline="offline",
     users=["rag", "history"],
     controls=["again"],
+    rarest_users=0.09,
     notes=["Not a chat model"],
 )
 

@@ -374,6 +374,7 @@ class Study(NamedTuple):
             "tasks": self.tasks,
             "conditions": drawing["condition_labels"],
             "baseline": self.baseline,
+            "rarest_users": self.config["metrics"]["rarest_users"],
             **self.users_and_controls(),
             "notes": [note for note in [drawing["note"], *notes] if note],
         }

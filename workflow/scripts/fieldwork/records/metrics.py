@@ -69,8 +69,8 @@ class Novelty(ConditionEstimate):
     share: float | None = column(
         "share of the items to which `n_equal` units give a letter that the baseline never gave"
     )
-    ci_low: float | None = column("lower end of the 95 % interval, from 72 users on")
-    ci_high: float | None = column("upper end of the 95 % interval, from 72 users on")
+    ci_low: float | None = column("lower end of the 95 % interval, NULL with too few users")
+    ci_high: float | None = column("upper end of the 95 % interval, NULL with too few users")
     share_all: float | None = column("the same share of all answers, which grows with their number")
     control_share: float | None = column("`share` of the control: what as many reruns alone give")
     excess: float | None = column("share - control_share")
@@ -226,10 +226,10 @@ class VarianceShare(ConditionEstimate):
         "var_who / var_answers, the headline number; NULL with a reason"
     )
     ci_low: float | None = column(
-        "lower end of the 95 % interval over puppets, from 72 who repeat on"
+        "lower end of the 95 % interval over puppets, NULL with too few who repeat"
     )
     ci_high: float | None = column(
-        "upper end of the 95 % interval over puppets, from 72 who repeat on"
+        "upper end of the 95 % interval over puppets, NULL with too few who repeat"
     )
     p_value: float | None = column("chance of as large a share if it did not matter who asks")
     p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")

@@ -15,6 +15,7 @@ class StudyOutline(NamedTuple):
         conditions: names → labels, in the order of the page.
         users: conditions that bring a user, real ones included.
         controls: conditions that ask the baseline again: negative controls.
+        rarest_users: share of users of the rarest kind that intervals cover.
         notes: cautions that the config states about its models and tasks.
     """
 
@@ -25,6 +26,7 @@ class StudyOutline(NamedTuple):
     baseline: str
     users: Sequence[str]
     controls: Sequence[str]
+    rarest_users: float
     notes: Sequence[str]
 
     def label(self, condition: str) -> str:
