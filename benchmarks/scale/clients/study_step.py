@@ -203,16 +203,17 @@ class Study:
         """Scores of runs."""
         paths = self._metric("accuracy_runs") | self._metric("accuracy")
         answers, items = self._path("answers.parquet"), [self._items(task) for task in TASKS]
-        measure_accuracy.main(
-            answers=answers, questions=items, rarest_users=RAREST_USERS, **paths
-        )
+        measure_accuracy.main(answers=answers, questions=items, rarest_users=RAREST_USERS, **paths)
 
     def measure_scores(self) -> None:
         """Scores beside the baseline's, places on the leaderboard, categories of subjects."""
         runs, draws = self._path("accuracy_runs.pq"), {"permutations": PERMUTATIONS, "seed": SEED}
         measure_score_comparisons.main(
+            runs,
             rarest_users=RAREST_USERS,
-            runs, baseline="offline", **self._metric("score_comparisons"), **draws
+            baseline="offline",
+            **self._metric("score_comparisons"),
+            **draws,
         )
         places = self._metric("ranks") | self._metric("order_changes")
         measure_ranks.main(runs, [BOARD], ["mmlu_lite"], baseline="offline", names={}, **places)
@@ -234,8 +235,11 @@ class Study:
         answers = self._path("answers.parquet")
         measure_rarefaction.main(answers, **self._metric("rarefaction"))
         measure_prompt_means.main(
+            answers,
             rarest_users=RAREST_USERS,
-            answers, baseline="offline", seed=SEED, **self._metric("prompt_means")
+            baseline="offline",
+            seed=SEED,
+            **self._metric("prompt_means"),
         )
 
     def measure_claims(self) -> None:
