@@ -55,6 +55,7 @@ RULES: dict[str, Any] = {
     "primary": [{"measure": "share_who"}, {"measure": "entropy_bits"}, {"measure": "score"}],
     "margins": {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
     "users": ["history"],
+    "rarest_users": RAREST_USERS,
     "controls": [],
 }
 DRAWING: dict[str, Any] = {

@@ -138,8 +138,9 @@ def limits(
         *sentences,
         "Only the primary comparisons hold over the whole study: among other differences expect false "
         "ones",
-        "Intervals cover the draw of answers and users, not the choice of prompts or corpus, and kinds of "
-        f"users who are at least {percent(outline.rarest_users)} of all (metrics.rarest\\_users)",
+        "Intervals cover the draw of answers and users, not the choice of prompts or corpus; they hold for "
+        f"kinds of users who are at least {percent(outline.rarest_users)} of all "
+        "(metrics.rarest\\_users)",
     ]
 
 
