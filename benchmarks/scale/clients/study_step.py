@@ -55,7 +55,6 @@ RULES: dict[str, Any] = {
     "primary": [{"measure": "share_who"}, {"measure": "entropy_bits"}, {"measure": "score"}],
     "margins": {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
     "users": ["history"],
-    "rarest_users": RAREST_USERS,
     "controls": [],
 }
 DRAWING: dict[str, Any] = {
@@ -286,7 +285,7 @@ class Study:
         more = ("list_lengths", "claims")
         labels = {"models": DRAWING["model_labels"], "conditions": DRAWING["condition_labels"]}
         study = {"name": "scale", "tasks": list(TASKS), "baseline": "offline", **labels, **arms}
-        study["notes"] = []
+        study |= {"notes": [], "rarest_users": RAREST_USERS}
         write_findings.main(
             answers=self._path("answers.parquet"),
             responses=[self._table("responses", *arm) for arm in self._arms()],

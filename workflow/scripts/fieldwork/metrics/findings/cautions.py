@@ -138,8 +138,8 @@ def limits(
         *sentences,
         "Only the primary comparisons hold over the whole study: among other differences expect false "
         "ones",
-        "Intervals cover the draw of answers and users, not the choice of prompts or corpus; they hold for "
-        f"kinds of users who are at least {percent(outline.rarest_users)} of all "
+        "Intervals cover the draw of answers and users, not the choice of prompts or corpus; they hold "
+        f"for kinds of users who are at least {percent(outline.rarest_users)} of all "
         "(metrics.rarest\\_users)",
     ]
 
