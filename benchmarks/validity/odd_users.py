@@ -36,13 +36,17 @@ from fieldwork.metrics.novelty import (
     measure_novelty,
     share_interval,
 )
-from fieldwork.metrics.prompt_means import mean_over, measure_prompt_means, measure_prompts
+from fieldwork.metrics.prompt_means import (
+    mean_over,
+    mean_test,
+    measure_prompt_means,
+    measure_prompts,
+)
 from fieldwork.metrics.scores import measure_score_comparisons
 from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import Novelty, RunAccuracy
 from fieldwork.statistics.intervals import (
     jackknife_variance,
-    student_interval,
     student_quantile,
 )
 
@@ -220,13 +224,14 @@ def _bca(drawn: Floats, whole: float, without: Floats) -> Bounds:
 
 
 def _scores(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
-    """Odd users score `LOSS` below the others, in both of their runs; as many reruns offline."""
+    """Odd users score `LOSS` below the others, in both of their runs; as many reruns of the same mean."""
     random = np.random.default_rng([seed, 4, *crowd.seeds])
     runs, drawn = [], []
+    loss = -LOSS * crowd.share
     for task in range(sets):
         own = SCORE + random.normal(0, SD_USERS, crowd.users) - LOSS * crowd.draw(random)
         scores = own[:, None] + random.normal(0, SD_RERUNS, (crowd.users, 2))
-        offline = SCORE + random.normal(0, SD_RERUNS, (crowd.users, 1))
+        offline = SCORE + loss + random.normal(0, SD_RERUNS, (crowd.users, 1))
         runs += [*_runs(task, "c", scores), *_runs(task, "offline", offline)]
         drawn.append((scores, offline[:, 0]))
     counted_runs = count_runs(runs)
@@ -238,27 +243,26 @@ def _scores(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
     rows = [
         row
         for row in measure_score_comparisons(
-            counted_runs, baseline="offline", n_permutations=1, seed=1, rarest_users=crowd.rarest
+            counted_runs, baseline="offline", n_permutations=199, seed=1, rarest_users=crowd.rarest
         )
         if row.metric == "em_strict"
     ]
     line = partial(outcome, PART, source="scores, the odd lose 30 points", size=crowd.name())
     between = SD_USERS**2 + LOSS**2 * crowd.share * (1 - crowd.share)
-    loss = -LOSS * crowd.share
     yield line(
         "mean score", truth=SCORE + loss, estimates=[row.mean for row in means],
         intervals=[(row.ci_low, row.ci_high) for row in means],
     )  # fmt: skip
     yield line(
-        "score difference", truth=loss, estimates=[row.difference for row in rows],
+        "score difference", truth=0.0, estimates=[row.difference for row in rows],
         intervals=[(row.ci_low, row.ci_high) for row in rows],
+        p_values=[row.p_value for row in rows],
     )  # fmt: skip
+    tests = [ttest_ind(scores[:, 0], offline, equal_var=False) for scores, offline in drawn]
     yield line(
-        "discarded: score difference, Welch", truth=loss,
-        intervals=[
-            ttest_ind(scores[:, 0], offline, equal_var=False).confidence_interval()
-            for scores, offline in drawn
-        ],
+        "discarded: score difference, Welch", truth=0.0,
+        intervals=[test.confidence_interval() for test in tests],
+        p_values=[float(test.pvalue) for test in tests],
     )  # fmt: skip
     yield line(
         "share_between", truth=between / (between + SD_RERUNS**2),
@@ -356,24 +360,29 @@ def _novelty_row(rarest: float, here: Ints, control: Ints, baseline: Ints) -> No
 
 
 def _lists(crowd: Crowd, exponent: float, sets: int, seed: int) -> Iterator[Outcome]:
-    """Odd users name what others name least, under all prompts; offline nobody is odd."""
+    """Odd users name what others name least, under all prompts; offline as many answers to each do."""
     random = np.random.default_rng([seed, 3, *crowd.seeds, int(10 * exponent)])
     sets = max(1, sets // 2)
     usual = Zipf(OPTIONS, exponent).log_weights()
-    offline = np.broadcast_to(usual, (crowd.users, OPTIONS))
     values: dict[str, list[float]] = {"item": [], "mean": [], "difference": []}
     intervals: dict[str, list[Bounds]] = {}
+    p_values: dict[str, list[float | None]] = {}
     for number in range(TRUTH_FACTOR * sets):
-        weights = np.where(crowd.draw(random)[:, None], usual[::-1], usual)
-        here, there = (_answers(of, random) for of in (weights, offline))
+        is_odd = np.broadcast_to(crowd.draw(random), (PROMPTS, crowd.users))
+        is_odd_offline = random.random(is_odd.shape) < crowd.share
+        here, there = (
+            draw_lists(np.where(odd[..., None], usual[::-1], usual), random)
+            for odd in (is_odd, is_odd_offline)
+        )
         own, other = _entropies(here), _entropies(there)
         for name, value in (
             ("item", own[0]), ("mean", own.mean()), ("difference", own.mean() - other.mean())
         ):  # fmt: skip
             values[name].append(float(value))
         if number < sets:
-            for name, bounds in _list_intervals(here, there, crowd.rarest).items():
-                intervals.setdefault(name, []).append(bounds)
+            for name, estimate in _list_estimates(here, there, crowd.rarest).items():
+                intervals.setdefault(name, []).append(estimate.bounds)
+                p_values.setdefault(name, []).append(estimate.p_value)
     size = f"{crowd.name()}, {PROMPTS} prompts, n {crowd.users} offline"
     source = f"{LISTS[exponent]}, the odd name what others do not"
     labels = {
@@ -382,16 +391,16 @@ def _lists(crowd: Crowd, exponent: float, sets: int, seed: int) -> Iterator[Outc
         "difference": "difference of entropy_bits",
     }
     for name, label in labels.items():
-        told = partial(outcome, PART, truth=float(np.mean(values[name])))
-        estimates = values[name][:sets]
-        yield told(label, source, size, estimates=estimates, intervals=intervals[name])
-        old = f"discarded: {label}, Student's t"
-        yield told(old, source, size, intervals=intervals[f"old {name}"])
-
-
-def _answers(weights: Floats, random: np.random.Generator) -> Ints:
-    """Shape (prompts, answers, 5)."""
-    return np.stack([draw_lists(weights, random) for _ in range(PROMPTS)])
+        truth = 0.0 if name == "difference" else float(np.mean(values[name]))
+        told = partial(outcome, PART, source=source, size=size, truth=truth)
+        yield told(
+            label, estimates=values[name][:sets], intervals=intervals[name],
+            p_values=p_values[name],
+        )  # fmt: skip
+        old = f"old {name}"
+        yield told(
+            f"discarded: {label}, Student's t", intervals=intervals[old], p_values=p_values[old]
+        )
 
 
 def _entropies(lists: Ints) -> Floats:
@@ -401,7 +410,14 @@ def _entropies(lists: Ints) -> Floats:
     return bits
 
 
-def _list_intervals(here: Ints, there: Ints, rarest: float) -> dict[str, Bounds]:
+class _Estimate(NamedTuple):
+    """An interval, and the p-value of a difference."""
+
+    bounds: Bounds
+    p_value: float | None = None
+
+
+def _list_estimates(here: Ints, there: Ints, rarest: float) -> dict[str, _Estimate]:
     frame = pd.concat(
         [
             list_table(here[None, :, :, None], condition="c", puppets=True),
@@ -418,25 +434,18 @@ def _list_intervals(here: Ints, there: Ints, rarest: float) -> dict[str, Bounds]
         arm.condition: list(of.values()) for arm, of in measure_prompts(frame, seed=1).items()
     }
     own, other = (mean_over(prompts[name]) for name in ("c", "offline"))
-    freedom = (own.variances + other.variances) ** 2 / (
-        own.variances**2 / own.freedom + other.variances**2 / other.freedom
-    )
+    means, test = mean_test(own, None, 1), mean_test(own, other, 1)
+    assert means is not None
+    assert test is not None
+    reruns = first.assign(puppet_id=None, replicate=range(len(first)))
     return {
-        "item": _entropy_interval(first, rarest),
-        "old item": _entropy_interval(
-            first.assign(puppet_id=None, replicate=range(len(first))), rarest
-        ),
-        "mean": (row.ci_low, row.ci_high),
-        "old mean": student_interval(
-            own.values[1], math.sqrt(own.variances[1]), own.freedom[1]
-        ),
-        "difference": (row.difference_low, row.difference_high),
-        "old difference": student_interval(
-            own.values[1] - other.values[1],
-            math.sqrt(own.variances[1] + other.variances[1]),
-            freedom[1],
-        ),
-    }  # fmt: skip
+        "item": _Estimate(_entropy_interval(first, rarest)),
+        "old item": _Estimate(_entropy_interval(reruns, rarest)),
+        "mean": _Estimate((row.ci_low, row.ci_high)),
+        "old mean": _Estimate(means.interval),
+        "difference": _Estimate((row.difference_low, row.difference_high), row.p_value),
+        "old difference": _Estimate(test.interval, test.p_value),
+    }
 
 
 def _entropy_interval(answers: pd.DataFrame, rarest: float) -> Bounds:

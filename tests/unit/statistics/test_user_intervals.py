@@ -1,16 +1,21 @@
 """Intervals over users: against closed forms, and by simulation where one user in twenty is odd."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom
+from scipy.stats import t as student
 
+from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.intervals import (
     BoundedValue,
     Interval,
     difference_interval,
+    p_value_with_interval,
+    student_interval,
     wilson_interval,
 )
 from fieldwork.statistics.user_intervals import (
@@ -146,3 +151,33 @@ def test_a_share_of_variance_between_users_has_its_interval_on_the_log_scale() -
     assert interval.low == pytest.approx(min(1 - math.exp(plain.high), 0.6))
     assert variance_share_interval(0.6, np.append(left_out, 0.0)) is None
     assert variance_share_interval(0.6, np.full(80, 0.4)) is None
+
+
+def test_the_p_value_of_an_interval_is_where_it_reaches_zero() -> None:
+    """Of Student's interval it is that of the t test; a smaller one of the test gives way."""
+    interval_at = partial(student_interval, 0.5, 0.2, 12)
+    p_value = 2 * student.sf(2.5, 12)
+    assert p_value_with_interval(1e-4, lambda c: interval_at(c)) == pytest.approx(p_value, rel=1e-4)
+    assert p_value_with_interval(0.3, lambda c: interval_at(c)) == 0.3
+    assert p_value_with_interval(1e-4, lambda _: None) == 1e-4
+
+
+def test_of_few_odd_users_a_mean_of_zero_is_rarely_rejected() -> None:
+    """One user in twenty at -19, the others near 1: Student's t alone rejects in more than 9 %."""
+    random = np.random.default_rng(6)
+    rejected = {"t": 0, "both": 0}
+    for _ in range(400):
+        values = 1 - 20.0 * (random.random(72) < 0.05) + random.normal(0, 0.2, size=72)
+        mean = float(values.mean())
+        moves = (mean - values) / 71
+        p_value = float(2 * student.sf(abs(mean) / (values.std(ddof=1) / 72**0.5), 71))
+
+        def interval_at(
+            confidence: float, mean: float = mean, moves: Floats = moves
+        ) -> Interval | None:
+            return unit_interval(mean, moves, rarest_users=0.05, confidence=confidence)
+
+        rejected["t"] += p_value <= 0.05
+        rejected["both"] += p_value_with_interval(p_value, interval_at) <= 0.05
+    assert rejected["t"] > 36
+    assert rejected["both"] < 30

@@ -28,7 +28,7 @@ from fieldwork.metrics.distributions import (
 from fieldwork.records.metrics import Accuracy, RunAccuracy
 from fieldwork.records.parsing import REFUSALS
 from fieldwork.statistics.first_answers import first_answers
-from fieldwork.statistics.intervals import Interval
+from fieldwork.statistics.intervals import CONFIDENCE, Interval
 from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 
 NOTHING = 1e-12
@@ -258,7 +258,9 @@ def counted_scores(
     return [read(run) for run in runs if run.is_counted]
 
 
-def score_interval(scores: Sequence[float], rarest_users: float | None) -> Interval | None:
+def score_interval(
+    scores: Sequence[float], rarest_users: float | None, confidence: float = CONFIDENCE
+) -> Interval | None:
     """Interval of a mean score: empirical likelihood over users, Student's t over reruns.
 
     None with too few users or fewer than two reruns, or no spread.
@@ -268,7 +270,7 @@ def score_interval(scores: Sequence[float], rarest_users: float | None) -> Inter
     """
     values = np.array(scores)
     moves = (values.mean() - values) / max(1, len(values) - 1)
-    return unit_interval(mean(scores), moves, rarest_users=rarest_users)
+    return unit_interval(mean(scores), moves, rarest_users=rarest_users, confidence=confidence)
 
 
 def _reason(

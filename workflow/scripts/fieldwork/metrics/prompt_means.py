@@ -8,6 +8,7 @@ these very prompts, as the test, and for prompts like these, where the prompts a
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -29,10 +30,12 @@ from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
+    CONFIDENCE,
     BoundedValue,
     Interval,
     StudentTest,
     difference_interval,
+    p_value_with_interval,
     student_test,
     welch_freedom,
 )
@@ -68,6 +71,13 @@ class Means(NamedTuple):
     variances: Floats
     freedom: Floats
     prompt_variances: Floats
+
+
+class DifferenceOfMeans(NamedTuple):
+    """The interval of a difference of two means, and the two-sided p-value that it is 0."""
+
+    interval: Interval | None
+    p_value: float
 
 
 def measure_prompt_means(
@@ -143,10 +153,10 @@ def _rows(
     for place, metric in enumerate(METRICS):
         mean = mean_test(means[0], None, place) if means else None
         interval = mean_interval(sides[0], means[0], place, rarest_users) if means else None
-        test = mean_test(*means, place) if means and is_compared else None
-        difference = (
-            difference_of_means(sides, means, place, rarest_users) if means and test else None
-        )
+        test = None
+        if means and is_compared:
+            test = difference_of_means(sides, means, place, rarest_users)
+        difference = test.interval if test else None
         mean_anew = _crossed_interval(sides[:1], means[:1], place) if means and interval else None
         difference_anew = _crossed_interval(sides, means, place) if means and difference else None
         n_higher = sum(
@@ -192,7 +202,7 @@ def _no_mean(prompts: Mapping[str, PromptValues], baseline: str) -> str:
 def _reason(
     prompts: Sequence[PromptValues],
     mean: StudentTest | None,
-    test: StudentTest | None,
+    test: DifferenceOfMeans | None,
     rarest_users: float,
     *,
     is_compared: bool,
@@ -254,7 +264,11 @@ def _cluster_moves(prompts: Sequence[PromptValues]) -> Floats:
 
 
 def mean_interval(
-    prompts: Sequence[PromptValues], mean: Means, place: int, rarest_users: float
+    prompts: Sequence[PromptValues],
+    mean: Means,
+    place: int,
+    rarest_users: float,
+    confidence: float = CONFIDENCE,
 ) -> Interval | None:
     """Of the mean of one of the two metrics, by its place in `METRICS`.
 
@@ -270,6 +284,7 @@ def mean_interval(
         _cluster_moves(prompts)[:, place],
         rarest_users=rarest_users if has_users(prompts) else None,
         freedom=float(mean.freedom[place]),
+        confidence=confidence,
     )
 
 
@@ -278,15 +293,32 @@ def difference_of_means(
     means: tuple[Means, Means],
     place: int,
     rarest_users: float,
+) -> DifferenceOfMeans | None:
+    """The difference of two means of one of the two metrics, by its place in `METRICS`.
+
+    With users the interval is made of those of both sides, and the p-value is the larger of Student's t
+    and the interval's; without users both are Welch's. None where leaving out a unit of one side never
+    changes its mean.
+    """
+    test = mean_test(*means, place)
+    if test is None or not any(map(has_users, sides)):
+        return test and DifferenceOfMeans(test.interval, test.p_value)
+    interval_at = partial(_difference_interval, sides, means, place, rarest_users)
+    p_value = p_value_with_interval(test.p_value, interval_at)
+    return DifferenceOfMeans(interval_at(CONFIDENCE), p_value)
+
+
+def _difference_interval(
+    sides: Sequence[Sequence[PromptValues]],
+    means: tuple[Means, Means],
+    place: int,
+    rarest_users: float,
+    confidence: float,
 ) -> Interval | None:
-    """Interval of the difference of two means: from those of both where one has users, else Welch's."""
-    if not any(map(has_users, sides)):
-        test = mean_test(*means, place)
-        return test.interval if test else None
     bounded_values = [
         BoundedValue(float(mean.values[place]), interval)
         for side, mean in zip(sides, means, strict=True)
-        if (interval := mean_interval(side, mean, place, rarest_users))
+        if (interval := mean_interval(side, mean, place, rarest_users, confidence))
     ]
     if len(bounded_values) < len(means):
         return None

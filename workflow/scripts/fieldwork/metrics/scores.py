@@ -8,6 +8,7 @@ the baseline: one run a unit on either side, however many replicates there are.
 import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +28,11 @@ from fieldwork.records.metrics import RunAccuracy, ScoreComparison
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
+    CONFIDENCE,
     BoundedValue,
     Interval,
     difference_interval,
+    p_value_with_interval,
     student_interval,
     welch_freedom,
 )
@@ -116,7 +119,7 @@ def _compare(
     rarest = rarest_users if unit_of(runs) == "puppet" else None
     for metric, read in READERS.items():
         scores, offline_scores = (counted_scores(side, read) for side in (runs, offline))
-        tests = _score_tests(scores, offline_scores, splits) if splits else None
+        tests = _score_tests(scores, offline_scores, splits, rarest) if splits else None
         interval = score_difference_interval(scores, offline_scores, rarest)
         share = share_between(runs, read, rarest_users)
         sd, sd_baseline = _sd(scores), _sd(offline_scores)
@@ -161,7 +164,10 @@ def _sd(scores: Sequence[float]) -> float | None:
 
 
 def score_difference_interval(
-    scores: Sequence[float], offline: Sequence[float], rarest_users: float | None
+    scores: Sequence[float],
+    offline: Sequence[float],
+    rarest_users: float | None,
+    confidence: float = CONFIDENCE,
 ) -> Interval | None:
     """Interval of the difference of two mean scores.
 
@@ -181,16 +187,21 @@ def score_difference_interval(
         if not sum(variances) > 0:
             return None
         freedom = welch_freedom(variances, [len(side) - 1 for side in sides])
-        interval = student_interval(difference, math.sqrt(sum(variances)), freedom)
+        interval = student_interval(difference, math.sqrt(sum(variances)), freedom, confidence)
     else:
         if too_few_users(len(scores), rarest_users) or not (_sd(scores) or _sd(offline)):
             return None
         first, second = (
-            BoundedValue(mean(side), score_interval(side, rarest) or Interval(*[mean(side)] * 2))
+            BoundedValue(mean(side), score_interval(side, rarest, confidence) or _point(side))
             for side, rarest in zip(sides, (rarest_users, None), strict=True)
         )
         interval = difference_interval(first, [second])
     return Interval(max(-1.0, interval.low), min(1.0, interval.high))
+
+
+def _point(scores: Sequence[float]) -> Interval:
+    """Of scores that are all alike."""
+    return Interval(mean(scores), mean(scores))
 
 
 def _splits(
@@ -209,11 +220,19 @@ def _splits(
 
 
 def _score_tests(
-    scores: Sequence[float], offline: Sequence[float], splits: UnitSplits
+    scores: Sequence[float],
+    offline: Sequence[float],
+    splits: UnitSplits,
+    rarest_users: float | None,
 ) -> _ScoreTests:
+    difference = p_value_of_first(welch_statistic(np.array([*scores, *offline]), splits))
+    if rarest_users is not None:
+        difference = p_value_with_interval(
+            difference, partial(score_difference_interval, scores, offline, rarest_users)
+        )
     deviations = [np.array(side) - np.median(side) for side in (scores, offline)]
     return _ScoreTests(
-        difference=p_value_of_first(welch_statistic(np.array([*scores, *offline]), splits)),
+        difference=difference,
         spread=p_value_of_first(_mean_difference(np.abs(np.concatenate(deviations)), splits)),
         n_drawn=splits.n_drawn,
     )

@@ -4,7 +4,7 @@ Promises that equal arguments give equal bits.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -15,6 +15,12 @@ from fieldwork.statistics.arrays import Floats
 
 CONFIDENCE = 0.95
 """Confidence of every interval in a study's tables."""
+
+_LEAST_P = 1e-12
+"""Smallest p-value of an interval: at more confidence than 1 less this, quantiles are infinite."""
+
+_P_VALUE_STEPS = 24
+"""Halvings of the logarithm of a p-value."""
 
 NO_ERROR = 1e-9
 """Errors below this are rounding."""
@@ -101,9 +107,11 @@ def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     return float(student.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else math.nan
 
 
-def student_interval(centre: float, error: float, freedom: float) -> Interval:
+def student_interval(
+    centre: float, error: float, freedom: float, confidence: float = CONFIDENCE
+) -> Interval:
     """Student's t around a value with this standard error."""
-    half = student_quantile(freedom) * error
+    half = student_quantile(freedom, confidence) * error
     return Interval(centre - half, centre + half)
 
 
@@ -126,6 +134,29 @@ def student_test(
     freedom, error = welch_freedom(variances, freedoms), math.sqrt(math.fsum(variances))
     p_value = float(2 * student.sf(abs(value) / error, freedom))
     return StudentTest(student_interval(value, error, freedom), p_value)
+
+
+def p_value_with_interval(p_value: float, interval_at: Callable[[float], Interval | None]) -> float:
+    """The larger of a test's two-sided p-value and an interval's: 1 - confidence where it reaches 0.
+
+    A symmetric test of a mean rejects too often where few users are far from the others; an interval that
+    follows them does not.
+
+    Args:
+        interval_at: the interval at a confidence; where it is None the test stands alone.
+    """
+
+    def is_held(p: float) -> bool:
+        interval = interval_at(1 - p)
+        return interval is None or interval.low <= 0 <= interval.high
+
+    low, high = max(p_value, _LEAST_P), 1.0
+    if not is_held(low) or interval_at(CONFIDENCE) is None:
+        return p_value
+    for _ in range(_P_VALUE_STEPS):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if is_held(middle) else (low, middle)
+    return high
 
 
 def welch_freedom(variances: Sequence[float], freedoms: Sequence[float]) -> float:

@@ -46,7 +46,9 @@ def too_few_users(n_users: int, rarest_users: float, role: str = "answer") -> st
     )
 
 
-def likelihood_interval(pseudo_values: Floats, freedom: float | None = None) -> Interval | None:
+def likelihood_interval(
+    pseudo_values: Floats, freedom: float | None = None, confidence: float = CONFIDENCE
+) -> Interval | None:
     """Means of the jackknife's pseudo-values that are not too unlikely: shape (units,).
 
     Empirical likelihood (Owen 1988) of pseudo-values (Jing, Yuan and Zhou 2009). The ratio is held
@@ -56,7 +58,7 @@ def likelihood_interval(pseudo_values: Floats, freedom: float | None = None) -> 
     freedom = len(pseudo_values) - 1 if freedom is None else freedom
     if not float(np.ptp(pseudo_values)) > _NOTHING:
         return None
-    ratio = student_quantile(freedom) ** 2
+    ratio = student_quantile(freedom, confidence) ** 2
     return Interval(-_likely_end(-pseudo_values, ratio), _likely_end(pseudo_values, ratio))
 
 
@@ -81,7 +83,12 @@ def _likely_end(values: Floats, ratio: float) -> float:
 
 
 def unit_interval(
-    value: float, moves: Floats, *, rarest_users: float | None, freedom: float | None = None
+    value: float,
+    moves: Floats,
+    *,
+    rarest_users: float | None,
+    freedom: float | None = None,
+    confidence: float = CONFIDENCE,
 ) -> Interval | None:
     """Jackknife interval of an estimate: empirical likelihood over users, Student's t over responses.
 
@@ -98,9 +105,11 @@ def unit_interval(
         return None
     deviations = moves - moves.mean()
     if rarest_users is not None:
-        return likelihood_interval(value - (n - 1) * deviations, freedom)
+        return likelihood_interval(value - (n - 1) * deviations, freedom, confidence)
     error = math.sqrt(float((deviations**2).sum()) * freedom / n)
-    return student_interval(value, error, freedom) if error > _NOTHING else None
+    if not error > _NOTHING:
+        return None
+    return student_interval(value, error, freedom, confidence)
 
 
 def variance_share_interval(

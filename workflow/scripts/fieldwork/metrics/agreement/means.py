@@ -12,17 +12,16 @@ import pandas as pd
 from fieldwork.metrics.answer_sets import Arm, equal_sizes, read_list_answers
 from fieldwork.metrics.prompt_means import (
     METRICS,
+    DifferenceOfMeans,
     PromptValues,
     count_units,
     difference_of_means,
     has_users,
     mean_over,
-    mean_test,
     measure_prompts,
 )
 from fieldwork.records.field import FIELD, FieldHeterogeneity
 from fieldwork.statistics.families import correct_rows
-from fieldwork.statistics.intervals import StudentTest
 from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users
 
 Prompts = Mapping[str, PromptValues]
@@ -64,10 +63,8 @@ def _rows(
     sides = [[side[item] for item in items] for side in (prompts, field)]
     means = (mean_over(sides[0]), mean_over(sides[1])) if items else None
     for place, metric in enumerate(METRICS):
-        test = mean_test(*means, place) if means else None
-        interval = (
-            difference_of_means(sides, means, place, rarest_users) if means and test else None
-        )
+        test = difference_of_means(sides, means, place, rarest_users) if means else None
+        interval = test.interval if test else None
         yield FieldHeterogeneity(
             model=arm.model,
             task=arm.task,
@@ -91,7 +88,7 @@ def _rows(
 def _reason(
     prompts: Prompts,
     sides: Sequence[Sequence[PromptValues]],
-    test: StudentTest | None,
+    test: DifferenceOfMeans | None,
     rarest_users: float,
 ) -> str | None:
     if not prompts:

@@ -234,11 +234,19 @@ def _test(key: ClaimKey, form: ClaimMeasure, row: Any) -> StudyTest:
         ci_high=high,
         p_value=p_value,
         support=_support(row) if is_tested else 0.0,
-        direction=form.directions[(estimate or 0.0) < 0] if is_tested else None,
+        direction=_direction(form, row) if is_tested else None,
         margin=form.margin,
         is_one_sided=form.is_one_sided,
         reason=None if is_tested else row.reason,
     )
+
+
+def _direction(form: ClaimMeasure, row: Any) -> str:
+    """Without its interval a test says that answers differ, not whether their mean is higher."""
+    if form.margin and form.interval and getattr(row, form.interval[0]) is None:
+        return "differs"
+    estimate = getattr(row, form.estimate) if form.estimate else None
+    return form.directions[(estimate or 0.0) < 0]
 
 
 def _support(row: Any) -> Support:
