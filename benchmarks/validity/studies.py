@@ -1,12 +1,15 @@
 """Whole studies without any effect: what does the page of findings claim, and in how many of them?
 
 A study has the shape of the quickstart: lists of 9 prompts and letters of 4 questions from 40 users or
-reruns, letters of 75 scored questions from 10. Every condition draws from the same source. Lines that are
-called *discarded* count what a correction within each table's own family claims, as pages did before.
+reruns, letters of 75 scored questions from 10. Other shapes have few users, or fewer reruns of the
+baseline. Every condition draws from the same source. Where some users are odd, as many reruns are: then
+users do differ, but neither the mean variety of lists nor the mean score does. Lines that are called
+*discarded* count what a correction within each table's own family claims, as pages did before.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +42,8 @@ from fieldwork.records.tasks import Item
 
 PART = "studies"
 PERMUTATIONS = 499
+RAREST = 0.09
+"""As the quickstart names them."""
 USERS = ("history", "rag", "profile")
 CONTROL = "again"
 CONDITIONS = ("offline", CONTROL, *USERS)
@@ -59,29 +64,36 @@ Tables = Mapping[str, Sequence[Any]]
 
 
 class NullTask(NamedTuple):
-    """A task whose answers do not depend on the condition."""
+    """A task whose answers do not depend on the condition.
+
+    Attributes:
+        n_baseline: reruns of the baseline and of the control; None for as many as users.
+        odd: share of users, and of reruns, who like what others do not.
+    """
 
     name: str
     n_items: int
     n_units: int
     exponent: float | None
+    n_baseline: int | None = None
+    odd: float = 0.0
 
     def answers(self, condition: str, source: Floats, random: np.random.Generator) -> pd.DataFrame:
         """Two answers a user, one a rerun."""
         is_user = condition in USERS
-        shape = (1, self.n_items, self.n_units, 2 if is_user else 1)
+        n_units = self.n_units if is_user else self.n_baseline or self.n_units
+        # an odd user is odd under all items, a rerun under each by itself
+        shape = (1 if is_user else self.n_items, n_units, 1)
+        odd_units = random.random(shape) < self.odd if self.odd else np.zeros(shape, dtype=bool)
+        weights = np.where(odd_units, source[:, None, ::-1], source[:, None, :])[None]
         if self.exponent is None:
-            letters: Ints = draw_letters(
-                np.broadcast_to(source[None, :, None, :], (*shape[:3], len(LETTERS))),
-                shape[3],
-                random,
-            )
+            letters: Ints = draw_letters(weights, 2 if is_user else 1, random)
             frame = letter_table(letters, condition=condition, puppets=is_user)
         else:
-            weights = np.broadcast_to(source[None, :, None, None, :], (*shape, source.shape[-1]))
-            lists = draw_lists(weights, random)
+            twice = np.repeat(weights[:, :, :, None, :], 2 if is_user else 1, axis=3)
+            lists = draw_lists(twice, random)
             frame = list_table(lists, condition=condition, puppets=is_user)
-        replicate = frame["replicate"] + (self.n_units if condition == CONTROL else 0)
+        replicate = frame["replicate"] + (n_units if condition == CONTROL else 0)
         letter = frame["letter"]
         return frame.assign(task=self.name, replicate=replicate, letter_strict=letter, reason=None)
 
@@ -102,10 +114,26 @@ TASKS = (
 )
 
 
+SHAPES = {
+    "10 users in all tasks": tuple(task._replace(n_units=10) for task in TASKS),
+    "half as many reruns as users": tuple(t._replace(n_baseline=t.n_units // 2) for t in TASKS),
+}
+ODD = {
+    f"{n} users, {share:.0%} of them odd": tuple(
+        task._replace(n_units=n, odd=share) for task in TASKS
+    )
+    for n, share in ((40, 0.09), (40, 0.05), (10, 0.31))
+}
+
+
 def jobs() -> Iterator[Job]:
     """Studies with the tests of the primary comparisons; a quarter as many with all their tests."""
     yield _primary_claims
     yield _all_claims
+    for shape in SHAPES:
+        yield partial(_other_shape, shape)
+    for shape in ODD:
+        yield partial(_odd_users, shape)
 
 
 def _items() -> pd.DataFrame:
@@ -125,12 +153,13 @@ def _settings(seed: int) -> dict[str, Any]:
     return {"baseline": "offline", "n_permutations": PERMUTATIONS, "seed": seed}
 
 
-def primary_tables(frame: pd.DataFrame, seed: int) -> Tables:
+def primary_tables(frame: pd.DataFrame, seed: int, rarest_users: float = RAREST) -> Tables:
     """The metric tables with the primary comparisons of a study, by name."""
+    settings = _settings(seed) | {"rarest_users": rarest_users}
     return _by_name(
-        measure_variance(frame, **_settings(seed)),
-        measure_prompt_means(frame, baseline="offline", seed=seed),
-        measure_score_comparisons(measure_runs(frame, _items()), **_settings(seed)),
+        measure_variance(frame, **settings),
+        measure_prompt_means(frame, baseline="offline", seed=seed, rarest_users=rarest_users),
+        measure_score_comparisons(measure_runs(frame, _items()), **settings),
     )
 
 
@@ -158,6 +187,37 @@ def _primary_claims(sets: int, seed: int) -> Iterator[Outcome]:
     yield _outcome(name, [p_values[name] for p_values in least])
 
 
+def _other_shape(shape: str, sets: int, seed: int) -> Iterator[Outcome]:
+    name = "any claim: primary"
+    least = [
+        _least_p_values(primary_tables(frame, seed + number))[name]
+        for number, frame in enumerate(_null_studies(max(1, sets // 2), seed, SHAPES[shape]))
+    ]
+    yield _outcome(name, least, shape)
+
+
+def _odd_users(shape: str, sets: int, seed: int) -> Iterator[Outcome]:
+    """A claim that means differ is false; what has no direction says that answers do, and is not."""
+    tasks = ODD[shape]
+    is_claimed, is_claimed_by_test = [], []
+    for number, frame in enumerate(_null_studies(max(1, sets // 2), seed, tasks)):
+        # the rarest users that the study names are its odd ones, where they are not rarer
+        tables = primary_tables(frame, seed + number, max(tasks[0].odd, RAREST))
+        claims = [
+            c for c in measure_claims(tables, RULES) if c.measure in ("entropy_bits", "score")
+        ]
+        differing = [c for c in claims if c.verdict == "differs" and c.family == "primary"]
+        is_claimed.append(float(any(c.direction != "differs" for c in differing)))
+        is_claimed_by_test.append(float(bool(differing)))
+    source = "means alike"
+    for name, flags in (
+        ("any claim: mean higher or lower", is_claimed),
+        ("any claim: higher, lower or differs", is_claimed_by_test),
+    ):
+        p_values = [1 - flag for flag in flags]
+        yield outcome(PART, name, source, shape, truth=None, p_values=p_values)
+
+
 def _all_claims(sets: int, seed: int) -> Iterator[Outcome]:
     least: dict[str, list[float]] = defaultdict(list)
     for number, frame in enumerate(_null_studies(max(1, sets // 4), seed + 1)):
@@ -169,22 +229,22 @@ def _all_claims(sets: int, seed: int) -> Iterator[Outcome]:
         yield _outcome(name, p_values)
 
 
-def _null_studies(sets: int, seed: int) -> Iterator[pd.DataFrame]:
+def _null_studies(
+    sets: int, seed: int, tasks: Sequence[NullTask] = TASKS
+) -> Iterator[pd.DataFrame]:
     """Answers of whole studies whose conditions share one source."""
     random = np.random.default_rng([seed, 14])
     for _ in range(sets):
-        sources = [task.source(random) for task in TASKS]
+        sources = [task.source(random) for task in tasks]
         yield pd.concat(
             task.answers(condition, source, random)
-            for task, source in zip(TASKS, sources, strict=True)
+            for task, source in zip(tasks, sources, strict=True)
             for condition in CONDITIONS
         )
 
 
-def _outcome(name: str, p_values: Sequence[float]) -> Outcome:
-    return outcome(
-        PART, name, "nothing differs", "quickstart's shape", truth=None, p_values=p_values
-    )
+def _outcome(name: str, p_values: Sequence[float], shape: str = "quickstart's shape") -> Outcome:
+    return outcome(PART, name, "nothing differs", shape, truth=None, p_values=p_values)
 
 
 def _least_p_values(tables: Tables) -> dict[str, float]:
