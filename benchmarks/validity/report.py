@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 LOW, HIGH = 0.93, 0.97
 TITLES = {
     "studies": "Whole studies without any effect",
+    "corrections": "Corrections of many tests: what they find",
     "heterogeneity": "Heterogeneity of lists",
     "distance": "Distance between conditions",
     "share_who": "Share of the variance that comes from who asks",

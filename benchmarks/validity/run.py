@@ -18,6 +18,7 @@ import arms
 import calibration
 import categories
 import comparisons
+import corrections
 import discarded
 import field_means
 import groups
@@ -56,6 +57,7 @@ PARTS = {
     "studies": studies.jobs,
     "arms": arms.jobs,
     "odd": odd_users.jobs,
+    "corrections": corrections.jobs,
 }
 Row = dict[str, str]
 
