@@ -1,8 +1,9 @@
 """Which correction finds more of what differs: Holm's, or Benjamini and Hochberg's?
 
 Whole studies in the quickstart's shape. Under one condition some answers to a prompt of each task, or to
-every third, come from another source; the tests of the other conditions and prompts have no effect. Power is the share
-of the tests with an effect that a correction claims, over the family of all users' tests of a measure.
+every third, come from another source; tests of other conditions and prompts have no effect. Power is
+the share of the tests with an effect that a correction claims, over the family of all users' tests of a
+measure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -73,7 +74,7 @@ def _mixed(
     mixture: float,
     random: np.random.Generator,
 ) -> pd.DataFrame:
-    """The answers, of which some to every so many prompts come from the source with its options turned."""
+    """Some of the answers to every so many prompts come from the source with its options turned."""
     other = task.answers(AFFECTED, usual[:, ::-1], random)
     is_affected = frame["item_id"].astype(int).mod(step).eq(0).to_numpy()
     is_other = is_affected & (random.random(len(frame)) < mixture)
