@@ -72,6 +72,15 @@ def test_the_unit_of_values_and_their_order_do_not_matter() -> None:
     assert turned == pytest.approx((7 - 1e6 * interval.high, 7 - 1e6 * interval.low))
 
 
+@pytest.mark.parametrize("n", [2, 3, 6, 400])
+def test_any_confidence_has_an_interval(n: int) -> None:
+    values = np.random.default_rng(n).exponential(size=n)
+    no, all_but_all = (likelihood_interval(values, confidence=c) for c in (1e-15, 1 - 1e-12))
+    assert no == pytest.approx((values.mean(), values.mean()), abs=1e-6)
+    assert all_but_all is not None
+    assert values.min() <= all_but_all.low < values.mean() < all_but_all.high <= values.max()
+
+
 @pytest.mark.parametrize("rarest", [0.05, None])
 def test_units_that_change_nothing_have_no_interval(rarest: float | None) -> None:
     moves = np.full(100, 0.25)

@@ -78,6 +78,11 @@ def _likely_end(values: Floats, ratio: float) -> float:
     def surplus(log_reach: float) -> float:
         return float(-2 * np.log(len(values) * weights(log_reach)).sum()) - ratio
 
+    # up to rounding, hardly any confidence gives the sample's mean, and nearly all the largest value
+    if surplus(_FAR) >= 0:
+        return math.fsum(values.tolist()) / len(values)
+    if surplus(-_FAR) <= 0:
+        return float(values.max())
     end = weights(brentq(surplus, -_FAR, _FAR)) * values
     return math.fsum(end.tolist())
 
