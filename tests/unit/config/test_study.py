@@ -21,6 +21,7 @@ from fieldwork.figures.fig5 import Fig5Settings
 from fieldwork.figures.question_layout import Fig2Settings
 from fieldwork.figures.score_layout import Fig3Settings
 from fieldwork.figures.settings import FigureSettings
+from fieldwork.figures.who_asks import WhoAsksSettings
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.metrics.power.table import PlannedStudy
@@ -123,6 +124,13 @@ def test_a_figure_that_is_not_drawn_says_so() -> None:
         without.figure_task("fig1")
 
 
+def test_users_have_a_figure_where_there_are_any() -> None:
+    assert "who_asks" in study().figures()
+    assert study().drawing("who_asks")["users"] == ["history", "rag", "profile"]
+    offline = study(study={"conditions": ["offline_t0", "offline"]})
+    assert "who_asks" not in offline.figures()
+
+
 @pytest.mark.parametrize(
     ("figure", "settings"),
     [
@@ -132,6 +140,7 @@ def test_a_figure_that_is_not_drawn_says_so() -> None:
         ("fig3", Fig3Settings),
         ("fig4", Fig4Settings),
         ("fig5", Fig5Settings),
+        ("who_asks", WhoAsksSettings),
     ],
 )
 def test_a_figure_takes_what_the_study_says_of_it(
@@ -141,7 +150,7 @@ def test_a_figure_takes_what_the_study_says_of_it(
     figure_settings = settings(**own.drawing(figure))
     assert (figure_settings.baseline, figure_settings.task) == (
         "offline",
-        figure and own.figure_task(figure),
+        own.figure_task(figure) if figure in own.config["figures"] else None,
     )
     assert figure_settings.condition_labels["rag"] == "SP-RAG"
     assert figure_settings.model_labels == {"embedded": "Embedded (MiniLM)"}

@@ -326,7 +326,7 @@ class Study(NamedTuple):
         """What a figure needs to know of the study; keys are those of its settings in `figures/`.
 
         Args:
-            figure: one that draws a single task, which is then among the settings.
+            figure: one with settings of its own: those of `figures` draw a single task.
 
         Raises:
             StudyError: the study does not draw the figure.
@@ -341,7 +341,7 @@ class Study(NamedTuple):
             "note": ". ".join(notes) or None,
             "baseline": self.baseline,
         }
-        if figure:
+        if figure and figure in self.config["figures"]:
             drawing["task"] = self.figure_task(figure)
         match figure:
             case "fig3":
@@ -353,6 +353,8 @@ class Study(NamedTuple):
                 sides = {self.baseline, *groups["users"], *groups["controls"]}
                 drawing["users"] = groups["users"]
                 drawing["conditions"] = [name for name in labels if name in sides]
+            case "who_asks":
+                drawing["users"] = self.users_and_controls()["users"]
         return drawing
 
     def users_and_controls(self) -> dict[str, list[str]]:
@@ -406,6 +408,7 @@ class Study(NamedTuple):
         field = self.config["field"]
         return [
             *(figure for figure, task in sorted(self.config["figures"].items()) if task),
+            *(["who_asks"] if self.users_and_controls()["users"] else []),
             *self.has("field", ["calibration", "field_ranks"]),
             *(["field_groups"] if field and field["columns"]["groups"] else []),
             *self.has("arms", [(self.config["arms"] or {}).get("figure")]),
