@@ -145,3 +145,19 @@ def test_models_have_a_row_each_with_equal_axes() -> None:
     figure = draw(*both, model_labels={"n": "Second", "m": "First"})
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["Second", "", "First", ""]
     assert figure.axes[0].get_ylim() == figure.axes[2].get_ylim()
+
+
+@pytest.mark.parametrize(
+    ("users", "units"),
+    [
+        (USERS, "contexts"),
+        (("rag", "field"), "contexts or real users"),
+        (("field",), "users"),
+    ],
+)
+def test_shares_lie_between_contexts_unless_people_asked(
+    users: tuple[str, ...], units: str
+) -> None:
+    table = shares().replace({"condition": {"history": "field"}} if "field" in users else {})
+    left = draw(table, new_letters(), users=users, conditions=users).axes[0]
+    assert left.get_ylabel().endswith(f"that lies between {units}")

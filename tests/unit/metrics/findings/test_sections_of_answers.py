@@ -181,3 +181,22 @@ def test_rows_stand_by_task_model_and_condition() -> None:
         for model in ("Zed", "Model")
         for condition in ("RAG", "History")
     ]
+
+
+@pytest.mark.parametrize(
+    ("users", "units", "is_simulated"),
+    [
+        (["rag"], "contexts", True),
+        (["rag", "field"], "contexts or real users", True),
+        (["field"], "users", False),
+    ],
+)
+def test_a_share_is_of_contexts_unless_people_asked(
+    users: list[str], units: str, is_simulated: bool
+) -> None:
+    outline = OUTLINE._replace(conditions={name: name for name in users}, users=users)
+    rows = [variance_row(0.002, condition=name) for name in users]
+    section = answers.who_asks(rows, claims_of(*rows), outline)
+    assert f"lies between {units}, and not between repeats" in section.question
+    assert units.capitalize() in section.columns
+    assert ("user and context cannot be told apart" in section.question) == is_simulated

@@ -292,7 +292,7 @@ def _write_places(axes: Any, layout: ScoreLayout, model: str) -> None:
     axes.set_axis_off()
     axes.set_xlim(0, 1)
     axes.set_ylim(_rows(layout) - 0.55, -0.55)
-    heads = {"places": "places (median)", "user": "another user", "rerun": "a rerun"}
+    heads = {"places": "places (median)", "user": "another context", "rerun": "a rerun"}
     for name, head in heads.items():
         _head(axes, _COLUMNS[name], head, points=2)
     _head(axes, _COLUMNS["user"], "chance of another place with", points=12)

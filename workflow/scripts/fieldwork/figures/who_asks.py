@@ -1,4 +1,4 @@
-"""The figure of users: how much of the variance comes from who asks, and which letters users add.
+"""The figure of users: how much of the variance lies between contexts, and which letters users add.
 
 Owns the drawing of `records.VarianceShare` and `records.Novelty` rows: a panel each, where the study has
 them, and a row of panels per model. Both measure how far users go beyond repeats: `share_who` from 0,
@@ -39,6 +39,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.field import between
 from fieldwork.statistics.families import LEVEL
 
 _DODGE = 0.7
@@ -139,7 +140,8 @@ def _share_panel(table: pd.DataFrame) -> _UserPanel:
         return f"{kind}, {_counts(rows, 'n_items')} prompts\nn = {_counts(rows, 'n_puppets')}"
 
     marks = [_mark(row, row.share_who, reference=0.0) for row in rows_of(table)]
-    label = "variance of answers to a prompt\nthat comes from who asks"
+    units = between(set(table["condition"]))
+    label = f"variance of answers to a prompt\nthat lies between {units}"
     return _UserPanel(label, _ticks(table, words), marks, has_reruns=False)
 
 

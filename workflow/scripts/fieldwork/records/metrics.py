@@ -163,7 +163,7 @@ class Rank(ConditionEstimate):
     rank_median: float | None = column("median place of the counted runs")
     rank_worst: int | None = column("worst place of a counted run")
     rank_of_mean: int | None = column("place of the mean score")
-    p_change: float | None = column("chance that two users (offline: two reruns) differ in place")
+    p_change: float | None = column("chance that two puppets (offline: two reruns) differ in place")
     p_change_rerun: float | None = column("the same for two runs of one user")
     p_change_baseline: float | None = column("the same for two reruns of the baseline")
     rank_baseline: int | None = column("place of the baseline's mean score")
@@ -223,7 +223,7 @@ class VarianceShare(ConditionEstimate):
 
     kind: ItemKind = column("kind of the items")
     share_who: float | None = column(
-        "var_who / var_answers, the headline number; NULL with a reason"
+        "var_who / var_answers: the share between contexts, or real users; NULL with a reason"
     )
     ci_low: float | None = column(
         "lower end of the 95 % interval over puppets, NULL with too few who repeat"
@@ -231,7 +231,9 @@ class VarianceShare(ConditionEstimate):
     ci_high: float | None = column(
         "upper end of the 95 % interval over puppets, NULL with too few who repeat"
     )
-    p_value: float | None = column("chance of as large a share if it did not matter who asks")
+    p_value: float | None = column(
+        "chance of as large a share if contexts, or real users, made no difference"
+    )
     p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
     var_prompt: float | None = column("variance between prompts, NULL where there is one")
     var_who: float | None = column("variance between puppets within a prompt; can fall below 0")
@@ -249,7 +251,7 @@ class VarianceShare(ConditionEstimate):
 
 @table("metrics/subjects.parquet", "model, task, condition, subject")
 class SubjectVariance(ConditionEstimate):
-    """Who asks, subject by subject of a choice task."""
+    """Variance between contexts, or real users, subject by subject of a choice task."""
 
     condition: str = column("condition, with puppets")
     subject: str = column("subject of the items")
@@ -265,7 +267,7 @@ class SubjectVariance(ConditionEstimate):
 
 @table("metrics/categories.parquet", "model, task, condition, category")
 class CategoryVariance(ConditionEstimate):
-    """Who asks, by category of subject."""
+    """Variance between contexts, or real users, by category of subject."""
 
     condition: str = column("condition, with puppets")
     category: str = column("category of subjects")

@@ -19,6 +19,7 @@ from fieldwork.metrics.findings.wording import (
     p_cell,
     signed_number,
 )
+from fieldwork.records.field import between
 from fieldwork.records.metrics import Comparison, PromptMean, Shift, VarianceShare
 from fieldwork.records.parsing import UNKNOWN
 
@@ -31,7 +32,17 @@ LISTS = "No condition answers prompts that ask for a list."
 def who_asks(
     rows: Sequence[VarianceShare], claims: StudyClaims, outline: StudyOutline
 ) -> FindingsSection:
-    """The share of the variance of answers that lies between users."""
+    """The share of the variance of answers that lies between contexts, or between real users."""
+    units = between([row.condition for row in rows if row.condition in outline.users])
+    question = (
+        f"How much of the variance of answers to one prompt lies between {units}, and not between "
+        "repeats?"
+    )
+    if outline.simulated_users:
+        question += (
+            " A simulated user has one context (a conversation, a history or a profile), so that user "
+            "and context cannot be told apart."
+        )
     findings = [
         Finding(
             (
@@ -47,9 +58,17 @@ def who_asks(
         for row in study_rows(rows, outline, outline.users)
     ]
     return FindingsSection(
-        "Who asks",
-        "How much of the variance of answers to one prompt lies between users, and not between repeats?",
-        (*arm_columns(outline), "Share, %", "p", "Users", "Prompts", "Answers", "Verdict"),
+        "Who asks, and in which context",
+        question,
+        (
+            *arm_columns(outline),
+            "Share, %",
+            "p",
+            units.capitalize(),
+            "Prompts",
+            "Answers",
+            "Verdict",
+        ),
         findings,
         ["variance"],
         "No condition of this study has a user.",

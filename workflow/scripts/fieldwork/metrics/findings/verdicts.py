@@ -32,7 +32,7 @@ _UNITS = {
 
 
 MEASURE_NAMES = {
-    "share_who": "who asks",
+    "share_who": "variance between contexts",
     "distance": "answers",
     "option_share": "options",
     "entropy_bits": "heterogeneity",
