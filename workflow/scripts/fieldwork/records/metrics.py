@@ -249,6 +249,40 @@ class VarianceShare(ConditionEstimate):
     reason: str | None = column("why there is no share, or no interval")
 
 
+@table("metrics/nested.parquet", "model, task, condition, kind", part="nested")
+class NestedVariance(ConditionEstimate):
+    """Variance of answers between users, between contexts of one user, and between reruns."""
+
+    condition: str = column("condition whose users further conditions share (`same_users_as`)")
+    kind: ItemKind = column("kind of the items")
+    n_contexts: int = column("contexts of each user: conditions with the same users")
+    share_user: float | None = column(
+        "var_user / var_answers, the share between users; NULL with a reason"
+    )
+    user_low: float | None = column("lower end of its 95 % interval over users, from 72 on")
+    user_high: float | None = column("upper end of its 95 % interval over users, from 72 on")
+    p_user: float | None = column("chance of as large a share if contexts had no users")
+    share_context: float | None = column(
+        "var_context / var_answers, the share between contexts of one user; NULL with a reason"
+    )
+    context_low: float | None = column("lower end of its 95 % interval over users, from 72 on")
+    context_high: float | None = column("upper end of its 95 % interval over users, from 72 on")
+    p_context: float | None = column(
+        "chance of as large a share if contexts of one user made no difference"
+    )
+    var_user: float | None = column("variance between users; can fall below 0")
+    var_context: float | None = column("variance between contexts of one user; can fall below 0")
+    var_rerun: float | None = column("variance between answers in one context to one prompt")
+    var_answers: float | None = column("their sum: variance of answers to one prompt")
+    n_items: int = column("items with an answer")
+    n_users: int = column("users with an answer")
+    n_nested: int = column("users with answers in two contexts or more")
+    n_responses: int = column("answers")
+    n_unread: int = column("answers that cannot be read: `unknown` for letters, left out for lists")
+    unit: str = column("unit of resampling")
+    reason: str | None = column("why there is no share, interval or test")
+
+
 @table("metrics/subjects.parquet", "model, task, condition, subject")
 class SubjectVariance(ConditionEstimate):
     """Variance between contexts, or real users, subject by subject of a choice task."""
