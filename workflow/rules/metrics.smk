@@ -137,6 +137,24 @@ rule measure_arms:
         "../scripts/metrics/measure_arms.py"
 
 
+rule measure_nested:
+    input:
+        answers=ANSWERS,
+    output:
+        **metric_tables("nested"),
+    log:
+        "<logs>/measure_nested.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("metrics/measure_nested"),
+        nests=study.nests(),
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/metrics/measure_nested.py"
+
+
 rule measure_score_comparisons:
     input:
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",

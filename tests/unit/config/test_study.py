@@ -103,6 +103,19 @@ def test_metric_tables_are_those_that_the_study_has() -> None:
     assert {"arms", "arm_tests"} == {Path(p).stem for p in with_arms.metric_tables()} - names
 
 
+def test_a_study_with_users_asked_again_has_a_table_of_users_and_contexts() -> None:
+    first = {"context": "history", "label": "First", "out_of": 2}
+    again = {**first, "label": "Again", "same_users_as": "first"}
+    nested = study(
+        study={"conditions": ["offline", "first", "again"]},
+        conditions={"first": first, "again": again},
+    )
+    names = {Path(path).stem for path in nested.metric_tables()}
+    assert names - {Path(path).stem for path in study().metric_tables()} == {"nested"}
+    assert nested.nests() == {"first": ["first", "again"]}
+    assert [nested.context_settings(name)["number"] for name in ("first", "again")] == [0, 1]
+
+
 def test_a_table_is_in_the_report_under_the_heading_of_its_stage() -> None:
     assert report_entry("variance").category == "Metrics"
     assert report_entry("group_differences").category == "Field"

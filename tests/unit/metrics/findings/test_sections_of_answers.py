@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 
 from fieldwork.metrics.findings import answers
+from fieldwork.metrics.findings.wording import p_cell
+from fieldwork.records.metrics import NestedVariance
 from unit.metrics.findings.finding_rows import (
     OUTLINE,
     cells,
     claims_of,
     comparison_row,
     entropy_row,
+    nested_row,
     shift_row,
     variance_row,
 )
@@ -137,6 +140,28 @@ def test_an_empty_table_says_that_there_is_nothing(section) -> None:
     empty = section([], claims_of(), OUTLINE)
     assert list(empty.findings) == []
     assert empty.absence.startswith("No ")
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (nested_row(0.01, 0.02), "users differ, contexts differ"),
+        (nested_row(0.4, 0.02), "contexts differ"),
+        (nested_row(0.02, 0.4), "users differ"),
+        (nested_row(0.4, 0.3), "undecided; finds 10.7 %"),
+        (
+            nested_row(None, None, reason="each user has one context"),
+            "no test: each user has one context",
+        ),
+    ],
+)
+def test_users_and_contexts_of_one_user_have_a_verdict_together(
+    row: NestedVariance, verdict: str
+) -> None:
+    (finding,) = cells(answers.users_and_contexts([row], claims_of(row), OUTLINE))
+    assert finding[-1] == verdict
+    assert finding[-8:-6] == ("12 (5…20)", p_cell(row.p_user))
+    assert finding[-4:-1] == ("80", "2", "9")
 
 
 def test_only_the_furthest_options_are_listed_and_the_others_counted() -> None:

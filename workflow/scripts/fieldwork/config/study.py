@@ -14,6 +14,7 @@ from fieldwork.config.field import DELETIONS_FILE
 from fieldwork.config.figures import ranked_tasks, survey_tasks
 from fieldwork.config.models import is_local
 from fieldwork.config.needs import Need, needs_of
+from fieldwork.config.nests import context_number, nests_of
 from fieldwork.config.settings import (
     Config,
     arms_of,
@@ -99,6 +100,8 @@ class Study(NamedTuple):
         parts: set[Part] = {"every study"}
         if self.config["arms"]:
             parts.add("arms")
+        if nests_of(self.config):
+            parts.add("nested")
         if self.config["field"]:
             parts.add("field")
         if self.config["field"] or self.config["calibration"]["weights"]:
@@ -247,6 +250,10 @@ class Study(NamedTuple):
         materials = materials_of(entry)
         return {name: file for name, file in files.items() if name in materials}
 
+    def context_settings(self, condition: str) -> Config:
+        """What the contexts of a condition are made by; keys are those of its entry, and its number."""
+        return {**self.condition(condition), "number": context_number(self.config, condition)}
+
     def contexts(self, condition: str) -> list[str]:
         """The table of a condition's contexts; none where the model sees nothing of a user."""
         has_contexts = has_user(self.condition(condition))
@@ -292,6 +299,10 @@ class Study(NamedTuple):
 
     def control(self) -> str | None:
         return next(iter(controls_of(self.config)), None)
+
+    def nests(self) -> dict[str, list[str]]:
+        """Conditions with the same users, by the one whose users they are."""
+        return nests_of(self.config)
 
     def arms(self) -> list[tuple[str, int | None]]:
         """The conditions of the figure of arms, each with the conversations that it asks for."""

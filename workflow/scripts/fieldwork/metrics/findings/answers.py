@@ -10,7 +10,12 @@ from fieldwork.metrics.findings.outline import (
     row_cells,
     study_rows,
 )
-from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims, prompts_verdict
+from fieldwork.metrics.findings.verdicts import (
+    FindingVerdict,
+    StudyClaims,
+    joined_verdict,
+    prompts_verdict,
+)
 from fieldwork.metrics.findings.wording import (
     interval_cell,
     literal,
@@ -20,7 +25,7 @@ from fieldwork.metrics.findings.wording import (
     signed_number,
 )
 from fieldwork.records.field import between
-from fieldwork.records.metrics import Comparison, PromptMean, Shift, VarianceShare
+from fieldwork.records.metrics import Comparison, NestedVariance, PromptMean, Shift, VarianceShare
 from fieldwork.records.parsing import UNKNOWN
 
 TOP_SHIFTS = 5
@@ -73,6 +78,45 @@ def who_asks(
         ["variance"],
         "No condition of this study has a user.",
     )
+
+
+def users_and_contexts(
+    rows: Sequence[NestedVariance], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
+    """The shares of the variance between users, and between contexts of one user."""
+    return FindingsSection(
+        "Users and contexts",
+        "Is it the user or the context? The same users were asked with other conversations of their own: "
+        "how much of the variance of answers to one prompt lies between users, and how much between "
+        "contexts of one user?",
+        (
+            *arm_columns(outline),
+            *("Users, %", "p", "Contexts of a user, %", "p of contexts", "Users", "Contexts each"),
+            *("Prompts", "Verdict"),
+        ),
+        [
+            _nested_finding(row, claims, outline)
+            for row in study_rows(rows, outline, outline.simulated_users)
+        ],
+        ["nested"],
+        "No users were asked with several contexts.",
+    )
+
+
+def _nested_finding(row: NestedVariance, claims: StudyClaims, outline: StudyOutline) -> Finding:
+    cells = (
+        interval_cell(row.share_user, row.user_low, row.user_high, digits=0, scale=100),
+        p_cell(claims.p_value("share_user", row)),
+        interval_cell(row.share_context, row.context_low, row.context_high, digits=0, scale=100),
+        p_cell(claims.p_value("share_context", row)),
+        str(row.n_users),
+        str(row.n_contexts),
+        str(row.n_items),
+    )
+    verdict = joined_verdict(
+        claims.verdict("share_user", row), claims.verdict("share_context", row)
+    )
+    return Finding((*row_cells(row, outline), *cells), verdict)
 
 
 def distance(

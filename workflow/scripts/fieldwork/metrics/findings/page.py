@@ -66,6 +66,8 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
     return [
         overview.primary_comparisons(claims, outline),
         answers.who_asks(tables.variance, claims, outline),
+        # only studies that ask some users again, with other conversations
+        *([answers.users_and_contexts(tables.nested, claims, outline)] if tables.nested else []),
         answers.distance(tables.comparisons, claims, outline),
         answers.options_moved(tables.shifts, claims, outline),
         answers.heterogeneity(tables.prompt_means, claims, outline),
