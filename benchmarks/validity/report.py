@@ -9,6 +9,7 @@ TITLES = {
     "heterogeneity": "Heterogeneity of lists",
     "distance": "Distance between conditions",
     "share_who": "Share of the variance that comes from who asks",
+    "nested": "Users, and contexts of one user",
     "odd": "Few users carry the effect",
     "categories": "Who asks, by category of subject",
     "run": "Scores of runs",
