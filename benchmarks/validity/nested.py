@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from outcomes import Job, Outcome, outcome
-from populations import Floats, draw_letters, letter_table, puppet_shares
+from populations import Floats, draw_letters, letter_table, puppet_shares, rarest_covered
 
 from fieldwork.metrics.nested import measure_nested
 
@@ -73,6 +73,7 @@ def _letters(
     rows = measure_nested(
         pd.concat(_context_frames(contexts, size, random)),
         nests={"c0": [f"c{k}" for k in range(size.contexts)]},
+        rarest_users=rarest_covered(size.users),
         n_permutations=PERMUTATIONS,
         seed=1,
     )

@@ -204,10 +204,10 @@ def test_the_same_users_are_asked_with_other_conversations(tmp_path: Path) -> No
             1 - var_rerun / var_answers, p_user BETWEEN 0.01 AND 1, p_context BETWEEN 0.01 AND 1
         FROM '{results}/metrics/nested.parquet'
     """).fetchall()
-    ((*counts, total, rest, *has_p),) = rows
-    assert counts == ["first", 2, 6, 6, 96]
-    assert total == pytest.approx(rest)
-    assert has_p == [True, True]
+    (row,) = rows
+    assert row[:5] == ("first", 2, 6, 6, 96)
+    assert row[5] == pytest.approx(row[6])
+    assert row[7:] == (True, True)
     claims = f"SELECT measure FROM '{results}/metrics/claims.parquet' WHERE source = 'nested'"
     assert sorted(duckdb.sql(claims).fetchall()) == [("share_context",), ("share_user",)]
     findings = (results / "findings.md").read_text()

@@ -149,6 +149,7 @@ rule measure_nested:
     params:
         code=code("metrics/measure_nested"),
         nests=study.nests(),
+        rarest_users=config["metrics"]["rarest_users"],
         permutations=config["metrics"]["permutations"],
         seed=config["study"]["seed"],
     script:

@@ -116,7 +116,9 @@ def asked(letters: dict[str, tuple[str, str]], item_id: str = "i") -> list[Answe
 
 
 def only(answers: list[Answer], n: int = 199) -> NestedVariance:
-    (row,) = measure_nested(answer_frame(answers), nests=NESTS, n_permutations=n, seed=1)
+    (row,) = measure_nested(
+        answer_frame(answers), nests=NESTS, rarest_users=0.05, n_permutations=n, seed=1
+    )
     return row
 
 
@@ -192,6 +194,6 @@ def test_three_users_are_too_few_to_test_and_71_for_an_interval() -> None:
 
 def test_other_conditions_have_no_row_and_permutations_are_needed() -> None:
     frame = answer_frame(chosen("AB", puppet_id="u", condition="profile"))
-    assert measure_nested(frame, nests=NESTS, n_permutations=9, seed=1) == []
+    assert measure_nested(frame, nests=NESTS, rarest_users=0.05, n_permutations=9, seed=1) == []
     with pytest.raises(StudyError, match=r"metrics\.permutations"):
-        measure_nested(frame, nests=NESTS, n_permutations=0, seed=1)
+        measure_nested(frame, nests=NESTS, rarest_users=0.05, n_permutations=0, seed=1)

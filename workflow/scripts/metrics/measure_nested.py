@@ -10,11 +10,20 @@ from fieldwork.records.parsing import Answer
 
 
 def main(
-    answers: str, nested: str, nests: dict[str, list[str]], permutations: int, seed: int
+    answers: str,
+    nested: str,
+    nests: dict[str, list[str]],
+    rarest_users: float,
+    permutations: int,
+    seed: int,
 ) -> None:
     """Measure and write; `nests` are conditions with the same users, by the first of them."""
     rows = measure_nested(
-        tables.read_frame(answers, Answer), nests=nests, n_permutations=permutations, seed=seed
+        tables.read_frame(answers, Answer),
+        nests=nests,
+        rarest_users=rarest_users,
+        n_permutations=permutations,
+        seed=seed,
     )
     tables.write_table(nested, rows, NestedVariance)
 

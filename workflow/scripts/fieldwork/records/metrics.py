@@ -259,14 +259,18 @@ class NestedVariance(ConditionEstimate):
     share_user: float | None = column(
         "var_user / var_answers, the share between users; NULL with a reason"
     )
-    user_low: float | None = column("lower end of its 95 % interval over users, from 72 on")
-    user_high: float | None = column("upper end of its 95 % interval over users, from 72 on")
+    user_low: float | None = column("lower end of its 95 % interval over users, NULL with too few")
+    user_high: float | None = column("upper end of its 95 % interval over users, NULL with too few")
     p_user: float | None = column("chance of as large a share if contexts had no users")
     share_context: float | None = column(
         "var_context / var_answers, the share between contexts of one user; NULL with a reason"
     )
-    context_low: float | None = column("lower end of its 95 % interval over users, from 72 on")
-    context_high: float | None = column("upper end of its 95 % interval over users, from 72 on")
+    context_low: float | None = column(
+        "lower end of its 95 % interval over users, NULL with too few"
+    )
+    context_high: float | None = column(
+        "upper end of its 95 % interval over users, NULL with too few"
+    )
     p_context: float | None = column(
         "chance of as large a share if contexts of one user made no difference"
     )
