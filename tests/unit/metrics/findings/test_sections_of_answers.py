@@ -225,3 +225,9 @@ def test_a_share_is_of_contexts_unless_people_asked(
     assert f"lies between {units}, and not between repeats" in section.question
     assert units.capitalize() in section.columns
     assert ("user and context cannot be told apart" in section.question) == is_simulated
+    assert "another context for each prompt" not in section.question
+
+
+def test_what_is_retrieved_is_another_context_for_each_prompt() -> None:
+    section = answers.who_asks([], claims_of(), OUTLINE._replace(retrieved=["rag"]))
+    assert section.question.endswith("With RAG it is another context for each prompt.")

@@ -390,6 +390,9 @@ class Study(NamedTuple):
             "rarest_users": self.config["metrics"]["rarest_users"],
             **self.users_and_controls(),
             "notes": [note for note in [drawing["note"], *notes] if note],
+            "retrieved": [
+                name for name, c in self.entries("conditions").items() if kind_of(c).is_retrieved
+            ],
         }
 
     def figure_task(self, figure: str) -> str:

@@ -53,7 +53,7 @@ _STRIP_ROW_INCHES = 0.16
 _HALF_BAR = 0.15
 _EDGE = 0.03
 _LABEL_ROOM = 0.3
-_COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.76}
+_COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.84}
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 

@@ -261,7 +261,9 @@ class NestedVariance(ConditionEstimate):
     )
     user_low: float | None = column("lower end of its 95 % interval over users, NULL with too few")
     user_high: float | None = column("upper end of its 95 % interval over users, NULL with too few")
-    p_user: float | None = column("chance of as large a share if contexts had no users")
+    p_user: float | None = column(
+        "chance of as large a share if it did not matter whose context it is"
+    )
     share_context: float | None = column(
         "var_context / var_answers, the share between contexts of one user; NULL with a reason"
     )

@@ -18,6 +18,7 @@ from fieldwork.metrics.findings.verdicts import (
 )
 from fieldwork.metrics.findings.wording import (
     interval_cell,
+    join_words,
     literal,
     number_cell,
     number_text,
@@ -48,6 +49,9 @@ def who_asks(
             " A simulated user has one context (a conversation, a history or a profile), so that user "
             "and context cannot be told apart."
         )
+    if outline.retrieved:
+        labels = join_words([outline.label(name) for name in outline.retrieved])
+        question += f" With {labels} it is another context for each prompt."
     findings = [
         Finding(
             (
