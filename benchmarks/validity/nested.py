@@ -9,7 +9,7 @@ import pandas as pd
 from outcomes import Job, Outcome, outcome
 from populations import Floats, draw_letters, letter_table, puppet_shares, rarest_covered
 
-from fieldwork.metrics.nested import measure_nested
+from fieldwork.metrics.nests import measure_nests
 
 PART = "nested"
 PERMUTATIONS = 199
@@ -70,7 +70,7 @@ def _letters(
     shape = (n, 1 if is_lasting else size.items, size.users)
     users = puppet_shares(shares.user, shape, random)
     contexts = [_context_shares(shares, users, random) for _ in range(size.contexts)]
-    rows = measure_nested(
+    rows = measure_nests(
         pd.concat(_context_frames(contexts, size, random)),
         nests={"c0": [f"c{k}" for k in range(size.contexts)]},
         rarest_users=rarest_covered(size.users),

@@ -202,13 +202,13 @@ def test_the_same_users_are_asked_with_other_conversations(tmp_path: Path) -> No
     rows = duckdb.sql(f"""
         SELECT condition, n_contexts, n_users, n_nested, n_responses, share_user + share_context,
             1 - var_rerun / var_answers, p_user BETWEEN 0.01 AND 1, p_context BETWEEN 0.01 AND 1
-        FROM '{results}/metrics/nested.parquet'
+        FROM '{results}/metrics/users_and_contexts.parquet'
     """).fetchall()
     (row,) = rows
     assert row[:5] == ("first", 2, 6, 6, 96)
     assert row[5] == pytest.approx(row[6])
     assert row[7:] == (True, True)
-    claims = f"SELECT measure FROM '{results}/metrics/claims.parquet' WHERE source = 'nested'"
+    claims = f"SELECT measure FROM '{results}/metrics/claims.parquet' WHERE source = 'users_and_contexts'"
     assert sorted(duckdb.sql(claims).fetchall()) == [("share_context",), ("share_user",)]
     findings = (results / "findings.md").read_text()
     section = findings.partition("## Users and contexts")[2].partition("\n## ")[0]

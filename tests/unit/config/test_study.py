@@ -111,7 +111,7 @@ def test_a_study_with_users_asked_again_has_a_table_of_users_and_contexts() -> N
         conditions={"first": first, "again": again},
     )
     names = {Path(path).stem for path in nested.metric_tables()}
-    assert names - {Path(path).stem for path in study().metric_tables()} == {"nested"}
+    assert names - {Path(path).stem for path in study().metric_tables()} == {"users_and_contexts"}
     assert nested.nests() == {"first": ["first", "again"]}
     assert [nested.context_settings(name)["number"] for name in ("first", "again")] == [0, 1]
 
@@ -201,6 +201,7 @@ def test_the_figure_of_arms_is_named_by_the_study() -> None:
 
 def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
     summary = study().summary()
+    assert summary["retrieved"] == ["rag"]
     assert summary["users"] == ["history", "rag", "profile"]
     assert summary["controls"] == ["offline_again"]
     assert [*summary["conditions"]] == study().config["study"]["conditions"]

@@ -9,7 +9,7 @@ from typing import Any
 
 Config = dict[str, Any]
 
-_OWN = ("label", "same_users_as")
+_FREE_SETTINGS = ("label", "same_users_as")
 """Settings in which conditions of a nest may differ: their contexts are to differ by chance alone."""
 
 
@@ -65,7 +65,7 @@ def _broken_nest(setting: str, name: str, first: str, config: Config) -> Iterato
         return
     defaults = {"corpus": config["study"]["corpus"]}
     for key in original:
-        if key not in _OWN and _differs(entry.get(key), original[key], defaults.get(key)):
+        if key not in _FREE_SETTINGS and _differs(entry.get(key), original[key], defaults.get(key)):
             yield (
                 f"{setting}: {name!r} and {first!r} have different {key}; give both the same, as only "
                 f"their conversations are to differ"

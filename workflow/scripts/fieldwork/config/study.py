@@ -101,7 +101,7 @@ class Study(NamedTuple):
         if self.config["arms"]:
             parts.add("arms")
         if nests_of(self.config):
-            parts.add("nested")
+            parts.add("nests")
         if self.config["field"]:
             parts.add("field")
         if self.config["field"] or self.config["calibration"]["weights"]:

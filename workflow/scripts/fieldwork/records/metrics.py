@@ -249,7 +249,7 @@ class VarianceShare(ConditionEstimate):
     reason: str | None = column("why there is no share, or no interval")
 
 
-@table("metrics/nested.parquet", "model, task, condition, kind", part="nested")
+@table("metrics/users_and_contexts.parquet", "model, task, condition, kind", part="nests")
 class NestedVariance(ConditionEstimate):
     """Variance of answers between users, between contexts of one user, and between reruns."""
 

@@ -102,7 +102,7 @@ def users_and_contexts(
             _nested_finding(row, claims, outline)
             for row in study_rows(rows, outline, outline.simulated_users)
         ],
-        ["nested"],
+        ["users_and_contexts"],
         "No users were asked with several contexts.",
     )
 

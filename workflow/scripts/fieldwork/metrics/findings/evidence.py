@@ -53,7 +53,7 @@ class FindingsTables(NamedTuple):
     field_heterogeneity: Sequence[FieldHeterogeneity] = ()
     calibration: Sequence[Calibration] = ()
     list_lengths: Sequence[ListLength] = ()
-    nested: Sequence[NestedVariance] = ()
+    users_and_contexts: Sequence[NestedVariance] = ()
     claims: StudyClaims = NO_CLAIMS
 
 

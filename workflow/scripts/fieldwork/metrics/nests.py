@@ -21,14 +21,14 @@ from fieldwork.metrics.answer_sets import (
     read_answer_sets,
 )
 from fieldwork.metrics.components import lay_out, permuted_rerun, split
-from fieldwork.metrics.nested_distances import (
+from fieldwork.metrics.nest_distances import (
     NestedCell,
     NestedDistances,
     NestedLayout,
     dealt_context_distances,
     lay_out_nest,
-    nested_cells,
-    nested_distances,
+    nest_cells,
+    nest_distances,
 )
 from fieldwork.records.metrics import NestedVariance
 from fieldwork.statistics.arrays import Floats
@@ -46,7 +46,7 @@ LEAST_USERS = 4
 """With three users and two contexts each, one deal in 15 is the true one: no test at 5 %."""
 
 _NO_SPREAD = "no interval: without one of the users, no distances or none between contexts remain"
-_ONCE = (
+_NO_REPEATS = (
     "no context answers an item twice, so contexts of a user and reruns cannot be told apart; set "
     "replicates: 2"
 )
@@ -67,7 +67,7 @@ class _NestedSettings(NamedTuple):
     random: np.random.Generator
 
 
-def measure_nested(
+def measure_nests(
     answers: pd.DataFrame,
     *,
     nests: Mapping[str, Sequence[str]],
@@ -91,9 +91,7 @@ def measure_nested(
         if arm.condition in nests:
             names = nests[arm.condition]
             nest = {name: arms.get(arm._replace(condition=name), {}) for name in names}
-            settings = _NestedSettings(
-                n_permutations, rarest_users, generator(seed, "nested", *arm)
-            )
+            settings = _NestedSettings(n_permutations, rarest_users, generator(seed, "nests", *arm))
             rows.append(_row(arm, nest, settings))
     return sorted(rows, key=lambda r: (r.model, r.task, r.kind, r.condition))
 
@@ -101,9 +99,9 @@ def measure_nested(
 def _row(
     arm: Arm, nest: Mapping[str, Mapping[str, ItemAnswers]], settings: _NestedSettings
 ) -> NestedVariance:
-    cells = [*nested_cells(nest)]
+    cells = [*nest_cells(nest)]
     layout = lay_out_nest(cells)
-    distances = nested_distances(layout)
+    distances = nest_distances(layout)
     same, context, other = (float(part[-1]) for part in distances)
     of_users = of_contexts = _NestedShare()
     reasons = _no_share(nest, layout, context, other)
@@ -193,7 +191,7 @@ def _context_share(
     settings: _NestedSettings,
 ) -> _NestedShare:
     if math.isnan(distances.same[-1]):
-        return _NestedShare(reasons=(_ONCE,))
+        return _NestedShare(reasons=(_NO_REPEATS,))
     shares = _ratios(distances.context - distances.same, distances.other)
     value, rest = float(shares[-1]), shares[:-1]
     reason, interval = _too_few(layout, settings), None

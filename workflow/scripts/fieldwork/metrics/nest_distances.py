@@ -1,6 +1,6 @@
 """Distances of answers in one context, in two contexts of one user, and of two users.
 
-Owns the arrays behind `nested`. A cell is one user's answers to one item in one context. A distance is
+Owns the arrays behind `nests`. A cell is one user's answers to one item in one context. A distance is
 half the squared distance of two answers' indicator vectors, as in `components`; its mean is taken over
 pairs, then contexts, users and items, each alike, so that unequal numbers of answers move none.
 """
@@ -64,7 +64,7 @@ class NestedLayout(NamedTuple):
         return int((np.bincount(self.context_user) > 1).sum())
 
 
-def nested_cells(nest: Mapping[str, Mapping[str, ItemAnswers]]) -> Iterator[NestedCell]:
+def nest_cells(nest: Mapping[str, Mapping[str, ItemAnswers]]) -> Iterator[NestedCell]:
     """The cells of answers by condition and item; each condition has one context of each user."""
     for condition, items in nest.items():
         for item, answers in items.items():
@@ -115,15 +115,15 @@ def _item_cells(
     )
 
 
-def nested_distances(layout: NestedLayout) -> NestedDistances:
+def nest_distances(layout: NestedLayout) -> NestedDistances:
     """Mean distances over the items that have all of them; reruns are left aside where none has any."""
     arrays = [_item_distances(item, len(layout.users)) for item in layout.items]
-    counted = [a for a in arrays if np.isfinite(a.context[-1]) and np.isfinite(a.other[-1])]
-    counted = [a for a in counted if np.isfinite(a.same[-1])] or counted
-    if not counted:
+    whole = [a for a in arrays if np.isfinite(a.context[-1]) and np.isfinite(a.other[-1])]
+    whole = [a for a in whole if np.isfinite(a.same[-1])] or whole
+    if not whole:
         nothing = np.full(len(layout.users) + 1, np.nan)
         return NestedDistances(nothing, nothing, nothing)
-    return NestedDistances(*(np.mean(part, axis=0) for part in zip(*counted, strict=True)))
+    return NestedDistances(*(np.mean(part, axis=0) for part in zip(*whole, strict=True)))
 
 
 def _item_distances(cells: _ItemCells, n_users: int) -> NestedDistances:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.nested import measure_nested
-from fieldwork.metrics.nested_distances import (
+from fieldwork.metrics.nest_distances import (
     NestedCell,
     dealt_context_distances,
     lay_out_nest,
-    nested_distances,
+    nest_distances,
 )
+from fieldwork.metrics.nests import measure_nests
 from fieldwork.records.metrics import NestedVariance
 from fieldwork.records.parsing import Answer
 from unit.metrics.metric_frames import answer_frame, chosen
@@ -87,7 +87,7 @@ def cells_of(source: Source) -> list[NestedCell]:
 def test_distances_are_those_of_loops_over_pairs_also_without_each_user(seed: int) -> None:
     source = drawn(seed, users=12)
     layout = lay_out_nest(cells_of(source))
-    distances = nested_distances(layout)
+    distances = nest_distances(layout)
     assert [part[-1] for part in distances] == pytest.approx(plainly(source))
     for place, user in enumerate(layout.users):
         rest = {
@@ -116,7 +116,7 @@ def asked(letters: dict[str, tuple[str, str]], item_id: str = "i") -> list[Answe
 
 
 def only(answers: list[Answer], n: int = 199) -> NestedVariance:
-    (row,) = measure_nested(
+    (row,) = measure_nests(
         answer_frame(answers), nests=NESTS, rarest_users=0.05, n_permutations=n, seed=1
     )
     return row
@@ -194,6 +194,6 @@ def test_three_users_are_too_few_to_test_and_71_for_an_interval() -> None:
 
 def test_other_conditions_have_no_row_and_permutations_are_needed() -> None:
     frame = answer_frame(chosen("AB", puppet_id="u", condition="profile"))
-    assert measure_nested(frame, nests=NESTS, rarest_users=0.05, n_permutations=9, seed=1) == []
+    assert measure_nests(frame, nests=NESTS, rarest_users=0.05, n_permutations=9, seed=1) == []
     with pytest.raises(StudyError, match=r"metrics\.permutations"):
-        measure_nested(frame, nests=NESTS, rarest_users=0.05, n_permutations=0, seed=1)
+        measure_nests(frame, nests=NESTS, rarest_users=0.05, n_permutations=0, seed=1)
