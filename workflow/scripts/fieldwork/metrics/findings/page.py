@@ -67,11 +67,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         overview.primary_comparisons(claims, outline),
         answers.who_asks(tables.variance, claims, outline),
         # only studies that ask some users again, with other conversations
-        *(
-            [answers.users_and_contexts(tables.users_and_contexts, claims, outline)]
-            if tables.users_and_contexts
-            else []
-        ),
+        *([answers.users_and_contexts(nests, claims, outline)] if nests else []),
         answers.distance(tables.comparisons, claims, outline),
         answers.options_moved(tables.shifts, claims, outline),
         answers.heterogeneity(tables.prompt_means, claims, outline),
