@@ -33,7 +33,6 @@ from fieldwork.figures.style import (
     ConditionStyle,
     add_head,
     condition_styles,
-    draw_interval,
     empty_figure,
     legend_entry,
     marker_arguments,
@@ -244,7 +243,7 @@ def _draw_panel(axes: Any, panel: _UserPanel, layout: _UserLayout, model: str) -
     axes.set_xlim(-0.5, len(panel.ticks) - 0.5)
     axes.tick_params(axis="x", length=0)
     axes.set_ylim(*_limits(panel))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0f} %")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0f} %".replace("-", "−"))
     axes.set_ylabel(panel.label)
 
 
@@ -268,7 +267,11 @@ def _draw_mark(axes: Any, x: float, mark: _UserMark, style: ConditionStyle) -> N
             transform=axes.get_xaxis_transform(),
         )  # fmt: skip
         return
-    draw_interval(axes, x, mark, style.colour)
+    alpha = 1.0 if mark.differs else _PALE
+    if mark.ci_low is not None and mark.ci_high is not None:
+        axes.vlines(
+            x, mark.ci_low, mark.ci_high, color=style.colour, linewidth=0.8, alpha=alpha, zorder=1.5
+        )
     if mark.differs and mark.reference is not None:
         # light, so that an interval can be read upon it
         axes.vlines(
@@ -276,8 +279,8 @@ def _draw_mark(axes: Any, x: float, mark: _UserMark, style: ConditionStyle) -> N
             zorder=1.4,
         )  # fmt: skip
     axes.plot(
-        [x], [mark.value], linestyle="none", label=style.label, zorder=3,
-        alpha=1.0 if mark.differs else _PALE, **marker_arguments(style, size=4.4),
+        [x], [mark.value], linestyle="none", label=style.label, alpha=alpha, zorder=3,
+        **marker_arguments(style, size=4.4),
     )  # fmt: skip
 
 
@@ -307,5 +310,6 @@ def _reason_notes(layout: _UserLayout) -> Iterator[str]:
 
 def _first(reasons: Sequence[str]) -> str:
     first, *rest = dict.fromkeys(reasons)
-    remainder = f" ({len(rest)} more reasons in the tables)" if rest else ""
-    return f"{first}{remainder}"
+    if not rest:
+        return first
+    return f"{first}; the tables have {len(rest)} more {'reason' if len(rest) == 1 else 'reasons'}"
