@@ -31,13 +31,8 @@ class Size(NamedTuple):
         )
 
 
-SIZES = (
-    Size(20, 2, 4, 2),
-    Size(20, 3, 4, 2),
-    Size(72, 2, 4, 2),
-    Size(100, 3, 4, 2),
-    Size(72, 2, 20, 2),
-)
+SIZES = (Size(20, 2, 4, 2), Size(20, 3, 4, 2), Size(72, 2, 4, 2))
+LARGE_SIZES = (Size(100, 3, 4, 2), Size(72, 2, 20, 2))
 
 
 class Shares(NamedTuple):
@@ -48,12 +43,16 @@ class Shares(NamedTuple):
 
 
 SOURCES = (Shares(0, 0), Shares(0, 0.2), Shares(0.2, 0), Shares(0.1, 0.1), Shares(0.3, 0.3))
+LARGE_SOURCES = (Shares(0, 0.2), Shares(0.1, 0.1))
 
 
 def jobs() -> Iterator[Job]:
     """Habits drawn anew for each item, and habits that a user or context has in all items."""
     for size in SIZES:
         for shares in SOURCES:
+            yield partial(_letters, size, shares, False)
+    for size in LARGE_SIZES:
+        for shares in LARGE_SOURCES:
             yield partial(_letters, size, shares, False)
     for size in (Size(20, 2, 4, 2), Size(72, 2, 4, 2)):
         for shares in (Shares(0, 0.2), Shares(0.1, 0.1), Shares(0.3, 0.3)):

@@ -147,6 +147,10 @@ def test_an_empty_table_says_that_there_is_nothing(section) -> None:
     [
         (nested_row(0.01, 0.02), "users differ, contexts differ"),
         (nested_row(0.4, 0.02), "contexts differ"),
+        (
+            nested_row(0.02, 0.02, context_low=None, context_high=None),
+            "users differ, contexts differ",
+        ),
         (nested_row(0.02, 0.4), "users differ"),
         (nested_row(0.4, 0.3), "undecided; finds 10.7 %"),
         (

@@ -119,7 +119,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
     "share_user": ClaimMeasure(
         NestedVariance,
         "share_user",
-        ("users differ", "users differ"),
+        ("differs", "differs"),
         ("user_low", "user_high"),
         p_value="p_user",
         margin="share_who",
@@ -129,7 +129,7 @@ MEASURES: Mapping[str, ClaimMeasure] = {
     "share_context": ClaimMeasure(
         NestedVariance,
         "share_context",
-        ("contexts differ", "contexts differ"),
+        ("differs", "differs"),
         ("context_low", "context_high"),
         p_value="p_context",
         margin="share_who",

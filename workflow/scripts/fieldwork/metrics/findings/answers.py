@@ -118,9 +118,17 @@ def _nested_finding(row: NestedVariance, claims: StudyClaims, outline: StudyOutl
         str(row.n_items),
     )
     verdict = joined_verdict(
-        claims.verdict("share_user", row), claims.verdict("share_context", row)
+        _plural(claims.verdict("share_user", row), "users"),
+        _plural(claims.verdict("share_context", row), "contexts"),
     )
     return Finding((*row_cells(row, outline), *cells), verdict)
+
+
+def _plural(verdict: FindingVerdict, units: str) -> FindingVerdict:
+    """A difference with those who differ: `users differ`."""
+    if not verdict.is_shown:
+        return verdict
+    return verdict._replace(text=verdict.text.replace("differs", f"{units} differ", 1))
 
 
 def distance(
