@@ -201,7 +201,7 @@ def test_the_figure_of_arms_is_named_by_the_study() -> None:
 
 def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
     summary = study().summary()
-    assert summary["retrieved"] == ["rag"]
+    assert summary["retrieval"] == ["rag"]
     assert summary["users"] == ["history", "rag", "profile"]
     assert summary["controls"] == ["offline_again"]
     assert [*summary["conditions"]] == study().config["study"]["conditions"]

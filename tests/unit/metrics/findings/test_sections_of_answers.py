@@ -233,5 +233,5 @@ def test_a_share_is_of_contexts_unless_people_asked(
 
 
 def test_what_is_retrieved_is_another_context_for_each_prompt() -> None:
-    section = answers.who_asks([], claims_of(), OUTLINE._replace(retrieved=["rag"]))
+    section = answers.who_asks([], claims_of(), OUTLINE._replace(retrieval=["rag"]))
     assert section.question.endswith("With RAG it is another context for each prompt.")

@@ -390,7 +390,7 @@ class Study(NamedTuple):
             "rarest_users": self.config["metrics"]["rarest_users"],
             **self.users_and_controls(),
             "notes": [note for note in [drawing["note"], *notes] if note],
-            "retrieved": [
+            "retrieval": [
                 name for name, c in self.entries("conditions").items() if kind_of(c).is_retrieved
             ],
         }

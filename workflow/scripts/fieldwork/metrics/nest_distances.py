@@ -34,7 +34,7 @@ class NestedDistances(NamedTuple):
     other: Floats
 
 
-class _ItemCells(NamedTuple):
+class _NestItem(NamedTuple):
     """The cells of an item: mean lengths, mean indicator vectors (cells, options), distance of reruns."""
 
     user: Indices
@@ -49,7 +49,7 @@ class NestedLayout(NamedTuple):
 
     users: list[str]
     context_user: Indices
-    items: list[_ItemCells]
+    items: list[_NestItem]
 
     @property
     def context_pairs(self) -> Indices:
@@ -96,7 +96,7 @@ def _item_cells(
     cells: Sequence[NestedCell],
     places: Mapping[str, int],
     contexts: Mapping[tuple[str, str], int],
-) -> _ItemCells:
+) -> _NestItem:
     options = sorted({o for cell in cells for answer in cell.answers for o in answer})
     columns = {option: column for column, option in enumerate(options)}
     n = np.array([len(cell.answers) for cell in cells], dtype=np.float64)
@@ -106,7 +106,7 @@ def _item_cells(
             counts[row, [columns[option] for option in answer]] += 1
     length, means = counts.sum(axis=1) / n, counts / n[:, None]
     pairs = np.where(n > 1, n, np.nan)
-    return _ItemCells(
+    return _NestItem(
         user=np.array([places[cell.user] for cell in cells], dtype=np.int64),
         context=np.array([contexts[cell.user, cell.context] for cell in cells], dtype=np.int64),
         length=length,
@@ -126,7 +126,7 @@ def nest_distances(layout: NestedLayout) -> NestedDistances:
     return NestedDistances(*(np.mean(part, axis=0) for part in zip(*whole, strict=True)))
 
 
-def _item_distances(cells: _ItemCells, n_users: int) -> NestedDistances:
+def _item_distances(cells: _NestItem, n_users: int) -> NestedDistances:
     # the user behind the last has no answers, so that nobody is left out there
     size = n_users + 1
 

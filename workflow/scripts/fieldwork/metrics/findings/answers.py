@@ -49,8 +49,8 @@ def who_asks(
             " A simulated user has one context (a conversation, a history or a profile), so that user "
             "and context cannot be told apart."
         )
-    if outline.retrieved:
-        labels = join_words([outline.label(name) for name in outline.retrieved])
+    if outline.retrieval:
+        labels = join_words([outline.label(name) for name in outline.retrieval])
         question += f" With {labels} it is another context for each prompt."
     findings = [
         Finding(
