@@ -204,7 +204,7 @@ def print_size(draft: StudyDraft) -> None:
     )
     print(f"That is {quantity(draft.n_calls, 'call')} for each model.")
     if draft.runs < 3:
-        print("CHECK: with fewer than 3 users the study cannot show whether it matters who asks.")
+        print("CHECK: with fewer than 3 users the study cannot show whether contexts matter.")
     if draft.needs_chat_model:
         print(
             "CHECK: list questions without CANDIDATES need a chat model. The study uses `local`, a "

@@ -24,6 +24,7 @@ import field_means
 import groups
 import heterogeneity
 import means
+import nested
 import novelty
 import odd_users
 import prompts
@@ -39,6 +40,7 @@ import report
 HERE = Path(__file__).parent
 PARTS = {
     "share_who": variance.jobs,
+    "nested": nested.jobs,
     "categories": categories.jobs,
     "distance": comparisons.jobs,
     "heterogeneity": heterogeneity.jobs,

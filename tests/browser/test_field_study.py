@@ -119,7 +119,7 @@ def test_the_field_is_measured_and_drawn_as_one_more_condition(study: Checkout) 
     drawn = {path.stem for path in (study.root / "results/field/figures").glob("*.pdf")}
     assert drawn == {
         *("fig1", "fig2", "fig3", "fig4", "fig5"),
-        *("calibration", "field_ranks", "field_groups"),
+        *("calibration", "field_ranks", "field_groups", "who_asks"),
     }
     for figure in ("fig1", "fig2", "fig4"):
         # glyphs are drawn, with each text in a comment before them

@@ -19,7 +19,15 @@ from fieldwork import tables
 from fieldwork.figures import style
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item, ItemKind
-from figures import plot_categories, plot_fig1, plot_fig2, plot_fig3, plot_fig4, plot_fig5
+from figures import (
+    plot_categories,
+    plot_fig1,
+    plot_fig2,
+    plot_fig3,
+    plot_fig4,
+    plot_fig5,
+    plot_who_asks,
+)
 from metrics import (
     measure_accuracy,
     measure_categories,
@@ -210,6 +218,8 @@ class Run:
         shifts = [self.path(name) for name in ("shifts", "claims")]
         plot_fig4.main(*shifts, lists, SHEET, self.png("fig4"), with_users)
         plot_fig5.main(self.path("rarefaction"), lists, SHEET, self.png("fig5"), on_lists)
+        users = [self.path(name) for name in ("variance", "novelty", "claims")]
+        plot_who_asks.main(*users, SHEET, self.png("who_asks"), drawing | {"users": USERS})
 
     def png(self, figure: str) -> list[str]:
         return [str(self.folder / f"{figure}.png")]
@@ -282,7 +292,7 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
             assert silent.fetchall() == [], path.stem
 
 
-ALL = ("fig1", "fig2", "fig3", "fig4", "fig5")
+ALL = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks")
 EXPECTED_WORDS: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),
     "no calls arrived": {**dict.fromkeys(ALL, "no data"), "fig1": "n/a"},
@@ -317,10 +327,9 @@ def test_every_figure_is_drawn_and_says_what_is_missing(
     monkeypatch.setattr(style, "save", keep_words)
     run.draw()
     assert "nan" not in words["categories"].lower()
-    for k in range(1, 6):
-        text = words[f"fig{k}"]
-        assert "nan" not in text.lower().replace("financ", "")
-        assert EXPECTED_WORDS[name].get(f"fig{k}", "") in text, (f"fig{k}", text)
+    for figure in ALL:
+        assert "nan" not in words[figure].lower().replace("financ", "")
+        assert EXPECTED_WORDS[name].get(figure, "") in words[figure], (figure, words[figure])
 
 
 CLAIMS = ("|differs|", "|rarer|", "|more common|", "|more varied|", "|less varied|")

@@ -36,6 +36,7 @@ def test_results_are_of_full_size_and_of_every_part() -> None:
         rows = list(csv.DictReader(file))
     assert {row["part"] for row in rows} == {
         "share_who",
+        "nested",
         "categories",
         "distance",
         "heterogeneity",

@@ -46,7 +46,7 @@ TABLES = (
 
 def test_all_leaves_every_result(quickstart: Checkout) -> None:
     results = quickstart.results()
-    for figure in ("fig1", "fig2", "fig3", "fig4", "fig5"):
+    for figure in ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks"):
         for suffix in ("pdf", "svg", "png"):
             assert (results / "figures" / f"{figure}.{suffix}").stat().st_size > 5_000
     findings = (results / "findings.md").read_text()

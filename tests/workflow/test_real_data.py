@@ -227,7 +227,7 @@ def test_downloads_are_pinned_checked_and_not_repeated(real_study: Checkout, hub
 
 
 def test_figures_and_findings_are_drawn_from_real_data(real_study: Checkout) -> None:
-    for figure in ("fig1", "fig2", "fig3", "fig4", "fig5"):
+    for figure in ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks"):
         assert (real_study.root / f"results/fewer/figures/{figure}.png").stat().st_size > 20_000
     # not the middle of "finance"
     assert not re.search(r"\bnan\b", (real_study.root / "results/fewer/findings.md").read_text())

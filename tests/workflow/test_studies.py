@@ -172,3 +172,45 @@ def test_a_paid_model_is_planned_from_the_same_file(small_study: Small) -> None:
     assert {row["basis"] for row in rows} == {"tables"}
     costs = {row["condition"]: float(row["cost_no_cache_usd"]) for row in rows}
     assert costs["offline"] < costs["history_1"] < costs["history_5"] < costs["history_100"]
+
+
+NESTED: dict[str, Any] = {
+    "study": {"conditions": ["offline", "first", "second"], "tasks": ["probe"]},
+    "conditions": {
+        "first": {"context": "history", "label": "First", "out_of": 2, "replicates": 2},
+        "second": {
+            **{"context": "history", "label": "Second", "out_of": 2, "replicates": 2},
+            "same_users_as": "first",
+        },
+    },
+    "tasks": {"probe": {"runs": 6}},
+    "metrics": {"permutations": 99},
+}
+
+
+def test_the_same_users_are_asked_with_other_conversations(tmp_path: Path) -> None:
+    study = Checkout(REPOSITORY, tmp_path)
+    finished = study.snakemake("all", "--configfile", str(study.study("nested", NESTED)))
+    assert finished.returncode == 0, finished.stderr[-4000:]
+    results = study.results("nested")
+    shared = duckdb.sql(f"""
+        SELECT count(*), count(list_intersect(a.conversation_ids, b.conversation_ids)[1])
+        FROM '{results}/contexts/probe/first.parquet' a
+        JOIN '{results}/contexts/probe/second.parquet' b USING (puppet_id)
+    """).fetchall()
+    assert shared == [(6, 0)]
+    rows = duckdb.sql(f"""
+        SELECT condition, n_contexts, n_users, n_nested, n_responses, share_user + share_context,
+            1 - var_rerun / var_answers, p_user BETWEEN 0.01 AND 1, p_context BETWEEN 0.01 AND 1
+        FROM '{results}/metrics/users_and_contexts.parquet'
+    """).fetchall()
+    (row,) = rows
+    assert row[:5] == ("first", 2, 6, 6, 96)
+    assert row[5] == pytest.approx(row[6])
+    assert row[7:] == (True, True)
+    claims = f"SELECT measure FROM '{results}/metrics/claims.parquet' WHERE source = 'users_and_contexts'"
+    assert sorted(duckdb.sql(claims).fetchall()) == [("share_context",), ("share_user",)]
+    findings = (results / "findings.md").read_text()
+    section = findings.partition("## Users and contexts")[2].partition("\n## ")[0]
+    assert "|probe|First " in section
+    assert (results / "figures" / "who_asks.pdf").stat().st_size > 5_000

@@ -146,3 +146,22 @@ rule plot_categories:
         drawing=drawing("categories"),
     script:
         "../scripts/figures/plot_categories.py"
+
+
+rule plot_who_asks:
+    input:
+        variance="<results>/metrics/variance.parquet",
+        novelty="<results>/metrics/novelty.parquet",
+        claims=CLAIMS,
+        style_sheet=study.resolve("resources/figures.mplstyle"),
+    output:
+        **figure_files("who_asks", "who asks, and what users add"),
+    log:
+        "<logs>/plot_who_asks.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("figures/plot_who_asks"),
+        drawing=drawing("who_asks"),
+    script:
+        "../scripts/figures/plot_who_asks.py"

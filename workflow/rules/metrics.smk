@@ -137,6 +137,25 @@ rule measure_arms:
         "../scripts/metrics/measure_arms.py"
 
 
+rule measure_nests:
+    input:
+        answers=ANSWERS,
+    output:
+        **metric_tables("users_and_contexts"),
+    log:
+        "<logs>/measure_nests.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("metrics/measure_nests"),
+        nests=study.nests(),
+        rarest_users=config["metrics"]["rarest_users"],
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/metrics/measure_nests.py"
+
+
 rule measure_score_comparisons:
     input:
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",

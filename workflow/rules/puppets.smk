@@ -138,7 +138,7 @@ rule build_contexts:
         gpu=lambda wildcards: study.gpus(wildcards.condition),
     params:
         code=code("puppets/build_contexts"),
-        settings=lambda wildcards: study.condition(wildcards.condition),
+        settings=lambda wildcards: study.context_settings(wildcards.condition),
         n_puppets=setting("task", "runs"),
         embedding=config["embedding"],
         seed=config["study"]["seed"],

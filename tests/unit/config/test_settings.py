@@ -550,7 +550,7 @@ def test_an_unquoted_date_is_a_date() -> None:
             {"temperature": 1, "replicates": 2, "pool": "user", "conversations": 1}
             | {"token_budget": 100_000, "order": "drawn"}
             # without a corpus of its own a condition takes the study's
-            | {"corpus": "sample", "out_of": None, "profile": None},
+            | {"corpus": "sample", "out_of": None, "profile": None, "same_users_as": None},
         ),
         (
             "conditions/c",

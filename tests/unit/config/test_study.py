@@ -21,6 +21,7 @@ from fieldwork.figures.fig5 import Fig5Settings
 from fieldwork.figures.question_layout import Fig2Settings
 from fieldwork.figures.score_layout import Fig3Settings
 from fieldwork.figures.settings import FigureSettings
+from fieldwork.figures.who_asks import WhoAsksSettings
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.metrics.power.table import PlannedStudy
@@ -102,6 +103,19 @@ def test_metric_tables_are_those_that_the_study_has() -> None:
     assert {"arms", "arm_tests"} == {Path(p).stem for p in with_arms.metric_tables()} - names
 
 
+def test_a_study_with_users_asked_again_has_a_table_of_users_and_contexts() -> None:
+    first = {"context": "history", "label": "First", "out_of": 2}
+    again = {**first, "label": "Again", "same_users_as": "first"}
+    nested = study(
+        study={"conditions": ["offline", "first", "again"]},
+        conditions={"first": first, "again": again},
+    )
+    names = {Path(path).stem for path in nested.metric_tables()}
+    assert names - {Path(path).stem for path in study().metric_tables()} == {"users_and_contexts"}
+    assert nested.nests() == {"first": ["first", "again"]}
+    assert [nested.context_settings(name)["number"] for name in ("first", "again")] == [0, 1]
+
+
 def test_a_table_is_in_the_report_under_the_heading_of_its_stage() -> None:
     assert report_entry("variance").category == "Metrics"
     assert report_entry("group_differences").category == "Field"
@@ -123,6 +137,13 @@ def test_a_figure_that_is_not_drawn_says_so() -> None:
         without.figure_task("fig1")
 
 
+def test_users_have_a_figure_where_there_are_any() -> None:
+    assert "who_asks" in study().figures()
+    assert study().drawing("who_asks")["users"] == ["history", "rag", "profile"]
+    offline = study(study={"conditions": ["offline_t0", "offline"]})
+    assert "who_asks" not in offline.figures()
+
+
 @pytest.mark.parametrize(
     ("figure", "settings"),
     [
@@ -132,6 +153,7 @@ def test_a_figure_that_is_not_drawn_says_so() -> None:
         ("fig3", Fig3Settings),
         ("fig4", Fig4Settings),
         ("fig5", Fig5Settings),
+        ("who_asks", WhoAsksSettings),
     ],
 )
 def test_a_figure_takes_what_the_study_says_of_it(
@@ -141,7 +163,7 @@ def test_a_figure_takes_what_the_study_says_of_it(
     figure_settings = settings(**own.drawing(figure))
     assert (figure_settings.baseline, figure_settings.task) == (
         "offline",
-        figure and own.figure_task(figure),
+        own.figure_task(figure) if figure in own.config["figures"] else None,
     )
     assert figure_settings.condition_labels["rag"] == "SP-RAG"
     assert figure_settings.model_labels == {"embedded": "Embedded (MiniLM)"}
@@ -179,6 +201,7 @@ def test_the_figure_of_arms_is_named_by_the_study() -> None:
 
 def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
     summary = study().summary()
+    assert summary["retrieval"] == ["rag"]
     assert summary["users"] == ["history", "rag", "profile"]
     assert summary["controls"] == ["offline_again"]
     assert [*summary["conditions"]] == study().config["study"]["conditions"]

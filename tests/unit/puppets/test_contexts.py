@@ -92,6 +92,18 @@ def test_a_user_brings_conversations_of_its_own(conversations: int) -> None:
         assert set(draw.conversation_ids) <= set(USERS[draw.puppet_id])
 
 
+@pytest.mark.parametrize("conversations", [1, 2])
+def test_contexts_of_a_user_share_no_conversation(conversations: int) -> None:
+    form = settings("user", conversations, out_of=4)
+    first, second = (draw_random(USERS, 5, form._replace(number=k), seed=1) for k in (0, 1))
+    assert first == draw_random(USERS, 5, form, seed=1)
+    assert [d.puppet_id for d in first] == [d.puppet_id for d in second]
+    for one, other in zip(first, second, strict=True):
+        assert len(one.conversation_ids) == len(other.conversation_ids) == conversations
+        assert not set(one.conversation_ids) & set(other.conversation_ids)
+        assert set(other.conversation_ids) <= set(USERS[other.puppet_id])
+
+
 def test_the_corpus_is_dealt_out_without_repeats() -> None:
     draws = draw_random(USERS, 6, settings("corpus", 10), seed=1)
     assert [d.puppet_id for d in draws] == [f"corpus-{p:06d}" for p in range(6)]

@@ -15,6 +15,7 @@ from fieldwork.records.metrics import (
     Accuracy,
     CategoryVariance,
     Comparison,
+    NestedVariance,
     Novelty,
     PromptMean,
     Rank,
@@ -84,6 +85,14 @@ def variance_row(p: float | None, **values: Any) -> VarianceShare:
     share = {"share_who": 0.16, "ci_low": -0.124, "ci_high": 0.2, "p_value": p}
     counts = {"n_puppets": 40, "n_items": 9, "n_responses": 1720, "n_repeated": 360}
     row: VarianceShare = filled(VarianceShare, **{**share, **counts, **values})
+    return row
+
+
+def nested_row(p_user: float | None, p_context: float | None, **values: Any) -> NestedVariance:
+    users = {"share_user": 0.12, "user_low": 0.05, "user_high": 0.2, "p_user": p_user}
+    contexts = {"share_context": 0.3, "context_low": 0.2, "context_high": 0.4}
+    counts = {"n_users": 80, "n_contexts": 2, "n_items": 9, "p_context": p_context}
+    row: NestedVariance = filled(NestedVariance, **{**users, **contexts, **counts, **values})
     return row
 
 

@@ -168,7 +168,7 @@ def test_a_warning_names_a_few_of_many() -> None:
             [],
             [variance_row(None, n_repeated=0)],
             OUTLINE,
-            "RAG: puppets were asked once, so who asks cannot be told from asking again; set "
+            "RAG: puppets were asked once, so contexts cannot be told from asking again; set "
             "`replicates: 2`",
         ),
         (

@@ -57,8 +57,8 @@ def test_every_table_has_its_row_type() -> None:
 def test_sections_stand_in_order() -> None:
     page = findings_page(TABLES, REPLIES, [], FIELD_OUTLINE, ["fig1"])
     assert [line[3:] for line in page.splitlines() if line.startswith("## ")] == [
-        "In short", "Primary comparisons", "Who asks", "Distance from T1", "Options that moved",
-        "Heterogeneity", "Scores",
+        "In short", "Primary comparisons", "Who asks, and in which context", "Distance from T1",
+        "Options that moved", "Heterogeneity", "Scores",
         "Places on the leaderboard", "Novelty", "Categories of subjects",
         "Groups of real users: gender", "Does it predict the field?", "How near to the field",
         "Calibration to the field", "All tests", "What this cannot say",

@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 
 from fieldwork.metrics.findings import answers
+from fieldwork.metrics.findings.wording import p_cell
+from fieldwork.records.metrics import NestedVariance
 from unit.metrics.findings.finding_rows import (
     OUTLINE,
     cells,
     claims_of,
     comparison_row,
     entropy_row,
+    nested_row,
     shift_row,
     variance_row,
 )
@@ -139,6 +142,32 @@ def test_an_empty_table_says_that_there_is_nothing(section) -> None:
     assert empty.absence.startswith("No ")
 
 
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (nested_row(0.01, 0.02), "users differ, contexts differ"),
+        (nested_row(0.4, 0.02), "contexts differ"),
+        (
+            nested_row(0.02, 0.02, context_low=None, context_high=None),
+            "users differ, contexts differ",
+        ),
+        (nested_row(0.02, 0.4), "users differ"),
+        (nested_row(0.4, 0.3), "undecided; finds 10.7 %"),
+        (
+            nested_row(None, None, reason="each user has one context"),
+            "no test: each user has one context",
+        ),
+    ],
+)
+def test_users_and_contexts_of_one_user_have_a_verdict_together(
+    row: NestedVariance, verdict: str
+) -> None:
+    (finding,) = cells(answers.users_and_contexts([row], claims_of(row), OUTLINE))
+    assert finding[-1] == verdict
+    assert finding[-8:-6] == ("12 (5…20)", p_cell(row.p_user))
+    assert finding[-4:-1] == ("80", "2", "9")
+
+
 def test_only_the_furthest_options_are_listed_and_the_others_counted() -> None:
     moved = [shift_row(0.01, k / 100, answer=f"o{k}") for k in range(1, 8)]
     section = answers.options_moved(
@@ -181,3 +210,28 @@ def test_rows_stand_by_task_model_and_condition() -> None:
         for model in ("Zed", "Model")
         for condition in ("RAG", "History")
     ]
+
+
+@pytest.mark.parametrize(
+    ("users", "units", "is_simulated"),
+    [
+        (["rag"], "contexts", True),
+        (["rag", "field"], "contexts or real users", True),
+        (["field"], "users", False),
+    ],
+)
+def test_a_share_is_of_contexts_unless_people_asked(
+    users: list[str], units: str, is_simulated: bool
+) -> None:
+    outline = OUTLINE._replace(conditions={name: name for name in users}, users=users)
+    rows = [variance_row(0.002, condition=name) for name in users]
+    section = answers.who_asks(rows, claims_of(*rows), outline)
+    assert f"lies between {units}, and not between repeats" in section.question
+    assert units.capitalize() in section.columns
+    assert ("user and context cannot be told apart" in section.question) == is_simulated
+    assert "another context for each prompt" not in section.question
+
+
+def test_what_is_retrieved_is_another_context_for_each_prompt() -> None:
+    section = answers.who_asks([], claims_of(), OUTLINE._replace(retrieval=["rag"]))
+    assert section.question.endswith("With RAG it is another context for each prompt.")

@@ -43,13 +43,13 @@ NO_ANSWERS = "whether answers to one prompt differ with a user cannot be tested"
     [
         (
             [variance_row(0.01, task="mmlu"), variance_row(0.9, task="mmlu", condition="history")],
-            "1 of 2 comparisons that the study is about show a difference; who asks in 1 of 2 (most: "
-            "16.0 %, RAG, mmlu)",
+            "1 of 2 comparisons that the study is about show a difference; variance between contexts "
+            "in 1 of 2 (most: 16.0 %, RAG, mmlu)",
         ),
         (
             [variance_row(0.3, task="mmlu", ci_high=0.04)],
             "0 of 1 comparisons that the study is about show a difference, 1 is equivalent within the "
-            "margin; who asks in 0 of 1",
+            "margin; variance between contexts in 0 of 1",
         ),
         # secondary tests and untested comparisons are not counted
         (
@@ -172,9 +172,9 @@ def test_answers(tables, outline: StudyOutline, sentence: str) -> None:
                 "ranks": [rank_row()],
             },
             OUTLINE,
-            "no change of the mean score with a user is shown in 1 comparison; two users put the model "
-            "on different places of the leaderboard in up to 90 % of pairs, two reruns without a user in "
-            "60 % (RAG, mmlu; no test)",
+            "no change of the mean score with a user is shown in 1 comparison; two contexts put the "
+            "model on different places of the leaderboard in up to 90 % of pairs, two reruns without a "
+            "user in 60 % (RAG, mmlu; no test)",
         ),
         (
             {
@@ -225,7 +225,7 @@ NO_CONTROL = (
         (
             {"score_comparisons": [score_row(0.01, 0.5)]},
             OUTLINE._replace(controls=[]),
-            f"{NO_CONTROL}; scores are not shown to differ more between users than between reruns",
+            f"{NO_CONTROL}; scores are not shown to differ more between contexts than between reruns",
         ),
         (
             {
@@ -235,7 +235,7 @@ NO_CONTROL = (
                 ]
             },
             OUTLINE._replace(controls=[]),
-            f"{NO_CONTROL}; scores differ more between users than between reruns in 1 of 1 cases",
+            f"{NO_CONTROL}; scores differ more between contexts than between reruns in 1 of 1 cases",
         ),
     ],
 )

@@ -1,7 +1,7 @@
 """The study file that `make study` writes: somebody's files as tasks, corpus and personas, with comments.
 
 Owns how large such a study is: as many puppets as the files give, and no more than `MOST_PUPPETS`, each
-asked twice, so that who asks can be told from asking again.
+asked twice, so that contexts can be told from asking again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -121,7 +121,7 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
     )
     yield _section(_about_tasks(draft), tasks={t.name: _task(t, draft.runs) for t in draft.tasks})
     yield _section(
-        ["Each puppet is asked twice, so that who asks can be told from asking again."],
+        ["Each puppet is asked twice, so that contexts can be told from asking again."],
         conditions={name: {"replicates": REPLICATES} for name in ("history", "profile")},
     )
     if draft.corpus:

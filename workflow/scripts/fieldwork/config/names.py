@@ -11,7 +11,7 @@ Config = dict[str, Any]
 SHARED_FOLDERS = ("figures", "vectors")
 """Folders of results/ that belong to no study."""
 
-FIGURES = ("power", "calibration", "field_groups", "field_ranks", "categories")
+FIGURES = ("power", "calibration", "field_groups", "field_ranks", "categories", "who_asks")
 """Figures with a name of their own, besides those with a number."""
 
 _DEVICES = frozenset(

@@ -21,6 +21,7 @@ from fieldwork.config.figures import (
 from fieldwork.config.layers import Places, settings_in, with_place
 from fieldwork.config.models import broken_models
 from fieldwork.config.names import broken_names
+from fieldwork.config.nests import broken_nests
 from fieldwork.config.schema import fill
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.errors import StudyError
@@ -64,6 +65,7 @@ def _problems(config: Config) -> Iterator[str]:
         broken_figures(config),
         _short_lists(config),
         _broken_draws(config),
+        broken_nests(config),
         _broken_corpora(config),
         _broken_kit(config),
         broken_arms(config),

@@ -14,6 +14,7 @@ from fieldwork.config.field import DELETIONS_FILE
 from fieldwork.config.figures import ranked_tasks, survey_tasks
 from fieldwork.config.models import is_local
 from fieldwork.config.needs import Need, needs_of
+from fieldwork.config.nests import context_number, nests_of
 from fieldwork.config.settings import (
     Config,
     arms_of,
@@ -99,6 +100,8 @@ class Study(NamedTuple):
         parts: set[Part] = {"every study"}
         if self.config["arms"]:
             parts.add("arms")
+        if nests_of(self.config):
+            parts.add("nests")
         if self.config["field"]:
             parts.add("field")
         if self.config["field"] or self.config["calibration"]["weights"]:
@@ -247,6 +250,10 @@ class Study(NamedTuple):
         materials = materials_of(entry)
         return {name: file for name, file in files.items() if name in materials}
 
+    def context_settings(self, condition: str) -> Config:
+        """What the contexts of a condition are made by; keys are those of its entry, and its number."""
+        return {**self.condition(condition), "number": context_number(self.config, condition)}
+
     def contexts(self, condition: str) -> list[str]:
         """The table of a condition's contexts; none where the model sees nothing of a user."""
         has_contexts = has_user(self.condition(condition))
@@ -293,6 +300,10 @@ class Study(NamedTuple):
     def control(self) -> str | None:
         return next(iter(controls_of(self.config)), None)
 
+    def nests(self) -> dict[str, list[str]]:
+        """Conditions with the same users, by the one whose users they are."""
+        return nests_of(self.config)
+
     def arms(self) -> list[tuple[str, int | None]]:
         """The conditions of the figure of arms, each with the conversations that it asks for."""
         return [
@@ -326,7 +337,7 @@ class Study(NamedTuple):
         """What a figure needs to know of the study; keys are those of its settings in `figures/`.
 
         Args:
-            figure: one that draws a single task, which is then among the settings.
+            figure: one with settings of its own: those of `figures` draw a single task.
 
         Raises:
             StudyError: the study does not draw the figure.
@@ -341,7 +352,7 @@ class Study(NamedTuple):
             "note": ". ".join(notes) or None,
             "baseline": self.baseline,
         }
-        if figure:
+        if figure and figure in self.config["figures"]:
             drawing["task"] = self.figure_task(figure)
         match figure:
             case "fig3":
@@ -353,6 +364,8 @@ class Study(NamedTuple):
                 sides = {self.baseline, *groups["users"], *groups["controls"]}
                 drawing["users"] = groups["users"]
                 drawing["conditions"] = [name for name in labels if name in sides]
+            case "who_asks":
+                drawing["users"] = self.users_and_controls()["users"]
         return drawing
 
     def users_and_controls(self) -> dict[str, list[str]]:
@@ -377,6 +390,9 @@ class Study(NamedTuple):
             "rarest_users": self.config["metrics"]["rarest_users"],
             **self.users_and_controls(),
             "notes": [note for note in [drawing["note"], *notes] if note],
+            "retrieval": [
+                name for name, c in self.entries("conditions").items() if kind_of(c).is_retrieved
+            ],
         }
 
     def figure_task(self, figure: str) -> str:
@@ -406,6 +422,7 @@ class Study(NamedTuple):
         field = self.config["field"]
         return [
             *(figure for figure, task in sorted(self.config["figures"].items()) if task),
+            *(["who_asks"] if self.users_and_controls()["users"] else []),
             *self.has("field", ["calibration", "field_ranks"]),
             *(["field_groups"] if field and field["columns"]["groups"] else []),
             *self.has("arms", [(self.config["arms"] or {}).get("figure")]),

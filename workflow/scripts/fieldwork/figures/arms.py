@@ -1,7 +1,7 @@
 """The figure of arms: the study's conditions side by side, by what their puppets bring.
 
 Owns the drawing of `records.ArmMeasure` rows with the trends of `records.ArmTest`. Each task has a column
-of three panels: distance from the baseline, the share of variance that comes from who asks, and entropy
+of three panels: distance from the baseline, the share of variance between contexts, and entropy
 or score. A NULL in the table is a mark, never a zero, and its reason stands at the head.
 """
 
@@ -53,7 +53,7 @@ TEST_MEASURES = {
 
 _LABELS = {
     "excess_js_bits": "Distance from\nbaseline (bits)",
-    "share_who": "Share of variance\nfrom who asks",
+    "share_who": "Share of variance\nbetween contexts",
     "entropy_bits": "Entropy\n(bits)",
     "em_strict": "Score\n(exact match)",
 }

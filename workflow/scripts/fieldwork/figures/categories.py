@@ -1,4 +1,4 @@
-"""The figure of categories: for which subjects it matters more who asks.
+"""The figure of categories: for which subjects contexts, or real users, matter more.
 
 Owns the drawing of `records.SubjectVariance` and `records.CategoryVariance`: a panel per model, a dot per
 subject, and a marker with its interval at the mean of a category. The test that the categories are equal
@@ -36,6 +36,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.field import between
 
 _PANEL_HEIGHT = 2.6
 _DODGE = 0.7
@@ -74,8 +75,9 @@ def draw(subjects: pd.DataFrame, categories: pd.DataFrame, settings: FigureSetti
         name = settings.model_name(model)
         panel.set_title("\n".join([name, *_tests(layout, model)]))
     _name_categories(panels[-1, 0], layout)
+    units = between(layout.styles.keys())
     figure.supylabel(
-        "Chance of a different answer with another user,\nbeyond that of asking again (var_who)"
+        f"Chance of a different answer between {units},\nbeyond that of asking again (var_who)"
     )
     n_without = int(subjects["category"].isna().sum())
     left_out = (

@@ -53,7 +53,7 @@ _STRIP_ROW_INCHES = 0.16
 _HALF_BAR = 0.15
 _EDGE = 0.03
 _LABEL_ROOM = 0.3
-_COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.76}
+_COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.84}
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 
@@ -292,7 +292,7 @@ def _write_places(axes: Any, layout: ScoreLayout, model: str) -> None:
     axes.set_axis_off()
     axes.set_xlim(0, 1)
     axes.set_ylim(_rows(layout) - 0.55, -0.55)
-    heads = {"places": "places (median)", "user": "another user", "rerun": "a rerun"}
+    heads = {"places": "places (median)", "user": "another context", "rerun": "a rerun"}
     for name, head in heads.items():
         _head(axes, _COLUMNS[name], head, points=2)
     _head(axes, _COLUMNS["user"], "chance of another place with", points=12)

@@ -21,7 +21,7 @@ from fieldwork.records.field import FIELD
 
 DESIGNS: Mapping[str, str] = {
     "shares": "share of an answer,\nbaseline → condition",
-    "who": "share of variance\nfrom who asks",
+    "who": "share of variance\nbetween contexts",
     "scores": "difference of\nmean scores",
 }
 MAX_TASKS = 4

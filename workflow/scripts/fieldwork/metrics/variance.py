@@ -1,9 +1,10 @@
-"""How much of the variance of answers comes from who asks, and how much from asking again.
+"""How much of the variance of answers lies between contexts, and how much comes from asking again.
 
 Owns the split of the variance of answers into prompt, puppet and rerun, and `share_who`, the share
-of the variance within a prompt that lies between puppets. Answers are indicator vectors over the
-options; half the squared distance of two of them is the number of options in which they differ. All
-components are unbiased means over pairs of answers, so that unequal numbers of answers move none.
+of the variance within a prompt that lies between puppets, each a user with one context. Answers are
+indicator vectors over the options; half the squared distance of two of them is the number of options
+in which they differ. All components are unbiased means over pairs of answers, so that unequal numbers
+of answers move none.
 """
 
 import math

@@ -36,6 +36,8 @@ class HistorySettings(NamedTuple):
             takes the conversations of `drawn` in the opposite order.
         out_of: how many are drawn for a puppet, of which it brings the last `conversations`; None draws
             as many as it brings.
+        number: how many contexts of the same user take their conversations from the end of the draw
+            before this one.
     """
 
     pool: Pool
@@ -43,6 +45,7 @@ class HistorySettings(NamedTuple):
     token_budget: int
     order: HistoryOrder
     out_of: int | None = None
+    number: int = 0
 
     @property
     def n_drawn(self) -> int:
@@ -87,7 +90,8 @@ def _end_of_draw(
     puppet: str, pool: Sequence[str], settings: HistorySettings, seed: int
 ) -> tuple[str, ...]:
     draw = random.Random(f"history:{seed}:{puppet}").sample(sorted(pool), settings.n_drawn)
-    return tuple(draw[-settings.conversations :])
+    end = len(draw) - settings.number * settings.conversations
+    return tuple(draw[end - settings.conversations : end])
 
 
 def draw_relevant(

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
 
 RowType = TypeVar("RowType")
 
-Part = Literal["every study", "arms", "field", "calibration"]
+Part = Literal["every study", "arms", "nests", "field", "calibration"]
 
 
 class Table(NamedTuple):

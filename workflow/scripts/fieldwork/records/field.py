@@ -4,11 +4,24 @@ No row carries what a participant is called elsewhere: `participant_id` is a key
 are masked (docs/field.md).
 """
 
+from collections.abc import Collection
+
 from fieldwork.records.columns import column, table
 from fieldwork.records.tasks import ItemKind
 
 FIELD = "field"
 """The condition of real users: they are paid, not called."""
+
+
+def between(conditions: Collection[str]) -> str:
+    """What lies between the answers of these conditions that are no repeats, in words.
+
+    Real users are users. A simulated user is drawn once and has one context, a conversation, a history
+    or a profile, so that nothing tells what comes from the user and what from the context.
+    """
+    if FIELD not in conditions:
+        return "contexts"
+    return "users" if set(conditions) == {FIELD} else "contexts or real users"
 
 
 @table("field/answers.parquet", "model, task, item_id, participant_id, replicate", part="field")

@@ -163,7 +163,7 @@ class Rank(ConditionEstimate):
     rank_median: float | None = column("median place of the counted runs")
     rank_worst: int | None = column("worst place of a counted run")
     rank_of_mean: int | None = column("place of the mean score")
-    p_change: float | None = column("chance that two users (offline: two reruns) differ in place")
+    p_change: float | None = column("chance that two puppets (offline: two reruns) differ in place")
     p_change_rerun: float | None = column("the same for two runs of one user")
     p_change_baseline: float | None = column("the same for two reruns of the baseline")
     rank_baseline: int | None = column("place of the baseline's mean score")
@@ -223,7 +223,7 @@ class VarianceShare(ConditionEstimate):
 
     kind: ItemKind = column("kind of the items")
     share_who: float | None = column(
-        "var_who / var_answers, the headline number; NULL with a reason"
+        "var_who / var_answers: the share between contexts, or real users; NULL with a reason"
     )
     ci_low: float | None = column(
         "lower end of the 95 % interval over puppets, NULL with too few who repeat"
@@ -231,7 +231,9 @@ class VarianceShare(ConditionEstimate):
     ci_high: float | None = column(
         "upper end of the 95 % interval over puppets, NULL with too few who repeat"
     )
-    p_value: float | None = column("chance of as large a share if it did not matter who asks")
+    p_value: float | None = column(
+        "chance of as large a share if contexts, or real users, made no difference"
+    )
     p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
     var_prompt: float | None = column("variance between prompts, NULL where there is one")
     var_who: float | None = column("variance between puppets within a prompt; can fall below 0")
@@ -247,9 +249,49 @@ class VarianceShare(ConditionEstimate):
     reason: str | None = column("why there is no share, or no interval")
 
 
+@table("metrics/users_and_contexts.parquet", "model, task, condition, kind", part="nests")
+class NestedVariance(ConditionEstimate):
+    """Variance of answers between users, between contexts of one user, and between reruns."""
+
+    condition: str = column("condition whose users further conditions share (`same_users_as`)")
+    kind: ItemKind = column("kind of the items")
+    n_contexts: int = column("contexts of each user: conditions with the same users")
+    share_user: float | None = column(
+        "var_user / var_answers, the share between users; NULL with a reason"
+    )
+    user_low: float | None = column("lower end of its 95 % interval over users, NULL with too few")
+    user_high: float | None = column("upper end of its 95 % interval over users, NULL with too few")
+    p_user: float | None = column(
+        "chance of as large a share if it did not matter whose context it is"
+    )
+    share_context: float | None = column(
+        "var_context / var_answers, the share between contexts of one user; NULL with a reason"
+    )
+    context_low: float | None = column(
+        "lower end of its 95 % interval over users, NULL with too few"
+    )
+    context_high: float | None = column(
+        "upper end of its 95 % interval over users, NULL with too few"
+    )
+    p_context: float | None = column(
+        "chance of as large a share if contexts of one user made no difference"
+    )
+    var_user: float | None = column("variance between users; can fall below 0")
+    var_context: float | None = column("variance between contexts of one user; can fall below 0")
+    var_rerun: float | None = column("variance between answers in one context to one prompt")
+    var_answers: float | None = column("their sum: variance of answers to one prompt")
+    n_items: int = column("items with an answer")
+    n_users: int = column("users with an answer")
+    n_nested: int = column("users with answers in two contexts or more")
+    n_responses: int = column("answers")
+    n_unread: int = column("answers that cannot be read: `unknown` for letters, left out for lists")
+    unit: str = column("unit of resampling")
+    reason: str | None = column("why there is no share, interval or test")
+
+
 @table("metrics/subjects.parquet", "model, task, condition, subject")
 class SubjectVariance(ConditionEstimate):
-    """Who asks, subject by subject of a choice task."""
+    """Variance between contexts, or real users, subject by subject of a choice task."""
 
     condition: str = column("condition, with puppets")
     subject: str = column("subject of the items")
@@ -265,7 +307,7 @@ class SubjectVariance(ConditionEstimate):
 
 @table("metrics/categories.parquet", "model, task, condition, category")
 class CategoryVariance(ConditionEstimate):
-    """Who asks, by category of subject."""
+    """Variance between contexts, or real users, by category of subject."""
 
     condition: str = column("condition, with puppets")
     category: str = column("category of subjects")

@@ -10,16 +10,23 @@ from fieldwork.metrics.findings.outline import (
     row_cells,
     study_rows,
 )
-from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims, prompts_verdict
+from fieldwork.metrics.findings.verdicts import (
+    FindingVerdict,
+    StudyClaims,
+    joined_verdict,
+    prompts_verdict,
+)
 from fieldwork.metrics.findings.wording import (
     interval_cell,
+    join_words,
     literal,
     number_cell,
     number_text,
     p_cell,
     signed_number,
 )
-from fieldwork.records.metrics import Comparison, PromptMean, Shift, VarianceShare
+from fieldwork.records.field import between
+from fieldwork.records.metrics import Comparison, NestedVariance, PromptMean, Shift, VarianceShare
 from fieldwork.records.parsing import UNKNOWN
 
 TOP_SHIFTS = 5
@@ -31,7 +38,20 @@ LISTS = "No condition answers prompts that ask for a list."
 def who_asks(
     rows: Sequence[VarianceShare], claims: StudyClaims, outline: StudyOutline
 ) -> FindingsSection:
-    """The share of the variance of answers that lies between users."""
+    """The share of the variance of answers that lies between contexts, or between real users."""
+    units = between([row.condition for row in rows if row.condition in outline.users])
+    question = (
+        f"How much of the variance of answers to one prompt lies between {units}, and not between "
+        "repeats?"
+    )
+    if outline.simulated_users:
+        question += (
+            " A simulated user has one context (a conversation, a history or a profile), so that user "
+            "and context cannot be told apart."
+        )
+    if outline.retrieval:
+        labels = join_words([outline.label(name) for name in outline.retrieval])
+        question += f" With {labels} it is another context for each prompt."
     findings = [
         Finding(
             (
@@ -47,13 +67,68 @@ def who_asks(
         for row in study_rows(rows, outline, outline.users)
     ]
     return FindingsSection(
-        "Who asks",
-        "How much of the variance of answers to one prompt lies between users, and not between repeats?",
-        (*arm_columns(outline), "Share, %", "p", "Users", "Prompts", "Answers", "Verdict"),
+        "Who asks, and in which context",
+        question,
+        (
+            *arm_columns(outline),
+            "Share, %",
+            "p",
+            units.capitalize(),
+            "Prompts",
+            "Answers",
+            "Verdict",
+        ),
         findings,
         ["variance"],
         "No condition of this study has a user.",
     )
+
+
+def users_and_contexts(
+    rows: Sequence[NestedVariance], claims: StudyClaims, outline: StudyOutline
+) -> FindingsSection:
+    """The shares of the variance between users, and between contexts of one user."""
+    return FindingsSection(
+        "Users and contexts",
+        "Is it the user or the context? The same users were asked with other conversations of their own: "
+        "how much of the variance of answers to one prompt lies between users, and how much between "
+        "contexts of one user?",
+        (
+            *arm_columns(outline),
+            *("Users, %", "p", "Contexts of a user, %", "p of contexts", "Users", "Contexts each"),
+            *("Prompts", "Verdict"),
+        ),
+        [
+            _nested_finding(row, claims, outline)
+            for row in study_rows(rows, outline, outline.simulated_users)
+        ],
+        ["users_and_contexts"],
+        "No users were asked with several contexts.",
+    )
+
+
+def _nested_finding(row: NestedVariance, claims: StudyClaims, outline: StudyOutline) -> Finding:
+    cells = (
+        interval_cell(row.share_user, row.user_low, row.user_high, digits=0, scale=100),
+        p_cell(claims.p_value("share_user", row)),
+        interval_cell(row.share_context, row.context_low, row.context_high, digits=0, scale=100),
+        p_cell(claims.p_value("share_context", row)),
+        str(row.n_users),
+        str(row.n_contexts),
+        str(row.n_items),
+    )
+    verdict = joined_verdict(
+        _plural(claims.verdict("share_user", row), "users"),
+        _plural(claims.verdict("share_context", row), "contexts"),
+    )
+    return Finding((*row_cells(row, outline), *cells), verdict)
+
+
+def _plural(verdict: FindingVerdict, units: str) -> FindingVerdict:
+    """A difference with those who differ: `users differ`."""
+    if not verdict.is_shown:
+        return verdict
+    return verdict._replace(text=verdict.text.replace("differs", f"{units} differ", 1))
 
 
 def distance(

@@ -177,7 +177,7 @@ def _arm_losses(row: ReplyCounts) -> Iterator[str]:
 
 
 def _single_answers(rows: Sequence[VarianceShare], outline: StudyOutline) -> Iterator[str]:
-    """Conditions whose users answer once, so that who asks cannot be told from asking again."""
+    """Conditions whose users answer once, so that contexts cannot be told from asking again."""
     single_answers = [
         row
         for row in study_rows(rows, outline, outline.users)
@@ -193,6 +193,6 @@ def _single_answers(rows: Sequence[VarianceShare], outline: StudyOutline) -> Ite
     )
     if names:
         yield (
-            f"{join_words([*names])}: puppets were asked once, so who asks cannot be told from asking "
+            f"{join_words([*names])}: puppets were asked once, so contexts cannot be told from asking "
             "again; set `replicates: 2`"
         )

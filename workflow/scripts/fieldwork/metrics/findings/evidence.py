@@ -19,6 +19,7 @@ from fieldwork.records.metrics import (
     CategoryVariance,
     Comparison,
     ListLength,
+    NestedVariance,
     Novelty,
     PromptMean,
     Rank,
@@ -52,6 +53,7 @@ class FindingsTables(NamedTuple):
     field_heterogeneity: Sequence[FieldHeterogeneity] = ()
     calibration: Sequence[Calibration] = ()
     list_lengths: Sequence[ListLength] = ()
+    users_and_contexts: Sequence[NestedVariance] = ()
     claims: StudyClaims = NO_CLAIMS
 
 
@@ -73,6 +75,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         FieldHeterogeneity,
         Calibration,
         ListLength,
+        NestedVariance,
     )
 }
 """Row type of each table."""

@@ -17,6 +17,7 @@ class StudyOutline(NamedTuple):
         controls: conditions that ask the baseline again: negative controls.
         rarest_users: share of users of the rarest kind that intervals cover.
         notes: cautions that the config states about its models and tasks.
+        retrieval: conditions that bring what is most like each prompt.
     """
 
     name: str
@@ -28,6 +29,7 @@ class StudyOutline(NamedTuple):
     controls: Sequence[str]
     rarest_users: float
     notes: Sequence[str]
+    retrieval: Sequence[str] = ()
 
     def label(self, condition: str) -> str:
         """Printed name of a condition."""

@@ -28,6 +28,10 @@ _FAMILIES = {
 }
 
 
+_OF_ANSWERS = ("share_who", "share_user", "share_context")
+"""Measures of all answers to a task, whose kind goes without saying."""
+
+
 def primary_comparisons(claims: Iterable[Claim], outline: StudyOutline) -> FindingsSection:
     """The comparisons that the study is about, one family of tests."""
     primary = [claim for claim in claims if claim.family == PRIMARY]
@@ -57,7 +61,7 @@ def _primary_finding(claim: Claim, outline: StudyOutline) -> Finding:
 
 def _measure(claim: Claim) -> str:
     names = [
-        name for name in (claim.item_id, claim.detail) if name and claim.measure != "share_who"
+        name for name in (claim.item_id, claim.detail) if name and claim.measure not in _OF_ANSWERS
     ]
     name = MEASURE_NAMES[claim.measure]
     return f"{name}: {literal(', '.join(names))}" if names else name

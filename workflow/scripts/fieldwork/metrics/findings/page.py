@@ -62,10 +62,12 @@ def findings_page(
 
 def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSection]:
     """The sections with tables, in order."""
-    claims = tables.claims
+    claims, nests = tables.claims, tables.users_and_contexts
     return [
         overview.primary_comparisons(claims, outline),
         answers.who_asks(tables.variance, claims, outline),
+        # only studies that ask some users again, with other conversations
+        *([answers.users_and_contexts(nests, claims, outline)] if nests else []),
         answers.distance(tables.comparisons, claims, outline),
         answers.options_moved(tables.shifts, claims, outline),
         answers.heterogeneity(tables.prompt_means, claims, outline),

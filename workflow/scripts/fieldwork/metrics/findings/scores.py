@@ -25,7 +25,7 @@ from fieldwork.metrics.findings.wording import (
     number_text,
     p_cell,
 )
-from fieldwork.records.field import FIELD
+from fieldwork.records.field import FIELD, between
 from fieldwork.records.metrics import Accuracy, CategoryVariance, Novelty, Rank, ScoreComparison
 
 _ArmKey = tuple[str | None, str, str]
@@ -42,8 +42,8 @@ def scores(
     pairs = {_arm(row): row for row in comparisons if row.metric == score_reading(row.condition)}
     arms = study_rows(accuracies, outline, list(outline.conditions))
     question = (
-        "Do users change the mean score (%), or spread scores wider than reruns do? One run is all "
-        "questions, asked by one user or rerun."
+        "Do users change the mean score (%), or do their contexts spread scores wider than reruns do? "
+        "One run is all questions, asked by one user or rerun."
     )
     if any(row.condition == FIELD for row in arms):
         question += " Letters of real users are read out of whole answers."
@@ -133,7 +133,7 @@ def places(rows: Sequence[Rank], outline: StudyOutline) -> FindingsSection:
         (
             *arm_columns(outline),
             *("Places", "Models", "Leaderboard", "Runs", "Two runs differ, %"),
-            *("Same user again, %", "Verdict"),
+            *("Same context again, %", "Verdict"),
         ),
         [
             _place_finding(row, outline)
@@ -203,12 +203,13 @@ def _novelty_finding(row: Novelty, claims: StudyClaims, outline: StudyOutline) -
 def categories(
     rows: Sequence[CategoryVariance], claims: StudyClaims, outline: StudyOutline
 ) -> FindingsSection:
-    """Whether who asks matters more for some categories of subject."""
+    """Whether contexts matter more for some categories of subject."""
     user_rows = study_rows(rows, outline, outline.users)
+    units = between({row.condition for row in user_rows})
     arms = groups(user_rows, lambda row: (row.model, row.task, row.condition))
     return FindingsSection(
         "Categories of subjects",
-        "Does it matter more for some subjects who asks? Variance between users (number of subjects).",
+        f"Does it matter more for some subjects? Variance between {units} (number of subjects).",
         (*arm_columns(outline), "Variance by category", "p", "Verdict"),
         [_category_finding(arm, claims, outline) for arm in arms],
         ["categories"],

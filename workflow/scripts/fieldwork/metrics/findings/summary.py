@@ -214,8 +214,8 @@ def _places(ranks: Sequence[Rank], outline: StudyOutline) -> str:
     p_rerun = row.p_change_baseline
     reruns = "" if p_rerun is None else f", two reruns without a user in {percent(p_rerun)}"
     return (
-        f"two users put the model on different places of the leaderboard in up to {percent(p_change)} of "
-        f"pairs{reruns} ({arm_name(row, outline)}; no test)"
+        "two contexts put the model on different places of the leaderboard in up to "
+        f"{percent(p_change)} of pairs{reruns} ({arm_name(row, outline)}; no test)"
     )
 
 
@@ -252,8 +252,9 @@ def _spread(tables: FindingsTables, outline: StudyOutline) -> str:
     if not tests:
         return ""
     if not n_wider:
-        return "scores are not shown to differ more between users than between reruns"
-    return f"scores differ more between users than between reruns in {_out_of(n_wider, len(tests))} cases"
+        return "scores are not shown to differ more between contexts than between reruns"
+    n_cases = _out_of(n_wider, len(tests))
+    return f"scores differ more between contexts than between reruns in {n_cases} cases"
 
 
 # ---- real users, limits ------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ _NO_TEST = re.compile(r"^no (?:interval and no )?(?:test|excess): ")
 _POINTS = (100.0, "points")
 _UNITS = {
     "share_who": (100.0, "%"),
+    "share_user": (100.0, "%"),
+    "share_context": (100.0, "%"),
     "option_share": _POINTS,
     "entropy_bits": (1.0, "bits"),
     "field_heterogeneity": (1.0, "bits"),
@@ -32,7 +34,9 @@ _UNITS = {
 
 
 MEASURE_NAMES = {
-    "share_who": "who asks",
+    "share_who": "variance between contexts",
+    "share_user": "variance between users",
+    "share_context": "variance between contexts of one user",
     "distance": "answers",
     "option_share": "options",
     "entropy_bits": "heterogeneity",

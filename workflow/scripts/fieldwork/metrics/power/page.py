@@ -9,7 +9,7 @@ from fieldwork.records.power import Design, PowerAdvice
 
 _TITLES: Mapping[Design, str] = {
     "shares": "The share of an answer differs from the baseline's",
-    "who": "A share of the variance of answers comes from who asks",
+    "who": "A share of the variance of answers lies between contexts",
     "scores": "The mean score differs from the baseline's",
 }
 

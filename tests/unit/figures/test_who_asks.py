@@ -1,0 +1,163 @@
+"""The figure of users: what is drawn of shares and new letters, and what is said of what is not."""
+
+from dataclasses import asdict
+from typing import Any
+
+import figure_frames as frames
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from fieldwork.figures import who_asks
+from fieldwork.figures.who_asks import WhoAsksSettings
+from fieldwork.records.metrics import Novelty, VarianceShare
+
+USERS = ("history", "rag")
+FEW = "no interval: 40 users answer; fewer than 72 may miss the kind of one user in 20"
+TASKS = (("wishes", "list"), ("mmlu", "choice"))
+
+
+def shares(tasks: tuple[tuple[str, Any], ...] = TASKS, **changes: Any) -> pd.DataFrame:
+    """A share of 10 % with a history, not shown, and of 30 % with retrieval; none offline."""
+    rows = []
+    for task, kind in tasks:
+        for condition, share in (("offline", None), ("history", 0.1), ("rag", 0.3)):
+            row = VarianceShare(
+                "m", task, condition, kind, share, None if share is None else share - 0.05,
+                None if share is None else share + 0.05, None, None, None, None, None, None, None,
+                7, 40, 40, 80, 0, "puppet", "no users" if share is None else None,
+            )  # fmt: skip
+            rows.append(asdict(row) | {"p_corrected": 0.001 if condition == "rag" else 0.5})
+    return pd.DataFrame(rows).assign(**changes)
+
+
+def new_letters(**changes: Any) -> pd.DataFrame:
+    """The same of new letters, of which as many reruns alone give 5 %."""
+    rows = []
+    for condition, share in (("offline_again", 0.05), ("history", 0.1), ("rag", 0.3)):
+        row = Novelty(
+            "m", "mmlu", condition, "offline", "offline_again", 50, 10, 10, share, None, None, 0.5,
+            0.05, share - 0.05, None, None, 0.5, 0.5, 99, FEW,
+        )  # fmt: skip
+        rows.append(asdict(row) | {"p_corrected": 0.01 if condition == "rag" else 0.5})
+    return pd.DataFrame(rows).assign(**changes)
+
+
+def draw(variance: pd.DataFrame, novelty: pd.DataFrame, **settings: Any) -> Figure:
+    defaults = {"conditions": ("offline", "offline_again", *USERS), "users": USERS}
+    return who_asks.draw(variance, novelty, WhoAsksSettings(**(defaults | settings)))
+
+
+def marks(axes: Any) -> dict[float, float | None]:
+    """The opacity of each mark, by its height."""
+    return {line.get_ydata()[0]: line.get_alpha() for line in axes.lines if line.get_alpha()}
+
+
+def lines(axes: Any, width: float) -> list[list[float]]:
+    """Ends of the upright or level lines of a width: their heights."""
+    segments = [c.get_segments()[0] for c in axes.collections if c.get_linewidth()[0] == width]
+    return sorted([round(float(y), 6) for _, y in segment] for segment in segments)
+
+
+def test_shares_stand_beside_new_letters() -> None:
+    left, right = draw(shares(), new_letters()).axes
+    assert [t.get_text() for t in left.get_xticklabels()] == [
+        "wishes\nlists, 7 prompts\nn = 40",
+        "mmlu\nletters, 7 prompts\nn = 40",
+    ]
+    assert [t.get_text() for t in right.get_xticklabels()] == ["mmlu\n50 questions\nequal n = 10"]
+    assert set(marks(left)) == set(marks(right)) == {10.0, 30.0}
+
+
+def test_only_what_a_test_shows_has_full_colour_and_a_line_from_what_repeats_give() -> None:
+    left, right = draw(shares(), new_letters()).axes
+    assert (marks(left)[10.0], marks(left)[30.0]) == (pytest.approx(0.45), 1.0)
+    assert lines(left, 3.0) == [[0.0, 30.0]] * 2
+    assert lines(right, 3.0) == [[5.0, 30.0]]
+
+
+def test_what_reruns_alone_give_stands_beside_new_letters_only() -> None:
+    left, right = draw(shares(), new_letters(control_share=0.0)).axes
+    assert lines(right, 1.0) == [[0.0, 0.0]] * 2
+    assert not lines(left, 1.0)
+
+
+def test_intervals_are_thin_lines_and_a_mark_without_one_has_its_reason() -> None:
+    figure = draw(shares(), new_letters())
+    left, right = figure.axes
+    assert lines(left, 0.8) == [[5.0, 15.0]] * 2 + [[25.0, 35.0]] * 2
+    assert not lines(right, 0.8)
+    words = " ".join(frames.words(figure).split())
+    assert (
+        f"Marks without a thin line have no interval: {FEW.removeprefix('no interval: ')}" in words
+    )
+
+
+def test_a_study_of_lists_has_no_empty_axes() -> None:
+    figure = draw(shares(TASKS[:1]), new_letters().iloc[:0])
+    assert len(figure.axes) == 1
+    assert "Not drawn: novelty: no multiple-choice question" in frames.words(figure)
+
+
+def test_a_study_that_asks_once_has_new_letters_alone() -> None:
+    once = shares(share_who=None, reason="no puppet answers an item twice")
+    figure = draw(once, new_letters())
+    assert len(figure.axes) == 1
+    assert "Not drawn: share_who: no puppet answers an item twice" in frames.words(figure)
+
+
+def test_without_a_control_new_letters_stand_alone() -> None:
+    reason = f"{FEW}; no excess: no selected condition has `after: offline`"
+    table = new_letters(control_share=None, excess=None, p_corrected=None, reason=reason)
+    figure = draw(shares(), table)
+    assert not lines(figure.axes[1], 1.0)
+    words = " ".join(frames.words(figure).split())
+    assert "as many reruns alone" not in words
+    assert "Without what reruns alone give: no selected condition has `after: offline`." in words
+
+
+def test_a_missing_estimate_is_marked() -> None:
+    table = shares()
+    table.loc[table["condition"] == "rag", ["share_who", "ci_low", "ci_high"]] = None
+    table.loc[table["condition"] == "rag", "reason"] = "all answers are the same"
+    words = frames.words(draw(table, new_letters()))
+    assert words.count("n/a") == 3
+    assert "n/a: all answers are the same." in words
+
+
+def test_nothing_to_draw_is_said() -> None:
+    words = frames.words(draw(shares().iloc[:0], new_letters().iloc[:0]))
+    assert "no data: share_who: no condition with a user" in " ".join(words.split())
+
+
+def test_many_tasks_stand_below_each_other_and_nothing_is_cut_off() -> None:
+    many = tuple((f"a_task_of_a_long_name_{k}", "choice") for k in range(6))
+    figure = draw(shares(many), new_letters())
+    left, right = (axes.get_position() for axes in figure.axes)
+    assert left.x0 == pytest.approx(right.x0)
+    assert not frames.texts_cut_off(figure)
+    assert not frames.small(figure)
+    assert not frames.head_overlaps(figure)
+
+
+def test_models_have_a_row_each_with_equal_axes() -> None:
+    both = [pd.concat([t, t.assign(model="n")]) for t in (shares(), new_letters())]
+    figure = draw(*both, model_labels={"n": "Second", "m": "First"})
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Second", "", "First", ""]
+    assert figure.axes[0].get_ylim() == figure.axes[2].get_ylim()
+
+
+@pytest.mark.parametrize(
+    ("users", "units"),
+    [
+        (USERS, "contexts"),
+        (("rag", "field"), "contexts or real users"),
+        (("field",), "users"),
+    ],
+)
+def test_shares_lie_between_contexts_unless_people_asked(
+    users: tuple[str, ...], units: str
+) -> None:
+    table = shares().replace({"condition": {"history": "field"}} if "field" in users else {})
+    left = draw(table, new_letters(), users=users, conditions=users).axes[0]
+    assert left.get_ylabel().endswith(f"that lies between {units}")
