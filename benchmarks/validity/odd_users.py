@@ -96,11 +96,11 @@ class Crowd(NamedTuple):
 
 
 CROWDS = (
-    Crowd(10, 0.1), Crowd(10, 0.31), Crowd(40, 0.05), Crowd(40, 0.09), Crowd(72, 0.05),
-    Crowd(100, 0.05), Crowd(100, 0.1), Crowd(100, 0.05, n_odd=5), Crowd(72, 0.0),
+    Crowd(10, 0.1), Crowd(20, 0.23), Crowd(40, 0.05), Crowd(40, 0.125), Crowd(100, 0.05),
+    Crowd(100, 0.1), Crowd(100, 0.0),
 )  # fmt: skip
-FIXED = (Crowd(10, 0.1, n_odd=1), Crowd(40, 0.05, n_odd=2))
-RARER = Crowd(72, 0.02)
+FIXED = (Crowd(10, 0.1, n_odd=1), Crowd(40, 0.05, n_odd=2), Crowd(100, 0.05, n_odd=5))
+RARER = Crowd(100, 0.02)
 """Odd users so rare that an interval does not guard against their absence."""
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fieldwork.statistics.user_intervals import CHANCE_TO_MISS
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -38,8 +40,8 @@ class Zipf(NamedTuple):
 
 def rarest_covered(n_users: int) -> float:
     """Share of users of the rarest kind that so many users cover: `metrics.rarest_users` of a study."""
-    # a little more, as the number needed is rounded up
-    return float(1 - 0.025 ** (1 / n_users)) + 1e-9
+    # a little more, as the number needed is rounded up; a study can name no more than a quarter
+    return min(0.25, float(1 - CHANCE_TO_MISS ** (1 / n_users)) + 1e-9)
 
 
 def draw_lists(log_weights: Floats, random: np.random.Generator) -> Ints:

@@ -42,7 +42,7 @@ from fieldwork.records.tasks import Item
 
 PART = "studies"
 PERMUTATIONS = 499
-RAREST = 0.09
+RAREST = 0.125
 """As the quickstart names them."""
 USERS = ("history", "rag", "profile")
 CONTROL = "again"
@@ -122,7 +122,7 @@ ODD = {
     f"{n} users, {share:.0%} of them odd": tuple(
         task._replace(n_units=n, odd=share) for task in TASKS
     )
-    for n, share in ((40, 0.09), (40, 0.05), (10, 0.31))
+    for n, share in ((40, 0.125), (40, 0.05))
 }
 
 

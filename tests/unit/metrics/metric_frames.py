@@ -8,6 +8,9 @@ import pandas as pd
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item, ItemKind
 
+COVERED_BY_72 = 0.0686
+"""Rarest kind of user that 72 users cover."""
+
 
 def listed(
     *responses: Sequence[str] | None,

@@ -280,8 +280,8 @@ def test_few_users_have_a_mean_and_no_interval() -> None:
     runs_of_users = [score(0.4 + k / 100, puppet=f"p{k}") for k in range(40)]
     row = strict(spread(runs_of_users))
     assert (row.mean, row.ci_low, row.ci_high) == (pytest.approx(0.595), None, None)
-    assert (row.reason or "").startswith("no interval: 40 users answer, and 72 are needed")
-    wide = strict(measure_accuracy(count_runs(runs_of_users), rarest_users=0.1))
+    assert (row.reason or "").startswith("no interval: 40 users answer, and 100 are needed")
+    wide = strict(measure_accuracy(count_runs(runs_of_users), rarest_users=0.125))
     # of evenly spread scores the likelihood's interval is near Student's: 2.0227 * 0.1169 / sqrt(40)
     assert (wide.ci_low, wide.ci_high) == pytest.approx((0.595 - 0.0374, 0.595 + 0.0374), abs=2e-3)
     assert wide.reason is None
@@ -291,7 +291,7 @@ def test_few_users_have_a_mean_and_no_interval() -> None:
     ("runs", "unit"),
     [
         ([score(0.5), score(0.5)], "rerun"),
-        ([score(0.5, puppet=f"p{k}") for k in range(72)], "puppet"),
+        ([score(0.5, puppet=f"p{k}") for k in range(100)], "puppet"),
     ],
 )
 def test_equal_scores_have_no_interval(runs: list[RunAccuracy], unit: str) -> None:

@@ -24,14 +24,14 @@ from fieldwork.metrics.heterogeneity import (
 )
 from fieldwork.records.metrics import Heterogeneity
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, chosen, listed
+from unit.metrics.metric_frames import COVERED_BY_72, answer_frame, chosen, listed
 
 POPULATION = ("abc", "ab", "ad", "efgh", "a", "bei", "cdj")
 RESPONSES = st.lists(st.sets(st.sampled_from("abcdefghij"), min_size=1), min_size=1, max_size=12)
 
 
 def measure(answers: list[Answer], seed: int = 1) -> list[Heterogeneity]:
-    return measure_heterogeneity(answer_frame(answers), seed=seed)
+    return measure_heterogeneity(answer_frame(answers), seed=seed, rarest_users=COVERED_BY_72)
 
 
 def by_metric(rows: list[Heterogeneity], condition: str = "c") -> dict[str, Heterogeneity]:
@@ -320,7 +320,7 @@ def test_frames_from_a_table_measure_the_same(tmp_path: Path) -> None:
     answers = [*listed(*POPULATION, None), *chosen("AB", condition="c2")]
     tables.write_rows(tmp_path / "answers.parquet", answers, Answer)
     frame = tables.read_frame(tmp_path / "answers.parquet", Answer)
-    rows = measure_heterogeneity(frame, seed=1)
+    rows = measure_heterogeneity(frame, seed=1, rarest_users=COVERED_BY_72)
     assert rows == measure(answers)
     tables.write_rows(tmp_path / "out.parquet", rows, Heterogeneity)
     assert tables.read_arrow(tmp_path / "out.parquet").num_rows == 7

@@ -18,11 +18,11 @@ from fieldwork.metrics.novelty import (
 from fieldwork.records.metrics import Novelty
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.permutation import p_value_of_first, unit_splits
-from unit.metrics.metric_frames import answer_frame, chosen
+from unit.metrics.metric_frames import COVERED_BY_72, answer_frame, chosen
 
 
 def test_empty_input_gives_no_rows() -> None:
-    assert measure_novelty(pd.DataFrame(), baseline="offline") == []
+    assert measure_novelty(pd.DataFrame(), baseline="offline", rarest_users=COVERED_BY_72) == []
 
 
 def novelty(arms: dict[str, dict[str, list[str | None]]]) -> dict[str, Novelty]:
@@ -32,7 +32,7 @@ def novelty(arms: dict[str, dict[str, list[str | None]]]) -> dict[str, Novelty]:
         for item_id, letters in items.items()
         for answer in chosen(letters, condition=condition, item_id=item_id)
     ]
-    rows = measure_novelty(answer_frame(answers), baseline="offline")
+    rows = measure_novelty(answer_frame(answers), baseline="offline", rarest_users=COVERED_BY_72)
     return {row.condition: row for row in rows}
 
 
@@ -82,7 +82,7 @@ def test_more_answers_of_users_do_not_raise_the_share() -> None:
 
 def test_without_a_control_users_are_as_many_as_the_reruns_of_the_baseline() -> None:
     answers = arm("c", ["A"] * 3 + ["B"], puppets=True) + arm("offline", ["A"] * 2, puppets=False)
-    (row,) = measure_novelty(answer_frame(answers), baseline="offline")
+    (row,) = measure_novelty(answer_frame(answers), baseline="offline", rarest_users=COVERED_BY_72)
     # one of four users is chosen among two with chance 1/2
     assert (row.n_equal, row.share, row.share_all) == (2, pytest.approx(0.5), 1.0)
 
@@ -122,7 +122,7 @@ def test_novelty_keeps_models_apart() -> None:
         + chosen("B", condition="history", model="m")
         + chosen("B", condition="history", model="n")
     )
-    rows = measure_novelty(answer_frame(answers), baseline="offline")
+    rows = measure_novelty(answer_frame(answers), baseline="offline", rarest_users=COVERED_BY_72)
     assert {row.model: row.share for row in rows} == {"m": 1.0, "n": 0.0}
 
 
@@ -136,7 +136,7 @@ def novel_arm(letters: dict[str, str]) -> Novelty:
     ]
     items = len(next(iter(letters.values())))
     answers += arm("offline", ["A" * items] * len(letters), puppets=False)
-    (row,) = measure_novelty(answer_frame(answers), baseline="offline")
+    (row,) = measure_novelty(answer_frame(answers), baseline="offline", rarest_users=COVERED_BY_72)
     return row
 
 
@@ -163,7 +163,7 @@ def test_few_users_have_a_share_and_no_interval() -> None:
     row = novel_arm({"p": "BBAA", "q": "BBAA", "r": "AAAA"})
     assert (row.share, row.ci_low, row.ci_high) == (0.5, None, None)
     assert row.reason == (
-        "no interval: 3 users answer, and 72 are needed to cover kinds of users as rare as 0.05 "
+        "no interval: 3 users answer, and 72 are needed to cover kinds of users as rare as 0.0686 "
         "(metrics.rarest_users); "
         "no excess: no selected condition has `after: offline`"
     )
@@ -221,7 +221,9 @@ def test_the_first_answer_of_a_puppet_counts_beside_the_control() -> None:
         dataclasses.replace(a, replicate=1) for a in arm("c", ["BB", "BB"], puppets=True)
     ]
     answers += [a for name in ("offline", "again") for a in arm(name, ["AA", "AA"], puppets=False)]
-    rows = measure_novelty(answer_frame(answers[::-1]), baseline="offline", control="again")
+    rows = measure_novelty(
+        answer_frame(answers[::-1]), baseline="offline", control="again", rarest_users=COVERED_BY_72
+    )
     row = {r.condition: r for r in rows}["c"]
     assert (row.share, row.share_all, row.n_equal) == (0.0, 1.0, 2)
 
@@ -249,7 +251,9 @@ def test_what_has_no_excess_says_why(control: str | None, condition: str, why: s
         + arm("offline", ["AA", "AA"], puppets=False)
         + arm("again", ["AA", "AA"], puppets=False)
     )
-    rows = measure_novelty(answer_frame(answers), baseline="offline", control=control)
+    rows = measure_novelty(
+        answer_frame(answers), baseline="offline", control=control, rarest_users=COVERED_BY_72
+    )
     row = {r.condition: r for r in rows}[condition]
     assert row.excess_low is None
     assert why in (row.reason or "")
@@ -262,7 +266,9 @@ def test_p_values_are_corrected_over_the_conditions() -> None:
         + arm("offline", ["AA"] * 4, puppets=False)
         + arm("again", ["AA"] * 4, puppets=False)
     )
-    rows = measure_novelty(answer_frame(answers), baseline="offline", control="again")
+    rows = measure_novelty(
+        answer_frame(answers), baseline="offline", control="again", rarest_users=COVERED_BY_72
+    )
     told = {r.condition: (r.p_value, r.p_holm) for r in rows}
     # one split of C(8, 4) = 70 is as extreme as all new on one side
     assert told["b"] == pytest.approx((1 / 70, 2 / 70))
@@ -282,10 +288,10 @@ def test_interval_and_test_keep_their_promise() -> None:
     for _ in range(sets):
         letters = (random.random((82, 60)) < 0.08).astype(float)
         users = NewLetters(letters[:72], letters[72:], n_equal=10)
-        interval = excess_interval(users, rarest_users=0.05)
+        interval = excess_interval(users, rarest_users=COVERED_BY_72)
         held += interval is not None and interval.low <= 0 <= interval.high
         sides = NewLetters(letters[:10], letters[72:], n_equal=10)
-        assert excess_interval(sides, rarest_users=0.05) is None
+        assert excess_interval(sides, rarest_users=COVERED_BY_72) is None
         splits = unit_splits(10, 10, n_permutations=99, random=random)
         hits += p_value_of_first(excess_of_splits(sides, splits.first)) <= 0.05
     assert held / sets > 0.92

@@ -12,11 +12,13 @@ from fieldwork.metrics.heterogeneity import measure_heterogeneity
 from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.records.metrics import PromptMean
 from fieldwork.records.parsing import Answer
-from unit.metrics.metric_frames import answer_frame, chosen, listed
+from unit.metrics.metric_frames import COVERED_BY_72, answer_frame, chosen, listed
 
 
 def measure(answers: list[Answer]) -> list[PromptMean]:
-    return measure_prompt_means(answer_frame(answers), baseline="offline", seed=1)
+    return measure_prompt_means(
+        answer_frame(answers), baseline="offline", seed=1, rarest_users=COVERED_BY_72
+    )
 
 
 def width(row: PromptMean) -> float:
@@ -53,7 +55,7 @@ def drawn(
 @pytest.mark.parametrize(("here", "there"), [(20, 20), (30, 12), (12, 30)])
 def test_the_mean_is_that_of_the_cells(here: int, there: int) -> None:
     answers = drawn("c", here) + drawn("offline", there, n_options=5)
-    cells = measure_heterogeneity(answer_frame(answers), seed=1)
+    cells = measure_heterogeneity(answer_frame(answers), seed=1, rarest_users=COVERED_BY_72)
     rows = measure(answers)
     for metric in ("entropy_bits", "one_minus_top5_share"):
         means = {
@@ -100,7 +102,7 @@ def test_few_users_are_tested_and_have_no_interval() -> None:
     assert row.p_value is not None
     assert (row.ci_low, row.ci_high, row.difference_low, row.difference_high) == (None,) * 4
     assert row.reason == (
-        "no interval: 30 users answer, and 72 are needed to cover kinds of users as rare as 0.05 "
+        "no interval: 30 users answer, and 72 are needed to cover kinds of users as rare as 0.0686 "
         "(metrics.rarest_users)"
     )
 
@@ -206,7 +208,7 @@ def test_the_interval_for_prompts_like_these_is_that_over_prompts_where_people_d
         )
     ]
     row = of(measure(answers))
-    cells = measure_heterogeneity(answer_frame(answers), seed=1)
+    cells = measure_heterogeneity(answer_frame(answers), seed=1, rarest_users=COVERED_BY_72)
     bits = [r.estimate or 0.0 for r in cells if (r.condition, r.metric) == ("c", "entropy_bits")]
     interval = ttest_1samp(bits, 0.0).confidence_interval(0.95)
     assert (row.prompts_low, row.prompts_high) == pytest.approx(tuple(interval), abs=0.01)

@@ -22,7 +22,14 @@ from fieldwork.metrics.variance import measure_variance
 from fieldwork.records.metrics import VarianceShare
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.intervals import wilson_interval
-from unit.metrics.metric_frames import answer_frame, chosen, item_frame, listed, question
+from unit.metrics.metric_frames import (
+    COVERED_BY_72,
+    answer_frame,
+    chosen,
+    item_frame,
+    listed,
+    question,
+)
 
 OPTIONS = [f"o{k:02}" for k in range(12)]
 QUESTIONS = item_frame(*(question(item) for item in "xyz"))
@@ -146,7 +153,9 @@ def repeats_of(share: float, *, again_from: int, seed: int, n: int = 60) -> list
 
 def only(rows: list[Answer], condition: str = "c") -> VarianceShare:
     frame = answer_frame([dataclasses.replace(r, condition=condition) for r in rows])
-    (row,) = measure_variance(frame, baseline="offline", n_permutations=19, seed=1)
+    (row,) = measure_variance(
+        frame, baseline="offline", n_permutations=19, seed=1, rarest_users=COVERED_BY_72
+    )
     return row
 
 

@@ -170,7 +170,7 @@ def test_without_a_share_there_is_a_reason(answers: list[Answer], reason: str) -
     assert reason in str(row.reason)
 
 
-def test_three_users_are_too_few_to_test_and_71_for_an_interval() -> None:
+def test_three_users_are_too_few_to_test_and_for_an_interval() -> None:
     few = only(asked({f"u{k}": ("ABC"[k] * 2, "ABC"[k] + "D") for k in range(3)}))
     assert few.p_user is None
     assert "no test: 3 users in two contexts; 4 are needed" in str(few.reason)
@@ -181,7 +181,7 @@ def test_three_users_are_too_few_to_test_and_71_for_an_interval() -> None:
         return "".join(source.choices("ABC", k=2))
 
     many = only(
-        [a for i in "ijk" for a in asked({f"u{k}": (letters(), letters()) for k in range(80)}, i)],
+        [a for i in "ijk" for a in asked({f"u{k}": (letters(), letters()) for k in range(100)}, i)],
         19,
     )
     assert many.reason is None

@@ -23,17 +23,22 @@ from fieldwork.metrics.variance import NO_SPREAD, measure_variance
 from fieldwork.records.metrics import VarianceShare
 from fieldwork.records.parsing import Answer
 from fieldwork.statistics.user_intervals import (
-    RAREST_USERS,
     likelihood_interval,
     users_needed,
 )
-from unit.metrics.metric_frames import answer_frame, chosen, listed
+from unit.metrics.metric_frames import COVERED_BY_72, answer_frame, chosen, listed
 
 Items = Mapping[str, ItemAnswers]
 
 
 def measure(answers: list[Answer], seed: int = 1, n: int = 99) -> list[VarianceShare]:
-    return measure_variance(answer_frame(answers), baseline="offline", n_permutations=n, seed=seed)
+    return measure_variance(
+        answer_frame(answers),
+        baseline="offline",
+        n_permutations=n,
+        seed=seed,
+        rarest_users=COVERED_BY_72,
+    )
 
 
 def only(answers: list[Answer], condition: str = "c") -> VarianceShare:
@@ -151,7 +156,7 @@ def test_ends_of_the_scale(letters: dict[str, str], share: float) -> None:
 
 
 def test_all_variance_between_puppets_has_no_interval() -> None:
-    row = only(asked({f"p{k}": 2 * "ABC"[k % 3] for k in range(users_needed(RAREST_USERS))}))
+    row = only(asked({f"p{k}": 2 * "ABC"[k % 3] for k in range(users_needed(COVERED_BY_72))}))
     assert (row.ci_low, row.ci_high, row.reason) == (None, None, NO_SPREAD)
     assert row.p_value is not None
 
@@ -196,7 +201,7 @@ def test_few_users_have_no_interval_whether_one_is_odd_or_none(n_odd: int) -> No
     assert (row.ci_low, row.ci_high) == (None, None)
     assert row.reason == (
         "no interval: 10 users answer an item twice, and 72 are needed to cover kinds of users as rare "
-        "as 0.05 (metrics.rarest_users)"
+        "as 0.0686 (metrics.rarest_users)"
     )
 
 
@@ -223,7 +228,7 @@ def test_known_sources(share: float, puppets: int, reruns: int) -> None:
     rows = [only(source(share, puppets, reruns, seed)) for seed in range(20)]
     shares = np.array([row.share_who for row in rows])
     assert abs(shares.mean() - share) < 4 * shares.std(ddof=1) / math.sqrt(20)
-    if puppets < users_needed(RAREST_USERS):
+    if puppets < users_needed(COVERED_BY_72):
         assert {row.ci_low for row in rows} == {None}
     else:
         assert sum(not (row.ci_low or 0) <= share <= (row.ci_high or 0) for row in rows) <= 3

@@ -70,11 +70,11 @@ def letters(text: str, item_id: str = "q") -> list[Answer]:
 
 
 def group_rows(answers: list[Answer], participants: pd.DataFrame) -> list[GroupEstimate]:
-    return measure_groups(answer_frame(answers), ITEMS, participants, seed=1, rarest_users=0.5)
+    return measure_groups(answer_frame(answers), ITEMS, participants, seed=1, rarest_users=0.6)
 
 
 def differences(
-    answers: list[Answer], participants: pd.DataFrame, n: int = 199, rarest_users: float = 0.5
+    answers: list[Answer], participants: pd.DataFrame, n: int = 199, rarest_users: float = 0.6
 ) -> list[GroupDifference]:
     return measure_group_differences(
         answer_frame(answers),
@@ -100,7 +100,7 @@ def test_a_groups_numbers_are_those_of_a_condition() -> None:
         for r in rows
         if r.answer is None and r.item_id
     }
-    for row in measure_heterogeneity(as_arms, seed=1, rarest_users=0.5):
+    for row in measure_heterogeneity(as_arms, seed=1, rarest_users=0.6):
         estimate = estimates[row.item_id, row.condition, row.metric]
         assert estimate == (row.estimate, row.ci_low, row.ci_high, 10)
     option_shares = {
@@ -195,7 +195,7 @@ def test_a_planted_difference_is_found_and_none_where_there_is_none() -> None:
     few = differences(lists([10] * 15 + [30] * 15), participants, rarest_users=0.05)
     (mean,) = (r for r in few if r.item_id is None and r.metric == "entropy_bits")
     assert (mean.p_value, mean.ci_high) == (1 / 200, None)
-    assert (mean.reason or "").startswith("no interval: 15 users answer in a group, and 72 are")
+    assert (mean.reason or "").startswith("no interval: 15 users answer in a group, and 100 are")
     same = differences(lists([20] * 30), participants)
     assert min(r.p_holm or 1 for r in same if r.item_id is None) > 0.05
 

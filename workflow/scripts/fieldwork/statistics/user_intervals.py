@@ -23,6 +23,9 @@ from fieldwork.statistics.intervals import (
 RAREST_USERS = 0.05
 """Share of users of the rarest kind that intervals cover, where a study does not say."""
 
+CHANCE_TO_MISS = 0.006
+"""How often the users of a study may all miss a kind that its intervals cover (docs/methods.md)."""
+
 _NOTHING = 1e-9
 """Differences below this are rounding; an interval of no width would say that nothing is uncertain."""
 
@@ -31,8 +34,8 @@ _FAR = 300.0
 
 
 def users_needed(rarest_users: float) -> int:
-    """So many users all miss a kind of this share no more often than an interval misses on a side."""
-    return math.ceil(math.log((1 - CONFIDENCE) / 2) / math.log1p(-rarest_users))
+    """So many users all miss a kind of this share with no more than `CHANCE_TO_MISS`."""
+    return math.ceil(math.log(CHANCE_TO_MISS) / math.log1p(-rarest_users))
 
 
 def too_few_users(n_users: int, rarest_users: float, role: str = "answer") -> str | None:
