@@ -248,12 +248,18 @@ def _is_claimed(promise: Promise, tables: Mapping[str, Sequence[Any]]) -> float:
     """1 where the page would say that the effect's test differs."""
     is_list = promise.source.is_list
     for claim in measure_claims(tables, RULES):
-        is_place = (claim.measure, claim.task, claim.condition) == (promise.measure, "main", USERS[0])
+        is_place = (claim.measure, claim.task, claim.condition) == (
+            promise.measure,
+            "main",
+            USERS[0],
+        )
         is_item = claim.item_id in (None, "00000")
         is_option = promise.measure != "option_share" or claim.detail in ("o0000", "A")
         if is_place and is_item and is_option:
             return float(claim.verdict == "differs")
-    raise AssertionError(f"no test of {promise.measure} in a study of {'lists' if is_list else 'letters'}")
+    raise AssertionError(
+        f"no test of {promise.measure} in a study of {'lists' if is_list else 'letters'}"
+    )
 
 
 def _reach(promise: Promise, sets: int, seed: int) -> Iterator[Outcome]:
@@ -362,7 +368,9 @@ def _score_promise(study: ScoredStudy) -> Promise:
         "sd_users": study.sd_users,
         "sd_reruns": float(np.sqrt(RIGHT * (1 - RIGHT) / QUESTIONS)),
     }
-    name = f"scores, {study.difference:g} higher, sd of users {study.sd_users:g}{_odd_name(study.odd)}"
+    name = (
+        f"scores, {study.difference:g} higher, sd of users {study.sd_users:g}{_odd_name(study.odd)}"
+    )
     effects = {"scores": [study.difference]}
     source = Source(name, QUESTIONS, False, _no_answers, effects, supposed)
     return Promise("score", source, study.n_users, study.before, has_companion=False)
@@ -372,9 +380,7 @@ def _no_answers(_: bool, size: tuple[int, int], __: np.random.Generator) -> Ints
     return np.zeros((0, *size), dtype=np.int64)
 
 
-def _runs(
-    study: ScoredStudy, condition: str, random: np.random.Generator
-) -> Iterator[RunAccuracy]:
+def _runs(study: ScoredStudy, condition: str, random: np.random.Generator) -> Iterator[RunAccuracy]:
     """Counted runs; users of every condition differ, those of the first are better, too."""
     n, is_user = study.n_users, condition != "offline"
     chances = np.full(n, RIGHT)

@@ -11,12 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.claims.families import (
-    ClaimRules,
-    PrimaryTests,
-    correct_p_values,
-    family_of,
-)
+from fieldwork.metrics.claims.families import PRIMARY, ClaimRules, correct_p_values, family_of
 from fieldwork.metrics.claims.measures import ClaimKey
 from fieldwork.metrics.power.effects import AnswerSource, LetterSource, ListSource
 from fieldwork.metrics.power.lists import draw_lists, log_weights
@@ -55,7 +50,7 @@ class PlannedTask(NamedTuple):
         return _LIST_MEASURES if isinstance(self.source, ListSource) else _LETTER_MEASURES
 
 
-class TestPlace(NamedTuple):
+class EffectPlace(NamedTuple):
     """The arm in which an effect is supposed."""
 
     measure: str
@@ -103,28 +98,26 @@ class PlannedTests(NamedTuple):
     tasks: Mapping[str, PlannedTask]
     rules: ClaimRules
 
-    def family(self, place: TestPlace) -> Family:
+    def family(self, place: EffectPlace) -> Family:
         """The family of an effect's test. An effect of real users is that of a study with a field."""
         rules = self.rules
         if place.condition == FIELD and FIELD not in rules.users:
             rules = rules._replace(users=[*rules.users, FIELD])
         conditions = [*self.conditions, *([FIELD] if FIELD in rules.users else [])]
-        own_key = self._keys(place)[0]
-        name = family_of(own_key, rules)
-        n_plain = -1 if place.measure != "option_share" else 0
-        options: list[OptionArms] = []
+        name = family_of(self._keys(place, named=True)[0], rules)
+        n_plain, options = 0, list[OptionArms]()
         for task in self.tasks:
             n_arms, n_prompts = 0, 0
             for arm in self._arms(task, conditions):
-                n_tests = sum(family_of(key, rules) == name for key in self._keys(arm))
-                if arm.measure != "option_share" or self._named_options(arm.task):
-                    n_plain += n_tests
+                keys = self._keys(arm, named=name == PRIMARY)
+                n_tests = sum(family_of(key, rules) == name for key in keys)
+                if arm.measure != "option_share" or keys[0].detail:
+                    n_plain += n_tests - (arm == place)
                 elif n_tests:
                     n_arms, n_prompts = n_arms + 1, n_tests
             if n_arms:
-                options.append(OptionArms(task, n_prompts, n_arms, task == place.task))
-        if place.measure == "option_share" and self._named_options(place.task):
-            n_plain -= 1
+                has_place = (place.measure, place.task) == ("option_share", task)
+                options.append(OptionArms(task, n_prompts, n_arms, has_place))
         return Family(name, n_plain, tuple(options))
 
     def sizes_with(self, task: str) -> Callable[[int], Mapping[str, int]]:
@@ -132,41 +125,44 @@ class PlannedTests(NamedTuple):
         runs = {name: planned.runs for name, planned in self.tasks.items()}
         return lambda n_users: runs | {task: n_users}
 
-    def _arms(self, task: str, conditions: Sequence[str]) -> Iterator[TestPlace]:
+    def _arms(self, task: str, conditions: Sequence[str]) -> Iterator[EffectPlace]:
         measures = (*self.tasks[task].arm_measures, "distance", "option_share")
         return (
-            TestPlace(measure, model, task, condition)
+            EffectPlace(measure, model, task, condition)
             for measure in measures
             for model in self.models
             for condition in conditions
         )
 
-    def _keys(self, place: TestPlace) -> list[ClaimKey]:
-        """Keys of an arm's tests of one measure that can count, those that `primary` names first.
+    def _keys(self, place: EffectPlace, *, named: bool) -> list[ClaimKey]:
+        """Keys of an arm's tests of one measure that can count.
 
-        Without names, an option stands for all of its prompt.
+        Without a name, an option stands for all of its prompt.
+
+        Args:
+            named: the items and options that `study.primary` names are there, and first.
         """
         key = ClaimKey(place.measure, place.model, place.task, place.condition, None, None)
         if place.measure not in ("distance", "option_share"):
             return [key]
         task = self.tasks[place.task]
-        named_items = self._named("items", place.measure, place.task)
         others = [f"#{k}" for k in range(task.n_items - task.n_settled)]
-        items = [*named_items, *others][: max(len(others), 1)]
-        named_options = self._named_options(place.task) if place.measure == "option_share" else []
-        options: list[str | None] = [*named_options] or [None]
-        return [key._replace(item_id=item, detail=option) for item in items for option in options]
+        names = self._names("items", place) if named else []
+        options: list[str | None] = [*self._names("options", place)] if named else []
+        items = [*names, *others][: len(others)]
+        return [
+            key._replace(item_id=item, detail=option)
+            for item in items
+            for option in options or [None]
+        ]
 
-    def _named_options(self, task: str) -> list[str]:
-        return self._named("options", "option_share", task)
-
-    def _named(self, limit: str, measure: str, task: str) -> list[str]:
-        """Items or options that `primary` names for a measure of a task."""
-        entries: list[PrimaryTests] = [
+    def _names(self, limit: str, place: EffectPlace) -> list[str]:
+        """Items or options that `study.primary` names for a measure of a task."""
+        entries = (
             entry
             for entry in self.rules.primary
-            if entry.measure == measure and (entry.tasks is None or task in entry.tasks)
-        ]
+            if entry.measure == place.measure and (entry.tasks is None or place.task in entry.tasks)
+        )
         return [*dict.fromkeys(name for entry in entries for name in getattr(entry, limit) or ())]
 
 

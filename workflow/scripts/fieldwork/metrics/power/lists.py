@@ -15,8 +15,8 @@ from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.entropy import entropy_bits
 
 _N_SAMPLE_USERS = 8000
-_BISECTION_STEPS = 20
-_MAX_TASTE = 50.0
+_BISECTION_STEPS = 24
+_MAX_TASTE = 1000.0
 
 
 def draw_lists(log_weights: Floats, gumbel: Floats, n_named: int) -> Counts:
@@ -59,7 +59,7 @@ def taste_strength(share_who: float, source: ListSource, odd_users: float = 1.0)
     """Standard deviation of odd users' log weights at which `share_who` over all users has this value.
 
     One sample of users serves every strength, so that the share rises with it, and equal arguments
-    give equal results. None where no strength suffices; at most 50, where a user's lists hardly differ.
+    give equal results. None where no strength suffices; at most 1000, where a user's lists hardly differ.
     """
     if share_who <= 0:
         return 0.0

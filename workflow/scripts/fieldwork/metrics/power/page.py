@@ -75,9 +75,8 @@ def _is_read(row: PowerAdvice, planned_study: PlannedStudy) -> bool:
 
 def _supposed(rows: Sequence[PowerAdvice], n_items: int) -> str:
     """What the answers to a task are supposed to be."""
-    (source,) = {row.source for row in rows if row.measure != "score"}
     n_settled, odd_users = rows[0].n_settled, rows[0].odd_users
-    lines = [f"Supposed: {source}"]
+    lines = [f"Supposed: {', '.join(dict.fromkeys(row.source for row in rows))}"]
     if n_settled:
         lines.append(f"everybody answers {n_settled:,} of the {_count(n_items, 'prompt')} alike")
     if odd_users < 1:
@@ -145,7 +144,7 @@ def _effect(row: PowerAdvice) -> str:
 
 def _size(row: PowerAdvice) -> str:
     if row.power is None:
-        return f"{row.reason}."
+        return f"{row.reason or 'no source of such an effect'}."
     interval = f"{row.ci_low or 0:.2f} to {row.ci_high or 0:.2f}"
     if row.n_users is None:
         reason, _, _ = (row.reason or "").partition(";")

@@ -18,7 +18,13 @@ from fieldwork.metrics.power.effects import (
     ShareChange,
     UserShare,
 )
-from fieldwork.metrics.power.family import Family, OptionPool, PlannedTask, PlannedTests, TestPlace
+from fieldwork.metrics.power.family import (
+    EffectPlace,
+    Family,
+    OptionPool,
+    PlannedTask,
+    PlannedTests,
+)
 from fieldwork.metrics.power.simulation import PowerEstimate, SimulationSettings, power_curve
 from fieldwork.progress import Progress
 from fieldwork.records.field import FIELD
@@ -135,7 +141,7 @@ def _families(
     families: dict[Family, list[tuple[str, str]]] = {}
     for model in outline.models:
         for condition in (*outline.conditions, FIELD):
-            place = TestPlace(scenario.measure, model, task, condition)
+            place = EffectPlace(scenario.measure, model, task, condition)
             families.setdefault(tests.family(place), []).append((model, condition))
     return families
 
