@@ -1,8 +1,8 @@
 """Does `snakemake power` keep its promises? Whole studies with an effect, with all tests and claims.
 
-Each line sets what power promises beside the share of whole studies that claim the effect. The studies are
-simulated here, from sources of this folder: answers of every arm, the study's metric tables, and its claims.
-Lines called *discarded* have the promise of the code before (commit 44eda31), which made tests and
+Each line sets what power promises beside the share of whole studies that claim the effect. Studies are
+simulated here, from sources of this folder: answers of every arm, the metric tables, the claims. Lines
+called *discarded* have the promise of the code before (commit 44eda31), which made tests and
 corrections of its own.
 """
 

@@ -41,7 +41,7 @@ def curve(
     scenario: Scenario, plan: SimulationSettings, family: Family = ALONE
 ) -> list[PowerEstimate]:
     pool = OptionPool(PlannedTests([], [], {}, ClaimRules([], [], [], {})), 1)
-    sizes = power_curve(scenario, [family], plan, lambda n: {}, pool)
+    sizes = power_curve(scenario, [family], plan, lambda _: {}, pool)
     return [size[family] for size in sizes]
 
 

@@ -77,7 +77,11 @@ def planned(*primary: dict[str, Any], users: tuple[str, ...] = ("rag", "history"
         (
             [{"measure": "option_share", "conditions": ["rag"], "options": ["Fiat"]}],
             ("option_share", "m", "lists", "history"),
-            Family("option_share", 0, (OptionArms("lists", 2, 4, True), OptionArms("letters", 5, 4, False))),
+            Family(
+                "option_share",
+                0,
+                (OptionArms("lists", 2, 4, True), OptionArms("letters", 5, 4, False)),
+            ),
         ),
     ],
 )  # fmt: skip

@@ -117,7 +117,7 @@ def distance_rows(condition: np.ndarray, baseline: np.ndarray) -> list[Any]:
 
 
 @pytest.mark.parametrize("measure", ["distance", "option_share"])
-def test_letters_of_one_prompt(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_letters_of_one_prompt(measure: str) -> None:
     plan = studies()
     source = LetterSource(0.5)
     if measure == "distance":

@@ -1,8 +1,8 @@
 """The figure of `snakemake power`: how often a study of a size claims an effect, and what the size costs.
 
 Owns the drawing of `records.PowerRow` rows: a row of panels per measure, a column per task, a curve per
-effect. Where the conditions' tests are corrected otherwise, the least power is drawn. The upper axis has the
-calls or, where there are prices, the dollars of the most expensive arm.
+effect. Where the conditions' tests are corrected otherwise, the least power is drawn. The upper axis has
+the calls or, where there are prices, the dollars of the most expensive arm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -113,10 +113,10 @@ def _note(rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettin
         name = settings.condition_labels.get(layout.dearest.condition, layout.dearest.condition)
         top = f"dollars for {model}, {name}, the most expensive arm"
     return (
-        f"Share of {n:,} simulated studies that claim the effect, all tests of its family corrected together "
-        f"(their number stands above each panel). {_supposed(rows, layout)} Bars are 95 % intervals of the "
-        f"simulation. Beyond a power of 0.995 larger studies were not simulated. Above each panel: {top}, for "
-        f"the smallest number of answers each, with as many calls of the baseline where the test needs one."
+        f"Share of {n:,} simulated studies that claim the effect, corrected for all tests of its family "
+        f"(as many as each title says). {_supposed(rows, layout)} Bars are 95 % intervals of the "
+        f"simulation. Beyond a power of 0.995 larger studies were not simulated. Above each panel: "
+        f"{top}, for the smallest number of answers each, the baseline's included where it is needed."
     )
 
 

@@ -126,7 +126,8 @@ class Scenario(NamedTuple):
             case ShareChange(baseline, condition), _:
                 others = (1 - share) * baseline
                 if not others - 1e-9 <= condition <= others + share + 1e-9:
-                    return f"{share:.3g} of the users cannot move a share from {baseline:g} to {condition:g}"
+                    change = f"from {baseline:g} to {condition:g}"
+                    return f"{share:.3g} of the users cannot move a share {change}"
             case UserShare(share_who), LetterSource() if share_who > share + 1e-9:
                 return (
                     f"{share:.3g} of the users cannot bring {share_who:g} of the variance where others "

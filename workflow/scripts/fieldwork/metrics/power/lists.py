@@ -83,7 +83,7 @@ def taste_strength(share_who: float, source: ListSource, odd_users: float = 1.0)
 
 
 def _share_who(odd: Counts, others: Counts, odd_users: float) -> float:
-    """1 - D_same / D_other over users of whom a share is odd; both samples have shape (users, 2, options)."""
+    """1 - D_same / D_other over users of whom a share is odd; samples have shape (users, 2, options)."""
     n_named = float(odd[0, 0].sum())
     odd_means, means = (lists.mean(axis=(0, 1)) for lists in (odd, others))
     squares = float((means**2).sum())

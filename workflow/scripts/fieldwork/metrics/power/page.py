@@ -19,8 +19,8 @@ _TITLES: Mapping[PowerMeasure, str] = {
 }
 _TESTS: Mapping[PowerMeasure, str] = {
     "option_share": (
-        "Each user answers each prompt once; the baseline has as many reruns. The answer's share moves in "
-        "one prompt. Each option of each prompt has a test (Fisher's, table `shifts`)."
+        "Each user answers each prompt once; the baseline has as many reruns. The answer's share moves "
+        "in one prompt. Each option of each prompt has a test (Fisher's, table `shifts`)."
     ),
     "distance": (
         "The same change, seen in all answers to the prompt at once. Each prompt has a permutation test "
@@ -53,7 +53,7 @@ def render(
         level=_percent(LEVEL),
         ceiling=_percent(POWER_CEILING),
     )
-    parts = ["# How large a study must be", textwrap.fill(head, width=110)]
+    parts = ["# How large a study must be", _fill(head)]
     for task in dict.fromkeys(row.task for row in advice):
         rows = [row for row in advice if row.task == task and _is_read(row, planned_study)]
         parts.append(f"## {task}, {_count(items[task], 'prompt')}")
@@ -61,7 +61,7 @@ def render(
         for measure, title in _TITLES.items():
             own = [row for row in rows if row.measure == measure]
             if own:
-                parts.append(f"### {title}\n\n{_TESTS[measure]}")
+                parts.append(f"### {title}\n\n{_fill(_TESTS[measure])}")
                 parts += _families(own, planned_study)
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
 
@@ -107,9 +107,9 @@ def _describe_family(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -
     names = dict.fromkeys(
         planned_study.conditions.get(row.condition, "Participants") for row in rows
     )
-    return (
-        f"{', '.join(names)}: {kind}, {n_tests} corrected together ({first.correction}); only this one has "
-        "an effect."
+    return _fill(
+        f"{', '.join(names)}: {kind}, {n_tests} corrected together ({first.correction}), of which this "
+        "one has an effect."
     )
 
 
@@ -188,6 +188,10 @@ def _calls_and_price(row: PowerAdvice) -> str:
     return f"{calls}, ${row.cost_usd:,.{digits}f}"
 
 
+def _fill(text: str) -> str:
+    return textwrap.fill(text, width=110)
+
+
 def _percent(share: float) -> str:
     return f"{share * 100:.4g} %"
 
@@ -203,9 +207,9 @@ def _times(n: int) -> str:
 _HEAD = """Study: {study}. Power is the share of {simulations:,} simulated studies whose page of findings
 would claim the effect. Each makes the study's own test at {level} and corrects it as the study does. The
 target power is {target}. A user is a puppet or a participant. Other tasks have the users that the config
-gives them. Brackets hold the 95 % interval of the simulation. Sizes between two simulated ones are read off a
-straight line. Once power reaches {ceiling}, larger sizes are not simulated. power.csv next to this page has
-every size. docs/methods.md, "Planning a study", lists the assumptions."""
+gives them. Brackets hold the 95 % interval of the simulation. Sizes between two simulated ones are read
+off a straight line. Once power reaches {ceiling}, larger sizes are not simulated. power.csv next to this
+page has every size. docs/methods.md, "Planning a study", lists the assumptions."""
 
 _FOOT = """
 Calls and dollars are those of `snakemake plan` for an arm of this size before any answer is there; they

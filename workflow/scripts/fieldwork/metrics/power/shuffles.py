@@ -1,9 +1,10 @@
 """Permutations that simulated studies share.
 
 Which answers a test deals to which side does not depend on the answers, so studies may share their deals:
-each p-value keeps its distribution. A tenth of the studies shares one set, so that no single set decides.
+each p-value keeps its distribution. Forty studies share a set, so that no single set decides.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from fieldwork.statistics.arrays import Counts
 
-N_BLOCKS = 10
+_BLOCK = 40
 
 _FIRST_PERMUTATIONS = 200
 _MANY_HITS = 30
@@ -21,7 +22,8 @@ _MANY_HITS = 30
 
 def blocks(n_studies: int) -> Iterator[int]:
     """Numbers of studies that share their permutations."""
-    return (len(block) for block in np.array_split(np.arange(n_studies), N_BLOCKS) if len(block))
+    n_blocks = math.ceil(n_studies / _BLOCK)
+    return (len(block) for block in np.array_split(np.arange(n_studies), n_blocks))
 
 
 def count_all_hits(count_hits: Callable[[int, int], int], n_permutations: int) -> int:

@@ -1,6 +1,6 @@
 """The tests of a whole task in simulated studies: who asks, how varied lists are, and mean scores.
 
-Owns p-values of `variance`, `prompt_means` and `score_comparisons` under one condition. The tests of lists'
+Owns p-values of `variance`, `prompt_means` and `score_comparisons` under one condition. The tests of
 entropy and of scores are the study's own statistics. That of who asks is the same permutation test by a
 quicker way: for letters all deals are counted, and the study's random ones drawn from that count; for
 lists, simulated studies share their deals.
