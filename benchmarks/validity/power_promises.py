@@ -48,7 +48,7 @@ OPTIONS, EXPONENT, HALF = 60, 1.5, 0.5
 COMPANION = "probe"
 """A second task of four letters, so that a study has other tests than those of the effect's task."""
 N_COMPANION, COMPANION_ITEMS = 20, 4
-MANY = 20_000
+MANY, PARTS = 20_000, 8
 RULES = ClaimRules(
     [PrimaryTests(measure) for measure in ("share_who", "entropy_bits", "score")],
     USERS,
@@ -156,16 +156,23 @@ def own_lists(n_items: int, taste: float, odd: float) -> Source:
         own = taste * is_odd[:, None, None] * random.normal(size=(n_items, size[0], 1, OPTIONS))
         return draw_lists(np.broadcast_to(weights + own, (n_items, *size, OPTIONS)), random)
 
-    share_who = _share_who(draw, n_items)
+    share_who = _share_who(draw)
     name = f"{n_items} lists, share_who {share_who:.3f}{_odd_name(odd)}"
     return Source(name, n_items, True, draw, {"who": [share_who]}, {"odd_users": odd})
 
 
-def _share_who(draw: Draw, n_items: int) -> float:
-    lists = draw(True, (MANY // n_items, 2), np.random.default_rng(1))
-    same = (lists[:, :, 0, :, None] == lists[:, :, 1, None, :]).sum(axis=(2, 3)).mean()
-    shares = named(lists.reshape(n_items, -1, LISTED), OPTIONS) / lists.shape[1] / 2
-    return float(1 - (LISTED - same) / (LISTED - (shares**2).sum(axis=1).mean()))
+def _share_who(draw: Draw) -> float:
+    """Over many users and all prompts, in parts for the sake of memory."""
+    random = np.random.default_rng(1)
+    same, mentions, n_lists = 0, np.zeros(OPTIONS), 0
+    for _ in range(PARTS):
+        lists = draw(True, (MANY // 2, 2), random)
+        same += int((lists[:, :, 0, :, None] == lists[:, :, 1, None, :]).sum())
+        # every prompt has the same options
+        mentions += named(lists.reshape(1, -1, LISTED), OPTIONS)[0]
+        n_lists += lists[..., 0].size
+    shares = mentions / n_lists
+    return float(1 - (LISTED - 2 * same / n_lists) / (LISTED - (shares**2).sum()))
 
 
 def varied_lists(n_items: int, exponent: float, odd: float) -> Source:
@@ -178,7 +185,9 @@ def varied_lists(n_items: int, exponent: float, odd: float) -> Source:
         return draw_lists(np.broadcast_to(weights, (n_items, *size, OPTIONS)), random)
 
     random = np.random.default_rng(2)
-    rise, flat = (_entropy(draw(effect, (10 * MANY, 1), random)[0]) for effect in (True, False))
+    rise, flat = (
+        _entropy(draw(effect, (2 * MANY, 1), random)[:, :, 0]) for effect in (True, False)
+    )
     name = f"{n_items} lists, {rise - flat:.3f} bits{_odd_name(odd)}"
     return Source(name, n_items, True, draw, {"entropy": [rise - flat]}, {"odd_users": odd})
 

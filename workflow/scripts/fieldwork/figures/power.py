@@ -83,8 +83,8 @@ def draw(table: pd.DataFrame, settings: PowerFigureSettings) -> Figure:
         len(layout.measures), len(widths), squeeze=False, gridspec_kw={"width_ratios": widths}
     )
     for measure, panels in zip(layout.measures, grid, strict=True):
-        own = [row for row in rows if row.measure == measure]
-        _draw_measure(list(panels), own, layout, settings)
+        measure_rows = [row for row in rows if row.measure == measure]
+        _draw_measure(list(panels), measure_rows, layout, settings)
     figure.supxlabel("users or puppets", x=0.42)
     left_out = len(tasks) - len(layout.tasks)
     remark = f"The table has {left_out} more tasks." if left_out else None
@@ -114,22 +114,22 @@ def _note(rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettin
         top = f"dollars for {model}, {name}, the most expensive arm"
     return (
         f"Share of {n:,} simulated studies that claim the effect, corrected for all tests of its family "
-        f"(as many as each title says). {_supposed(rows, layout)} Bars are 95 % intervals of the "
+        f"(as many as each title says). {_supposition(rows, layout)} Bars are 95 % intervals of the "
         f"simulation. Beyond a power of 0.995 larger studies were not simulated. Above each panel: "
         f"{top}, for the smallest number of answers each, the baseline's included where it is needed."
     )
 
 
-def _supposed(rows: Sequence[Any], layout: _PowerLayout) -> str:
+def _supposition(rows: Sequence[Any], layout: _PowerLayout) -> str:
     """Who carries the effects, and which prompts everybody answers alike."""
     odd_users = float(rows[0].odd_users)
     users = "every user" if odd_users == 1 else f"{odd_users * 100:.4g} % of the users"
-    settled = {
+    settled_prompts = {
         row.task: f"{row.n_settled:,} of {row.n_items:,} prompts of {row.task}"
         for row in rows
         if row.n_settled and row.task in layout.tasks
     }
-    alike = f"; all answer {', '.join(settled.values())} alike" if settled else ""
+    alike = f"; all answer {', '.join(settled_prompts.values())} alike" if settled_prompts else ""
     return f"Supposed: {users} carr{'ies' if odd_users == 1 else 'y'} the effect{alike}."
 
 
@@ -161,8 +161,8 @@ def _order(effect: str) -> tuple[float, ...]:
 
 def _draw_curve(panel: Any, rows: Sequence[Any], colour: int, dash: int) -> None:
     # the least of all models and conditions of a size, which differ where their corrections do
-    simulated = [row for row in rows if float_or_none(row.power) is not None]
-    points = {int(row.n_users): row for row in sorted(simulated, key=lambda row: -row.power)}
+    simulated_rows = [row for row in rows if float_or_none(row.power) is not None]
+    points = {int(row.n_users): row for row in sorted(simulated_rows, key=lambda row: -row.power)}
     sizes = sorted(points)
     hue = _COLOURS[colour % len(_COLOURS)]
     panel.plot(

@@ -124,8 +124,8 @@ class Scenario(NamedTuple):
         share = self.odd_users
         match self.effect, self.source:
             case ShareChange(baseline, condition), _:
-                others = (1 - share) * baseline
-                if not others - 1e-9 <= condition <= others + share + 1e-9:
+                other_share = (1 - share) * baseline
+                if not other_share - 1e-9 <= condition <= other_share + share + 1e-9:
                     change = f"from {baseline:g} to {condition:g}"
                     return f"{share:.3g} of the users cannot move a share {change}"
             case UserShare(share_who), LetterSource() if share_who > share + 1e-9:

@@ -104,12 +104,12 @@ class PlannedTests(NamedTuple):
         if place.condition == FIELD and FIELD not in rules.users:
             rules = rules._replace(users=[*rules.users, FIELD])
         conditions = [*self.conditions, *([FIELD] if FIELD in rules.users else [])]
-        name = family_of(self._keys(place, named=True)[0], rules)
+        name = family_of(self._keys(place, with_names=True)[0], rules)
         n_plain, options = 0, list[OptionArms]()
         for task in self.tasks:
             n_arms, n_prompts = 0, 0
             for arm in self._arms(task, conditions):
-                keys = self._keys(arm, named=name == PRIMARY)
+                keys = self._keys(arm, with_names=name == PRIMARY)
                 n_tests = sum(family_of(key, rules) == name for key in keys)
                 if arm.measure != "option_share" or keys[0].detail:
                     n_plain += n_tests - (arm == place)
@@ -122,7 +122,7 @@ class PlannedTests(NamedTuple):
 
     def sizes_with(self, task: str) -> Callable[[int], Mapping[str, int]]:
         """Users of each task where this one has so many; the others have those that the study asks."""
-        runs = {name: planned.runs for name, planned in self.tasks.items()}
+        runs = {name: planned_task.runs for name, planned_task in self.tasks.items()}
         return lambda n_users: runs | {task: n_users}
 
     def _arms(self, task: str, conditions: Sequence[str]) -> Iterator[EffectPlace]:
@@ -134,22 +134,22 @@ class PlannedTests(NamedTuple):
             for condition in conditions
         )
 
-    def _keys(self, place: EffectPlace, *, named: bool) -> list[ClaimKey]:
+    def _keys(self, place: EffectPlace, *, with_names: bool) -> list[ClaimKey]:
         """Keys of an arm's tests of one measure that can count.
 
         Without a name, an option stands for all of its prompt.
 
         Args:
-            named: the items and options that `study.primary` names are there, and first.
+            with_names: the items and options that `study.primary` names are there, and first.
         """
         key = ClaimKey(place.measure, place.model, place.task, place.condition, None, None)
         if place.measure not in ("distance", "option_share"):
             return [key]
         task = self.tasks[place.task]
-        others = [f"#{k}" for k in range(task.n_items - task.n_settled)]
-        names = self._names("items", place) if named else []
-        options: list[str | None] = [*self._names("options", place)] if named else []
-        items = [*names, *others][: len(others)]
+        generic_items = [f"#{k}" for k in range(task.n_items - task.n_settled)]
+        names = self._names("items", place) if with_names else []
+        options: list[str | None] = [*self._names("options", place)] if with_names else []
+        items = [*names, *generic_items][: len(generic_items)]
         return [
             key._replace(item_id=item, detail=option)
             for item in items
@@ -195,11 +195,11 @@ class OptionPool:
 
     def _pool(self, task: str, n_users: int) -> list[list[_FlatTests]]:
         if (task, n_users) not in self._tasks:
-            planned = self._tests.tasks[task]
-            random = generator(self._seed, "power options", *map(repr, planned), str(n_users))
-            n_open = planned.n_items - planned.n_settled
+            planned_task = self._tests.tasks[task]
+            random = generator(self._seed, "power options", *map(repr, planned_task), str(n_users))
+            n_open = planned_task.n_items - planned_task.n_settled
             self._tasks[task, n_users] = [
-                [_null_prompt(planned.source, n_users, random) for _ in range(n_open)]
+                [_null_prompt(planned_task.source, n_users, random) for _ in range(n_open)]
                 for _ in range(N_POOL)
             ]
         return self._tasks[task, n_users]
@@ -261,5 +261,5 @@ def _is_claimed(
     # a correction only raises a p-value; a test that could not be claimed is set aside, as in `claims`
     if test.p_value is None or test.p_value >= LEVEL or least_p(test.support) >= LEVEL:
         return False
-    corrected = correct_p_values([test.p_value, *p_values], [test.support, *supports], family)
-    return corrected[0] < LEVEL
+    p_corrected = correct_p_values([test.p_value, *p_values], [test.support, *supports], family)
+    return p_corrected[0] < LEVEL

@@ -67,11 +67,11 @@ def taste_strength(share_who: float, source: ListSource, odd_users: float = 1.0)
     tastes = random.standard_normal((_N_SAMPLE_USERS, 1, source.n_options))
     gumbel = random.gumbel(size=(_N_SAMPLE_USERS, 2, source.n_options))
     weights = log_weights(source.n_options, source.exponent)
-    others = draw_lists(np.broadcast_to(weights, gumbel.shape), gumbel, source.n_named)
+    other_lists = draw_lists(np.broadcast_to(weights, gumbel.shape), gumbel, source.n_named)
 
     def share_at(taste: float) -> float:
         odd = draw_lists(weights + taste * tastes, gumbel, source.n_named)
-        return _share_who(odd, others, odd_users)
+        return _share_who(odd, other_lists, odd_users)
 
     if share_at(_MAX_TASTE) < share_who * 0.98:
         return None
@@ -82,10 +82,10 @@ def taste_strength(share_who: float, source: ListSource, odd_users: float = 1.0)
     return (low + high) / 2
 
 
-def _share_who(odd: Counts, others: Counts, odd_users: float) -> float:
+def _share_who(odd: Counts, other_lists: Counts, odd_users: float) -> float:
     """1 - D_same / D_other over users of whom a share is odd; samples have shape (users, 2, options)."""
     n_named = float(odd[0, 0].sum())
-    odd_means, means = (lists.mean(axis=(0, 1)) for lists in (odd, others))
+    odd_means, means = (lists.mean(axis=(0, 1)) for lists in (odd, other_lists))
     squares = float((means**2).sum())
     overlap_same = odd_users * float((odd[:, 0] * odd[:, 1]).sum()) / len(odd)
     overlap_same += (1 - odd_users) * squares
@@ -116,11 +116,11 @@ def varied_exponent(bits: float, source: ListSource, odd_users: float = 1.0) -> 
         shares: Floats = lists.mean(axis=0) / source.n_named
         return shares
 
-    others = shares_at(source.exponent)
-    target = float(entropy_bits(others)) + bits
+    other_shares = shares_at(source.exponent)
+    target = float(entropy_bits(other_shares)) + bits
 
     def entropy_at(exponent: float) -> float:
-        return float(entropy_bits(odd_users * shares_at(exponent) + (1 - odd_users) * others))
+        return float(entropy_bits(odd_users * shares_at(exponent) + (1 - odd_users) * other_shares))
 
     if entropy_at(0.0) < target:
         return None

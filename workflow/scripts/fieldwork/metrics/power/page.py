@@ -57,12 +57,12 @@ def render(
     for task in dict.fromkeys(row.task for row in advice):
         rows = [row for row in advice if row.task == task and _is_read(row, planned_study)]
         parts.append(f"## {task}, {_count(items[task], 'prompt')}")
-        parts.append(_supposed(rows, items[task]))
+        parts.append(_supposition(rows, items[task]))
         for measure, title in _TITLES.items():
-            own = [row for row in rows if row.measure == measure]
-            if own:
+            own_rows = [row for row in rows if row.measure == measure]
+            if own_rows:
                 parts.append(f"### {title}\n\n{_fill(_TESTS[measure])}")
-                parts += _families(own, planned_study)
+                parts += _families(own_rows, planned_study)
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
 
 
@@ -73,7 +73,7 @@ def _is_read(row: PowerAdvice, planned_study: PlannedStudy) -> bool:
     return row.condition != FIELD or has_field or has_price
 
 
-def _supposed(rows: Sequence[PowerAdvice], n_items: int) -> str:
+def _supposition(rows: Sequence[PowerAdvice], n_items: int) -> str:
     """What the answers to a task are supposed to be."""
     n_settled, odd_users = rows[0].n_settled, rows[0].odd_users
     lines = [f"Supposed: {', '.join(dict.fromkeys(row.source for row in rows))}"]
@@ -92,9 +92,9 @@ def _families(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -> Itera
     for row in rows:
         users = FIELD if row.condition == FIELD else "simulated"
         families.setdefault((users, row.family), []).append(row)
-    for own in families.values():
-        yield _describe_family(own, planned_study)
-        yield "\n".join(_bullets(own, planned_study))
+    for own_rows in families.values():
+        yield _describe_family(own_rows, planned_study)
+        yield "\n".join(_bullets(own_rows, planned_study))
 
 
 def _describe_family(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -> str:

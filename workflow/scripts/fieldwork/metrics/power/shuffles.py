@@ -47,10 +47,10 @@ class PackedSplits(NamedTuple):
     bits: NDArray[np.uint8]
     n_answers: int
 
-    def between(self, start: int, stop: int) -> NDArray[np.float32]:
+    def part(self, start: int, stop: int) -> NDArray[np.float32]:
         """Some of the splits as 0 and 1, shape (splits, answers)."""
-        part = np.unpackbits(self.bits[start:stop], axis=1, count=self.n_answers)
-        return part.astype(np.float32)
+        splits = np.unpackbits(self.bits[start:stop], axis=1, count=self.n_answers)
+        return splits.astype(np.float32)
 
 
 class SharedSplits:

@@ -95,9 +95,9 @@ def power_curve(
             for family in families
         }
         yield estimates
-        least = min(estimate.power or 0.0 for estimate in estimates.values())
-        if least >= POWER_CEILING:
-            reason = f"not simulated: power is {least:.3f} with {n}"
+        lowest_power = min(estimate.power or 0.0 for estimate in estimates.values())
+        if lowest_power >= POWER_CEILING:
+            reason = f"not simulated: power is {lowest_power:.3f} with {n}"
 
 
 def _estimate(

@@ -125,11 +125,11 @@ def planned_tests(power: Mapping[str, Any], outline: StudyShape) -> PlannedTests
     tasks = {}
     for task, n_items in outline.items.items():
         source, n_tested = lists if task in outline.lists else letters, power["prompts"] or n_items
-        tasks[task] = PlannedTask(source, n_tested, _settled(power, n_tested), outline.runs[task])
+        tasks[task] = PlannedTask(source, n_tested, _n_settled(power, n_tested), outline.runs[task])
     return PlannedTests(outline.models, outline.conditions, tasks, outline.rules)
 
 
-def _settled(power: Mapping[str, Any], n_items: int) -> int:
+def _n_settled(power: Mapping[str, Any], n_items: int) -> int:
     """Prompts that everybody answers alike; one is always open."""
     return min(round(float(power["settled_items"]) * n_items), n_items - 1)
 
@@ -153,7 +153,7 @@ def _scenarios(
     spreads = float(power["sd_users"]), float(power["sd_reruns"])
     for task, n_items in outline.items.items():
         source = tests.tasks[task].source
-        shape = (source, n_items, _settled(power, n_items), odd_users)
+        shape = (source, n_items, _n_settled(power, n_items), odd_users)
         for effect in effects["shares"]:
             change = ShareChange(float(effect["baseline"]), float(effect["condition"]))
             yield task, Scenario("option_share", change, *shape)

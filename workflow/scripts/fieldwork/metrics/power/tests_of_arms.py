@@ -150,16 +150,18 @@ def entropy_tests(
     random, n = studies.random, studies.n_users
     users, reruns = [f"{k:05}" for k in range(n)], [""] * n
     weights, odd_weights = (
-        log_weights(source.n_options, each) for each in (source.exponent, exponent)
+        log_weights(source.n_options, value) for value in (source.exponent, exponent)
     )
     settled_moves = np.zeros((n, len(METRICS)))
     for _ in range(studies.n_studies):
         is_odd = _odd_users(scenario, (n, 1), random)
         sides: list[list[PromptValues]] = []
         for names, side in ((users, np.where(is_odd, odd_weights, weights)), (reruns, weights)):
-            settled = [PromptValues(np.zeros(2), settled_moves, names)] * scenario.n_settled
-            drawn = [_prompt_values(side, source, names, random) for _ in range(scenario.n_open)]
-            sides.append(drawn + settled)
+            settled_prompts = [PromptValues(np.zeros(2), settled_moves, names)] * scenario.n_settled
+            open_prompts = [
+                _prompt_values(side, source, names, random) for _ in range(scenario.n_open)
+            ]
+            sides.append(open_prompts + settled_prompts)
         yield SimulatedTest(_entropy_p_value(sides))
 
 

@@ -111,8 +111,8 @@ def list_distance_test(
     sides' counts k.
     """
     n = len(lists) // 2
-    named = lists[:, lists.any(axis=0)].astype(np.float32)
-    totals = named.sum(axis=0)
+    indicator = lists[:, lists.any(axis=0)].astype(np.float32)
+    totals = indicator.sum(axis=0)
     bits = k_log_k(2 * n)
 
     def statistic(first: NDArray[np.float32]) -> Floats:
@@ -120,7 +120,7 @@ def list_distance_test(
         sums: Floats = sum(bits[side].sum(axis=1) for side in sides)
         return sums
 
-    observed_value = float(statistic(named[None, :n].sum(axis=1))[0])
+    observed_value = float(statistic(indicator[None, :n].sum(axis=1))[0])
     stages = count()
 
     def count_hits(n_splits: int) -> int:
@@ -128,7 +128,7 @@ def list_distance_test(
 
         def count_between(start: int, stop: int) -> int:
             # float32 holds whole numbers below 2**24 exactly
-            values = statistic(stage.between(start, stop) @ named)
+            values = statistic(stage.part(start, stop) @ indicator)
             return int((values >= observed_value * (1 - TIE)).sum())
 
         return count_all_hits(count_between, n_splits)
