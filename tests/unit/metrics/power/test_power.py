@@ -34,7 +34,7 @@ ALONE = Family("primary", 0)
 
 
 def settings(*sizes: int, simulations: int = 2000) -> SimulationSettings:
-    return SimulationSettings(sizes, simulations, 1999, 1999, 7)
+    return SimulationSettings(sizes, simulations, 1999, 1999, 0.05, 7)
 
 
 def curve(

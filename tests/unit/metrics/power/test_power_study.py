@@ -231,6 +231,7 @@ PLANNED = PlannedStudy(
     rules=RULES,
     n_permutations=199,
     seed=1,
+    rarest_users=0.05,
 )
 LETTERS = LetterSource(0.5)
 SHARES = curve(Scenario("option_share", ShareChange(0.9, 0.2), LETTERS, 4), 0.4, 0.6, 1.0)

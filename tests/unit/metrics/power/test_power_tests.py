@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,11 +31,13 @@ from unit.metrics.metric_frames import answer_frame, chosen, listed
 SMALL = ListSource(2, 6, 1.0)
 CHANGE = ShareChange(0.8, 0.3)
 N = 12
+RAREST = 0.31
+"""Ten users are enough for intervals, which tests of means take into account."""
 
 
 def studies(n_users: int = N, n_studies: int = 12, n_permutations: int = 999) -> SimulatedStudies:
     random = np.random.default_rng(3)
-    return SimulatedStudies(n_users, n_studies, n_permutations, n_permutations, random)
+    return SimulatedStudies(n_users, n_studies, n_permutations, n_permutations, RAREST, random)
 
 
 class Recorder:
@@ -67,6 +70,12 @@ def list_rows(
             yield dataclasses.replace(row, **names)
 
 
+def error_of(p_value: float) -> float:
+    """Four standard errors: a p-value far above the level rests on 200 permutations, others on 999."""
+    n_permutations = 200 if p_value > 0.08 else 999
+    return 4 * math.sqrt(p_value * (1 - p_value) / n_permutations) + 0.005
+
+
 def test_who_asks_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     lists = Recorder(tests_of_arms, "draw_lists", monkeypatch)
     scenario = Scenario("share_who", UserShare(0.1), SMALL, n_items=2, replicates=3)
@@ -82,7 +91,7 @@ def test_who_asks_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
         (expected,) = measure_variance(
             answer_frame(rows), baseline="offline", n_permutations=999, seed=number
         )
-        assert p_value == pytest.approx(expected.p_value, abs=0.07)
+        assert p_value == pytest.approx(expected.p_value, abs=error_of(expected.p_value))
 
 
 def test_who_asks_of_letters_has_the_spread_of_random_permutations() -> None:
@@ -103,7 +112,7 @@ def test_distances_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, test in enumerate(tests):
         condition, baseline = lists.values[2 * number : 2 * number + 2]
         (expected,) = distance_rows(condition[:, None], baseline[:, None])
-        assert test.p_value == pytest.approx(expected.p_value, abs=0.06)
+        assert test.p_value == pytest.approx(expected.p_value, abs=error_of(expected.p_value))
 
 
 def distance_rows(condition: np.ndarray, baseline: np.ndarray) -> list[Any]:
@@ -183,7 +192,9 @@ def test_entropy_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         expected = [
             row.p_value
-            for row in measure_prompt_means(answer_frame(rows), baseline="offline", seed=1)
+            for row in measure_prompt_means(
+                answer_frame(rows), baseline="offline", seed=1, rarest_users=RAREST
+            )
             if (row.condition, row.metric) == ("c", "entropy_bits")
         ]
         assert [test.p_value] == pytest.approx(expected)
@@ -204,7 +215,9 @@ def test_scores(monkeypatch: pytest.MonkeyPatch) -> None:
             *(run(score, "c", k, f"p{k}") for k, score in enumerate(scores[:N].tolist())),
             *(run(score, "offline", k, None) for k, score in enumerate(scores[N:].tolist())),
         ]
-        row = measure_score_comparisons(runs, baseline="offline", n_permutations=1999, seed=1)[0]
+        row = measure_score_comparisons(
+            runs, baseline="offline", n_permutations=1999, seed=1, rarest_users=RAREST
+        )[0]
         assert test.p_value == pytest.approx(row.p_value, abs=0.06)
 
 

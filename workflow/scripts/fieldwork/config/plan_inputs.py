@@ -124,6 +124,7 @@ def power_settings(study: Study) -> Config:
         "rules": study.claim_rules(),
         "n_permutations": study.config["metrics"]["permutations"],
         "seed": study.config["study"]["seed"],
+        "rarest_users": study.config["metrics"]["rarest_users"],
     }
 
 

@@ -28,10 +28,12 @@ class SimulatedStudies(NamedTuple):
         n_users: users of the condition, and reruns of the baseline.
         n_permutations: random permutations of a test.
         n_most: most permutations of a distance, where p is small.
+        rarest_users: share of users of the rarest kind that intervals cover.
     """
 
     n_users: int
     n_studies: int
     n_permutations: int
     n_most: int
+    rarest_users: float
     random: np.random.Generator

@@ -44,6 +44,7 @@ def plan_power(planned_study: PlannedStudy, tasks: list[str], arms: StudyArms) -
         shape,
         n_permutations=planned_study.n_permutations,
         seed=planned_study.seed,
+        rarest_users=planned_study.rarest_users,
     )
     advice = [*advice_rows(curves, planned_study, arms)]
     page = render(advice, planned_study, shape.items)

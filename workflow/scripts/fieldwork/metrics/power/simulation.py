@@ -35,12 +35,14 @@ class SimulationSettings(NamedTuple):
         sizes: numbers of users or puppets to try, rising. The baseline is asked as often.
         n_permutations: random permutations of a test.
         n_most: most permutations of a distance, where p is small.
+        rarest_users: share of users of the rarest kind that intervals cover.
     """
 
     sizes: Sequence[int]
     simulations: int
     n_permutations: int
     n_most: int
+    rarest_users: float
     seed: int
 
 
@@ -87,7 +89,12 @@ def power_curve(
             continue
         random = generator(settings.seed, "power", *scenario.seed_names, str(n))
         studies = SimulatedStudies(
-            n, settings.simulations, settings.n_permutations, settings.n_most, random
+            n,
+            settings.simulations,
+            settings.n_permutations,
+            settings.n_most,
+            settings.rarest_users,
+            random,
         )
         simulated_tests = [*simulate(studies)]
         estimates = {

@@ -30,6 +30,7 @@ from fieldwork.progress import Progress
 from fieldwork.records.field import FIELD
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.permutation import permutations_to_resolve
+from fieldwork.statistics.user_intervals import RAREST_USERS
 
 
 class StudyShape(NamedTuple):
@@ -90,7 +91,12 @@ class SmallestSize(NamedTuple):
 
 
 def simulate_effects(
-    power: Mapping[str, Any], outline: StudyShape, *, n_permutations: int, seed: int
+    power: Mapping[str, Any],
+    outline: StudyShape,
+    *,
+    n_permutations: int,
+    seed: int,
+    rarest_users: float = RAREST_USERS,
 ) -> list[EffectCurve]:
     """Every effect of the config's section `power`, in the order of measures and tasks."""
     tests = planned_tests(power, outline)
@@ -100,6 +106,7 @@ def simulate_effects(
         power["simulations"],
         n_permutations,
         permutations_to_resolve(n_tests, LEVEL),
+        rarest_users,
         seed,
     )
     pool = OptionPool(tests, seed)

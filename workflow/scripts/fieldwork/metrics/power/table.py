@@ -52,6 +52,7 @@ class PlannedStudy(NamedTuple):
         score_task: task whose scores are compared, None where the study has none.
         settings: section `power` of the config.
         rules: what the study says of its claims, as `ClaimRules` reads it.
+        rarest_users: share of users of the rarest kind that intervals cover.
     """
 
     name: str
@@ -65,6 +66,7 @@ class PlannedStudy(NamedTuple):
     rules: Mapping[str, Any]
     n_permutations: int
     seed: int
+    rarest_users: float
 
 
 class _ComparisonCost(NamedTuple):

@@ -7,6 +7,7 @@ lists, simulated studies share their deals.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -16,11 +17,18 @@ from fieldwork.metrics.power.exact_test import count_differing_pairs, exact_p_va
 from fieldwork.metrics.power.lists import draw_lists, log_weights
 from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest
 from fieldwork.metrics.power.shuffles import blocks, count_all_hits, permuted_orders
-from fieldwork.metrics.prompt_means import METRICS, PromptValues, mean_over
-from fieldwork.metrics.scores import welch_statistic
+from fieldwork.metrics.prompt_means import (
+    METRICS,
+    PromptValues,
+    difference_of_means,
+    mean_over,
+    mean_test,
+)
+from fieldwork.metrics.scores import score_difference_interval, welch_statistic
 from fieldwork.statistics.arrays import Counts, Flags, Floats
 from fieldwork.statistics.entropy import plug_in_bits
-from fieldwork.statistics.intervals import student_test
+from fieldwork.statistics.families import LEVEL
+from fieldwork.statistics.intervals import p_value_with_interval
 from fieldwork.statistics.permutation import p_value_of_first, random_p_value, unit_splits
 
 _ANSWERS_AT_ONCE = 2_000_000
@@ -162,7 +170,7 @@ def entropy_tests(
                 _prompt_values(side, source, names, random) for _ in range(scenario.n_open)
             ]
             sides.append(open_prompts + settled_prompts)
-        yield SimulatedTest(_entropy_p_value(sides))
+        yield SimulatedTest(_entropy_p_value(sides, studies.rarest_users))
 
 
 def _prompt_values(
@@ -177,14 +185,14 @@ def _prompt_values(
     return PromptValues(values, moves - moves.mean(axis=0), names)
 
 
-def _entropy_p_value(sides: list[list[PromptValues]]) -> float | None:
-    means = [mean_over(side) for side in sides]
-    test = student_test(
-        float(means[0].values[_ENTROPY] - means[1].values[_ENTROPY]),
-        [float(mean.variances[_ENTROPY]) for mean in means],
-        [float(mean.freedom[_ENTROPY]) for mean in means],
-    )
-    return test.p_value if test else None
+def _entropy_p_value(sides: list[list[PromptValues]], rarest_users: float) -> float | None:
+    """That of `prompt_means`. Its interval over users only raises it, so above the level it can wait."""
+    means = (mean_over(sides[0]), mean_over(sides[1]))
+    test = mean_test(*means, _ENTROPY)
+    if test is None or test.p_value >= LEVEL:
+        return test and test.p_value
+    difference = difference_of_means(sides, means, _ENTROPY, rarest_users)
+    return difference and difference.p_value
 
 
 # ---- scores --------------------------------------------------------------------------------------------
@@ -203,5 +211,10 @@ def score_tests(
             users = is_odd * scores.difference / scenario.odd_users
             users = users + scores.sd_users * random.standard_normal(n)
             noise = scores.sd_reruns * random.standard_normal(2 * n)
-            values = welch_statistic(np.concatenate([users, np.zeros(n)]) + noise, splits)
-            yield SimulatedTest(p_value_of_first(values), support)
+            units = np.concatenate([users, np.zeros(n)]) + noise
+            p_value = p_value_of_first(welch_statistic(units, splits))
+            if p_value < LEVEL:
+                sides = units[:n].tolist(), units[n:].tolist()
+                interval_at = partial(score_difference_interval, *sides, studies.rarest_users)
+                p_value = p_value_with_interval(p_value, interval_at)
+            yield SimulatedTest(p_value, support)
