@@ -33,8 +33,6 @@ _TESTS: Mapping[PowerMeasure, str] = {
         "scores (table `score_comparisons`)."
     ),
 }
-MEASURE_NAMES = tuple(_TITLES)
-"""Measures in the order of the page."""
 
 
 def render(
