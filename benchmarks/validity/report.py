@@ -6,6 +6,7 @@ LOW, HIGH = 0.93, 0.97
 TITLES = {
     "studies": "Whole studies without any effect",
     "corrections": "Corrections of many tests: what they find",
+    "power": "What power promises, and what studies reach",
     "heterogeneity": "Heterogeneity of lists",
     "distance": "Distance between conditions",
     "share_who": "Share of the variance between contexts",
@@ -34,8 +35,9 @@ Each line is one estimator on data sets drawn from a source whose truth is known
 ([sources](populations.py)). Bias is mean - truth, with its error of simulation. Coverage is the share of
 the 95 % intervals that hold the truth, of those there are; it is marked **low** or **high** where it is
 outside 93 to 97 % by more than two errors of simulation. The last column are false positives at the
-5 % level; where the source has an effect, it is the test's power. Estimators called *discarded* are not
-in Fieldwork: they show why.
+5 % level; where the source has an effect, it is the test's power. Where power itself is judged, truth is
+the promise, and bias is what studies reach less the promise. Estimators called *discarded* are not in
+Fieldwork: they show why.
 """
 
 

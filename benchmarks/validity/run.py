@@ -27,6 +27,7 @@ import means
 import nested
 import novelty
 import odd_users
+import power_promises
 import prompts
 import runs
 import scores
@@ -60,6 +61,7 @@ PARTS = {
     "arms": arms.jobs,
     "odd": odd_users.jobs,
     "corrections": corrections.jobs,
+    "power": power_promises.jobs,
 }
 Row = dict[str, str]
 

@@ -52,6 +52,14 @@ def test_the_quickstart_has_its_power_simulated(checkout: Checkout) -> None:
     }
     assert {row["condition"] for row in rows} == {"history", "profile", "field"}
     assert {row["basis"] for row in rows} == {"tables", "participants"}
+    # what the study is about is one family; real users are not, unless they are named
+    assert {(row["measure"], row["family"]) for row in rows if row["condition"] == "history"} == {
+        *((measure, "primary") for measure in ("share_who", "entropy_bits", "score")),
+        *((measure, measure) for measure in ("option_share", "distance")),
+    }
+    assert {row["family"] for row in rows if row["condition"] == "field"} == {
+        row["measure"] for row in rows
+    }
     for row in rows:
         assert row["reason"] or row["power"]
     told = (checkout.results("few") / "power/power.md").read_text(encoding="utf-8")
@@ -70,7 +78,7 @@ def check_preregistration(checkout: Checkout, study: tuple[str, ...]) -> None:
     (record,) = folder.glob("*.json")
     page = record.with_suffix(".md").read_text(encoding="utf-8")
     assert "No answer of this study existed when it was registered." in page
-    assert "| who | 0.2 | 2 | 20 |" in page
+    assert "| probe | share_who | 0.2 | primary | 2 | 20 |" in page
     again = checkout.snakemake("preregister", *study)
     assert "this config was preregistered" in again.stderr
     (config,) = study[1:]
@@ -103,11 +111,11 @@ def test_a_study_on_real_data_is_priced_as_its_plan(checkout: Checkout) -> None:
             continue
         own = planned[row["model"], row["task"], row["condition"]]
         blank = planned[row["model"], row["task"], "offline"]
-        # `shares` and `scores` ask a puppet once, `who` twice: one of them asks as the study does
+        # `share_who` asks a puppet twice, others once: one of them asks as the study does
         if row["n_users"] == runs[row["task"]] and row["n_calls"] == own["n_requests"]:
             same.add(row["task"])
             assert row["cost_usd"] == own["cost_expected_usd"]
-        if row["n_users"] == runs[row["task"]] and row["design"] != "who":
+        if row["n_users"] == runs[row["task"]] and row["measure"] != "share_who":
             assert row["n_calls_baseline"] == blank["n_requests"]
             assert row["cost_baseline_usd"] == blank["cost_expected_usd"]
     assert same == set(runs)

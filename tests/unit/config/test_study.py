@@ -262,3 +262,5 @@ def test_power_compares_conditions_with_the_baseline_also_where_it_is_not_select
     assert design.score_task == "mmlu_lite"
     # conditions without a user are compared too
     assert PlannedStudy(**power_settings(study())).n_comparisons == 5
+    assert design.runs == {"recommendations": 40, "probe": 40, "mmlu_lite": 10}
+    assert design.rules["users"] == ["history"]

@@ -10,37 +10,52 @@ import pytest
 from matplotlib.figure import Figure
 
 from fieldwork.figures import power, style
-from fieldwork.records.power import Design, PowerRow
+from fieldwork.records.power import PowerMeasure, PowerRow
 
 SIZES = (5, 20, 80, 320)
-EFFECTS: dict[Design, Sequence[str]] = {
-    "shares": ("0.9 -> 0.3", "0.1 -> 0.05"),
-    "who": ("0.05", "0.2"),
-    "scores": ("0.006",),
+EFFECTS: dict[PowerMeasure, Sequence[str]] = {
+    "option_share": ("0.9 -> 0.3", "0.1 -> 0.05"),
+    "distance": ("0.9 -> 0.3",),
+    "share_who": ("0.05", "0.2"),
+    "entropy_bits": ("0.25",),
+    "score": ("0.006",),
+}
+N_TESTS: dict[PowerMeasure, int] = {
+    "option_share": 40,
+    "distance": 9,
+    "share_who": 4,
+    "entropy_bits": 5,
+    "score": 1,
 }
 
 
 def table(
     *,
     tasks: Sequence[str] = ("lists", "letters"),
-    designs: Sequence[Design] = ("shares", "who", "scores"),
+    measures: Sequence[PowerMeasure] = tuple(EFFECTS),
     models: Sequence[str] = ("cheap", "dear"),
     usd: float | None = 0.5,
     sizes: Sequence[int] = SIZES,
+    n_settled: int = 0,
+    odd_users: float = 1.0,
+    more_tests: int = 0,
 ) -> pd.DataFrame:
     rows = [
         PowerRow(
-            design=design,
+            measure=measure,
             effect=effect,
             source="one answer of two",
+            odd_users=odd_users,
             task=task,
             model=model,
             condition=condition,
             n_users=n,
             replicates=replicates,
             n_items=9,
-            n_tests=9,
-            alpha_per_test=0.05 / 9,
+            n_settled=n_settled,
+            family=measure,
+            correction="Holm",
+            n_tests=None if k > 2 else N_TESTS[measure] + more_tests * k,
             power=None if k > 2 else 0.3 * (k + 1),
             ci_low=None if k > 2 else 0.3 * k,
             ci_high=None if k > 2 else 0.35 * (k + 1),
@@ -49,15 +64,15 @@ def table(
             cost_usd=None
             if condition == "field" or usd is None
             else n * usd * (models.index(model) + 1) * (2 if condition == "rag" else 1),
-            n_calls_baseline=0 if design == "who" else 9 * n,
+            n_calls_baseline=0 if measure == "share_who" else 9 * n,
             cost_baseline_usd=None if usd is None else 0.0,
             basis="tables",
             reason=None,
         )
-        for design in designs
-        for task in (tasks if design != "scores" else tasks[-1:])
-        for effect in EFFECTS[design]
-        for replicates in ((2, 5) if design == "who" else (1,))
+        for measure in measures
+        for task in (tasks if measure != "score" else tasks[-1:])
+        for effect in EFFECTS[measure]
+        for replicates in ((2, 5) if measure == "share_who" else (1,))
         for model in models
         for condition in ("history", "rag", "field")
         for k, n in enumerate(sizes)
@@ -90,16 +105,20 @@ def test_a_curve_an_effect_in_every_task() -> None:
     panels_by_title = panels(draw(table()))
     n_curves = {title: len(curves(axes)) for title, axes in panels_by_title.items()}
     assert n_curves == {
-        "lists, 9 tests": 2,
-        "letters, 9 tests": 2,
-        "lists, 9 prompts": 4,
-        "letters, 9 prompts": 4,
-        "letters, 9 conditions": 1,
+        "lists, 40 tests": 2,
+        "letters, 40 tests": 2,
+        "lists, 9 tests": 1,
+        "letters, 9 tests": 1,
+        "lists, 4 tests": 4,
+        "letters, 4 tests": 4,
+        "lists, 5 tests": 1,
+        "letters, 5 tests": 1,
+        "letters, 1 test": 1,
     }
 
 
 def test_points_are_the_powers_and_end_where_nothing_was_simulated() -> None:
-    axes = panels(draw(table()))["lists, 9 tests"]
+    axes = panels(draw(table()))["lists, 40 tests"]
     for line in curves(axes):
         assert list(line.get_xdata()) == [5, 20, 80]
         assert list(line.get_ydata()) == pytest.approx([0.3, 0.6, 0.9])
@@ -108,7 +127,7 @@ def test_points_are_the_powers_and_end_where_nothing_was_simulated() -> None:
 
 
 def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
-    axes = panels(draw(table()))["letters, 9 tests"]
+    axes = panels(draw(table()))["letters, 40 tests"]
     curve_styles = {(line.get_color(), line.get_marker()) for line in curves(axes)}
     assert (
         len({colour for colour, _ in curve_styles})
@@ -125,8 +144,14 @@ def test_effects_of_a_panel_differ_in_colour_and_marker() -> None:
         (table(usd=0.0005), ["1 ¢", "64 ¢"]),
         (table(usd=0.0), ["calls of a condition", "90", "5.8k"]),
         (table(usd=None), ["calls of a condition"]),
-        (table(designs=["who"]), ["2 answers each", "5 answers each", "20 %"]),
-        (table(), ["90 % → 30 %", "0.6 points", "1,000 simulated studies"]),
+        (table(measures=["share_who"]), ["2 answers each", "5 answers each", "20 %"]),
+        (table(), ["90 % → 30 %", "0.6 points", "0.25 bits", "1,000 simulated studies"]),
+        (table(), ["Supposed: every user carries the effect."]),
+        (
+            table(odd_users=0.1, n_settled=3),
+            ["10 % of the users carry the effect", "3 of 9 prompts of"],
+        ),
+        (table(more_tests=10), ["lists, 40 to 60 tests"]),
     ],
 )
 def test_the_figure_says(frame: pd.DataFrame, words: list[str]) -> None:
@@ -135,8 +160,18 @@ def test_the_figure_says(frame: pd.DataFrame, words: list[str]) -> None:
         assert word in words
 
 
+def test_the_least_power_of_the_conditions_is_drawn() -> None:
+    frame = table(measures=["entropy_bits"], tasks=["lists"])
+    is_low, is_field = frame["condition"] == "rag", frame["condition"] == "field"
+    frame.loc[is_low, "power"] /= 2
+    # the study has no participants
+    frame.loc[is_field, "power"] = 0.0
+    (line,) = curves(panels(draw(frame))["lists, 5 tests"])
+    assert list(line.get_ydata()) == pytest.approx([0.15, 0.3, 0.45])
+
+
 def test_tasks_stand_in_the_order_of_the_study_and_too_many_are_named() -> None:
-    frame = table(tasks=[f"task_{k}" for k in range(6)], designs=["shares"])
+    frame = table(tasks=[f"task_{k}" for k in range(6)], measures=["option_share"])
     figure = draw(frame, tasks=["task_5", "task_1"])
     tasks = [title.split(",")[0] for title in panels(figure)]
     assert tasks == ["task_5", "task_1", "task_0", "task_2"]
@@ -145,14 +180,14 @@ def test_tasks_stand_in_the_order_of_the_study_and_too_many_are_named() -> None:
 
 @pytest.mark.parametrize(
     "frame",
-    [table(), table(sizes=[40]), table(tasks=["one"]), table(designs=["scores"], tasks=["one"])],
+    [table(), table(sizes=[40]), table(tasks=["one"]), table(measures=["score"], tasks=["one"])],
 )
 def test_nothing_leaves_the_page(frame: pd.DataFrame) -> None:
     assert frames.texts_cut_off(draw(frame)) == []
 
 
 def test_an_empty_table_says_so() -> None:
-    assert "no data: the table has no rows" in frames.words(draw(table(designs=[])))
+    assert "no data: the table has no rows" in frames.words(draw(table(measures=[])))
 
 
 def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from fieldwork.records.power import PowerRow  # isort: skip
 
 HOME = Path(__file__).resolve().parents[4]
 TIME = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-SIZES = [StudySize("recommendations", 9, 40, {"offline": 1, "history": 2})]
+SIZES = [StudySize("recommendations", 9, 40, {"offline": 1, "history": 2, "rag": 2})]
 
 
 def study_config() -> Any:
@@ -38,7 +38,8 @@ def study_config() -> Any:
 
 
 def power_row(**values: Any) -> PowerRow:
-    names = {"task": "recommendations", "design": "who", "effect": "0.1", "replicates": 2}
+    names = {"task": "recommendations", "measure": "share_who", "effect": "0.1", "replicates": 2,
+             "condition": "history", "family": "primary"}  # fmt: skip
     row: PowerRow = filled(PowerRow, **{**names, **values})
     return row
 
@@ -72,9 +73,14 @@ def test_power_is_that_of_the_largest_size_within_the_study() -> None:
         power_row(n_users=40, power=0.99, replicates=5),
         power_row(n_users=40, power=None, effect="0.4"),
         power_row(n_users=20, power=1.0, effect="0.4"),
+        # a condition whose tests are corrected otherwise, and participants, whom the study has not
+        power_row(n_users=40, power=0.6, condition="rag", family="share_who"),
+        power_row(n_users=40, power=0.65, condition="rag"),
+        power_row(n_users=40, power=0.1, condition="field"),
     ]
     assert [(p["effect"], p["n_users"], p["power"]) for p in record(power=rows)["power"]] == [
-        ("0.1", 40, 0.7),
+        ("0.1", 40, 0.65),
+        ("0.1", 40, 0.6),
         ("0.4", 20, 1.0),
     ]
 

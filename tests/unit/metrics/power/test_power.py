@@ -1,7 +1,8 @@
-"""Simulated power against closed forms: Fisher's test, noncentral t, and the test of who asks."""
+"""Simulated power against closed forms, what raises and lowers it, and what it does not depend on."""
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,33 +10,45 @@ from scipy.special import betaln, gammaln
 from scipy.stats import binom, f, fisher_exact, nct
 from scipy.stats import t as student
 
-from fieldwork.metrics.comparisons import option_distance
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.power import simulation
-from fieldwork.metrics.power.exact_test import exact_p_values
-from fieldwork.metrics.power.simulation import (
+from fieldwork.metrics.power.effects import (
+    Effect,
+    EntropyRise,
+    LetterSource,
+    ListSource,
     Scenario,
     ScoreDifference,
     ShareChange,
-    SimulationSettings,
-    UserEffect,
-    detect_share_change,
-    mean_difference_p_values,
-    power_curve,
-    two_answer_p_values,
-    user_effect_p_values,
+    UserShare,
 )
-from fieldwork.metrics.variance import measure_variance
-from fieldwork.statistics.permutation import permutation_test
-from fieldwork.statistics.seeds import generator
-from unit.metrics.metric_frames import answer_frame, chosen
+from fieldwork.metrics.power.exact_test import exact_p_values
+from fieldwork.metrics.power.family import Family, OptionPool, PlannedTests
+from fieldwork.metrics.power.simulation import PowerEstimate, SimulationSettings, power_curve
+from fieldwork.records.power import PowerMeasure
+
+HALF = LetterSource(0.5)
+LISTS = ListSource(2, 6, 1.0)
+ALONE = Family("primary", 0)
+"""Nothing is tested beside the effect."""
 
 
-def settings(*sizes: int, simulations: int = 2000, alpha: float = 0.05) -> SimulationSettings:
-    return SimulationSettings(sizes, simulations, alpha, 1999, 7)
+def settings(*sizes: int, simulations: int = 2000) -> SimulationSettings:
+    return SimulationSettings(sizes, simulations, 1999, 1999, 0.05, 7)
 
 
-def simulate_power(scenario: Scenario, n: int, simulations: int = 2000) -> float:
-    (point,) = power_curve(scenario, settings(n, simulations=simulations))
+def curve(
+    scenario: Scenario, plan: SimulationSettings, family: Family = ALONE
+) -> list[PowerEstimate]:
+    pool = OptionPool(PlannedTests([], [], {}, ClaimRules([], [], [], {})), 1)
+    sizes = power_curve(scenario, [family], plan, lambda _: {}, pool)
+    return [size[family] for size in sizes]
+
+
+def simulate_power(
+    scenario: Scenario, n: int, simulations: int = 2000, family: Family = ALONE
+) -> float:
+    (point,) = curve(scenario, settings(n, simulations=simulations), family)
     assert point.power is not None
     return point.power
 
@@ -45,25 +58,13 @@ def close(share: float, simulations: int = 2000) -> float:
     return 4 * math.sqrt(max(share * (1 - share), 0.001) / simulations)
 
 
-@pytest.mark.parametrize("n", [2, 5, 9])
-def test_counted_p_values_are_the_permutation_tests(n: int) -> None:
-    table = two_answer_p_values(n)
-    # of two answers and equal sides the divergence orders tables as the distance does
-    for metric in ("total_variation", "js_bits"):
-        statistic = option_distance(metric, np.eye(2, dtype=np.int64))
-        for a, b in itertools.product(range(n + 1), repeat=2):
-            test = permutation_test(
-                np.array([a, n - a]),
-                np.array([b, n - b]),
-                statistic,
-                n_permutations=9,
-                random=np.random.default_rng(0),
-            )
-            assert table[a, b] == pytest.approx(test.p_value)
-            assert test.n_permutations == 0
+def scenario(
+    measure: PowerMeasure, effect: Effect, source: LetterSource | ListSource = HALF, **more: Any
+) -> Scenario:
+    return Scenario(measure, effect, source, **more)
 
 
-def fishers_power(change: ShareChange, n: int, alpha: float) -> float:
+def fishers_power(change: ShareChange, n: int, level: float) -> float:
     """Both binomials counted out."""
     counts = np.arange(n + 1)
     condition, baseline = (
@@ -72,7 +73,7 @@ def fishers_power(change: ShareChange, n: int, alpha: float) -> float:
     return sum(
         condition[a] * baseline[b]
         for a, b in itertools.product(counts, repeat=2)
-        if fisher_exact([[a, n - a], [b, n - b]]).pvalue <= alpha
+        if fisher_exact([[a, n - a], [b, n - b]]).pvalue < level
     )
 
 
@@ -87,27 +88,26 @@ def fishers_power(change: ShareChange, n: int, alpha: float) -> float:
 )
 def test_one_prompt_has_the_power_of_fishers_test(change: ShareChange, n: int) -> None:
     expected = fishers_power(change, n, 0.05)
-    assert simulate_power(Scenario(change), n) == pytest.approx(expected, abs=close(expected))
+    power = simulate_power(scenario("distance", change), n)
+    assert power == pytest.approx(expected, abs=close(expected))
 
 
-@pytest.mark.parametrize("n_tests", [4, 20])
-def test_holm_finds_at_least_what_bonferroni_finds_and_little_more(n_tests: int) -> None:
+def test_both_letters_of_a_prompt_are_tested() -> None:
+    """Two tests with one p-value between them: each is corrected for both."""
     change = ShareChange(0.9, 0.5)
-    least, most = fishers_power(change, 25, 0.05 / n_tests), fishers_power(change, 25, 0.05)
-    power = simulate_power(Scenario(change, n_tests=n_tests), 25)
-    assert least - close(least) <= power <= min(most, least + 0.03 + close(least))
+    expected = fishers_power(change, 20, 0.025)
+    power = simulate_power(scenario("option_share", change), 20)
+    assert power == pytest.approx(expected, abs=close(expected))
 
 
-def test_holm_is_used_where_bonferroni_does_not_decide() -> None:
-    # nothing is left to chance: every prompt's answers are opposite, or equal
-    plan = settings(4, simulations=5)
-    assert two_answer_p_values(4)[0, 4] == pytest.approx(2 / 70)
-    certain = ShareChange(1.0, 0.0)
-    (one, two) = (
-        detect_share_change(certain, 4, n, plan, np.random.default_rng(0)) for n in (1, 2)
-    )
-    assert one.all()
-    assert not two.any()
+@pytest.mark.parametrize("n_plain", [3, 19])
+def test_other_tests_cost_power_and_little_more_than_bonferroni_says(n_plain: int) -> None:
+    change = ShareChange(0.9, 0.5)
+    level = 0.05 / (n_plain + 1)
+    least, most = fishers_power(change, 25, level), fishers_power(change, 25, 0.05)
+    for name in ("primary", "distance"):
+        power = simulate_power(scenario("distance", change), 25, family=Family(name, n_plain))
+        assert least - close(least) <= power <= min(most, least + 0.03 + close(least))
 
 
 @pytest.mark.parametrize(
@@ -124,39 +124,13 @@ def test_scores_have_the_power_of_students_test(scores: ScoreDifference, n: int)
     noncentrality = scores.difference / error
     expected = nct.sf(limit, freedom, noncentrality) + nct.cdf(-limit, freedom, noncentrality)
     # unequal variances and the permutations cost little at equal n
-    assert simulate_power(Scenario(scores), n) == pytest.approx(
-        expected, abs=close(expected) + 0.01
-    )
+    power = simulate_power(scenario("score", scores), n)
+    assert power == pytest.approx(expected, abs=close(expected) + 0.015)
 
 
-def welch(pooled: np.ndarray, side: tuple[int, ...]) -> float:
-    """|t| of one split, errors of both sides taken apart."""
-    rest = [k for k in range(len(pooled)) if k not in side]
-    first, second = pooled[list(side)], pooled[rest]
-    error = math.sqrt(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
-    return abs(float(first.mean() - second.mean())) / error
-
-
-@pytest.mark.parametrize(("n_tables", "tolerance"), [(20_000, 1e-9), (0, 0.02)])
-def test_p_values_of_scores_are_the_share_of_splits(
-    monkeypatch: pytest.MonkeyPatch, n_tables: int, tolerance: float
-) -> None:
-    monkeypatch.setattr(simulation, "MAX_TABLES", n_tables)
-    random = np.random.default_rng(5)
-    first, second = random.normal(0.6, 1.5, (6, 4)), random.normal(0, 0.5, (6, 4))
-    p_values = mean_difference_p_values(first, second, 9999, random)
-    for number, p_value in enumerate(p_values):
-        pooled = np.concatenate([first[number], second[number]])
-        distances = [welch(pooled, side) for side in itertools.combinations(range(8), 4)]
-        exact = np.mean(np.array(distances) >= distances[0] - 1e-9)
-        assert p_value == pytest.approx(exact, abs=tolerance)
-
-
-def user_power_of_twos(effect: UserEffect, n: int) -> float:
+def user_power_of_twos(effect: UserShare, mean: float, n: int) -> float:
     """One prompt and two answers: every number of users with none, one or two of an answer."""
-    first, second = (
-        m * (1 / effect.share_who - 1) for m in (effect.answer_share, 1 - effect.answer_share)
-    )
+    first, second = (m * (1 / effect.share_who - 1) for m in (mean, 1 - mean))
     chances = [
         math.exp(betaln(first + k, second + 2 - k) - betaln(first, second)) * math.comb(2, k)
         for k in range(3)
@@ -175,13 +149,11 @@ def user_power_of_twos(effect: UserEffect, n: int) -> float:
     return total
 
 
-@pytest.mark.parametrize(
-    ("effect", "n"),
-    [(UserEffect(0.4, 0.5), 10), (UserEffect(0.3, 0.8), 24), (UserEffect(0.001, 0.5), 24)],
-)
-def test_who_asks_twice_is_exact(effect: UserEffect, n: int) -> None:
-    expected = user_power_of_twos(effect, n)
-    assert simulate_power(Scenario(effect, 2), n) == pytest.approx(expected, abs=close(expected))
+@pytest.mark.parametrize(("share", "mean", "n"), [(0.4, 0.5, 10), (0.3, 0.8, 24), (0.001, 0.5, 24)])
+def test_who_asks_twice_is_exact(share: float, mean: float, n: int) -> None:
+    expected = user_power_of_twos(UserShare(share), mean, n)
+    own = scenario("share_who", UserShare(share), LetterSource(mean), replicates=2)
+    assert simulate_power(own, n) == pytest.approx(expected, abs=close(expected) + 0.01)
 
 
 @pytest.mark.parametrize(("share", "answers", "n_items", "n"), [(0.1, 3, 1, 200), (0.05, 5, 4, 50)])
@@ -191,84 +163,125 @@ def test_who_asks_comes_near_the_f_test_of_a_correlation(
     # F of a one-way random-effects model, as if answers were normal: items give degrees of freedom
     freedom = n_items * (n - 1), n_items * n * (answers - 1)
     expected = f.sf(f.ppf(0.95, *freedom) / (1 + answers * share / (1 - share)), *freedom)
-    power = simulate_power(Scenario(UserEffect(share, 0.5), answers, n_items), n)
-    assert power == pytest.approx(expected, abs=close(expected) + 0.03)
+    own = scenario("share_who", UserShare(share), n_items=n_items, replicates=answers)
+    assert simulate_power(own, n) == pytest.approx(expected, abs=close(expected) + 0.03)
 
 
-def test_who_asks_is_decided_as_the_study_decides() -> None:
-    scenario, n, simulations = Scenario(UserEffect(0.3, 0.5), 2, 3), 8, 30
-    p_values = user_effect_p_values(scenario.effect, n, scenario, simulations, generator(1, "x"))
-    random = generator(1, "x")
-    counts = random.binomial(2, random.beta(0.5 / 0.3 - 0.5, 0.5 / 0.3 - 0.5, (simulations, 3, n)))
-    for number, data in enumerate(counts):
-        rows = [
-            row
-            for item, puppet in itertools.product(range(3), range(n))
-            for row in chosen(
-                "A" * data[item, puppet] + "B" * (2 - data[item, puppet]),
-                puppet_id=f"p{puppet}",
-                item_id=f"i{item}",
-            )
-        ]
-        (share_row,) = measure_variance(
-            answer_frame(rows), baseline="offline", n_permutations=999, seed=number
-        )
-        assert share_row.p_value == pytest.approx(p_values[number], abs=0.07)
+NULLS = (
+    scenario("distance", ShareChange(0.5, 0.5)),
+    scenario("distance", ShareChange(0.5, 0.5), LISTS),
+    scenario("option_share", ShareChange(0.5, 0.5), LISTS),
+    scenario("share_who", UserShare(0.0), LetterSource(0.7), n_items=4, replicates=3),
+    scenario("share_who", UserShare(0.0), LISTS, n_items=3, replicates=2),
+    scenario("entropy_bits", EntropyRise(0.0), LISTS, n_items=3),
+    scenario("score", ScoreDifference(0.0, 0.01, 0.01)),
+)
+
+
+@pytest.mark.parametrize("null", NULLS, ids=lambda s: f"{s.measure} {s.source_label}")
+def test_without_an_effect_the_level_is_kept(null: Scenario) -> None:
+    assert simulate_power(null, 15, simulations=1000) <= 0.05 + close(0.05, 1000)
+    family = Family("primary", 9)
+    assert simulate_power(null, 15, simulations=1000, family=family) <= 0.005 + close(0.005, 1000)
+
+
+EFFECTS = (
+    scenario("distance", ShareChange(0.8, 0.55)),
+    scenario("distance", ShareChange(0.6, 0.05), LISTS),
+    scenario("option_share", ShareChange(0.7, 0.4), LISTS),
+    scenario("share_who", UserShare(0.1), n_items=8, replicates=2),
+    scenario("share_who", UserShare(0.15), LISTS, n_items=4, replicates=2),
+    scenario("entropy_bits", EntropyRise(0.1), LISTS, n_items=4),
+    scenario("score", ScoreDifference(0.01, 0.01, 0.01)),
+)
+
+
+@pytest.mark.parametrize("effect", EFFECTS, ids=lambda s: f"{s.measure} {s.source_label}")
+def test_power_rises_with_users(effect: Scenario) -> None:
+    powers = [simulate_power(effect, n, simulations=400) for n in (8, 20, 50)]
+    assert powers == sorted(powers)
+    assert powers[0] < powers[-1]
+
+
+@pytest.mark.parametrize("effect", EFFECTS[3:5], ids=lambda s: s.source_label)
+def test_settled_prompts_lower_the_power_of_who_asks(effect: Scenario) -> None:
+    settled = effect._replace(n_settled=effect.n_items - 2)
+    full, less = (simulate_power(s, 25, simulations=400) for s in (effect, settled))
+    assert less < full - 0.1
+
+
+@pytest.mark.parametrize("effect", EFFECTS[3:], ids=lambda s: f"{s.measure} {s.source_label}")
+def test_few_odd_users_lower_it(effect: Scenario) -> None:
+    if isinstance(effect.effect, EntropyRise):
+        effect = effect._replace(effect=EntropyRise(0.02), n_items=12)
+    few = effect._replace(odd_users=0.2)
+    full, less = (simulate_power(s, 30, simulations=800) for s in (effect, few))
+    assert less < full
+
+
+@pytest.mark.parametrize("measure", ["distance", "option_share"])
+def test_a_share_is_a_share_whoever_carries_it(measure: PowerMeasure) -> None:
+    change = scenario(measure, ShareChange(0.5, 0.4))
+    full, few = (simulate_power(change._replace(odd_users=s), 60) for s in (1.0, 0.5))
+    assert few == pytest.approx(full, abs=close(full))
 
 
 @pytest.mark.parametrize(
-    ("scenario", "n"),
+    ("certain", "expected"),
     [
-        (Scenario(ShareChange(0.5, 0.5), n_tests=5), 40),
-        (Scenario(UserEffect(0.0, 0.7), 3, 4), 20),
-        (Scenario(ScoreDifference(0.0, 0.01, 0.01), n_tests=2), 15),
+        (scenario("distance", ShareChange(0.0, 1.0)), 1.0),
+        (scenario("distance", ShareChange(1.0, 1.0)), 0.0),
+        (scenario("option_share", ShareChange(0.0, 0.0)), 0.0),
+        (scenario("share_who", UserShare(1.0), n_items=4, replicates=2), 1.0),
+        (scenario("share_who", UserShare(1.0), LISTS, n_items=4, replicates=2), 1.0),
+        (scenario("score", ScoreDifference(0.0, 0.0, 0.01)), 0.05),
     ],
 )
-def test_without_an_effect_the_level_is_kept(scenario: Scenario, n: int) -> None:
-    level = 0.05 / scenario.n_tests
-    assert simulate_power(scenario, n) <= level + close(level)
+def test_certain_sources(certain: Scenario, expected: float) -> None:
+    assert simulate_power(certain, 20, simulations=400) == pytest.approx(expected, abs=0.04)
 
 
-@pytest.mark.parametrize(
-    ("scenario", "expected"),
-    [
-        (Scenario(ShareChange(0.0, 1.0)), 1.0),
-        (Scenario(ShareChange(1.0, 1.0)), 0.0),
-        (Scenario(ShareChange(0.0, 0.0), n_tests=3), 0.0),
-        (Scenario(UserEffect(1.0, 0.5), 2, 4), 1.0),
-        (Scenario(ScoreDifference(0.0, 0.0, 0.01)), 0.05),
-    ],
-)
-def test_certain_sources(scenario: Scenario, expected: float) -> None:
-    assert simulate_power(scenario, 20, simulations=400) == pytest.approx(expected, abs=0.04)
+def test_two_users_can_show_nothing() -> None:
+    for measure in ("distance", "option_share"):
+        assert simulate_power(scenario(measure, ShareChange(1.0, 0.0)), 2, simulations=20) == 0
+    scores = scenario("score", ScoreDifference(0.5, 0.0, 0.01))
+    assert simulate_power(scores, 2, simulations=20) == 0
 
 
-def test_two_users_can_find_nothing() -> None:
-    assert simulate_power(Scenario(ShareChange(1.0, 0.0)), 2, simulations=20) == 0
-    assert simulate_power(Scenario(ScoreDifference(0.5, 0.0, 0.01)), 2, simulations=20) == 0
-
-
-SCENARIO = Scenario(UserEffect(0.2, 0.5), 2, 4)
+OWN = scenario("share_who", UserShare(0.2), n_items=4, replicates=2)
 
 
 def test_a_size_does_not_depend_on_the_others() -> None:
-    single_size = list(power_curve(SCENARIO, settings(20, simulations=100)))
-    all_sizes = list(power_curve(SCENARIO, settings(5, 20, 40, simulations=100)))
+    single_size = curve(OWN, settings(20, simulations=100))
+    all_sizes = curve(OWN, settings(5, 20, 40, simulations=100))
     assert single_size[0] == all_sizes[1]
-    assert list(power_curve(SCENARIO, settings(5, 20, 40, simulations=100))) == all_sizes
+    assert curve(OWN, settings(5, 20, 40, simulations=100)) == all_sizes
 
 
 def test_memory_at_once_changes_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    estimates = list(power_curve(SCENARIO, settings(20, simulations=100)))
+    estimates = curve(OWN, settings(20, simulations=100))
     monkeypatch.setattr("fieldwork.metrics.power.exact_test._CELLS_AT_ONCE", 1000)
-    assert list(power_curve(SCENARIO, settings(20, simulations=100))) == estimates
+    assert curve(OWN, settings(20, simulations=100)) == estimates
 
 
 def test_beyond_certainty_nothing_is_simulated() -> None:
-    first, second, third = power_curve(
-        Scenario(ShareChange(1.0, 0.0)), settings(4, 8, 9, simulations=50, alpha=0.01)
-    )
+    sizes = settings(2, 8, 9, simulations=50)
+    first, second, third = curve(scenario("distance", ShareChange(1.0, 0.0)), sizes)
     assert (first.power, second.power) == (0.0, 1.0)
-    assert (third.power, third.low, third.n_simulations) == (None, None, 0)
+    assert (third.power, third.low, third.n_simulations, third.n_tests) == (None, None, 0, None)
     assert third.reason == "not simulated: power is 1.000 with 8"
     assert simulation.POWER_CEILING < 1
+
+
+@pytest.mark.parametrize(
+    ("impossible", "words"),
+    [
+        (scenario("share_who", UserShare(0.4), odd_users=0.1), "cannot bring 0.4 of the variance"),
+        (scenario("share_who", UserShare(0.9), LISTS, odd_users=0.05), "even the most different"),
+        (scenario("entropy_bits", EntropyRise(4.0), LISTS), "even the most different"),
+    ],
+)
+def test_an_effect_without_a_source_says_so(impossible: Scenario, words: str) -> None:
+    for point in curve(impossible, settings(5, 10)):
+        assert (point.power, point.n_simulations) == (None, 0)
+        assert words in (point.reason or "")

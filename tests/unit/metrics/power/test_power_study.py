@@ -5,16 +5,20 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fieldwork.metrics.power.page import render
-from fieldwork.metrics.power.plan import plan_power
-from fieldwork.metrics.power.simulation import (
-    PowerEstimate,
+from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.power.effects import (
+    LetterSource,
     Scenario,
     ScoreDifference,
     ShareChange,
-    UserEffect,
+    UserShare,
 )
+from fieldwork.metrics.power.family import Family
+from fieldwork.metrics.power.page import render
+from fieldwork.metrics.power.plan import plan_power
+from fieldwork.metrics.power.simulation import PowerEstimate
 from fieldwork.metrics.power.study import (
+    ArmPower,
     EffectCurve,
     StudyShape,
     find_smallest_size,
@@ -24,7 +28,6 @@ from fieldwork.metrics.power.table import PlannedStudy, advice_rows, power_rows
 from fieldwork.records.power import PowerAdvice
 
 POWER: dict[str, Any] = {
-    "alpha": 0.05,
     "target": 0.8,
     "simulations": 40,
     "sizes": [12, 6],
@@ -33,74 +36,127 @@ POWER: dict[str, Any] = {
     "effects": {
         "shares": [{"baseline": 0.9, "condition": 0.2}],
         "who": [0.5, 1],
+        "entropy": [0.1],
         "scores": [0.02],
     },
     "answer_share": 0.5,
+    "settled_items": 0.0,
+    "odd_users": 1.0,
     "lists": {"named": 2, "options": 6, "exponent": 1.0},
     "sd_users": 0.01,
     "sd_reruns": 0.01,
 }
-OUTLINE = StudyShape({"small": 2, "large": 5, "same": 5}, {"small"}, "large", 3)
+RULES: dict[str, Any] = {
+    "primary": [{"measure": name} for name in ("share_who", "entropy_bits", "score")],
+    "users": ["history"],
+    "controls": [],
+    "margins": {},
+}
+OUTLINE = StudyShape(
+    models=["m"],
+    items={"small": 2, "large": 5},
+    lists={"small"},
+    runs={"small": 12, "large": 8},
+    score_task="large",
+    conditions=["history"],
+    n_comparisons=3,
+    rules=ClaimRules.of_study(RULES),
+)
 
 
 def simulate_curves(outline: StudyShape = OUTLINE, **more: Any) -> list[EffectCurve]:
     return simulate_effects({**POWER, **more}, outline, n_permutations=199, seed=1)
 
 
+def curve_key(curve: EffectCurve) -> tuple[Any, ...]:
+    scenario = curve.scenario
+    return curve.task, scenario.measure, scenario.effect.label, scenario.replicates
+
+
 def test_every_effect_is_simulated_for_every_task() -> None:
     curves = simulate_curves()
-    curve_keys = [
-        (c.task, c.scenario.design, c.scenario.effect.label, c.scenario.replicates, c.scenario.n_items,
-         c.scenario.n_tests)
-        for c in curves
-    ]  # fmt: skip
-    assert curve_keys == [
-        *((task, "shares", "0.9 -> 0.2", 1, 1, n) for task, n in OUTLINE.items.items()),
-        *(
-            (task, "who", share, replicates, n, 1)
-            for task, n in OUTLINE.items.items()
-            for share in ("0.5", "1")
-            for replicates in (2, 3)
-        ),
-        ("large", "scores", "0.02", 1, 1, 3),
+    assert [curve_key(curve) for curve in curves] == [
+        ("small", "option_share", "0.9 -> 0.2", 1),
+        ("small", "distance", "0.9 -> 0.2", 1),
+        *(("small", "share_who", share, r) for share in ("0.5", "1") for r in (2, 3)),
+        ("small", "entropy_bits", "0.1", 1),
+        ("large", "option_share", "0.9 -> 0.2", 1),
+        ("large", "distance", "0.9 -> 0.2", 1),
+        *(("large", "share_who", share, r) for share in ("0.5", "1") for r in (2, 3)),
+        ("large", "score", "0.02", 1),
     ]
-    assert all([estimate.n_users for estimate in curve.estimates] == [6, 12] for curve in curves)
+    for curve in curves:
+        assert (curve.scenario.n_items, curve.scenario.n_settled) == (OUTLINE.items[curve.task], 0)
+        for arm_power in curve.arm_powers:
+            assert [estimate.n_users for estimate in arm_power.estimates] == [6, 12]
 
 
-def test_tasks_of_one_size_share_their_numbers() -> None:
-    estimates_by_key = {(c.task, c.scenario): c.estimates for c in simulate_curves()}
-    for (task, scenario), estimates in estimates_by_key.items():
-        if task == "large" and scenario.design != "scores":
-            assert estimates_by_key["same", scenario] == estimates
+def test_real_users_have_a_family_of_their_own() -> None:
+    curves = {curve_key(curve): curve for curve in simulate_curves()}
+    who = curves["small", "share_who", "0.5", 2].arm_powers
+    assert [(power.family.name, power.arms) for power in who] == [
+        ("primary", [("m", "history")]),
+        ("share_who", [("m", "field")]),
+    ]
+    assert [power.family.n_plain for power in who] == [3, 1]
 
 
 def test_another_effect_moves_no_number() -> None:
-    estimates_alone = {(c.task, c.scenario): c.estimates for c in simulate_curves()}
-    effects = {"shares": [{"baseline": 0.5, "condition": 0.3}, *POWER["effects"]["shares"]]}
-    estimates_beside = {
-        (c.task, c.scenario): c.estimates
-        for c in simulate_curves(effects={**POWER["effects"], **effects})
+    alone = {curve_key(curve): curve.arm_powers for curve in simulate_curves()}
+    more = {
+        "shares": [{"baseline": 0.5, "condition": 0.3}, *POWER["effects"]["shares"]],
+        "who": [0.1, *POWER["effects"]["who"]],
+        "entropy": [0.05, *POWER["effects"]["entropy"]],
+        "scores": [0.04, *POWER["effects"]["scores"]],
     }
-    assert len(estimates_beside) == len(estimates_alone) + 3
-    assert all(estimates_beside[key] == estimates for key, estimates in estimates_alone.items())
+    beside = {curve_key(c): c.arm_powers for c in simulate_curves(effects=more)}
+    assert len(beside) == len(alone) + 4 + 4 + 1 + 1
+    assert all(beside[key] == arm_powers for key, arm_powers in alone.items())
+
+
+def test_equal_seeds_give_equal_numbers() -> None:
+    assert simulate_curves() == simulate_curves()
+    other = simulate_effects(POWER, OUTLINE, n_permutations=199, seed=2)
+    assert other != simulate_curves()
 
 
 @pytest.mark.parametrize(
-    ("more", "expected"), [({}, {2, 5}), ({"prompts": 7}, {7}), ({"prompts": 1}, {1})]
+    ("more", "n_small", "n_large"),
+    [
+        ({}, 2, 5),
+        ({"prompts": 7}, 7, 7),
+        ({"settled_items": 0.6}, 1, 2),
+        ({"settled_items": 1}, 1, 1),
+    ],
 )
-def test_prompts_tested_together(more: dict[str, Any], expected: set[int]) -> None:
-    curves = simulate_curves(**more)
-    assert {c.scenario.n_tests for c in curves if c.scenario.design == "shares"} == expected
+def test_prompts_tested_together(more: dict[str, Any], n_small: int, n_large: int) -> None:
+    curves = {curve_key(curve): curve for curve in simulate_curves(**more)}
+    for task in ("small", "large"):
+        family = curves[task, "distance", "0.9 -> 0.2", 1].arm_powers[0].family
+        assert family == Family("distance", n_small + n_large - 1)
+
+
+def test_primary_comparisons_are_those_of_the_study() -> None:
+    rules = ClaimRules([PrimaryTests("distance", tasks=["large"])], ["history"], [], {})
+    curves = {curve_key(curve): curve for curve in simulate_curves(OUTLINE._replace(rules=rules))}
+    families = {
+        key[:2]: curve.arm_powers[0].family.name
+        for key, curve in curves.items()
+        if key[1] != "score"
+    }
+    assert families["large", "distance"] == "primary"
+    assert families["small", "distance"] == "distance"
+    assert families["large", "share_who"] == "share_who"
 
 
 def test_a_study_without_scores_has_no_such_curve() -> None:
-    designs = {c.scenario.design for c in simulate_curves(OUTLINE._replace(score_task=None))}
-    assert designs == {"shares", "who"}
+    measures = {c.scenario.measure for c in simulate_curves(OUTLINE._replace(score_task=None))}
+    assert measures == {"option_share", "distance", "share_who", "entropy_bits"}
 
 
 def estimates(*powers: float | None) -> list[PowerEstimate]:
     return [
-        PowerEstimate(10 * (k + 1), power, power, power, 100 if power is not None else 0, None)
+        PowerEstimate(10 * (k + 1), power, power, power, 100 if power is not None else 0, 4, None)
         for k, power in enumerate(powers)
     ]
 
@@ -151,7 +207,16 @@ class FakePrices:
 
 
 def curve(scenario: Scenario, *powers: float | None) -> EffectCurve:
-    return EffectCurve(scenario, "t", 4, estimates(*powers))
+    """One family for simulated users of both models, another for real ones."""
+    families = {"history": Family("primary", 3), "field": Family(scenario.measure, 1)}
+    return EffectCurve(
+        scenario,
+        "t",
+        [
+            ArmPower(family, [("paid", condition), ("free", condition)], estimates(*powers))
+            for condition, family in families.items()
+        ],
+    )
 
 
 PLANNED = PlannedStudy(
@@ -160,14 +225,18 @@ PLANNED = PlannedStudy(
     {"history": "SP-History"},
     "offline",
     n_comparisons=3,
+    runs={"t": 12},
     score_task="t",
     settings=POWER | {"simulations": 100, "field_cost_usd": None},
+    rules=RULES,
     n_permutations=199,
     seed=1,
+    rarest_users=0.05,
 )
-SHARES = curve(Scenario(ShareChange(0.9, 0.2), n_tests=4), 0.4, 0.6, 1.0)
-USERS = curve(Scenario(UserEffect(0.1, 0.5), 3, 4), 0.1, 0.9, None)
-SCORES = curve(Scenario(ScoreDifference(0.006, 0.01, 0.01), n_tests=2), 0.1, 0.2, 0.3)
+LETTERS = LetterSource(0.5)
+SHARES = curve(Scenario("option_share", ShareChange(0.9, 0.2), LETTERS, 4), 0.4, 0.6, 1.0)
+USERS = curve(Scenario("share_who", UserShare(0.1), LETTERS, 4, replicates=3), 0.1, 0.9, None)
+SCORES = curve(Scenario("score", ScoreDifference(0.006, 0.01, 0.01), LETTERS, 4), 0.1, 0.2, 0.3)
 
 
 def test_power_rows_price_every_size() -> None:
@@ -175,14 +244,14 @@ def test_power_rows_price_every_size() -> None:
     assert len(rows) == 2 * 2 * 2 * 3
     (row,) = (
         r for r in rows
-        if (r.design, r.model, r.condition, r.n_users) == ("shares", "paid", "history", 20)
+        if (r.measure, r.model, r.condition, r.n_users) == ("option_share", "paid", "history", 20)
     )  # fmt: skip
     assert (row.n_calls, row.cost_usd) == (20, 20.0)
     assert (row.n_calls_baseline, row.cost_baseline_usd) == (200, 200.0)
-    assert (row.n_tests, row.alpha_per_test, row.power) == (4, 0.0125, 0.6)
+    assert (row.n_tests, row.family, row.correction, row.power) == (4, "primary", "Holm", 0.6)
     (row,) = (
         r for r in rows
-        if (r.design, r.model, r.condition, r.n_users) == ("who", "free", "history", 30)
+        if (r.measure, r.model, r.condition, r.n_users) == ("share_who", "free", "history", 30)
     )  # fmt: skip
     assert (row.n_calls, row.cost_usd, row.n_calls_baseline) == (90, None, 0)
     assert (row.power, row.n_simulations, row.reason) == (None, 0, "no price")
@@ -202,7 +271,7 @@ def test_participants_cost_what_the_config_says(
 
 
 def test_advice_has_the_size_and_its_price() -> None:
-    paid, field, free, _ = advice_rows([SHARES], PLANNED, FakePrices())
+    paid, free, field, _ = advice_rows([SHARES], PLANNED, FakePrices())
     assert (paid.n_users, paid.n_simulated, paid.power) == (25, 30, 1.0)
     assert (paid.n_calls, paid.n_calls_baseline, paid.cost_usd) == (25, 250, 275.0)
     assert (free.n_calls, free.cost_usd, free.reason) == (25, None, "no price")
@@ -225,7 +294,26 @@ def page(*curves: EffectCurve, **more: Any) -> str:
 @pytest.mark.parametrize(
     ("curves", "words"),
     [
-        ([SHARES], ["## t, 4 prompts", "4 tests corrected together (Holm)"]),
+        (
+            [SHARES],
+            [
+                "## t, 4 prompts",
+                "SP-History: primary comparisons, 4 tests corrected together (Holm)",
+            ],
+        ),
+        ([SHARES], ["Supposed: one answer of two; every user carries the effect."]),
+        (
+            [
+                EffectCurve(
+                    SHARES.scenario._replace(n_settled=3, odd_users=0.1), "t", SHARES.arm_powers
+                )
+            ],
+            [
+                "everybody answers 3 of the 4 prompts alike",
+                "10 % of the users carry the whole effect",
+            ],
+        ),
+        ([curve(SHARES.scenario, None, None)], ["**90 % → 20 %**: no source of such an effect."]),
         ([SHARES], ["- **90 % → 20 %**: **25 users** (with 30 power is 1.00"]),
         (
             [SHARES],
@@ -245,8 +333,10 @@ def test_the_page_says_it_in_sentences(curves: list[EffectCurve], words: list[st
     assert "nan" not in text
 
 
-def test_more_answers_are_not_told_of_where_the_smallest_study_will_do() -> None:
-    twice, thrice = (curve(Scenario(UserEffect(0.1, 0.5), r, 4), 0.9, 1.0) for r in (2, 3))
+def test_more_answers_are_not_advised_where_the_smallest_study_will_do() -> None:
+    twice, thrice = (
+        curve(USERS.scenario._replace(replicates=replicates), 0.9, 1.0) for replicates in (2, 3)
+    )
     assert "asked twice" in page(twice, thrice)
     assert "asked 3 times" not in page(twice, thrice)
     assert "asked 3 times" in page(curve(twice.scenario, 0.7, 1.0), thrice)
@@ -270,16 +360,17 @@ class FakeArms(FakePrices):
 
 def test_a_study_is_simulated_priced_and_described() -> None:
     power = plan_power(PLANNED, ["t"], FakeArms())
-    assert {row.design for row in power.rows} == {"shares", "who", "scores"}
+    measures = {"option_share", "distance", "share_who", "entropy_bits", "score"}
+    assert {row.measure for row in power.rows} == measures
     assert {row.n_items for row in power.rows} == {4}
-    assert {row.source for row in power.rows if row.design == "who"} == {
-        row.source for row in power.advice if row.design == "who"
-    }
+    assert {row.source for row in power.rows} == {"lists of 2 of 6 options", "scores"}
     # every size of every curve, for two models, one condition and real users
-    curves = {(row.design, row.effect, row.replicates) for row in power.rows}
+    curves = {(row.measure, row.effect, row.replicates) for row in power.rows}
     assert len(power.rows) == len(curves) * 2 * 2 * 2
     assert len(power.advice) == len(curves) * 2 * 2
-    assert {row.n_tests for row in power.rows if row.design == "scores"} == {3}
+    primary = [row for row in power.rows if row.family == "primary" and row.power is not None]
+    # two models' share_who and entropy
+    assert {row.n_tests for row in primary if row.measure == "share_who"} == {4}
     assert "Study: s. Power is the share of 100 simulated" in power.page.replace("\n", " ")
     blank = plan_power(PLANNED._replace(score_task=None), ["t"], FakeArms())
-    assert "scores" not in {row.design for row in blank.rows}
+    assert "score" not in {row.measure for row in blank.rows}

@@ -118,10 +118,13 @@ def power_settings(study: Study) -> Config:
         "conditions": {n: entry["label"] for n, entry in conditions.items() if has_user(entry)},
         "baseline": study.baseline,
         "n_comparisons": len(conditions) - 1,
+        "runs": {name: task["runs"] for name, task in study.entries("tasks").items()},
         "score_task": task_of(study.config, "fig3"),
         "settings": study.config["power"],
+        "rules": study.claim_rules(),
         "n_permutations": study.config["metrics"]["permutations"],
         "seed": study.config["study"]["seed"],
+        "rarest_users": study.config["metrics"]["rarest_users"],
     }
 
 

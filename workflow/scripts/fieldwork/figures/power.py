@@ -1,8 +1,8 @@
-"""The figure of `snakemake power`: how often a study of a size finds an effect, and what the size costs.
+"""The figure of `snakemake power`: how often a study of a size claims an effect, and what the size costs.
 
-Owns the drawing of `records.PowerRow` rows: a row of panels per design, a column per task, a curve per
-effect. Power depends on the effect and the size, not on the model. The upper axis has the calls or, where
-there are prices, the dollars of the most expensive arm.
+Owns the drawing of `records.PowerRow` rows: a row of panels per measure, a column per task, a curve per
+effect. Where the conditions' tests are corrected otherwise, the least power is drawn. The upper axis has
+the calls or, where there are prices, the dollars of the most expensive arm.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,12 @@ from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import GREY, TEXT_POINTS, add_head, empty_figure, new_figure
 from fieldwork.records.field import FIELD
 
-DESIGNS: Mapping[str, str] = {
-    "shares": "share of an answer,\nbaseline → condition",
-    "who": "share of variance\nbetween contexts",
-    "scores": "difference of\nmean scores",
+MEASURES: Mapping[str, str] = {
+    "option_share": "share of an answer,\nbaseline → condition",
+    "distance": "the same, seen in all\nanswers to a prompt",
+    "share_who": "share of variance\nbetween contexts",
+    "entropy_bits": "lists more varied",
+    "score": "difference of\nmean scores",
 }
 MAX_TASKS = 4
 """Most columns; where there are more tasks, a remark says so."""
@@ -51,9 +53,9 @@ class _PricedArm(NamedTuple):
 
 
 class _PowerLayout(NamedTuple):
-    """Designs and tasks to draw, the sizes of the x axis, and the arm whose price is printed."""
+    """Measures and tasks to draw, the sizes of the x axis, and the arm whose price is printed."""
 
-    designs: list[str]
+    measures: list[str]
     tasks: list[str]
     sizes: list[int]
     dearest: _PricedArm | None
@@ -61,25 +63,28 @@ class _PowerLayout(NamedTuple):
 
 def draw(table: pd.DataFrame, settings: PowerFigureSettings) -> Figure:
     """Draw the rows of `power/power.parquet`."""
-    rows = rows_of(table)
+    # participants are drawn where the study has some
+    all_rows = rows_of(table)
+    rows = [row for row in all_rows if row.condition in settings.conditions] or all_rows
     if not rows:
         return empty_figure("the table has no rows", settings)
     tasks_of_rows = dict.fromkeys(row.task for row in rows)
     tasks_first = [task for task in settings.tasks if task in tasks_of_rows]
     tasks = list(dict.fromkeys([*tasks_first, *tasks_of_rows]))
     layout = _PowerLayout(
-        [design for design in DESIGNS if any(row.design == design for row in rows)],
+        [measure for measure in MEASURES if any(row.measure == measure for row in rows)],
         tasks[:MAX_TASKS],
         sorted({int(row.n_users) for row in rows}),
         _dearest(rows),
     )
-    figure = new_figure(height=_PANEL_INCHES * len(layout.designs))
+    figure = new_figure(height=_PANEL_INCHES * len(layout.measures))
     widths = [1.0] * len(layout.tasks) + [_LEGEND_INCHES / 1.7]
     grid = figure.subplots(
-        len(layout.designs), len(widths), squeeze=False, gridspec_kw={"width_ratios": widths}
+        len(layout.measures), len(widths), squeeze=False, gridspec_kw={"width_ratios": widths}
     )
-    for design, panels in zip(layout.designs, grid, strict=True):
-        _draw_design(list(panels), [row for row in rows if row.design == design], layout, settings)
+    for measure, panels in zip(layout.measures, grid, strict=True):
+        measure_rows = [row for row in rows if row.measure == measure]
+        _draw_measure(list(panels), measure_rows, layout, settings)
     figure.supxlabel("users or puppets", x=0.42)
     left_out = len(tasks) - len(layout.tasks)
     remark = f"The table has {left_out} more tasks." if left_out else None
@@ -108,30 +113,44 @@ def _note(rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettin
         name = settings.condition_labels.get(layout.dearest.condition, layout.dearest.condition)
         top = f"dollars for {model}, {name}, the most expensive arm"
     return (
-        f"{n:,} simulated studies per point; bars are 95 % intervals of the simulation. A curve ends "
-        f"where power is 1. Above each panel: {top}, for the smallest number of answers each. It "
-        f"includes as many calls of the baseline where the test needs one."
+        f"Share of {n:,} simulated studies that claim the effect, corrected for all tests of its family "
+        f"(as many as each title says). {_supposition(rows, layout)} Bars are 95 % intervals of the "
+        f"simulation. Beyond a power of 0.995 larger studies were not simulated. Above each panel: "
+        f"{top}, for the smallest number of answers each, the baseline's included where it is needed."
     )
 
 
-def _draw_design(
+def _supposition(rows: Sequence[Any], layout: _PowerLayout) -> str:
+    """Who carries the effects, and which prompts everybody answers alike."""
+    odd_users = float(rows[0].odd_users)
+    users = "every user" if odd_users == 1 else f"{odd_users * 100:.4g} % of the users"
+    settled_prompts = {
+        row.task: f"{row.n_settled:,} of {row.n_items:,} prompts of {row.task}"
+        for row in rows
+        if row.n_settled and row.task in layout.tasks
+    }
+    alike = f"; all answer {', '.join(settled_prompts.values())} alike" if settled_prompts else ""
+    return f"Supposed: {users} carr{'ies' if odd_users == 1 else 'y'} the effect{alike}."
+
+
+def _draw_measure(
     panels: list[Any], rows: Sequence[Any], layout: _PowerLayout, settings: PowerFigureSettings
 ) -> None:
     curves = list(dict.fromkeys((row.effect, int(row.replicates)) for row in rows))
     effects = sorted({effect for effect, _ in curves}, key=_order)
     replicates = sorted({n for _, n in curves})
-    design_tasks = [task for task in layout.tasks if any(row.task == task for row in rows)]
-    for panel in panels[len(design_tasks) :]:
+    own_tasks = [task for task in layout.tasks if any(row.task == task for row in rows)]
+    for panel in panels[len(own_tasks) :]:
         panel.set_axis_off()
-    for task, panel in zip(design_tasks, panels, strict=False):
+    for task, panel in zip(own_tasks, panels, strict=False):
         task_rows = [row for row in rows if row.task == task]
         for effect, n in curves:
             curve_rows = [r for r in task_rows if (r.effect, r.replicates) == (effect, n)]
             _draw_curve(panel, curve_rows, effects.index(effect), replicates.index(n))
-        _scale(panel, layout, settings, has_label=task == design_tasks[0])
+        _scale(panel, layout, settings, has_label=task == own_tasks[0])
         _price(panel, task_rows, layout)
-        panel.set_title(_title(task_rows[0]))
-    _legend(panels[len(design_tasks)], rows[0].design, effects, replicates)
+        panel.set_title(_title(task_rows))
+    _legend(panels[len(own_tasks)], rows[0].measure, effects, replicates)
 
 
 def _order(effect: str) -> tuple[float, ...]:
@@ -141,8 +160,9 @@ def _order(effect: str) -> tuple[float, ...]:
 
 
 def _draw_curve(panel: Any, rows: Sequence[Any], colour: int, dash: int) -> None:
-    # power is the same for all models and conditions of a size
-    points = {int(row.n_users): row for row in rows if float_or_none(row.power) is not None}
+    # the least of all models and conditions of a size, which differ where their corrections do
+    simulated_rows = [row for row in rows if float_or_none(row.power) is not None]
+    points = {int(row.n_users): row for row in sorted(simulated_rows, key=lambda row: -row.power)}
     sizes = sorted(points)
     hue = _COLOURS[colour % len(_COLOURS)]
     panel.plot(
@@ -221,20 +241,21 @@ def _short(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def _title(row: Any) -> str:
-    units = {
-        "shares": f"{row.n_tests} tests",
-        "who": f"{row.n_items} prompts",
-        "scores": f"{row.n_tests} conditions",
-    }
-    return f"{row.task}, {units[row.design]}"
+def _title(rows: Sequence[Any]) -> str:
+    """The task, and how many tests are corrected together, from the smallest size to the largest."""
+    numbers = sorted({int(row.n_tests) for row in rows if float_or_none(row.n_tests) is not None})
+    if not numbers:
+        return f"{rows[0].task}, no such source"
+    first, last = numbers[0], numbers[-1]
+    n_tests = f"{last:,}" if first == last else f"{first:,} to {last:,}"
+    return f"{rows[0].task}, {n_tests} test{'' if last == 1 else 's'}"
 
 
-def _legend(panel: Any, design: str, effects: Sequence[str], replicates: Sequence[int]) -> None:
+def _legend(panel: Any, measure: str, effects: Sequence[str], replicates: Sequence[int]) -> None:
     handles = [
         Line2D(
             [], [], color=_COLOURS[k % len(_COLOURS)], marker=_MARKERS[k % len(_MARKERS)],
-            markersize=3.2, label=_effect_label(design, effect),
+            markersize=3.2, label=_effect_label(measure, effect),
         )
         for k, effect in enumerate(effects)
     ]  # fmt: skip
@@ -246,14 +267,16 @@ def _legend(panel: Any, design: str, effects: Sequence[str], replicates: Sequenc
             for k, n in enumerate(replicates)
         ]
     panel.legend(
-        handles=handles, title=DESIGNS[design], loc="center left", alignment="left",
+        handles=handles, title=MEASURES[measure], loc="center left", alignment="left",
         title_fontsize=TEXT_POINTS, handlelength=2.2, bbox_to_anchor=(0, 0.5),
     )  # fmt: skip
 
 
-def _effect_label(design: str, effect: str) -> str:
-    if design == "shares":
+def _effect_label(measure: str, effect: str) -> str:
+    if measure in ("option_share", "distance"):
         low, high = (float(part) * 100 for part in effect.split(" -> "))
         return f"{low:.4g} % → {high:.4g} %"
+    if measure == "entropy_bits":
+        return f"{effect} bits"
     value = float(effect) * 100
-    return f"{value:.4g} %" if design == "who" else f"{value:.4g} points"
+    return f"{value:.4g} %" if measure == "share_who" else f"{value:.4g} points"

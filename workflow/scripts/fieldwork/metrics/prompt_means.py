@@ -255,12 +255,19 @@ def mean_over(prompts: Sequence[PromptValues]) -> Means:
 
 def _cluster_moves(prompts: Sequence[PromptValues]) -> Floats:
     """How far leaving out each puppet moves the means, or each answer without a user: (clusters, 2)."""
-    clusters: dict[tuple[str, int, int], Floats] = {}
-    for number, prompt in enumerate(prompts):
-        for place, (puppet, move) in enumerate(zip(prompt.puppets, prompt.moves, strict=True)):
-            key = (puppet, -1, -1) if puppet else ("", number, place)
-            clusters[key] = clusters.get(key, np.zeros(2)) + move / len(prompts)
-    return np.array(list(clusters.values()))
+    clusters: dict[tuple[str, int, int], int] = {}
+    places = [
+        [
+            clusters.setdefault((puppet, -1, -1) if puppet else ("", number, place), len(clusters))
+            for place, puppet in enumerate(prompt.puppets)
+        ]
+        for number, prompt in enumerate(prompts)
+    ]
+    sums = np.zeros((len(clusters), 2))
+    for prompt, rows in zip(prompts, places, strict=True):
+        # a puppet has one first answer to a prompt, so that no row stands twice
+        sums[rows] += prompt.moves / len(prompts)
+    return sums
 
 
 def mean_interval(

@@ -59,6 +59,7 @@ def fisher_p(n_named: int, margins: Margins) -> float:
     return float(p_of_tables(margins)[n_named])
 
 
+@lru_cache(maxsize=4096)
 def least_fisher_p(margins: Margins) -> float:
     """The smallest p-value that tables with these margins can have."""
     return float(np.nanmin(p_of_tables(margins)))
@@ -66,6 +67,11 @@ def least_fisher_p(margins: Margins) -> float:
 
 Support = Margins | float
 """The p-values that a test can have: those of a table's margins, or all from a smallest one."""
+
+
+def least_p(support: Support) -> float:
+    """The smallest p-value that a test could have had; 0 where nothing limits it."""
+    return least_fisher_p(support) if isinstance(support, Margins) else support
 
 
 def holm_of_discrete(p_values: Sequence[float], supports: Sequence[Support]) -> list[float]:
@@ -78,7 +84,7 @@ def holm_of_discrete(p_values: Sequence[float], supports: Sequence[Support]) -> 
     order = np.argsort(p_values, kind="stable")
     n_left = Counter(supports)
     steps = {support: _possible_p_values(support) for support in n_left}
-    p_holms = [0.0] * len(order)
+    p_holms = [1.0] * len(order)
     highest = 0.0
     for place in order:
         p = p_values[place] * _TIE
@@ -86,9 +92,13 @@ def holm_of_discrete(p_values: Sequence[float], supports: Sequence[Support]) -> 
         highest = max(highest, min(1.0, total))
         p_holms[place] = highest
         n_left[supports[place]] -= 1
+        if highest == 1.0:
+            # so are all that follow
+            break
     return p_holms
 
 
+@lru_cache(maxsize=4096)
 def _possible_p_values(support: Support) -> Floats | float:
     if isinstance(support, float):
         return support

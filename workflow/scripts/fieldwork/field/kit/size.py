@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from fieldwork.records.field import FIELD
-from fieldwork.records.power import Design, PowerRow
+from fieldwork.records.power import PowerMeasure, PowerRow
 
-_TITLES: Mapping[Design, str] = {
-    "shares": "One answer's share differs from the offline share",
-    "who": "Who asks accounts for a share of the variance",
-    "scores": "The mean score differs from the offline score",
+_TITLES: Mapping[PowerMeasure, str] = {
+    "option_share": "One answer's share differs from the offline share",
+    "distance": "The answers to a prompt differ from the offline answers, as one of their shares does",
+    "share_who": "Who asks accounts for a share of the variance",
+    "entropy_bits": "Lists are more varied than offline",
+    "score": "The mean score differs from the offline score",
 }
 _Effect = tuple[str, str, str, int]
 
@@ -38,10 +40,10 @@ def render(
     parts = [_HEAD.strip()]
     for task, n_items in tasks.items():
         parts.append(f"## {task}, {n_items} prompt{'s' if n_items != 1 else ''}")
-        for design, title in _TITLES.items():
-            rows = [row for row in advice_rows if (row["task"], row["design"]) == (task, design)]
+        for measure, title in _TITLES.items():
+            rows = [row for row in advice_rows if (row["task"], row["measure"]) == (task, measure)]
             if rows:
-                parts += [f"### {title}", _note(design, repeats), _table(rows, curves)]
+                parts += [f"### {title}", _note(measure, repeats), _table(rows, curves)]
     if not advice_rows:
         parts.append("`snakemake power` has no rows for the tasks of this survey.")
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -51,15 +53,17 @@ def _curves(rows: Iterator[PowerRow] | Sequence[PowerRow]) -> dict[_Effect, dict
     """Power by size, of each effect; the models of a study share it."""
     curves: dict[_Effect, dict[int, str]] = {}
     for row in rows:
-        curve = curves.setdefault((row.design, row.task, row.effect, row.replicates), {})
-        # beyond 0.995 nothing is simulated
-        curve[row.n_users] = "> 0.99" if row.power is None else f"{row.power:.2f}"
+        curve = curves.setdefault((row.measure, row.task, row.effect, row.replicates), {})
+        # beyond 0.995 nothing is simulated, and some effects have no source
+        is_sure = (row.reason or "").startswith("not simulated")
+        not_simulated = "> 0.99" if is_sure else "–"
+        curve[row.n_users] = not_simulated if row.power is None else f"{row.power:.2f}"
     return curves
 
 
 def _table(rows: Sequence[Mapping[str, str]], curves: Mapping[_Effect, Mapping[int, str]]) -> str:
     n_users_by_effect = {
-        (r["design"], r["task"], r["effect"], int(r["replicates"])): r["n_users"] for r in rows
+        (r["measure"], r["task"], r["effect"], int(r["replicates"])): r["n_users"] for r in rows
     }
     sizes = sorted({size for effect in n_users_by_effect for size in curves.get(effect, {})})
     target = f"{float(rows[0]['target']) * 100:g} %"
@@ -74,9 +78,13 @@ def _table(rows: Sequence[Mapping[str, str]], curves: Mapping[_Effect, Mapping[i
             effects_at_smallest_size.add(effect[2])
             n_users = f"{n_users} or fewer"
         powers = [curves.get(effect, {}).get(size, "") for size in sizes]
-        n_users_text = n_users or f"more than {max(sizes, default=0)}"
+        n_users_text = n_users or _not_reached(powers, sizes)
         lines.append(_row([_effect(effect), n_users_text, *powers]))
     return "\n".join(lines)
+
+
+def _not_reached(powers: Sequence[str], sizes: Sequence[int]) -> str:
+    return "no such source" if "–" in powers else f"more than {max(sizes, default=0)}"
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -89,17 +97,19 @@ def times_text(n: int) -> str:
 
 
 def _effect(effect: _Effect) -> str:
-    design, _, label, replicates = effect
-    if design == "shares":
+    measure, _, label, replicates = effect
+    if measure in ("option_share", "distance"):
         offline_share, field_share = (float(share) * 100 for share in label.split(" -> "))
         return f"{offline_share:g} % → {field_share:g} %"
-    if design == "who":
+    if measure == "share_who":
         return f"{float(label) * 100:g} %, each prompt sent {times_text(replicates)}"
+    if measure == "entropy_bits":
+        return f"{label} bits"
     return f"{float(label) * 100:g} points"
 
 
-def _note(design: Design, repeats: int) -> str:
-    if design != "who":
+def _note(measure: PowerMeasure, repeats: int) -> str:
+    if measure != "share_who":
         return ""
     return (
         "This needs participants who send a prompt several times (`field_kit.repeats`); "
@@ -110,11 +120,12 @@ def _note(design: Design, repeats: int) -> str:
 _HEAD = """
 # How many participants
 
-These tables come from `snakemake power`. Power is the share of simulated studies in which Fieldwork's
-tests find an effect of the given size. The offline arm has as many answers as there are participants.
+These tables come from `snakemake power`. Power is the share of simulated studies that would claim an
+effect of the given size, after the study's own correction. The offline arm has as many answers as there
+are participants.
 
 Participants count only if their answers are *kept*. Recruit more, by the share that your pilot loses
 (`results/{study}/field/attrition.csv`). Differences between groups of participants need far more people,
-because each group counts on its own. Effects, level and target are set under `power` in the config;
+because each group counts on its own. Effects, sources and target are set under `power` in the config;
 docs/methods.md, "Planning a study", lists the assumptions.
 """

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fieldwork.metrics.claims.measures import MEASURES, ClaimKey, StudyTest
 from fieldwork.records.field import FIELD
 from fieldwork.statistics.families import LEVEL, benjamini_hochberg
-from fieldwork.statistics.fisher import holm_of_discrete
+from fieldwork.statistics.fisher import Support, holm_of_discrete
 
 PRIMARY = "primary"
 CONTROL = "control"
@@ -113,6 +113,15 @@ class CorrectedTest(NamedTuple):
     n_tests: int
 
 
+def correct_p_values(
+    p_values: Sequence[float], supports: Sequence[Support], family: str
+) -> list[float]:
+    """The correction of a family, of tests that could be claimed, in their order."""
+    if correction_of(family) == HOLM:
+        return holm_of_discrete(p_values, supports)
+    return benjamini_hochberg(p_values)
+
+
 def correct_family(tests: Sequence[StudyTest], family: str) -> list[CorrectedTest]:
     """Correct the p-values of one family, in its order.
 
@@ -126,12 +135,10 @@ def correct_family(tests: Sequence[StudyTest], family: str) -> list[CorrectedTes
     ]
     supports = [tests[place].support for place in places]
 
-    def adjust(p_values: Sequence[float]) -> list[float]:
-        is_holm = correction_of(family) == HOLM
-        return holm_of_discrete(p_values, supports) if is_holm else benjamini_hochberg(p_values)
-
-    p_corrected = adjust([tests[place].p_value or 0.0 for place in places])
-    best_case = adjust([tests[place].p_least for place in places])
+    p_corrected = correct_p_values(
+        [tests[place].p_value or 0.0 for place in places], supports, family
+    )
+    best_case = correct_p_values([tests[place].p_least for place in places], supports, family)
     corrected_tests = [CorrectedTest(None, False, len(places)) for _ in tests]
     for place, p_value, p_least in zip(places, p_corrected, best_case, strict=True):
         corrected_tests[place] = CorrectedTest(p_value, p_least < LEVEL, len(places))

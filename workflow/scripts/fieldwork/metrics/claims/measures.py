@@ -25,7 +25,7 @@ from fieldwork.records.metrics import (
     Shift,
     VarianceShare,
 )
-from fieldwork.statistics.fisher import Margins, Support, least_fisher_p
+from fieldwork.statistics.fisher import Margins, Support, least_p
 
 
 class ClaimKey(NamedTuple):
@@ -64,7 +64,7 @@ class StudyTest(NamedTuple):
     @property
     def p_least(self) -> float:
         """The smallest p-value that the test could have had; 0 where nothing limits it."""
-        return least_fisher_p(self.support) if isinstance(self.support, Margins) else self.support
+        return least_p(self.support)
 
 
 class ClaimMeasure(NamedTuple):

@@ -127,21 +127,25 @@ def preregister(
 def _power_at_size(
     power: Sequence[PowerRow], sizes: Sequence[StudySize]
 ) -> Iterator[dict[str, Any]]:
-    """Power at the largest simulated size that the study reaches, for each supposed effect and task."""
+    """Power at the largest simulated size that the study reaches, for each supposed effect and task.
+
+    Where models or conditions differ, as their tests are corrected otherwise, the least.
+    """
     by_task = {size.task: size for size in sizes}
-    best: dict[tuple[str, str, str], PowerRow] = {}
+    best: dict[tuple[str, ...], PowerRow] = {}
     for row in power:
-        size, key = by_task[row.task], (row.task, row.design, row.effect)
-        replicates = max(size.replicates.values()) if row.design == "who" else 1
-        is_reached = row.n_users <= size.n_runs and row.replicates == replicates
-        is_larger = key not in best or row.n_users > best[key].n_users
-        if row.power is not None and is_reached and is_larger:
+        size, key = by_task[row.task], (row.task, row.measure, row.effect, row.family)
+        replicates = max(size.replicates.values()) if row.measure == "share_who" else 1
+        is_asked = row.condition in size.replicates and row.replicates == replicates
+        if row.power is None or not is_asked or row.n_users > size.n_runs:
+            continue
+        if key not in best or (-row.n_users, row.power) < (-best[key].n_users, best[key].power):
             best[key] = row
     for _, row in sorted(best.items()):
         yield {name: getattr(row, name) for name in _POWER_COLUMNS}
 
 
-_POWER_COLUMNS = ("task", "design", "effect", "replicates", "n_users", "power")
+_POWER_COLUMNS = ("task", "measure", "effect", "family", "replicates", "n_users", "power")
 
 
 def osf_form(config: Mapping[str, Any], sizes: Sequence[StudySize], n_answers: int) -> Form:

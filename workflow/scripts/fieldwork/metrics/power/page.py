@@ -3,14 +3,35 @@
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from fieldwork.metrics.power.table import PlannedStudy, group_by_effect
+from fieldwork.metrics.claims.families import PRIMARY
+from fieldwork.metrics.power.simulation import POWER_CEILING
+from fieldwork.metrics.power.table import PlannedStudy
 from fieldwork.records.field import FIELD
-from fieldwork.records.power import Design, PowerAdvice
+from fieldwork.records.power import PowerAdvice, PowerMeasure
+from fieldwork.statistics.families import LEVEL
 
-_TITLES: Mapping[Design, str] = {
-    "shares": "The share of an answer differs from the baseline's",
-    "who": "A share of the variance of answers lies between contexts",
-    "scores": "The mean score differs from the baseline's",
+_TITLES: Mapping[PowerMeasure, str] = {
+    "option_share": "The share of an answer differs from the baseline's",
+    "distance": "The answers to a prompt differ, as one of their shares does",
+    "share_who": "A share of the variance of answers lies between contexts",
+    "entropy_bits": "Lists are more varied than the baseline's",
+    "score": "The mean score differs from the baseline's",
+}
+_TESTS: Mapping[PowerMeasure, str] = {
+    "option_share": (
+        "Each user answers each prompt once; the baseline has as many reruns. The answer's share moves "
+        "in one prompt. Each option of each prompt has a test (Fisher's, table `shifts`)."
+    ),
+    "distance": (
+        "The same change, seen in all answers to the prompt at once. Each prompt has a permutation test "
+        "(table `comparisons`)."
+    ),
+    "share_who": "One permutation test over all prompts (table `variance`); no baseline is needed.",
+    "entropy_bits": "One *t* test of the mean over all prompts (table `prompt_means`).",
+    "score": (
+        "Each user has one score; the baseline has as many reruns. One permutation test of the mean "
+        "scores (table `score_comparisons`)."
+    ),
 }
 
 
@@ -27,65 +48,101 @@ def render(
         study=planned_study.name,
         simulations=settings["simulations"],
         target=_percent(settings["target"]),
-        level=_percent(settings["alpha"]),
+        level=_percent(LEVEL),
+        ceiling=_percent(POWER_CEILING),
     )
-    parts = ["# How large a study must be", textwrap.fill(head, width=110)]
+    parts = ["# How large a study must be", _fill(head)]
     for task in dict.fromkeys(row.task for row in advice):
-        n_items = items[task]
-        parts.append(f"## {task}, {_count(n_items, 'prompt')}")
-        for design, title in _TITLES.items():
-            rows = [row for row in advice if (row.task, row.design) == (task, design)]
-            if rows:
-                parts.append(f"### {title}\n\n{_describe_test(rows[0], n_items)}")
-                parts.append("\n".join(_bullets(rows, planned_study)))
+        rows = [row for row in advice if row.task == task and _is_read(row, planned_study)]
+        parts.append(f"## {task}, {_count(items[task], 'prompt')}")
+        parts.append(_supposition(rows, items[task]))
+        for measure, title in _TITLES.items():
+            own_rows = [row for row in rows if row.measure == measure]
+            if own_rows:
+                parts.append(f"### {title}\n\n{_fill(_TESTS[measure])}")
+                parts += _families(own_rows, planned_study)
     return "\n\n".join([*parts, _FOOT.strip()]) + "\n"
 
 
-def _describe_test(row: PowerAdvice, n_items: int) -> str:
-    n_tests = row.n_tests
-    match row.design:
-        case "shares":
-            return (
-                "Each user answers each prompt once; the baseline has as many reruns. "
-                f"One test a prompt; {_count(n_tests, 'test')} corrected together (Holm)."
-            )
-        case "who":
-            return (
-                f"One test over all {_count(n_items, 'prompt')}; no baseline is needed. "
-                f"The simulated answers are {row.source}."
-            )
-        case "scores":
-            return (
-                "Each user has one score; the baseline has as many reruns. "
-                f"{_count(n_tests, 'condition')} corrected together (Bonferroni)."
-            )
+def _is_read(row: PowerAdvice, planned_study: PlannedStudy) -> bool:
+    """Participants are on the page where the study has or prices them; the tables always have them."""
+    has_field = FIELD in planned_study.rules["users"]
+    has_price = planned_study.settings["field_cost_usd"] is not None
+    return row.condition != FIELD or has_field or has_price
+
+
+def _supposition(rows: Sequence[PowerAdvice], n_items: int) -> str:
+    """What the answers to a task are supposed to be."""
+    n_settled, odd_users = rows[0].n_settled, rows[0].odd_users
+    lines = [f"Supposed: {', '.join(dict.fromkeys(row.source for row in rows))}"]
+    if n_settled:
+        lines.append(f"everybody answers {n_settled:,} of the {_count(n_items, 'prompt')} alike")
+    if odd_users < 1:
+        lines.append(f"{_percent(odd_users)} of the users carry the whole effect")
+    else:
+        lines.append("every user carries the effect")
+    return "; ".join(lines) + "."
+
+
+def _families(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -> Iterator[str]:
+    """The sizes of each effect, by the family that its test is in."""
+    families: dict[tuple[str, str], list[PowerAdvice]] = {}
+    for row in rows:
+        users = FIELD if row.condition == FIELD else "simulated"
+        families.setdefault((users, row.family), []).append(row)
+    for own_rows in families.values():
+        yield _describe_family(own_rows, planned_study)
+        yield "\n".join(_bullets(own_rows, planned_study))
+
+
+def _describe_family(rows: Sequence[PowerAdvice], planned_study: PlannedStudy) -> str:
+    first = rows[0]
+    kind = "primary comparisons" if first.family == PRIMARY else "secondary"
+    numbers = sorted({row.n_tests for row in rows if row.n_tests is not None})
+    n_tests = _count(numbers[-1], "test") if numbers else "no test"
+    if len(numbers) > 1:
+        n_tests = f"{numbers[0]:,} to {n_tests}"
+    names = dict.fromkeys(
+        planned_study.conditions.get(row.condition, "Participants") for row in rows
+    )
+    return _fill(
+        f"{', '.join(names)}: {kind}, {n_tests} corrected together ({first.correction}), of which this "
+        "one has an effect."
+    )
 
 
 def _bullets(advice: Sequence[PowerAdvice], planned_study: PlannedStudy) -> Iterator[str]:
     final_effects: set[str] = set()
-    for rows in group_by_effect(advice).values():
+    groups: dict[tuple[str, int], list[PowerAdvice]] = {}
+    for row in advice:
+        groups.setdefault((row.effect, row.replicates), []).append(row)
+    for rows in groups.values():
         first = rows[0]
         if first.effect in final_effects:
             # where the smallest size will do, more answers of each user are not needed
             continue
         if _is_smallest_tried(first):
             final_effects.add(first.effect)
-        times = f", each asked {_times(first.replicates)}" if first.design == "who" else ""
+        times = f", each asked {_times(first.replicates)}" if first.measure == "share_who" else ""
         yield f"- {_effect(first)}{times}: {_size(first)}{_costs(rows, planned_study)}"
 
 
 def _effect(row: PowerAdvice) -> str:
-    match row.design:
-        case "shares":
+    match row.measure:
+        case "option_share" | "distance":
             baseline, condition = row.effect.split(" -> ")
             return f"**{_percent(float(baseline))} → {_percent(float(condition))}**"
-        case "who":
+        case "share_who":
             return f"**{_percent(float(row.effect))} of the variance**"
-        case "scores":
+        case "entropy_bits":
+            return f"**{row.effect} bits**"
+        case "score":
             return f"**{float(row.effect) * 100:.4g} points**"
 
 
 def _size(row: PowerAdvice) -> str:
+    if row.power is None:
+        return f"{row.reason or 'no source of such an effect'}."
     interval = f"{row.ci_low or 0:.2f} to {row.ci_high or 0:.2f}"
     if row.n_users is None:
         reason, _, _ = (row.reason or "").partition(";")
@@ -129,6 +186,10 @@ def _calls_and_price(row: PowerAdvice) -> str:
     return f"{calls}, ${row.cost_usd:,.{digits}f}"
 
 
+def _fill(text: str) -> str:
+    return textwrap.fill(text, width=110)
+
+
 def _percent(share: float) -> str:
     return f"{share * 100:.4g} %"
 
@@ -141,11 +202,12 @@ def _times(n: int) -> str:
     return {1: "once", 2: "twice"}.get(n, f"{n} times")
 
 
-_HEAD = """Study: {study}. Power is the share of {simulations:,} simulated studies that detect
-an effect of the given size. Each simulated study makes the study's own test at {level}; the target power
-is {target}. A user is a puppet or a participant. Brackets hold the 95 % interval of the simulation. Sizes
-between two simulated ones are read off a straight line; power.csv next to this page has every size.
-docs/methods.md, "Planning a study", lists the assumptions."""
+_HEAD = """Study: {study}. Power is the share of {simulations:,} simulated studies whose page of findings
+would claim the effect. Each makes the study's own test at {level} and corrects it as the study does. The
+target power is {target}. A user is a puppet or a participant. Other tasks have the users that the config
+gives them. Brackets hold the 95 % interval of the simulation. Sizes between two simulated ones are read
+off a straight line. Once power reaches {ceiling}, larger sizes are not simulated. power.csv next to this
+page has every size. docs/methods.md, "Planning a study", lists the assumptions."""
 
 _FOOT = """
 Calls and dollars are those of `snakemake plan` for an arm of this size before any answer is there; they

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple, Protocol
 
+from fieldwork.metrics.claims.families import ClaimRules
 from fieldwork.metrics.power.page import render
 from fieldwork.metrics.power.study import StudyShape, simulate_effects
 from fieldwork.metrics.power.table import ArmPrices, PlannedStudy, advice_rows, power_rows
@@ -28,19 +29,23 @@ class StudyPower(NamedTuple):
 
 def plan_power(planned_study: PlannedStudy, tasks: list[str], arms: StudyArms) -> StudyPower:
     """Simulate every effect of the config, and price every size."""
-    items = {task: arms.n_items(task) for task in tasks}
     shape = StudyShape(
-        items,
-        {task for task in tasks if arms.is_list(task)},
-        planned_study.score_task,
-        planned_study.n_comparisons,
+        models=[*planned_study.models],
+        items={task: arms.n_items(task) for task in tasks},
+        lists={task for task in tasks if arms.is_list(task)},
+        runs=planned_study.runs,
+        score_task=planned_study.score_task,
+        conditions=[*planned_study.conditions],
+        n_comparisons=planned_study.n_comparisons,
+        rules=ClaimRules.of_study(planned_study.rules),
     )
     curves = simulate_effects(
         planned_study.settings,
         shape,
         n_permutations=planned_study.n_permutations,
         seed=planned_study.seed,
+        rarest_users=planned_study.rarest_users,
     )
     advice = [*advice_rows(curves, planned_study, arms)]
-    page = render(advice, planned_study, items)
+    page = render(advice, planned_study, shape.items)
     return StudyPower([*power_rows(curves, planned_study, arms)], advice, page)

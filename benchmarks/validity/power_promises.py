@@ -1,0 +1,446 @@
+"""Does `snakemake power` keep its promises? Whole studies with an effect, with all tests and claims.
+
+Each line sets what power promises beside the share of whole studies that claim the effect. Studies are
+simulated here, from sources of this folder: answers of every arm, the metric tables, the claims. Lines
+called *discarded* have the promise of the code before (commit 44eda31), which made tests and
+corrections of its own.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from outcomes import Job, Outcome, outcome
+from populations import (
+    LETTERS,
+    LISTED,
+    Floats,
+    Ints,
+    Zipf,
+    draw_letters,
+    draw_lists,
+    letter_table,
+    list_table,
+    named,
+)
+
+from fieldwork.metrics.accuracy import measure_runs
+from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
+from fieldwork.metrics.claims.table import measure_claims
+from fieldwork.metrics.comparisons import measure_comparisons
+from fieldwork.metrics.power.study import StudyShape, simulate_effects
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.shifts import measure_shifts
+from fieldwork.metrics.variance import measure_variance
+from fieldwork.records.columns import table_of
+from fieldwork.records.metrics import RunAccuracy
+from fieldwork.records.tasks import Item
+
+PART = "power"
+USERS = ("history", "rag", "profile")
+PERMUTATIONS = 499
+RAREST = 0.09
+"""As the quickstart names them: means of 40 users have intervals, which their tests take into account."""
+PROMISED_FROM = 2000
+"""Simulated studies behind a promise."""
+OPTIONS, EXPONENT, HALF = 60, 1.5, 0.5
+COMPANION = "probe"
+"""A second task of four letters, so that a study has other tests than those of the effect's task."""
+N_COMPANION, COMPANION_ITEMS = 20, 4
+MANY, PARTS = 20_000, 8
+RULES = ClaimRules(
+    [PrimaryTests(measure) for measure in ("share_who", "entropy_bits", "score")],
+    USERS,
+    [],
+    {"share_who": 0.05, "entropy_bits": 0.25, "score": 0.02, "share": 0.1},
+)
+
+Draw = Callable[[bool, tuple[int, int], np.random.Generator], Ints]
+"""Answers of an arm, with its effect or without: shape (items, users, answers), lists on a last axis.
+
+The second argument is users and answers of each.
+"""
+
+
+class Source(NamedTuple):
+    """Answers of the effect's task, and what the config of `power` says of them."""
+
+    name: str
+    n_items: int
+    is_list: bool
+    draw: Draw
+    effects: Mapping[str, Any]
+    supposed: Mapping[str, Any]
+
+
+class Promise(NamedTuple):
+    """A study, the test of the effect, and the promise of the code before, where there was one."""
+
+    measure: str
+    source: Source
+    n_users: int
+    before: float | None
+    has_companion: bool = True
+
+
+# ---- sources -------------------------------------------------------------------------------------------
+
+
+def _settle(answers: Ints, n_settled: int) -> Ints:
+    """The last prompts are answered alike by all."""
+    if n_settled:
+        answers[-n_settled:] = np.arange(LISTED) if answers.ndim > 3 else 0
+    return answers
+
+
+def _two_letters(shares: Floats, n: int, random: np.random.Generator) -> Ints:
+    """Letters A with these shares, else B: a new last axis of `n` answers."""
+    others = np.zeros((*shares.shape, 2))
+    return draw_letters(np.dstack([shares, 1 - shares, others]), n, random)
+
+
+def moved_letter(n_items: int, settled: float, baseline: float, condition: float) -> Source:
+    """A letter's share changes in the first of some prompts."""
+    n_settled = min(round(settled * n_items), n_items - 1)
+
+    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
+        shares = np.full((n_items, size[0]), HALF)
+        shares[0] = condition if has_effect else baseline
+        return _settle(_two_letters(shares, size[1], random), n_settled)
+
+    name = f"{n_items} letters, {n_settled} settled, {baseline:.0%} to {condition:.0%}"
+    effects = {"shares": [{"baseline": baseline, "condition": condition}]}
+    return Source(name, n_items, False, draw, effects, {"settled_items": settled})
+
+
+def moved_option(n_items: int, baseline: float, condition: float) -> Source:
+    """An option's share changes in the first of some prompts for lists."""
+
+    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
+        weights = np.tile(Zipf(OPTIONS, EXPONENT).log_weights(), (n_items, *size, 1))
+        share = condition if has_effect else baseline
+        # the option is in the list, or it is not; 59 others are there for the rest
+        weights[0, ..., 1:] = Zipf(OPTIONS - 1, EXPONENT).log_weights()
+        weights[0, ..., 0] = np.where(random.random(size) < share, 1e3, -1e3)
+        return draw_lists(weights, random)
+
+    name = f"{n_items} lists, {baseline:.0%} to {condition:.0%}"
+    effects = {"shares": [{"baseline": baseline, "condition": condition}]}
+    return Source(name, n_items, True, draw, effects, {})
+
+
+def own_letters(n_items: int, settled: float, share_who: float, odd: float) -> Source:
+    """Users have letter shares of their own for each prompt; some users, or all."""
+    n_settled = round(settled * n_items)
+
+    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
+        shares = np.full((n_items, size[0]), HALF)
+        if has_effect:
+            spread = HALF * (odd / share_who - 1)
+            own = random.beta(spread, spread, size=shares.shape)
+            shares = np.where(random.random(size[0]) < odd, own, shares)
+        return _settle(_two_letters(shares, size[1], random), n_settled)
+
+    name = f"{n_items} letters, {n_settled} settled, share_who {share_who:g}{_odd_name(odd)}"
+    supposed = {"settled_items": settled, "odd_users": odd}
+    return Source(name, n_items, False, draw, {"who": [share_who]}, supposed)
+
+
+def own_lists(n_items: int, taste: float, odd: float) -> Source:
+    """Users have tastes of their own for each prompt; `share_who` is read off many users."""
+    weights = Zipf(OPTIONS, EXPONENT).log_weights()
+
+    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
+        is_odd = (random.random(size[0]) < odd) * has_effect
+        own = taste * is_odd[:, None, None] * random.normal(size=(n_items, size[0], 1, OPTIONS))
+        return draw_lists(np.broadcast_to(weights + own, (n_items, *size, OPTIONS)), random)
+
+    share_who = _share_who(draw)
+    name = f"{n_items} lists, share_who {share_who:.3f}{_odd_name(odd)}"
+    return Source(name, n_items, True, draw, {"who": [share_who]}, {"odd_users": odd})
+
+
+def _share_who(draw: Draw) -> float:
+    """Over many users and all prompts, in parts for the sake of memory."""
+    random = np.random.default_rng(1)
+    same, mentions, n_lists = 0, np.zeros(OPTIONS), 0
+    for _ in range(PARTS):
+        lists = draw(True, (MANY // 2, 2), random)
+        same += int((lists[:, :, 0, :, None] == lists[:, :, 1, None, :]).sum())
+        # every prompt has the same options
+        mentions += named(lists.reshape(1, -1, LISTED), OPTIONS)[0]
+        n_lists += lists[..., 0].size
+    shares = mentions / n_lists
+    return float(1 - (LISTED - 2 * same / n_lists) / (LISTED - (shares**2).sum()))
+
+
+def varied_lists(n_items: int, exponent: float, odd: float) -> Source:
+    """Users' options are less unequal; the rise of the entropy is read off many users."""
+    likings = {e: Zipf(OPTIONS, e).log_weights() for e in (EXPONENT, exponent)}
+
+    def draw(has_effect: bool, size: tuple[int, int], random: np.random.Generator) -> Ints:
+        is_odd = (random.random(size[0]) < odd) & has_effect
+        weights = np.where(is_odd[:, None, None], likings[exponent], likings[EXPONENT])
+        return draw_lists(np.broadcast_to(weights, (n_items, *size, OPTIONS)), random)
+
+    random = np.random.default_rng(2)
+    rise, flat = (
+        _entropy(draw(effect, (2 * MANY, 1), random)[:, :, 0]) for effect in (True, False)
+    )
+    name = f"{n_items} lists, {rise - flat:.3f} bits{_odd_name(odd)}"
+    return Source(name, n_items, True, draw, {"entropy": [rise - flat]}, {"odd_users": odd})
+
+
+def _entropy(lists: Ints) -> float:
+    shares = named(lists.reshape(1, -1, LISTED), OPTIONS)[0] / lists.size
+    return float(-(shares * np.log2(np.maximum(shares, 1e-12))).sum())
+
+
+def _odd_name(odd: float) -> str:
+    return f", in {odd:.0%} of the users" if odd < 1 else ""
+
+
+# ---- studies -------------------------------------------------------------------------------------------
+
+
+def _study(promise: Promise, random: np.random.Generator) -> pd.DataFrame:
+    """Answers of a whole study; the effect is in the first condition."""
+    frames = []
+    is_primary = promise.measure not in ("option_share", "distance")
+    for condition in ("offline", *USERS):
+        is_user = condition != "offline"
+        answers = 2 if is_user and is_primary else 1
+        size, has_effect = (promise.n_users, answers), condition == USERS[0]
+        own = promise.source.draw(has_effect, size, random)[None]
+        make = list_table if promise.source.is_list else letter_table
+        frames.append(make(own, condition=condition, puppets=is_user).assign(task="main"))
+        if promise.has_companion:
+            shares = np.full((COMPANION_ITEMS, N_COMPANION), HALF)
+            letters = _two_letters(shares, answers, random)[None]
+            frame = letter_table(letters, condition=condition, puppets=is_user)
+            frames.append(frame.assign(task=COMPANION))
+    frame = pd.concat(frames)
+    return frame.assign(letter_strict=frame["letter"], reason=None)
+
+
+def _tables(promise: Promise, frame: pd.DataFrame, seed: int) -> dict[str, Sequence[Any]]:
+    """The metric tables of the effect's family."""
+    settings = {"baseline": "offline", "n_permutations": PERMUTATIONS, "seed": seed}
+    if promise.measure == "option_share":
+        return _by_name(measure_shifts(frame, baseline="offline"))
+    if promise.measure == "distance":
+        return _by_name(measure_comparisons(frame, metrics=["js_bits"], **settings))
+    tables = [
+        measure_variance(frame, **settings),
+        measure_prompt_means(frame, baseline="offline", seed=seed, rarest_users=RAREST),
+    ]
+    if (frame["kind"] == "choice").any():
+        runs = measure_runs(frame, _items(frame))
+        tables.append(measure_score_comparisons(runs, **settings, rarest_users=RAREST))
+    return _by_name(*tables)
+
+
+def _items(frame: pd.DataFrame) -> pd.DataFrame:
+    """The questions with letters; their right letter is A."""
+    names = frame.loc[frame["kind"] == "choice", ["task", "item_id"]].drop_duplicates()
+    return pd.DataFrame(
+        Item(item, "choice", "", "", [*LETTERS], "A", "s", "") for item in names["item_id"]
+    ).assign(task=names["task"].to_numpy())
+
+
+def _by_name(*tables: Sequence[Any]) -> dict[str, Sequence[Any]]:
+    return {table_of(type(table[0])).name: table for table in tables if table}
+
+
+def _is_claimed(promise: Promise, tables: Mapping[str, Sequence[Any]]) -> float:
+    """1 where the page would say that the effect's test differs."""
+    is_list = promise.source.is_list
+    for claim in measure_claims(tables, RULES):
+        is_place = (claim.measure, claim.task, claim.condition) == (
+            promise.measure,
+            "main",
+            USERS[0],
+        )
+        is_item = claim.item_id in (None, "00000")
+        is_option = promise.measure != "option_share" or claim.detail in ("o0000", "A")
+        if is_place and is_item and is_option:
+            return float(claim.verdict == "differs")
+    raise AssertionError(
+        f"no test of {promise.measure} in a study of {'lists' if is_list else 'letters'}"
+    )
+
+
+def _reach(promise: Promise, sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, 15])
+    claims = [
+        _is_claimed(promise, _tables(promise, _study(promise, random), seed + number))
+        for number in range(sets)
+    ]
+    source, size = promise.source.name, f"{promise.n_users} users"
+    yield from _lines(promise, claims, source, size, _promised(promise))
+
+
+def _lines(
+    promise: Promise, claims: Sequence[float], source: str, size: str, promised: float
+) -> Iterator[Outcome]:
+    """The promise as truth, the claims as estimates of it; then the promise of the code before."""
+    for name, power in (("", promised), ("discarded: before, ", promise.before)):
+        if power is None:
+            continue
+        yield outcome(
+            PART,
+            f"{name}power of {promise.measure}",
+            source,
+            size,
+            truth=power,
+            estimates=claims,
+            p_values=[1 - claim for claim in claims],
+        )
+
+
+def _promised(promise: Promise) -> float:
+    """What `snakemake power` says of such a study."""
+    items, runs = {"main": promise.source.n_items}, {"main": promise.n_users}
+    if promise.has_companion:
+        items[COMPANION], runs[COMPANION] = COMPANION_ITEMS, N_COMPANION
+    lists = {"main"} if promise.source.is_list else set[str]()
+    return _power(promise, StudyShape(["m"], items, lists, runs, "main", USERS, len(USERS), RULES))
+
+
+def _power(promise: Promise, shape: StudyShape) -> float:
+    no_effects: dict[str, list[Any]] = {"shares": [], "who": [], "entropy": [], "scores": []}
+    power = {
+        "simulations": PROMISED_FROM,
+        "sizes": [promise.n_users],
+        "replicates": [2],
+        "prompts": None,
+        "effects": no_effects | dict(promise.source.effects),
+        "lists": {"named": LISTED, "options": OPTIONS, "exponent": EXPONENT},
+        "answer_share": HALF,
+        "settled_items": 0.0,
+        "odd_users": 1.0,
+        "sd_users": 0.0,
+        "sd_reruns": 0.01,
+    }
+    power |= promise.source.supposed
+    curves = simulate_effects(
+        power, shape, n_permutations=PERMUTATIONS, seed=1, rarest_users=RAREST
+    )
+    for curve in curves:
+        if (curve.scenario.measure, curve.task) == (promise.measure, "main"):
+            return curve.arm_powers[0].estimates[0].power or 0.0
+    raise AssertionError(f"no power of {promise.measure}")
+
+
+# ---- scores --------------------------------------------------------------------------------------------
+
+QUESTIONS, RIGHT = 75, 0.6
+
+
+class ScoredStudy(NamedTuple):
+    """Letters of 75 questions, right with chance 0.6; users' chances differ around a mean that moves."""
+
+    difference: float
+    sd_users: float
+    odd: float
+    n_users: int
+    before: float
+
+
+def _score_study(study: ScoredStudy, sets: int, seed: int) -> Iterator[Outcome]:
+    random = np.random.default_rng([seed, 16])
+    claims: list[float] = []
+    settings = {"baseline": "offline", "n_permutations": PERMUTATIONS, "rarest_users": RAREST}
+    for number in range(sets):
+        runs = [run for name in ("offline", *USERS) for run in _runs(study, name, random)]
+        rows = measure_score_comparisons(runs, seed=seed + number, **settings)
+        claim = next(
+            claim
+            for claim in measure_claims({"score_comparisons": rows}, RULES)
+            if (claim.measure, claim.condition) == ("score", USERS[0])
+        )
+        claims.append(float(claim.verdict == "differs"))
+    promise = _score_promise(study)
+    shape = StudyShape(
+        ["m"], {"main": QUESTIONS}, (), {"main": study.n_users}, "main", USERS, 3, SCORE_RULES
+    )
+    size = f"{study.n_users} users"
+    yield from _lines(promise, claims, promise.source.name, size, _power(promise, shape))
+
+
+SCORE_RULES = RULES._replace(primary=[PrimaryTests("score")])
+"""These studies have scores alone."""
+
+
+def _score_promise(study: ScoredStudy) -> Promise:
+    """Spreads of whole runs, which `power` takes from a pilot."""
+    supposed = {
+        "odd_users": study.odd,
+        "sd_users": study.sd_users,
+        "sd_reruns": float(np.sqrt(RIGHT * (1 - RIGHT) / QUESTIONS)),
+    }
+    name = (
+        f"scores, {study.difference:g} higher, sd of users {study.sd_users:g}{_odd_name(study.odd)}"
+    )
+    effects = {"scores": [study.difference]}
+    source = Source(name, QUESTIONS, False, _no_answers, effects, supposed)
+    return Promise("score", source, study.n_users, study.before, has_companion=False)
+
+
+def _no_answers(_: bool, size: tuple[int, int], __: np.random.Generator) -> Ints:
+    return np.zeros((0, *size), dtype=np.int64)
+
+
+def _runs(study: ScoredStudy, condition: str, random: np.random.Generator) -> Iterator[RunAccuracy]:
+    """Counted runs; users of every condition differ, those of the first are better, too."""
+    n, is_user = study.n_users, condition != "offline"
+    chances = np.full(n, RIGHT)
+    if is_user:
+        chances += study.sd_users * random.normal(size=n)
+    if condition == USERS[0]:
+        chances += (random.random(n) < study.odd) * study.difference / study.odd
+    scores = random.binomial(QUESTIONS, np.clip(chances, 0, 1)) / QUESTIONS
+    for run, score in enumerate(scores.tolist()):
+        puppet = f"p{run:04}" if is_user else None
+        yield RunAccuracy(
+            "m", "main", condition, run, puppet, 0 if is_user else run, score, score, 0.0, QUESTIONS,
+            1, True,
+        )  # fmt: skip
+
+
+def jobs() -> Iterator[Job]:
+    """Every promise, beside what studies reach."""
+    for promise in promises():
+        yield partial(_reach, promise)
+    for study in SCORED:
+        yield partial(_score_study, study)
+
+
+SCORED = (
+    ScoredStudy(0.05, 0.05, 1.0, 40, before=0.794),
+    ScoredStudy(0.02, 0.0, 0.1, 100, before=0.537),
+)
+
+
+def promises() -> Iterator[Promise]:
+    """The studies with their sources. The promises before had no settled prompts and no odd users."""
+    single, nine, many = (
+        moved_letter(n, settled, 0.93, 0.35) for n, settled in ((1, 0), (9, 0), (150, 0.75))
+    )
+    lists = moved_option(9, 0.93, 0.35)
+    for measure in ("option_share", "distance"):
+        yield Promise(measure, single, 40, 1.0, has_companion=False)
+        yield Promise(measure, nine, 40, 0.998)
+        yield Promise(measure, many, 40, 0.979)
+        yield Promise(measure, many, 20, 0.529)
+        yield Promise(measure, lists, 40, 0.998)
+        yield Promise(measure, lists, 20, 0.836)
+    yield Promise("share_who", own_letters(75, 0.75, 0.1, 1.0), 20, 0.984)
+    yield Promise("share_who", own_letters(75, 0.0, 0.05, 0.1), 20, 0.575)
+    yield Promise("share_who", own_lists(9, 0.5, 1.0), 10, 0.608)
+    yield Promise("share_who", own_lists(9, 1.5, 0.1), 20, 0.633)
+    yield Promise("entropy_bits", varied_lists(9, 1.4, 1.0), 40, None)
+    yield Promise("entropy_bits", varied_lists(9, 0.5, 0.1), 40, None)

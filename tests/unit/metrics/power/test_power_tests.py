@@ -1,0 +1,249 @@
+"""Simulated tests are those of the study: the same answers have the same p-values."""
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fieldwork.metrics.comparisons import measure_comparisons
+from fieldwork.metrics.power import tests_of_arms, tests_of_shares
+from fieldwork.metrics.power.effects import (
+    EntropyRise,
+    LetterSource,
+    ListSource,
+    Scenario,
+    ScoreDifference,
+    ShareChange,
+    UserShare,
+)
+from fieldwork.metrics.power.outcomes import SimulatedStudies, SimulatedTest
+from fieldwork.metrics.prompt_means import measure_prompt_means
+from fieldwork.metrics.scores import measure_score_comparisons
+from fieldwork.metrics.shifts import measure_shifts
+from fieldwork.metrics.variance import measure_variance
+from fieldwork.records.metrics import RunAccuracy
+from unit.metrics.metric_frames import answer_frame, chosen, listed
+
+SMALL = ListSource(2, 6, 1.0)
+CHANGE = ShareChange(0.8, 0.3)
+N = 12
+RAREST = 0.31
+"""Ten users are enough for intervals, which tests of means take into account."""
+
+
+def studies(n_users: int = N, n_studies: int = 12, n_permutations: int = 999) -> SimulatedStudies:
+    random = np.random.default_rng(3)
+    return SimulatedStudies(n_users, n_studies, n_permutations, n_permutations, RAREST, random)
+
+
+class Recorder:
+    """Keeps what a function returns."""
+
+    def __init__(self, module: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.values: list[Any] = []
+        function = getattr(module, name)
+
+        def record(*arguments: Any) -> Any:
+            self.values.append(function(*arguments))
+            return self.values[-1]
+
+        monkeypatch.setattr(module, name, record)
+
+
+def list_rows(
+    lists: np.ndarray, condition: str, item: str = "i", *, puppets: bool
+) -> Iterator[Any]:
+    """Lists of shape (users, answers, options)."""
+    for user, own in enumerate(lists):
+        answers = listed(
+            *([f"o{o}" for o in np.flatnonzero(one)] for one in own),
+            condition=condition,
+            item_id=item,
+        )
+        for row in answers:
+            # without users, answers are numbered through
+            names = {"puppet_id": f"p{user:04}"} if puppets else {"replicate": user}
+            yield dataclasses.replace(row, **names)
+
+
+def error_of(p_value: float) -> float:
+    """Four standard errors: a p-value far above the level rests on 200 permutations, others on 999."""
+    n_permutations = 200 if p_value > 0.08 else 999
+    return 4 * math.sqrt(p_value * (1 - p_value) / n_permutations) + 0.005
+
+
+def test_who_asks_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = Recorder(tests_of_arms, "draw_lists", monkeypatch)
+    scenario = Scenario("share_who", UserShare(0.1), SMALL, n_items=2, replicates=3)
+    p_values = [
+        test.p_value for test in tests_of_arms.list_user_tests(0.8, SMALL, scenario, studies(6))
+    ]
+    for number, p_value in enumerate(p_values):
+        rows = [
+            row
+            for item in range(2)
+            for row in list_rows(lists.values[2 * number + item], "c", f"i{item}", puppets=True)
+        ]
+        (expected,) = measure_variance(
+            answer_frame(rows), baseline="offline", n_permutations=999, seed=number
+        )
+        assert p_value == pytest.approx(expected.p_value, abs=error_of(expected.p_value))
+
+
+def test_who_asks_of_letters_has_the_spread_of_random_permutations() -> None:
+    """The study's p-values are counts of random deals, and so are these."""
+    scenario = Scenario("share_who", UserShare(0.0), LetterSource(0.5), n_items=3, replicates=2)
+    tests = tests_of_arms.letter_user_tests(
+        0.0, LetterSource(0.5), scenario, studies(8, 4000, n_permutations=9)
+    )
+    counts = np.bincount([round((test.p_value or 0) * 10) for test in tests], minlength=11)
+    assert counts[0] == 0
+    # at most one in ten at each step, as random p-values have it
+    assert (np.cumsum(counts)[1:] / 4000 <= np.arange(1, 11) / 10 + 0.03).all()
+
+
+def test_distances_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = Recorder(tests_of_shares, "draw_moved_lists", monkeypatch)
+    tests = [*tests_of_shares.distance_tests(CHANGE, SMALL, studies())]
+    for number, test in enumerate(tests):
+        condition, baseline = lists.values[2 * number : 2 * number + 2]
+        (expected,) = distance_rows(condition[:, None], baseline[:, None])
+        assert test.p_value == pytest.approx(expected.p_value, abs=error_of(expected.p_value))
+
+
+def distance_rows(condition: np.ndarray, baseline: np.ndarray) -> list[Any]:
+    rows = [
+        *list_rows(condition, "c", puppets=True),
+        *list_rows(baseline, "offline", puppets=False),
+    ]
+    return measure_comparisons(
+        answer_frame(rows), baseline="offline", n_permutations=1999, seed=1, metrics=["js_bits"]
+    )
+
+
+@pytest.mark.parametrize("measure", ["distance", "option_share"])
+def test_letters_of_one_prompt(measure: str) -> None:
+    plan = studies()
+    source = LetterSource(0.5)
+    if measure == "distance":
+        ones = np.random.default_rng(3).binomial(N, [0.3, 0.8], size=(12, 2)).tolist()
+        tests = [*tests_of_shares.distance_tests(CHANGE, source, plan)]
+    else:
+        random = np.random.default_rng(3)
+        ones = [[int(random.binomial(N, share)) for share in (0.3, 0.8)] for _ in range(12)]
+        tests = [*tests_of_shares.share_tests(CHANGE, source, plan)]
+    for (condition, baseline), test in zip(ones, tests, strict=True):
+        rows = [
+            *chosen("A" * condition + "B" * (N - condition), condition="c"),
+            *chosen("A" * baseline + "B" * (N - baseline), condition="offline"),
+        ]
+        frame = answer_frame(rows)
+        if measure == "distance":
+            (expected,) = measure_comparisons(
+                frame, baseline="offline", n_permutations=9, seed=1, metrics=["js_bits"]
+            )
+            assert test.support == pytest.approx(expected.p_least)
+        else:
+            expected = measure_shifts(frame, baseline="offline")[0]
+            named = expected.n_named + expected.n_named_baseline
+            assert test.support == (named, N, N)
+        assert test.p_value == pytest.approx(expected.p_value)
+
+
+def test_options_of_lists_come_with_the_tests_of_their_prompt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lists = Recorder(tests_of_shares, "draw_moved_lists", monkeypatch)
+    tests = [*tests_of_shares.share_tests(CHANGE, SMALL, studies(n_studies=3))]
+    for number, test in enumerate(tests):
+        condition, baseline = lists.values[2 * number : 2 * number + 2]
+        rows = [
+            *list_rows(condition[:, None], "c", puppets=True),
+            *list_rows(baseline[:, None], "offline", puppets=False),
+        ]
+        expected = {
+            row.answer: row for row in measure_shifts(answer_frame(rows), baseline="offline")
+        }
+        assert test.p_value == pytest.approx(expected["o0"].p_value)
+        others = sorted(row.p_value for name, row in expected.items() if name != "o0")
+        own = [p_value for p_value, _ in test.companions]
+        # those that can count are among them
+        assert 0 < len(own) <= len(others)
+        assert all(any(abs(p - q) < 1e-12 for q in others) for p in own)
+
+
+def test_entropy_of_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = Recorder(tests_of_arms, "draw_lists", monkeypatch)
+    scenario = Scenario("entropy_bits", EntropyRise(0.1), SMALL, n_items=3, n_settled=1)
+    tests = [*tests_of_arms.entropy_tests(0.2, SMALL, scenario, studies(n_studies=4))]
+    settled = np.tile(np.arange(6) < 2, (N, 1)).astype(np.int64)
+    for number, test in enumerate(tests):
+        drawn = lists.values[4 * number : 4 * number + 4]
+        sides = {"c": [*drawn[:2], settled], "offline": [*drawn[2:], settled]}
+        rows = [
+            row
+            for condition, prompts in sides.items()
+            for item, prompt in enumerate(prompts)
+            for row in list_rows(prompt[:, None], condition, f"i{item}", puppets=condition == "c")
+        ]
+        expected = [
+            row.p_value
+            for row in measure_prompt_means(
+                answer_frame(rows), baseline="offline", seed=1, rarest_users=RAREST
+            )
+            if (row.condition, row.metric) == ("c", "entropy_bits")
+        ]
+        assert [test.p_value] == pytest.approx(expected)
+
+
+def test_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments: list[np.ndarray] = []
+    statistic = tests_of_arms.welch_statistic
+    monkeypatch.setattr(
+        tests_of_arms,
+        "welch_statistic",
+        lambda scores, splits: (arguments.append(scores), statistic(scores, splits))[1],
+    )
+    scenario = Scenario("score", ScoreDifference(0.01, 0.02, 0.01), LetterSource(0.5))
+    tests = [*tests_of_arms.score_tests(scenario.effect, scenario, studies())]
+    for test, scores in zip(tests, arguments, strict=True):
+        runs = [
+            *(run(score, "c", k, f"p{k}") for k, score in enumerate(scores[:N].tolist())),
+            *(run(score, "offline", k, None) for k, score in enumerate(scores[N:].tolist())),
+        ]
+        row = measure_score_comparisons(
+            runs, baseline="offline", n_permutations=1999, seed=1, rarest_users=RAREST
+        )[0]
+        assert test.p_value == pytest.approx(row.p_value, abs=0.06)
+
+
+def run(score: float, condition: str, number: int, puppet: str | None) -> RunAccuracy:
+    return RunAccuracy("m", "t", condition, number, puppet, 0, score, score, 0.0, 4, 1, True)
+
+
+@pytest.mark.parametrize("answers", [2, 3])
+def test_orders_count_options_in_common(answers: int) -> None:
+    random = np.random.default_rng(2)
+    lists = (random.random((4 * answers, 6)) < 0.4).astype(np.int64)
+    orders = np.stack([random.permutation(4 * answers) for _ in range(5)])
+    expected = [
+        sum(
+            int(lists[a] @ lists[b])
+            for user in range(4)
+            for a, b in itertools.combinations(order[user * answers : (user + 1) * answers], 2)
+        )
+        for order in orders
+    ]
+    counts = tests_of_arms._shared_options([lists @ lists.T], [orders], answers)
+    assert counts.tolist() == expected
+
+
+def test_a_test_without_a_p_value_claims_nothing() -> None:
+    """Two equal lists on each side: no answer changes the entropy."""
+    scenario = Scenario("entropy_bits", EntropyRise(0.0), ListSource(1, 2, 5.0))
+    (test,) = tests_of_arms.entropy_tests(5.0, ListSource(1, 2, 5.0), scenario, studies(2, 1))
+    assert test == SimulatedTest(None) or test.p_value is not None
