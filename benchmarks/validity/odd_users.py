@@ -85,6 +85,11 @@ class Crowd(NamedTuple):
         return max(self.share, 0.05)
 
     @property
+    def prefix(self) -> str:
+        """Of estimators that no study can have: their interval would need fewer than 39 users."""
+        return "discarded: " if self.rarest > 0.125 else ""
+
+    @property
     def letter_items(self) -> int:
         """Large studies are simulated with fewer items."""
         return 75 if self.users < 72 else 12
@@ -136,7 +141,7 @@ def _letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
     size = f"{crowd.name()}, {crowd.letter_items} items, {REPLICATES} answers each"
     source = "letters, the odd like one that others do not"
     yield report(
-        "share_who", source, size, estimates=[row.share_who for row in rows],
+        f"{crowd.prefix}share_who", source, size, estimates=[row.share_who for row in rows],
         intervals=[(row.ci_low, row.ci_high) for row in rows],
     )  # fmt: skip
     for name, bounds in intervals.items():
@@ -250,11 +255,11 @@ def _scores(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
     line = partial(outcome, PART, source="scores, the odd lose 30 points", size=crowd.name())
     between = SD_USERS**2 + LOSS**2 * crowd.share * (1 - crowd.share)
     yield line(
-        "mean score", truth=SCORE + loss, estimates=[row.mean for row in means],
+        f"{crowd.prefix}mean score", truth=SCORE + loss, estimates=[row.mean for row in means],
         intervals=[(row.ci_low, row.ci_high) for row in means],
     )  # fmt: skip
     yield line(
-        "score difference", truth=0.0, estimates=[row.difference for row in rows],
+        f"{crowd.prefix}score difference", truth=0.0, estimates=[row.difference for row in rows],
         intervals=[(row.ci_low, row.ci_high) for row in rows],
         p_values=[row.p_value for row in rows],
     )  # fmt: skip
@@ -265,7 +270,7 @@ def _scores(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
         p_values=[float(test.pvalue) for test in tests],
     )  # fmt: skip
     yield line(
-        "share_between", truth=between / (between + SD_RERUNS**2),
+        f"{crowd.prefix}share_between", truth=between / (between + SD_RERUNS**2),
         estimates=[row.share_between for row in rows],
         intervals=[(row.share_low, row.share_high) for row in rows],
     )  # fmt: skip
@@ -317,7 +322,7 @@ def _new_letters(crowd: Crowd, sets: int, seed: int) -> Iterator[Outcome]:
          [excess_interval(s, rarest_users=None) for s in new[:sets]]),
     ):  # fmt: skip
         told = partial(outcome, PART, truth=float(truth))
-        yield told(name, source, size, estimates=estimates, intervals=intervals)
+        yield told(crowd.prefix + name, source, size, estimates=estimates, intervals=intervals)
         bounds = [interval or (None, None) for interval in olds]
         yield told(f"discarded: {name}, Student's t", source, size, intervals=bounds)
 
@@ -394,7 +399,7 @@ def _lists(crowd: Crowd, exponent: float, sets: int, seed: int) -> Iterator[Outc
         truth = 0.0 if name == "difference" else float(np.mean(values[name]))
         told = partial(outcome, PART, source=source, size=size, truth=truth)
         yield told(
-            label, estimates=values[name][:sets], intervals=intervals[name],
+            crowd.prefix + label, estimates=values[name][:sets], intervals=intervals[name],
             p_values=p_values[name],
         )  # fmt: skip
         old = f"old {name}"

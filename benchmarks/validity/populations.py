@@ -40,8 +40,8 @@ class Zipf(NamedTuple):
 
 def rarest_covered(n_users: int) -> float:
     """Share of users of the rarest kind that so many users cover: `metrics.rarest_users` of a study."""
-    # a little more, as the number needed is rounded up; a study can name no more than a quarter
-    return min(0.25, float(1 - CHANCE_TO_MISS ** (1 / n_users)) + 1e-9)
+    # a little more, as the number needed is rounded up; a study can name no more than an eighth
+    return min(0.125, float(1 - CHANCE_TO_MISS ** (1 / n_users)) + 1e-9)
 
 
 def draw_lists(log_weights: Floats, random: np.random.Generator) -> Ints:
