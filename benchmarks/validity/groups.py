@@ -48,10 +48,10 @@ class Groups(NamedTuple):
 
 
 SIZES = (
-    Groups((20, 20)),
+    Groups((40, 40)),
     Groups((10, 30)),
-    Groups((20, 20), whole=False),
-    Groups((20, 20, 20)),
+    Groups((40, 40), whole=False),
+    Groups((40, 40, 40)),
     Groups((10, 20, 30), whole=False),
 )
 SOURCES = ("alike", "one group varies more", "other options, as varied")
@@ -144,15 +144,15 @@ def _smallest(rows: list[GroupDifference], metric: str) -> list[float | None]:
 
 
 def _letters(gap: float, sets: int, seed: int) -> Iterator[Outcome]:
-    """Groups of 20 whose share correct differs by `gap`, puppets with habits of their own."""
-    sets, n = max(1, sets // 2), 40
+    """Groups of 40 whose share correct differs by `gap`, puppets with habits of their own."""
+    sets, n = max(1, sets // 2), 80
     random = np.random.default_rng([seed, int(gap * 100)])
     letters = draw_letters(puppet_shares(0.3, (sets, LETTER_ITEMS, n), random), 1, random)
     # some wrong answers of the first group become right
-    wrong = letters[:, :, :20] > 0
+    wrong = letters[:, :, :40] > 0
     turned = wrong & (random.random(wrong.shape) < gap / 0.45)
-    letters[:, :, :20][turned] = 0
-    rows = measure(letter_table(letters, condition="field", puppets=True), [0] * 20 + [1] * 20)
+    letters[:, :, :40][turned] = 0
+    rows = measure(letter_table(letters, condition="field", puppets=True), [0] * 40 + [1] * 40)
     means = [r for r in rows if r.item_id is None and r.metric == "share_correct"]
     yield outcome(
         PART, "difference of mean shares correct",

@@ -26,14 +26,12 @@ SOURCES = (
     "an effect on half the prompts",
     "an effect on one prompt in seven",
 )
-SIZES = ((6, 20), (9, 20))
+SIZES = ((6, 40), (9, 40))
 """Prompts, and puppets as well as answers to a prompt offline."""
 MORE = (
-    ("no effect", (25, 20)),
-    ("effects vary, mean 0.2", (25, 20)),
-    ("effects vary, mean 0.2", (9, 40)),
-    ("an effect on half the prompts", (9, 40)),
-    ("an effect on one prompt in seven", (25, 20)),
+    ("no effect", (25, 40)),
+    ("effects vary, mean 0.2", (25, 40)),
+    ("an effect on one prompt in seven", (25, 40)),
 )
 
 
