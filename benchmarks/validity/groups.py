@@ -157,6 +157,6 @@ def _letters(gap: float, sets: int, seed: int) -> Iterator[Outcome]:
     yield outcome(
         PART, "difference of mean shares correct",
         f"letters, {LETTER_ITEMS} prompts, {'alike' if not gap else '20 points apart'}",
-        "20 and 20 participants", truth=gap, estimates=[r.difference for r in means],
+        "40 and 40 participants", truth=gap, estimates=[r.difference for r in means],
         intervals=[(r.ci_low, r.ci_high) for r in means], p_values=[r.p_value for r in means],
     )  # fmt: skip
