@@ -22,7 +22,7 @@ from fieldwork.statistics.fisher import holm_of_discrete
 
 PART = "corrections"
 AFFECTED = "history"
-FAMILIES = ("distance", "option_share", "novelty")
+FAMILIES = ("distance", "option_share")
 MIXTURES = (0.5, 1.0)
 """How much of the other source is in the answers that differ."""
 STEPS = {"one prompt of each task": 1000, "every third prompt": 3}

@@ -151,6 +151,21 @@ def test_too_many_tests_for_the_shuffles_cannot_be_shown() -> None:
     assert {c.verdict for c in claims(rules, comparisons=rows[:4])} == {"undecided"}
 
 
+def test_shares_of_variance_cannot_be_shown_by_too_few_deals() -> None:
+    rows = [variance_row(0.02, task=f"t{k}", n_permutations=99) for k in range(6)]
+    assert {c.verdict for c in claims(variance=rows)} == {"cannot be shown"}
+    assert {c.p_least for c in claims(variance=rows)} == {0.01}
+    assert {c.verdict for c in claims(variance=rows[:4])} == {"undecided"}
+
+
+@pytest.mark.parametrize(("low", "direction"), [(0.1, "more varied"), (None, "differs")])
+def test_a_direction_needs_an_interval(low: float | None, direction: str) -> None:
+    high = None if low is None else 0.5
+    row = entropy_row(1e-4, difference_low=low, difference_high=high)
+    (claim,) = claims(prompt_means=[row])
+    assert (claim.verdict, claim.direction) == ("differs", direction)
+
+
 def test_the_smallest_effect_is_found_in_four_of_five_studies() -> None:
     """A difference of 2.8 standard errors has a power of 80 % at 5 %, alone in its family."""
     (claim,) = claims(prompt_means=[entropy_row(0.3, difference_low=-0.196, difference_high=0.196)])

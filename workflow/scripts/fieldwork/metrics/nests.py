@@ -109,6 +109,7 @@ def _row(
         of_users = _user_share(layout, distances, settings)
         of_contexts = _context_share(cells, layout, distances, settings)
         reasons = (*of_users.reasons, *of_contexts.reasons)
+    has_test = of_users.p_value is not None or of_contexts.p_value is not None
     return NestedVariance(
         model=arm.model,
         task=arm.task,
@@ -117,6 +118,7 @@ def _row(
         n_contexts=len(nest),
         **_columns("user", of_users),
         **_columns("context", of_contexts),
+        n_permutations=settings.n_permutations if has_test else None,
         var_user=_none_if_nan(other - context),
         var_context=_none_if_nan(context - same),
         var_rerun=_none_if_nan(same),

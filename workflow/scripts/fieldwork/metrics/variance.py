@@ -89,7 +89,7 @@ def measure_variance(
         components = split(layout)
         share = _who_share(arm, items, layout, components, settings)
         offline = arms.get(arm._replace(condition=baseline), {})
-        rows.append(_row(arm, items, offline, layout, components, share))
+        rows.append(_row(arm, items, offline, layout, components, share, n_permutations))
     rows = correct_rows(rows, lambda row: (row.model, row.task, row.kind))
     return sorted(rows, key=lambda r: (r.model, r.task, r.kind, r.condition))
 
@@ -101,6 +101,7 @@ def _row(
     layout: AnswerLayout,
     components: Components,
     share: _WhoShare,
+    n_permutations: int,
 ) -> VarianceShare:
     puppets = {answer.puppet for answers in items.values() for answer in answers.answers} - {""}
     return VarianceShare(
@@ -113,6 +114,7 @@ def _row(
         ci_high=share.interval.high if share.interval else None,
         p_value=share.p_value,
         p_holm=None,
+        n_permutations=n_permutations if share.p_value is not None else None,
         var_prompt=_none_if_nan(prompt_variance(layout)),
         var_who=_none_if_nan(components.var_answers - components.var_rerun),
         var_rerun=_none_if_nan(components.var_rerun),

@@ -235,6 +235,7 @@ class VarianceShare(ConditionEstimate):
         "chance of as large a share if contexts, or real users, made no difference"
     )
     p_holm: float | None = column("`p_value` corrected over the conditions of the task (Holm)")
+    n_permutations: int | None = column("deals behind `p_value`, NULL without one")
     var_prompt: float | None = column("variance between prompts, NULL where there is one")
     var_who: float | None = column("variance between puppets within a prompt; can fall below 0")
     var_rerun: float | None = column("variance between answers of one puppet to one prompt")
@@ -276,6 +277,7 @@ class NestedVariance(ConditionEstimate):
     p_context: float | None = column(
         "chance of as large a share if contexts of one user made no difference"
     )
+    n_permutations: int | None = column("deals behind each p-value, NULL without one")
     var_user: float | None = column("variance between users; can fall below 0")
     var_context: float | None = column("variance between contexts of one user; can fall below 0")
     var_rerun: float | None = column("variance between answers in one context to one prompt")
