@@ -194,10 +194,11 @@ def _score_change(tables: FindingsTables, outline: StudyOutline) -> str:
         n_comparisons = count_phrase(len(rows), "comparison")
         return f"no change of the mean score with a user is shown in {n_comparisons}"
     furthest = max(movers, key=lambda row: abs(row.difference or 0.0))
+    # without an interval a test says that scores differ, not that their mean does
     return (
-        f"with a user the mean score changed in {_out_of(len(movers), len(rows))} comparisons, most "
-        f"by {points(furthest.difference or 0.0, digits=1)}, to "
-        f"{percent(furthest.mean or 0.0, digits=1)} ({arm_name(furthest, outline)})"
+        f"scores with a user differ in {_out_of(len(movers), len(rows))} comparisons, most where their "
+        f"mean is {percent(furthest.mean or 0.0, digits=1)}, "
+        f"{points(furthest.difference or 0.0, digits=1)} from {baseline} ({arm_name(furthest, outline)})"
     )
 
 
