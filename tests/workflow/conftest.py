@@ -130,24 +130,61 @@ def rows_of(checkout: Checkout, sql: str) -> list[tuple[Any, ...]]:
     return found
 
 
-def copy_project(to: Path) -> Checkout:
+def copy_shipped(to: Path) -> Checkout:
     """The project's files as they are now, without anything computed."""
     shutil.copytree(REPOSITORY, to, ignore=shutil.ignore_patterns(*NOT_COPIED))
     # a developer's own; the library has folders of the same names
-    for folder in ("downloads", "field", "ledger", "recorded"):
+    for folder in ("downloads", "field", "ledger", "models", "recorded"):
         shutil.rmtree(to / "resources" / folder, ignore_errors=True)
     return Checkout(to, to)
 
 
+# A sentence encoder in place of the chat model: it answers thousands of calls a second, so that the tests
+# of what goes on around a model can run whole studies.
+BASELINE = """
+models:
+  embedded:
+    provider: embedded
+    label: Embedded (MiniLM)
+    note: Embedded model, a sentence-encoder baseline and not a chat model
+    encoder: all-MiniLM-L6-v2
+    sharpness: 40
+    context_weight: 0.3
+"""
+_CHANGES = {
+    "config.yaml": {
+        "\nmodels:\n": BASELINE,
+        "  corpus: sample_short\n  models: [smollm2]\n": "  corpus: sample\n  models: [embedded]\n",
+        "[recommendations_lite, choices_lite]": "[recommendations, probe, mmlu_lite]",
+    },
+    **{
+        f"studies/{name}.yaml": {"models: [smollm2]": "models: [embedded]"}
+        for name in ("categories", "corpora", "history_length", "mechanisms", "mine", "wildchat")
+    },
+}
+
+
+def copy_project(to: Path) -> Checkout:
+    """`copy_shipped`, where a sentence encoder answers, and more questions are asked of it."""
+    made = copy_shipped(to)
+    for file, changes in _CHANGES.items():
+        text = (to / file).read_text(encoding="utf-8")
+        for shipped, changed in changes.items():
+            assert text.count(shipped) == 1, f"{file}: {shipped}"
+            text = text.replace(shipped, changed)
+        (to / file).write_text(text, encoding="utf-8")
+    return made
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
-    """A fresh copy of the project with no results."""
+    """A fresh copy of the project with no results, where a sentence encoder answers."""
     return copy_project(tmp_path / "project")
 
 
 @pytest.fixture(scope="session")
 def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A copy of the project in which the shipped study has run; not to be changed by a test.
+    """A copy of the project in which the study of its config.yaml has run; not to be changed by a test.
 
     The processes of one test run share the run of the study: the first one makes it.
     """

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from workflow.conftest import REPOSITORY, Checkout, clean_environment, copy_project
+from workflow.conftest import REPOSITORY, Checkout, clean_environment, copy_shipped
 
 pytestmark = pytest.mark.workflow
 
@@ -51,7 +51,7 @@ def apply_diff(text: str, diff: str) -> str:
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    project = copy_project(tmp_path_factory.mktemp("extended") / "project")
+    project = copy_shipped(tmp_path_factory.mktemp("extended") / "project")
     for block in BLOCKS:
         file = project.root / block.path
         if block.language == "diff":
@@ -82,7 +82,7 @@ def test_an_example_runs(command: str, extended: Checkout) -> None:
 
 def test_what_was_added_does_what_it_says(extended: Checkout) -> None:
     (line,) = (extended.root / "results/lengths/metrics/option_counts.csv").read_text().split()[1:]
-    assert line == "embedded,recommendations,offline,5.0"
+    assert line == "smollm2,recommendations,offline,5.0"
 
 
 def test_the_examples_keep_to_the_house(extended: Checkout) -> None:

@@ -173,12 +173,12 @@ def test_questions_alone_are_enough(project: Checkout, tmp_path: Path) -> None:
 def test_lists_are_asked_of_a_server_unless_candidates_are_there(project: Checkout) -> None:
     lists = {"lists": "resources/mine/lists.csv"}
     made = new_study(project, "server", **lists)
-    assert "CHECK: list questions without CANDIDATES need a chat model" in made.stdout
+    assert "CHECK: list questions without CANDIDATES need a larger model" in made.stdout
     assert "models: [local]" in (project.root / "studies/server.yaml").read_text()
     plan(project, "server")
     made = new_study(project, "chosen", **lists, candidates="resources/mine/candidates.csv")
     assert "CHECK" not in made.stdout
-    assert "models: [embedded]" in (project.root / "studies/chosen.yaml").read_text()
+    assert "models: [smollm2]" in (project.root / "studies/chosen.yaml").read_text()
     assert {"plot_fig1", "plot_fig5"} <= plan(project, "chosen")
 
 

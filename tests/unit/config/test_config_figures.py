@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from fieldwork.config.figures import figure_tasks, kinds_of, ranked_tasks, survey_tasks, task_of
+from fieldwork.config.figures import (
+    figure_tasks,
+    kinds_of,
+    leaderboard_note,
+    ranked_tasks,
+    survey_tasks,
+    task_of,
+)
 from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 
@@ -81,6 +88,10 @@ def test_the_kinds_of_a_task_are_those_its_sources_say(task: str, kinds: set[str
     ("tasks", "expected"),
     [
         # the quickstart's and the other shipped studies' tasks
+        (
+            ["recommendations_lite", "choices_lite"],
+            ["recommendations_lite", "choices_lite", "choices_lite"] + ["recommendations_lite"] * 2,
+        ),
         (
             ["recommendations", "probe", "mmlu_lite"],
             ["recommendations", "probe", "mmlu_lite", "recommendations", "recommendations"],
@@ -173,9 +184,23 @@ def test_a_leaderboard_with_a_note_has_no_places() -> None:
     note = {"leaderboard": BOARD, "leaderboard_note": "Other questions"}
     tasks = ["trivia", "opinions", "mmlu"]
     config = checked(tasks, mmlu={"leaderboard": BOARD}, opinions=note)
+    config["study"]["models"] = ["gpt-4o-mini"]
     assert ranked_tasks(config) == {"mmlu": BOARD}
+    assert leaderboard_note(config, "opinions") == "Other questions"
+    assert leaderboard_note(config, "mmlu") is None
     assert config["figures"]["fig3"] == "opinions"
     assert ranked_tasks(checked(["trivia"], mmlu={"leaderboard": BOARD})) == {}
+
+
+def test_a_model_that_gives_no_letters_has_no_places_among_models_that_did() -> None:
+    config = checked(["trivia", "mmlu"], mmlu={"leaderboard": BOARD})
+    config["study"]["models"] = ["gpt-4o-mini", "smollm2"]
+    assert ranked_tasks(config) == {}
+    note = leaderboard_note(config, "mmlu") or ""
+    assert note.startswith("SmolLM2 135M: ")
+    assert leaderboard_note(config, "trivia") is None
+    config["models"]["smollm2"]["choices"] = "letter"
+    assert ranked_tasks(config) == {"mmlu": BOARD}
 
 
 def test_a_task_of_lists_has_no_leaderboard() -> None:
@@ -188,6 +213,7 @@ def test_a_task_of_lists_has_no_leaderboard() -> None:
 @pytest.mark.parametrize(
     ("tasks", "expected"),
     [
+        (["recommendations_lite", "choices_lite"], ["recommendations_lite", "choices_lite"]),
         (["recommendations", "probe", "mmlu_lite"], ["recommendations", "probe"]),
         (["recommendations", "mmlu_lite"], ["recommendations"]),
         (["mmlu"], ["mmlu"]),

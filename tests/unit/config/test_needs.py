@@ -10,7 +10,10 @@ from fieldwork.config.needs import SMALL, Need, are_small, needs_of
 from fieldwork.config.settings import check_config
 
 HOME = Path(__file__).resolve().parents[3]
-FILTERS = "min_user_turns: 5, languages: English, exclude_toxic: true, exclude_redacted: true"
+FILTERS = (
+    "min_user_turns: 2, languages: English, exclude_toxic: true, exclude_redacted: true, "
+    "max_tokens: 250"
+)
 
 
 def needs(**changes: Any) -> list[Need]:
@@ -25,9 +28,9 @@ def needs(**changes: Any) -> list[Need]:
 
 def test_the_quickstart_needs_a_user_a_conversation_and_a_persona_for_each_puppet() -> None:
     assert needs() == [
-        Need("history", "sample", "users", 1, 40, "recommendations", FILTERS),
-        Need("rag", "sample", "conversations", 1, 40, "recommendations", FILTERS),
-        Need("profile", "sample_personas", "personas", 1, 40, "recommendations", ""),
+        Need("history", "sample_short", "users", 1, 40, "recommendations_lite", FILTERS),
+        Need("rag", "sample_short", "conversations", 1, 40, "recommendations_lite", FILTERS),
+        Need("profile", "sample_personas", "personas", 1, 40, "recommendations_lite", ""),
     ]
 
 
@@ -58,7 +61,8 @@ def test_users_need_as_many_conversations_as_are_drawn_of_them() -> None:
 
 def test_filters_are_those_of_the_corpus_as_far_as_they_are_on() -> None:
     own = {"filters": {"languages": [], "exclude_toxic": False, "models": ["gpt-4*", "gpt-5*"]}}
-    (need,) = needs(study={"conditions": ["history"]}, corpora={"sample": own})
+    study = {"conditions": ["history"], "corpus": "sample"}
+    (need,) = needs(study=study, corpora={"sample": own})
     assert need.filters == "min_user_turns: 5, exclude_redacted: true, models: gpt-4*, gpt-5*"
 
 

@@ -44,7 +44,7 @@ def test_a_selection_changes_no_contexts() -> None:
 
 
 def test_a_corpus_may_be_named_or_left_to_the_study() -> None:
-    assert nests_of(config(["first", "second"], second={**SECOND, "corpus": "sample"}))
+    assert nests_of(config(["first", "second"], second={**SECOND, "corpus": "sample_short"}))
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,8 @@ def test_a_study_of_recordings_asks_nothing() -> None:
 
 
 def test_a_model_that_is_asked_beside_a_recorded_one() -> None:
-    study = study_of(study__models=["gpt", "embedded"], study__conditions=["offline"])
-    assert [*study.asked_models()] == ["embedded"]
+    study = study_of(study__models=["gpt", "smollm2"], study__conditions=["offline"])
+    assert [*study.asked_models()] == ["smollm2"]
     assert study.request_tables() == ["<results>/requests/survey/offline.parquet"]
     assert len(study.tables("responses")) == 2
 
@@ -89,8 +89,8 @@ def test_which_rows_an_arm_has() -> None:
         ({"recordings__old__conditions": {"no": {}}}, r"conditions: 'no' is not in conditions"),
         ({"study__conditions": ["offline", "history"]}, r"'history' makes contexts to ask with"),
         (
-            {"study__models": ["gpt", "embedded"]},
-            r"'people' has the users of a recording, and 'emb",
+            {"study__models": ["gpt", "smollm2"]},
+            r"'people' has the users of a recording, and 'smollm2'",
         ),
         (
             {"study__conditions": ["offline", "offline_t0"]},

@@ -163,8 +163,8 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("conditions/rag/replicates", 10**6, "conditions.rag.replicates: 1000000 is greater"),
         ("study/seed", -1, "study.seed: -1 is less than"),
         ("study/models", [], "study.models: the list is empty; name at least one"),
-        ("study/models", "embedded", "study.models: 'embedded' is not a list [a, b]"),
-        ("study/models", ["x"], "study.models: 'x' is not in models (there are embedded"),
+        ("study/models", "smollm2", "study.models: 'smollm2' is not a list [a, b]"),
+        ("study/models", ["x"], "study.models: 'x' is not in models (there are gemini-2.0"),
         ("study/conditions", ["x"], "study.conditions: 'x' is not in conditions"),
         ("study/tasks", ["x"], "study.tasks: 'x' is not in tasks"),
         ("study/corpus", "x", "study.corpus: 'x' is not in corpora"),
@@ -300,7 +300,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("filters", None, "filters: None is not a mapping (key: value)"),
         ("filters/started_after", "2023-13-01", "filters.started_after: '2023-13-01' is not a"),
         ("filters/languages", "English", "filters.languages: 'English' is not a list [a, b]"),
-        ("tasks/recommendations/sources/0/dataset", "x", "tasks.recommendations.sources.0.dataset"),
+        (
+            "tasks/recommendations_lite/sources/0/dataset",
+            "x",
+            "tasks.recommendations_lite.sources.0.dataset: 'x' is not in datasets",
+        ),
         ("tasks/recommendations/sources/0/kinds", 1, "sources.0: unknown key 'kinds'"),
         (
             "tasks/t",
@@ -384,17 +388,19 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         (
             "field",
             FIELD | {"prompts": {"recomendations/movies": "Q1"}},
-            "field.prompts: 'recomendations/movies' names no task of study.tasks (recommendations,",
+            "field.prompts: 'recomendations/movies' names no task of study.tasks (recommendations_"
+            "lite, choices_lite)",
         ),
         (
             "field",
-            FIELD | {"prompts": {"probe/ethics-77": "Q1"}},
-            "field.prompts: 'probe/ethics-77' is no item of the study's tasks (ethics-00, ethics-01",
+            FIELD | {"prompts": {"choices_lite/sample_cooking-77": "Q1"}},
+            "field.prompts: 'choices_lite/sample_cooking-77' is no item of the study's tasks "
+            "(sample_astronomy-000, sample_cooking-000, sample_",
         ),
         (
             "field",
             FIELD | {"models": {"ChatGPT": "gpt-4o-mini"}},
-            "field.models: 'ChatGPT' is 'gpt-4o-mini', which is not among study.models (embedded)",
+            "field.models: 'ChatGPT' is 'gpt-4o-mini', which is not among study.models (smollm2)",
         ),
         ("metrics/baseline", "ofline", "metrics.baseline: 'ofline' is not in conditions"),
         ("power/targets", 0.8, "power: unknown key 'targets'; known here: answer_share, effects"),
@@ -466,10 +472,10 @@ def test_a_mistake_is_told_in_one_line(setting: str, value: Any, message: str) -
 
 def test_a_field_of_several_models_needs_a_column_that_tells_them_apart() -> None:
     config = config_with("field", FIELD)
-    config["study"]["models"] = ["embedded", "local"]
+    config["study"]["models"] = ["smollm2", "local"]
     assert "field.columns.model: the study asks 2 models" in complaint(config)
     config = config_with("field", FIELD | {"columns": {"participant": "id", "platform": "p"}})
-    config["study"]["models"] = ["embedded", "local"]
+    config["study"]["models"] = ["smollm2", "local"]
     check_config(config, SCHEMA, "config.yaml")
 
 
@@ -525,7 +531,11 @@ def test_an_unquoted_date_is_a_date() -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "filled"),
     [
-        ("models/m", EMBEDDED, {"note": None, "sharpness": 40, "context_weight": 0.3}),
+        (
+            "models/m",
+            EMBEDDED,
+            {"note": None, "limits": None, "sharpness": 40, "context_weight": 0.3},
+        ),
         ("models/m", OPENAI, {"api_key_env": "OPENAI_API_KEY", "timeout_s": 120}),
         ("models/m", OPENAI, {"api": {"kind": "openai", "version": None}, "dispatch": "live"}),
         (
@@ -553,7 +563,7 @@ def test_an_unquoted_date_is_a_date() -> None:
             {"temperature": 1, "replicates": 2, "pool": "user", "conversations": 1}
             | {"token_budget": 100_000, "order": "drawn"}
             # without a corpus of its own a condition takes the study's
-            | {"corpus": "sample", "out_of": None, "profile": None, "same_users_as": None},
+            | {"corpus": "sample_short", "out_of": None, "profile": None, "same_users_as": None},
         ),
         (
             "conditions/c",
@@ -608,6 +618,7 @@ def test_filled_defaults_are_not_shared() -> None:
 
 def test_a_study_of_more_requests_than_any_can_pay_is_refused() -> None:
     config = config_with("tasks/probe/runs", 1_000_000)
+    config["study"]["tasks"] = ["recommendations", "probe"]
     config["conditions"]["rag"]["replicates"] = 10
     # of four items: three blank conditions, two with 2 replicates and one with 10
     assert "config.yaml: tasks: the study asks 68,000," in complaint(config)
@@ -621,8 +632,8 @@ def test_a_study_of_more_requests_than_any_can_pay_is_refused() -> None:
 @pytest.mark.parametrize(
     ("overlay", "expected"),
     [
-        ({}, ["sample"]),
-        ({"history": {"corpus": "oasst2"}}, ["oasst2", "sample"]),
+        ({}, ["sample_short"]),
+        ({"history": {"corpus": "oasst2"}}, ["oasst2", "sample_short"]),
         ({"history": {"corpus": "oasst2"}, "rag": {"corpus": "oasst2"}}, ["oasst2"]),
     ],
 )

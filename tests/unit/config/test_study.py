@@ -67,14 +67,14 @@ def test_context_inputs_are_what_the_kind_of_condition_needs() -> None:
         return [path.format(scatteritem=f"{shard}-of-2") for shard in (1, 2)]
 
     quickstart = study()
-    corpus = "<results>/corpus/sample/conversations.parquet"
+    corpus = "<results>/corpus/sample_short/conversations.parquet"
     assert quickstart.context_inputs("history", gather) == {"conversations": corpus}
     assert quickstart.context_inputs("profile", gather) == {
         "profiles": "<results>/personas/profiles.parquet"
     }
     assert quickstart.context_inputs("rag", gather) == {
         "conversations": corpus,
-        "vectors": [f"<results>/embeddings/sample/shards/{shard}-of-2.parquet" for shard in (1, 2)],
+        "vectors": gather("<results>/embeddings/sample_short/shards/{scatteritem}.parquet"),
         "questions": "<results>/tasks/{task}.parquet",
     }
     assert quickstart.context_inputs("offline", gather) == {}
@@ -131,7 +131,7 @@ def test_every_table_of_estimates_has_a_caption() -> None:
 
 
 def test_a_figure_that_is_not_drawn_says_so() -> None:
-    assert study().figure_task("fig1") == "recommendations"
+    assert study().figure_task("fig1") == "recommendations_lite"
     without = study(figures={"fig1": None})
     assert "fig1" not in without.figures()
     with pytest.raises(StudyError, match=r"figures\.fig1 is null"):
@@ -160,28 +160,31 @@ def test_users_have_a_figure_where_there_are_any() -> None:
 def test_a_figure_takes_what_the_study_says_of_it(
     figure: str | None, settings: type[FigureSettings]
 ) -> None:
-    own = study(study={"conditions": ["offline_t0", "offline", "rag"]})
+    own = study(
+        study={"conditions": ["offline_t0", "offline", "rag"]},
+        models={"smollm2": {"note": "A small model"}},
+    )
     figure_settings = settings(**own.drawing(figure))
     assert (figure_settings.baseline, figure_settings.task) == (
         "offline",
         own.figure_task(figure) if figure in own.config["figures"] else None,
     )
     assert figure_settings.condition_labels["rag"] == "SP-RAG"
-    assert figure_settings.model_labels == {"embedded": "Embedded (MiniLM)"}
-    assert "not a chat model" in (figure_settings.note or "")
+    assert figure_settings.model_labels == {"smollm2": "SmolLM2 135M"}
+    form = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
+    assert figure_settings.note == f"A small model. {form}"
     # figure 4 sets users beside the baseline, and offline_t0 is neither
     left_out = {"offline_t0"} if figure == "fig4" else set()
     assert set(figure_settings.conditions) == {"offline_t0", "offline", "rag"} - left_out
 
 
 def test_scores_stand_beside_a_leaderboard_and_its_note() -> None:
-    drawing = study().drawing("fig3")
-    assert (drawing["leaderboard_note"], drawing["own_names"]) == (
-        study().score_task()["leaderboard_note"],
-        study().leaderboard_names(),
-    )
-    task = study().figure_task("fig3")
-    without = study(tasks={task: {"leaderboard": None, "leaderboard_note": "Of other questions."}})
+    selected = {"models": ["smollm2", "gpt-4o-mini"], "tasks": ["mmlu_lite"]}
+    noted = {"leaderboard_note": "Of other questions."}
+    drawing = study(study=selected, tasks={"mmlu_lite": noted}).drawing("fig3")
+    assert drawing["leaderboard_note"] == "Of other questions."
+    assert drawing["own_names"] == {"gpt-4o-mini": "GPT-4o mini 2024-07-18"}
+    without = study(study=selected, tasks={"mmlu_lite": {"leaderboard": None, **noted}})
     assert without.drawing("fig3")["leaderboard_note"] is None
 
 
@@ -208,6 +211,20 @@ def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
     assert [*summary["conditions"]] == study().config["study"]["conditions"]
 
 
+def test_findings_know_the_limits_of_models_that_have_them() -> None:
+    limited = {"limits": "Knows little. Says nothing about larger models"}
+    own = study(
+        study={"models": ["local", "smollm2"], "tasks": ["mmlu_lite"]}, models={"smollm2": limited}
+    )
+    limits = "SmolLM2 135M: Knows little. Says nothing about larger models"
+    assert own.summary()["model_limits"] == [limits]
+    # they are no notes, which figures print
+    form = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
+    leaderboard_note = own.config["tasks"]["mmlu_lite"]["leaderboard_note"]
+    assert own.summary()["notes"] == [form, leaderboard_note]
+    assert study(study={"models": ["local"]}).summary()["model_limits"] == []
+
+
 def test_gpus_are_asked_for_by_jobs_that_encode() -> None:
     on_gpu = study(embedding={"device": "cuda"})
     assert (on_gpu.gpus(), on_gpu.gpus("rag"), on_gpu.gpus("history")) == (1, 1, 0)
@@ -216,9 +233,14 @@ def test_gpus_are_asked_for_by_jobs_that_encode() -> None:
 
 def test_small_sources_are_counted_with_their_reading_and_filters() -> None:
     sources = small_sources(study())
-    assert set(sources["corpora"]) == {"sample"}
+    assert set(sources["corpora"]) == {"sample_short"}
     assert set(sources["personas"]) == {"sample_personas"}
-    assert sources["corpora"]["sample"]["filters"]["min_user_turns"] == 5
+    counted = sources["corpora"]["sample_short"]
+    assert counted["reading"]["format"] == "wildchat"
+    # its own filters over those of the study
+    filters = counted["filters"]
+    assert (filters["min_user_turns"], filters["max_tokens"]) == (2, 250)
+    assert filters["languages"] == ["English"]
 
 
 def test_a_plan_counts_from_tables_only_what_is_here() -> None:
@@ -239,8 +261,8 @@ def test_pages_are_those_of_this_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_an_arm_is_asked_as_its_condition_and_task_say() -> None:
-    arm = GenerationArm(**study().generation_arm("embedded", "probe", "offline_t0"))
-    assert (arm.model, arm.task, arm.condition) == ("embedded", "probe", "offline_t0")
+    arm = GenerationArm(**study().generation_arm("smollm2", "probe", "offline_t0"))
+    assert (arm.model, arm.task, arm.condition) == ("smollm2", "probe", "offline_t0")
     assert (arm.temperature, arm.max_tokens, arm.seed) == (0, 5, 2509)
 
 
@@ -250,14 +272,16 @@ def test_a_plan_counts_what_the_study_selects() -> None:
     assert [*planned.tasks, *planned.conditions, *planned.models] == [
         "probe",
         "history",
-        "embedded",
+        "smollm2",
     ]
     assert planned.table("tasks", "probe") == "results/quickstart/tasks/probe.parquet"
-    assert planned.price("embedded") is None
+    assert planned.price("smollm2") is None
 
 
 def test_power_compares_conditions_with_the_baseline_also_where_it_is_not_selected() -> None:
-    design = PlannedStudy(**power_settings(study(study={"conditions": ["history"]})))
+    tasks = ["recommendations", "probe", "mmlu_lite"]
+    own = study(study={"conditions": ["history"], "tasks": tasks})
+    design = PlannedStudy(**power_settings(own))
     assert design.conditions == {"history": "SP-History"}
     assert (design.baseline, design.n_comparisons) == ("offline", 1)
     assert design.score_task == "mmlu_lite"

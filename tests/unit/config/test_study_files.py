@@ -88,9 +88,9 @@ def test_the_quickstart_names_only_files_that_are_there(quickstart: dict[str, An
         "profiles.template",
         "field_kit.consent",
         "field_kit.texts",
-        "tasks.probe.sources.0.candidates",
-        "datasets.sample_ethics.path",
-        "corpora.sample.path",
+        "tasks.recommendations_lite.sources.0.candidates",
+        "datasets.sample_mmlu.path",
+        "corpora.sample_short.path",
     ],
 )
 def test_a_file_that_is_not_there_names_its_setting(

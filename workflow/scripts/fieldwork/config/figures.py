@@ -98,14 +98,34 @@ def survey_tasks(config: Config) -> list[str]:
 def ranked_tasks(config: Config) -> dict[str, str]:
     """The selected tasks whose scores have places, with the path of their leaderboard.
 
-    A task with a `leaderboard_note` has other questions than the leaderboard's, so no place.
+    A task with a note has other questions than the leaderboard's, or another way of asking, so no place.
     """
     entries = {task: config["tasks"][task] for task in config["study"]["tasks"]}
     return {
         task: entry["leaderboard"]
         for task, entry in entries.items()
-        if entry["leaderboard"] and not entry["leaderboard_note"]
+        if entry["leaderboard"] and not leaderboard_note(config, task)
     }
+
+
+def leaderboard_note(config: Config, task: str) -> str | None:
+    """Why scores of a task have no place on its leaderboard; None where they have, or it has none.
+
+    That is the task's own note, or that a selected model gives no letters, as the leaderboard's did.
+    """
+    entry = config["tasks"][task]
+    if not entry["leaderboard"]:
+        return None
+    if entry["leaderboard_note"]:
+        return str(entry["leaderboard_note"])
+    models = [config["models"][name] for name in config["study"]["models"]]
+    labels = [model["label"] for model in models if model.get("choices") == "likelihood"]
+    if not labels:
+        return None
+    return (
+        f"{', '.join(labels)}: options were scored by likelihood, and the leaderboard's models gave "
+        "letters, so the leaderboard only gives scale"
+    )
 
 
 def broken_figures(config: Config) -> Iterator[str]:

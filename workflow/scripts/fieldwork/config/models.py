@@ -35,6 +35,24 @@ def answer_threads(model: Mapping[str, Any]) -> int:
     return CORES_OF_A_CHAT_MODEL if model["workers"] == "auto" else int(model["workers"])
 
 
+_LIST_FORMS = {
+    "none": "lists in free text",
+    "five_lines": "lists of numbered lines",
+    "candidates": "lists among candidate answers",
+}
+_CHOICE_FORMS = {"letter": "choices by letter", "likelihood": "choices by likelihood"}
+
+
+def held_form(model: Mapping[str, Any]) -> str | None:
+    """How the answers of a local chat model are held to a form; None for models that are not."""
+    if model["provider"] != "local_chat":
+        return None
+    decoding = model["decoding"]
+    forms = [_LIST_FORMS[decoding["grammar"]], _CHOICE_FORMS[model["choices"]]]
+    forms += [f"min-p {decoding['min_p']:g}"] if decoding["min_p"] else []
+    return f"{model['label']}: {', '.join(forms)}"
+
+
 def broken_models(config: Config) -> Iterator[str]:
     for name, model in config["models"].items():
         for setting in ("base_url", "proxy"):

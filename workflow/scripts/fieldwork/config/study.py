@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.field import DELETIONS_FILE
-from fieldwork.config.figures import ranked_tasks, survey_tasks
-from fieldwork.config.models import is_local, is_recorded
+from fieldwork.config.figures import leaderboard_note, ranked_tasks, survey_tasks
+from fieldwork.config.models import held_form, is_local, is_recorded
 from fieldwork.config.needs import Need, needs_of
 from fieldwork.config.nests import context_number, nests_of
 from fieldwork.config.recordings import reading_of_source
@@ -351,7 +351,9 @@ class Study(NamedTuple):
         """
         labels = {name: entry["label"] for name, entry in self.entries("conditions").items()}
         labels |= {FIELD: "Field"} if self.config["field"] else {}
-        notes = dict.fromkeys(m["note"] for m in self.entries("models").values() if m["note"])
+        models = self.entries("models").values()
+        texts = [text for model in models for text in (model["note"], held_form(model))]
+        notes = dict.fromkeys(filter(None, texts))
         drawing: Config = {
             "conditions": [*labels],
             "condition_labels": labels,
@@ -363,9 +365,8 @@ class Study(NamedTuple):
             drawing["task"] = self.figure_task(figure)
         match figure:
             case "fig3":
-                task = self.score_task()
                 drawing["own_names"] = self.leaderboard_names()
-                drawing["leaderboard_note"] = task["leaderboard"] and task["leaderboard_note"]
+                drawing["leaderboard_note"] = leaderboard_note(self.config, drawing["task"])
             case "fig4":
                 groups = self.users_and_controls()
                 sides = {self.baseline, *groups["users"], *groups["controls"]}
@@ -385,8 +386,7 @@ class Study(NamedTuple):
 
     def summary(self) -> Config:
         """What the findings need to know of the study beside its tables."""
-        tasks = self.entries("tasks").values()
-        notes = [task["leaderboard_note"] for task in tasks if task["leaderboard"]]
+        notes = [leaderboard_note(self.config, task) for task in self.tasks]
         drawing = self.drawing()
         return {
             "name": self.name,
@@ -397,6 +397,11 @@ class Study(NamedTuple):
             "rarest_users": self.config["metrics"]["rarest_users"],
             **self.users_and_controls(),
             "notes": [note for note in [drawing["note"], *notes] if note],
+            "model_limits": [
+                f"{model['label']}: {model['limits']}"
+                for model in self.entries("models").values()
+                if model["limits"]
+            ],
             "retrieval": [
                 name for name, c in self.entries("conditions").items() if kind_of(c).is_retrieved
             ],

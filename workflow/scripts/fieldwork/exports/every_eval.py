@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -33,6 +34,8 @@ _DEVELOPERS = {
     "embedded": "fieldwork",
     "recorded": "recorded",
 }
+# providers whose weights are on the machine that asks
+_LOCAL = ("embedded", "local_chat")
 
 
 class ExportedModel(NamedTuple):
@@ -49,8 +52,9 @@ class ExportedModel(NamedTuple):
     @property
     def identity(self) -> str:
         """`developer/model`: the model's own id, or one under the name of its interface."""
-        keys = ("model", "recorded_as", "encoder")
-        model_id = str(next((self.entry[key] for key in keys if self.entry.get(key)), self.name))
+        keys = ("model", "recorded_as", "encoder", "repo", "package")
+        own_name = Path(self.entry["path"]).name if self.entry.get("path") else self.name
+        model_id = str(next((self.entry[key] for key in keys if self.entry.get(key)), own_name))
         developer, slash, model = model_id.rpartition("/")
         if slash:
             return f"{portable_name(developer.replace('/', '_'))}/{portable_name(model)}"
@@ -130,8 +134,8 @@ def _evaluation_id(study: StudyTables, model: ExportedModel) -> str:
 def _record(study: StudyTables, model: ExportedModel, results: list[JsonObject]) -> JsonObject:
     provider = model.entry["provider"]
     details = {
-        "deployment_type": "self_deployed" if provider == "embedded" else "unknown",
-        "model_availability": "open_weights" if provider == "embedded" else "unknown",
+        "deployment_type": "self_deployed" if provider in _LOCAL else "unknown",
+        "model_availability": "open_weights" if provider in _LOCAL else "unknown",
         "provider": provider,
     }
     return {

@@ -7,6 +7,7 @@ p_i ∝ exp(L · s_i / T): for options of one length the model's own probabiliti
 T = 0 the option with the best s_i.
 """
 
+import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -42,6 +43,8 @@ from fieldwork.generation.providers.jsontext import well_formed
 
 # answers of T = 0, which are the same for every seed
 REPEATS = 64
+# questions with options whose scores are kept: those of a context that comes again need no model
+SCORES = 4096
 # significant digits of probabilities in a reply
 DIGITS = 9
 
@@ -105,6 +108,19 @@ class _Draws(NamedTuple):
         return numbers if self.alphabet is None else np.searchsorted(self.alphabet, numbers)
 
 
+class _Scores(NamedTuple):
+    """The options of a question after a context.
+
+    Attributes:
+        values: L · s_i of each option, in nats.
+        n_read, n_shared: tokens of the prompt and all options, and of the context's shared part.
+    """
+
+    values: Numbers
+    n_read: int
+    n_shared: int
+
+
 class Responder:
     """Answers calls with one model.
 
@@ -117,6 +133,7 @@ class Responder:
         self._lines: LineTokens | None = None
         self._branches: tuple[PromptState | None, Branches] = (None, {})
         self._greedy: OrderedDict[str, ChatAnswer] = OrderedDict()
+        self._scores: OrderedDict[bytes, _Scores] = OrderedDict()
 
     def answer(self, call: bytes) -> ChatAnswer:
         """Answer a call.
@@ -239,22 +256,35 @@ class Responder:
         options: Sequence[str],
         sampler: Sampler,
     ) -> ChatAnswer:
+        # a digest: the ids of long prompts would fill the memory
+        key = hashlib.sha256(json.dumps([ids, options]).encode()).digest()
+        if key not in self._scores:
+            self._scores[key] = self._score(context, ids, options)
+            if len(self._scores) > SCORES:
+                self._scores.popitem(last=False)
+        scores = self._scores[key]
+        shares = sampler.probabilities(scores.values)
+        return ChatAnswer(
+            ascii_uppercase[sampler.place(shares)],
+            "stop",
+            scores.n_read,
+            scores.n_shared,
+            0,
+            _rounded_shares(ascii_uppercase[: len(options)], shares),
+        )
+
+    def _score(
+        self, context: tuple[RawMessage, ...], ids: list[int], options: Sequence[str]
+    ) -> _Scores:
         rows = [[token for token, _ in self._weights.pieces(f" {text}")] for text in options]
         self._require_window(len(ids) + max(len(row) for row in rows))
         state = self._weights.state(context, ids)
         tails = self._weights.tails(state, rows)
-        scores = [_log_likelihood(state.logits, *pair) for pair in zip(tails, rows, strict=True)]
+        sums = [_log_likelihood(state.logits, *pair) for pair in zip(tails, rows, strict=True)]
         lengths = [len(option.encode()) for option in options]
-        rates = np.array(scores) / np.array(lengths)
-        shares = sampler.probabilities(rates * np.mean(lengths))
-        return ChatAnswer(
-            ascii_uppercase[sampler.place(shares)],
-            "stop",
-            state.n_tokens + sum(len(row) for row in rows),
-            state.n_shared,
-            0,
-            _rounded_shares(ascii_uppercase[: len(options)], shares),
-        )
+        rates = np.array(sums) / np.array(lengths)
+        n_read = state.n_tokens + sum(len(row) for row in rows)
+        return _Scores(rates * np.mean(lengths), n_read, state.n_shared)
 
     def _require_window(self, n_tokens: int) -> None:
         if n_tokens > self._weights.window:

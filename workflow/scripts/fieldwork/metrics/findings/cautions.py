@@ -120,7 +120,7 @@ def limits(
     outline: StudyOutline,
 ) -> list[str]:
     """What the study cannot say, and what is missing from it, a sentence each."""
-    sentences = [*outline.notes, *_losses(replies, outline)]
+    sentences = [*outline.model_limits, *outline.notes, *_losses(replies, outline)]
     sentences += [
         f"{outline.models.get(model, model)}: {n_unnamed:,} of {count_phrase(n, 'answer')} came without "
         "the name of the model, so another model's answers would not be noticed (responses)"

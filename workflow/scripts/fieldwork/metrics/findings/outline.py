@@ -17,6 +17,7 @@ class StudyOutline(NamedTuple):
         controls: conditions that ask the baseline again: negative controls.
         rarest_users: share of users of the rarest kind that intervals cover.
         notes: cautions that the config states about its models and tasks.
+        model_limits: what the config says that answers of its models cannot stand for.
         retrieval: conditions that bring what is most like each prompt.
     """
 
@@ -29,6 +30,7 @@ class StudyOutline(NamedTuple):
     controls: Sequence[str]
     rarest_users: float
     notes: Sequence[str]
+    model_limits: Sequence[str] = ()
     retrieval: Sequence[str] = ()
 
     def label(self, condition: str) -> str:
@@ -52,6 +54,7 @@ def markdown_outline(outline: StudyOutline) -> StudyOutline:
         models={name: literal(label) for name, label in outline.models.items()},
         conditions={name: literal(label) for name, label in outline.conditions.items()},
         notes=[literal(note) for note in outline.notes],
+        model_limits=[literal(limit) for limit in outline.model_limits],
     )
 
 

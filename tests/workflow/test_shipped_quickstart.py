@@ -1,0 +1,102 @@
+"""The quickstart as it is shipped: a chat model answers. With six users, as it is not fast."""
+
+import re
+from typing import Any
+
+import pytest
+
+from workflow.conftest import Checkout, copy_shipped, digests, rows_of
+
+pytestmark = pytest.mark.workflow
+
+SIX: dict[str, Any] = {
+    "tasks": {"recommendations_lite": {"runs": 6}, "choices_lite": {"runs": 6}},
+    "metrics": {"permutations": 99},
+}
+FORM = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, tuple[str, ...]]:
+    made = copy_shipped(tmp_path_factory.mktemp("shipped") / "project")
+    arguments = ("all", "--configfile", str(made.study("quickstart", SIX)))
+    finished = made.snakemake(*arguments, cores=2)
+    assert finished.returncode == 0, finished.stderr[-4000:]
+    return made, arguments
+
+
+Shipped = tuple[Checkout, tuple[str, ...]]
+
+
+def test_every_answer_is_read_and_names_candidates(shipped: Shipped) -> None:
+    made, _ = shipped
+    ((n, n_unread, n_lists, n_whole),) = rows_of(
+        made,
+        """SELECT count(*), count(reason), count(*) FILTER (task = 'recommendations_lite'),
+        count(*) FILTER (len(list_distinct(items)) = 5)
+        FROM 'RESULTS/quickstart/answers/answers.parquet'""",
+    )
+    # offline three times, and three conditions with users who are asked twice
+    assert (n, n_unread) == ((3 + 3 * 2) * 6 * (3 + 6), 0)
+    assert n_whole == n_lists == (3 + 3 * 2) * 6 * 3
+    strangers = rows_of(
+        made,
+        """SELECT DISTINCT item FROM (SELECT item_id, unnest(items) AS item
+        FROM 'RESULTS/quickstart/answers/answers.parquet' WHERE task = 'recommendations_lite') a
+        WHERE NOT EXISTS (FROM read_csv('RESULTS/../resources/tasks/candidates.csv') c
+        WHERE c.item_id = a.item_id AND lower(c.candidate) = lower(a.item))""",
+    )
+    assert strangers == []
+
+
+def test_users_change_what_the_model_would_say(shipped: Shipped) -> None:
+    """Not their draws, which chance alone changes, but the probabilities behind them."""
+    made, _ = shipped
+    counts = rows_of(
+        made,
+        """SELECT condition, count(DISTINCT option_probabilities::VARCHAR)
+        FROM 'RESULTS/quickstart/answers/answers.parquet' WHERE item_id = 'companies'
+        GROUP BY 1 ORDER BY 1""",
+    )
+    assert dict(counts) == {
+        "offline_t0": 1,
+        "offline": 1,
+        "offline_again": 1,
+        "history": 6,
+        "profile": 6,
+        "rag": dict(counts)["rag"],
+    }
+    assert dict(counts)["rag"] > 1
+
+
+def test_figures_and_findings_say_how_answers_were_held_and_what_they_stand_for(
+    shipped: Shipped,
+) -> None:
+    results = shipped[0].results()
+    for figure in ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks"):
+        assert FORM in (results / f"figures/{figure}.svg").read_text(), figure
+    findings = (results / "findings.md").read_text()
+    assert f"**Note:** {FORM}." in findings
+    limits = findings.partition("## What this cannot say")[2]
+    assert "says nothing about larger models" in limits
+    assert "not a chat model" not in findings
+    assert not re.search(r"\bnan\b", findings)
+
+
+def test_elsewhere_from_nothing_gives_the_same_bytes(
+    shipped: Shipped, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With another number of processes; a part of the study, as the model is not fast."""
+    made, arguments = shipped
+    elsewhere = Checkout(made.root, tmp_path_factory.mktemp("elsewhere"))
+    (elsewhere.directory / "resources").mkdir()
+    (elsewhere.directory / "resources/models").symlink_to(made.root / "resources/models")
+    target = "results/quickstart/responses/smollm2/recommendations_lite/history.parquet"
+    finished = elsewhere.snakemake(target, *arguments[1:], cores=1)
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    assert digests(elsewhere.directory, target) == digests(made.root, target)
+
+
+def test_a_second_run_does_nothing(shipped: Shipped) -> None:
+    made, arguments = shipped
+    assert "Nothing to be done" in made.snakemake(*arguments).stderr
