@@ -15,6 +15,7 @@ from fieldwork.records.metrics import (
     Accuracy,
     CategoryVariance,
     Comparison,
+    ExactEstimate,
     NestedVariance,
     Novelty,
     PromptMean,
@@ -93,6 +94,16 @@ def nested_row(p_user: float | None, p_context: float | None, **values: Any) -> 
     contexts = {"share_context": 0.3, "context_low": 0.2, "context_high": 0.4}
     counts = {"n_users": 80, "n_contexts": 2, "n_items": 9, "p_context": p_context}
     row: NestedVariance = filled(NestedVariance, **{**users, **contexts, **counts, **values})
+    return row
+
+
+def exact_row(measure: str = "share_who", **values: Any) -> ExactEstimate:
+    exact = {"estimate": 0.063, "ci_low": 0.051, "ci_high": 0.079}
+    drawn = {"sampled": 0.053, "sampled_low": -0.06, "sampled_high": 0.158}
+    counts = {"n_users": 40, "n_items": 6, "n_calls": 240, "n_answers": 1480}
+    row: ExactEstimate = filled(
+        ExactEstimate, **{"measure": measure, **exact, **drawn, **counts, **values}
+    )
     return row
 
 

@@ -23,6 +23,7 @@ from unit.metrics.findings.finding_rows import (
     comparison_row,
     entropy_row,
     evidence,
+    exact_row,
     group_row,
     novelty_row,
     order_row,
@@ -42,6 +43,7 @@ TABLES = evidence(
     ranks=[rank_row()],
     novelty=[novelty_row(0.01)],
     categories=[category_row(0.01)],
+    exact_estimates=[exact_row()],
     group_differences=[group_row()],
     rank_agreement=[order_row()],
     item_agreement=[agreement_row()],
@@ -60,6 +62,7 @@ def test_sections_stand_in_order() -> None:
         "In short", "Primary comparisons", "Who asks, and in which context", "Distance from T1",
         "Options that moved", "Heterogeneity", "Scores",
         "Places on the leaderboard", "Novelty", "Categories of subjects",
+        "Without the chance of a draw",
         "Groups of real users: gender", "Does it predict the field?", "How near to the field",
         "Calibration to the field", "All tests", "What this cannot say",
     ]  # fmt: skip

@@ -18,6 +18,7 @@ from fieldwork.records.metrics import (
     Accuracy,
     CategoryVariance,
     Comparison,
+    ExactEstimate,
     ListLength,
     NestedVariance,
     Novelty,
@@ -54,6 +55,7 @@ class FindingsTables(NamedTuple):
     calibration: Sequence[Calibration] = ()
     list_lengths: Sequence[ListLength] = ()
     users_and_contexts: Sequence[NestedVariance] = ()
+    exact_estimates: Sequence[ExactEstimate] = ()
     claims: StudyClaims = NO_CLAIMS
 
 
@@ -76,6 +78,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         Calibration,
         ListLength,
         NestedVariance,
+        ExactEstimate,
     )
 }
 """Row type of each table."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fieldwork.metrics.findings import answers, overview, scores
+from fieldwork.metrics.findings import answers, overview, probabilities, scores
 from fieldwork.metrics.findings.calibration import calibration
 from fieldwork.metrics.findings.cautions import limits, warnings
 from fieldwork.metrics.findings.evidence import FindingsTables
@@ -62,7 +62,7 @@ def findings_page(
 
 def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSection]:
     """The sections with tables, in order."""
-    claims, nests = tables.claims, tables.users_and_contexts
+    claims, nests, exact = tables.claims, tables.users_and_contexts, tables.exact_estimates
     return [
         overview.primary_comparisons(claims, outline),
         answers.who_asks(tables.variance, claims, outline),
@@ -76,6 +76,8 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         *([scores.places(tables.ranks, outline)] if tables.ranks else []),
         scores.novelty(tables.novelty, claims, outline),
         scores.categories(tables.categories, claims, outline),
+        # only models that state the probabilities of their answers
+        *([probabilities.exact_estimates(exact, outline)] if exact else []),
         *field_sections(
             tables.group_differences,
             tables.rank_agreement,
