@@ -400,7 +400,7 @@ class Study(NamedTuple):
             "model_limits": [
                 f"{model['label']}: {model['limits']}"
                 for model in self.entries("models").values()
-                if model["limits"]
+                if model.get("limits")
             ],
             "retrieval": [
                 name for name, c in self.entries("conditions").items() if kind_of(c).is_retrieved
