@@ -56,11 +56,18 @@ def named(lists: Ints, n_options: int) -> Ints:
     return np.stack([np.bincount(row, minlength=n_options) for row in flat])
 
 
-def puppet_shares(icc: float, shape: tuple[int, ...], random: np.random.Generator) -> Floats:
-    """Letter shares of puppets with intra-class correlation `icc`, mean `SHARES`."""
+def puppet_shares(
+    icc: float, shape: tuple[int, ...], random: np.random.Generator, means: Floats = SHARES
+) -> Floats:
+    """Letter shares of puppets with intra-class correlation `icc`, around `means`.
+
+    Args:
+        shape: of all puppets; `means` has the last of these axes, or none, and one of letters.
+    """
     if icc == 0:
-        return np.broadcast_to(SHARES, (*shape, len(SHARES)))
-    weights = np.maximum(random.gamma(SHARES * (1 / icc - 1), size=(*shape, len(SHARES))), 1e-300)
+        return np.broadcast_to(means, (*shape, means.shape[-1]))
+    weights = random.gamma(means * (1 / icc - 1), size=(*shape, means.shape[-1]))
+    weights = np.maximum(weights, 1e-300)
     return weights / weights.sum(axis=-1, keepdims=True)
 
 

@@ -15,6 +15,7 @@ TITLES = {
     "categories": "Variance between contexts, by category of subject",
     "run": "Scores of runs",
     "scores": "Scores and places beside reruns",
+    "exact": "Estimates from the probabilities of options",
     "novelty": "New letters, from users and from reruns",
     "share": "Shares of single options",
     "shift": "Shifts of single options",
@@ -26,6 +27,18 @@ TITLES = {
     "field means": "Heterogeneity beside the field's",
     "calibration": "Calibration to the field",
 }
+NOTES = {
+    "exact": """Six questions. There must be no interval at 10 users, nor where users are alike: the last
+column of *any interval* says how often there was one. For a *width* the truth is 1, and the bias is how
+much wider the interval is than that from drawn letters of the same users (a score counts one letter a
+user). `share_who` and `score` keep their promise.
+
+**Intervals of `novelty` cover too little, down to 87 %,** where few users give the new letters, and where
+as many users are drawn as there are. A letter is new as soon as one user gives it: leaving out one of
+several who do moves the estimate hardly, and leaving out the only one moves it far. So the error, too,
+comes from few users. The estimate itself shows no bias."""
+}
+"""What to know of a part before its table."""
 HEAD = """# Do the estimators keep what they promise?
 
 {day}. Made by `make validity` ([how](run.py)) from [results.csv](results.csv); formulas in
@@ -47,7 +60,8 @@ def page(rows: Sequence[dict[str, str]], day: str) -> str:
     for part, title in TITLES.items():
         own = [row for row in rows if row["part"] == part]
         if own:
-            parts.append("\n".join([f"## {title}", "", *_table(own)]) + "\n")
+            note = [NOTES[part], ""] if part in NOTES else []
+            parts.append("\n".join([f"## {title}", "", *note, *_table(own)]) + "\n")
     return "\n".join(parts)
 
 

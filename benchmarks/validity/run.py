@@ -20,6 +20,7 @@ import categories
 import comparisons
 import corrections
 import discarded
+import exact
 import field_means
 import groups
 import heterogeneity
@@ -62,6 +63,7 @@ PARTS = {
     "odd": odd_users.jobs,
     "corrections": corrections.jobs,
     "power": power_promises.jobs,
+    "exact": exact.jobs,
 }
 Row = dict[str, str]
 

@@ -1,0 +1,249 @@
+"""Estimates from the probabilities of options, of users whose probabilities are known.
+
+Six questions with four options, as in the quickstart: four open ones, one that is nearly settled and one
+that is settled. The truth is that of the population of users. Beside each share and score stands the one
+from two letters of each user, drawn from the same probabilities; of these a score counts the first.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from odd_users import ODD_SHARES
+from outcomes import Job, Outcome, outcome
+from populations import (
+    LETTERS,
+    SHARES,
+    Floats,
+    draw_letters,
+    letter_table,
+    puppet_shares,
+    rarest_covered,
+)
+
+from fieldwork.metrics.accuracy import measure_accuracy, measure_runs
+from fieldwork.metrics.exact_estimates import LetterTables, measure_exactly
+from fieldwork.metrics.novelty import measure_novelty
+from fieldwork.metrics.variance import measure_variance
+from fieldwork.records.metrics import ExactEstimate
+from fieldwork.statistics.arrays import Flags
+
+PART = "exact"
+DRAWS = 2
+"""Letters of each user and question."""
+FROM_LETTERS = {"share_who": "share_who from two letters", "score": "score from the first letter"}
+POPULATION = 200_000
+"""Users, and sets of the baseline's letters, that stand for all where a truth is computed."""
+OPEN_ITEMS = 4
+NEARLY_SETTLED, SETTLED = (0.94, 0.03, 0.02, 0.01), (1.0, 0.0, 0.0, 0.0)
+Bounds = tuple[float | None, float | None]
+
+
+def _means(open_shares: Floats, nearly_settled: Floats) -> Floats:
+    """Probabilities of the letters of each question, shape (items, letters); the right one is A.
+
+    Each question has its letters in another order, so that some are easy and some are hard.
+    """
+    rows = (*[open_shares] * OPEN_ITEMS, nearly_settled, np.array(SETTLED))
+    return np.stack([np.roll(row, item) for item, row in enumerate(rows)])
+
+
+MEANS = _means(SHARES, np.array(NEARLY_SETTLED))
+ODD_MEANS = _means(ODD_SHARES, ODD_SHARES)
+ITEMS = pd.DataFrame(
+    {
+        "item_id": [f"{item:05}" for item in range(len(MEANS))],
+        "kind": "choice",
+        "choices": [list(LETTERS)] * len(MEANS),
+        "gold": "A",
+        "subject": [f"s{item}" for item in range(len(MEANS))],
+    }
+)
+
+
+class Users(NamedTuple):
+    """How the users of a source differ.
+
+    Attributes:
+        correlation: intra-class, of users' probabilities around the means of the questions.
+        habit: standard deviation of a liking for a letter, in log odds, the same in all questions.
+        odd: chance of a user to like the letter that others like least.
+    """
+
+    name: str
+    correlation: float = 0.0
+    habit: float = 0.0
+    odd: float = 0.0
+
+    def draw(self, n: int, random: np.random.Generator) -> Floats:
+        """Probabilities of `n` users: shape (users, items, letters)."""
+        return self._mix(random.random(n) < self.odd, random)
+
+    def population(self, random: np.random.Generator) -> Floats:
+        """Probabilities of so many users that they stand for all, exactly `odd` of them odd."""
+        return self._mix(np.arange(POPULATION) < self.odd * POPULATION, random)
+
+    def _mix(self, is_odd: Flags, random: np.random.Generator) -> Floats:
+        shares = puppet_shares(self.correlation, (len(is_odd), len(MEANS)), random, MEANS)
+        if self.habit:
+            likings = self.habit * random.normal(size=(len(is_odd), 1, len(LETTERS)))
+            weights = shares * np.exp(likings)
+            shares = weights / weights.sum(axis=-1, keepdims=True)
+        return np.where(is_odd[:, None, None], ODD_MEANS, shares)
+
+
+ALIKE = Users("users alike")
+CORRELATED = Users("users differ, correlation 0.3", 0.3)
+HABITS = Users("users like letters by 0.7, the same in all questions", habit=0.7)
+ODD = Users("one user in eight odd, others alike", odd=0.125)
+USERS = (
+    ALIKE, Users("users differ, correlation 0.05", 0.05), CORRELATED,
+    Users("users differ, correlation 0.7", 0.7), HABITS, ODD,
+    Users("one user in eight odd, others differ, correlation 0.1", 0.1, odd=0.125),
+)  # fmt: skip
+FEW_USERS = (ALIKE, CORRELATED, ODD)
+"""Of studies with too few users for an interval."""
+NOVELTIES = ((CORRELATED, 10), (ODD, 10), (CORRELATED, 40), (HABITS, 40), (ODD, 40))
+"""Users, and reruns of the baseline: as many users are drawn for a share of new letters."""
+N_USERS, N_FEW = 40, 10
+
+
+def jobs() -> Iterator[Job]:
+    """Shares and scores of every source; of few users; new letters."""
+    for users in USERS:
+        yield partial(_shares_and_scores, users, N_USERS)
+    for users in FEW_USERS:
+        yield partial(_shares_and_scores, users, N_FEW)
+    for users, n_reruns in NOVELTIES:
+        yield partial(_new_letters, users, n_reruns)
+
+
+def _shares_and_scores(users: Users, n_users: int, sets: int, seed: int) -> Iterator[Outcome]:
+    sets = max(1, sets * 2 // 5)
+    random = np.random.default_rng([seed, 1, n_users, *users.name.encode()])
+    truths = _truths(users, random)
+    studies = [_study(users.draw(n_users, random), random) for _ in range(sets)]
+    for measure, truth in truths.items():
+        rows = [study[measure] for study in studies]
+        exact = [(row.ci_low, row.ci_high) for row in rows]
+        letters = [(row.sampled_low, row.sampled_high) for row in rows]
+        line = partial(
+            outcome, PART, source=users.name, size=f"{n_users} users, {len(MEANS)} questions"
+        )
+        yield line(
+            estimator=measure, truth=truth,
+            estimates=[row.estimate for row in rows], intervals=exact,
+        )  # fmt: skip
+        if users == ALIKE or n_users == N_FEW:
+            flags = [1.0 if low is None else 0.0 for low, _ in exact]
+            yield line(estimator=f"any interval: {measure}", truth=None, p_values=flags)
+            continue
+        yield line(
+            estimator=FROM_LETTERS[measure], truth=truth,
+            estimates=[row.sampled for row in rows], intervals=letters,
+        )  # fmt: skip
+        yield line(
+            estimator=f"width of {measure} over that from letters (bias: ratio - 1)", truth=1.0,
+            estimates=_width_ratios(exact, letters),
+        )  # fmt: skip
+
+
+def _truths(users: Users, random: np.random.Generator) -> dict[str, float]:
+    """`share_who` and the score of the population of users."""
+    shares = users.population(random)
+    # from the first user, so that the variance of users who are alike is 0 without rounding
+    var_who = float((shares - shares[:1]).var(axis=0).sum())
+    var_answers = float((1 - (shares.mean(axis=0) ** 2).sum(axis=1)).sum())
+    return {"share_who": var_who / var_answers, "score": float(shares[:, :, 0].mean())}
+
+
+def _width_ratios(exact: Sequence[Bounds], letters: Sequence[Bounds]) -> list[float]:
+    """Width of the first interval over that of the second, where both are there."""
+    return [
+        (high - low) / (letter_high - letter_low)
+        for (low, high), (letter_low, letter_high) in zip(exact, letters, strict=True)
+        if low is not None and high is not None
+        if letter_low is not None and letter_high is not None
+    ]
+
+
+def _study(shares: Floats, random: np.random.Generator) -> dict[str, ExactEstimate]:
+    """Rows of one data set by measure; `shares` has shape (users, items, letters)."""
+    frame = _answers(shares, "c", DRAWS, random)
+    rarest = rarest_covered(len(shares))
+    letter_tables = LetterTables(
+        variance=measure_variance(
+            frame, baseline="offline", n_permutations=1, seed=1, rarest_users=rarest
+        ),
+        accuracy=measure_accuracy(measure_runs(frame, ITEMS), rarest_users=rarest),
+        novelty=[],
+    )
+    rows = measure_exactly(frame, ITEMS, letter_tables, baseline="offline", rarest_users=rarest)
+    return {row.measure: row for row in rows}
+
+
+def _answers(
+    shares: Floats, condition: str, draws: int, random: np.random.Generator
+) -> pd.DataFrame:
+    """Letters of each user and question, which state their probabilities.
+
+    Of the condition `offline` there is one user, who is none: its letters are reruns.
+
+    Args:
+        shares: shape (users, items, letters).
+    """
+    by_item = shares.swapaxes(0, 1)
+    letters = draw_letters(by_item, draws, random)
+    frame = letter_table(letters[None], condition=condition, puppets=condition != "offline")
+    stated = [
+        [{"option": LETTERS[k], "probability": share} for k, share in enumerate(row)]
+        for row in by_item.reshape(-1, len(LETTERS)).tolist()
+        for _ in range(draws)
+    ]
+    letter = frame["letter"]
+    return frame.assign(letter_strict=letter, reason=None, option_probabilities=stated)
+
+
+def _new_letters(users: Users, n_reruns: int, sets: int, seed: int) -> Iterator[Outcome]:
+    """At as many users as reruns; the baseline has the means of the questions.
+
+    Where few users give the new letters, coverage is low: the jackknife's error then rests on these.
+    """
+    sets = max(1, sets // 4)
+    random = np.random.default_rng([seed, 2, n_reruns, *users.name.encode()])
+    truth = _new_letter_truth(users, n_reruns, random)
+    rows = [_novelty(users.draw(N_USERS, random), n_reruns, random) for _ in range(sets)]
+    yield outcome(
+        PART, "novelty", users.name,
+        f"{N_USERS} users, {n_reruns} reruns, {len(MEANS)} questions",
+        truth=truth,
+        estimates=[row.estimate for row in rows],
+        intervals=[(row.ci_low, row.ci_high) for row in rows],
+    )  # fmt: skip
+
+
+def _new_letter_truth(users: Users, n_reruns: int, random: np.random.Generator) -> float:
+    """Share of questions with a letter that no rerun gave, from as many users of the population.
+
+    Given the reruns' letters, users drawn one by one all stay among them with a power of the mean
+    probability.
+    """
+    means = users.population(random).mean(axis=0)
+    is_known = random.multinomial(n_reruns, MEANS, size=(POPULATION, len(MEANS))) > 0
+    staying = (is_known * means).sum(axis=2) ** n_reruns
+    return float(1 - staying.mean())
+
+
+def _novelty(shares: Floats, n_reruns: int, random: np.random.Generator) -> ExactEstimate:
+    """The row of one data set; `shares` has shape (users, items, letters)."""
+    frame = pd.concat(
+        [_answers(shares, "c", 1, random), _answers(MEANS[None], "offline", n_reruns, random)]
+    )
+    rarest = rarest_covered(N_USERS)
+    novelty = measure_novelty(frame, baseline="offline", n_permutations=1, rarest_users=rarest)
+    rows = measure_exactly(
+        frame, ITEMS, LetterTables([], [], novelty), baseline="offline", rarest_users=rarest
+    )
+    return next(row for row in rows if (row.condition, row.measure) == ("c", "novelty"))
