@@ -207,10 +207,7 @@ def _answers(
 
 
 def _new_letters(users: Users, n_reruns: int, sets: int, seed: int) -> Iterator[Outcome]:
-    """At as many users as reruns; the baseline has the means of the questions.
-
-    Where few users give the new letters, coverage is low: the jackknife's error then rests on these.
-    """
+    """At as many users as reruns; the baseline has the means of the questions. There is no interval."""
     sets = max(1, sets // 4)
     random = np.random.default_rng([seed, 2, n_reruns, *users.name.encode()])
     truth = _new_letter_truth(users, n_reruns, random)

@@ -33,10 +33,9 @@ column of *any interval* says how often there was one. For a *width* the truth i
 much wider the interval is than that from drawn letters of the same users (a score counts one letter a
 user). `share_who` and `score` keep their promise.
 
-**Intervals of `novelty` cover too little, down to 87 %,** where few users give the new letters, and where
-as many users are drawn as there are. A letter is new as soon as one user gives it: leaving out one of
-several who do moves the estimate hardly, and leaving out the only one moves it far. So the error, too,
-comes from few users. The estimate itself shows no bias."""
+`novelty` has no interval. One over users was tried, and covered 87.2 to 96.0 % on these five sources. A
+letter is new as soon as one user gives it: leaving out one of several who do moves the estimate hardly, and
+leaving out the only one moves it far. So few users decide the error, too. The estimate shows no bias."""
 }
 """What to know of a part before its table."""
 HEAD = """# Do the estimators keep what they promise?

@@ -7,7 +7,6 @@ the drawn letters give. What is left of chance is that of users; without users t
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +38,10 @@ from fieldwork.statistics.user_intervals import (
 )
 
 NO_USERS = "no interval: without users nothing is left to chance"
+NO_INTERVAL_OF_NOVELTY = (
+    "no interval: a letter is new once a single user gives it, so few users decide it, and an interval "
+    "over users covered as little as 87 % in simulations"
+)
 MOST_LETTERS = 12
 """Of an item, for `novelty`: the sum has a term for each of their 2 to that power sets."""
 NO_SPREAD = "no interval: leaving out a user never changes the value"
@@ -122,7 +125,7 @@ def measure_exactly(
         estimates = [
             _share_who(probabilities, rarest_users),
             _score(arm, probabilities, questions, rarest_users),
-            _novelty(arm, probabilities, offline, letter_tables.novelty, baseline, rarest_users),
+            _novelty(arm, probabilities, offline, letter_tables.novelty, baseline),
         ]
         rows += [_row(arm, probabilities, estimate, letter_values) for estimate in estimates]
     return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.measure))
@@ -305,7 +308,6 @@ def _novelty(
     offline: ArmProbabilities | None,
     novelties: list[Novelty],
     baseline: str,
-    rarest_users: float,
 ) -> _Estimate:
     """At the numbers of users and reruns of the sampled share; without one there is nothing beside it."""
     novelty = next(
@@ -317,17 +319,10 @@ def _novelty(
         return _Estimate("novelty", None, None, f"an item has more than {MOST_LETTERS} letters")
     shared_items = [i for i in probabilities.items if i in set(offline.items)]
     n_baseline, n_equal = novelty.n_baseline or 0, novelty.n_equal or 0
-    chances = partial(_new_letter_chances, probabilities, offline, shared_items, n_baseline)
-    value = float(chances(n_equal, None).mean())
-    if not probabilities.has_users:
-        return _Estimate("novelty", value, None, NO_USERS)
-    n_users = len(probabilities.users)
-    size = min(n_equal, n_users - 1)
-    reason = too_few_users(n_users, rarest_users)
-    if reason or size < 1:
-        return _Estimate("novelty", value, None, reason)
-    rests = np.array([chances(size, user).mean() for user in range(n_users)])
-    return _with_interval("novelty", value, rests - rests.mean(), probabilities, rarest_users)
+    chances = _new_letter_chances(probabilities, offline, shared_items, n_baseline, n_equal)
+    value = float(chances.mean())
+    reason = NO_INTERVAL_OF_NOVELTY if probabilities.has_users else NO_USERS
+    return _Estimate("novelty", value, None, reason)
 
 
 def _new_letter_chances(
@@ -336,12 +331,9 @@ def _new_letter_chances(
     items: list[str],
     n_baseline: int,
     n_equal: int,
-    left_out: int | None,
 ) -> Floats:
     """`new_letter_chance` of each item: shape (items,)."""
     values = probabilities.values
-    if left_out is not None:
-        values = np.delete(values, left_out, axis=0)
     chances = []
     for item in items:
         user_shares = values[:, probabilities.items.index(item)]

@@ -21,8 +21,8 @@ def exact_estimates(rows: Sequence[ExactEstimate], outline: StudyOutline) -> Fin
     return FindingsSection(
         "Without the chance of a draw",
         "How do questions with options look by the model's own probabilities, of which an answer is one "
-        "draw? Intervals are over users, and without users there is none. A probability takes one call, "
-        "however many answers are drawn from it.",
+        "draw? Intervals are over users; the baseline has none, nor have new answers, which few users "
+        "decide. A probability takes one call, however many answers are drawn from it.",
         (
             *arm_columns(outline),
             *("Measure", "By probabilities", "By drawn answers", "Calls", "Drawn", "Verdict"),
