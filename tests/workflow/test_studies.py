@@ -7,8 +7,16 @@ from typing import Any
 
 import duckdb
 import pytest
+import yaml
 
-from workflow.conftest import REPOSITORY, Checkout, copy_project, planned_rules, rows_of
+from workflow.conftest import (
+    BASELINE,
+    REPOSITORY,
+    Checkout,
+    copy_project,
+    planned_rules,
+    rows_of,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -177,7 +185,11 @@ def test_a_paid_model_is_planned_from_the_same_file(small_study: Small) -> None:
 
 
 NESTED: dict[str, Any] = {
-    "study": {"conditions": ["offline", "first", "second"], "tasks": ["probe"]},
+    **yaml.safe_load(BASELINE),
+    "study": {
+        **{"corpus": "sample", "models": ["embedded"], "tasks": ["probe"]},
+        "conditions": ["offline", "first", "second"],
+    },
     "conditions": {
         "first": {"context": "history", "label": "First", "out_of": 2, "replicates": 2},
         "second": {
