@@ -1,4 +1,4 @@
-"""The quickstart as it is shipped: a chat model answers. With six users, as it is not fast."""
+"""The quickstart as it is shipped: a chat model answers. With three users, as it is not fast."""
 
 import re
 from typing import Any
@@ -9,8 +9,8 @@ from workflow.conftest import Checkout, copy_shipped, digests, rows_of
 
 pytestmark = pytest.mark.workflow
 
-SIX: dict[str, Any] = {
-    "tasks": {"recommendations_lite": {"runs": 6}, "choices_lite": {"runs": 6}},
+THREE: dict[str, Any] = {
+    "tasks": {"recommendations_lite": {"runs": 3}, "choices_lite": {"runs": 3}},
     "metrics": {"permutations": 99},
 }
 FORM = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
@@ -19,7 +19,7 @@ FORM = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, tuple[str, ...]]:
     made = copy_shipped(tmp_path_factory.mktemp("shipped") / "project")
-    arguments = ("all", "--configfile", str(made.study("quickstart", SIX)))
+    arguments = ("all", "--configfile", str(made.study("quickstart", THREE)))
     finished = made.snakemake(*arguments, cores=2)
     assert finished.returncode == 0, finished.stderr[-4000:]
     return made, arguments
@@ -37,8 +37,8 @@ def test_every_answer_is_read_and_names_candidates(shipped: Shipped) -> None:
         FROM 'RESULTS/quickstart/answers/answers.parquet'""",
     )
     # offline three times, and three conditions with users who are asked twice
-    assert (n, n_unread) == ((3 + 3 * 2) * 6 * (3 + 6), 0)
-    assert n_whole == n_lists == (3 + 3 * 2) * 6 * 3
+    assert (n, n_unread) == ((3 + 3 * 2) * 3 * (3 + 6), 0)
+    assert n_whole == n_lists == (3 + 3 * 2) * 3 * 3
     strangers = rows_of(
         made,
         """SELECT DISTINCT item FROM (SELECT item_id, unnest(items) AS item
@@ -62,8 +62,8 @@ def test_users_change_what_the_model_would_say(shipped: Shipped) -> None:
         "offline_t0": 1,
         "offline": 1,
         "offline_again": 1,
-        "history": 6,
-        "profile": 6,
+        "history": 3,
+        "profile": 3,
         "rag": dict(counts)["rag"],
     }
     assert dict(counts)["rag"] > 1
