@@ -200,7 +200,7 @@ def test_the_figure_of_arms_is_named_by_the_study() -> None:
     arms = study("studies/history_length.yaml")
     assert arms.figures()[-1] == "history_length"
     assert arms.arms()[:2] == [("offline", 0), ("history_1", 1)]
-    assert len(arms.arm_contexts()) == 6 * 2
+    assert len(arms.arm_contexts()) == 4 * 2
 
 
 def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
