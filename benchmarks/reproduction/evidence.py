@@ -130,8 +130,10 @@ def _options(study: StudyTables, model: str) -> Iterator[Row]:
     options = {"Tesla": "Tesla", "Patagonia": "Patagonia"}
     if first is not None:
         options["first company"] = first.answer
+    # lists that take long are not asked under every condition
+    conditions = {row.condition for row in study.of(Shift, model=model, item_id=COMPANIES)}
     for name, option in options.items():
-        for condition in CONDITIONS:
+        for condition in (name for name in CONDITIONS if name in conditions):
             yield _option(study, name, option, model, condition)
 
 

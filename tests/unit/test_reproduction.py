@@ -268,6 +268,16 @@ def test_the_page_sets_each_claim_beside_its_numbers(own: SimpleNamespace) -> No
     )
 
 
+def test_a_condition_that_was_not_asked_is_not_judged(own: SimpleNamespace) -> None:
+    tables = small_tables()
+    without = {
+        t: [r for r in rows if getattr(r, "condition", "") != "rag"] for t, rows in tables.items()
+    }
+    rows = [*own.evidence.claim_rows(own.evidence.StudyTables(without))]
+    assert not [row for row in rows if row.condition == "rag"]
+    assert [row for row in rows if row.condition == "history"]
+
+
 def test_every_claim_of_the_paper_stands_on_the_page_once(own: SimpleNamespace) -> None:
     page = page_of(own, small_tables())
     paper = own.paper
