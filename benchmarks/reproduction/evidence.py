@@ -131,9 +131,10 @@ def _options(study: StudyTables, model: str) -> Iterator[Row]:
     if first is not None:
         options["first company"] = first.answer
     # lists that take long are not asked under every condition
-    conditions = {row.condition for row in study.of(Shift, model=model, item_id=COMPANIES)}
+    shifted = {row.condition for row in study.of(Shift, model=model, item_id=COMPANIES)}
+    conditions = [condition for condition in CONDITIONS if condition in shifted]
     for name, option in options.items():
-        for condition in (name for name in CONDITIONS if name in conditions):
+        for condition in conditions:
             yield _option(study, name, option, model, condition)
 
 
@@ -207,7 +208,10 @@ def _profile_first(study: StudyTables, model: str) -> Iterator[Row]:
     intervals: dict[str, Range | None] = {}
     for condition in USERS:
         row = study.one(PromptMean, metric="entropy_bits", model=model, condition=condition)
-        has_interval = row is not None and row.difference_low is not None
+        if row is None:
+            # the claim is about all three kinds
+            return
+        has_interval = row.difference_low is not None
         intervals[condition] = (
             Range(row.difference_low, row.difference_high) if has_interval else None
         )

@@ -275,6 +275,8 @@ def test_a_condition_that_was_not_asked_is_not_judged(own: SimpleNamespace) -> N
     }
     rows = [*own.evidence.claim_rows(own.evidence.StudyTables(without))]
     assert not [row for row in rows if row.condition == "rag"]
+    # a claim about three kinds of users cannot be one about two
+    assert not [row for row in rows if row.claim == "profile first"]
     assert [row for row in rows if row.condition == "history"]
 
 
