@@ -5,17 +5,19 @@ CORES ?= 8
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run study test bench bench-scale bench-interrupted bench-retrieval validity reruns reproduce
+.PHONY: help run study questions test bench bench-scale bench-interrupted bench-retrieval bench-explorer validity reruns reproduce
 
 help:
 	@echo "make run    install into .venv, run the study in config.yaml, say what it found"
 	@echo "make study NAME=trivia QUESTIONS=my/trivia.csv   write studies/trivia.yaml for your own files, and say"
 	@echo "            what it guessed; also LISTS=, CANDIDATES=, CONVERSATIONS= and PERSONAS= (docs/own_data.md)"
+	@echo "make questions LOG=my/log.csv COLUMN=text N=50   draw a test set from a log of questions (docs/practice.md)"
 	@echo "make test   the same and what tests need, then every gate: snakefmt, lint, ruff, mypy, pytest"
 	@echo "make bench  ask a local server, side by side with other tools: 20 minutes on a quiet machine"
 	@echo "make bench-scale  how cost grows up to a million conversations: ten minutes on a quiet machine, 20 GB of disk"
 	@echo "make bench-interrupted  a million conversations, the run killed twice: half an hour, 12 GB of disk"
 	@echo "make bench-retrieval  encoding and exact search, beside faiss: 8 minutes on a quiet machine"
+	@echo "make bench-explorer  the page of 100,000 answers in Chromium: time to open and to filter; three minutes"
 	@echo "make validity  every estimator on sources whose truth is known: some minutes"
 	@echo "make reruns    what asking again does by itself, from real answers (DATA=folder of the extracts)"
 	@echo "make reproduce the paper's design on a small chat model, some hours (DATA=folder of the extracts)"
@@ -48,6 +50,10 @@ study: .venv/installed
 	@python workflow/new_study.py --name "$(NAME)" --questions "$(QUESTIONS)" --lists "$(LISTS)" \
 		--candidates "$(CANDIDATES)" --conversations "$(CONVERSATIONS)" --personas "$(PERSONAS)"
 
+questions: .venv/installed
+	@python workflow/sample_questions.py --log "$(LOG)" --column "$(COLUMN)" --n "$(or $(N),50)" \
+		--seed "$(or $(SEED),0)" --out "$(or $(OUT),my/questions.csv)"
+
 # two processes take the files of tests in turn, those that run Snakemake, Slurm or a browser first
 test: .venv/tested
 	snakefmt --check Snakefile workflow
@@ -68,6 +74,9 @@ bench-interrupted: .venv/installed
 
 bench-retrieval: .venv/installed
 	python benchmarks/retrieval/run.py
+
+bench-explorer: .venv/tested
+	PYTHONPATH=workflow/scripts python benchmarks/explorer/run.py
 
 validity: .venv/installed
 	PYTHONPATH=workflow/scripts python benchmarks/validity/run.py

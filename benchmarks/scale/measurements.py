@@ -27,6 +27,7 @@ STEPS = (
     "measure_variance",
     "measure_distributions",
     "measure_accuracy",
+    "measure_answer_form",
     "measure_scores",
     "measure_shifts",
     "measure_rarefaction",

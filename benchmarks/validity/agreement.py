@@ -8,11 +8,11 @@ import numpy as np
 from outcomes import Job, Outcome, outcome
 from populations import LETTERS, SHARES, Floats, Zipf, draw_letters, draw_lists
 
-from fieldwork.metrics.agreement import rank_correlation
 from fieldwork.metrics.agreement.items import entropy_gap, rank_change_p_values
-from fieldwork.metrics.agreement.rank_correlation import correlate_ranks, tau_permutation_test
 from fieldwork.metrics.agreement.values import AnswerSample, measure_item, split_half_reliability
+from fieldwork.statistics import rank_correlation
 from fieldwork.statistics.families import holm
+from fieldwork.statistics.rank_correlation import correlate_ranks, tau_permutation_test
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import RAREST_USERS
 

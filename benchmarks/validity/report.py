@@ -22,10 +22,14 @@ TITLES = {
     "mean": "Heterogeneity over all prompts",
     "prompts": "Heterogeneity over all prompts, for prompts like these",
     "arms": "Differences and trends between conditions",
+    "robustness": "Tasks put otherwise, and groups of people",
     "groups": "Differences between groups of participants",
     "agreement": "Does a condition predict the field?",
+    "practice": "Does the offline score predict practice?",
+    "rankings": "Who is ranked first",
     "field means": "Heterogeneity beside the field's",
     "calibration": "Calibration to the field",
+    "waiting": "Waiting times and prices",
 }
 NOTES = {
     "exact": """Six questions. There must be no interval at 10 users, nor where users are alike: the last

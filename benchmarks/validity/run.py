@@ -29,12 +29,16 @@ import nested
 import novelty
 import odd_users
 import power_promises
+import practice
 import prompts
+import rankings
+import robustness
 import runs
 import scores
 import shifts
 import studies
 import variance
+import waiting
 from outcomes import Outcome
 
 import report
@@ -64,6 +68,10 @@ PARTS = {
     "corrections": corrections.jobs,
     "power": power_promises.jobs,
     "exact": exact.jobs,
+    "robustness": robustness.jobs,
+    "waiting": waiting.jobs,
+    "practice": practice.jobs,
+    "rankings": rankings.jobs,
 }
 Row = dict[str, str]
 

@@ -1,8 +1,9 @@
-"""One Chromium for all tests of the survey page, and surveys written for it."""
+"""One Chromium for all tests of the survey page and the study's page, and what these are made of."""
 
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from browser.invented_study import InventedPage, write_page
 from fieldwork.field.kit import templates, web_page
 from fieldwork.field.kit.survey import Survey, survey_of
 from fieldwork.records.tasks import Item
+from workflow.conftest import checkout, quickstart
+
+__all__ = ["checkout", "quickstart"]
 
 # a busy machine is no failure
 PATIENCE_MS = 30_000
@@ -111,14 +116,12 @@ def seen() -> Seen:
     return Seen()
 
 
-@pytest.fixture
-def visit(browser: Browser, written: Written, seen: Seen) -> Iterator[Callable[..., Page]]:
-    """Opens the survey as a participant of its own; `query`, `script` and options of a context."""
+@contextmanager
+def watched_pages(browser: Browser, seen: Seen) -> Iterator[Callable[..., Page]]:
+    """Opens addresses, each with storage of its own; errors and requests are kept, and none may leave."""
     contexts: list[BrowserContext] = []
 
-    def open_page(
-        query: str = "", script: str = "", survey: Written = written, **options: Any
-    ) -> Page:
+    def open_page(address: str, script: str = "", **options: Any) -> Page:
         context = browser.new_context(**options)
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
@@ -128,7 +131,7 @@ def visit(browser: Browser, written: Written, seen: Seen) -> Iterator[Callable[.
         page.on("pageerror", lambda error: seen.errors.append(str(error)))
         page.on("console", lambda m: seen.errors.append(m.text) if m.type == "error" else None)
         page.on("request", lambda request: seen.requests.append(request.url))
-        page.goto(survey.address + query)
+        page.goto(address)
         return page
 
     yield open_page
@@ -136,3 +139,37 @@ def visit(browser: Browser, written: Written, seen: Seen) -> Iterator[Callable[.
         context.close()
     assert not seen.errors
     assert all(url.startswith(("file://", "blob:")) for url in seen.requests), seen.requests
+
+
+@pytest.fixture
+def visit(browser: Browser, written: Written, seen: Seen) -> Iterator[Callable[..., Page]]:
+    """Opens the survey as a participant of its own; `query`, `script` and options of a context."""
+    with watched_pages(browser, seen) as open_address:
+
+        def open_page(
+            query: str = "", script: str = "", survey: Written = written, **options: Any
+        ) -> Page:
+            return open_address(survey.address + query, script, **options)
+
+        yield open_page
+
+
+@pytest.fixture(scope="session")
+def invented(tmp_path_factory: pytest.TempPathFactory) -> InventedPage:
+    """The page of a study that nobody ran."""
+    return write_page(tmp_path_factory.mktemp("study") / "explorer")
+
+
+@pytest.fixture
+def explore(browser: Browser, invented: InventedPage, seen: Seen) -> Iterator[Callable[..., Page]]:
+    """Opens a study's page at an address of its views, and waits for its answers."""
+    with watched_pages(browser, seen) as open_address:
+
+        def open_view(
+            fragment: str = "", script: str = "", study: InventedPage = invented, **options: Any
+        ) -> Page:
+            page = open_address(study.url + fragment, script, **options)
+            page.locator("html[data-ready]").wait_for()
+            return page
+
+        yield open_view

@@ -8,13 +8,17 @@ from typing import Any
 
 import duckdb
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from browser.conftest import Written, render_survey
+from browser.study_pages import Visit, follow, marks_of, n_answers, sample, study_page
 from field_data.synthetic import AGE_BANDS, GROUPS, MODEL_IN_FILE, SyntheticField, make_field
 from fieldwork import tables
 from fieldwork.field.kit.survey import page_map
+from fieldwork.records.field import FIELD
 from workflow.conftest import TINY, Checkout, copy_project, rows_of
+
+__all__ = ["study_page"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.workflow]
 
@@ -74,7 +78,8 @@ def study(
         context = browser.new_context()
         fill_in(context.new_page(), page_file, row, made.root / FOLDER)
         context.close()
-    overlay = TINY | {"field": page_map(page_file.survey, FOLDER)}
+    # with the answers of its participants in the page, so that nothing planted may be there
+    overlay = TINY | {"field": page_map(page_file.survey, FOLDER), "explorer": {"field": True}}
     finished = made.snakemake("all", "--configfile", str(made.study("field", overlay)))
     assert finished.returncode == 0, finished.stderr[-3000:]
     (made.root / "logs/terminal.log").write_text(finished.stdout + finished.stderr)
@@ -179,3 +184,20 @@ def test_the_database_has_the_field(study: Checkout, monkeypatch: pytest.MonkeyP
         ((n_answers,),) = database.sql("SELECT count(*) FROM field_answers").fetchall()
         ((n_groups,),) = database.sql("SELECT count(*) FROM field_participants").fetchall()
     assert (n_answers, n_groups) == (520, 80)
+
+
+@pytest.mark.parametrize("figure", ["fig1", "fig2", "fig4", "field_groups"])
+def test_marks_of_the_field_lead_to_masked_answers(
+    study: Checkout, study_page: Visit, figure: str
+) -> None:
+    results = study.results("field")
+    marks = [mark for mark in marks_of(results, figure) if mark.condition == FIELD]
+    assert marks
+    page = study_page(results)
+    for mark in sample(marks)[:3]:
+        follow(page.locator(f"#mark-{figure}-{mark.number}"))
+        n = n_answers(results, mark)
+        assert mark.n in (n, None)
+        expect(page.locator(".total")).to_contain_text(f"{n} answer")
+        page.go_back()
+        expect(page.locator("#start")).to_be_visible()

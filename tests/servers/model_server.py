@@ -119,6 +119,7 @@ class Chat:
         answer: computes the text from the request's body; None: every text is a new one.
         specs: the models it has; others are taken for `default_family`, or refused if `strict`.
         latency_s: real seconds before every answer.
+        piece_s: real seconds before every further piece of a stream.
         api_key: the only key that is let in; None: any.
         credit_usd: the account is empty once the bill has reached it.
         count: tokens of a text.
@@ -157,6 +158,7 @@ class Chat:
     files: dict[str, StoredFile] = field(default_factory=dict)
     listen: Callable[[bool], None] = field(init=False)
     caches: dict[str, Any] = field(default_factory=dict)
+    piece_s: float = 0.0
 
     def __post_init__(self) -> None:
         self.cache = PrefixCache(self.clock)

@@ -1,6 +1,7 @@
 """Chat Completions and the list of models, as OpenAI and Azure speak them."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -74,7 +75,30 @@ async def complete(received: Received) -> Reply:
     body = completion(
         received.chat, call, done, name=f"chatcmpl-{received.seen.number}", fault=received.fault
     )
-    return json_reply(body, headers={**headers, **_limits(received.chat, call)})
+    reply = json_reply(body, headers={**headers, **_limits(received.chat, call)})
+    return streamed(reply, call.body, received.chat.piece_s) if call.body.get("stream") else reply
+
+
+def streamed(reply: Reply, body: Mapping[str, Any], piece_s: float) -> Reply:
+    """A completion as events: the role, a word at a time, why it ends, and what it used if asked."""
+    whole = json.loads(reply.body)
+    (choice,) = whole.pop("choices")
+    usage, message = whole.pop("usage", None), choice["message"]
+    words = re.findall(r"\S+\s*|\s+", message["content"] or "")
+    deltas = [{"role": "assistant", "content": None}, *({"content": word} for word in words)]
+    if message.get("refusal"):
+        deltas.append({"refusal": message["refusal"]})
+    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]})
+    head = {**whole, "object": "chat.completion.chunk"}
+    events: list[dict[str, Any]] = [{**head, "choices": [one]} for one in choices]
+    if (body.get("stream_options") or {}).get("include_usage"):
+        events.append({**head, "choices": [], "usage": usage})
+    lines = [*(json.dumps(event) for event in events), "[DONE]"]
+    sent = "".join(f"data: {line}\n\n" for line in lines).encode()
+    # the role comes at once, and text is what takes time
+    pauses = [0.0, *[piece_s] * len(words), *[0.0] * (len(lines) - len(words) - 1)]
+    return reply._replace(body=sent, content_type="text/event-stream", pauses_s=pauses)
 
 
 def _limits(chat: Chat, call: Call) -> dict[str, str]:

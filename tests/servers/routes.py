@@ -21,12 +21,16 @@ class Received(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What is sent, unless a fault comes in between."""
+    """What is sent, unless a fault comes in between.
+
+    `pauses_s` are the real seconds before each event of a stream; empty for a body in one piece.
+    """
 
     status: int
     body: bytes
     headers: Mapping[str, str] = {}
     content_type: str = "application/json"
+    pauses_s: Sequence[float] = ()
 
 
 class Route(NamedTuple):

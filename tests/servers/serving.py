@@ -218,11 +218,27 @@ async def _deliver(request: web.Request, reply: Reply, fault: Fault) -> web.Stre
     if fault.cut or fault.wrong_length:
         return await _break_off(request, reply._replace(body=body), fault)
     headers = dict(reply.headers)
+    if reply.pauses_s and fault.keep is None:
+        return await _stream(request, reply)
     if fault.drip_s:
         return await _drip(request, reply._replace(body=body), fault.drip_s)
     return web.Response(
         body=body, status=reply.status, headers=headers, content_type=reply.content_type
     )
+
+
+async def _stream(request: web.Request, reply: Reply) -> web.StreamResponse:
+    """Events one after another, each after its pause, without a length."""
+    headers = {**reply.headers, "Content-Type": reply.content_type}
+    response = web.StreamResponse(status=reply.status, headers=headers)
+    response.enable_chunked_encoding()
+    await response.prepare(request)
+    events = reply.body.split(b"\n\n")[:-1]
+    for event, pause_s in zip(events, reply.pauses_s, strict=True):
+        await asyncio.sleep(pause_s)
+        await response.write(event + b"\n\n")
+    await response.write_eof()
+    return response
 
 
 async def _drip(request: web.Request, reply: Reply, pause_s: float) -> web.StreamResponse:

@@ -6,7 +6,7 @@ nothing.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ from matplotlib.text import Text
 
 from fieldwork import tables
 from fieldwork.figures import style
+from fieldwork.parsing.form.readings import read_forms
+from fieldwork.records.answer_form import FormReading
+from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item, ItemKind
 from figures import (
@@ -26,20 +29,25 @@ from figures import (
     plot_fig3,
     plot_fig4,
     plot_fig5,
+    plot_pareto,
     plot_who_asks,
 )
 from metrics import (
     measure_accuracy,
+    measure_answer_form,
     measure_categories,
     measure_claims,
     measure_comparisons,
     measure_distributions,
     measure_exactly,
     measure_heterogeneity,
+    measure_practice,
     measure_prompt_means,
     measure_ranks,
     measure_rarefaction,
+    measure_robustness,
     measure_score_comparisons,
+    measure_service,
     measure_shifts,
     measure_variance,
 )
@@ -107,6 +115,14 @@ def alike(row: Answer) -> Answer:
     return replace(row, letter="A", letter_strict="A")
 
 
+def reply(row: Answer) -> Response:
+    """What the model may have said, as a response."""
+    keys = ("model", "task", "condition", "item_id", "puppet_id", "replicate", "outcome")
+    text = "\n".join(f"- {option}" for option in row.raw_items or []) or row.letter
+    blank: dict[str, Any] = {column.name: None for column in fields(Response)}
+    return Response(**blank | {key: getattr(row, key) for key in keys} | {"text": text})
+
+
 CASES: dict[str, Callable[[Answer], Answer | None]] = {
     "no answers": lambda _: None,
     "no calls arrived": lambda row: replace(refuse(row), outcome="failed"),
@@ -140,14 +156,46 @@ CLAIM_RULES: dict[str, Any] = {
 }
 
 
+VARIANTS = {f"{task}_{k}": task for task in ("letters", "lists") for k in (1, 2)}
+GROUPS = {variant: f"group {variant[-1]}" for variant in VARIANTS}
+
+
+def response(row: Answer) -> Response:
+    """The call behind an answer, live and with a price; one that failed has neither."""
+    is_answered = row.outcome != "failed"
+    return Response(
+        **{name: getattr(row, name) for name in ("model", "task", "condition", "item_id")},
+        **{"context_id": None, "puppet_id": row.puppet_id, "replicate": row.replicate},
+        **{"ledger_key": None, "text": "x", "outcome": row.outcome, "finish_reason": None},
+        **{"returned_model": None, "fingerprint": None, "reasoning_tokens": None},
+        **{"input_tokens": 90 if is_answered else None, "cached_tokens": 0},
+        **{"cache_write_tokens": None, "output_tokens": 9 if is_answered else None},
+        **{"cost_usd": 0.001 if is_answered else None, "started_at": None},
+        **{"latency_s": 1.0 + row.replicate if is_answered else None, "attempts": 1},
+        **{"dispatch": "live", "service_tier": None, "request_id": None, "defects": []},
+        **{"temperature_sent": True, "price_as_of": None},
+    )
+
+
 class Run:
     """The measured tables of one case in a folder."""
 
     def __init__(self, folder: Path, rows: list[Answer]) -> None:
         self.folder = folder
         tables.write_rows(folder / "answers.parquet", rows, Answer)
+        self.responses = str(folder / "responses" / "all.parquet")
+        tables.write_rows(self.responses, [response(row) for row in rows], Response)
+        tables.write_rows(folder / "forms.parquet", read_forms(map(reply, rows)), FormReading)
         self.write_items()
         self.answers = str(folder / "answers.parquet")
+        self.answers_to_variants = str(folder / "answers_to_variants.parquet")
+        variants = [
+            replace(row, task=variant)
+            for row in rows
+            for variant, task in {"letters": "letters", "lists": "lists", **VARIANTS}.items()
+            if task == row.task
+        ]
+        tables.write_rows(self.answers_to_variants, variants, Answer)
 
     def path(self, name: str) -> str:
         return str(self.folder / f"{name}.parquet")
@@ -160,8 +208,12 @@ class Run:
             Item(item, "choice", item, item, ["x", "y", "z"], "A", "s", "test") for item in "qr"
         ]
         lists = [Item(item, "list", item, item, [], None, None, "test") for item in ("a", "bb")]
-        tables.write_rows(self.path("letters"), choices, Item)
-        tables.write_rows(self.path("lists"), lists, Item)
+        for names, rows in (
+            (("letters", "letters_1", "letters_2"), choices),
+            (("lists", "lists_1", "lists_2"), lists),
+        ):
+            for name in names:
+                tables.write_rows(self.path(name), rows, Item)
 
     def measure(self) -> None:
         out, draws = self.outputs, {"permutations": 99, "seed": 1}
@@ -183,11 +235,29 @@ class Run:
         measure_accuracy.main(
             rows, **questions, **out("accuracy_runs", "accuracy"), **user_settings
         )
+        measure_service.main(
+            [self.responses],
+            first_token_tables=[],
+            **questions,
+            accuracy=self.path("accuracy"),
+            **out("service", "trade_offs"),
+            baseline="offline",
+            **user_settings,
+        )
         measure_score_comparisons.main(
             runs, **out("score_comparisons"), **comparison_settings, **user_settings
         )
         places = out("ranks", "order_changes")
         measure_ranks.main(runs, [BOARD], ["letters"], **places, baseline="offline", names={})
+        measure_practice.main(
+            runs,
+            **out("practice", "practice_turns", "practice_drops"),
+            variants={},
+            steps={},
+            controls=[],
+            **comparison_settings,
+            **user_settings,
+        )
         measure_categories.main(
             rows, **questions, subject_categories=SUBJECTS, **out("subjects", "categories"), **draws
         )
@@ -195,6 +265,16 @@ class Run:
         measure_variance.main(rows, **out("variance"), **comparison_settings, **user_settings)
         measure_shifts.main(rows, **out("shifts"), baseline="offline")
         measure_rarefaction.main(rows, **out("rarefaction"))
+        measure_robustness.main(
+            self.answers_to_variants,
+            [self.path(name) for name in ("letters", "lists", *VARIANTS)],
+            **out("robustness", "group_gaps"),
+            variants=VARIANTS,
+            groups=GROUPS,
+            **draws,
+            **user_settings,
+            rarest_prompts=0.45,
+        )
         measure_prompt_means.main(
             rows,
             **out("prompt_means"),
@@ -210,6 +290,9 @@ class Run:
             baseline="offline",
             **user_settings,
         )
+        measure_answer_form.main(
+            [self.path("forms")], [], **out("answer_form"), baseline="offline", **user_settings
+        )
         metrics = [str(path) for path in sorted(self.folder.glob("*.parquet"))]
         measure_claims.main(metrics, **out("claims"), rules=CLAIM_RULES)
 
@@ -221,25 +304,33 @@ class Run:
         }
         on_lists, on_letters = drawing | {"task": "lists"}, drawing | {"task": "letters"}
         lists, letters = self.path("lists"), self.path("letters")
-        plot_fig1.main(self.path("heterogeneity"), lists, SHEET, self.png("fig1"), on_lists)
-        plot_fig2.main(self.path("distributions"), letters, SHEET, self.png("fig2"), on_letters)
+        plot_fig1.main(self.path("heterogeneity"), lists, SHEET, *self.drawn("fig1"), on_lists)
+        plot_fig2.main(self.path("distributions"), letters, SHEET, *self.drawn("fig2"), on_letters)
         runs = [self.path(name) for name in ("accuracy_runs", "accuracy", "ranks")]
-        plot_fig3.main(*runs, [BOARD], SHEET, self.png("fig3"), on_letters)
+        plot_fig3.main(*runs, [BOARD], SHEET, *self.drawn("fig3"), on_letters)
         subjects = [self.path(name) for name in ("subjects", "categories", "claims")]
-        plot_categories.main(*subjects, SHEET, self.png("categories"), on_letters)
+        plot_categories.main(*subjects, SHEET, *self.drawn("categories"), on_letters)
         with_users = on_lists | {"users": USERS}
         shifts = [self.path(name) for name in ("shifts", "claims")]
-        plot_fig4.main(*shifts, lists, SHEET, self.png("fig4"), with_users)
-        plot_fig5.main(self.path("rarefaction"), lists, SHEET, self.png("fig5"), on_lists)
+        plot_fig4.main(*shifts, lists, SHEET, *self.drawn("fig4"), with_users)
+        plot_fig5.main(self.path("rarefaction"), lists, SHEET, *self.drawn("fig5"), on_lists)
         users = [self.path(name) for name in ("variance", "novelty", "claims")]
-        plot_who_asks.main(*users, SHEET, self.png("who_asks"), drawing | {"users": USERS})
+        plot_pareto.main(self.path("trade_offs"), SHEET, *self.drawn("pareto"), drawing)
+        plot_who_asks.main(*users, SHEET, *self.drawn("who_asks"), drawing | {"users": USERS})
 
-    def png(self, figure: str) -> list[str]:
-        return [str(self.folder / f"{figure}.png")]
+    def drawn(self, figure: str) -> tuple[list[str], str]:
+        return [str(self.folder / f"{figure}.png")], self.path(f"{figure}.marks")
 
     def findings(self) -> str:
         names = ("variance", "comparisons", "shifts", "prompt_means", "accuracy")
-        further_tables = ("score_comparisons", "ranks", "novelty", "categories", "claims")
+        further_tables = (
+            "score_comparisons",
+            "ranks",
+            "novelty",
+            "categories",
+            "service",
+            "claims",
+        )
         about = {
             "name": "s",
             "models": {"m": "Model"},
@@ -288,11 +379,19 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
         "shifts": "shift",
         "rarefaction": "unique_items",
         "prompt_means": "mean",
+        "robustness": "estimate",
+        "group_gaps": "estimate",
+        "answer_form": "mean",
         "score_comparisons": "difference",
         "ranks": "rank_best",
         "order_changes": "p_change",
+        "practice": "rho",
+        "practice_turns": "is_beyond_chance",
+        "practice_drops": "drop",
         "subjects": "var_who",
         "categories": "var_who",
+        "service": "estimate",
+        "trade_offs": "is_best",
     }
     for path in case[1].folder.glob("*.parquet"):
         table = duckdb.read_parquet(str(path))
@@ -303,9 +402,12 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
         if path.stem in estimates:
             silent = table.filter(f"{estimates[path.stem]} IS NULL AND reason IS NULL")
             assert silent.fetchall() == [], path.stem
+        if path.stem == "robustness":
+            silent = table.filter("ci_low IS NULL AND reason IS NULL")
+            assert silent.fetchall() == []
 
 
-ALL = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks")
+ALL = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks", "pareto")
 EXPECTED_WORDS: dict[str, dict[str, str]] = {
     "no answers": dict.fromkeys(ALL, "no data"),
     "no calls arrived": {**dict.fromkeys(ALL, "no data"), "fig1": "n/a"},
@@ -364,6 +466,8 @@ def test_the_same_study_without_a_flaw_has_estimates(tmp_path: Path) -> None:
     """The cases above would pass on tables that are always empty."""
     run = Run(tmp_path, study())
     run.measure()
+    forms = tables.read_frame(run.path("answer_form"))
+    assert forms[forms["measure"] == "words"]["mean"].notna().all()
     for name in ("heterogeneity", "comparisons", "shifts", "rarefaction", "prompt_means"):
         table = tables.read_frame(run.path(name))
         columns: dict[str, Any] = {"heterogeneity": "estimate", "comparisons": "distance"}

@@ -30,6 +30,7 @@ PLAIN = [
         for name in (
             "architecture",
             "cluster",
+            "explorer",
             "extending",
             "field",
             "methods",
@@ -37,6 +38,7 @@ PLAIN = [
             "own_data",
             "parsing",
             "performance",
+            "practice",
             "recorded",
             "studies",
         )
@@ -44,7 +46,7 @@ PLAIN = [
 ]
 """Documents whose sentences are held to a length."""
 
-MOST_WORDS = {"README.md": 700, "docs/methods.md": 7_950}
+MOST_WORDS = {"README.md": 700, "docs/methods.md": 9_100}
 LONGEST_SENTENCE = 40
 MEAN_SENTENCE = 20
 
@@ -234,9 +236,9 @@ def test_every_reference_is_cited() -> None:
 def test_the_questions_of_a_newcomer_lead_to_code() -> None:
     """Each is answered in at most two files, and what it names is defined there."""
     text = "\n".join(lines_of("docs/architecture.md"))
-    table = text[text.index("### Twelve questions") : text.index("## The library, ground floor")]
+    table = text[text.index("### Thirteen questions") : text.index("## The library, ground floor")]
     rows = re.findall(r"^\| (.*\?) \| (.*) \|$", table, re.MULTILINE)
-    assert len(rows) == 12
+    assert len(rows) == 13
     library = REPOSITORY / "workflow/scripts/fieldwork"
     for question, answer in rows:
         places = re.findall(r"`([\w/]+\.py)` \(`(\w+)`\)", answer)

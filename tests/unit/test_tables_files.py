@@ -14,7 +14,7 @@ import pytest
 from fieldwork import streams, tables
 from fieldwork.errors import StudyError
 from fieldwork.files import texts
-from fieldwork.files.cells import plain_rows
+from fieldwork.files.cells import plain_cell
 from fieldwork.records.generation import Request
 from fieldwork.records.parsing import MergedItem
 from fieldwork.records.puppets import Profile
@@ -42,7 +42,7 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, text: str) -> None:
     tables.write_csv_rows(path, [MergedItem("t", "i", text, "-", "near", -3)], MergedItem)
     (row,) = texts.read_table(path)
     assert (row["raw"], row["canonical"], row["n"]) == (f"'{text}", "'-", "-3")
-    assert plain_rows([row])[0]["raw"] == text
+    assert plain_cell(row["raw"]) == text
     write = Request(text, None, None, -1)
     tables.write_rows(tmp_path / "r.parquet", [write], Request)
     tables.write_csv(tmp_path / "r.csv", tmp_path / "r.parquet")

@@ -64,7 +64,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 def test_every_example_fits_a_screen() -> None:
     assert all(len(block.text.splitlines()) <= LONGEST_BLOCK for block in BLOCKS)
-    kinds = {"corpus", "condition", "task", "provider", "metric", "figure"}
+    kinds = {"corpus", "condition", "task", "kind", "provider", "metric", "figure"}
     assert {re.split(r"[ ,]", block.section)[1] for block in BLOCKS} == kinds
 
 

@@ -41,6 +41,8 @@ TABLES = (
     "results/**/*.csv",
     "results/*/findings.md",
     "results/*/figures/*",
+    "results/*/explorer/*.html",
+    "results/*/explorer/data/*.js",
 )
 
 

@@ -1,6 +1,7 @@
 """What is computed again, and what is not, after a change."""
 
 import csv
+import hashlib
 import os
 import sqlite3
 from pathlib import Path
@@ -50,10 +51,11 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "plot_fig4",
                 "plot_who_asks",
                 "write_findings",
+                "write_explorer",
                 "build_database",
             },
         ),
-        ("figures/fig2.py", {"plot_fig2"}),
+        ("figures/fig2.py", {"plot_fig2", "write_explorer"}),
         (
             "metrics/heterogeneity.py",
             {
@@ -64,6 +66,7 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "plot_fig4",
                 "plot_who_asks",
                 "write_findings",
+                "write_explorer",
                 "build_database",
             },
         ),
@@ -76,6 +79,7 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "plan_requests",
                 "generate_responses",
                 "parse_answers",
+                "measure_answer_form",
                 "canonicalise_answers",
                 "measure_heterogeneity",
                 "measure_comparisons",
@@ -97,6 +101,7 @@ def test_touching_scripts_and_adding_comments_reruns_nothing(finished: Checkout)
                 "plot_fig5",
                 "plot_who_asks",
                 "write_findings",
+                "write_explorer",
                 "build_database",
             },
         ),
@@ -140,6 +145,42 @@ def test_changing_one_prompt_asks_that_prompt_and_nothing_else(finished: Checkou
     assert len(moved) == 40 * (3 + 3 * 2)
     # an equal call under two conditions is one call: fewer rows than requests, never more
     assert ledger_rows(finished) == rows_before + len({after[request] for request in moved})
+
+
+def test_a_persons_correction_reads_again_and_asks_nothing(finished: Checkout) -> None:
+    assert plan(finished) == set()
+    rows = duckdb.sql(
+        f"SELECT item_id, text FROM '{finished.results()}/responses/embedded/recommendations/"
+        "offline.parquet' ORDER BY item_id, replicate LIMIT 1"
+    ).fetchall()
+    ((item, text),) = rows
+    with (finished.directory / "corrections.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["task", "item_id", "text_sha256", "reading"])
+        key = hashlib.sha256(text.encode()).hexdigest()
+        writer.writerow(["recommendations", item, key, "A film that nobody else names"])
+    config = finished.root / "config.yaml"
+    shipped = config.read_text(encoding="utf-8")
+    changed = shipped.replace("  overrides: null\n", "  overrides: [corrections.csv]\n")
+    assert changed != shipped
+    config.write_text(changed, encoding="utf-8")
+    rules = plan(finished)
+    assert {"parse_answers", "canonicalise_answers", "measure_heterogeneity"} <= rules
+    assert not rules & {"plan_requests", "generate_responses", "build_contexts", "embed_corpus"}
+    answers = ledger_rows(finished)
+    run = finished.snakemake("results/quickstart/metrics/item_shares.parquet")
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert ledger_rows(finished) == answers
+    names = duckdb.sql(
+        f"SELECT DISTINCT items, correction FROM '{finished.results()}/answers/answers.parquet' "
+        "WHERE correction IS NOT NULL"
+    ).fetchall()
+    assert names == [(["A film that nobody else names"], key)]
+    (shares,) = duckdb.sql(
+        f"SELECT count(*) FROM '{finished.results()}/metrics/item_shares.parquet' "
+        f"WHERE answer = 'A film that nobody else names' AND item_id = '{item}'"
+    ).fetchall()
+    assert shares[0] >= 1
 
 
 def test_deleting_all_results_asks_nothing_again(finished: Checkout) -> None:

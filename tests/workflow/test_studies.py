@@ -17,6 +17,7 @@ from workflow.conftest import (
     planned_rules,
     rows_of,
 )
+from workflow.test_explorer import block_of, columns_of, leads_to
 
 pytestmark = pytest.mark.workflow
 
@@ -171,6 +172,16 @@ def test_the_figure_is_drawn_and_in_the_report(small_study: Small) -> None:
         ).stat().st_size > 10_000
     again = study.snakemake("all", *arguments)
     assert "Nothing to be done" in again.stderr
+
+
+def test_marks_of_the_figure_lead_to_their_answers(small_study: Small) -> None:
+    page = small_study[0].results("small") / "explorer"
+    block, columns = block_of(page), columns_of(page)
+    marks = block["marks"]["history_length"]
+    counts = [mark for mark in marks if mark["n"] is not None]
+    assert len(marks) > len(counts) > 0
+    for mark in counts:
+        assert len(leads_to(mark["address"], block, columns)) == mark["n"], mark
 
 
 def test_a_paid_model_is_planned_from_the_same_file(small_study: Small) -> None:

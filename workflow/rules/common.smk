@@ -16,9 +16,10 @@ HOME = Path(workflow.basedir)
 SCRIPTS = HOME / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from fieldwork.config import plan_inputs, recorded_arms
+from fieldwork.config import explorer, first_tokens, plan_inputs, recorded_arms, variants
 from fieldwork.config.field import field_files
 from fieldwork.config.models import answer_threads
+from fieldwork.config.pages import new_pages
 from fieldwork.config.reading import read_study
 from fieldwork.config.report import report_entry
 from fieldwork.config.study import ANSWERS, CLAIMS, PROFILES, Study
@@ -115,17 +116,22 @@ def metric_tables(*names):
     return outputs
 
 
+# by the name of the file, as far as the files beside this one have been read
+figure_titles = {}
+
+
 def figure_files(name, title, caption=None):
-    """Outputs of a rule that draws, the figure in three formats, with the SVG in the report."""
+    """Outputs of a rule that draws, the figure in three formats with the SVG in the report, and its marks."""
+    figure_titles[name] = title
+    svg = report(
+        f"<results>/figures/{name}.svg",
+        caption=f"../report/{caption or name}.rst",
+        category="Figures",
+        labels={"figure": title},
+    )
     return {
-        "pdf": f"<results>/figures/{name}.pdf",
-        "svg": report(
-            f"<results>/figures/{name}.svg",
-            caption=f"../report/{caption or name}.rst",
-            category="Figures",
-            labels={"figure": title},
-        ),
-        "png": f"<results>/figures/{name}.png",
+        "drawings": [f"<results>/figures/{name}.pdf", svg, f"<results>/figures/{name}.png"],
+        "marks": f"<results>/figures/{name}.marks.parquet",
     }
 
 
@@ -138,11 +144,13 @@ if workflow.is_main_process:
 
 
 onstart:
-    record_run(Path())
+    # a run beside another one takes no lock, and leaves the record of the one that has it
+    if workflow.execution_settings.lock:
+        record_run(Path())
 
 
 onsuccess:
-    print("", *study.new_pages(PARSED_AT), sep="\n", file=sys.stderr)
+    print("", *new_pages(study.results, PARSED_AT), sep="\n", file=sys.stderr)
 
 
 NAME = "[A-Za-z0-9][A-Za-z0-9_.-]*"

@@ -115,6 +115,7 @@ rule parse_field:
     input:
         field_answers="<results>/field/answers.parquet",
         questions=study.task_tables(),
+        overrides=config["parsing"]["overrides"] or [],
     output:
         answers="<results>/answers/field.parquet",
     log:
@@ -125,6 +126,22 @@ rule parse_field:
         code=code("field/parse_field"),
     script:
         "../scripts/field/parse_field.py"
+
+
+rule read_field_forms:
+    input:
+        field_answers="<results>/field/answers.parquet",
+        questions=study.task_tables(),
+    output:
+        forms="<results>/answers/forms/field.parquet",
+    log:
+        "<logs>/read_field_forms.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("field/read_field_forms"),
+    script:
+        "../scripts/field/read_field_forms.py"
 
 
 rule measure_groups:

@@ -165,3 +165,37 @@ rule plot_who_asks:
         drawing=drawing("who_asks"),
     script:
         "../scripts/figures/plot_who_asks.py"
+
+
+rule plot_robustness:
+    input:
+        robustness="<results>/metrics/robustness.parquet",
+        style_sheet=study.resolve("resources/figures.mplstyle"),
+    output:
+        **figure_files("robustness", "questions put otherwise", "robustness_figure"),
+    log:
+        "<logs>/plot_robustness.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("figures/plot_robustness"),
+        drawing=dict(study.drawing(), variants=study.variants()),
+    script:
+        "../scripts/figures/plot_robustness.py"
+
+
+rule plot_pareto:
+    input:
+        trade_offs="<results>/metrics/trade_offs.parquet",
+        style_sheet=study.resolve("resources/figures.mplstyle"),
+    output:
+        **figure_files("pareto", "score, waiting time and price"),
+    log:
+        "<logs>/plot_pareto.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("figures/plot_pareto"),
+        drawing=study.drawing(),
+    script:
+        "../scripts/figures/plot_pareto.py"

@@ -76,11 +76,41 @@ rule generate_responses:
     params:
         code=code("generation/generate_responses"),
         arm=lambda wildcards: study.generation_arm(*wildcards),
-        settings=lambda wildcards: config["models"][wildcards.model],
+        settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
         generation=config["generation"],
         prices=lambda wildcards: study.price(wildcards.model),
     script:
         "../scripts/generation/generate_responses.py"
+
+
+# some calls once more as streams, where a model asks for that; after its usual ones, which they do not change
+rule sample_first_tokens:
+    input:
+        requests="<results>/requests/{task}/{condition}.parquet",
+        questions="<results>/tasks/{task}.parquet",
+        contexts=lambda wildcards: study.contexts(wildcards.condition),
+        responses=ancient("<results>/responses/{model}/{task}/{condition}.parquet"),
+    output:
+        first_token_table="<results>/first_tokens/{model}/{task}/{condition}.parquet",
+    log:
+        "<logs>/sample_first_tokens/{model}/{task}/{condition}.log",
+    wildcard_constraints:
+        model=any_of(first_tokens.streaming_models(study)),
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=8192,
+        runtime=2880,
+        openai=1,
+    params:
+        code=code("generation/sample_first_tokens"),
+        size=lambda wildcards: first_tokens.sample_size(study, wildcards.model),
+        arm=lambda wildcards: study.generation_arm(*wildcards),
+        settings=lambda wildcards: first_tokens.call_settings(study, wildcards.model),
+        generation=config["generation"],
+        prices=lambda wildcards: study.price(wildcards.model),
+    script:
+        "../scripts/generation/sample_first_tokens.py"
 
 
 rule read_recorded:

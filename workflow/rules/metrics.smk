@@ -178,6 +178,29 @@ rule measure_nests:
         "../scripts/metrics/measure_nests.py"
 
 
+# tasks that put another one otherwise, beside it
+rule measure_robustness:
+    input:
+        answers=ANSWERS,
+        questions=study.task_tables(),
+    output:
+        **metric_tables("robustness", "group_gaps"),
+    log:
+        "<logs>/measure_robustness.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("metrics/measure_robustness"),
+        variants=study.variants(),
+        groups=variants.groups_of(config),
+        rarest_users=config["metrics"]["rarest_users"],
+        rarest_prompts=config["metrics"]["rarest_prompts"],
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/metrics/measure_robustness.py"
+
+
 rule measure_score_comparisons:
     input:
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",
@@ -214,6 +237,50 @@ rule measure_ranks:
         names=study.leaderboard_names(),
     script:
         "../scripts/metrics/measure_ranks.py"
+
+
+rule measure_service:
+    input:
+        responses=study.tables("responses"),
+        first_token_tables=first_tokens.first_token_tables(study),
+        questions=study.task_tables(),
+        accuracy="<results>/metrics/accuracy.parquet",
+    output:
+        **metric_tables("service", "trade_offs"),
+    log:
+        "<logs>/measure_service.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=8192,
+    params:
+        code=code("metrics/measure_service"),
+        rarest_users=config["metrics"]["rarest_users"],
+        baseline=study.baseline,
+    script:
+        "../scripts/metrics/measure_service.py"
+
+
+rule measure_practice:
+    input:
+        accuracy_runs="<results>/metrics/accuracy_runs.parquet",
+    output:
+        **metric_tables("practice", "practice_turns", "practice_drops"),
+    log:
+        "<logs>/measure_practice.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("metrics/measure_practice"),
+        variants=study.variants(),
+        steps=variants.names_of_steps(config),
+        controls=study.users_and_controls()["controls"],
+        rarest_users=config["metrics"]["rarest_users"],
+        baseline=study.baseline,
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/metrics/measure_practice.py"
 
 
 rule measure_shifts:
@@ -264,6 +331,24 @@ rule measure_prompt_means:
         seed=config["study"]["seed"],
     script:
         "../scripts/metrics/measure_prompt_means.py"
+
+
+rule measure_answer_form:
+    input:
+        forms=study.form_tables(),
+        participants=study.has("field", ["<results>/field/participants.parquet"]),
+    output:
+        **metric_tables("answer_form"),
+    log:
+        "<logs>/measure_answer_form.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("metrics/measure_answer_form"),
+        baseline=study.baseline,
+        rarest_users=config["metrics"]["rarest_users"],
+    script:
+        "../scripts/metrics/measure_answer_form.py"
 
 
 # every test of the tables above, corrected over the study; the tables themselves stay as they are

@@ -5,8 +5,10 @@ rule parse_answers:
     input:
         responses="<results>/responses/{model}/{task}/{condition}.parquet",
         questions="<results>/tasks/{task}.parquet",
+        overrides=config["parsing"]["overrides"] or [],
     output:
         answers="<results>/answers/parsed/{model}/{task}/{condition}.parquet",
+        forms="<results>/answers/forms/{model}/{task}/{condition}.parquet",
     log:
         "<logs>/parse_answers/{model}/{task}/{condition}.log",
     conda:

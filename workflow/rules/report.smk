@@ -1,5 +1,5 @@
-# What a reader opens. In: every table. Out: <results>/study.duckdb, <results>/findings.md and
-# <results>/provenance; `snakemake --report <results>/report.zip` packs figures, tables and these.
+# What a reader opens. In: every table. Out: <results>/study.duckdb, <results>/findings.md, the study's page
+# <results>/explorer and <results>/provenance; `snakemake --report <results>/report.zip` packs figures, tables and these.
 
 
 rule build_database:
@@ -13,6 +13,7 @@ rule build_database:
         requests=study.request_tables(),
         responses=study.tables("responses"),
         answers=ANSWERS,
+        answer_forms=study.form_tables(),
         field_answers=study.has("field", "<results>/field/answers.parquet"),
         field_participants=study.has("field", "<results>/field/participants.parquet"),
         metrics=[*study.metric_tables(), CLAIMS],
@@ -53,6 +54,61 @@ rule write_findings:
         digest=digest(config) if study.preregistrations() else None,
     script:
         "../scripts/report/write_findings.py"
+
+
+# the study's page alone, with what it needs: `snakemake explorer`
+rule explorer:
+    input:
+        explorer.PAGE,
+    localrule: True
+
+
+rule write_explorer:
+    input:
+        answers=ANSWERS,
+        merges="<results>/answers/items.csv",
+        questions=study.task_tables(),
+        responses=study.tables("responses"),
+        contexts=study.context_tables(),
+        corpora=explorer.page_corpora(study),
+        accuracy_runs="<results>/metrics/accuracy_runs.parquet",
+        field_answers=explorer.page_field_answers(study),
+        findings="<results>/findings.md",
+        figures=explorer.page_figures(study, "svg"),
+        marks=explorer.page_figures(study, "marks.parquet"),
+        page=explorer.template_file(study, "page.html"),
+        style=explorer.template_file(study, "page.css"),
+        scripts=explorer.template_scripts(study),
+    output:
+        folder=directory(explorer.PAGE),
+    log:
+        "<logs>/write_explorer.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("report/write_explorer"),
+        settings=explorer.page_settings(study, figure_titles),
+    script:
+        "../scripts/report/write_explorer.py"
+
+
+# of a study that still runs; by hand, never part of it. It takes what is there, so it has no inputs, and is made
+# anew whenever it is asked for, so it has no outputs: `snakemake --nolock explorer_so_far`
+rule explorer_so_far:
+    log:
+        "<logs>/explorer_so_far.log",
+    localrule: True
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("report/explorer_so_far"),
+        folder=f"{study.results}/explorer_so_far",
+        plan=explorer.unfinished_tables(study),
+        settings=explorer.page_settings(study, figure_titles),
+        reading=explorer.reading_settings(study),
+        template=explorer.template_files(study),
+    script:
+        "../scripts/report/explorer_so_far.py"
 
 
 # never part of `all`: `snakemake export`

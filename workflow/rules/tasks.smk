@@ -13,5 +13,6 @@ rule prepare_task:
     params:
         code=code("tasks/prepare_task"),
         sources=lambda wildcards: study.item_sources(wildcards.task),
+        steps=lambda wildcards: study.item_steps(wildcards.task),
     script:
         "../scripts/tasks/prepare_task.py"

@@ -23,15 +23,18 @@ from figures import plot_fig1, plot_fig2, plot_fig3, plot_fig4, plot_fig5
 from generation import generate_responses, plan_requests
 from metrics import (
     measure_accuracy,
+    measure_answer_form,
     measure_categories,
     measure_claims,
     measure_comparisons,
     measure_distributions,
     measure_heterogeneity,
+    measure_practice,
     measure_prompt_means,
     measure_ranks,
     measure_rarefaction,
     measure_score_comparisons,
+    measure_service,
     measure_shifts,
     measure_variance,
 )
@@ -145,8 +148,23 @@ class Study:
     def parse_answers(self) -> None:
         """Read every answer."""
         for arm in self._arms():
-            answers = self._table("parsed", *arm)
-            parse_answers.main(self._table("responses", *arm), self._items(arm[0]), answers)
+            parse_answers.main(
+                self._table("responses", *arm),
+                self._items(arm[0]),
+                overrides=[],
+                answers=self._table("parsed", *arm),
+                forms=self._table("forms", *arm),
+            )
+
+    def measure_answer_form(self) -> None:
+        """How long the answers are, and how hard to read."""
+        measure_answer_form.main(
+            forms=[self._table("forms", *arm) for arm in self._arms()],
+            participants=[],
+            baseline="offline",
+            rarest_users=RAREST_USERS,
+            **self._metric("answer_form"),
+        )
 
     def canonicalise_answers(self) -> None:
         """Merge spellings over all answers."""
@@ -211,7 +229,7 @@ class Study:
         measure_accuracy.main(answers=answers, questions=items, rarest_users=RAREST_USERS, **paths)
 
     def measure_scores(self) -> None:
-        """Scores beside the baseline's, places on the leaderboard, categories of subjects."""
+        """Scores beside the baseline's and prices, places, practice, categories of subjects."""
         runs, draws = self._path("accuracy_runs.pq"), {"permutations": PERMUTATIONS, "seed": SEED}
         measure_score_comparisons.main(
             runs,
@@ -222,12 +240,33 @@ class Study:
         )
         places = self._metric("ranks") | self._metric("order_changes")
         measure_ranks.main(runs, [BOARD], ["mmlu_lite"], baseline="offline", names={}, **places)
+        names = ("practice", "practice_turns", "practice_drops")
+        measure_practice.main(
+            runs,
+            variants={},
+            steps={},
+            controls=[],
+            rarest_users=RAREST_USERS,
+            baseline="offline",
+            **{name: self._path(f"{name}.pq") for name in names},
+            **draws,
+        )
         measure_categories.main(
             answers=self._path("answers.parquet"),
             questions=[self._items(task) for task in TASKS],
             subject_categories=str(ROOT / "resources/categories.csv"),
             **self._metric("subjects") | self._metric("categories"),
             **draws,
+        )
+
+        measure_service.main(
+            [self._table("responses", *arm) for arm in self._arms()],
+            [],
+            [self._items(task) for task in TASKS],
+            self._path("accuracy.pq"),
+            baseline="offline",
+            rarest_users=RAREST_USERS,
+            **self._metric("service") | self._metric("trade_offs"),
         )
 
     def measure_shifts(self) -> None:
@@ -265,26 +304,29 @@ class Study:
         lists, letters = "recommendations", "mmlu_lite"
         listed, lettered = self._items(lists), self._items(letters)
         on_lists, on_letters = DRAWING | {"task": lists}, DRAWING | {"task": letters}
-        plot_fig1.main(heterogeneity, listed, sheet, [self._path("1.pdf")], on_lists)
-        plot_fig2.main(distributions, lettered, sheet, [self._path("2.pdf")], on_letters)
+        plot_fig1.main(heterogeneity, listed, sheet, *self._drawing("fig1"), on_lists)
+        plot_fig2.main(distributions, lettered, sheet, *self._drawing("fig2"), on_letters)
         plot_fig3.main(
             self._path("accuracy_runs.pq"),
             self._path("accuracy.pq"),
             self._path("ranks.pq"),
             [BOARD],
             sheet,
-            [self._path("3.pdf")],
+            *self._drawing("fig3"),
             on_letters,
         )
         arms = {name: RULES[name] for name in ("users", "controls")}
         shifts, curves = self._path("shifts.pq"), self._path("rarefaction.pq")
         with_users = on_lists | {"users": arms["users"]}
         claims = self._path("claims.pq")
-        plot_fig4.main(shifts, claims, listed, sheet, [self._path("4.pdf")], with_users)
-        plot_fig5.main(curves, listed, sheet, [self._path("5.pdf")], on_lists)
+        plot_fig4.main(shifts, claims, listed, sheet, *self._drawing("fig4"), with_users)
+        plot_fig5.main(curves, listed, sheet, *self._drawing("fig5"), on_lists)
         self._findings(arms)
         inputs = {"answers": self._path("answers.parquet"), "questions": [], "metrics": []}
         build_database.main(inputs, [heterogeneity], self._path("study.duckdb"))
+
+    def _drawing(self, figure: str) -> tuple[list[str], str]:
+        return [self._path(f"{figure}.pdf")], self._path(f"{figure}.marks.pq")
 
     def _findings(self, arms: Mapping[str, list[str]]) -> None:
         names = (*FINDINGS, "accuracy", "novelty", "score_comparisons", "ranks", "categories")

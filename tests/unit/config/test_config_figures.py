@@ -9,6 +9,7 @@ import yaml
 
 from fieldwork.config.figures import (
     figure_tasks,
+    has_trade_offs,
     kinds_of,
     leaderboard_note,
     ranked_tasks,
@@ -226,3 +227,39 @@ def test_participants_are_not_asked_a_whole_benchmark(
 ) -> None:
     assert survey_tasks(checked(tasks)) == expected
     assert survey_tasks(checked(tasks, {"fig1": None, "fig2": None})) == expected
+
+
+def recorded(**settings: Any) -> dict[str, Any]:
+    """A recording, with an entry of `models` that it answers for."""
+    return {"format": "table", "columns": {}, **settings}
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "is_drawn"),
+    [
+        ({"provider": "openai"}, "choice", True),
+        ({"provider": "gemini"}, "mixed", True),
+        ({"provider": "openai"}, "list", False),
+        ({"provider": "embedded"}, "choice", False),
+        ({"provider": "local_chat"}, "choice", False),
+        ({"provider": "recorded", "recording": "plain"}, "choice", False),
+        ({"provider": "recorded", "recording": "timed"}, "choice", True),
+        ({"provider": "recorded", "recording": "log"}, "choice", True),
+        ({"provider": "recorded", "recording": "log_without"}, "choice", False),
+    ],
+)
+def test_scores_are_set_against_time_where_times_or_prices_are_known(
+    model: dict[str, Any], kind: str, is_drawn: bool
+) -> None:
+    config = {
+        "study": {"tasks": ["t"], "models": ["m"]},
+        "models": {"m": model, "other": {"provider": "openai"}},
+        "tasks": {"t": {"sources": [{"format": "items", "dataset": "d", "kind": kind}]}},
+        "recordings": {
+            "plain": recorded(),
+            "timed": recorded(columns={"latency_s": "seconds"}),
+            "log": recorded(format="helm"),
+            "log_without": recorded(format="helm", columns={"latency_s": None}),
+        },
+    }
+    assert has_trade_offs(config) is is_drawn

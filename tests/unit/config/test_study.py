@@ -26,6 +26,8 @@ from fieldwork.figures.who_asks import WhoAsksSettings
 from fieldwork.generation.planning.tables import PlanInputs
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.metrics.power.table import PlannedStudy
+from fieldwork.records import robustness
+from fieldwork.records.columns import row_types_of, table_of
 
 HOME = Path(__file__).resolve().parents[3]
 
@@ -117,6 +119,26 @@ def test_a_study_with_users_asked_again_has_a_table_of_users_and_contexts() -> N
     assert [nested.context_settings(name)["number"] for name in ("first", "again")] == [0, 1]
 
 
+def test_a_study_with_variants_of_a_task_has_their_tables_and_figure() -> None:
+    plain = study(study={"tasks": ["probe"]})
+    assert plain.variants() == {}
+    noisy = {"of": "probe", "put": {"casual": True}}
+    derived = study(study={"tasks": ["probe", "noisy"]}, tasks={"noisy": noisy})
+    assert derived.variants() == {"noisy": "probe"}
+    names = {Path(path).stem for path in derived.metric_tables()}
+    assert names - {Path(path).stem for path in plain.metric_tables()} == {
+        "robustness",
+        "group_gaps",
+        "practice",
+        "practice_turns",
+        "practice_drops",
+    }
+    assert "robustness" in derived.figures()
+    # without the clean task there is nothing to set beside
+    alone = study(study={"tasks": ["noisy"]}, tasks={"noisy": noisy})
+    assert "robustness" not in alone.figures()
+
+
 def test_a_table_is_in_the_report_under_the_heading_of_its_stage() -> None:
     assert report_entry("variance").category == "Metrics"
     assert report_entry("group_differences").category == "Field"
@@ -127,7 +149,8 @@ def test_a_table_is_in_the_report_under_the_heading_of_its_stage() -> None:
 def test_every_table_of_estimates_has_a_caption() -> None:
     captions = {path.stem for path in (HOME / "workflow/report").glob("*.rst")}
     tables = {Path(path).stem for path in study("studies/history_length.yaml").metric_tables()}
-    assert tables <= captions
+    declared = {table_of(row_type).name for row_type in row_types_of(robustness)}
+    assert tables | declared <= captions
 
 
 def test_a_figure_that_is_not_drawn_says_so() -> None:
@@ -143,6 +166,12 @@ def test_users_have_a_figure_where_there_are_any() -> None:
     assert study().drawing("who_asks")["users"] == ["history", "rag", "profile"]
     offline = study(study={"conditions": ["offline_t0", "offline"]})
     assert "who_asks" not in offline.figures()
+
+
+def test_scores_are_set_against_prices_where_a_service_is_asked() -> None:
+    assert "pareto" not in study().figures()
+    assert "pareto" in study("studies/paper.yaml").figures()
+    assert "pareto" not in study(figures={"fig3": None}).figures()
 
 
 @pytest.mark.parametrize(
@@ -248,16 +277,6 @@ def test_a_plan_counts_from_tables_only_what_is_here() -> None:
     assert "<results>/tasks/probe.parquet" in here
     assert "<results>/contexts/probe/rag.parquet" in here
     assert plan_tables(study(plan={"tables": "assume"})) == []
-
-
-def test_pages_are_those_of_this_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    page = tmp_path / "results/quickstart/findings.md"
-    page.parent.mkdir(parents=True)
-    page.touch()
-    written = page.stat().st_mtime
-    assert study().new_pages(written) == ["Findings: results/quickstart/findings.md"]
-    assert study().new_pages(written + 1) == []
 
 
 def test_an_arm_is_asked_as_its_condition_and_task_say() -> None:

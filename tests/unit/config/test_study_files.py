@@ -117,3 +117,17 @@ def test_own_corrections_are_looked_for_in_the_study_alone(
     config["parsing"]["overrides"] = "resources/tasks/aliases.csv"
     with pytest.raises(StudyError, match=r"^mine.yaml: parsing\.overrides: no file at"):
         check_files(config, lambda path: str(HOME / path), "mine.yaml")
+
+
+def test_each_file_of_corrections_is_looked_for(
+    quickstart: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = copy.deepcopy(quickstart)
+    config["parsing"]["overrides"] = ["items.csv", "corrections.csv"]
+    check_config(config, SCHEMA, "mine.yaml")
+    Path("items.csv").touch()
+    with pytest.raises(StudyError, match=r"parsing\.overrides: no file at corrections\.csv"):
+        check_files(config, lambda path: str(HOME / path), "mine.yaml")
+    Path("corrections.csv").touch()
+    check_files(config, lambda path: str(HOME / path), "mine.yaml")

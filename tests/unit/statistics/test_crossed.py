@@ -6,7 +6,7 @@ from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.crossed import PeopleVariance, crossed_interval
+from fieldwork.statistics.crossed import PeopleVariance, crossed_interval, people_variance
 from fieldwork.statistics.intervals import Interval
 
 
@@ -46,3 +46,40 @@ def interval_of(answers: Floats) -> Interval:
         float(covariance.mean()), float(np.diag(covariance).mean()), people - 1
     )
     return crossed_interval(answers.mean(axis=0), variance)
+
+
+def test_people_who_answer_all_prompts_have_the_variance_of_a_mean() -> None:
+    values = np.random.default_rng(2).normal(size=(12, 5))
+    people = people_variance(values)
+    assert people.of_mean == pytest.approx(values.mean(axis=1).var(ddof=1) / 12)
+    assert people.of_prompt == pytest.approx(values.var(axis=0, ddof=1).mean() / 12)
+    assert people.freedom == 11
+
+
+def test_a_person_without_an_answer_is_left_out_where_it_is_missing() -> None:
+    values = np.array([[0.0, 1.0], [1.0, np.nan], [0.5, 0.0], [np.nan, 0.5]])
+    people = people_variance(values)
+    without = [
+        np.mean([np.nanmean(np.delete(values, k, axis=0)[:, item]) for item in (0, 1)])
+        for k in range(4)
+    ]
+    assert people.of_mean == pytest.approx(3 / 4 * np.sum((without - np.mean(without)) ** 2))
+    assert people.of_prompt == pytest.approx(0.25 / 3)
+
+
+def test_a_prompt_of_one_person_goes_with_that_person() -> None:
+    people = people_variance(np.array([[0.0, np.nan], [1.0, 1.0], [0.5, np.nan]]))
+    without = np.array([(0.75 + 1.0) / 2, 0.25, (0.5 + 1.0) / 2])
+    assert people.of_mean == pytest.approx(2 / 3 * np.sum((without - without.mean()) ** 2))
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.5])
+def test_crossed_intervals_of_people_who_miss_prompts_hold_the_mean(spread: float) -> None:
+    random, hits = np.random.default_rng(6), 0
+    for _ in range(400):
+        answers = random.normal(0, 1, size=(25, 1)) + random.normal(0, 1, size=(25, 12))
+        answers += random.normal(0, spread, size=(1, 12))
+        answers[random.random(answers.shape) < 0.2] = np.nan
+        interval = crossed_interval(np.nanmean(answers, axis=0), people_variance(answers))
+        hits += interval.low <= 0 <= interval.high
+    assert hits >= 367

@@ -7,11 +7,14 @@ import pytest
 from scipy.stats import binomtest, bootstrap, ttest_ind
 
 from fieldwork.statistics.intervals import (
+    BoundedValue,
     Interval,
     ShareCount,
+    difference_interval,
     jackknife_variance,
     newcombe_interval,
     percentile_interval,
+    ratio_interval,
     student_interval,
     student_quantile,
     welch_freedom,
@@ -123,3 +126,43 @@ def test_samples_without_a_value_are_no_lucky_ones(n_missing: int, has_interval:
     values = np.arange(100.0)
     values[:n_missing] = np.nan
     assert isinstance(percentile_interval(values), Interval) == has_interval
+
+
+def scaled(value: BoundedValue, factor: float) -> BoundedValue:
+    low, high = value.interval
+    return BoundedValue(factor * value.value, Interval(factor * low, factor * high))
+
+
+@pytest.mark.parametrize("cost", [(3.0, 2.5, 4.5), (0.01, 0.0, 0.02), (8.0, 7.9, 8.1)])
+@pytest.mark.parametrize("score", [(0.4, 0.3, 0.45), (0.02, 0.001, 0.9), (5.0, 4.0, 7.0)])
+def test_a_ratio_is_at_an_end_where_the_difference_to_it_reaches_nothing(
+    cost: tuple[float, float, float], score: tuple[float, float, float]
+) -> None:
+    above, below = (BoundedValue(side[0], Interval(*side[1:])) for side in (cost, score))
+    interval = ratio_interval(above, below)
+    assert interval is not None
+    assert interval.low <= above.value / below.value <= interval.high
+    at_low = difference_interval(above, [scaled(below, interval.low)])
+    at_high = difference_interval(above, [scaled(below, interval.high)])
+    assert at_low.low == pytest.approx(0, abs=1e-9 * max(cost))
+    assert at_high.high == pytest.approx(0, abs=1e-9 * max(cost))
+
+
+def test_a_ratio_over_what_may_be_nothing_has_no_interval() -> None:
+    cost = BoundedValue(1.0, Interval(0.5, 1.5))
+    assert ratio_interval(cost, BoundedValue(0.2, Interval(0.0, 0.4))) is None
+    assert ratio_interval(BoundedValue(0.0, Interval(0.0, 0.0)), cost) is None
+
+
+def test_intervals_of_ratios_hold_the_truth() -> None:
+    draws, held = np.random.default_rng(5), 0
+    for _ in range(800):
+        sides = []
+        for mean, sd, n in ((2.0, 1.0, 30), (0.5, 0.5, 60)):
+            sample = draws.normal(mean, sd, n)
+            error = float(sample.std(ddof=1)) / math.sqrt(n)
+            centre = float(sample.mean())
+            sides.append(BoundedValue(centre, student_interval(centre, error, n - 1)))
+        interval = ratio_interval(*sides)
+        held += interval is not None and interval.low <= 4.0 <= interval.high
+    assert 0.93 <= held / 800 <= 0.97

@@ -410,7 +410,7 @@ def test_a_task_is_read_source_by_source(tmp_path: Path) -> None:
     )
     candidates = csv_file(tmp_path / "c.csv", [["item_id", "candidate"], ["dogs", "Beagle"]])
     plain: dict[str, Any] = {"format": "items", "subjects": [], "item_ids": [], "shots": 0}
-    plain |= {"letter_instruction": True, "columns": {}, "gold": "auto"}
+    plain |= {"letter_instruction": True, "rows": {}, "columns": {}, "gold": "auto"}
     plain |= {"list_length": None, "recording": None}
     own = {"dataset": "own", "kind": "list", "files": [str(names)], "candidates": str(candidates)}
     other = {"dataset": "b", "kind": "choice", "files": [str(letters)], "candidates": None}

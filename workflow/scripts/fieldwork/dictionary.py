@@ -12,14 +12,19 @@ from typing import Any
 
 from fieldwork import tables
 from fieldwork.records import (
+    answer_form,
     arms,
     claims,
     field,
+    figures,
     generation,
     metrics,
     parsing,
     power,
+    practice,
     puppets,
+    robustness,
+    service,
     tasks,
 )
 from fieldwork.records.columns import row_types_of, table_of
@@ -30,9 +35,14 @@ STAGES = {
     "Generation": generation,
     "Answers": parsing,
     "Metrics": metrics,
+    "The form of answers": answer_form,
     "Conditions side by side": arms,
+    "Tasks put otherwise": robustness,
+    "Time and money": service,
+    "Offline and practice": practice,
     "The field": field,
     "Claims": claims,
+    "Figures": figures,
     "How large a study must be": power,
 }
 """The headings of the dictionary, each with the module whose row types it lists."""
@@ -82,6 +92,9 @@ value. Where a value could be expected, the column `reason` says why there is no
 surrogate, which JSON can carry and UTF-8 cannot, is written as U+FFFD. In CSV a text that a spreadsheet
 would run as a formula, such as one that begins with `=`, has an apostrophe before it.
 
+A [notebook](notebook.ipynb) opens the tables in Python and computes a number of figure 1 by hand;
+[the same in R](notebook_r.md) uses the CSV files.
+
 ## Asking questions in SQL
 
 `study.duckdb` holds all these tables in one file. It can be moved, mailed and opened from any folder, in
@@ -93,13 +106,13 @@ python -c "import duckdb; print(duckdb.connect('results/quickstart/study.duckdb'
 
 Its tables are
 `conversations`, `profiles`, `items`, `contexts`, `requests`, `responses`, `answers`, `field_answers`,
-`field_participants`, and one named after each file of `metrics/`. Tables that a study does not need are
-missing, such as `conversations` in a study without histories. A table holds the rows of all models, tasks
-and conditions one after another. Its additional column `file` says which file a row is from; in
-`field_answers` it is the participants' file. The columns `corpus` in `conversations`, `task` in `items`,
-and `task` and `condition` in `contexts` and `requests` are taken from that path. The tables are the same
-whenever the same study runs again. The bytes of this one file are not, because DuckDB writes a random
-identifier into each file.
+`field_participants`, `answer_forms`, and one named after each file of `metrics/`. Tables that a study
+does not need are missing, such as `conversations` in a study without histories. A table holds the rows
+of all models, tasks and conditions one after another. Its additional column `file` says which file a
+row is from; in `field_answers` it is the participants' file. The columns `corpus` in `conversations`,
+`task` in `items`, and `task` and `condition` in `contexts` and `requests` are taken from that path. The
+tables are the same whenever the same study runs again. The bytes of this one file are not, because
+DuckDB writes a random identifier into each file.
 
 The view `transcripts` has one row for each answer, with everything that belongs to it: `question`,
 `context` (the messages before the question, as text), `prompt`, `answer` (the reply), `outcome`,
@@ -153,10 +166,22 @@ leaderboard only if the task asks exactly its questions; otherwise say why there
 ### Aliases and overrides
 
 `parsing.aliases` is a CSV file of `task, item_id, written, canonical`: the written option counts as the
-canonical one. An empty `task` or `item_id` stands for all. `parsing.overrides` has the columns of
-`answers/items.csv`: copy that file, keep the rows you disagree with, and correct `canonical`. Apostrophes
-that guard cells there are removed. Overrides take precedence over aliases, and both over similar
-spelling.
+canonical one. An empty `task` or `item_id` stands for all.
+
+`parsing.overrides` is a CSV file, or a list of them, in which a person corrects how answers are read. A
+file may hold both kinds of rows:
+
+- `task, item_id, raw, canonical` renames an option. Copy `answers/items.csv`, keep the rows you disagree
+  with, and correct `canonical`.
+- `task, item_id, text_sha256, reading` sets the reading of every reply of this text to this item. The
+  study's page writes such rows as `corrections.csv`.
+
+`text_sha256` is the SHA-256 of the reply as UTF-8; of a participant's answer it is that of the masked
+text. `reading` has the options of a list, one a line, or the letter of a choice. An empty `reading` means
+that a person finds no answer. Apostrophes that guard cells are removed. A person's names take precedence
+over aliases, and both over similar spelling; they apply to a person's readings too. Rows of tasks that a
+study does not select are left alone, so that several studies can share a file. A file with readings must
+be UTF-8.
 
 ### Answers of real users
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata
 from itertools import accumulate, chain
@@ -57,7 +57,7 @@ def versions(requirements: str, config: Any) -> list[tuple[str, str]]:
 
 
 class _ParsedModule(NamedTuple):
-    """The code of a file without documentation, and the package's files that it imports."""
+    """Hash of a file's code without documentation, and the package's files that it imports."""
 
     meaning: str
     imports: tuple[Path, ...]
@@ -66,40 +66,47 @@ class _ParsedModule(NamedTuple):
 @cache
 def _module(path: Path, root: Path) -> _ParsedModule:
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-    imports = tuple(_imported_files(tree, root))
-    return _ParsedModule(ast.dump(_DocumentationRemover().visit(tree)), imports)
+    reader = _CodeReader()
+    code = ast.dump(reader.visit(tree))
+    imports = tuple(_imported_files(reader.names, root))
+    return _ParsedModule(hashlib.sha256(code.encode()).hexdigest(), imports)
 
 
-class _DocumentationRemover(ast.NodeTransformer):
-    """Removes what only people read: docstrings, and the meanings of columns."""
+class _CodeReader(ast.NodeTransformer):
+    """Removes what only people read, docstrings and meanings of columns; collects imported names."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if isinstance(node.func, ast.Name) and node.func.id == "column":
             node.args = []
         return self.generic_visit(node)
 
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         is_docstring = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return None if is_docstring else node
+        return None if is_docstring else self.generic_visit(node)
 
+    def visit_Import(self, node: ast.Import) -> ast.AST:
+        self.names.update(alias.name for alias in node.names)
+        return node
 
-def _imported_files(tree: ast.Module, root: Path) -> Iterator[Path]:
-    # importing a.b runs a first
-    steps = (accumulate(name.split("."), "{}.{}".format) for name in _imported_names(tree))
-    for name in sorted(set(chain.from_iterable(steps))):
-        path = root.joinpath(*name.split("."))
-        for candidate in (path.with_suffix(".py"), path / "__init__.py"):
-            if candidate.is_file():
-                yield candidate
-
-
-def _imported_names(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        if node.module:
             # `from fieldwork.metrics import variance` names a module only in its second half
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        yield from (name for name in names if name.split(".")[0] == PACKAGE)
+            self.names.update([node.module, *(f"{node.module}.{a.name}" for a in node.names)])
+        return node
+
+
+def _imported_files(names: Iterable[str], root: Path) -> Iterator[Path]:
+    own_names = (name for name in names if name.split(".")[0] == PACKAGE)
+    # importing a.b runs a first
+    steps = (accumulate(name.split("."), "{}.{}".format) for name in own_names)
+    for name in sorted(set(chain.from_iterable(steps))):
+        yield from _files_of(name, root)
+
+
+@cache
+def _files_of(name: str, root: Path) -> tuple[Path, ...]:
+    path = root.joinpath(*name.split("."))
+    return tuple(f for f in (path.with_suffix(".py"), path / "__init__.py") if f.is_file())

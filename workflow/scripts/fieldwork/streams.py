@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fieldwork.errors import StudyError, first_line
@@ -82,6 +83,32 @@ def stream_values(path: str | Path) -> Iterator[dict[str, Any]]:
             yield from batch.to_pylist()
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise unreadable_parquet(path, error) from error
+
+
+def stream_list_sizes(path: str | Path, key: str, column: str) -> Iterator[tuple[str, int]]:
+    """The key of each row of a Parquet table, and how many structs its column holds.
+
+    Only one field of the structs is read, the one that takes the fewest bytes.
+
+    Raises:
+        StudyError: the file cannot be read.
+    """
+    source = _open(path)
+    leaves = [source.schema.column(n).path for n in range(len(source.schema))]
+    fields = [leaf for leaf in leaves if leaf.startswith(f"{column}.")]
+    sizes = {leaf: _stored_bytes(source, leaves.index(leaf)) for leaf in fields}
+    smallest = min(fields, key=lambda leaf: sizes[leaf])
+    try:
+        for batch in source.iter_batches(ROWS_PER_BLOCK, columns=[key, smallest]):
+            counts = pc.list_value_length(batch[column])
+            yield from zip(batch[key].to_pylist(), counts.to_pylist(), strict=True)
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable_parquet(path, error) from error
+
+
+def _stored_bytes(source: pq.ParquetFile, leaf: int) -> int:
+    groups = (source.metadata.row_group(n) for n in range(source.metadata.num_row_groups))
+    return sum(group.column(leaf).total_compressed_size for group in groups)
 
 
 def write_parts(

@@ -1,14 +1,16 @@
 """Draw figure 3: how far a benchmark score moves with its user.
 
 In: <results>/metrics/accuracy_runs, accuracy and ranks, the task's leaderboard.
-Out: <results>/figures/fig3 as PDF, SVG and PNG.
+Out: <results>/figures/fig3 as PDF, SVG and PNG, and its marks.
 """
 
 from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.figures import fig3, style
+from fieldwork.figures.marks import marks_of
 from fieldwork.files.leaderboards import read_leaderboard
+from fieldwork.records.figures import FigureMark
 from fieldwork.records.metrics import Accuracy, Rank, RunAccuracy
 from fieldwork.records.shared import NO_LEADERBOARD
 
@@ -19,7 +21,8 @@ def main(
     ranks: str,
     leaderboard: list[str],
     style_sheet: str,
-    outputs: list[str],
+    drawings: list[str],
+    marks: str,
     drawing: dict[str, Any],
 ) -> None:
     """Draw and save; `leaderboard` is its file, or empty."""
@@ -31,7 +34,8 @@ def main(
         read_leaderboard(leaderboard[0]) if leaderboard else NO_LEADERBOARD,
         fig3.Fig3Settings(**drawing),
     )
-    style.save(figure, outputs)
+    style.save(figure, drawings)
+    tables.write_table(marks, marks_of(figure), FigureMark)
 
 
 if __name__ == "__main__":

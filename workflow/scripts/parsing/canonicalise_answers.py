@@ -6,7 +6,8 @@ Out: <results>/answers/answers.parquet and <results>/answers/items.csv.
 
 from fieldwork import stage, tables
 from fieldwork.parsing.answers import apply_merges, merge_items
-from fieldwork.parsing.canonical import read_aliases, read_overrides
+from fieldwork.parsing.canonical import read_aliases
+from fieldwork.parsing.corrections import log_unused, read_corrections
 from fieldwork.records.parsing import Answer, MergedItem
 
 
@@ -22,7 +23,9 @@ def main(
 ) -> None:
     """Merge, apply, write; the field, aliases and overrides are a file each, or none."""
     rows = [row for path in [*parsed_answers, *field] for row in tables.read_rows(path, Answer)]
-    names = {"aliases": read_aliases(aliases), "overrides": read_overrides(overrides)}
+    corrections = read_corrections(overrides)
+    log_unused(rows, corrections.readings)
+    names = {"aliases": read_aliases(aliases), "overrides": corrections.names}
     merged_items = merge_items(rows, **names, threshold=near_duplicates)
     tables.write_table(answers, apply_merges(rows, merged_items, is_cut=cut_lists), Answer)
     tables.write_table(merges, merged_items, MergedItem)

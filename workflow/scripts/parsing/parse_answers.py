@@ -1,19 +1,26 @@
-"""Read the items or the letter out of each response.
+"""Read the items or the letter out of each response, a person's reading wins; and the form of its text.
 
-In: responses and items. Out: <results>/answers/parsed/{model}/{task}/{condition}.parquet.
+In: responses, items, a person's corrections.
+Out: <results>/answers/parsed and <results>/answers/forms, each {model}/{task}/{condition}.parquet.
 """
 
 from fieldwork import stage, tables
 from fieldwork.parsing.answers import parse_responses
+from fieldwork.parsing.corrections import correct_answers, read_corrections
+from fieldwork.parsing.form.readings import read_forms
+from fieldwork.records.answer_form import FormReading
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer
-from fieldwork.records.tasks import Item
 
 
-def main(responses: str, questions: str, answers: str) -> None:
-    """Parse and write."""
-    rows, items = tables.read_rows(responses, Response), tables.read_rows(questions, Item)
-    tables.write_table(answers, parse_responses(rows, items), Answer)
+def main(responses: str, questions: str, overrides: list[str], answers: str, forms: str) -> None:
+    """Parse, correct, write; the overrides are a file each, or none."""
+    rows, items = tables.read_rows(responses, Response), tables.read_questions([questions])
+    parsed_answers = parse_responses(rows, items.values())
+    replies = [row.text for row in rows]
+    readings = read_corrections(overrides).readings
+    tables.write_table(answers, correct_answers(parsed_answers, replies, items, readings), Answer)
+    tables.write_table(forms, read_forms(rows), FormReading)
 
 
 if __name__ == "__main__":

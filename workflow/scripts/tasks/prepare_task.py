@@ -1,4 +1,4 @@
-"""Read a task's items from their sources.
+"""Read a task's items from their sources, and put them otherwise where the task is derived.
 
 In: the sources' files. Out: <results>/tasks/{task}.parquet.
 """
@@ -8,11 +8,13 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.records.tasks import Item
 from fieldwork.tasks.items import read_sources
+from fieldwork.tasks.variants.kinds import Step, change_items
 
 
-def main(sources: list[dict[str, Any]], questions: str) -> None:
-    """Read every source and write one table."""
-    tables.write_table(questions, read_sources(sources), Item)
+def main(sources: list[dict[str, Any]], steps: list[dict[str, Any]], questions: str) -> None:
+    """Read every source, make every step and write one table."""
+    items = change_items(read_sources(sources), [Step(**step) for step in steps])
+    tables.write_table(questions, items, Item)
 
 
 if __name__ == "__main__":

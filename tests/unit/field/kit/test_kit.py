@@ -12,6 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fieldwork import page_templates
 from fieldwork.errors import StudyError
 from fieldwork.field.kit import documents, qualtrics, templates, web_page
 from fieldwork.field.kit.files import kit_texts
@@ -159,12 +160,14 @@ def test_a_draft_is_seen_on_the_page_and_in_the_papers() -> None:
 
 def test_the_papers_say_what_is_asked() -> None:
     told = documents.template_values(survey(repeats=2), ["consent.md"])
-    readme = templates.fill((KIT / "kit_readme.md").read_text(encoding="utf-8"), told, "readme")
+    readme = page_templates.fill(
+        (KIT / "kit_readme.md").read_text(encoding="utf-8"), told, "readme"
+    )
     assert "sends 4 prompts, each twice" in readme
     assert "`colour`" in readme
     assert "marked REPLACE: consent.md." in readme
     paper = (KIT / "information.md").read_text(encoding="utf-8")
-    filled = templates.fill(paper, told, "information")
+    filled = page_templates.fill(paper, told, "information")
     assert "Alpha, Beta" in filled
     assert "> Recommend five hats." in filled
     setting = page_map(survey(), "folder")
@@ -225,7 +228,7 @@ def test_words_of_another_language_are_checked(
 
 def test_a_template_that_names_nothing_is_told() -> None:
     with pytest.raises(StudyError, match=r"page\.html: \{\{words\}\} is not a placeholder"):
-        templates.fill("<p>{{words}}</p>", {"css": "x"}, "page.html")
+        page_templates.fill("<p>{{words}}</p>", {"css": "x"}, "page.html")
 
 
 def test_every_word_of_the_page_is_used() -> None:

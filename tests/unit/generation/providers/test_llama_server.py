@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from provider_cases import CONTEXTS, item, make_openai
+from stream_contract import check_error, check_stream
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
@@ -111,6 +112,15 @@ def test_a_prompt_beyond_the_window_is_rejected_with_the_way_out(llama: LlamaSer
     with pytest.raises(RejectedError, match=r"lower conditions\.\*\.token_budget") as caught:
         exchange(llama, [Message("user", "word " * WINDOW)])
     assert "\n" not in str(caught.value)
+
+
+def test_a_stream_of_a_real_server_keeps_the_contract_of_the_loopback_server(
+    llama: LlamaServer,
+) -> None:
+    provider = provider_of(llama)
+    assert check_stream(provider, FRUITS, 12) > 0
+    check_stream(provider, "Say yes.", 200)
+    check_error(provider, "word " * WINDOW, RejectedError, r"lower conditions\.\*\.token_budget")
 
 
 def look(server: LlamaServer) -> None:

@@ -28,6 +28,7 @@ from unit.metrics.findings.finding_rows import (
     score_row,
     shift_row,
     variance_row,
+    variant_row,
 )
 
 SCHEMA = Path(__file__).resolve().parents[4] / "workflow" / "schemas" / "config.schema.yaml"
@@ -68,6 +69,10 @@ def test_the_schema_names_every_measure() -> None:
         ("field_order", order_row(predictor="again"), "field_order"),
         ("field_distance", agreement_row(predictor="cold"), "field_distance"),
         ("group_difference", group_row(), "group_difference"),
+        # two tasks under one condition: neither the baseline nor its control makes them one
+        ("variant_accuracy", variant_row(0.1), "variant_accuracy"),
+        ("variant_accuracy", variant_row(0.1, condition="cold"), "variant_accuracy"),
+        ("variant_flips", variant_row(0.1, condition="again"), "variant_flips"),
     ],
 )
 def test_a_test_has_one_family(measure: str, row: Any, family: str) -> None:
@@ -181,6 +186,15 @@ def test_a_page_claims_one_score_and_one_metric() -> None:
         categories=[category_row(0.01), category_row(0.01, "other")],
     )
     assert sorted(c.measure for c in rows) == ["categories", "novelty", "score", "score_spread"]
+
+
+def test_of_variants_the_change_of_accuracy_and_flips_beyond_reruns_are_claimed() -> None:
+    metrics = ("accuracy", "accuracy_change", "excess_flips", "excess_overlap", "flips")
+    rows = claims(robustness=[variant_row(0.001, metric=metric) for metric in metrics])
+    assert {c.measure: (c.verdict, c.direction, c.margin) for c in rows} == {
+        "variant_accuracy": ("differs", "lower", 0.02),
+        "variant_flips": ("differs", "fewer than reruns", 0.1),
+    }
 
 
 def test_every_row_type_has_a_key_of_its_own() -> None:

@@ -24,6 +24,7 @@ from fieldwork.records.metrics import (
     Shift,
     VarianceShare,
 )
+from fieldwork.records.robustness import Robustness
 
 OUTLINE = StudyOutline(
     name="s",
@@ -86,6 +87,13 @@ def variance_row(p: float | None, **values: Any) -> VarianceShare:
     share = {"share_who": 0.16, "ci_low": -0.124, "ci_high": 0.2, "p_value": p}
     counts = {"n_puppets": 40, "n_items": 9, "n_responses": 1720, "n_repeated": 360}
     row: VarianceShare = filled(VarianceShare, **{**share, **counts, **values})
+    return row
+
+
+def variant_row(p: float | None, **values: Any) -> Robustness:
+    change = {"estimate": -0.1, "ci_low": -0.15, "ci_high": -0.05, "p_value": p}
+    metric = {"metric": "accuracy_change"}
+    row: Robustness = filled(Robustness, **{**change, **metric, **values})
     return row
 
 

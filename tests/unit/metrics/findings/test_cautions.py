@@ -44,6 +44,22 @@ def test_what_came_back_is_counted() -> None:
     assert count_answers(answer_frame([])) == []
 
 
+def test_what_a_person_read_is_counted() -> None:
+    answers = chosen(["A", "B", None])
+    answers[1:] = [dataclasses.replace(a, correction="0" * 64) for a in answers[1:]]
+    (counts,) = count_answers(answer_frame(answers))
+    assert counts.n_corrected == 2
+    sentence = "2 answers were read by a person (parsing.overrides)"
+    assert sentence in limits(NOTHING, [counts], [], OUTLINE)
+    (one,) = count_answers(answer_frame(answers[:2]))
+    assert "1 answer was read by a person (parsing.overrides)" in limits(
+        NOTHING, [one], [], OUTLINE
+    )
+    assert not any(
+        "person" in s for s in limits(NOTHING, [counts._replace(n_corrected=0)], [], OUTLINE)
+    )
+
+
 def test_what_is_worth_nothing_is_counted_apart() -> None:
     answers = chosen(["A", "B", "A", "A", None])
     changes: list[dict[str, object]] = [

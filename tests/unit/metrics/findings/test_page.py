@@ -69,9 +69,11 @@ def test_sections_stand_in_order() -> None:
     assert page.startswith(
         "# Findings of the study s\n\n**Note:** Not a chat model.\n\n## In short\n"
     )
-    assert page.endswith(
-        "\n\nFigures: figures/fig1.pdf\n\nTables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)\n"
+    end = (
+        "\n\nFigures: figures/fig1.pdf\n\nThe answers behind every number: explorer/index.html\n\n"
+        "Tables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)\n"
     )
+    assert end in page
 
 
 def test_a_warning_stands_above_all() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fieldwork.conditions import counts_conversations
+from fieldwork.config.models import is_local, is_recorded
 from fieldwork.config.names import FIGURES
 
 Config = dict[str, Any]
@@ -18,6 +19,9 @@ AUTO = "auto"
 
 OWN_FORMATS = frozenset({"items", "recording"})
 """Formats of questions whose kind the source says; benchmarks have choice questions."""
+
+TIMED_FORMATS = frozenset({"inspect", "helm", "every_eval_ever"})
+"""Formats of recordings that state how long calls took."""
 
 SUITABLE: Mapping[str, frozenset[str]] = {
     "fig1": frozenset({"list"}),
@@ -83,6 +87,33 @@ def task_of(config: Config, figure: str) -> str | None:
     """The task of a figure, also where the figure itself is switched off."""
     task: str | None = config["figures"][figure]
     return first_suitable(config, figure) if task in (None, AUTO) else task
+
+
+def has_trade_offs(config: Config) -> bool:
+    """Whether a study can set scores against prices or waiting times."""
+    tasks = [config["tasks"][name] for name in config["study"]["tasks"]]
+    return has_times(config) and any("choice" in kinds_of(task) for task in tasks)
+
+
+def has_times(config: Config) -> bool:
+    """Whether a study has waiting times or prices.
+
+    Models on this machine have neither, and recordings only times.
+    """
+    models = [config["models"][name] for name in config["study"]["models"]]
+    return any(
+        _is_timed_recording(config["recordings"][model["recording"]])
+        if is_recorded(model)
+        else not is_local(model)
+        for model in models
+    )
+
+
+def _is_timed_recording(recording: Config) -> bool:
+    """Whether a recording names a time; null in its columns takes the usual one away."""
+    if "latency_s" in recording["columns"]:
+        return recording["columns"]["latency_s"] is not None
+    return recording["format"] in TIMED_FORMATS
 
 
 def survey_tasks(config: Config) -> list[str]:

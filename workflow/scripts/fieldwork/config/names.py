@@ -11,7 +11,15 @@ Config = dict[str, Any]
 SHARED_FOLDERS = ("figures", "vectors")
 """Folders of results/ that belong to no study."""
 
-FIGURES = ("power", "calibration", "field_groups", "field_ranks", "categories", "who_asks")
+FIGURES = (
+    "power",
+    "calibration",
+    "field_groups",
+    "field_ranks",
+    "categories",
+    "who_asks",
+    "pareto",
+)
 """Figures with a name of their own, besides those with a number."""
 
 _DEVICES = frozenset(

@@ -50,7 +50,7 @@ def recorded_arm(study: Study, model: str, task: str, condition: str) -> Config:
         "recording": entry["recording"],
         "recorded_model": entry["recorded_as"],
         "has_user": has_user(settings),
-        "rows": rule or {},
+        "rows": {**recording["tasks"].get(task, {}), **(rule or {})},
         "temperature": settings.get("temperature"),
         "first": study.first_replicate(task, condition),
         "runs": config["tasks"][task]["runs"],

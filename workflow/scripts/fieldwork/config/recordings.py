@@ -31,8 +31,14 @@ def reading_of(config: Config, recording: str) -> Config:
 
 
 def reading_of_source(config: Config, source: Config) -> Config | None:
-    """How the recording of a task's source is read; None for a source of another format."""
-    return reading_of(config, source["dataset"]) if source["format"] == "recording" else None
+    """How the recording of a task's source is read; None for a source of another format.
+
+    The source's own `rows` narrow those of the recording.
+    """
+    if source["format"] != "recording":
+        return None
+    reading = reading_of(config, source["dataset"])
+    return {**reading, "rows": {**reading["rows"], **source["rows"]}}
 
 
 def broken_recordings(config: Config) -> Iterator[str]:
@@ -56,12 +62,13 @@ def _broken_recording(name: str, entry: Config, config: Config) -> Iterator[str]
         yield (
             f"recordings.{name}.columns: a table needs to know its columns; name at least item and answer"
         )
-    for condition in entry["conditions"]:
-        if condition not in config["conditions"]:
-            yield (
-                f"recordings.{name}.conditions: {condition!r} is not in conditions (there are "
-                f"{', '.join(sorted(config['conditions']))})"
-            )
+    for registry in ("conditions", "tasks"):
+        for key in entry[registry]:
+            if key not in config[registry]:
+                yield (
+                    f"recordings.{name}.{registry}: {key!r} is not in {registry} (there are "
+                    f"{', '.join(sorted(config[registry]))})"
+                )
 
 
 def _mixed_selection(config: Config) -> Iterator[str]:

@@ -1,15 +1,30 @@
-"""How the report of a study names its tables.
+"""The tables of estimates: their modules of row types, and how the report of a study names them.
 
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from typing import NamedTuple
 
+from fieldwork.records import answer_form as form_records
 from fieldwork.records import arms as arm_records
 from fieldwork.records import claims as claim_records
 from fieldwork.records import field as field_records
 from fieldwork.records import metrics as metric_records
+from fieldwork.records import practice as practice_records
+from fieldwork.records import robustness as robustness_records
+from fieldwork.records import service as service_records
 from fieldwork.records.columns import row_types_of, table_of
+
+ESTIMATES = (
+    ("Metrics", metric_records),
+    ("Metrics", form_records),
+    ("Metrics", arm_records),
+    ("Metrics", robustness_records),
+    ("Metrics", service_records),
+    ("Metrics", practice_records),
+    ("Field", field_records),
+)
+"""Modules of row types whose tables claims are made from, with their heading in the report."""
 
 
 class ReportEntry(NamedTuple):
@@ -25,15 +40,9 @@ def report_entry(table: str) -> ReportEntry:
     Raises:
         KeyError: no row type declares the table.
     """
-    stages = (
-        ("Metrics", metric_records),
-        ("Metrics", arm_records),
-        ("Field", field_records),
-        ("Claims", claim_records),
-    )
     entries = {
         table_of(row_type).name: ReportEntry((row_type.__doc__ or "").rstrip("."), category)
-        for category, stage in stages
-        for row_type in row_types_of(stage)
+        for category, module in (*ESTIMATES, ("Claims", claim_records))
+        for row_type in row_types_of(module)
     }
     return entries[table]

@@ -25,6 +25,7 @@ from fieldwork.config.nests import broken_nests
 from fieldwork.config.recordings import broken_recordings
 from fieldwork.config.schema import fill
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
+from fieldwork.config.variants import complete_variants, source_settings
 from fieldwork.errors import StudyError
 from fieldwork.records.field import FIELD
 from fieldwork.records.generation import MOST_REQUESTS
@@ -42,7 +43,7 @@ def check_config(config: Config, schema: Path, source: str | Places) -> None:
         StudyError: naming the file and the setting.
     """
     problem = next(secrets_in(config), None) or fill(config, schema)
-    problem = problem or next(_problems(config), None)
+    problem = problem or complete_variants(config) or next(_problems(config), None)
     if problem is not None:
         raise StudyError(with_place(problem, source))
     for condition in config["conditions"].values():
@@ -113,10 +114,11 @@ def _broken_references(config: Config) -> Iterator[str]:
         dataset = config["profiles"][part]["dataset"]
         yield from _missing(f"profiles.{part}.dataset", dataset, "datasets", config)
     for task in study["tasks"]:
-        for number, source in enumerate(config["tasks"].get(task, {}).get("sources", [])):
-            setting = f"tasks.{task}.sources.{number}.dataset"
+        if task not in config["tasks"]:
+            continue
+        for setting, source in source_settings(config, task).items():
             registry = "recordings" if source["format"] == "recording" else "datasets"
-            yield from _missing(setting, source["dataset"], registry, config)
+            yield from _missing(f"{setting}.dataset", source["dataset"], registry, config)
     for name, condition in config["conditions"].items():
         if condition.get("corpus"):
             setting = f"conditions.{name}.corpus"

@@ -11,23 +11,23 @@ from typing import Any, Literal, NamedTuple
 
 from fieldwork.conditions import has_user, kind_of, materials_of
 from fieldwork.config.field import DELETIONS_FILE
-from fieldwork.config.figures import leaderboard_note, ranked_tasks, survey_tasks
+from fieldwork.config.figures import (
+    has_trade_offs,
+    leaderboard_note,
+    ranked_tasks,
+    survey_tasks,
+)
 from fieldwork.config.models import held_form, is_local, is_recorded
 from fieldwork.config.needs import Need, needs_of
 from fieldwork.config.nests import context_number, nests_of
+from fieldwork.config.parts import parts_of
 from fieldwork.config.recordings import reading_of_source
-from fieldwork.config.settings import (
-    Config,
-    arms_of,
-    controls_of,
-    filters_of,
-    study_corpora,
-)
+from fieldwork.config.report import ESTIMATES
+from fieldwork.config.settings import Config, arms_of, controls_of, filters_of, study_corpora
 from fieldwork.config.study_files import location_of, source_files
+from fieldwork.config.variants import origins_of, source_settings, steps_of
 from fieldwork.errors import StudyError
-from fieldwork.records import arms as arm_records
 from fieldwork.records import field as field_records
-from fieldwork.records import metrics as metric_records
 from fieldwork.records.columns import Part, Table, row_types_of, table_of
 from fieldwork.records.field import FIELD
 
@@ -36,15 +36,6 @@ Registry = Literal["models", "conditions", "tasks"]
 ANSWERS = "<results>/answers/answers.parquet"
 PROFILES = "<results>/personas/profiles.parquet"
 CLAIMS = "<results>/metrics/claims.parquet"
-
-PAGES = {
-    "Findings": "findings.md",
-    "Figures": "figures",
-    "Plan": "plan.html",
-    "Power": "power/power.md",
-    "Field kit": "field_kit/README.md",
-}
-"""What a reader opens, by title."""
 
 
 class Study(NamedTuple):
@@ -95,16 +86,11 @@ class Study(NamedTuple):
         return entry
 
     def parts(self) -> set[Part]:
-        parts: set[Part] = {"every study"}
-        if self.config["arms"]:
-            parts.add("arms")
-        if nests_of(self.config):
-            parts.add("nests")
-        if self.config["field"]:
-            parts.add("field")
-        if self.config["field"] or self.config["calibration"]["weights"]:
-            parts.add("calibration")
-        return parts
+        return parts_of(self.config)
+
+    def variants(self) -> dict[str, str]:
+        """The selected derived tasks, each with the task at its root."""
+        return origins_of(self.config)
 
     # ---- files from outside ------------------------------------------------------------------------
 
@@ -134,20 +120,34 @@ class Study(NamedTuple):
 
     def item_sources(self, task: str) -> list[Config]:
         """The sources of a task's items, with the files that each is read from."""
+        return [self._item_source(part) for part in self.config["tasks"][task]["sources"]]
+
+    def _item_source(self, part: Config) -> Config:
+        return {
+            **part,
+            "files": self.source(part["dataset"]),
+            "candidates": self.resolve(part["candidates"]) if part["candidates"] else None,
+            "recording": reading_of_source(self.config, part),
+        }
+
+    def item_steps(self, task: str) -> list[Config]:
+        """How a derived task puts its questions; keys are those of `Step` in `tasks/variants/kinds`."""
         return [
             {
-                **part,
-                "files": self.source(part["dataset"]),
-                "candidates": self.resolve(part["candidates"]) if part["candidates"] else None,
-                "recording": reading_of_source(self.config, part),
+                **step,
+                "value": self._item_source(step["value"])
+                if step["kind"] == "translated"
+                else step["value"],
+                "table": self.resolve(step["table"]) if step["table"] else None,
             }
-            for part in self.config["tasks"][task]["sources"]
+            for step in steps_of(self.config, task)
         ]
 
     def item_files(self, task: str) -> list[str]:
-        sources = self.item_sources(task)
+        sources = [self._item_source(p) for p in source_settings(self.config, task).values()]
         candidates = [source["candidates"] for source in sources if source["candidates"]]
-        return [*(file for source in sources for file in source["files"]), *candidates]
+        tables = [step["table"] for step in self.item_steps(task) if step["table"]]
+        return [*(file for source in sources for file in source["files"]), *candidates, *tables]
 
     def leaderboards(self) -> dict[str, str]:
         """The file of the leaderboard of each task that has places on one."""
@@ -197,7 +197,9 @@ class Study(NamedTuple):
         ]
 
     def tables(
-        self, stage: Literal["responses", "answers/parsed"], models: Iterable[str] | None = None
+        self,
+        stage: Literal["responses", "answers/parsed", "answers/forms"],
+        models: Iterable[str] | None = None,
     ) -> list[str]:
         """The tables of a stage, one for every model, or one of `models`, task and condition."""
         names = self.entries("models") if models is None else models
@@ -207,6 +209,11 @@ class Study(NamedTuple):
             for task in self.tasks
             for name in self.entries("conditions")
         ]
+
+    def form_tables(self) -> list[str]:
+        """The form of the answers of every model, task and condition, and of the field's."""
+        field_forms: list[str] = self.has("field", ["<results>/answers/forms/field.parquet"])
+        return [*self.tables("answers/forms"), *field_forms]
 
     def corpora(self) -> list[str]:
         return study_corpora(self.config)
@@ -286,7 +293,7 @@ class Study(NamedTuple):
         parts = self.parts()
         return [
             f"<results>/{table.path}"
-            for table in declared_tables(metric_records, arm_records, field_records)
+            for table in declared_tables(*(module for _, module in ESTIMATES))
             if table.path.startswith("metrics/") and table.part in parts
         ]
 
@@ -435,6 +442,8 @@ class Study(NamedTuple):
         return [
             *(figure for figure, task in sorted(self.config["figures"].items()) if task),
             *(["who_asks"] if self.users_and_controls()["users"] else []),
+            *(["robustness"] if {*self.variants().values()} & {*self.tasks} else []),
+            *(["pareto"] if has_trade_offs(self.config) else []),
             *self.has("field", ["calibration", "field_ranks"]),
             *(["field_groups"] if field and field["columns"]["groups"] else []),
             *self.has("arms", [(self.config["arms"] or {}).get("figure")]),
@@ -464,6 +473,7 @@ class Study(NamedTuple):
         return [
             "<results>/study.duckdb",
             "<results>/findings.md",
+            "<results>/explorer",
             "<results>/provenance/config.yaml",
             "<results>/provenance/versions.csv",
             *(["<results>/cost.csv"] if is_paid else []),
@@ -473,15 +483,6 @@ class Study(NamedTuple):
                 for end in ("pdf", "svg", "png")
             ),
             *(f"<results>/{Path(path).with_suffix('.csv')}" for path in calibration),
-        ]
-
-    def new_pages(self, since: float) -> list[str]:
-        """The pages that were written at or after a time, in seconds since the epoch; a line each."""
-        paths = ((title, Path(self.results, page)) for title, page in PAGES.items())
-        return [
-            f"{title}: {path}"
-            for title, path in paths
-            if path.exists() and path.stat().st_mtime >= since
         ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from fieldwork.config.layers import Places, with_place
 from fieldwork.config.recordings import study_recordings
 from fieldwork.config.settings import Config, study_corpora
+from fieldwork.config.variants import source_settings, steps_of
 from fieldwork.errors import StudyError
 
 
@@ -29,7 +30,7 @@ def _missing_files(config: Config, find_shipped: Callable[[str], str]) -> Iterat
     """Settings that name a file that is not there, a sentence each."""
     datasets = [config["profiles"][part]["dataset"] for part in ("personas", "sentences")]
     for task in config["study"]["tasks"]:
-        datasets += [part["dataset"] for part in config["tasks"][task]["sources"]]
+        datasets += [part["dataset"] for part in source_settings(config, task).values()]
     for name in [*study_corpora(config), *datasets, *study_recordings(config)]:
         try:
             source_files(config, name, find_shipped)
@@ -43,18 +44,22 @@ def _missing_files(config: Config, find_shipped: Callable[[str], str]) -> Iterat
 
 
 def _single_files(config: Config) -> Iterator[tuple[str, str]]:
-    """Settings that name one file, with the path."""
+    """Settings that name a file each, or some, with the path."""
     for setting in ("parsing.aliases", "parsing.overrides", "metrics.categories"):
         section, key = setting.split(".")
-        if config[section][key] is not None:
-            yield setting, config[section][key]
+        paths = config[section][key] or []
+        for path in [paths] if isinstance(paths, str) else paths:
+            yield setting, path
     yield "profiles.template", config["profiles"]["template"]
     yield "field_kit.consent", config["field_kit"]["consent"]
     yield "field_kit.texts", config["field_kit"]["texts"]
     for task in config["study"]["tasks"]:
-        for n, part in enumerate(config["tasks"][task]["sources"]):
+        for place, part in source_settings(config, task).items():
             if part["candidates"]:
-                yield f"tasks.{task}.sources.{n}.candidates", part["candidates"]
+                yield f"{place}.candidates", part["candidates"]
+        for step in steps_of(config, task):
+            if step["table"]:
+                yield f"{step['setting'].rpartition('.')[0]}.table", step["table"]
         if config["tasks"][task]["leaderboard"]:
             yield f"tasks.{task}.leaderboard", config["tasks"][task]["leaderboard"]
 

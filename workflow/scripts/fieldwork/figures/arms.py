@@ -5,7 +5,7 @@ of three panels: distance from the baseline, the share of variance between conte
 or score. A NULL in the table is a mark, never a zero, and its reason stands at the head.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import log2
@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     absence_reason,
     conditions_in,
@@ -37,6 +38,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.records.figures import AnswerBase
 
 ROWS: tuple[tuple[str, ...], ...] = (
     ("excess_js_bits",),
@@ -58,6 +60,8 @@ _LABELS = {
     "em_strict": "Score\n(exact match)",
 }
 
+_BASES: Mapping[str, AnswerBase] = {"share_who": "counted", "em_strict": "runs"}
+"""Measures that are not of the first answers of the puppets."""
 _PANEL = 1.45
 _LINE = 0.09
 """Height of a line of text, as a share of a panel."""
@@ -79,6 +83,7 @@ class _TaskColumn(NamedTuple):
 class _ArmsLayout(NamedTuple):
     columns: list[_TaskColumn]
     places: dict[str, float]
+    labels: dict[str, str]
     ticks: dict[str, str]
     models: dict[str, ConditionStyle]
     step: float
@@ -135,6 +140,7 @@ def _lay_out(
     return _ArmsLayout(
         columns=sorted(columns, key=lambda c: (c.kind != "list", c)),
         places=places,
+        labels=labels,
         ticks={n: _tick(labels[n], r, rows, is_numeric=is_numeric) for n, r in arms.items()},
         models=condition_styles(models, labels=settings.model_labels),
         step=0.16 if len(models) > 1 else 0.0,
@@ -204,6 +210,7 @@ def _draw_panel(panel: Any, rows: Sequence[Any], layout: _ArmsLayout, *, is_nume
         )
         for x, row in zip(xs, estimated_rows, strict=True):
             draw_interval(panel, x, row, style.colour)
+            _mark_estimate(panel, x, row, layout)
             if float_or_none(row.n_different) is not None:
                 _count(
                     panel, (x, layout.places[row.condition]), row, layout, line=n_trend_lines + j
@@ -218,6 +225,27 @@ def _draw_panel(panel: Any, rows: Sequence[Any], layout: _ArmsLayout, *, is_nume
     lines = n_trend_lines + (len(layout.models) if measure == "excess_js_bits" else 0)
     _make_room(panel, 0.05 + _LINE * lines)
     panel.margins(x=0.06)
+
+
+def _mark_estimate(panel: Any, x: float, row: Any, layout: _ArmsLayout) -> None:
+    caption = MarkedValue(
+        measure=" ".join(_LABELS[row.measure].split()),
+        label=layout.labels[row.condition],
+        value=float(row.estimate),
+        ci_low=float_or_none(row.ci_low),
+        ci_high=float_or_none(row.ci_high),
+        digits=3,
+    )
+    is_of_all = row.measure == "share_who"
+    answers = MarkedAnswers(
+        model=row.model,
+        task=row.task,
+        condition=row.condition,
+        kind=row.kind,
+        base=_BASES.get(row.measure, "first"),
+        n=int(row.n_responses) if is_of_all else None,
+    )
+    add_mark(panel, x, span_of(float(row.estimate), row), caption, answers)
 
 
 def _make_room(panel: Any, share: float) -> None:

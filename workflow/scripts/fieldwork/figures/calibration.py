@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark
 from fieldwork.figures.selection import float_or_none, models_in, rows_of
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import (
@@ -112,6 +113,8 @@ def _draw_panel(
             style = styles.get(row.arm) or ConditionStyle(GREY, "o", True, "Equal weights")
             _interval(axes, y, row, panel, style.colour)
             axes.plot([row.js_bits], [y], linestyle="none", **marker_arguments(style, size=4.5))
+            if row.comparator == "arm":
+                _keep_mark(axes, y, row, panel, style)
         names.append(_name(row, styles))
     if panel.plain and panel.mixtures:
         axes.axhline(len(panel.plain) - 0.5, color="#BBBBBB", linewidth=0.5)
@@ -158,6 +161,18 @@ def _mark(axes: Any, x: float, y: float, *, is_filled: bool, alpha: float) -> No
         markeredgewidth=0.7, markerfacecolor=_STAR_COLOUR if is_filled else "white", alpha=alpha,
         zorder=3,
     )  # fmt: skip
+
+
+def _keep_mark(
+    axes: Any, y: int, row: Any, panel: _CalibrationPanel, style: ConditionStyle
+) -> None:
+    """An arm's distance; mixtures have no answers of their own."""
+    distance = float(row.js_bits)
+    caption = MarkedValue(
+        measure="Divergence from the field (bits)", label=style.label, value=distance, digits=3
+    )
+    answers = MarkedAnswers(model=panel.model, condition=row.arm, base="first")
+    add_mark(axes, distance, y, caption, answers)
 
 
 def _verdict(row: Any, best: Any | None) -> str:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fieldwork.figures.labels import item_names
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     LETTERS_LEFT_OUT,
     first_reason,
@@ -23,6 +24,7 @@ from fieldwork.figures.selection import (
 )
 from fieldwork.figures.settings import FigureSettings
 from fieldwork.figures.style import GREY, PAGE_HEIGHT, add_head, empty_figure, new_figure
+from fieldwork.records.field import FIELD
 from fieldwork.records.shared import ItemKey
 from fieldwork.statistics.families import LEVEL
 
@@ -209,6 +211,8 @@ def _draw_panel(
             row = panel_rows.estimates.get((item, group))
             differs = (item, group) in panel_rows.different
             _draw_group(axes, y, row, position, is_filled=differs)
+            if row is not None:
+                _mark_group(axes, y, row)
     axes.set_ylim(len(panel_rows.items) - 0.5, -0.5)
     axes.set_yticks(range(len(names)), names)
     for label, item in zip(axes.get_yticklabels(), panel_rows.items, strict=True):
@@ -236,6 +240,29 @@ def _draw_group(axes: Any, y: float, row: Any, place: int, *, is_filled: bool) -
         [estimate], [y], linestyle="none", marker=marker, markersize=3.6, markeredgecolor=colour,
         markeredgewidth=0.8, markerfacecolor=colour if is_filled else "white",
     )  # fmt: skip
+
+
+def _mark_group(axes: Any, y: float, row: Any) -> None:
+    """The answers of all participants are behind it: the page does not tell who is in a group."""
+    estimate = float_or_none(row.estimate)
+    if estimate is None:
+        return
+    caption = MarkedValue(
+        measure=f"Entropy (bits), {_text(row.item_id) or MEAN}",
+        label=f"{row.variable}: {row.group}",
+        value=estimate,
+        ci_low=float_or_none(row.ci_low),
+        ci_high=float_or_none(row.ci_high),
+    )
+    answers = MarkedAnswers(
+        model=row.model,
+        task=row.task,
+        item_id=_text(row.item_id),
+        condition=FIELD,
+        kind=row.kind,
+        base="first",
+    )
+    add_mark(axes, span_of(estimate, row), y, caption, answers)
 
 
 def _colour_and_marker(place: int) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fieldwork.figures.labels import item_names
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     absence_reason,
     conditions_in,
@@ -244,11 +245,33 @@ def _draw_panel(
             xs.append(i + shift)
             ys.append(estimate)
             draw_interval(panel, i + shift, row, style.colour)
+            caption, answers = _mark(row, style)
+            add_mark(panel, i + shift, span_of(estimate, row), caption, answers)
         panel.plot(
             xs, ys, linestyle="none", label=style.label, **marker_arguments(style, size=size)
         )
     for i, places in absent.items():
         _mark_absent(panel, i, places)
+
+
+def _mark(row: Any, style: ConditionStyle) -> tuple[MarkedValue, MarkedAnswers]:
+    """What a point shows, and the answers it is computed from."""
+    caption = MarkedValue(
+        measure=f"{' '.join(METRICS[row.metric].split())}, {row.item_id}",
+        label=style.label,
+        value=float(row.estimate),
+        ci_low=float_or_none(row.ci_low),
+        ci_high=float_or_none(row.ci_high),
+    )
+    answers = MarkedAnswers(
+        model=row.model,
+        task=row.task,
+        item_id=row.item_id,
+        condition=row.condition,
+        base="first",
+        n=int(row.n_responses),
+    )
+    return caption, answers
 
 
 def _mark_absent(panel: Any, item: int, places: Sequence[float]) -> None:

@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
 
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark
 from fieldwork.figures.question_layout import (
     GAP,
     LINE_SPACING,
@@ -150,10 +151,9 @@ def _draw_panels(
     for i, panel in enumerate(layout.panels):
         for j, (model, label) in enumerate(models.items()):
             axes = grid[i, j]
-            for condition, place in bars.items():
-                _draw_bar(
-                    axes, place, rows_by_bar.get(_ShareBarKey(model, panel.item, condition), ())
-                )
+            for (condition, place), name in zip(bars.items(), names, strict=True):
+                rows = rows_by_bar.get(_ShareBarKey(model, panel.item, condition), ())
+                _draw_bar(axes, place, rows, name)
             _scale(axes, heights, is_lowest=i == len(layout.panels) - 1)
             axes.set_yticks(heights, names if j == 0 else [""] * len(names))
             if i == 0:
@@ -191,7 +191,7 @@ def _option_handle(option: QuestionOption) -> Patch:
     return patch
 
 
-def _draw_bar(panel: Any, place: float, rows: Sequence[Any]) -> None:
+def _draw_bar(panel: Any, place: float, rows: Sequence[Any], label: str) -> None:
     n = max((int(row.n_responses) for row in rows), default=0)
     if n == 0:
         panel.text(1, place, "n/a: no responses", va="center", color=GREY)
@@ -205,12 +205,44 @@ def _draw_bar(panel: Any, place: float, rows: Sequence[Any]) -> None:
             continue
         width = 100 * float(row.share)
         _draw_segment(panel, place, row, left=left, width=width, ink=ink_of(row.answer))
+        _mark_share(panel, place, (left, left + width), row, label)
         left += width
+    for row in rows:
+        if row.answer == UNKNOWN and row.n_answers:
+            _mark_share(panel, place, (left, 100), row, label)
     size = _size_text(n, max(int(row.n_units) for row in rows))
     panel.annotate(
         size, (100, place), xytext=(3, 0), textcoords="offset points", va="center",
         annotation_clip=False,
     )  # fmt: skip
+
+
+def _mark_share(panel: Any, place: float, ends: tuple[float, float], row: Any, label: str) -> None:
+    """A part of a bar, as high as the bar."""
+    is_letter = row.answer != UNKNOWN
+    caption = MarkedValue(
+        measure=f"Share of {row.answer} in {row.item_id}"
+        if is_letter
+        else f"No readable letter in {row.item_id}",
+        label=label,
+        value=float(row.share),
+        ci_low=float_or_none(row.ci_low),
+        ci_high=float_or_none(row.ci_high),
+        scale=100,
+        unit=" %",
+        digits=0,
+        total=int(row.n_responses),
+    )
+    answers = MarkedAnswers(
+        model=row.model,
+        task=row.task,
+        item_id=row.item_id,
+        condition=row.condition,
+        answer=row.answer,
+        base="counted",
+        n=int(row.n_answers),
+    )
+    add_mark(panel, ends, (place - 0.4, place + 0.4), caption, answers)
 
 
 def _size_text(n: int, n_units: int) -> str:

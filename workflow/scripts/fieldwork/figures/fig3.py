@@ -9,6 +9,7 @@ panels, and the places stand beside them.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -19,6 +20,7 @@ from matplotlib.ticker import MultipleLocator, PercentFormatter
 
 from fieldwork.errors import StudyError
 from fieldwork.figures.leaderboard_strip import TEXT_COLUMN_SHARE, draw_strip
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark
 from fieldwork.figures.score_layout import (
     METRICS,
     Fig3Settings,
@@ -54,6 +56,7 @@ _HALF_BAR = 0.15
 _EDGE = 0.03
 _LABEL_ROOM = 0.3
 _COLUMNS: Mapping[str, float] = {"places": 0.02, "user": 0.43, "rerun": 0.84}
+_READINGS: Mapping[str, str] = {METRICS[0]: "", METRICS[1]: ", flexible reading"}
 _PAPER: Mapping[str, Any] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 
 
@@ -186,6 +189,8 @@ def _draw_model(panel: Any, layout: ScoreLayout, model: str, settings: Fig3Setti
             bar = layout.bars.get(ScoreBarKey(model, condition, metric))
             if bar:
                 _draw_bar(panel, row + offset, bar, style, is_strict=metric == METRICS[0])
+                key = ScoreBarKey(model, condition, metric)
+                _mark_bar(panel, row + offset, bar, key, layout.task, style.label)
     _draw_scale(panel, layout, settings, at=len(layout.styles) - 0.25)
     names = [_row_name(layout, model, *pair) for pair in layout.styles.items()]
     panel.set_yticks(range(len(names)), names)
@@ -244,12 +249,8 @@ def _draw_bar(panel: Any, y: float, bar: RunBar, style: ConditionStyle, *, is_st
             y, bar.maximum - bar.minimum, left=bar.minimum, height=2 * _HALF_BAR,
             color=style.colour, alpha=0.3 if is_strict else 0.15, linewidth=0,
         )  # fmt: skip
-    last = max(1, len(bar.runs) - 1)
-    ys = [
-        y + 1.5 * _HALF_BAR * (i / last - 0.5) * (len(bar.runs) > 1) for i in range(len(bar.runs))
-    ]
     panel.plot(
-        bar.runs, ys, linestyle="none", marker="o", markersize=2.4, markeredgewidth=0.6,
+        bar.runs, _heights(bar, y), linestyle="none", marker="o", markersize=2.4, markeredgewidth=0.6,
         markeredgecolor=style.colour, markerfacecolor=style.colour if is_strict else "white",
         label=style.label if is_strict else f"{style.label}, flexible",
     )  # fmt: skip
@@ -262,6 +263,49 @@ def _draw_bar(panel: Any, y: float, bar: RunBar, style: ConditionStyle, *, is_st
             "no interval", (end, y), xytext=(4, 0), textcoords="offset points", va="center",
             color=GREY, bbox=_PAPER,
         )  # fmt: skip
+
+
+def _heights(bar: RunBar, y: float) -> list[float]:
+    """Heights of the dots of a bar, spread so that equal scores do not hide each other."""
+    last = max(1, len(bar.runs) - 1)
+    return [
+        y + 1.5 * _HALF_BAR * (i / last - 0.5) * (len(bar.runs) > 1) for i in range(len(bar.runs))
+    ]
+
+
+def _mark_bar(panel: Any, y: float, bar: RunBar, key: ScoreBarKey, task: str, label: str) -> None:
+    """The bar as a whole, and upon it each of its runs."""
+    if bar.mean is None:
+        return
+    answers = MarkedAnswers(
+        model=key.model,
+        task=task,
+        condition=key.condition,
+        base="runs",
+        n=bar.n_items * len(bar.runs),
+    )
+    caption = MarkedValue(
+        measure=f"Mean score{_READINGS[key.metric]}",
+        label=label,
+        value=bar.mean,
+        ci_low=bar.low,
+        ci_high=bar.high,
+        scale=100,
+        unit=" %",
+        digits=1,
+    )
+    ends = [value for value in (*bar.runs, bar.low, bar.high, bar.mean) if value is not None]
+    add_mark(panel, (min(ends), max(ends)), (y - _HALF_BAR, y + _HALF_BAR), caption, answers)
+    for score, height, asker in zip(bar.runs, _heights(bar, y), bar.askers, strict=True):
+        name = asker.puppet_id or f"rerun {asker.replicate}"
+        run = replace(caption, measure="Score", label=f"{label}, {name}", value=score)
+        add_mark(
+            panel,
+            score,
+            height,
+            replace(run, ci_low=None, ci_high=None),
+            replace(answers, **asker._asdict(), n=bar.n_items),
+        )
 
 
 def _draw_scale(panel: Any, layout: ScoreLayout, settings: Fig3Settings, *, at: float) -> None:

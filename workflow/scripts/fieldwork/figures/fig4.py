@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fieldwork.figures.labels import cut, item_names, option_name
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     absence_reason,
     conditions_in,
@@ -226,7 +227,10 @@ def _draw_row(
     for lane, (condition, style) in enumerate(styles.items()):
         y = at - 0.5 + (lane + 1.25) * step
         if condition == settings.baseline:
-            _draw_baseline(axes, at, y, _with_baseline(option, panel), style)
+            baseline = _with_baseline(option, panel)
+            _draw_baseline(axes, at, y, baseline, style)
+            if baseline is not None:
+                _mark_share(axes, y, option, baseline, style, settings.baseline)
             continue
         row = panel.rows.get(
             (option, condition), panel.rows_by_condition.get((option.item, condition))
@@ -238,6 +242,8 @@ def _draw_row(
             _point(axes, 0.0, y, style, alpha=_PALE)
         else:
             _draw_share(axes, y, row, style, differs=_differs(row))
+            if pd.isna(row.reason) and float_or_none(row.share) is not None:
+                _mark_share(axes, y, option, row, style, condition)
 
 
 def _with_baseline(option: _ShiftOptionKey, panel: _ShiftPanel) -> Any | None:
@@ -270,6 +276,40 @@ def _draw_share(axes: Any, y: float, row: Any, style: ConditionStyle, *, differs
         ends = sorted((100 * baseline_share, 100 * share))
         axes.hlines(y, *ends, color=style.colour, linewidth=2.2, zorder=1.6)
     _point(axes, 100 * share, y, style, alpha=alpha)
+
+
+def _mark_share(
+    axes: Any, y: float, option: _ShiftOptionKey, row: Any, style: ConditionStyle, condition: str
+) -> None:
+    """The share of an option under a condition, or under the baseline that the row has beside it."""
+    is_baseline = condition != row.condition
+    prefix, n_named = ("baseline_", "n_named_baseline") if is_baseline else ("", "n_named")
+    low, high = (
+        f"{prefix}ci_{end}" if is_baseline else f"share_ci_{end}" for end in ("low", "high")
+    )
+    share = float(getattr(row, f"{prefix}share"))
+    caption = MarkedValue(
+        measure=f"Share of {option.answer} in {option.item.item_id}",
+        label=style.label,
+        value=share,
+        ci_low=float_or_none(getattr(row, low)),
+        ci_high=float_or_none(getattr(row, high)),
+        scale=100,
+        unit=" %",
+        digits=0,
+        total=int(row.n_baseline if is_baseline else row.n_answers),
+    )
+    answers = MarkedAnswers(
+        model=row.model,
+        task=option.item.task,
+        item_id=option.item.item_id,
+        condition=condition,
+        answer=option.answer,
+        base="first",
+        n=int(getattr(row, n_named)),
+    )
+    low_end, high_end = span_of(share, row, low, high)
+    add_mark(axes, (100 * low_end, 100 * high_end), y, caption, answers)
 
 
 def _point(axes: Any, share: float, y: float, style: ConditionStyle, *, alpha: float) -> None:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from fieldwork.figures.labels import item_names
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark
 from fieldwork.figures.selection import (
     absence_reason,
     conditions_in,
@@ -179,6 +180,7 @@ def _draw_panel(axes: Any, layout: _RarefactionLayout, model: str, item: str) ->
             xs[-1:], ys[-1:], linestyle="none", label=style.label, clip_on=False, zorder=3,
             **marker_arguments(style, size=3.6),
         )  # fmt: skip
+        _mark_end(axes, points[-1], style)
     if len(ends) > 1:
         axes.axvline(min(ends), color="#999999", linewidth=0.6, linestyle=":", zorder=0.5)
     if missing:
@@ -188,6 +190,27 @@ def _draw_panel(axes: Any, layout: _RarefactionLayout, model: str, item: str) ->
             transform=axes.transAxes,
         )  # fmt: skip
     _title(axes, layout, model, item)
+
+
+def _mark_end(axes: Any, row: Any, style: ConditionStyle) -> None:
+    """The end of a curve; the mean's is of all its prompts, at the fewest answers among them."""
+    item = None if pd.isna(row.item_id) else str(row.item_id)
+    caption = MarkedValue(
+        measure=f"Distinct options among {row.n_answers} answers, {item or 'mean of prompts'}",
+        label=style.label,
+        value=float(row.unique_items),
+        digits=1,
+    )
+    answers = MarkedAnswers(
+        model=row.model,
+        task=row.task,
+        item_id=item,
+        condition=row.condition,
+        kind="list",
+        base="first",
+        n=int(row.n_responses) if item else None,
+    )
+    add_mark(axes, row.n_answers, row.unique_items, caption, answers)
 
 
 def _title(axes: Any, layout: _RarefactionLayout, model: str, item: str) -> None:

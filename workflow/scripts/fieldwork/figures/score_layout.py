@@ -27,6 +27,13 @@ class Fig3Settings(FigureSettings):
     """The name of each model on the leaderboard."""
 
 
+class RunAsker(NamedTuple):
+    """Who asked in a run: a puppet, or nobody; and its repeat index."""
+
+    puppet_id: str | None
+    replicate: int
+
+
 class RunBar(NamedTuple):
     """The counted runs of a model, condition and reading; None where a table holds NULL."""
 
@@ -38,6 +45,7 @@ class RunBar(NamedTuple):
     n_items: int
     unit: str
     runs: tuple[float, ...]
+    askers: tuple[RunAsker, ...]
     places: str
     p_user: float | None
     p_rerun: float | None
@@ -58,6 +66,7 @@ class ScoreLayout(NamedTuple):
     `span` is the range of scores that each panel shows.
     """
 
+    task: str
     models: list[str]
     styles: dict[str, ConditionStyle]
     bars: Mapping[ScoreBarKey, RunBar]
@@ -98,6 +107,7 @@ def lay_out_scores(
     models = models_in(accuracy, settings)
     subjects = runs.loc[runs["task"] == task, "n_subjects"].max()
     layout = ScoreLayout(
+        task=task,
         models=models,
         styles=styles,
         bars=_bars(runs[runs["task"] == task], accuracy, ranks[ranks["task"] == task]),
@@ -114,21 +124,24 @@ def _bars(
     runs: pd.DataFrame, accuracy: pd.DataFrame, ranks: pd.DataFrame
 ) -> dict[ScoreBarKey, RunBar]:
     scores: dict[ScoreBarKey, list[float]] = {}
+    askers: dict[ScoreBarKey, list[RunAsker]] = {}
     for run in rows_of(runs):
         if run.is_counted:
             for metric in METRICS:
                 key = ScoreBarKey(run.model, run.condition, metric)
                 scores.setdefault(key, []).append(float(getattr(run, metric)))
+                puppet = None if pd.isna(run.puppet_id) else str(run.puppet_id)
+                askers.setdefault(key, []).append(RunAsker(puppet, int(run.replicate)))
     rank_rows = {ScoreBarKey(row.model, row.condition, row.metric): row for row in rows_of(ranks)}
     return {
-        key: _bar(row, scores.get(key, []), rank_rows.get(key))
+        key: _bar(row, scores.get(key, []), askers.get(key, []), rank_rows.get(key))
         for row in rows_of(accuracy)
         for key in [ScoreBarKey(row.model, row.condition, row.metric)]
         if row.metric in METRICS
     }
 
 
-def _bar(row: Any, scores: Sequence[float], rank: Any) -> RunBar:
+def _bar(row: Any, scores: Sequence[float], askers: Sequence[RunAsker], rank: Any) -> RunBar:
     by_users = row.unit == "puppet"
     return RunBar(
         mean=float_or_none(row.mean),
@@ -139,6 +152,7 @@ def _bar(row: Any, scores: Sequence[float], rank: Any) -> RunBar:
         n_items=row.n_items,
         unit=row.unit,
         runs=tuple(scores),
+        askers=tuple(askers),
         places=_places(rank),
         p_user=float_or_none(rank.p_change) if rank is not None and by_users else None,
         p_rerun=float_or_none(rank.p_change_rerun) if rank is not None else None,

@@ -11,9 +11,6 @@ from fieldwork.records.shared import ItemKey
 LETTERS_LEFT_OUT = "Multiple-choice questions are in the tables only."
 """Printed where only lists are drawn."""
 
-LETTERS_LEFT_OUT = "Multiple-choice questions are in the tables only."
-"""Printed where only lists are drawn."""
-
 
 class CountRange(NamedTuple):
     """Smallest and largest of some counts."""

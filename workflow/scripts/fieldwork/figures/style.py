@@ -21,6 +21,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from fieldwork.errors import StudyError
+from fieldwork.figures.marks import MarkedFigure
 from fieldwork.figures.selection import float_or_none
 from fieldwork.figures.settings import FigureSettings
 
@@ -136,7 +137,8 @@ def use_style(path: str | Path) -> None:
 
 def new_figure(*, height: float) -> Figure:
     """Empty figure as wide as the page; `height` inches are for the panels."""
-    figure = Figure(figsize=(PAGE_WIDTH, height))
+    figure = MarkedFigure(figsize=(PAGE_WIDTH, height))
+    figure.drawn_marks = []
     FigureCanvasAgg(figure)
     return figure
 

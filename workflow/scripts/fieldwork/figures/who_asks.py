@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
 from fieldwork.figures.selection import (
     conditions_in,
     first_reason,
@@ -72,6 +73,7 @@ class _UserMark(NamedTuple):
     reference: float | None
     differs: bool
     reason: str
+    n: int | None
 
 
 class _UserPanel(NamedTuple):
@@ -186,6 +188,8 @@ def _mark(row: Any, value: Any, *, reference: Any) -> _UserMark:
         reference=_percent(reference),
         differs=p_corrected is not None and p_corrected < LEVEL,
         reason="" if pd.isna(row.reason) else str(row.reason),
+        # the table of new letters counts units and questions, not answers
+        n=int(row.n_responses) if hasattr(row, "n_responses") else None,
     )
 
 
@@ -237,6 +241,7 @@ def _draw_panel(axes: Any, panel: _UserPanel, layout: _UserLayout, model: str) -
             style = layout.styles[mark.condition]
             x = tasks[mark.task] + shift
             _draw_mark(axes, x, mark, style)
+            _keep_mark(axes, x, mark, panel, style)
             if panel.has_reruns and mark.reference is not None:
                 ends = (x - 0.4 * step, x + 0.4 * step)
                 axes.hlines(mark.reference, *ends, color=GREY, linewidth=1.0)
@@ -282,6 +287,32 @@ def _draw_mark(axes: Any, x: float, mark: _UserMark, style: ConditionStyle) -> N
         [x], [mark.value], linestyle="none", label=style.label, alpha=alpha, zorder=3,
         **marker_arguments(style, size=4.4),
     )  # fmt: skip
+
+
+def _keep_mark(
+    axes: Any, x: float, mark: _UserMark, panel: _UserPanel, style: ConditionStyle
+) -> None:
+    if mark.value is None:
+        return
+    kind, _, task = mark.task.partition(" ")
+    caption = MarkedValue(
+        measure=" ".join(panel.label.split()),
+        label=style.label,
+        value=mark.value,
+        ci_low=mark.ci_low,
+        ci_high=mark.ci_high,
+        unit=" %",
+        digits=1,
+    )
+    answers = MarkedAnswers(
+        model=mark.model,
+        task=task,
+        condition=mark.condition,
+        kind="list" if kind == "list" else "choice",
+        base="counted",
+        n=mark.n,
+    )
+    add_mark(axes, x, span_of(mark.value, mark), caption, answers)
 
 
 def _handles(layout: _UserLayout) -> list[Any]:

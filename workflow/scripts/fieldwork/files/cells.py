@@ -6,7 +6,6 @@ back as it was, and other texts are never touched. resources/field_kit/page.js g
 """
 
 import re
-from collections.abc import Iterable, Mapping
 
 # what spreadsheets take for the beginning of a formula, or trim before looking for one
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
@@ -21,8 +20,3 @@ def guard_cell(text: str) -> str:
 def plain_cell(cell: str) -> str:
     """The text that `guard_cell` guarded; any other cell as it is."""
     return cell[1:] if _GUARDED_FORMULA.match(cell) else cell
-
-
-def plain_rows(rows: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Rows of a table that this workflow wrote and a person edited, without the guards."""
-    return [{name: plain_cell(cell) for name, cell in row.items()} for row in rows]

@@ -45,7 +45,7 @@ class _ComparisonSettings(NamedTuple):
     metrics: Sequence[str]
 
 
-class _SampleTables(NamedTuple):
+class SampleTables(NamedTuple):
     """Two samples over kinds of answers: how often each kind, and which options it names.
 
     `condition` and `baseline` have shape (kinds,), `names` (kinds, options) with 0 and 1.
@@ -54,6 +54,13 @@ class _SampleTables(NamedTuple):
     condition: Counts
     baseline: Counts
     names: Counts
+
+
+class EqualDistance(NamedTuple):
+    """A distance at equal n, and what it is on average where both samples are from one source."""
+
+    value: float
+    expected_same: float
 
 
 class _DistanceTest(NamedTuple):
@@ -132,7 +139,7 @@ def _compare(
         distance = None
         if reason is None:
             names = (arm.model, arm.task, arm.condition, item)
-            distance = _distance(_samples(*sides), metric, n_equal, names, settings)
+            distance = _distance(sample_tables(*sides), metric, n_equal, names, settings)
         yield Comparison(
             model=arm.model,
             task=arm.task,
@@ -167,26 +174,27 @@ def _no_distance(
     return None
 
 
-def _samples(answers: Sequence[Options], offline: Sequence[Options]) -> _SampleTables:
+def sample_tables(answers: Sequence[Options], offline: Sequence[Options]) -> SampleTables:
+    """Two samples of answers, none of them empty, counted by kind."""
     kinds = sorted({*answers, *offline})
     place = {kind: number for number, kind in enumerate(kinds)}
     condition_table, baseline_table = (
         np.bincount([place[kind] for kind in side], minlength=len(kinds))
         for side in (answers, offline)
     )
-    return _SampleTables(condition_table, baseline_table, indicator_of(kinds))
+    return SampleTables(condition_table, baseline_table, indicator_of(kinds))
 
 
 def _distance(
-    samples: _SampleTables,
+    samples: SampleTables,
     metric: str,
     n_equal: int,
     names: Sequence[str],
     settings: _ComparisonSettings,
 ) -> _DistanceTest:
     statistic = option_distance(metric, samples.names)
-    value, expected_same = _at_equal_n(
-        samples, statistic, n_equal, generator(settings.seed, "subsample", metric, *names)
+    value, expected_same = distance_at_equal_n(
+        samples, metric, n_equal, generator(settings.seed, "subsample", metric, *names)
     )
     test = permutation_test(
         samples.condition,
@@ -220,10 +228,11 @@ def total_variation(first: Floats, second: Floats) -> Floats:
     return distance
 
 
-def _at_equal_n(
-    samples: _SampleTables, statistic: Statistic, n_equal: int, random: np.random.Generator
-) -> tuple[float, float]:
+def distance_at_equal_n(
+    samples: SampleTables, metric: str, n_equal: int, random: np.random.Generator
+) -> EqualDistance:
     """Mean distance of subsamples of `n_equal` answers, and of the same answers dealt at random."""
+    statistic = option_distance(metric, samples.names)
     first, second = (
         subsampled_tables(sample, n_equal, random)
         for sample in (samples.condition, samples.baseline)
@@ -236,4 +245,4 @@ def _at_equal_n(
             [subsampled_tables(table, n_equal, random, n_subsamples=1) for table in both_sides]
         )
     expected_same = statistic(half, both_sides - half)
-    return float(statistic(first, second).mean()), float(expected_same.mean())
+    return EqualDistance(float(statistic(first, second).mean()), float(expected_same.mean()))

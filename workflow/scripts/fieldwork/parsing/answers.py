@@ -9,9 +9,9 @@ from string import ascii_uppercase
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.list_lengths import list_length
 from fieldwork.parsing.canonical import canonicalise
 from fieldwork.parsing.choices import parse_choice
-from fieldwork.parsing.list_lengths import list_length
 from fieldwork.parsing.lists import parse_list
 from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import OptionProbability, Outcome, Response

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from fieldwork.files import texts
-from fieldwork.files.cells import plain_rows
 from fieldwork.parsing.name_similarity import SimilarityIndex, are_common_nouns
 
 Rule = Literal["override", "alias", "exact", "near"]
@@ -51,12 +50,6 @@ def read_aliases(paths: Sequence[str]) -> list[dict[str, str]]:
     """Rows of files of aliases, each with task, item_id (empty for every item), canonical, written."""
     columns = ("task", "item_id", "canonical", "written")
     return [row for path in paths for row in texts.read_table(path, columns)]
-
-
-def read_overrides(paths: Sequence[str]) -> list[dict[str, str]]:
-    """Rows of earlier tables of merged options, in which a person may have changed a canonical name."""
-    columns = ("task", "item_id", "canonical", "raw")
-    return [row for path in paths for row in plain_rows(texts.read_table(path, columns))]
 
 
 def comparison_key(spelling: str) -> str:

@@ -33,10 +33,7 @@ def visible_text(text: str | None) -> str:
     """
     if not text:
         return ""
-    channels = list(_FINAL_CHANNEL.finditer(text))
-    visible = text[channels[-1].end() :] if channels else text
-    visible = _CONTROL_TOKEN.sub("", _without_reasoning(visible))
-    visible = visible.replace("\r\n", "\n").replace("\r", "\n")
+    visible = without_reasoning(text).replace("\r\n", "\n").replace("\r", "\n")
     visible = _INVISIBLE.sub("", visible).replace("\u00a0", " ").replace("\u2028", "\n")
     visible = _FENCE.sub("", visible)
     visible = _LIST_TAG.sub("\n- ", visible)
@@ -44,7 +41,13 @@ def visible_text(text: str | None) -> str:
     return visible.strip("\n").rstrip() if visible.strip() else ""
 
 
-def _without_reasoning(text: str) -> str:
+def without_reasoning(text: str) -> str:
+    """The reply without its reasoning and the control tokens of a chat; its markup stays."""
+    channels = list(_FINAL_CHANNEL.finditer(text))
+    return _CONTROL_TOKEN.sub("", _without_blocks(text[channels[-1].end() :] if channels else text))
+
+
+def _without_blocks(text: str) -> str:
     visible_parts: list[str] = []
     is_hidden = False
     start = 0

@@ -13,7 +13,9 @@ from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
 
 RowType = TypeVar("RowType")
 
-Part = Literal["every study", "arms", "nests", "field", "calibration"]
+Part = Literal[
+    "every study", "arms", "nests", "variants", "practice", "service", "field", "calibration"
+]
 
 
 class Table(NamedTuple):

@@ -11,6 +11,7 @@ EMPTY = "empty"
 NO_LIST = "no list found"
 NO_LETTER = "no letter found"
 AMBIGUITY = "ambiguous"
+NO_ANSWER = "a person finds no answer"
 
 OUTCOME_REASONS: Mapping[Outcome, str] = {
     "refused": REFUSAL,
@@ -59,6 +60,11 @@ class Answer:
     option_probabilities: list[OptionProbability] | None = column(
         "choice: probability of each letter, in all 1; list: of each candidate to be named first, as the "
         "model spells it; NULL where the model does not state them, or letters have less than 0.9 of it",
+        default=None,
+    )
+    correction: str | None = column(
+        "SHA-256 of the reply, where a person's correction set the reading (`parsing.overrides`); NULL "
+        "where the parser did",
         default=None,
     )
 

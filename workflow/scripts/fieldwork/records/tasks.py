@@ -22,3 +22,6 @@ class Item:
     list_length: int | None = column(
         "list: options asked for, as the source says; NULL: the prompt's own number", default=None
     )
+    applied: bool | None = column(
+        "whether the change could be made; NULL where the task is no variant", default=None
+    )

@@ -7,8 +7,10 @@ crossed. Puppets and answers of nobody are people here.
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.intervals import Interval, student_interval
+from fieldwork.statistics.intervals import Interval, jackknife_variance, student_interval
 
 
 class PeopleVariance(NamedTuple):
@@ -40,3 +42,27 @@ def crossed_interval(values: Floats, people: PeopleVariance) -> Interval:
     prompts = (float(values.var(ddof=1)) - (people.of_prompt - covariance)) / n
     error = math.sqrt(people.of_mean + max(0.0, prompts))
     return student_interval(float(values.mean()), error, min(n - 1, people.freedom))
+
+
+def people_variance(values: Floats) -> PeopleVariance:
+    """What people put into means over them: the jackknife over two or more people.
+
+    Args:
+        values: one a person and prompt, shape (people, prompts), NaN where a person has none. Each
+            prompt has one at least.
+    """
+    is_there = ~np.isnan(values)
+    known_values = np.where(is_there, values, 0.0)
+    counts = is_there.sum(axis=0)
+    n_others = counts - is_there
+    # a prompt that one person alone answers goes with that person
+    means_without = np.where(
+        n_others > 0, (known_values.sum(axis=0) - known_values) / np.maximum(n_others, 1), np.nan
+    )
+    is_repeated = counts > 1
+    spread = np.nanvar(values[:, is_repeated], axis=0, ddof=1) / counts[is_repeated]
+    return PeopleVariance(
+        of_mean=float(jackknife_variance(np.nanmean(means_without, axis=1))),
+        of_prompt=math.fsum(spread.tolist()) / max(1, len(spread)),
+        freedom=len(values) - 1,
+    )

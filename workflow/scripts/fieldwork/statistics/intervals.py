@@ -87,6 +87,21 @@ def difference_interval(first: BoundedValue, rest: Sequence[BoundedValue]) -> In
     return Interval(difference - math.hypot(*down), difference + math.hypot(*up))
 
 
+def ratio_interval(numerator: BoundedValue, denominator: BoundedValue) -> Interval | None:
+    """Interval of a ratio of independent values (MOVER: Donner and Zou 2012).
+
+    It holds the ratios r for which the interval of numerator - r * denominator (`difference_interval`)
+    holds 0. None unless the numerator and the whole interval of the denominator lie above 0.
+    """
+    (a, (a_low, a_high)), (b, (b_low, b_high)) = numerator, denominator
+    if a <= 0 or b_low <= 0:
+        return None
+    low_part, high_part = a_low * (2 * a - a_low), a_high * (2 * a - a_high)
+    below = math.sqrt(max(0.0, (a * b) ** 2 - low_part * b_high * (2 * b - b_high)))
+    above = math.sqrt(max(0.0, (a * b) ** 2 - high_part * b_low * (2 * b - b_low)))
+    return Interval(low_part / (a * b + below), (a * b + above) / (b_low * (2 * b - b_low)))
+
+
 def newcombe_interval(count: ShareCount, other_counts: Sequence[ShareCount]) -> Interval:
     """Interval of a share less the mean of other shares, from Wilson's interval of each.
 

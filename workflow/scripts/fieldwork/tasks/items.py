@@ -35,23 +35,27 @@ def read_sources(sources: Sequence[Mapping[str, Any]]) -> list[Item]:
     """
     items: list[Item] = []
     for source in sources:
-        options = SourceOptions(
-            format=source["format"],
-            name=source["dataset"],
-            kind=source["kind"],
-            subjects=tuple(source["subjects"]),
-            item_ids=tuple(source["item_ids"]),
-            shots=source["shots"],
-            letter_instruction=source["letter_instruction"],
-            columns=source["columns"],
-            gold=source["gold"],
-            list_length=source["list_length"],
-            recording=Recording(**source["recording"]) if source["recording"] else None,
-        )
         candidates = read_candidates(source["candidates"]) if source["candidates"] else {}
-        items += load_items(local_files(source["files"]), options, candidates)
+        items += load_items(local_files(source["files"]), _options(source), candidates)
     require_distinct(items)
     return items
+
+
+def _options(source: Mapping[str, Any]) -> SourceOptions:
+    return SourceOptions(
+        format=source["format"],
+        name=source["dataset"],
+        kind=source["kind"],
+        subjects=tuple(source["subjects"]),
+        item_ids=tuple(source["item_ids"]),
+        shots=source["shots"],
+        letter_instruction=source["letter_instruction"],
+        rows=source["rows"],
+        columns=source["columns"],
+        gold=source["gold"],
+        list_length=source["list_length"],
+        recording=Recording(**source["recording"]) if source["recording"] else None,
+    )
 
 
 def load_items(

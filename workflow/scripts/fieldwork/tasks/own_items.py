@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from fieldwork.errors import StudyError
 from fieldwork.files import sheets
 from fieldwork.files.headers import name_list
-from fieldwork.files.recordings.answers import Recording
+from fieldwork.files.recordings.answers import Recording, RowRule, matches
 from fieldwork.files.rows import cell_text, is_empty
 from fieldwork.records.tasks import Item, ItemKind
 from fieldwork.tasks.prompts import ChoiceQuestion, plain_prompt
@@ -48,6 +48,7 @@ class SourceOptions(NamedTuple):
         item_ids: items to keep; empty keeps all.
         shots: worked examples before an MMLU question; 0 asks it as a person would.
         letter_instruction: whether HELM's line for instruction-tuned models comes first.
+        rows: rows of files of format `items` that are questions, by the values of columns; empty for all.
         columns: columns of files of format `items` that have other names than the usual ones.
         gold: how their column of the right option names it.
         list_length: options that each list question asks for, of format recording.
@@ -61,6 +62,7 @@ class SourceOptions(NamedTuple):
     item_ids: tuple[str, ...] = ()
     shots: int = 0
     letter_instruction: bool = True
+    rows: RowRule = MappingProxyType({})
     columns: ColumnMap = MappingProxyType({})
     gold: GoldForm = "auto"
     list_length: int | None = None
@@ -94,17 +96,21 @@ def own_items(files: Sequence[Path], source: SourceOptions) -> Iterator[Item]:
     for path in files:
         for number, (place, fields) in enumerate(sheets.stream_records(path)):
             if not number:
-                _refuse_missing(path, fields, source.columns)
+                _refuse_missing(path, fields, source)
+            if not matches(fields, source.rows):
+                continue
             row = _QuestionRow(f"{path}: {place}", fields, source.columns)
             yield _item(row, path, number, source)
 
 
-def _refuse_missing(path: Path, fields: Mapping[str, Any], columns: ColumnMap) -> None:
-    for role, column in columns.items():
+def _refuse_missing(path: Path, fields: Mapping[str, Any], source: SourceOptions) -> None:
+    settings = {f"columns.{role}": column for role, column in source.columns.items()}
+    settings |= {f"rows.{column}": column for column in source.rows}
+    for setting, column in settings.items():
         for name in [column] if isinstance(column, str) else column:
             if name not in fields:
                 raise StudyError(
-                    f"{path}: has no column {name!r}, which `columns.{role}` of the task's source names; "
+                    f"{path}: has no column {name!r}, which `{setting}` of the task's source names; "
                     f"correct that setting, the columns of the file are {name_list(fields)}"
                 )
 

@@ -23,6 +23,8 @@ _FIGURES = ("figures/*",)
 _OF_THE_FIELD = (
     *_REPORTS,
     *_FIGURES,
+    "explorer/**/*",
+    "explorer_so_far/**/*",
     "findings.md",
     "metrics/*",
     "answers/items.csv",
@@ -31,6 +33,7 @@ _OF_THE_FIELD = (
     "study.duckdb*",
     "answers/answers.parquet",
     "answers/field.parquet",
+    "answers/forms/field.parquet",
     "field/participants.parquet",
     "field/answers.parquet",
 )

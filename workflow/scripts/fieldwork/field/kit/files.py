@@ -7,6 +7,7 @@ from pathlib import Path
 from fieldwork.field.kit import documents, qualtrics, templates, web_page
 from fieldwork.field.kit.survey import Survey, page_map, qualtrics_map
 from fieldwork.files import texts
+from fieldwork.page_templates import fill
 
 logger = logging.getLogger(__name__)
 
@@ -49,4 +50,4 @@ def _read_page(sources: Mapping[str, str]) -> web_page.PageTemplate:
 
 
 def _fill(path: str, facts: Mapping[str, str]) -> str:
-    return templates.fill(texts.read_text(path), facts, path)
+    return fill(texts.read_text(path), facts, path)

@@ -1,35 +1,14 @@
-"""Templates of the kit: filled, and searched for places that a researcher must still write.
-
-Owns the two forms of a template: `{{name}}`, which Fieldwork fills, and `[REPLACE: what]`, which a
-person does.
-"""
+"""Templates of the kit: their texts, and the places `[REPLACE: what]` that a person must still write."""
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from fieldwork.config.yaml_files import read_yaml
 from fieldwork.errors import StudyError
 
-_PLACEHOLDER = re.compile(r"\{\{([a-z_ ]+)\}\}")
 _DRAFT_MARK = "[REPLACE"
-
-
-def fill(template: str, parts: Mapping[str, str], source: str) -> str:
-    """The template with every `{{name}}` replaced; what is put in is not looked through again.
-
-    Raises:
-        StudyError: it has a placeholder that `parts` does not name.
-    """
-
-    def part(match: re.Match[str]) -> str:
-        if match[1] not in parts:
-            names = ", ".join(sorted(parts))
-            raise StudyError(f"{source}: {match[0]} is not a placeholder; choose from {names}")
-        return parts[match[1]]
-
-    return _PLACEHOLDER.sub(part, template)
 
 
 def is_draft(text: str) -> bool:

@@ -4,15 +4,13 @@ Promises that whatever stands in a prompt, a question or a text is shown and nev
 escaped, and the page's policy names the hashes of its one script and its one style.
 """
 
-import base64
-import hashlib
 import html
-import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fieldwork.field.kit.survey import Survey, page_columns
-from fieldwork.field.kit.templates import fill, is_draft, paragraphs
+from fieldwork.field.kit.templates import is_draft, paragraphs
+from fieldwork.page_templates import fill, hash_source, inline_text, script_json
 
 
 class PageTemplate(NamedTuple):
@@ -30,7 +28,7 @@ def render(survey: Survey, template: PageTemplate, words: Mapping[str, str], con
     Raises:
         StudyError: the template has an unknown placeholder.
     """
-    style, script = template.style.strip() + "\n", template.script.strip() + "\n"
+    style, script = inline_text(template.style), inline_text(template.script)
     parts = {f"text {name}": html.escape(text) for name, text in words.items()}
     parts |= {
         "policy": html.escape(_policy(style, script), quote=True),
@@ -58,32 +56,25 @@ def render(survey: Survey, template: PageTemplate, words: Mapping[str, str], con
 def _policy(style: str, script: str) -> str:
     # `default-src 'none'` refuses every request, and inline code other than these two
     return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
-
-
 def _data(survey: Survey, words: Mapping[str, str]) -> str:
-    """What the script reads, as JSON that cannot end the element it stands in."""
-    page_data = {
-        "study": survey.study,
-        "survey": survey.digest,
-        "columns": page_columns(survey),
-        "variables": [question.variable for question in survey.questions],
-        "platforms": [*survey.platforms.items()],
-        "prompts": [{"key": prompt.key, "text": prompt.text} for prompt in survey.prompts],
-        "repeats": survey.repeats,
-        "texts": dict(words),
-    }
-    text = json.dumps(page_data)
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
+    """What the script reads."""
+    return script_json(
+        {
+            "study": survey.study,
+            "survey": survey.digest,
+            "columns": page_columns(survey),
+            "variables": [question.variable for question in survey.questions],
+            "platforms": [*survey.platforms.items()],
+            "prompts": [{"key": prompt.key, "text": prompt.text} for prompt in survey.prompts],
+            "repeats": survey.repeats,
+            "texts": dict(words),
+        }
+    )
 
 
 def _draft(words: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ or a proxy's password. Every call ends within its time limit, however slowly byt
 
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -22,6 +22,9 @@ from fieldwork.masking import Mask, address_secrets, header_secrets
 from fieldwork.retries import GATEWAY_TIMEOUT_STATUSES, THROTTLED_STATUSES, retry_after_s
 
 CONNECT_S = 30.0
+
+Watch = Callable[[bytes, float], None]
+"""Takes a piece of a reply as it comes, and the seconds since the send."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HEADERS_TO_KEEP = ("retry-after", "x-ratelimit", "ratelimit", "x-request-id", "apim-request-id")
@@ -108,8 +111,13 @@ class Http:
         url: str,
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
+        *,
+        watch: Watch | None = None,
     ) -> HttpReply:
         """Make one call. The caller judges every status but redirects and a proxy's refusal.
+
+        Args:
+            watch: is shown the body while it comes, with secrets in it; None reads it at once.
 
         Raises:
             TransientError: no complete reply came.
@@ -122,7 +130,7 @@ class Http:
             async with session.request(
                 method, url, data=body, headers=headers, allow_redirects=False
             ) as response:
-                raw = await response.read()
+                raw = await (_read_watching(response, watch, clock) if watch else response.read())
         except (aiohttp.ClientError, OSError, UnicodeError) as error:
             raise self._error(error, url) from None
         latency_s = round(time.monotonic() - clock, 4)
@@ -137,6 +145,10 @@ class Http:
     def mask(self, text: str) -> str:
         """`text` for a message, without secrets: some servers repeat the key that they refuse."""
         return self._mask.text(text)
+
+    def mask_reply(self, raw: bytes) -> bytes:
+        """A reply that was put together, without secrets that its pieces held in part."""
+        return self._mask.reply(raw)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -197,6 +209,15 @@ class Http:
             f"{self._mask.line(url)}: HTTP {response.status}: the server redirects calls to {target}; "
             f"redirects are not followed, because calls carry a key; check models.*.base_url"
         )
+
+
+async def _read_watching(response: aiohttp.ClientResponse, watch: Watch, start: float) -> bytes:
+    """The whole body; `watch` sees each piece as soon as it is there."""
+    pieces = []
+    async for piece in response.content.iter_any():
+        watch(piece, time.monotonic() - start)
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)

@@ -24,7 +24,7 @@ from fieldwork.generation.providers.base import (
     Usage,
     defects_of,
 )
-from fieldwork.generation.providers.http import HttpReply
+from fieldwork.generation.providers.http import HttpReply, Watch
 from fieldwork.generation.providers.jsontext import (
     as_count,
     as_list,
@@ -129,7 +129,10 @@ class OpenAI(ServiceModel):
 
     async def send(self, body: bytes) -> Exchange:
         """Send one POST. A refusal by a filter before the model is a reply too: filtered."""
-        reply = await self._http.call("POST", self.endpoint, self.wire(body))
+        return await self._post(body)
+
+    async def _post(self, body: bytes, watch: Watch | None = None) -> Exchange:
+        reply = await self._http.call("POST", self.endpoint, self.wire(body), watch=watch)
         if reply.status != 200:
             error = _error_in(loads_or_none(reply.raw), reply.raw)
             if reply.status not in (400, 403) or not error.is_filtered:

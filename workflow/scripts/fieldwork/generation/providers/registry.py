@@ -79,7 +79,9 @@ def _make_local_chat(model: Mapping[str, Any], vector_store: Path) -> Provider: 
 
 def _make_openai(model: Mapping[str, Any], vector_store: Path) -> Provider:  # noqa: ARG001
     from fieldwork.generation.providers.openai import OpenAI, OpenAISettings
+    from fieldwork.generation.providers.openai_stream import StreamedOpenAI
 
+    kind = StreamedOpenAI if model.get("is_streamed") else OpenAI
     api = model.get("api") or {}
     cache = model.get("prefix_cache") or {}
     is_azure = api.get("kind") == "azure"
@@ -92,7 +94,7 @@ def _make_openai(model: Mapping[str, Any], vector_store: Path) -> Provider:  # n
     if is_azure:
         # Azure's pages show the address with and without this ending, which calls add
         settings["base_url"] = settings["base_url"].rstrip("/").removesuffix("/openai")
-    return OpenAI(
+    return kind(
         OpenAISettings(
             **settings,
             **_common_settings(model),

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from fieldwork.metrics.agreement.rank_correlation import correlate_ranks, descending_ranks
 from fieldwork.metrics.agreement.ranks import SharedItems, read_shared_items
 from fieldwork.metrics.agreement.values import AnswerSample, ItemValue, influences_by_unit
 from fieldwork.metrics.answer_sets import indicator_of
@@ -26,6 +25,7 @@ from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.families import holm
 from fieldwork.statistics.intervals import BoundedValue, Interval, difference_interval
 from fieldwork.statistics.permutation import random_p_value, require_permutations
+from fieldwork.statistics.rank_correlation import correlate_ranks, descending_ranks
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
 

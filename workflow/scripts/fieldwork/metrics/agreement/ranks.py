@@ -11,12 +11,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fieldwork.metrics.agreement.rank_correlation import (
-    MIN_BOOTSTRAP,
-    bootstrap_intervals,
-    correlate_ranks,
-    tau_permutation_test,
-)
 from fieldwork.metrics.agreement.values import (
     AnswerSample,
     ItemValue,
@@ -31,6 +25,12 @@ from fieldwork.records.field import FIELD, RankAgreement
 from fieldwork.records.tasks import ItemKind
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.permutation import require_permutations
+from fieldwork.statistics.rank_correlation import (
+    MIN_BOOTSTRAP,
+    bootstrap_intervals,
+    correlate_ranks,
+    tau_permutation_test,
+)
 from fieldwork.statistics.seeds import generator
 
 MIN_ANSWERS = 5

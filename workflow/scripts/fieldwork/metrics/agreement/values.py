@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fieldwork.metrics.agreement.rank_correlation import mean_rho
 from fieldwork.metrics.answer_sets import ItemAnswers, Options, indicator_of
 from fieldwork.metrics.heterogeneity import influences
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.entropy import plug_in_bits
 from fieldwork.statistics.equal_n import random_orders, sampled_counts
+from fieldwork.statistics.rank_correlation import mean_rho
 from fieldwork.statistics.seeds import generator
 
 N_SPLITS = 200

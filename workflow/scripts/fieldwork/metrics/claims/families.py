@@ -77,12 +77,14 @@ class ClaimRules(NamedTuple):
 def family_of(key: ClaimKey, rules: ClaimRules) -> str:
     """The family of a test: `primary`, `control`, `without_user`, or its measure.
 
-    Tests against the field compare it with any condition, the baseline too, and are no controls.
+    Tests against the field compare it with any condition, the baseline too, and are no controls; nor are
+    those of two tasks, which have one condition.
     """
-    is_of_field = MEASURES[key.measure].is_of_field
-    if not is_of_field and key.condition in rules.controls:
+    form = MEASURES[key.measure]
+    is_of_conditions = not (form.is_of_field or form.is_of_tasks)
+    if is_of_conditions and key.condition in rules.controls:
         return CONTROL
-    if not is_of_field and key.condition not in rules.users:
+    if is_of_conditions and key.condition not in rules.users:
         return WITHOUT_USER
     if any(entry.includes(key) for entry in rules.primary):
         return PRIMARY

@@ -25,6 +25,7 @@ from fieldwork.records.metrics import (
     Shift,
     VarianceShare,
 )
+from fieldwork.records.robustness import Robustness
 from fieldwork.statistics.fisher import Margins, Support, least_p
 
 
@@ -76,6 +77,7 @@ class ClaimMeasure(NamedTuple):
         directions: words for a difference above and below 0.
         detail: what tells two tests of one arm and item apart, where anything does.
         is_of_field: compares with real users, or real users among themselves.
+        is_of_tasks: compares two tasks under one condition, with a user or without.
         is_claimed: which rows of the table the page may claim; None for all.
     """
 
@@ -87,6 +89,7 @@ class ClaimMeasure(NamedTuple):
     margin: str | None = None
     is_one_sided: bool = False
     is_of_field: bool = False
+    is_of_tasks: bool = False
     detail: Callable[[Any], str | None] | None = None
     is_claimed: Callable[[Any], bool] | None = None
 
@@ -183,6 +186,24 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         is_claimed=lambda row: row.condition != row.control,
     ),
     "categories": ClaimMeasure(CategoryVariance, None, ("categories differ", "categories differ")),
+    "variant_accuracy": ClaimMeasure(
+        Robustness,
+        "estimate",
+        ("higher", "lower"),
+        ("ci_low", "ci_high"),
+        margin="score",
+        is_of_tasks=True,
+        is_claimed=lambda row: row.metric == "accuracy_change",
+    ),
+    "variant_flips": ClaimMeasure(
+        Robustness,
+        "estimate",
+        ("more than reruns", "fewer than reruns"),
+        ("ci_low", "ci_high"),
+        margin="share",
+        is_of_tasks=True,
+        is_claimed=lambda row: row.metric == "excess_flips",
+    ),
     "group_difference": ClaimMeasure(
         GroupDifference,
         "difference",

@@ -152,6 +152,12 @@ def _losses(replies: Sequence[ReplyCounts], outline: StudyOutline) -> Iterator[s
         if n
         else "No answers have arrived (answers)"
     )
+    n_corrected = sum(row.n_corrected for row in replies)
+    if n_corrected:
+        yield (
+            f"{count_phrase(n_corrected, 'answer')} {'was' if n_corrected == 1 else 'were'} read by a "
+            "person (parsing.overrides)"
+        )
     arms = [
         (row, parts)
         for row in study_rows(replies, outline, list(outline.conditions))

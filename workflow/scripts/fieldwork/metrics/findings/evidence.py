@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from fieldwork import tables
 from fieldwork.metrics.findings.verdicts import StudyClaims
+from fieldwork.records.answer_form import AnswerForm
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
 from fieldwork.records.field import (
@@ -28,6 +29,8 @@ from fieldwork.records.metrics import (
     Shift,
     VarianceShare,
 )
+from fieldwork.records.robustness import Robustness
+from fieldwork.records.service import ServiceMeasure
 
 NO_CLAIMS = StudyClaims()
 
@@ -56,6 +59,9 @@ class FindingsTables(NamedTuple):
     list_lengths: Sequence[ListLength] = ()
     users_and_contexts: Sequence[NestedVariance] = ()
     exact_estimates: Sequence[ExactEstimate] = ()
+    service: Sequence[ServiceMeasure] = ()
+    robustness: Sequence[Robustness] = ()
+    answer_form: Sequence[AnswerForm] = ()
     claims: StudyClaims = NO_CLAIMS
 
 
@@ -79,6 +85,9 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         ListLength,
         NestedVariance,
         ExactEstimate,
+        ServiceMeasure,
+        Robustness,
+        AnswerForm,
     )
 }
 """Row type of each table."""

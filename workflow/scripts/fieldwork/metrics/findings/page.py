@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 
+from fieldwork.addresses import PAGE
 from fieldwork.metrics.findings import answers, overview, probabilities, scores
 from fieldwork.metrics.findings.calibration import calibration
 from fieldwork.metrics.findings.cautions import limits, warnings
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import field_sections
 from fieldwork.metrics.findings.layout import FindingsSection, section_lines
+from fieldwork.metrics.findings.links import numbered_links
 from fieldwork.metrics.findings.outline import StudyOutline, markdown_outline
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.summary import in_short
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT
 from fieldwork.metrics.findings.wording import literal
+from fieldwork.metrics.findings.wordings import wording_sections
 from fieldwork.statistics.families import LEVEL
 
 _HOW_TO_READ = (
@@ -56,8 +59,9 @@ def findings_page(
     lines.append("")
     if figures:
         lines += [f"Figures: {', '.join(f'figures/{name}.pdf' for name in figures)}", ""]
+    lines += [f"The answers behind every number: {PAGE}", ""]
     lines.append("Tables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)")
-    return "\n".join(lines) + "\n"
+    return "\n".join(numbered_links(lines)) + "\n"
 
 
 def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSection]:
@@ -74,6 +78,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         scores.scores(tables.accuracy, tables.score_comparisons, claims, outline),
         # without a task of a leaderboard's own questions there are no places
         *([scores.places(tables.ranks, outline)] if tables.ranks else []),
+        *wording_sections(tables.robustness, claims, outline),
         scores.novelty(tables.novelty, claims, outline),
         scores.categories(tables.categories, claims, outline),
         # only models that state the probabilities of their answers

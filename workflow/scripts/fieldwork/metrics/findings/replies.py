@@ -18,6 +18,7 @@ class ReplyCounts(NamedTuple):
         n_unread: that no reader can make anything of; the empty ones are among them.
         n_refused: by the model, or by a filter of its provider.
         n_truncated: cut off at the longest answer allowed, readable or not.
+        n_corrected: that a person read instead of the parser.
     """
 
     model: str
@@ -29,6 +30,7 @@ class ReplyCounts(NamedTuple):
     n_refused: int = 0
     n_truncated: int = 0
     n_empty: int = 0
+    n_corrected: int = 0
 
 
 class UnnamedReplies(NamedTuple):
@@ -52,6 +54,7 @@ def count_answers(answers: pd.DataFrame) -> list[ReplyCounts]:
         "refused": refusals,
         "truncated": outcome == "truncated",
         "empty": outcome == "empty",
+        "corrected": answers["correction"].notna(),
     }
     arms = answers.assign(**flags).groupby(["model", "task", "condition"], sort=True)[[*flags]]
     return [

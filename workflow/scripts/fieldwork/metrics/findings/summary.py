@@ -1,10 +1,10 @@
 """The first sentences of the page, for a reader without statistics.
 
-Promises at most six sentences, each true of the tables whatever they hold: a change is claimed only
+Promises at most nine sentences, each true of the tables whatever they hold: a change is claimed only
 with its verdict, what is undecided is not said to be absent, and what cannot be tested has its reason.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fieldwork.metrics.claims.families import PRIMARY
 from fieldwork.metrics.claims.measures import score_reading
@@ -12,13 +12,26 @@ from fieldwork.metrics.findings.answers import by_shift, option_name
 from fieldwork.metrics.findings.cautions import control_tests
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import study_agreements, study_orders
+from fieldwork.metrics.findings.form import form_sentence
+from fieldwork.metrics.findings.links import answers_link
 from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
+from fieldwork.metrics.findings.service import waiting_sentence
 from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict, effect_text
 from fieldwork.metrics.findings.wording import count_phrase, join_words, percent, points
+from fieldwork.metrics.findings.wordings import wording_sentence
 from fieldwork.records.claims import Claim
+from fieldwork.records.figures import AnswerBase
 from fieldwork.records.metrics import Comparison, Rank, ScoreComparison, Shift
 from fieldwork.records.parsing import UNKNOWN
 
+BASES: Mapping[str, AnswerBase] = {
+    "distance": "first",
+    "option_share": "first",
+    "score": "runs",
+    "score_spread": "runs",
+    "entropy_bits": "first",
+}
+"""The answers that a measure is computed from, where they are not all that count."""
 NAMED_OPTIONS = 3
 """Options that the summary names."""
 
@@ -29,7 +42,10 @@ def in_short(tables: FindingsTables, outline: StudyOutline) -> list[str]:
         ("Primary", primary_sentence(tables, outline)),
         ("Answers", answers_sentence(tables, outline)),
         ("Scores", scores_sentence(tables, outline)),
+        ("Wording", wording_sentence(tables.robustness, tables.claims, outline)),
+        ("Form", form_sentence(tables.answer_form, outline)),
         ("Chance", chance_sentence(tables, outline)),
+        ("Waiting", waiting_sentence(tables.service, outline)),
         ("Real users", field_sentence(tables, outline)),
         ("Limits", limits_sentence(outline)),
     ]
@@ -73,7 +89,15 @@ def _measure_phrase(tests: Sequence[Claim], outline: StudyOutline) -> str:
     furthest = max(differences, key=lambda claim: abs(claim.estimate or 0.0))
     effect = effect_text(furthest.measure, furthest.estimate)
     amount = f"{effect}, " if effect else ""
-    return f"{phrase} (most: {amount}{arm_name(furthest, outline)})"
+    arm = answers_link(
+        arm_name(furthest, outline),
+        model=furthest.model,
+        task=furthest.task,
+        item=furthest.item_id,
+        condition=furthest.condition,
+        base=BASES.get(furthest.measure, "counted"),
+    )
+    return f"{phrase} (most: {amount}{arm})"
 
 
 # ---- answers -----------------------------------------------------------------------------------------
@@ -137,7 +161,16 @@ def _options(tables: FindingsTables, outline: StudyOutline) -> str:
 def _option_shift(row: Shift, tables: FindingsTables, outline: StudyOutline) -> str:
     """`Tesla (cars) fell from 93 % to 35 % with SP-RAG (asked again without a user: 90 %)`."""
     baseline_share, user_share = (
-        percent(share or 0.0, digits=1) for share in (row.baseline_share, row.share)
+        answers_link(
+            percent(share or 0.0, digits=1),
+            model=row.model,
+            task=row.task,
+            item=row.item_id,
+            condition=condition,
+            option=row.answer,
+            base="first",
+        )
+        for share, condition in ((row.baseline_share, row.baseline), (row.share, row.condition))
     )
     direction = "rose" if (row.shift or 0.0) > 0 else "fell"
     is_letter = row.kind == "choice" and row.answer != UNKNOWN
@@ -195,9 +228,16 @@ def _score_change(tables: FindingsTables, outline: StudyOutline) -> str:
         return f"no change of the mean score with a user is shown in {n_comparisons}"
     furthest = max(movers, key=lambda row: abs(row.difference or 0.0))
     # without an interval a test says that scores differ, not that their mean does
+    mean = answers_link(
+        percent(furthest.mean or 0.0, digits=1),
+        model=furthest.model,
+        task=furthest.task,
+        condition=furthest.condition,
+        base="runs",
+    )
     return (
         f"scores with a user differ in {_out_of(len(movers), len(rows))} comparisons, most where their "
-        f"mean is {percent(furthest.mean or 0.0, digits=1)}, "
+        f"mean is {mean}, "
         f"{points(furthest.difference or 0.0, digits=1)} from {baseline} ({arm_name(furthest, outline)})"
     )
 

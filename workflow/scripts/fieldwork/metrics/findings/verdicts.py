@@ -29,6 +29,8 @@ _UNITS = {
     "field_heterogeneity": (1.0, "bits"),
     "score": _POINTS,
     "novelty": _POINTS,
+    "variant_accuracy": _POINTS,
+    "variant_flips": _POINTS,
 }
 """How effects of a measure are printed: a factor and a unit."""
 
@@ -44,6 +46,8 @@ MEASURE_NAMES = {
     "score_spread": "spread of scores",
     "novelty": "novelty",
     "categories": "categories of subjects",
+    "variant_accuracy": "accuracy when put otherwise",
+    "variant_flips": "letters when put otherwise",
     "group_difference": "groups of real users",
     "field_order": "order of the field",
     "field_heterogeneity": "heterogeneity beside the field",

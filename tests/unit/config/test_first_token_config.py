@@ -1,0 +1,57 @@
+"""Which models are asked for streams, and that the setting changes no usual call."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fieldwork.config.first_tokens import (
+    call_settings,
+    first_token_tables,
+    sample_size,
+    streaming_models,
+)
+from fieldwork.config.settings import check_config
+from fieldwork.config.study import Study
+
+HOME = Path(__file__).resolve().parents[3]
+
+
+def study(**sizes: int) -> Study:
+    """The quickstart with a model of a server for each name, and a local one."""
+    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    for name, size in sizes.items():
+        config["models"][name] = {
+            "provider": "openai",
+            "label": name,
+            "model": name,
+            "base_url": "http://127.0.0.1:9/v1",
+            "first_token_sample": size,
+        }
+    config["study"] |= {
+        "models": [*sizes, "smollm2"],
+        "conditions": ["offline", "history"],
+        "tasks": ["probe"],
+    }
+    check_config(config, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")
+    return Study(config, HOME)
+
+
+def test_models_with_a_sample_have_a_table_for_each_task_and_condition() -> None:
+    both = study(sampled=8, plain=0)
+    assert streaming_models(both) == ["sampled"]
+    assert first_token_tables(both) == [
+        "<results>/first_tokens/sampled/probe/offline.parquet",
+        "<results>/first_tokens/sampled/probe/history.parquet",
+    ]
+    assert (sample_size(both, "sampled"), sample_size(both, "smollm2")) == (8, 0)
+
+
+def test_without_a_sample_there_are_none() -> None:
+    assert first_token_tables(study(plain=0)) == []
+    assert first_token_tables(study()) == []
+
+
+def test_the_size_of_a_sample_is_no_setting_of_a_call() -> None:
+    assert call_settings(study(one=3), "one") == call_settings(study(one=0), "one")
+    assert call_settings(study(), "smollm2") == study().config["models"]["smollm2"]

@@ -1,0 +1,32 @@
+"""Which parts a study has: tables that could say nothing are not made."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fieldwork.config.parts import parts_of
+from fieldwork.config.settings import check_config
+
+HOME = Path(__file__).resolve().parents[3]
+
+
+def config_with(**study: Any) -> dict[str, Any]:
+    config: dict[str, Any] = yaml.safe_load((HOME / "config.yaml").read_text(encoding="utf-8"))
+    config["study"] |= study
+    check_config(config, HOME / "workflow/schemas/config.schema.yaml", "config.yaml")
+    return config
+
+
+@pytest.mark.parametrize(
+    ("study", "parts"),
+    [
+        ({}, set()),
+        ({"models": ["gpt-6-luna"]}, {"service"}),
+        ({"models": ["smollm2", "gpt-6-luna"]}, {"service"}),
+        ({"models": ["smollm2", "gpt-6-luna", "gpt-4o-mini"]}, {"service", "practice"}),
+    ],
+)
+def test_a_study_has_the_parts_that_it_can_fill(study: dict[str, Any], parts: set[str]) -> None:
+    assert parts_of(config_with(**study)) == {"every study", *parts}

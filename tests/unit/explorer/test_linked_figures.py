@@ -1,0 +1,73 @@
+"""The printed drawing inside the page: a link over each mark, and nothing that its policy refuses."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from fieldwork.explorer.linked_figures import linked_svg, mark_address
+from fieldwork.figures import style
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, marks_of
+from fieldwork.records.figures import FigureMark
+
+HOSTILE = '<script>alert("1")</script> & "quotes"'
+
+
+@pytest.fixture
+def drawing(tmp_path) -> tuple[str, list[FigureMark]]:
+    figure = style.new_figure(height=2.0)
+    axes = figure.subplots()
+    axes.bar([1, 2], [3, 4], hatch="//")
+    axes.set_title(HOSTILE)
+    value = MarkedValue(measure=HOSTILE, value=3.0)
+    add_mark(
+        axes, (0.6, 1.4), (0, 3), value, MarkedAnswers(model="m&n", condition="c", base="runs")
+    )
+    add_mark(
+        axes, 2, 4, value,
+        MarkedAnswers(model="m", condition="c", base="first", task="t", item_id="i", answer="A/S"),
+    )  # fmt: skip
+    style.save(figure, [tmp_path / "figure.svg"])
+    return (tmp_path / "figure.svg").read_text(), marks_of(figure)
+
+
+def test_every_mark_is_a_link_with_its_text(drawing) -> None:
+    svg, marks = drawing
+    root = ET.fromstring(linked_svg(svg, marks, "fig9"))
+    links = [element for element in root.iter() if element.tag.endswith("}a")]
+    assert [link.get("id") for link in links] == ["mark-fig9-1", "mark-fig9-2"]
+    for link, mark in zip(links, marks, strict=True):
+        assert link.get("href") == mark_address(mark)
+        title, area = list(link)
+        assert title.text == link.get("aria-label") == mark.text
+        assert HOSTILE in mark.text
+        assert float(area.get("width")) == mark.width
+    assert (
+        links[1].get("href")
+        == "#/answers?model=m&task=t&item=i&condition=c&option=A%2FS&base=first"
+    )
+
+
+def test_a_strict_page_refuses_nothing_of_it(drawing) -> None:
+    page = linked_svg(*drawing, "fig9")
+    assert "style=" not in page
+    assert not re.search(r"<(style|script|metadata|rdf)", page)
+
+
+def test_ids_are_of_one_figure_and_references_follow_them(drawing) -> None:
+    page = linked_svg(*drawing, "fig9")
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert all(name.startswith(("fig9-", "mark-fig9-")) for name in ids)
+    references = re.findall(r'(?:xlink:href="#|url\(#)([^")]+)', page)
+    assert references
+    assert set(references) <= set(ids)
+
+
+def test_nothing_but_styles_differs_from_the_printed_drawing(drawing) -> None:
+    svg, _ = drawing
+    page = linked_svg(svg, [], "fig9")
+    shapes = [re.findall(r'\bd="([^"]+)"', text) for text in (svg, page)]
+    assert [" ".join(d.split()) for d in shapes[0]] == [" ".join(d.split()) for d in shapes[1]]
+    assert 'viewBox="' in page
+    assert 'fill="#ffffff"' in page

@@ -1,0 +1,148 @@
+"""What the page knows of a reply: complete where it is known, silent where it would name somebody."""
+
+import dataclasses
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from fieldwork.explorer.replies import (
+    CallSettings,
+    field_details,
+    merges_by_spelling,
+    reply_details,
+    text_hash,
+)
+from fieldwork.generation.responses import _sampling
+from fieldwork.generation.rows import GenerationArm
+from fieldwork.parsing.corrections import text_hash as correction_hash
+from fieldwork.records.field import FieldAnswer
+from fieldwork.records.generation import OptionProbability, Response
+from fieldwork.records.parsing import MergedItem
+from unit.explorer.test_page_answers import FILMS, answer
+
+CALL = CallSettings(temperature=1, max_tokens=512, seed=2509)
+RESPONSE = Response(
+    model="m",
+    task="lists",
+    condition="offline",
+    item_id="films",
+    context_id=None,
+    puppet_id=None,
+    replicate=3,
+    ledger_key="key",
+    text="1. alien",
+    outcome="ok",
+    finish_reason="stop",
+    returned_model="m-2026",
+    fingerprint=None,
+    input_tokens=9,
+    cached_tokens=0,
+    cache_write_tokens=None,
+    output_tokens=4,
+    reasoning_tokens=None,
+    cost_usd=0.0,
+    latency_s=0.25,
+    attempts=1,
+    started_at=datetime(2026, 11, 22, 12, tzinfo=timezone(timedelta(hours=2))),
+    dispatch="live",
+    service_tier=None,
+    request_id=None,
+    temperature_sent=False,
+    price_as_of=None,
+    defects=[],
+)
+MERGES = merges_by_spelling([MergedItem("lists", "films", "alien", "Alien", "near", 4)])
+
+
+def test_details_say_all_that_is_known_and_leave_out_the_rest() -> None:
+    details = reply_details(FILMS, RESPONSE, 3, MERGES, CALL)
+    assert details == {
+        "text": "1. alien",
+        "sha256": text_hash("1. alien"),
+        "written": [
+            {"raw": "alien", "name": "Alien", "rule": "near"},
+            {"raw": "Aliens", "name": "Aliens", "rule": "exact"},
+        ],
+        "finish_reason": "stop",
+        "returned_model": "m-2026",
+        "input_tokens": 9,
+        "cached_tokens": 0,
+        "output_tokens": 4,
+        "cost_usd": 0.0,
+        "latency_s": 0.25,
+        "attempts": 1,
+        "started_at": "2026-11-22T10:00:00Z",
+        "dispatch": "live",
+        "temperature_sent": False,
+        "ledger_key": "key",
+        "temperature": 1,
+        "max_tokens": 512,
+        "seed": 2509 * 1_000_003 + 3,
+    }
+
+
+def test_the_seed_is_the_one_that_was_sent() -> None:
+    arm = GenerationArm(
+        model="m", task="t", condition="c", temperature=1, max_tokens=512, seed=CALL.seed
+    )
+    details = reply_details(FILMS, RESPONSE, 7, MERGES, CALL)
+    assert details["seed"] == _sampling(arm, 7).seed
+
+
+def test_the_hash_is_the_key_of_corrections() -> None:
+    for text in ("", "A", "Ünïcode \U0001f98a"):
+        assert text_hash(text) == correction_hash(text)
+    assert text_hash(None) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("/home/ann/logs/run.eval, sample 3", "run.eval, sample 3"),
+        ("C:\\Users\\ann\\run.csv, row 3", "run.csv, row 3"),
+        ("resources/recorded/run.csv, row 3", "resources/recorded/run.csv, row 3"),
+    ],
+)
+def test_a_recorded_answer_names_no_folder_of_the_machine(source: str, shown: str) -> None:
+    response = dataclasses.replace(RESPONSE, ledger_key=None, source=source, attempts=None)
+    details = reply_details(FILMS, response, 0, MERGES, CALL)
+    assert details["source"] == shown
+    assert not {"seed", "temperature", "max_tokens", "attempts"} & set(details)
+
+
+def test_probabilities_and_failures() -> None:
+    shares = [OptionProbability("A", 2 / 3), OptionProbability("B", 1 / 3)]
+    letter = dataclasses.replace(answer(), option_probabilities=shares)
+    failure = dataclasses.replace(RESPONSE, text=None, outcome="failed", defects=["model"])
+    details = reply_details(letter, failure, 0, MERGES, CALL)
+    assert details["probabilities"] == [["A", 0.666667], ["B", 0.333333]]
+    assert details["defects"] == ["model"]
+    assert not {"text", "sha256", "written"} & set(details)
+
+
+def test_of_a_participant_there_is_the_masked_text_alone() -> None:
+    field_answer = FieldAnswer(
+        participant_id="pabc",
+        platform="Chat",
+        model="m",
+        task="lists",
+        item_id="films",
+        replicate=0,
+        position=4,
+        text="1. alien, says [NAME]",
+        n_masked=1,
+        file="wave_1.csv",
+        row=17,
+        flags=["fast"],
+        excluded_for=None,
+    )
+    row = dataclasses.replace(FILMS, condition="field", puppet_id="pabc")
+    details = field_details(row, field_answer, MERGES)
+    assert set(details) == {"text", "sha256", "written"}
+    assert details["text"] == "1. alien, says [NAME]"
+
+
+def test_times_are_utc() -> None:
+    began = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
+    response = dataclasses.replace(RESPONSE, started_at=began)
+    assert reply_details(FILMS, response, 0, MERGES, CALL)["started_at"] == "2026-01-02T03:04:05Z"

@@ -1,0 +1,91 @@
+"""The page of a study that still runs says in words what is not there yet."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from fieldwork.explorer.unfinished import MOST_ARMS, files_there, missing_parts, write_unfinished
+from unit.explorer.test_page_folder import PARTS, SETTINGS, block_of
+
+
+def touch(path: Path, at: int = 1_000) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    os.utime(path, (at, at))
+    return str(path)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> dict[str, list[str]]:
+    """All files of a finished study of two arms and two figures."""
+    arms = [tmp_path / f"responses/m/letters/{name}.parquet" for name in ("offline", "history")]
+    figures = [tmp_path / f"figures/{name}" for name in ("fig1", "fig2")]
+    return {
+        "responses": [touch(path) for path in arms],
+        "findings": [touch(tmp_path / "findings.md", 2_000)],
+        "figures": [touch(path.with_suffix(".svg"), 2_000) for path in figures],
+        "marks": [touch(path.with_suffix(".marks.parquet"), 2_000) for path in figures],
+    }
+
+
+def missing(plan: dict[str, list[str]]) -> list[str]:
+    return missing_parts(plan, files_there(plan), SETTINGS)
+
+
+def test_nothing_is_missing_of_a_finished_study(plan: dict[str, list[str]]) -> None:
+    assert missing(plan) == []
+
+
+def test_arms_without_answers_are_named(plan: dict[str, list[str]]) -> None:
+    Path(plan["responses"][1]).unlink()
+    assert missing(plan) == ["Model </script> has not answered letters under History yet."]
+    Path(plan["responses"][0]).unlink()
+    assert missing(plan) == ["No model has answered anything yet."]
+
+
+def test_many_arms_are_counted(plan: dict[str, list[str]], tmp_path: Path) -> None:
+    absent = [str(tmp_path / f"responses/m/t{n}/offline.parquet") for n in range(MOST_ARMS + 1)]
+    (sentence,) = missing(plan | {"responses": [*plan["responses"], *absent]})
+    assert sentence.startswith("Answers are still missing in 13 of 15 arms of the study.")
+
+
+def test_results_that_are_not_there_are_named(plan: dict[str, list[str]]) -> None:
+    # a drawing of an older version has no marks, and cannot be linked
+    Path(plan["marks"][1]).unlink()
+    assert missing(plan) == ["Some figures are not drawn yet: fig2."]
+    for path in (*plan["findings"], *plan["figures"]):
+        Path(path).unlink()
+    assert missing(plan) == [
+        "The findings are not written yet, because they need all answers.",
+        "The figures are not drawn yet.",
+    ]
+
+
+def test_answers_that_came_after_the_findings_are_told(plan: dict[str, list[str]]) -> None:
+    touch(Path(plan["responses"][0]), 3_000)
+    assert missing(plan) == [
+        "Some answers are newer than the findings or the figures, which do not count them."
+    ]
+
+
+def test_a_page_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    template = {}
+    for name, text in (("page", PARTS.page), ("style", PARTS.style), ("scripts", "let a = 1;")):
+        path = tmp_path / name
+        path.write_text(text)
+        template[name] = [str(path)] if name == "scripts" else str(path)
+    folder = tmp_path / "so_far"
+    stale = touch(folder / "data/details-007.js")
+    nothing = {
+        name: [str(tmp_path / "gone")]
+        for name in ("responses", "findings", "figures", "marks", "questions", "contexts")
+    }
+    for _ in range(2):
+        write_unfinished(str(folder), nothing, SETTINGS._asdict(), template, lambda *_: {})
+    assert not Path(stale).exists()
+    assert block_of(folder)["missing"] == [
+        "No model has answered anything yet.",
+        "The findings are not written yet, because they need all answers.",
+        "The figures are not drawn yet.",
+    ]

@@ -1,0 +1,89 @@
+"""The figure of tasks put otherwise: which rows of the table it draws, and how it turns them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fieldwork.figures.marks import marks_of
+from fieldwork.figures.robustness import RobustnessDrawing, draw
+from fieldwork.records.figures import FigureMark
+
+VARIANTS = {"typos": "clean", "casual": "clean", "lists_typos": "lists"}
+
+
+def settings(**changes: Any) -> RobustnessDrawing:
+    defaults = {"conditions": ["offline", "history"], "variants": VARIANTS}
+    return RobustnessDrawing(**{**defaults, **changes})
+
+
+def row(task: str, metric: str, estimate: float | None, **changes: Any) -> dict[str, Any]:
+    values = {
+        "model": "m", "origin": VARIANTS.get(task, task), "task": task, "condition": "offline",
+        "metric": metric, "estimate": estimate, "ci_low": None, "ci_high": None, "n_items": 90,
+        "n_left_out": 0, "reason": None,
+    }  # fmt: skip
+    return values | changes
+
+
+def marks(rows: Sequence[dict[str, Any]], **changes: Any) -> list[FigureMark]:
+    return marks_of(draw(pd.DataFrame(rows), settings(**changes)))
+
+
+def test_scores_stand_beside_the_clean_score_of_the_fullest_variant() -> None:
+    drawn = marks(
+        [
+            row("typos", "accuracy", 0.4),
+            row("typos", "accuracy_origin", 0.6, n_items=80, n_left_out=10),
+            row("casual", "accuracy", 0.5, ci_low=0.45, ci_high=0.55),
+            row("casual", "accuracy_origin", 0.61),
+        ]
+    )
+    assert [(mark.task, mark.value) for mark in drawn] == [
+        ("clean", 0.61),
+        ("typos", 0.4),
+        ("casual", 0.5),
+    ]
+    assert drawn[2].text == "Score, Offline, casual: 50.0\u00a0% [45.0, 55.0]"
+    # lower in the figure, and to the left where the score is lower
+    assert drawn[0].top < drawn[1].top < drawn[2].top
+    assert drawn[1].left < drawn[0].left
+
+
+def test_options_in_common_become_options_that_are_not_in_both() -> None:
+    rows = [
+        row("lists_typos", "overlap", 0.7, ci_low=0.6, ci_high=0.8),
+        row("lists_typos", "overlap_rerun", 0.75),
+    ]
+    [mark] = marks(rows)
+    assert mark.value == pytest.approx(0.3)
+    assert (mark.ci_low, mark.ci_high) == pytest.approx((0.2, 0.4))
+    assert mark.task == "lists_typos"
+
+
+def test_each_condition_has_marks_of_its_own() -> None:
+    rows = [row("typos", "flips", 0.1), row("typos", "flips", 0.2, condition="history")]
+    assert [(mark.condition, mark.value) for mark in marks(rows)] == [
+        ("offline", 0.1),
+        ("history", 0.2),
+    ]
+    assert [mark.condition for mark in marks(rows, conditions=["history"])] == ["history"]
+
+
+@pytest.mark.parametrize(
+    "rows", [[row("typos", "accuracy", None, reason="no gold")], [row("typos", "flips_rerun", 0.1)]]
+)
+def test_what_has_no_value_has_no_mark(rows: list[dict[str, Any]]) -> None:
+    assert marks(rows) == []
+
+
+def test_questions_left_out_are_named() -> None:
+    figure = draw(pd.DataFrame([row("typos", "flips", 0.1, n_left_out=7)]), settings())
+    assert "left out: 7 of typos" in " ".join(text.get_text() for text in figure.texts)
+
+
+def test_an_empty_table_says_so() -> None:
+    empty = pd.DataFrame([row("typos", "flips", 0.1)]).iloc[:0]
+    figure = draw(empty, settings())
+    assert "no rows" in figure.axes[0].texts[0].get_text()

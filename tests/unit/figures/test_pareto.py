@@ -1,0 +1,125 @@
+"""The figure of trade-offs: a mark for each model and condition, rings, and what is left out by name."""
+
+from dataclasses import asdict
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from fieldwork.figures import pareto
+from fieldwork.figures.marks import marks_of
+from fieldwork.figures.settings import FigureSettings
+from fieldwork.figures.style import save
+from fieldwork.records.service import TradeOff
+
+SETTINGS = FigureSettings(
+    conditions=["offline", "history"],
+    model_labels={"large": "Large", "small": "Small", "local": "Local"},
+    condition_labels={"offline": "Offline", "history": "SP-History"},
+    note="An invented study",
+)
+
+
+def row(
+    model: str, condition: str, score: float, seconds: float | None, usd: float | None, **changes
+) -> TradeOff:
+    plain = {
+        **{"task": "quiz", "model": model, "condition": condition, "score": score},
+        **{"score_low": score - 0.02, "score_high": score + 0.02, "latency_s": seconds},
+        **{"latency_low": seconds and 0.9 * seconds, "latency_high": seconds and 1.2 * seconds},
+        **{"usd": usd, "usd_low": usd and 0.95 * usd, "usd_high": usd and 1.05 * usd},
+        **{"is_best": False, "weighed": "latency_s, usd", "reason": None},
+    }
+    return TradeOff(**plain | changes)
+
+
+def table(*rows: TradeOff) -> pd.DataFrame:
+    return pd.DataFrame([asdict(one) for one in rows])
+
+
+STUDY = (
+    row("large", "offline", 0.8, 2.0, 0.003, is_best=True),
+    row("large", "history", 0.78, 3.5, 0.009),
+    row("small", "offline", 0.7, 1.0, 0.0002, is_best=True),
+    row("small", "history", 0.66, 1.6, 0.0007),
+    row("local", "offline", 0.4, None, None, is_best=None, reason="it has no time and no price"),
+    row("local", "history", 0.4, None, None, is_best=None, reason="it has no time and no price"),
+)
+
+
+def labels(figure: Figure) -> list[list[str]]:
+    """Labels of the marks in each panel."""
+    return [
+        [str(line.get_label()) for line in axes.lines if ", " in str(line.get_label())]
+        for axes in figure.axes
+    ]
+
+
+def rings(figure: Figure) -> list[int]:
+    return [
+        sum(line.get_markeredgecolor() == "black" for line in axes.lines) for axes in figure.axes
+    ]
+
+
+def notes(figure: Figure) -> str:
+    return " ".join(" ".join(text.get_text() for text in figure.texts).split())
+
+
+def test_every_model_and_condition_has_a_mark_against_price_and_against_time() -> None:
+    figure = pareto.draw(table(*STUDY), SETTINGS)
+    expected = ["Large, Offline", "Large, SP-History", "Small, Offline", "Small, SP-History"]
+    assert [sorted(panel) for panel in labels(figure)] == [expected, expected]
+    assert rings(figure) == [2, 2]
+    price, time = figure.axes
+    assert price.get_xlabel() == "US dollars for 1,000 calls"
+    # prices differ by a factor of 45, times by 3.5
+    assert (price.get_xscale(), time.get_xscale()) == ("log", "linear")
+
+
+def test_what_lacks_a_price_or_a_time_is_left_out_by_name() -> None:
+    text = notes(pareto.draw(table(*STUDY), SETTINGS))
+    assert "An invented study" in text
+    assert "Left out, as it has no time and no price: Local." in text
+    part = row("small", "history", 0.6, 1.0, None, is_best=None, reason="it has no price")
+    text = notes(pareto.draw(table(*STUDY[:3], part), SETTINGS))
+    assert "Left out, as it has no price: Small, SP-History (quiz)." in text
+
+
+def test_without_prices_only_times_are_drawn() -> None:
+    rows = [row("large", "offline", 0.8, 2.0, None, is_best=True, weighed="latency_s")]
+    figure = pareto.draw(table(*rows), SETTINGS)
+    assert [axes.get_xlabel() for axes in figure.axes] == ["seconds in which 95 % of answers come"]
+    assert "No model has a price, so that it is not weighed." in notes(figure)
+
+
+def test_tasks_have_rows_of_panels_of_their_own() -> None:
+    other = [row("large", "offline", 0.3, 2.0, 0.003, task="law_exam", is_best=True)]
+    figure = pareto.draw(table(*STUDY, *other), SETTINGS)
+    assert [len(panel) for panel in labels(figure)] == [4, 4, 1, 1]
+    assert figure.axes[2].get_ylabel() == "law exam\nscore (exact match)"
+
+
+def test_a_study_with_nothing_to_weigh_says_so() -> None:
+    for rows, words in (([], "the table has no rows"), (STUDY[4:], "it has no time and no price")):
+        figure = pareto.draw(table(*rows) if rows else table(STUDY[0]).iloc[:0], SETTINGS)
+        text = " ".join(t.get_text() for axes in figure.axes for t in axes.texts)
+        assert "no data" in text
+        assert words in " ".join(text.split())
+
+
+def test_marks_lead_to_the_answers_of_their_runs(tmp_path) -> None:
+    figure = pareto.draw(table(*STUDY), SETTINGS)
+    save(figure, [tmp_path / "pareto.svg"])
+    marks = marks_of(figure)
+    assert len(marks) == 8
+    first = marks[0]
+    assert (first.model, first.condition, first.task, first.base) == (
+        *("large", "offline", "quiz"),
+        "runs",
+    )
+    assert first.text.startswith("Score at 3 US dollars for 1,000 calls, Large, Offline: 80.0")
+
+
+def test_equal_tables_give_equal_bytes(tmp_path) -> None:
+    for name in ("a", "b"):
+        save(pareto.draw(table(*STUDY), SETTINGS), [tmp_path / f"{name}.svg"])
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()

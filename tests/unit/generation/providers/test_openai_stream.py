@@ -1,0 +1,145 @@
+"""Streams: the first text is timed, the pieces are one answer, and what breaks off is none."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from provider_cases import KEY, SAMPLING, item, make_openai
+from stream_contract import ask_once, check_error, check_stream
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.providers.base import RejectedError, TransientError
+from fieldwork.generation.providers.openai_stream import (
+    FIRST_TEXT,
+    StreamedOpenAI,
+    _FirstText,
+    first_text_s,
+)
+from servers.faults import openai_error
+from servers.provider import Chat, Fault, serve_provider
+
+LATENCY_S, PIECE_S = 0.05, 0.04
+TEXT = "one two three four five"
+
+
+@pytest.fixture
+def server() -> Iterator[Chat]:
+    with serve_provider(strict=False, answer=lambda _: TEXT, latency_s=LATENCY_S) as chat:
+        chat.piece_s = PIECE_S
+        yield chat
+
+
+def streamed(server: Chat, **changes: Any) -> StreamedOpenAI:
+    return StreamedOpenAI(make_openai(server.base_url, **changes).settings)
+
+
+def test_a_stream_of_the_loopback_server_keeps_the_contract(server: Chat) -> None:
+    seconds = check_stream(make_openai(server.base_url), "Count.", 64)
+    # the role comes before the first word, and the other four come after it
+    assert seconds >= LATENCY_S + PIECE_S
+    exchange, _ = ask_once(streamed(server), "Count again.", 64)
+    assert exchange.latency_s is not None
+    assert exchange.latency_s - (first_text_s(exchange.raw) or 9) > 3 * PIECE_S
+
+
+def test_a_streamed_call_is_another_call_than_the_whole_one(server: Chat) -> None:
+    whole, stream = make_openai(server.base_url), streamed(server)
+    assert whole.question(item(), SAMPLING) != stream.question(item(), SAMPLING)
+    body = json.loads(
+        b'{"a":' + stream.question(item(), SAMPLING).replace(b"],", b',"b":[],', 1) + b"}"
+    )
+    assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 10_000])
+def test_the_first_text_is_seen_however_the_bytes_are_cut(size: int) -> None:
+    events = [
+        {"choices": [{"delta": {"role": "assistant", "content": None}}]},
+        {"choices": [{"delta": {"content": ""}}]},
+        {"choices": [{"delta": {"content": "Zoë"}}]},
+        {"choices": [{"delta": {"content": " more"}}]},
+    ]
+    raw = "".join(f"data: {json.dumps(event)}\r\n\r\n" for event in events).encode()
+    end = raw.index(b"Zo") + raw[raw.index(b"Zo") :].index(b"\n")
+    watch = _FirstText()
+    for start in range(0, len(raw), size):
+        watch.note(raw[start : start + size], float(start + size))
+    assert watch.seconds is not None
+    assert end < watch.seconds <= max(end + 2 * size, len(raw) + size)
+
+
+def test_a_server_that_does_not_stream_gives_an_answer_without_a_first_text(server: Chat) -> None:
+    body = {"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}], "model": "m"}
+    server.faults.append(Fault(body=json.dumps(body).encode(), times=1))
+    exchange, reply = ask_once(streamed(server), "Which?", 4)
+    assert (reply.text, first_text_s(exchange.raw)) == ("B", None)
+
+
+def event(**fields: Any) -> bytes:
+    return b"data: " + json.dumps(fields).encode() + b"\n\n"
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (event(choices=[{"delta": {"content": "half"}}]), "no whole stream"),
+        (
+            event(choices=[{"delta": {"content": "half"}}]) + event(error={"message": "busy"}),
+            "busy",
+        ),
+        (b"data: {broken\n\n", "no whole stream"),
+        (b": keep-alive\n\n", "no whole stream"),
+        (b"data: [DONE]\n\n", "no whole stream"),
+    ],
+)
+def test_a_stream_that_breaks_off_is_no_answer_and_may_be_billed(
+    server: Chat, raw: bytes, words: str
+) -> None:
+    server.faults.append(Fault(body=raw, times=1))
+    with pytest.raises(TransientError, match=words) as caught:
+        ask_once(streamed(server), "Which?", 4)
+    assert caught.value.maybe_billed
+    # the next try is answered
+    assert ask_once(streamed(server), "Which?", 4)[1].text == TEXT
+
+
+def test_a_connection_that_breaks_in_a_stream_is_no_answer(server: Chat) -> None:
+    server.faults.append(Fault(cut=True, times=1))
+    with pytest.raises(TransientError):
+        ask_once(streamed(server), "Which?", 4)
+
+
+def test_a_key_that_comes_in_pieces_is_masked(server: Chat) -> None:
+    halves = [KEY[:8], KEY[8:], " end"]
+    raw = b"".join(event(choices=[{"delta": {"content": half}}]) for half in halves)
+    raw += event(choices=[{"delta": {}, "finish_reason": "stop"}])
+    server.faults.append(Fault(body=raw, times=1))
+    exchange, reply = ask_once(streamed(server), "Which?", 4)
+    assert KEY.encode() not in exchange.raw
+    assert KEY not in (reply.text or "")
+    assert (reply.text or "").endswith(" end")
+
+
+def test_refusals_and_reasons_to_end_are_kept(server: Chat) -> None:
+    raw = event(choices=[{"delta": {"refusal": "No"}}], model="m")
+    raw += event(choices=[{"delta": {}, "finish_reason": "stop"}])
+    server.faults.append(Fault(body=raw, times=1))
+    exchange, reply = ask_once(streamed(server), "Which?", 4)
+    assert reply.outcome == "refused"
+    assert first_text_s(exchange.raw) is not None
+    assert "usage" in reply.defects
+
+
+def test_errors_are_those_of_a_whole_call(server: Chat) -> None:
+    too_long = openai_error("too long", "context_length_exceeded", "invalid_request_error")
+    server.faults += [Fault(status=400, body=too_long, times=2)]
+    check_error(make_openai(server.base_url), "x", RejectedError, "too long")
+    server.faults[:] = [Fault(status=401, body=openai_error("bad key"), times=2)]
+    check_error(make_openai(server.base_url), "x", StudyError, "bad key")
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"{", b'{"first_token_s": "soon"}', b"data: x"])
+def test_other_bytes_hold_no_first_text(raw: bytes) -> None:
+    assert first_text_s(raw) is None
+    assert first_text_s(json.dumps({FIRST_TEXT: 0.25}).encode()) == 0.25

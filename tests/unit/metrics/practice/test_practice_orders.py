@@ -1,0 +1,244 @@
+"""Orders of models offline and in practice: published figures, plain cases, nothing to compare."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.metrics.practice.orders import WayOrder, compare_orders
+from fieldwork.metrics.practice.ways import WayScores, lead_interval, read_ways
+
+SURFACES = (
+    Path(__file__).resolve().parents[5]
+    / "shared/data/surfaces/interface_audit_accuracy_5benchmarks.csv"
+)
+PUBLISHED = {
+    "aa-omniscience": (0.96, -3.9),
+    "metabench-hellaswag": (0.75, -0.8),
+    "elephant-flip": (0.50, -11.9),
+    "bbq": (0.46, -2.1),
+    "metabench-mmlu": (0.11, -1.5),
+}
+"""Spearman's rho between API and web over seven systems, and web less API in points."""
+
+
+def compare(offline: dict[str, WayScores], way: dict[str, WayScores]) -> WayOrder:
+    return compare_orders(offline, way, n_permutations=99, random=np.random.default_rng(1))
+
+
+def single(*scores: float) -> dict[str, WayScores]:
+    """Models a, b, c with one run each."""
+    return {chr(97 + k): WayScores((score,)) for k, score in enumerate(scores)}
+
+
+@pytest.mark.skipif(not SURFACES.exists(), reason="no real extracts at ../shared/data")
+@pytest.mark.parametrize("benchmark", PUBLISHED)
+def test_api_and_web_have_the_published_correlations(benchmark: str) -> None:
+    table = pd.read_csv(SURFACES)
+    runs = table[table["benchmark"] == benchmark]
+    ways = read_ways(runs.rename(columns={"surface": "way", "accuracy": "score"}))
+    order = compare(ways["api"], ways["interface"])
+    rho, points = PUBLISHED[benchmark]
+    assert len(order.models) == 7
+    assert order.rho == pytest.approx(rho, abs=0.005)
+    assert order.difference is not None
+    assert 100 * order.difference == pytest.approx(points, abs=0.05)
+    assert order.test is not None
+    assert order.test.n_permutations == 0
+    assert order.interval is None
+    assert order.reason == "no interval: the bootstrap needs 9 models, there are 7"
+
+
+P_VALUES = {
+    "aa-omniscience": 0.0028,
+    "bbq": 0.3024,
+    "elephant-flip": 0.2667,
+    "metabench-hellaswag": 0.0663,
+    "metabench-mmlu": 0.8397,
+}
+TURNS = {
+    "aa-omniscience": (1, 0),
+    "bbq": (5, 2),
+    "elephant-flip": (6, 4),
+    "metabench-hellaswag": (4, 0),
+    "metabench-mmlu": (10, 0),
+}
+"""Pairs of systems whose order turns, and those beyond the chance of five runs; of 21."""
+
+
+@pytest.mark.skipif(not SURFACES.exists(), reason="no real extracts at ../shared/data")
+def test_of_seven_systems_one_order_is_shown_and_few_turns_are_beyond_chance() -> None:
+    table = pd.read_csv(SURFACES).rename(columns={"surface": "way", "accuracy": "score"})
+    p_values, turns = {}, {}
+    for benchmark, runs in table.groupby("benchmark"):
+        ways = read_ways(runs)
+        order = compare(ways["api"], ways["interface"])
+        assert order.test is not None
+        p_values[benchmark] = round(order.test.p_value, 4)
+        turns[benchmark] = (
+            len(order.turns),
+            sum(pair.is_beyond_chance is True for pair in order.turns),
+        )
+    assert p_values == P_VALUES
+    assert turns == TURNS
+
+
+def reruns(*scores: float) -> WayScores:
+    return WayScores(scores)
+
+
+def test_a_turned_pair_is_named_with_the_one_ahead_offline_first() -> None:
+    order = compare(single(0.5, 0.7, 0.9), single(0.8, 0.3, 0.4))
+    assert [(p.model, p.other) for p in order.turns] == [("b", "a"), ("c", "a")]
+    first = order.turns[0]
+    assert (first.lead, first.way_lead) == (pytest.approx(0.2), pytest.approx(-0.5))
+    assert first.is_beyond_chance is None
+    assert order.pairs == (2, 0, 3)
+    assert order.rho == pytest.approx(-0.5)
+    assert order.difference == pytest.approx(-0.2)
+
+
+def test_a_turn_is_beyond_chance_only_if_both_leads_are() -> None:
+    sure, unsure = reruns(0.80, 0.81, 0.79), reruns(0.4, 0.8, 0.9)
+    low, middle = reruns(0.50, 0.51, 0.49), reruns(0.64, 0.65, 0.66)
+    offline = {"a": sure, "b": low, "c": reruns(0.1, 0.1, 0.2)}
+    for way_a, verdict in ((low, True), (unsure, False)):
+        way = {"a": way_a, "b": sure, "c": reruns(0.1, 0.1, 0.2)}
+        (pair,) = compare(offline, way).turns
+        assert (pair.model, pair.other, pair.is_beyond_chance) == ("a", "b", verdict)
+    assert compare({**offline, "b": middle}, way).turns[0].is_beyond_chance is False
+
+
+def test_ties_are_no_turns() -> None:
+    order = compare(single(0.5, 0.5, 0.9), single(0.8, 0.3, 0.9))
+    assert order.turns == ()
+    assert order.pairs == (0, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("offline", "way", "words"),
+    [
+        (single(), single(), "offline 0, that way 0, both 0"),
+        (single(0.5, 0.6), single(0.6, 0.5), "both 2, and 3 are needed"),
+        (single(0.5, 0.6, 0.7), single(0.6, 0.5), "offline 3, that way 2, both 2"),
+        (single(0.5, 0.5, 0.5), single(0.1, 0.2, 0.3), "all models score alike"),
+    ],
+)
+def test_where_there_is_no_order_a_reason_says_so(
+    offline: dict[str, WayScores], way: dict[str, WayScores], words: str
+) -> None:
+    order = compare(offline, way)
+    assert (order.rho, order.test, order.interval) == (None, None, None)
+    assert words in (order.reason or "")
+
+
+def test_two_models_have_a_difference_though_no_order() -> None:
+    order = compare(single(0.5, 0.6), single(0.3, 0.2))
+    assert order.difference == pytest.approx(-0.3)
+    assert compare(single(), single()).difference is None
+
+
+def test_nine_models_have_an_interval_and_ten_random_orders() -> None:
+    random = np.random.default_rng(4)
+    offline = {f"m{k}": reruns(float(random.random())) for k in range(10)}
+    way = {name: reruns(side.mean + 0.2 * random.random()) for name, side in offline.items()}
+    order = compare(offline, way)
+    assert order.interval is not None
+    assert order.rho is not None
+    assert order.interval.low < order.rho <= order.interval.high
+    assert order.test is not None
+    assert order.test.n_permutations == 99
+
+
+def test_the_order_of_the_models_changes_nothing() -> None:
+    offline, way = single(0.5, 0.7, 0.9, 0.3), single(0.8, 0.3, 0.4, 0.5)
+    turned = [dict(reversed(side.items())) for side in (offline, way)]
+    assert compare(offline, way) == compare(*turned)
+
+
+# ---- leads -------------------------------------------------------------------------------------------
+
+
+def users(n: int, spread: float, lead: float, seed: int) -> tuple[WayScores, WayScores]:
+    """Two models asked by the same users, who differ far more than the models' leads do."""
+    random = np.random.default_rng(seed)
+    levels = spread * random.normal(size=n)
+    names = tuple(f"p{k:03}" for k in range(n))
+    noises = 0.01 * random.normal(size=(2, n))
+    scores = (0.5 + levels + lead + noises[0], 0.5 + levels + noises[1])
+    first, second = (WayScores(tuple(s.tolist()), "puppet", names) for s in scores)
+    return first, second
+
+
+def test_the_same_users_are_paired_and_others_are_not() -> None:
+    first, second = users(120, 0.2, 0.02, 1)
+    paired = lead_interval(first, second)
+    strangers = second._replace(names=tuple(f"q{k}" for k in range(120)))
+    apart = lead_interval(first, strangers)
+    assert paired is not None
+    assert apart is not None
+    assert 0.015 < paired.low < paired.high < 0.025
+    assert apart.low < 0 < apart.high
+
+
+def test_pairs_do_not_depend_on_the_order_of_the_users() -> None:
+    first, second = users(120, 0.2, 0.02, 1)
+    turned = second._replace(scores=second.scores[::-1], names=second.names[::-1])
+    assert lead_interval(first, turned) == lead_interval(first, second)
+
+
+def test_few_users_have_no_interval_and_as_many_items_have() -> None:
+    first, second = users(20, 0.2, 0.02, 1)
+    assert lead_interval(first, second) is None
+    items = [side._replace(unit="item") for side in (first, second)]
+    assert lead_interval(items[0], items[1]) is not None
+
+
+def test_one_rerun_has_no_interval() -> None:
+    assert lead_interval(reruns(0.5), reruns(0.4, 0.3)) is None
+
+
+def test_leads_of_reruns_cover_their_truth() -> None:
+    random = np.random.default_rng(7)
+    held = []
+    for _ in range(400):
+        sides = [
+            WayScores(tuple(random.normal(c, s, size=5))) for c, s in ((0.6, 0.02), (0.5, 0.04))
+        ]
+        interval = lead_interval(sides[0], sides[1])
+        assert interval is not None
+        held.append(interval.low <= 0.1 <= interval.high)
+    assert 0.92 < np.mean(held) < 0.98
+
+
+# ---- reading -----------------------------------------------------------------------------------------
+
+
+def test_rows_are_read_by_way_and_model() -> None:
+    frame = pd.DataFrame(
+        [("a", "offline", 0.5), ("a", "offline", 0.7), ("a", "raw", 0.2), ("b", "raw", None)],
+        columns=["model", "way", "score"],
+    )
+    ways = read_ways(frame)
+    assert ways == {"offline": {"a": reruns(0.5, 0.7)}, "raw": {"a": reruns(0.2)}}
+
+
+def test_repeats_of_an_item_are_averaged() -> None:
+    rows = [("a", "raw", "q1", 1.0), ("a", "raw", "q1", 0.0), ("a", "raw", "q2", 1.0)]
+    frame = pd.DataFrame(rows, columns=["model", "way", "item", "score"])
+    assert read_ways(frame) == {"raw": {"a": WayScores((0.5, 1.0), "item", ("q1", "q2"))}}
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        ({"model": ["a"], "score": [1.0]}, "there is no column way"),
+        ({"model": ["a"], "way": ["raw"], "score": ["high"]}, "a score is no number"),
+        ({"model": ["a"], "way": ["raw"], "score": [np.inf]}, "a score is no number"),
+    ],
+)
+def test_what_is_no_table_of_scores_is_refused(frame: dict[str, list[object]], words: str) -> None:
+    with pytest.raises(StudyError, match=words):
+        read_ways(pd.DataFrame(frame))

@@ -1,0 +1,166 @@
+"""Tables of practice from the runs of a study: which runs are a way, and what rows say."""
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.metrics.practice.table import measure_drops, measure_practice, origin_of
+from fieldwork.records.metrics import RunAccuracy
+from fieldwork.records.practice import PracticeOrder
+
+VARIANTS = {"noisy": "quiz", "noisy_casual": "noisy", "casual": "quiz"}
+STEPS = {"noisy": ("typos",), "noisy_casual": ("typos", "casual"), "casual": ("casual",)}
+LEVELS = {"a": 0.9, "b": 0.7, "c": 0.5}
+
+
+def run(
+    model: str, task: str, condition: str, number: int, score: float, *, user: bool
+) -> RunAccuracy:
+    return RunAccuracy(
+        model, task, condition, number, f"p{number:03}" if user else None, 0 if user else number,
+        score, score, 0.0, 10, 1, True,
+    )  # fmt: skip
+
+
+def arm(
+    task: str, condition: str, levels: dict[str, float], *, user: bool = False
+) -> list[RunAccuracy]:
+    return [
+        run(model, task, condition, number, level + 0.01 * number, user=user)
+        for model, level in levels.items()
+        for number in range(3)
+    ]
+
+
+def lower(by: float) -> dict[str, float]:
+    return {model: level - by for model, level in LEVELS.items()}
+
+
+def study() -> list[RunAccuracy]:
+    """Typos turn a and b; casual and users only take points."""
+    turned = {"a": 0.5, "b": 0.6, "c": 0.3}
+    return [
+        *arm("quiz", "offline", LEVELS),
+        *arm("quiz", "again", LEVELS),
+        *arm("quiz", "history", lower(0.1), user=True),
+        *arm("noisy", "offline", turned),
+        *arm("casual", "offline", lower(0.05)),
+        *arm("noisy_casual", "offline", {m: level - 0.05 for m, level in turned.items()}),
+        *arm("other", "offline", LEVELS),
+    ]
+
+
+def orders(runs: list[RunAccuracy]) -> dict[tuple[str, str], PracticeOrder]:
+    rows = measure_practice(runs, variants=VARIANTS, baseline="offline", n_permutations=9, seed=1)
+    return {(r.way_task, r.condition): r for r in rows.orders if r.metric == "em_strict"}
+
+
+def test_each_way_is_set_beside_its_origin() -> None:
+    rows = orders(study())
+    assert set(rows) == {
+        ("quiz", "again"),
+        ("quiz", "history"),
+        ("noisy", "offline"),
+        ("casual", "offline"),
+        ("noisy_casual", "offline"),
+    }
+    assert {row.task for row in rows.values()} == {"quiz"}
+    assert rows["quiz", "again"].rho == rows["casual", "offline"].rho == 1
+    assert rows["noisy", "offline"].rho == pytest.approx(0.5)
+    assert rows["quiz", "history"].difference == pytest.approx(-0.1)
+    assert rows["noisy", "offline"].p_least == pytest.approx(1 / 3)
+    assert rows["noisy", "offline"].p_holm == 1
+
+
+def test_turned_pairs_are_counted_and_listed() -> None:
+    tables = measure_practice(
+        study(), variants=VARIANTS, baseline="offline", n_permutations=9, seed=1
+    )
+    row = orders(study())["noisy", "offline"]
+    assert (row.n_discordant, row.n_judged, row.n_beyond_chance) == (1, 1, 1)
+    turns = [t for t in tables.turns if t.metric == "em_strict"]
+    assert [(t.way_task, t.model, t.other, t.is_beyond_chance) for t in turns] == [
+        ("noisy", "a", "b", True),
+        ("noisy_casual", "a", "b", True),
+    ]
+
+
+def test_few_users_leave_a_turn_unjudged() -> None:
+    turned = {"a": 0.5, "b": 0.6, "c": 0.3}
+    runs = [*arm("quiz", "offline", LEVELS), *arm("quiz", "history", turned, user=True)]
+    row = orders(runs)["quiz", "history"]
+    assert (row.n_discordant, row.n_judged, row.n_beyond_chance) == (1, 0, 0)
+    tables = measure_practice(runs, variants={}, baseline="offline", n_permutations=9, seed=1)
+    assert tables.turns[0].is_beyond_chance is None
+    assert "no interval that way" in (tables.turns[0].reason or "")
+
+
+def test_one_model_has_rows_without_an_order() -> None:
+    runs = [r for r in study() if r.model == "a"]
+    rows = orders(runs)
+    assert {row.rho for row in rows.values()} == {row.p_holm for row in rows.values()} == {None}
+    assert all("3 are needed" in (row.reason or "") for row in rows.values())
+    assert rows["quiz", "history"].difference == pytest.approx(-0.1)
+
+
+def test_without_the_offline_score_a_way_says_so() -> None:
+    runs = [r for r in study() if (r.task, r.condition) != ("quiz", "offline")]
+    row = orders(runs)["noisy", "offline"]
+    assert (row.rho, row.difference, row.n_models) == (None, None, 0)
+    assert "offline 0" in (row.reason or "")
+
+
+def test_nothing_gives_no_rows_and_order_changes_none() -> None:
+    settings = {"variants": VARIANTS, "baseline": "offline"}
+    empty = measure_practice([], **settings, n_permutations=9, seed=1)  # type: ignore[arg-type]
+    assert empty == ([], [])
+    assert measure_drops([], **settings, steps=STEPS, controls=[]) == []  # type: ignore[arg-type]
+    assert orders(study()) == orders(study()[::-1])
+
+
+def test_a_variant_of_a_variant_belongs_to_the_first_task() -> None:
+    assert origin_of("noisy_casual", VARIANTS) == "quiz"
+    assert origin_of("quiz", VARIANTS) == "quiz"
+    with pytest.raises(StudyError, match="a of b of a is a circle"):
+        origin_of("a", {"a": "b", "b": "a"})
+
+
+def test_steps_of_variants_explain_the_drop() -> None:
+    runs = [r for r in study() if r.condition != "history"]
+    rows = measure_drops(
+        runs, variants=VARIANTS, steps=STEPS, controls=["again"], baseline="offline"
+    )
+    strict = [row for row in rows if row.metric == "em_strict"]
+    mean = {row.variant: row for row in strict if row.model is None}
+    assert {row.harshest for row in strict} == {"casual + typos"}
+    assert mean["casual"].drop == pytest.approx(0.05)
+    assert mean["typos"].drop == pytest.approx((0.4 + 0.1 + 0.2) / 3)
+    assert {row.model for row in strict} == {None, "a", "b", "c"}
+    assert strict[0].model is None
+    assert mean["typos"].ci_low is not None
+    assert (mean["typos"].n_models, mean["typos"].n_combinations) == (3, 4)
+
+
+def test_a_condition_is_a_variant_and_a_control_is_none() -> None:
+    runs = [*study(), *arm("noisy", "history", {"a": 0.1, "b": 0.2, "c": 0.0}, user=True)]
+    rows = measure_drops(
+        runs, variants=VARIANTS, steps=STEPS, controls=["again"], baseline="offline"
+    )
+    assert {row.harshest for row in rows} == {"history + typos"}
+    assert {row.reason for row in rows} == {"no interval: users, or items, are behind several ways"}
+    with_control = measure_drops(
+        [*study(), *arm("quiz", "again", lower(0.8))],
+        variants=VARIANTS, steps=STEPS, controls=["again"], baseline="offline",
+    )  # fmt: skip
+    assert {row.harshest for row in with_control} == {"casual + typos"}
+
+
+def test_a_variant_without_steps_is_left_out_and_a_gap_is_named() -> None:
+    rows = measure_drops(
+        study(), variants=VARIANTS, steps={}, controls=["again"], baseline="offline"
+    )
+    assert {row.harshest for row in rows} == {"history"}
+    runs = [r for r in study() if r.task != "casual" and r.condition != "history"]
+    rows = measure_drops(
+        runs, variants=VARIANTS, steps=STEPS, controls=["again"], baseline="offline"
+    )
+    assert {row.reason for row in rows} == {"no parts: no score for 1 of 4 combinations, as casual"}

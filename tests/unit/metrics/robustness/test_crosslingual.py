@@ -1,0 +1,101 @@
+"""Real answers to MMLU in eight languages: published accuracies, and changes against English."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+from fieldwork.metrics.robustness.pairs import RobustnessSettings
+from fieldwork.metrics.robustness.table import measure_robustness
+from fieldwork.records.robustness import Robustness
+
+SHARED = Path(__file__).resolve().parents[5] / "shared" / "data"
+FILE = SHARED / "crosslingual" / "mmlu_medical_8languages_o1mini.parquet"
+pytestmark = pytest.mark.skipif(not FILE.exists(), reason="no real extracts at ../shared/data")
+
+ACCURACIES = {
+    "en": 78.3, "af": 75.5, "sn": 69.2, "zu": 67.4, "am": 62.7, "ig": 57.3, "st": 54.5, "bm": 34.8,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def extract() -> pd.DataFrame:
+    frame = pd.read_parquet(FILE)
+    first = frame["response"].str.strip().str[:1]
+    return frame.assign(letter=first.where(first.isin([*"ABCD"])))
+
+
+@pytest.fixture(scope="module")
+def rows(extract: pd.DataFrame) -> dict[tuple[str, str], Robustness]:
+    answers = pd.DataFrame(
+        {
+            "model": extract["model"],
+            "task": extract["language"],
+            "condition": "offline",
+            "item_id": extract["item_id"],
+            "kind": "choice",
+            "puppet_id": None,
+            "replicate": 0,
+            "outcome": "ok",
+            "letter": extract["letter"],
+            "items": None,
+        }
+    )
+    items = pd.DataFrame(
+        {
+            "task": extract["language"],
+            "kind": "choice",
+            "item_id": extract["item_id"],
+            "gold": extract["gold"],
+            "applied": True,
+        }
+    )
+    variants = {language: "en" for language in ACCURACIES if language != "en"}
+    table = measure_robustness(
+        answers, items, variants=variants, settings=RobustnessSettings(1999, 1)
+    )
+    return {(row.task, row.metric): row for row in table}
+
+
+def test_pairs_of_items_give_the_published_accuracies(
+    rows: dict[tuple[str, str], Robustness],
+) -> None:
+    for language, accuracy in ACCURACIES.items():
+        row = rows[("af", "accuracy_origin") if language == "en" else (language, "accuracy")]
+        assert row.estimate is not None
+        assert round(100 * row.estimate, 1) == accuracy
+        assert row.n_items == 604
+
+
+def test_changes_are_those_of_a_table_of_pairs(
+    rows: dict[tuple[str, str], Robustness], extract: pd.DataFrame
+) -> None:
+    """Losses and gains counted by pandas; McNemar's test by scipy."""
+    is_right = (extract["letter"] == extract["gold"]).groupby(
+        [extract["item_id"], extract["language"]]
+    )
+    table = is_right.first().unstack()
+    for language in [*ACCURACIES][1:]:
+        n_lost = int((table["en"] & ~table[language]).sum())
+        n_won = int((~table["en"] & table[language]).sum())
+        row = rows[language, "accuracy_change"]
+        assert (row.n_lost, row.n_won) == (n_lost, n_won)
+        assert row.estimate == pytest.approx((n_won - n_lost) / 604)
+        assert row.p_value == pytest.approx(binomtest(n_won, n_won + n_lost).pvalue)
+        assert row.ci_high is not None
+        assert row.ci_high < 0
+
+
+def test_afrikaans_is_nearest_and_bambara_furthest(
+    rows: dict[tuple[str, str], Robustness],
+) -> None:
+    p_holms = {lang: rows[lang, "accuracy_change"].p_holm or 0.0 for lang in [*ACCURACIES][1:]}
+    assert max(p_holms, key=p_holms.__getitem__) == "af"
+    assert 0.01 < p_holms["af"] < 0.05
+    drops = {lang: rows[lang, "performance_drop_rate"].estimate or 0.0 for lang in p_holms}
+    assert drops["bm"] == pytest.approx(1 - 34.768 / 78.311, abs=1e-4)
+    worst, plain = rows["en", "worst_case"].estimate, rows["en", "worst_case_origin"].estimate
+    assert worst is not None
+    assert plain is not None
+    assert worst < 0.35 < plain

@@ -1,0 +1,289 @@
+"""Scores, worst cases and majorities of tasks put otherwise, against counts by hand."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.metrics.robustness.pairs import RobustnessSettings
+from fieldwork.metrics.robustness.table import measure_robustness
+from fieldwork.records.parsing import Answer
+from fieldwork.records.robustness import Robustness
+from unit.metrics.metric_frames import answer_frame, listed
+from unit.metrics.robustness.wordings import SETTINGS, letters, measured, questions
+
+ITEMS = [f"i{k}" for k in range(10)]
+ONE = {"v": "o"}
+
+
+def by_item(text: str, items: list[str] = ITEMS) -> dict[str, str]:
+    """One letter an item."""
+    return dict(zip(items, text, strict=False))
+
+
+def test_the_change_is_paired_by_item() -> None:
+    answers = letters("o", by_item("AAAAAAABBB")) + letters("v", by_item("AAAABBBABC"))
+    rows = measured(answers, questions("ov", ITEMS), ONE)
+    change = rows["v", "accuracy_change"]
+    assert rows["v", "accuracy"].estimate == pytest.approx(0.5)
+    assert rows["v", "accuracy_origin"].estimate == pytest.approx(0.7)
+    assert change.estimate == pytest.approx(-0.2)
+    assert (change.n_lost, change.n_won, change.n_items, change.n_units) == (3, 1, 10, 10)
+    assert (change.p_value, change.p_least) == (pytest.approx(10 / 16), pytest.approx(2 / 16))
+    assert change.ci_low is not None
+    assert change.ci_high is not None
+    assert change.ci_low < -0.2 < 0 < change.ci_high
+    assert rows["v", "performance_drop_rate"].estimate == pytest.approx(2 / 7)
+    assert (change.unit, change.origin, change.reason) == ("item", "o", None)
+
+
+def test_a_variant_is_compared_on_the_items_that_both_answer() -> None:
+    answers = letters("o", by_item("AAAAAAABBB")) + letters("v", by_item("BB"))
+    rows = measured(answers, questions("ov", ITEMS), ONE)
+    assert rows["v", "accuracy_origin"].estimate == 1.0
+    assert rows["v", "accuracy"].n_items == 2
+
+
+def test_items_that_could_not_be_changed_are_left_out_and_counted() -> None:
+    answers = letters("o", by_item("AAAA")) + letters("v", by_item("BBBA"))
+    items = questions("ov", ITEMS, left_out={"v": ["i3", "i9"]})
+    rows = measured(answers, items, ONE)
+    assert rows["v", "accuracy_change"].estimate == -1.0
+    assert {row.n_left_out for (task, _), row in rows.items() if task == "v"} == {2}
+    assert rows["o", "worst_case"].n_left_out == 2
+
+
+def test_reruns_are_paired_and_the_first_are_lost_or_won() -> None:
+    """Item i0: 3 of 3 pairs against 1 of 3, the unpaired rerun aside; item i1: no answer arrived."""
+    answers = letters("o", {"i0": "AAA-", "i1": "-"}) + letters("v", {"i0": "BABA", "i1": "A"})
+    change = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
+    assert change.estimate == pytest.approx(1 / 3 - 1)
+    assert (change.n_lost, change.n_won, change.n_items) == (1, 0, 1)
+
+
+def test_an_unreadable_letter_is_wrong() -> None:
+    answers = letters("o", by_item("AA")) + letters("v", by_item("A?"))
+    assert measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy"].estimate == 0.5
+
+
+def test_answers_without_any_letter_say_nothing_of_a_score() -> None:
+    answers = letters("o", by_item("AA")) + letters("v", by_item("??"))
+    row = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
+    assert (row.estimate, row.p_value) == (None, None)
+    assert row.reason == "no answer to v gives a letter"
+
+
+def test_without_a_right_answer_there_is_nothing_to_lose() -> None:
+    answers = letters("o", by_item("BC")) + letters("v", by_item("AB"))
+    row = measured(answers, questions("ov", ITEMS), ONE)["v", "performance_drop_rate"]
+    assert row.estimate is None
+    assert "nothing can be lost" in (row.reason or "")
+
+
+def test_all_right_is_no_certainty() -> None:
+    answers = letters("o", by_item("A" * 10)) + letters("v", by_item("A" * 10))
+    row = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
+    assert (row.estimate, row.p_value, row.p_least) == (0.0, 1.0, 1.0)
+    assert row.ci_low is not None
+    assert row.ci_low < -0.1
+
+
+def test_a_variant_without_answers_has_rows_with_the_reason() -> None:
+    rows = measured(letters("o", by_item("AB")), questions("ov", ITEMS), ONE)
+    for metric in ("accuracy", "accuracy_change", "performance_drop_rate", "flips"):
+        assert rows["v", metric].estimate is None
+        assert "answered both in o and in v" in (rows["v", metric].reason or "")
+    assert rows["o", "worst_case"].estimate is None
+
+
+def test_items_without_a_right_letter_have_no_score() -> None:
+    answers = letters("o", by_item("AB")) + letters("v", by_item("AC"))
+    rows = measured(answers, questions("ov", ITEMS, gold=None), ONE)
+    assert {metric for _, metric in rows} == {"flips", "flips_rerun", "excess_flips"}
+
+
+def test_each_task_has_its_own_right_letter() -> None:
+    items = questions("ov", ITEMS)
+    items.loc[items["task"] == "v", "gold"] = "B"
+    answers = letters("o", by_item("AA")) + letters("v", by_item("BA"))
+    assert measured(answers, items, ONE)["v", "accuracy"].estimate == 0.5
+
+
+def test_holm_is_over_the_variants_of_an_origin() -> None:
+    answers = letters("o", by_item("A" * 10))
+    for task, text in (("v", "B" * 8 + "AA"), ("w", "B" * 6 + "AAAA"), ("x", "A" * 10)):
+        answers += letters(task, by_item(text))
+    rows = measured(answers, questions("ovwx", ITEMS), dict.fromkeys("vwx", "o"))
+    p_holms = [rows[task, "accuracy_change"].p_holm for task in "vwx"]
+    assert p_holms == pytest.approx([3 * 2 / 256, 2 * 2 / 64, 1.0])
+
+
+def test_the_worst_of_all_wordings() -> None:
+    """i0 right throughout, i1 wrong in one variant, i2 wrong in the origin."""
+    answers = letters("o", by_item("AAB")) + letters("v", by_item("ABA"))
+    answers += letters("w", by_item("AAA"))
+    rows = measured(answers, questions("ovw", ITEMS), dict.fromkeys("vw", "o"))
+    worst = rows["o", "worst_case"]
+    assert (worst.estimate, worst.n_items) == (pytest.approx(1 / 3), 3)
+    assert rows["o", "worst_case_origin"].estimate == pytest.approx(2 / 3)
+    assert "is not answered 3 times" in (rows["o", "worst_case_rerun"].reason or "")
+
+
+def test_reruns_are_a_worst_case_of_as_many_answers() -> None:
+    answers = letters("o", {"i0": "AAB", "i1": "ABA", "i2": "AAA"}) + letters("v", by_item("AAA"))
+    answers += letters("w", by_item("AAA"))
+    rows = measured(answers, questions("ovw", ITEMS), dict.fromkeys("vw", "o"))
+    assert rows["o", "worst_case"].estimate == 1.0
+    assert rows["o", "worst_case_rerun"].estimate == pytest.approx(1 / 3)
+
+
+def test_a_worst_case_needs_all_wordings_that_could_be_made() -> None:
+    """i0 lacks an answer to w; w could not change i1, so that v alone counts there."""
+    answers = letters("o", by_item("AAA")) + letters("v", by_item("ABA"))
+    answers += letters("w", {"i1": "B", "i2": "A"})
+    items = questions("ovw", ITEMS[:3], left_out={"w": ["i1"]})
+    worst = measured(answers, items, dict.fromkeys("vw", "o"))["o", "worst_case"]
+    assert (worst.n_items, worst.estimate, worst.n_left_out) == (2, 0.5, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "three"),
+    [("AAB", 1.0, 1.0), ("BAA", 0.0, 1.0), ("ABC", 1.0, 1 / 3), ("???", 0.0, 0.0), ("B?A", 0.0, 0.5)],
+)  # fmt: skip
+def test_the_majority_of_reruns(text: str, first: float, three: float) -> None:
+    answers = letters("o", {"i0": text}) + letters("v", {"i0": "AAAA"})
+    rows = measured(answers, questions("ov", ITEMS), ONE)
+    assert rows["o", "majority_of_1"].estimate == first
+    assert rows["o", "majority_of_3"].estimate == pytest.approx(three)
+    assert rows["v", "majority_of_3"].estimate == 1.0
+    assert ("o", "majority_of_5") not in rows
+
+
+def test_one_answer_has_no_majority_and_users_have_none() -> None:
+    one = letters("o", by_item("AB")) + letters("v", by_item("AB"))
+    users = letters("o", {"i0": "AAA"}, puppet="p") + letters("v", {"i0": "AAA"}, puppet="p")
+    for answers in (one, users):
+        rows = measured(answers, questions("ov", ITEMS), ONE)
+        assert not [metric for _, metric in rows if metric.startswith("majority")]
+
+
+# ---- users -------------------------------------------------------------------------------------------
+
+FEW = RobustnessSettings(199, 1, 0.125, 0.45)
+"""Enough users from 39 on, and prompts from 9 on."""
+
+
+def answers_of_users(n_users: int, n_items: int, p_lost: float) -> list[Answer]:
+    """Answers of users with abilities of their own, who lose items now and then."""
+    draw = random.Random(5)
+    answers: list[Answer] = []
+    for user in range(n_users):
+        ability = draw.uniform(0.4, 0.9)
+        before = "".join("AB"[draw.random() > ability] for _ in range(n_items))
+        now = "".join("B" if draw.random() < p_lost else letter for letter in before)
+        items = [f"i{k:02}" for k in range(n_items)]
+        answers += letters("o", by_item(before, items), puppet=f"p{user:02}")
+        answers += letters("v", by_item(now, items), puppet=f"p{user:02}")
+    return answers
+
+
+def change_of(n_users: int, n_items: int) -> Robustness:
+    items = questions("ov", [f"i{k:02}" for k in range(n_items)])
+    rows = measured(answers_of_users(n_users, n_items, 0.3), items, ONE, FEW)
+    return rows["v", "accuracy_change"]
+
+
+def test_users_and_items_are_both_a_sample() -> None:
+    row = change_of(40, 9)
+    assert row.estimate is not None
+    assert row.ci_low is not None
+    assert row.ci_high is not None
+    assert row.ci_low < row.estimate < row.ci_high < 0
+    assert row.p_value == pytest.approx(1 / 200)
+    assert (row.unit, row.n_units, row.n_items, row.reason) == ("puppet", 40, 9, None)
+
+
+@pytest.mark.parametrize(("n_users", "n_items", "word"), [(20, 9, "users"), (40, 4, "prompts")])
+def test_few_users_or_items_have_a_test_and_no_interval(
+    n_users: int, n_items: int, word: str
+) -> None:
+    row = change_of(n_users, n_items)
+    assert (row.ci_low, row.ci_high) == (None, None)
+    assert row.p_value is not None
+    assert row.p_value < 0.05
+    assert word in (row.reason or "")
+
+
+def test_the_test_is_over_users() -> None:
+    """Three users whose every answer changes: signs of three users, not of thirty answers."""
+    answers = []
+    for puppet in ("p", "q", "r"):
+        answers += letters("o", by_item("A" * 10), puppet=puppet)
+        answers += letters("v", by_item("B" * 10), puppet=puppet)
+    row = measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"]
+    assert (row.p_value, row.n_lost, row.n_units) == (pytest.approx(2 / 8), 30, 3)
+
+
+def test_a_user_is_paired_with_herself() -> None:
+    """Users who answer one side only are left out."""
+    answers = letters("o", by_item("A"), puppet="p") + letters("v", by_item("A"), puppet="p")
+    answers += letters("o", by_item("A"), puppet="q") + letters("v", by_item("B"), puppet="r")
+    assert measured(answers, questions("ov", ITEMS), ONE)["v", "accuracy_change"].estimate == 0.0
+
+
+# ---- the table ---------------------------------------------------------------------------------------
+
+
+def test_every_condition_is_by_itself() -> None:
+    answers = [
+        *letters("o", by_item("AA"), condition="c"),
+        *letters("v", by_item("AB"), condition="c"),
+        *letters("o", by_item("AA"), condition="d"),
+        *letters("v", by_item("AA"), condition="d"),
+    ]
+    rows = measure_robustness(
+        answer_frame(answers), questions("ov", ITEMS), variants=ONE, settings=SETTINGS
+    )
+    changes = {r.condition: r.estimate for r in rows if r.metric == "accuracy_change"}
+    assert changes == {"c": -0.5, "d": 0.0}
+    keys = [(r.model, r.origin, r.task, r.condition, r.metric) for r in rows]
+    assert keys == sorted(set(keys))
+
+
+def test_the_order_of_answers_changes_nothing() -> None:
+    answers = letters("o", dict.fromkeys(ITEMS, "AAB")) + letters("v", dict.fromkeys(ITEMS, "ABC"))
+    answers += listed(["a", "b"], ["a"], ["c"], item_id="x")
+    items, shuffled = questions("ov", ITEMS), answers[:]
+    random.Random(1).shuffle(shuffled)
+    assert measured(answers, items, ONE) == measured(shuffled, items, ONE)
+
+
+def test_nothing_gives_nothing_and_no_permutations_are_refused() -> None:
+    items = questions("ov", ITEMS)
+    assert measured([], items, ONE) == {}
+    assert measured(letters("o", by_item("AB")), items, {}) == {}
+    with pytest.raises(StudyError, match=r"metrics\.permutations is 0"):
+        measured([], items, ONE, RobustnessSettings(0, 1))
+
+
+def test_the_test_keeps_its_level_where_a_variant_is_a_rerun() -> None:
+    draw = np.random.default_rng(3)
+    n_sets, hits = 200, 0
+    texts = [f"{k:03}" for k in range(n_sets)]
+    answers = list(
+        itertools.chain.from_iterable(
+            letters(side + name, {i: "".join(draw.choice([*"AAB"], size=3)) for i in ITEMS})
+            for name in texts
+            for side in "ov"
+        )
+    )
+    variants = {f"v{name}": f"o{name}" for name in texts}
+    rows = measured(answers, questions([*variants.values(), *variants], ITEMS), variants)
+    for metric in ("accuracy_change", "excess_flips"):
+        p_values = [row.p_value for (_, name), row in rows.items() if name == metric]
+        assert len(p_values) == n_sets
+        hits = sum(p is not None and p <= 0.05 for p in p_values)
+        # 200 tests at 5 %: 18 is past the 99 % point
+        assert hits <= 18, metric

@@ -1,0 +1,80 @@
+"""Answers to a task and its variants, in as few words as a test needs."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import pandas as pd
+
+from fieldwork.metrics.robustness.pairs import RobustnessSettings
+from fieldwork.metrics.robustness.table import measure_robustness
+from fieldwork.records.parsing import Answer
+from fieldwork.records.robustness import Robustness
+from fieldwork.records.tasks import Item
+from unit.metrics.metric_frames import answer_frame, chosen, listed, question
+
+SETTINGS = RobustnessSettings(199, 1)
+
+
+def letters(
+    task: str, by_item: Mapping[str, str], *, puppet: str | None = None, condition: str = "c"
+) -> list[Answer]:
+    """One answer a letter of each item's text, in order of reruns; `?` is unreadable, `-` missing."""
+    return [
+        replace(answer, task=task, replicate=rerun)
+        for item, text in by_item.items()
+        for rerun, letter in enumerate(text)
+        if letter != "-"
+        for answer in chosen(
+            [None if letter == "?" else letter],
+            item_id=item,
+            puppet_id=puppet,
+            condition=condition,
+        )
+    ]
+
+
+def lists(
+    task: str,
+    by_item: Mapping[str, Sequence[Sequence[str] | None]],
+    *,
+    puppet: str | None = None,
+) -> list[Answer]:
+    """One list a rerun of each item."""
+    return [
+        replace(answer, task=task, puppet_id=puppet)
+        for item, responses in by_item.items()
+        for answer in listed(*responses, item_id=item)
+    ]
+
+
+def questions(
+    tasks: Iterable[str],
+    items: Iterable[str],
+    *,
+    gold: str | None = "A",
+    left_out: Mapping[str, Sequence[str]] | None = None,
+) -> pd.DataFrame:
+    """The items of several tasks; `left_out` are those that a variant could not change."""
+    names = [*items]
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for place, task in enumerate(tasks):
+            for name in names:
+                item: Item = question(name, gold=gold)
+                # the first task is the origin
+                applied = None if place == 0 else name not in (left_out or {}).get(task, ())
+                yield {**asdict(replace(item, applied=applied)), "task": task}
+
+    return pd.DataFrame(rows())
+
+
+def measured(
+    answers: Iterable[Answer],
+    items: pd.DataFrame,
+    variants: Mapping[str, str],
+    settings: RobustnessSettings = SETTINGS,
+) -> dict[tuple[str, str], Robustness]:
+    """Rows by task and metric."""
+    rows = measure_robustness(answer_frame(answers), items, variants=variants, settings=settings)
+    return {(row.task, row.metric): row for row in rows}

@@ -1,0 +1,114 @@
+"""Any text has a form, in time linear in it, and rows hold what a reader is shown."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fieldwork.parsing.form.readings import read_field_forms, read_forms, read_text_form
+from fieldwork.records.field import FieldAnswer
+from unit.parsing.test_answers import response
+
+PROSE = "This is a sentence that you can read without any help from the others. " * 12
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.text(
+        alphabet=st.sampled_from("aZ é你א🙂\u200d\n\t -*_#|`~<>[]()!.:1\ud800/ht"), max_size=200
+    )
+)
+def test_every_text_has_a_form(text: str) -> None:
+    form = read_text_form(text)
+    if form is None:
+        return
+    counts = [value for value in form.columns.values() if isinstance(value, int)]
+    markup = form.markup
+    assert min(counts) >= 0
+    assert markup.list_depth <= markup.list_items
+    assert (markup.list_depth > 0) == (markup.list_items > 0)
+    assert markup.bare_links <= markup.links
+    assert markup.images_without_words <= markup.images
+    assert (form.columns["reason"] is None) == (form.columns["reading_ease"] is not None)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.sampled_from(["a", "B.", "- c", "# d", "e | f", "![](x)", "**g**"]), max_size=20)
+)
+def test_trailing_space_and_line_ends_change_nothing(lines: list[str]) -> None:
+    assert read_text_form("\n".join(lines)) == read_text_form("\r\n".join(lines) + "\r\n \n")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["The fox jumps. ", "*", "-", "[", "[a](", "<img ", "|-", "\n", "- a\n", "_", "! ", ".", "你好。",
+     "مرحبا؟ ", "http://", "\U0001f1e6", "😀\u200d", "> ", "a|b\n|-|\n", "= ", "a'", "a\n", "`", "1. ",
+     "<a", "#", "A", "é", "(", "\t", "www.", "**a ", "Dr. "],
+)  # fmt: skip
+def test_time_is_linear(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = "x" + unit * (size // len(unit)) + "x"
+        begun = time.process_time()
+        assert read_text_form(text) is not None
+        return time.process_time() - begun
+
+    # a quadratic step would take four hundred times as long, or minutes
+    assert seconds(200_000) < 40 * seconds(10_000) + 2
+
+
+@pytest.mark.parametrize("text", [None, "", " \n\t", "<think>only thoughts"])
+def test_nothing_to_read_has_no_row(text: str | None) -> None:
+    assert read_text_form(text) is None
+
+
+def test_reasoning_is_not_met() -> None:
+    assert read_text_form("<think># Hm\n- a</think>A") == read_text_form("A")
+
+
+def test_english_prose_has_indices_and_a_letter_has_a_reason() -> None:
+    prose, letter = read_text_form(PROSE), read_text_form("B")
+    assert prose is not None
+    assert letter is not None
+    assert prose.columns["sentences"] == 12
+    assert prose.columns["words"] == 12 * 14
+    assert prose.columns["reading_ease"] is not None
+    assert (letter.columns["words"], letter.columns["sentences"]) == (1, 1)
+    assert letter.columns["reason"] == "fewer than 100 words of prose"
+
+
+def test_marks_of_lists_are_no_words() -> None:
+    form = read_text_form("- one\n- two\n\n| a | b |\n|---|---|\n| c | d |")
+    assert form is not None
+    assert form.columns["words"] == 6
+
+
+def test_rows_are_of_responses_with_a_text() -> None:
+    responses = [response("A"), response(None, "failed"), response("B", "truncated")]
+    rows = [*read_forms(responses)]
+    assert [(row.words, row.is_truncated, row.tables) for row in rows] == [
+        (1, False, 0),
+        (1, True, 0),
+    ]
+
+
+def test_the_field_has_no_markup() -> None:
+    answer = FieldAnswer(
+        participant_id="p",
+        platform=None,
+        model="m",
+        task="t",
+        item_id="i",
+        replicate=0,
+        position=None,
+        text="One thing\n- and another",
+        n_masked=0,
+        file="f.csv",
+        row=2,
+        flags=[],
+        excluded_for=None,
+    )
+    (row,) = read_field_forms([answer])
+    assert (row.condition, row.puppet_id, row.words) == ("field", "p", 4)
+    assert row.list_items is row.bold_spans is row.links is None

@@ -1,0 +1,89 @@
+"""What Markdown makes of an answer is counted, and prose is what is left."""
+
+import pytest
+
+from fieldwork.parsing.form.markup import read_markup
+
+TABLE = "| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 | 4 |\n\nAfter."
+
+
+@pytest.mark.parametrize(
+    ("text", "n_items", "depth"),
+    [
+        ("no list", 0, 0),
+        ("1. a\n2. b\n3. c", 3, 1),
+        ("- a\n  - b\n    - c\n- d", 4, 3),
+        ("1. a\n   - b\n   - c\n2. d", 4, 2),
+        ("* a\n\n* b", 2, 1),
+        ("- a\n\nA paragraph.\n\n  - b", 2, 1),
+        ("**1. Bold.** text\n**2. Bold.** text", 2, 1),
+        ("• واحد\n• اثنان", 2, 1),
+        ("---\n***\n- - -", 0, 0),
+        ("B. Paris", 0, 0),
+        ("It was in\n1984. So long.", 0, 0),
+        ("\t- deep\n- a", 2, 1),
+    ],
+)
+def test_lists(text: str, n_items: int, depth: int) -> None:
+    markup = read_markup(text)
+    assert (markup.list_items, markup.list_depth) == (n_items, depth)
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        (TABLE, 1),
+        (f"{TABLE}\n\n{TABLE}", 2),
+        ("a | b\n--|--\n1 | 2", 1),
+        ("|a|\n|-|\n|1|", 1),
+        ("a | b\nc | d", 0),
+        ("a\n---\nb", 0),
+        ("```\n| a | b |\n|---|---|\n```", 0),
+    ],
+)
+def test_tables(text: str, n: int) -> None:
+    assert read_markup(text).tables == n
+
+
+def test_prose_has_no_code_tables_headings_or_addresses() -> None:
+    text = (
+        f"# Head\n\nBefore **bold** [words](https://a.org).\n\n{TABLE}\n\n"
+        "```python\nx = 1\n```\nSee https://b.org now."
+    )
+    assert read_markup(text).prose == ["Before bold words.", "After.", "See   now."]
+
+
+def test_a_line_goes_on_where_a_small_letter_begins_the_next() -> None:
+    prose = read_markup("This goes\non here\nNew line.\n- an item\nand its rest\n- another").prose
+    assert prose == ["This goes on here", "New line.", "an item and its rest", "another"]
+
+
+def test_links_and_images() -> None:
+    markup = read_markup(
+        "[words](https://a.org) [https://b.org](https://b.org) https://c.org <www.d.org>\n"
+        '![](x.png) ![ ](y.png "t") ![A cat](z.png) <img src=q> <img alt="A dog">'
+    )
+    assert (markup.links, markup.bare_links) == (4, 3)
+    assert (markup.images, markup.images_without_words) == (5, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        ("```\na\n```", 1),
+        ("~~~\n```\n~~~\n```\nb\n```", 2),
+        ("````\n```\n````", 1),
+        ("```\nnever closed", 1),
+        ("`a` and ```b``` inline", 0),
+        ("1. a\n   ```sh\n   ls\n   ```", 1),
+    ],
+)
+def test_code_blocks(text: str, n: int) -> None:
+    assert read_markup(text).code_blocks == n
+
+
+def test_headings_and_bold_spans() -> None:
+    markup = read_markup(
+        "## One\n#hashtag\n####### seven\n**a** and __b__ but not snake__case__x ** c **"
+    )
+    assert (markup.headings, markup.bold_spans) == (1, 2)

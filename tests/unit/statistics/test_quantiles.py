@@ -1,0 +1,115 @@
+"""Quantiles and their intervals: against numpy and the binomial distribution, and on known sources."""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from fieldwork.statistics.quantiles import (
+    order_places,
+    quantile,
+    quantile_interval,
+    values_needed,
+)
+from fieldwork.statistics.seeds import generator
+
+SHARES = (0.5, 0.95, 0.99)
+
+
+def test_quantiles_are_numpys() -> None:
+    values = np.array([3.0, 1.0, 2.0, 10.0])
+    assert quantile(values, 0.5) == 2.5
+    assert quantile(values, 0.95) == pytest.approx(float(np.percentile(values, 95)))
+    assert quantile(np.array([7.0]), 0.99) == 7.0
+
+
+def test_no_values_have_no_quantile() -> None:
+    with pytest.raises(ValueError, match="no quantile"):
+        quantile(np.array([]), 0.5)
+    assert quantile_interval(np.array([]), 0.5) is None
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("n", [6, 40, 72, 150, 368, 2000])
+def test_order_statistics_miss_on_each_side_as_rarely_as_promised(n: int, share: float) -> None:
+    """A quantile lies below the value at a place if fewer values than that are below the quantile."""
+    places = order_places(n, share)
+    if places is None:
+        assert n < values_needed(share)
+        return
+    below, above = binom.cdf(places.low - 1, n, share), binom.sf(places.high - 1, n, share)
+    assert max(below, above) <= 0.025
+    # the next places would miss too often
+    assert binom.cdf(places.low, n, share) > 0.025
+    assert binom.sf(places.high - 2, n, share) > 0.025
+
+
+@pytest.mark.parametrize(("share", "needed"), [(0.5, 6), (0.95, 72), (0.99, 368), (0.05, 72)])
+def test_an_interval_needs_so_many_values_and_no_more(share: float, needed: int) -> None:
+    assert values_needed(share) == needed
+    assert order_places(needed, share) is not None
+    assert order_places(needed - 1, share) is None
+
+
+@given(st.lists(st.floats(-50, 50), min_size=6, max_size=120))
+def test_an_interval_lies_among_the_values_whatever_their_scale(numbers: list[float]) -> None:
+    values = np.array(numbers)
+    interval, scaled = quantile_interval(values, 0.5), quantile_interval(np.exp(values), 0.5)
+    assert interval is not None
+    assert scaled is not None
+    assert {*interval} <= {*numbers}
+    assert interval.low <= quantile(values, 0.5) <= interval.high
+    assert tuple(scaled) == tuple(np.exp([interval.low, interval.high]))
+
+
+def test_values_that_are_all_alike_have_an_interval_of_themselves() -> None:
+    values, clusters = np.full(100, 2.0), np.arange(100) // 5
+    assert quantile_interval(values, 0.95) == (2.0, 2.0)
+    assert quantile_interval(values, 0.5, clusters) == (2.0, 2.0)
+
+
+def test_one_cluster_says_nothing_of_others() -> None:
+    assert quantile_interval(np.arange(100.0), 0.5, np.zeros(100, dtype=np.int64)) is None
+
+
+def test_clusters_of_one_value_cost_next_to_nothing() -> None:
+    values = generator(1, "singles").normal(size=400)
+    plain, single = quantile_interval(values, 0.5), quantile_interval(values, 0.5, np.arange(400))
+    assert plain is not None
+    assert single is not None
+    assert single.high - single.low < 1.25 * (plain.high - plain.low)
+
+
+def _held(
+    share: float, *, n_clusters: int, size: int, spread: float, counts_clusters: bool
+) -> float:
+    """Share of 500 studies whose interval holds the truth; log times have a part of their cluster's."""
+    draws, held = generator(7, "quantiles", f"{share}{size}{spread}"), 0
+    clusters = np.repeat(np.arange(n_clusters), size)
+    truth = math.exp(math.sqrt(1 + spread**2) * NormalDist().inv_cdf(share))
+    for _ in range(500):
+        common = spread * draws.normal(size=n_clusters)[clusters]
+        values = np.exp(common + draws.normal(size=len(clusters)))
+        interval = quantile_interval(values, share, clusters if counts_clusters else None)
+        assert interval is not None
+        held += interval.low <= truth <= interval.high
+    return held / 500
+
+
+@pytest.mark.parametrize("share", [0.5, 0.95])
+def test_intervals_of_independent_values_hold_the_truth(share: float) -> None:
+    held = _held(share, n_clusters=400, size=1, spread=0.0, counts_clusters=False)
+    assert 0.93 <= held <= 0.99
+
+
+@pytest.mark.parametrize("share", [0.5, 0.95])
+def test_intervals_of_values_in_clusters_hold_the_truth_where_plain_ones_do_not(
+    share: float,
+) -> None:
+    source = {"n_clusters": 40, "size": 25, "spread": 0.7}
+    assert _held(share, **source, counts_clusters=False) < 0.85  # type: ignore[arg-type]
+    assert 0.92 <= _held(share, **source, counts_clusters=True) <= 0.99  # type: ignore[arg-type]

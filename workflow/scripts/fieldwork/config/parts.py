@@ -1,0 +1,33 @@
+"""Which parts a study has, and so which tables.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+from typing import Any
+
+from fieldwork.config.figures import has_times
+from fieldwork.config.nests import nests_of
+from fieldwork.config.variants import origins_of
+from fieldwork.records.columns import Part
+
+Config = dict[str, Any]
+
+MODELS_IN_ORDER = 3
+"""Models of which a study can say whether their order changes."""
+
+
+def parts_of(config: Config) -> set[Part]:
+    """The parts of a study, by what its config holds."""
+    variants = origins_of(config)
+    contents: dict[Part, Any] = {
+        "every study": True,
+        "arms": config["arms"],
+        "nests": nests_of(config),
+        "variants": variants,
+        # the shares of a drop are of questions put otherwise, whatever the number of models
+        "practice": variants or len(config["study"]["models"]) >= MODELS_IN_ORDER,
+        "service": has_times(config),
+        "field": config["field"],
+        "calibration": config["field"] or config["calibration"]["weights"],
+    }
+    return {part for part, content in contents.items() if content}

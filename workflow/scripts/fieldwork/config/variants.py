@@ -1,0 +1,204 @@
+"""Tasks that are derived from another task: its questions put otherwise (`of` and `put`).
+
+Owns which task each is derived from, the steps from there, and what an entry takes over. Read while
+Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+Config = dict[str, Any]
+
+TABLES = {
+    "misspellings": "resources/variants/misspellings.csv",
+    "casual": "resources/variants/chat_words.csv",
+    "fragment": "resources/variants/politeness.csv",
+    "dialect": "resources/variants/dialects.csv",
+    "names": "resources/variants/names.csv",
+}
+"""The table of each kind of change that has one, where `put.table` names no other."""
+
+SETTINGS = frozenset({"seed", "table"})
+"""Keys of `put` that are no kind of change."""
+
+OF_THE_ORIGIN = ("runs", "max_tokens")
+"""Settings that a derived task takes over where it has none of its own."""
+
+
+def is_variant(task: Config) -> bool:
+    """Whether an entry of `tasks` is derived from another one."""
+    return "of" in task
+
+
+def kind_of_put(put: Config) -> str:
+    """What a `put` does; it names one kind."""
+    return next(key for key in put if key not in SETTINGS)
+
+
+def lineage_of(config: Config, task: str) -> list[str]:
+    """The tasks from the one with sources to this one."""
+    names = [task]
+    while is_variant(config["tasks"][names[0]]):
+        names.insert(0, config["tasks"][names[0]]["of"])
+    return names
+
+
+def steps_of(config: Config, task: str) -> list[Config]:
+    """What is done to the questions of the task with sources, in order.
+
+    Keys are those of `Step` in `tasks/variants/kinds`, but for the files of a translation.
+    """
+    steps = []
+    for name in lineage_of(config, task)[1:]:
+        put = config["tasks"][name]["put"]
+        kind = kind_of_put(put)
+        steps.append(
+            {
+                "setting": f"tasks.{name}.put.{kind}",
+                "kind": kind,
+                "value": put[kind],
+                "table": put["table"] or TABLES.get(kind),
+                "seed": put["seed"],
+            }
+        )
+    return steps
+
+
+def origins_of(config: Config) -> dict[str, str]:
+    """The selected derived tasks, each with the task at its root, selected or not."""
+    origins = {name: lineage_of(config, name)[0] for name in config["study"]["tasks"]}
+    return {name: origin for name, origin in origins.items() if name != origin}
+
+
+def groups_of(config: Config) -> dict[str, str]:
+    """The selected tasks that name people, each with their group."""
+    groups = {name: _group_of(config, name) for name in config["study"]["tasks"]}
+    return {name: group for name, group in groups.items() if group is not None}
+
+
+def names_of_steps(config: Config) -> dict[str, tuple[str, ...]]:
+    """What is done to the questions of each selected derived task, in order.
+
+    Equal changes of different tasks have equal names.
+    """
+    return {
+        task: tuple(
+            step["kind"] if step["value"] is True else f"{step['kind']} {step['value']}"
+            for step in steps_of(config, task)
+        )
+        for task in origins_of(config)
+    }
+
+
+def source_settings(config: Config, task: str) -> dict[str, Config]:
+    """The sources of a task's questions, those of its translation included, by their settings."""
+    sources = config["tasks"][task]["sources"]
+    translations = [step for step in steps_of(config, task) if step["kind"] == "translated"]
+    return {f"tasks.{task}.sources.{number}": source for number, source in enumerate(sources)} | {
+        step["setting"]: step["value"] for step in translations
+    }
+
+
+def _group_of(config: Config, task: str) -> str | None:
+    groups = [step["value"] for step in steps_of(config, task) if step["kind"] == "names"]
+    return groups[-1] if groups else None
+
+
+def complete_variants(config: Config) -> str | None:
+    """Give derived tasks the sources and settings of the tasks they are derived from, in place.
+
+    Returns:
+        What is wrong with one of them, beginning with the setting; None where all is right.
+    """
+    problem = next(_broken_variants(config), None)
+    if problem is not None:
+        return problem
+    for name, task in config["tasks"].items():
+        if is_variant(task):
+            lineage = [config["tasks"][one] for one in lineage_of(config, name)]
+            for key in OF_THE_ORIGIN:
+                task[key] = next(entry[key] for entry in reversed(lineage) if entry.get(key))
+            sources = copy.deepcopy(lineage[0]["sources"])
+            for step in steps_of(config, name):
+                _set_shots(sources, step)
+            if task.get("sources", sources) != sources:
+                return (
+                    f"tasks.{name}: it has sources and is derived from {task['of']!r}; remove one of "
+                    f"`sources` and `of`"
+                )
+            task["sources"] = sources
+    return None
+
+
+def _set_shots(sources: list[Config], step: Config) -> None:
+    # worked examples come out of the benchmark's files, so the source is read with them
+    if step["kind"] == "scaffold" and isinstance(step["value"], dict):
+        for source in sources:
+            source["shots"] = step["value"]["shots"]
+
+
+def _broken_variants(config: Config) -> Iterator[str]:
+    tasks = config["tasks"]
+    for name, task in tasks.items():
+        if is_variant(task):
+            yield from _broken_origin(name, tasks)
+    for name, task in tasks.items():
+        if is_variant(task):
+            yield from _broken_put(f"tasks.{name}", task, tasks)
+            yield from _broken_scaffold(name, config)
+
+
+def _broken_origin(name: str, tasks: Config) -> Iterator[str]:
+    names = [name]
+    while is_variant(tasks[names[-1]]):
+        origin = tasks[names[-1]]["of"]
+        if origin not in tasks:
+            yield (
+                f"tasks.{names[-1]}.of: {origin!r} is not in tasks (there are "
+                f"{', '.join(sorted(tasks))})"
+            )
+            return
+        if origin in names:
+            circle = " of ".join([*names[names.index(origin) :], origin])
+            yield (
+                f"tasks.{names[-1]}.of: the tasks are derived from one another ({circle}); derive one of "
+                f"them from a task with sources"
+            )
+            return
+        names.append(origin)
+
+
+def _broken_put(setting: str, task: Config, tasks: Config) -> Iterator[str]:
+    kinds = [key for key in task["put"] if key not in SETTINGS]
+    if len(kinds) != 1:
+        wish = "name one" if not kinds else "leave one, and derive another task from this one"
+        yield f"{setting}.put: it names {len(kinds)} kinds of change ({', '.join(kinds)}); {wish}"
+        return
+    if task["put"]["table"] and kinds[0] not in TABLES:
+        yield f"{setting}.put.table: {kinds[0]} has no table; remove it"
+    if kinds[0] == "translated" and is_variant(tasks[task["of"]]):
+        yield (
+            f"{setting}.put.translated: a translation replaces the whole text, and {task['of']!r} is "
+            f"derived itself; translate {tasks[task['of']]['of']!r}, and derive {task['of']!r} from that"
+        )
+
+
+def _broken_scaffold(name: str, config: Config) -> Iterator[str]:
+    task = config["tasks"][name]
+    value = task["put"].get("scaffold")
+    if value == "think" and not task.get("max_tokens"):
+        yield (
+            f"tasks.{name}.max_tokens: it is missing, and an answer that begins with its reasons does "
+            f"not end within the tokens of {task['of']!r}; add one, such as max_tokens: 1024"
+        )
+    if isinstance(value, dict):
+        origin = lineage_of(config, name)[0]
+        for source in config["tasks"][origin].get("sources", []):
+            if source["format"] != "mmlu":
+                yield (
+                    f"tasks.{name}.put.scaffold.shots: {origin!r} has questions of format "
+                    f"{source['format']}, and worked examples come with format mmlu alone; choose raw, "
+                    f"instruction or think"
+                )
+                return

@@ -1,0 +1,1 @@
+"""Whether the offline score of models predicts how they do in practice."""

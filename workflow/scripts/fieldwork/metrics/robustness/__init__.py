@@ -1,0 +1,1 @@
+"""What changes when a task is put otherwise: scores, answers, and differences between groups."""

@@ -1,0 +1,1 @@
+"""What a user waits for, and what an answer costs."""

@@ -1,0 +1,81 @@
+"""What an arm scores, and what guessing would: the points that its price is divided by."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from fieldwork.metrics.service.calls import ServiceArm
+from fieldwork.records.metrics import Accuracy
+from fieldwork.statistics.intervals import Interval
+
+METRIC = "em_strict"
+
+
+class ScoreValue(NamedTuple):
+    """A score as a share, its interval, and why there is none above 0."""
+
+    value: float | None
+    interval: Interval | None
+    reason: str | None
+
+    def times(self, factor: float) -> "ScoreValue":
+        """The score in other units."""
+        if self.value is None:
+            return self
+        interval = self.interval and Interval(*(factor * end for end in self.interval))
+        return self._replace(value=factor * self.value, interval=interval)
+
+
+class PointScore(NamedTuple):
+    """The mean score of an arm.
+
+    Attributes:
+        whole: share of right answers.
+        above_chance: the same less the share that guessing gets right.
+        n_items: questions of a run.
+    """
+
+    whole: ScoreValue
+    above_chance: ScoreValue
+    n_items: int
+
+
+def point_scores(accuracy: Iterable[Accuracy], items: pd.DataFrame) -> dict[ServiceArm, PointScore]:
+    """The scores of the arms whose task has right answers.
+
+    Args:
+        items: of all tasks, with a column `task`.
+    """
+    chances = chance_shares(items)
+    return {
+        ServiceArm(row.model, row.task, row.condition): _point_score(row, chances[row.task])
+        for row in accuracy
+        if row.metric == METRIC and row.task in chances
+    }
+
+
+def chance_shares(items: pd.DataFrame) -> Mapping[str, float]:
+    """The score that guessing gets in each task: 1 / options, over subjects as the score is."""
+    has_gold = (items["kind"] == "choice") & items["gold"].notna()
+    questions = items[has_gold]
+    shares = 1 / questions["choices"].map(len)
+    subjects = shares.groupby([questions["task"], questions["subject"].fillna("")]).mean()
+    return {str(task): float(share) for task, share in subjects.groupby(level=0).mean().items()}
+
+
+def _point_score(row: Accuracy, chance: float) -> PointScore:
+    if row.mean is None:
+        absent = ScoreValue(None, None, f"no score: {row.reason}")
+        return PointScore(absent, absent, row.n_items)
+    interval = None
+    if row.ci_low is not None and row.ci_high is not None:
+        interval = Interval(row.ci_low, row.ci_high)
+    above = interval and Interval(*(end - chance for end in interval))
+    return PointScore(
+        whole=ScoreValue(row.mean, interval, "no answer is right"),
+        above_chance=ScoreValue(
+            row.mean - chance, above, f"the score is not above chance, {chance:.3g}"
+        ),
+        n_items=row.n_items,
+    )

@@ -1,0 +1,60 @@
+"""Write the page of a study that still runs: what is there, and what is not there yet.
+
+In: whatever tables of replies, contexts, questions and results are there. Out: <results>/explorer_so_far.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.explorer.unfinished import write_unfinished
+from fieldwork.metrics.accuracy import measure_runs
+from fieldwork.parsing.answers import apply_merges, merge_items, parse_responses
+from fieldwork.parsing.canonical import read_aliases
+from fieldwork.parsing.corrections import correct_answers, read_corrections
+from fieldwork.records.generation import Response
+from fieldwork.records.metrics import RunAccuracy
+from fieldwork.records.parsing import Answer, MergedItem
+
+
+def main(
+    folder: str,
+    plan: dict[str, list[str]],
+    settings: dict[str, Any],
+    reading: dict[str, Any],
+    template: dict[str, Any],
+) -> None:
+    """Read the replies as they would be read in the end, and write the page anew."""
+    read = partial(read_replies, reading=reading)
+    write_unfinished(folder, plan, settings, template, read)
+
+
+def read_replies(
+    scratch: Path, files: dict[str, list[str]], reading: dict[str, Any]
+) -> dict[str, list[str]]:
+    """Read, merge and score the replies that are there; the tables are of use for the page alone."""
+    items = tables.read_questions(files["questions"])
+    corrections = read_corrections(reading["overrides"])
+    answers = [row for path in files["field"] for row in tables.read_rows(path, Answer)]
+    for path in files["responses"]:
+        rows = tables.read_rows(path, Response)
+        own_items = {key: item for key, item in items.items() if key.task == Path(path).parts[-2]}
+        parsed_answers = parse_responses(rows, own_items.values())
+        texts = [row.text for row in rows]
+        answers += correct_answers(parsed_answers, texts, own_items, corrections.readings)
+    names = {"aliases": read_aliases(reading["aliases"]), "overrides": corrections.names}
+    merges = merge_items(answers, **names, threshold=reading["near_duplicates"])
+    paths = {n: str(scratch / n) for n in ("answers.parquet", "items.csv", "runs.parquet")}
+    answers = apply_merges(answers, merges, is_cut=reading["cut_lists"])
+    tables.write_table(paths["answers.parquet"], answers, Answer)
+    tables.write_table(paths["items.csv"], merges, MergedItem)
+    frame = tables.read_frame(paths["answers.parquet"], Answer)
+    runs = measure_runs(frame, tables.read_items(files["questions"]))
+    tables.write_rows(paths["runs.parquet"], runs, RunAccuracy)
+    stages = ("answers", "merges", "accuracy_runs")
+    return {name: [path] for name, path in zip(stages, paths.values(), strict=True)}
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)
