@@ -82,3 +82,13 @@ def test_a_class_name_means_one_thing() -> None:
                 homes[node.name.strip("_")].append(path.relative_to(SCRIPTS).as_posix())
     twice = {name: paths for name, paths in homes.items() if len(paths) > 1}
     assert not twice
+
+
+def test_a_test_file_has_a_name_of_its_own() -> None:
+    # pytest imports files of folders without __init__.py by their name alone
+    homes = defaultdict(list)
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        if path.name != "conftest.py":
+            homes[path.name].append(path.parent.name)
+    twice = {name: folders for name, folders in homes.items() if len(folders) > 1}
+    assert not twice

@@ -88,7 +88,7 @@ class Study:
     def prepare(self) -> None:
         """Items and histories; not measured."""
         for task in TASKS:
-            prepare_task.main(self._sources(task), self._items(task))
+            prepare_task.main(self._sources(task), steps=[], questions=self._items(task))
         sample, corpus = ROOT / "resources/sample/conversations.parquet", self._folder / "c.parquet"
         prepare_corpus([sample], format="wildchat", filters=Filters(1), out=corpus)
         talks = tables.read_rows(corpus, Conversation)[:HISTORIES]
