@@ -350,7 +350,7 @@ class Study:
 
     def _sources(self, task: str) -> list[dict[str, Any]]:
         plain = {"item_ids": [], "subjects": [], "shots": None, "letter_instruction": True}
-        plain |= {"columns": {}, "gold": "auto", "list_length": None, "recording": None}
+        plain |= {"columns": {}, "gold": "auto", "list_length": None, "recording": None, "rows": {}}
         if task == "recommendations":
             source = {
                 "format": "items",
