@@ -26,6 +26,7 @@ from fieldwork.config.recordings import broken_recordings
 from fieldwork.config.schema import fill
 from fieldwork.config.unsafe_texts import markup_in, secrets_in
 from fieldwork.config.variants import complete_variants, source_settings
+from fieldwork.config.waves import add_waves
 from fieldwork.errors import StudyError
 from fieldwork.records.field import FIELD
 from fieldwork.records.generation import MOST_REQUESTS
@@ -43,7 +44,8 @@ def check_config(config: Config, schema: Path, source: str | Places) -> None:
         StudyError: naming the file and the setting.
     """
     problem = next(secrets_in(config), None) or fill(config, schema)
-    problem = problem or complete_variants(config) or next(_problems(config), None)
+    problem = problem or complete_variants(config) or add_waves(config)
+    problem = problem or next(_problems(config), None)
     if problem is not None:
         raise StudyError(with_place(problem, source))
     for condition in config["conditions"].values():

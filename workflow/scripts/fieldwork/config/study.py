@@ -26,6 +26,7 @@ from fieldwork.config.report import ESTIMATES
 from fieldwork.config.settings import Config, arms_of, controls_of, filters_of, study_corpora
 from fieldwork.config.study_files import location_of, source_files
 from fieldwork.config.variants import origins_of, source_settings, steps_of
+from fieldwork.config.waves import drawn_conditions, wave_settings
 from fieldwork.errors import StudyError
 from fieldwork.records import field as field_records
 from fieldwork.records.columns import Part, Table, row_types_of, table_of
@@ -264,7 +265,8 @@ class Study(NamedTuple):
 
     def context_settings(self, condition: str) -> Config:
         """What the contexts of a condition are made by; keys are those of its entry, and its number."""
-        return {**self.condition(condition), "number": context_number(self.config, condition)}
+        settings = {key: value for key, value in self.condition(condition).items() if key != "wave"}
+        return {**settings, "number": context_number(self.config, condition)}
 
     def contexts(self, condition: str) -> list[str]:
         """The table of a condition's contexts; none where the model sees nothing of a user."""
@@ -285,6 +287,7 @@ class Study(NamedTuple):
             "temperature": self.condition(condition)["temperature"],
             "max_tokens": self.config["tasks"][task]["max_tokens"],
             "seed": self.config["study"]["seed"],
+            **wave_settings(self.config, condition),
         }
 
     # ---- metrics -----------------------------------------------------------------------------------
@@ -356,7 +359,7 @@ class Study(NamedTuple):
         Raises:
             StudyError: the study does not draw the figure.
         """
-        labels = {name: entry["label"] for name, entry in self.entries("conditions").items()}
+        labels = {name: self.condition(name)["label"] for name in drawn_conditions(self.config)}
         labels |= {FIELD: "Field"} if self.config["field"] else {}
         models = self.entries("models").values()
         texts = [text for model in models for text in (model["note"], held_form(model))]

@@ -156,6 +156,8 @@ class _EngineLoop:
 
     async def _check(self) -> None:
         """Check before each call that it is worth its price; before the first call check the model."""
+        if self._sender.require_time is not None:
+            self._sender.require_time()
         if self._legibility is not None:
             async with self._looking_back:
                 for _ in self._legibility.look_back():

@@ -5,6 +5,7 @@ import gc
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, islice
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from fieldwork.progress import Progress
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context
 from fieldwork.records.tasks import Item
+from fieldwork.waves import Wave, read_wave
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +44,7 @@ def groups_of(
     arm: GenerationArm,
 ) -> Iterator[ContextGroup]:
     """The requests as `generate` sends them: those after one context together."""
-    return _groups(_number_draws(requests), items, contexts, arm)
+    return _groups(_number_draws(requests, arm), items, contexts, arm)
 
 
 class _NumberedRequest(NamedTuple):
@@ -60,6 +62,11 @@ class _GenerationJob(NamedTuple):
     sender: Sender
     arm: GenerationArm
     rules: LegibilityRules | None
+
+    def within(self, wave: Wave) -> "_GenerationJob":
+        """The job, which sends nothing after a wave."""
+        require_time = partial(_require_time, wave, self.arm)
+        return self._replace(sender=self.sender._replace(require_time=require_time))
 
     def legibility(self) -> Legibility | None:
         """A new count of the arm's unreadable answers; None where nobody counts them."""
@@ -86,15 +93,23 @@ def generate(
         contexts: by context id.
         rules: how many answers may be unreadable; None counts none.
 
+    Of a wave that is over only what was answered in its time is taken, and nothing is asked.
+
     Raises:
         StudyError: some requests have no answer, or too few answers can be read. The answers that
-            arrived are in the ledger.
+            arrived are in the ledger. Or a wave ended before all was asked, or without any answer.
     """
     job = _GenerationJob(
         items, contexts, _announcing_sender(sender, arm, len(requests)), arm, rules
     )
     legibility = job.legibility()
-    numbered_requests = _number_draws(requests)
+    numbered_requests = _number_draws(requests, arm)
+    if arm.wave is not None:
+        wave = read_wave(arm.wave)
+        if wave.is_over(datetime.now(UTC)):
+            yield from _answers_of_its_time(numbered_requests, wave, job)
+            return
+        job = job.within(wave)
     with _rare_garbage_collection():
         for _ in range(2):
             damaged_requests: list[_NumberedRequest] = []
@@ -112,6 +127,47 @@ def generate(
         f"they were read back, and damaged again after the requests were repeated; check the disk, then "
         f"run again"
     )
+
+
+def _require_time(wave: Wave, arm: GenerationArm) -> None:
+    if wave.is_over(datetime.now(UTC)):
+        raise StudyError(
+            f"conditions.{arm.condition}.wave: {wave.name} ended while {arm.model} ({arm.task}) was "
+            f"asked; what was answered in its time is kept: run again, and it is taken as it is"
+        )
+
+
+def _answers_of_its_time(
+    numbered_requests: Sequence[_NumberedRequest], wave: Wave, job: _GenerationJob
+) -> Iterator[Response]:
+    """The rows of what was answered while a wave lasted; nothing is sent."""
+    arm, ledger = job.arm, job.sender.ledger
+    groups = _groups(numbered_requests, job.items, job.contexts, arm)
+    agenda = Agenda(groups, job.sender.provider, ledger, cache=None)
+    for _ in agenda.all_calls():
+        pass
+    n_answers = 0
+    for start in range(0, len(numbered_requests), ROWS_AT_ONCE):
+        keys = agenda.keys[start : start + ROWS_AT_ONCE]
+        entries = {entry.key: entry for entry in ledger.entries(keys)}
+        for one, key in zip(numbered_requests[start : start + ROWS_AT_ONCE], keys, strict=True):
+            if key in entries:
+                n_answers += 1
+                reply = job.sender.provider.read(entries[key].raw)
+                yield response_of(one.request, entries[key], reply, job.sender, arm)
+    name = f"{arm.model} ({arm.task}, {arm.condition})"
+    if not n_answers and numbered_requests and not arm.may_be_empty:
+        raise StudyError(
+            f"conditions.{arm.condition}.wave: {wave.name} ended on {wave.end} (UTC), and {name} has no "
+            f"answer of that time; the model may have changed since, so it is not asked now: remove the "
+            f"wave, or begin with the present one"
+        )
+    if n_answers < len(numbered_requests):
+        logger.warning(
+            "%s: %d of %d questions were answered in %s, which is over; nothing is asked now",
+            *(name, n_answers, len(numbered_requests), wave.name),
+            extra={"is_shown": True},
+        )
 
 
 @contextmanager
@@ -213,16 +269,17 @@ async def _preflight(sender: Sender) -> None:
         await sender.provider.close()
 
 
-def _number_draws(requests: Sequence[Request]) -> list[_NumberedRequest]:
+def _number_draws(requests: Sequence[Request], arm: GenerationArm) -> list[_NumberedRequest]:
     """The requests, each numbered as its replicate, or with the next free number.
 
     A number is taken where two puppets have equal contexts. They must not share an answer, or one draw
-    would count twice.
+    would count twice. A wave has numbers of its own, so that it takes no answer of another time.
     """
+    first_draw = read_wave(arm.wave).first_draw if arm.wave is not None else 0
     taken_draws: set[tuple[str, str | None, int]] = set()
     numbered_requests = []
     for request in requests:
-        draw = request.replicate
+        draw = first_draw + request.replicate
         while (ask := (request.item_id, request.context_id, draw)) in taken_draws:
             draw += 1
         taken_draws.add(ask)

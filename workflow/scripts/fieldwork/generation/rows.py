@@ -12,7 +12,12 @@ from fieldwork.records.generation import OptionProbability, Request, Response
 
 
 class GenerationArm(NamedTuple):
-    """One model under one condition on one task, with its settings of sampling."""
+    """One model under one condition on one task, with its settings of sampling.
+
+    Attributes:
+        wave: the span of time in which the arm is asked; None for any time.
+        may_be_empty: a wave without an answer is no error, as a run may have been missed.
+    """
 
     model: str
     task: str
@@ -20,6 +25,8 @@ class GenerationArm(NamedTuple):
     temperature: float
     max_tokens: int
     seed: int
+    wave: str | None = None
+    may_be_empty: bool = False
 
 
 def response_of(

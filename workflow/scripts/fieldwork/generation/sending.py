@@ -43,6 +43,7 @@ class Sender(NamedTuple):
         cache: None where the provider has no prefix cache.
         preflight: called once, before the first call, with the seconds that the job may take.
         batches: where batches go; None where the tier is not `batch`.
+        require_time: called before each call; raises where the calls' time is over.
     """
 
     provider: Provider
@@ -55,6 +56,7 @@ class Sender(NamedTuple):
     price: Price | None = None
     preflight: Callable[[float], Awaitable[None]] | None = None
     batches: BatchDispatch | None = None
+    require_time: Callable[[], None] | None = None
 
 
 @contextmanager

@@ -66,6 +66,7 @@ def _answered_requests(
         temperature=study.conditions[condition]["temperature"],
         max_tokens=study.tasks[task]["max_tokens"],
         seed=study.seed,
+        wave=study.conditions[condition].get("wave"),
     )
     groups = groups_of(requests, {item.item_id: item for item in items}, contexts, arm)
     look_up = _RecordedLookUp(ledger)

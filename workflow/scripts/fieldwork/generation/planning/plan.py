@@ -1,9 +1,11 @@
 """The plan of a study: every arm of every model, and what the answers of an arm should cost."""
 
+from datetime import UTC, datetime
+
 from fieldwork.generation.planning.ledger import ledger_answers
 from fieldwork.generation.planning.loads import NOTHING_OBSERVED, ObservedTokens
 from fieldwork.generation.planning.page import StudyPlan, assumptions_of, warnings_of
-from fieldwork.generation.planning.rows import plan_rows
+from fieldwork.generation.planning.rows import PlannedArm, plan_rows
 from fieldwork.generation.planning.tables import (
     PlanInputs,
     read_all_requests,
@@ -11,6 +13,7 @@ from fieldwork.generation.planning.tables import (
     read_observed_tokens,
 )
 from fieldwork.records.generation import PlanRow
+from fieldwork.waves import read_wave
 
 
 def plan_study(study: PlanInputs) -> StudyPlan:
@@ -24,7 +27,7 @@ def plan_study(study: PlanInputs) -> StudyPlan:
         answers = ledger_answers(study, model, entry, requests)
         for arm in read_arms(study, model, requests, answers):
             rows += plan_rows(
-                arm.expecting(tokens),
+                _in_its_time(arm, study).expecting(tokens),
                 entry,
                 study.price(model),
                 tokens,
@@ -36,6 +39,14 @@ def plan_study(study: PlanInputs) -> StudyPlan:
         assumptions_of(study.assumptions, observed_tokens, rows),
         study.recorded_models,
     )
+
+
+def _in_its_time(arm: PlannedArm, study: PlanInputs) -> PlannedArm:
+    """The arm; of a wave that is over nothing more is asked."""
+    wave = study.conditions[arm.condition].get("wave")
+    if wave is None or not read_wave(wave).is_over(datetime.now(UTC)):
+        return arm
+    return arm._replace(groups=(), n_requests=arm.n_answered)
 
 
 def expected_costs(study: PlanInputs) -> dict[tuple[str, str, str], float | None]:

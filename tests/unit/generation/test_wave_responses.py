@@ -1,0 +1,160 @@
+"""Waves: asked in their time alone, with answers of their own, and taken as they are afterwards."""
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.accounts import Account
+from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.limits import Limits
+from fieldwork.generation.providers.registry import make_provider
+from fieldwork.generation.responses import generate
+from fieldwork.generation.rows import GenerationArm
+from fieldwork.generation.sending import Sender
+from fieldwork.records.generation import Request, Response
+from fieldwork.records.puppets import Context, Message
+from fieldwork.records.tasks import Item
+from servers.provider import Chat, http_error, serve_chat
+
+ARM = GenerationArm("gpt", "mmlu", "offline_w47", 0.7, 9, 3, wave="2026-W47")
+ITEMS = {name: Item(name, "choice", name, f"prompt {name}", [], None, None, "") for name in "abc"}
+CONTEXTS = {"c-anna": Context("c-anna", "anna", None, [], [Message("user", "I am anna")], 1, 0)}
+REQUESTS = [
+    *(Request(item, None, None, replicate) for item in "abc" for replicate in range(2)),
+    Request("a", "c-anna", "anna", 0),
+]
+IN_TIME = datetime(2026, 11, 18, tzinfo=UTC)
+AFTER_IT = datetime(2026, 11, 23, 0, 0, 1, tzinfo=UTC)
+
+
+class Clock:
+    """The time that `responses` reads."""
+
+    def __init__(self) -> None:
+        self.time = IN_TIME
+
+    def now(self, _zone: tzinfo) -> datetime:
+        return self.time
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("fieldwork.generation.responses.datetime", clock)
+    monkeypatch.setattr("fieldwork.generation.calling.FIRST_WAIT_S", 0.001)
+    return clock
+
+
+class Study:
+    """One model on loopback, asked under any arm."""
+
+    def __init__(self, chat: Chat, ledger: Ledger) -> None:
+        self.chat = chat
+        entry = {
+            "provider": "openai", "model": "loopback", "base_url": chat.base_url, "api_key_env": None,
+            "token_limit_field": "max_tokens", "send_temperature": True, "send_seed": True,
+            "timeout_s": 5.0, "concurrency": 2,
+        }  # fmt: skip
+        self._sender = Sender(
+            make_provider(entry, Path("unused")),
+            ledger,
+            Limits(ceiling=2, requests_per_minute=None, tokens_per_minute=None),
+            Account(None, "live", 9),
+            attempts=1,
+        )
+
+    def ask(self, *requests: Request, **changes: Any) -> list[Response]:
+        arm = ARM._replace(**changes)
+        return list(generate(requests, ITEMS, CONTEXTS, sender=self._sender, arm=arm))
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    with (
+        serve_chat(answer=lambda body: str(body["seed"])) as chat,
+        open_ledger(tmp_path / "gpt.sqlite") as ledger,
+    ):
+        yield Study(chat, ledger)
+
+
+def test_a_wave_has_answers_of_its_own(study: Study, clock: Clock) -> None:
+    usual = study.ask(*REQUESTS, wave=None)
+    first = study.ask(*REQUESTS)
+    clock.time = AFTER_IT
+    second = study.ask(*REQUESTS, wave="2026-W48")
+    keys = [{row.ledger_key for row in rows} for rows in (usual, first, second)]
+    assert len(set.union(*keys)) == 3 * len(REQUESTS)
+    # a seed is never used twice, so that a model that honours seeds does not copy its answers
+    assert len({row.text for rows in (usual, first, second) for row in rows}) == 3 * 2
+    assert [row.replicate for row in first] == [request.replicate for request in REQUESTS]
+
+
+def test_a_wave_that_is_over_is_taken_as_it_is(
+    study: Study, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    in_time = study.ask(*REQUESTS[:4])
+    n_calls = len(study.chat.requests)
+    clock.time = AFTER_IT
+    with caplog.at_level(logging.WARNING):
+        assert study.ask(*REQUESTS) == in_time
+    assert len(study.chat.requests) == n_calls
+    assert (
+        "4 of 7 questions were answered in 2026-W47, which is over; nothing is asked" in caplog.text
+    )
+
+
+def test_a_whole_wave_says_nothing(
+    study: Study, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    in_time = study.ask(*REQUESTS)
+    clock.time = AFTER_IT + timedelta(days=400)
+    with caplog.at_level(logging.WARNING):
+        assert study.ask(*REQUESTS) == in_time
+    assert not caplog.records
+
+
+def test_a_wave_without_answers_is_refused_unless_it_may_be_empty(
+    study: Study, clock: Clock
+) -> None:
+    # answers at any other time are none of the wave's
+    study.ask(*REQUESTS, wave=None)
+    clock.time = AFTER_IT
+    n_calls = len(study.chat.requests)
+    with pytest.raises(
+        StudyError, match=r"offline_w47.wave: 2026-W47 ended on 2026-11-23 .* no answer"
+    ):
+        study.ask(*REQUESTS)
+    assert study.ask(*REQUESTS, may_be_empty=True) == []
+    assert len(study.chat.requests) == n_calls
+
+
+def test_nothing_is_sent_once_a_wave_ends(study: Study, clock: Clock) -> None:
+    def late(body: dict[str, Any]) -> str:
+        clock.time = AFTER_IT
+        return str(body["seed"])
+
+    study.chat.answer = late
+    with pytest.raises(StudyError, match=r"ended while gpt .mmlu. was asked; .* run again"):
+        study.ask(*REQUESTS)
+    n_calls = len(study.chat.requests)
+    # no more than were under way when the first answer came
+    assert 1 <= n_calls <= 2
+    assert len(study.ask(*REQUESTS)) == n_calls
+    assert len(study.chat.requests) == n_calls
+
+
+def test_failures_of_a_wave_are_asked_again_in_its_time_alone(study: Study, clock: Clock) -> None:
+    study.chat.faults.append(http_error(400))
+    with pytest.raises(StudyError, match="1 of 2 requests"):
+        study.ask(*REQUESTS[:2])
+    assert len(study.ask(*REQUESTS[:2])) == 2
+    study.chat.faults.append(http_error(400))
+    with pytest.raises(StudyError, match="1 of 4 requests"):
+        study.ask(*REQUESTS[:4])
+    clock.time = AFTER_IT
+    assert len(study.ask(*REQUESTS[:4])) == 3
