@@ -212,6 +212,28 @@ def test_no_letter_has_a_reason(text: str | None, reason: str) -> None:
     ("text", "choices", "letter"),
     [
         ("Yes", ("Yes", "No"), "A"),
+        (
+            "[No]\n\nIt can be divided by 3, as its digits add up to 21. Yes, they do.",
+            ("Yes", "No"),
+            "B",
+        ),
+        (
+            "We divide by 2, by 3 and by 5.\n\nSo: [Yes], 101 is a prime number, no doubt.",
+            ("Yes", "No"),
+            "A",
+        ),
+        ("[No]. I looked again, and nothing divides it.\n[Yes]", ("Yes", "No"), "A"),
+        ("I was to say [Yes] or [No], and cannot tell which of them it is.", ("Yes", "No"), None),
+        (
+            "See [Yes](http://127.0.0.1/yes) and the long text that follows it here.",
+            ("Yes", "No"),
+            None,
+        ),
+        (
+            "It follows from the work of others [1], as everyone in the field knows.",
+            ("1", "2"),
+            None,
+        ),
         ("No.", ("Yes", "No"), "B"),
         ("not wrong", ("wrong", "not wrong"), "B"),
         ("It is wrong.", ("wrong", "not wrong"), "A"),

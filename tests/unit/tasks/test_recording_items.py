@@ -54,6 +54,17 @@ def test_a_choice_question_needs_options(tmp_path: Path) -> None:
     assert [item.kind for item in mixed] == ["list"]
 
 
+def test_options_of_all_questions_stand_in_the_settings(tmp_path: Path) -> None:
+    rows = [{"q": "2", "said": "[Yes]", "right": "yes"}, {"q": "4", "said": "no", "right": "No"}]
+    columns = {"item": "q", "answer": "said", "gold": "right"}
+    recording = Recording("primes", "table", columns, {}, options=["Yes", "No"])
+    items = read(tmp_path, rows, recording=recording)
+    assert [(item.choices, item.gold) for item in items] == [
+        (["Yes", "No"], "A"),
+        (["Yes", "No"], "B"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("wording", "options"),
     [

@@ -26,7 +26,7 @@ def study_recordings(config: Config) -> list[str]:
 def reading_of(config: Config, recording: str) -> Config:
     """How a recording's files are read; keys are those of `Recording` in `files/recordings/answers`."""
     entry = config["recordings"][recording]
-    settings = {key: entry[key] for key in ("format", "columns", "rows", "blank_users")}
+    settings = {key: entry[key] for key in ("format", "columns", "rows", "blank_users", "options")}
     return {"name": recording, **settings}
 
 

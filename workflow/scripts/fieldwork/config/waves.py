@@ -85,7 +85,7 @@ def add_waves(config: Config, now: datetime | None = None) -> str | None:
 
 
 def _with_waves(conditions: list[str], name: str, names: list[str]) -> list[str]:
-    """The conditions, with waves in the place of the one that they ask anew, or of those there already."""
+    """The conditions, with the waves where the one that they ask anew stands, or where they are."""
     own = {name, *names}
     place = next((at for at, one in enumerate(conditions) if one in own), len(conditions))
     others = [

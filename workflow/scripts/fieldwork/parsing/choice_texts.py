@@ -23,6 +23,8 @@ _STATEMENT = re.compile(
     r"([^\n]{1,300}?)(?=\n|$|[.!?]\s)",
     re.IGNORECASE,
 )
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,120})\](?!\()")
+"""What stands in square brackets, as prompts ask for ('answer [Yes] or [No]'); no link of Markdown."""
 _PREDICATE = re.compile(
     r"(?:\b(?:is|are|be|equals?|was)(?![\w'’])|[=≈])\s{0,3}([^=≈\n]{1,80}?)[.!\s]*$"
 )
@@ -70,9 +72,10 @@ _COUNTS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight
 def letter_of_choice_text(text: str, *, letters: str, choices: Sequence[str]) -> str | None:
     """Letter of the one choice whose text the reply gives; None for none or several.
 
-    Looked for in the last boxed expression, after the last 'answer is', in what a last complete sentence
-    says that something is, in that sentence, and in the whole reply where that is short; the first place
-    that holds exactly one choice decides. A place that says that the result is no option gives none.
+    Looked for in the last boxed expression, after the last 'answer is', in square brackets, in what a
+    last complete sentence says that something is, in that sentence, and in the whole reply where that is
+    short; the first place that holds exactly one choice decides. A place that says that the result is no
+    option gives none.
     """
     plain = [_plain(choice) for choice in choices[: len(letters)]]
     if len(set(plain)) != len(plain) or not any(plain):
@@ -81,6 +84,9 @@ def letter_of_choice_text(text: str, *, letters: str, choices: Sequence[str]) ->
         places = _choices_in(place, plain)
         if len(places) == 1:
             return letters[places[0]]
+    bracketed_place = _bracketed_place(text, plain)
+    if bracketed_place is not None:
+        return letters[bracketed_place]
     for place in map(_plain, _closing_places(text)):
         places = _choices_in(place, plain)
         if len(places) == 1:
@@ -122,6 +128,16 @@ def _stated_places(text: str) -> list[str]:
     boxes = _BOX.findall(text[-20_000:])
     statements = _STATEMENT.findall(text[-20_000:])
     return [*boxes[-1:], *statements[-1:]]
+
+
+def _bracketed_place(text: str, choices: Sequence[str]) -> int | None:
+    """The option that the last line with an option in square brackets names; None for two in a line."""
+    for line in reversed(text[-20_000:].splitlines()):
+        contents = {_plain(match.group(1)) for match in _BRACKETS.finditer(line)}
+        places = [i for i, choice in enumerate(choices) if choice in contents and not choice.isdigit()]
+        if places:
+            return places[0] if len(places) == 1 else None
+    return None
 
 
 def _closing_places(text: str) -> list[str]:

@@ -136,6 +136,9 @@ def gold_letter(gold: Any, choices: Sequence[str]) -> str | None:
     texts = [choice.strip() for choice in choices]
     if text in texts:
         return ascii_uppercase[texts.index(text)]
+    folds = [choice.casefold() for choice in texts]
+    if folds.count(text.casefold()) == 1:
+        return ascii_uppercase[folds.index(text.casefold())]
     letter = text.strip("(.:) ").upper()
     if len(letter) == 1 and letter in ascii_uppercase[: len(choices)]:
         return letter

@@ -27,6 +27,7 @@ class Recording(NamedTuple):
         columns: fields by role, where the format has others or none; None takes a role away.
         rows: rows that count; those of other values are left out.
         blank_users: values of the user that stand for no user, as an empty one does.
+        options: of every choice question where no field has them, in letter order.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Recording(NamedTuple):
     columns: Mapping[str, str | Sequence[str] | None]
     rows: RowRule
     blank_users: Sequence[str] = ()
+    options: Sequence[str] = ()
 
 
 class RecordedAnswer(NamedTuple):
@@ -179,7 +181,7 @@ def _answer(
         item=_text(values, "item", place),
         question=_text(values, "question", place),
         prompt=_text(values, "prompt", place),
-        options=_options(values.get("options"), place),
+        options=_options(values.get("options"), place) or recording.options,
         gold=values.get("gold"),
         subject=_text(values, "subject", place),
         model=_text(values, "model", place),
