@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from fieldwork.waves import DRAWS_OF_A_WAVE, SPANS, read_wave, wave_of, waves_from
+from fieldwork.waves import DRAWS_OF_A_WAVE, SPANS, read_wave, wave_of
 
 
 @pytest.mark.parametrize(
@@ -39,15 +39,6 @@ def test_a_wave_lasts_in_utc() -> None:
     assert week.is_over(monday + timedelta(minutes=30))
     assert week.is_ahead(datetime(2026, 11, 15, 23, 59, tzinfo=UTC))
     assert not week.is_ahead(datetime(2026, 11, 16, tzinfo=UTC))
-
-
-def test_waves_follow_one_another_to_the_present() -> None:
-    now = datetime(2027, 1, 12, tzinfo=UTC)
-    names = [wave.name for wave in waves_from(read_wave("2026-W52"), now)]
-    assert names == ["2026-W52", "2026-W53", "2027-W01", "2027-W02"]
-    assert [*waves_from(read_wave("2027-02"), now)] == []
-    months = [*waves_from(read_wave("2026-11"), now)]
-    assert all(one.end == other.start for one, other in pairwise(months))
 
 
 def test_no_two_waves_share_a_draw() -> None:

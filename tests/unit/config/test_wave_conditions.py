@@ -1,6 +1,6 @@
 """Waves in a config: what `waves` adds, which form a series, and what can be wrong with them."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,24 @@ from fieldwork.config.reading import read_study
 from fieldwork.config.study import Study
 from fieldwork.config.waves import add_waves, drawn_conditions, series_of, waves_of
 from fieldwork.errors import StudyError
-from fieldwork.waves import wave_of
+from fieldwork.waves import Span, wave_of
+
+Config = dict[str, Any]
 
 HOME = Path(__file__).resolve().parents[3]
 
 TODAY = datetime.now(UTC).date()
 THIS_WEEK = wave_of(TODAY, "week").name
+NOW = datetime(2026, 11, 25, tzinfo=UTC)  # in week 48
+
+
+@pytest.fixture(autouse=True)
+def _study_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of a study, where records of its waves lie."""
+    (tmp_path / "folder").mkdir()
+    for part in ("resources", "workflow"):
+        (tmp_path / "folder" / part).mkdir()
+    monkeypatch.chdir(tmp_path / "folder")
 
 
 def study_with(folder: Path, **settings: Any) -> Study:
@@ -31,8 +43,24 @@ def wave(name: str, **changes: Any) -> dict[str, Any]:
     return {"context": "none", "label": name, "wave": name, **changes}
 
 
+def with_waves(folder: Path, of: list[str], *weeks: str, now: datetime = NOW) -> Config:
+    """A config of a study that was run in some weeks."""
+    record_waves("drift", *weeks)
+    config = study_with(folder).config
+    config["waves"] = {"of": of, "every": "week"}
+    assert add_waves(config, now) is None
+    return config
+
+
+def record_waves(study: str, *names: str) -> None:
+    for name in names:
+        record = Path(f"resources/waves/{study}/{name}.txt")
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.touch()
+
+
 def test_the_present_wave_stands_for_its_condition(tmp_path: Path) -> None:
-    study = study_with(tmp_path, waves={"of": ["offline"], "first": THIS_WEEK})
+    study = study_with(tmp_path, waves={"of": ["offline"]})
     name = f"offline_{THIS_WEEK.replace('-W', '_w')}"
     assert list(study.entries("conditions")) == [name, "history"]
     assert study.baseline == name
@@ -40,46 +68,47 @@ def test_the_present_wave_stands_for_its_condition(tmp_path: Path) -> None:
     assert entry["label"] == f"{study.condition('offline')['label']}, {THIS_WEEK}"
     assert waves_of(study.config) == {name: THIS_WEEK}
     arm = study.generation_arm("smollm2", "mmlu_lite", name)
-    # somebody who begins late would otherwise have no first wave to compare with
-    assert (arm["wave"], arm["may_be_empty"]) == (THIS_WEEK, False)
+    record = f"resources/waves/drift/{THIS_WEEK}.txt"
+    assert (arm["wave"], arm["wave_record"]) == (THIS_WEEK, record)
     usual = study.generation_arm("smollm2", "mmlu_lite", "history")
-    assert (usual["wave"], usual["may_be_empty"]) == (None, False)
+    assert (usual["wave"], usual["wave_record"]) == (None, None)
 
 
-def test_every_wave_since_the_first_is_added(tmp_path: Path) -> None:
-    config = study_with(tmp_path).config
-    config["waves"] = {"of": ["offline", "history"], "first": "2026-W46"}
-    assert add_waves(config, datetime(2026, 11, 25, tzinfo=UTC)) is None
-    weeks = ["2026_w46", "2026_w47", "2026_w48"]
+@pytest.mark.parametrize("span", ["day", "month"])
+def test_waves_may_be_days_or_months(tmp_path: Path, span: Span) -> None:
+    study = study_with(tmp_path, waves={"of": ["offline"], "every": span})
+    assert list(waves_of(study.config).values()) == [wave_of(TODAY, span).name]
+
+
+def test_every_wave_that_was_run_is_there(tmp_path: Path) -> None:
+    # nobody ran the study in week 46; the months and the other study are none of it
+    record_waves("drift", "2026-11", "notes")
+    record_waves("another", "2026-W40")
+    config = with_waves(tmp_path, ["offline", "history"], "2026-W47", "2026-W45")
+    weeks = ["2026_w45", "2026_w47", "2026_w48"]
     names = [f"{name}_{week}" for name in ("offline", "history") for week in weeks]
     assert config["study"]["conditions"] == names
-    assert {series_of(config)[name] for name in names[:3]} == {"offline_2026_w46"}
-    assert {series_of(config)[name] for name in names[3:]} == {"history_2026_w46"}
+    assert {series_of(config)[name] for name in names[:3]} == {"offline_2026_w45"}
+    assert {series_of(config)[name] for name in names[3:]} == {"history_2026_w45"}
     # the waves between the ends would fill every figure after a year
     assert drawn_conditions(config) == [name for name in names if not name.endswith("w47")]
-    arms = [Study(config, HOME).generation_arm("smollm2", "mmlu_lite", name) for name in names]
-    assert [arm["may_be_empty"] for arm in arms] == [False, True, True] * 2
 
 
 def test_waves_have_the_same_users(tmp_path: Path) -> None:
-    config = study_with(tmp_path).config
-    config["waves"] = {"of": ["history"], "first": "2026-W46"}
-    add_waves(config, datetime(2026, 11, 18, tzinfo=UTC))
-    study = Study(config, HOME)
-    one, other = (study.context_settings(f"history_2026_w{week}") for week in (46, 47))
+    study = Study(with_waves(tmp_path, ["history"], "2026-W47"), HOME)
+    one, other = (study.context_settings(f"history_2026_w{week}") for week in (47, 48))
     assert {**one, "label": ""} == {**other, "label": ""}
 
 
 def test_a_config_with_its_waves_gains_only_the_new_ones(tmp_path: Path) -> None:
-    config = study_with(tmp_path).config
-    config["waves"] = {"of": ["offline"], "first": "2026-W46"}
-    add_waves(config, datetime(2026, 11, 18, tzinfo=UTC))
+    config = with_waves(tmp_path, ["offline"], "2026-W47")
     written = yaml.safe_load(yaml.safe_dump(config))
-    add_waves(written, datetime(2026, 11, 18, tzinfo=UTC))
+    add_waves(written, NOW)
     assert written == config
-    add_waves(written, datetime(2026, 11, 25, tzinfo=UTC))
-    assert set(written["conditions"]) - set(config["conditions"]) == {"offline_2026_w48"}
-    assert written["metrics"]["baseline"] == "offline_2026_w46"
+    record_waves("drift", "2026-W48")
+    add_waves(written, NOW + timedelta(days=7))
+    assert set(written["conditions"]) - set(config["conditions"]) == {"offline_2026_w49"}
+    assert written["metrics"]["baseline"] == "offline_2026_w47"
 
 
 def test_waves_in_the_past_may_be_named_one_by_one(tmp_path: Path) -> None:
@@ -105,24 +134,22 @@ def test_waves_in_the_past_may_be_named_one_by_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"waves": {"of": ["offline"], "first": "2999-W01"}}, "waves.first: 2999-W01 begins on"),
-        ({"waves": {"of": ["offline"], "first": "2026-W60"}}, "waves.first: '2026-W60' is no wave"),
         (
-            {"waves": {"of": ["nobody"], "first": THIS_WEEK}},
+            {"waves": {"of": ["nobody"]}},
             "waves.of: 'nobody' is not in conditions",
         ),
-        ({"waves": {"of": [], "first": THIS_WEEK}}, "waves.of"),
-        ({"waves": {"of": ["offline"]}}, "first"),
+        ({"waves": {"of": []}}, "waves.of"),
+        ({"waves": {"of": ["offline"], "every": "year"}}, "waves.every"),
         ({"conditions": {"later": wave("2999-01")}}, "conditions.later.wave: 2999-01 begins on"),
         ({"conditions": {"odd": wave("last week")}}, "conditions.odd.wave: 'last week' is no wave"),
         (
-            {"conditions": {"w": wave("2026-W40")}, "waves": {"of": ["w"], "first": THIS_WEEK}},
+            {"conditions": {"w": wave("2026-W40")}, "waves": {"of": ["w"]}},
             "waves.of: 'w' is a wave itself",
         ),
         (
             {
                 "study": {"conditions": ["offline", "offline_again"]},
-                "waves": {"of": ["offline"], "first": THIS_WEEK},
+                "waves": {"of": ["offline"]},
             },
             "waves.of: 'offline_again' repeats 'offline'",
         ),
@@ -138,7 +165,7 @@ def test_waves_in_the_past_may_be_named_one_by_one(tmp_path: Path) -> None:
                         "dispatch": "batch",
                     }
                 },
-                "waves": {"of": ["offline"], "first": THIS_WEEK},
+                "waves": {"of": ["offline"]},
             },
             "models.gpt.dispatch: a batch may be answered a day later",
         ),

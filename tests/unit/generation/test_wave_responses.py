@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +33,16 @@ AFTER_IT = datetime(2026, 11, 23, 0, 0, 1, tzinfo=UTC)
 
 
 class Clock:
-    """The time that `responses` reads."""
+    """The present time, as a test sets it."""
 
     def __init__(self) -> None:
         self.time = IN_TIME
-
-    def now(self, _zone: tzinfo) -> datetime:
-        return self.time
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("fieldwork.generation.responses.datetime", clock)
+    monkeypatch.setattr("fieldwork.generation.responses.present", lambda: clock.time)
     monkeypatch.setattr("fieldwork.generation.calling.FIRST_WAIT_S", 0.001)
     return clock
 
@@ -118,8 +115,8 @@ def test_a_whole_wave_says_nothing(
     assert not caplog.records
 
 
-def test_a_wave_without_answers_is_refused_unless_it_may_be_empty(
-    study: Study, clock: Clock
+def test_a_wave_without_answers_is_refused_unless_it_has_a_record(
+    study: Study, clock: Clock, tmp_path: Path
 ) -> None:
     # answers at any other time are none of the wave's
     study.ask(*REQUESTS, wave=None)
@@ -129,7 +126,9 @@ def test_a_wave_without_answers_is_refused_unless_it_may_be_empty(
         StudyError, match=r"offline_w47.wave: 2026-W47 ended on 2026-11-23 .* no answer"
     ):
         study.ask(*REQUESTS)
-    assert study.ask(*REQUESTS, may_be_empty=True) == []
+    assert study.ask(*REQUESTS, wave_record=str(tmp_path / "drift/2026-W47.txt")) == []
+    # what is over leaves no record of a run
+    assert not (tmp_path / "drift").exists()
     assert len(study.chat.requests) == n_calls
 
 
@@ -158,3 +157,14 @@ def test_failures_of_a_wave_are_asked_again_in_its_time_alone(study: Study, cloc
         study.ask(*REQUESTS[:4])
     clock.time = AFTER_IT
     assert len(study.ask(*REQUESTS[:4])) == 3
+
+
+def test_a_run_in_a_wave_leaves_a_record(study: Study, clock: Clock, tmp_path: Path) -> None:
+    record = tmp_path / "drift/2026-W47.txt"
+    study.chat.faults.append(http_error(400))
+    with pytest.raises(StudyError, match="1 of 2 requests"):
+        study.ask(*REQUESTS[:2], wave_record=str(record))
+    # its one answer counts when it is over, although the run failed
+    assert record.exists()
+    clock.time = AFTER_IT
+    assert len(study.ask(*REQUESTS[:2], wave_record=str(record))) == 1

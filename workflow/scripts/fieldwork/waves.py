@@ -5,7 +5,6 @@ while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal, NamedTuple
 
@@ -53,6 +52,11 @@ class Wave(NamedTuple):
         return now.astimezone(UTC).date() < self.start
 
 
+def present() -> datetime:
+    """The present time in UTC, by which waves begin and end."""
+    return datetime.now(UTC)
+
+
 def read_wave(name: str) -> Wave:
     """The wave of a name.
 
@@ -77,14 +81,6 @@ def wave_of(day: date, span: Span) -> Wave:
         "month": f"{day:%Y-%m}",
     }
     return read_wave(names[span])
-
-
-def waves_from(first: Wave, now: datetime) -> Iterator[Wave]:
-    """The waves from the first to the present one; none where the first has not begun."""
-    wave = first
-    while not wave.is_ahead(now):
-        yield wave
-        wave = wave_of(wave.end, first.span)
 
 
 def _start(name: str, span: Span) -> date:

@@ -4,12 +4,17 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from fieldwork.waves import read_wave, wave_of, waves_from
+from fieldwork.waves import Span, Wave, present, read_wave, wave_of
 
 Config = dict[str, Any]
+
+WAVES = Path("resources/waves")
+"""A folder a study, with a file for each wave in which it was run."""
 
 _FREE_SETTINGS = ("label", "wave", "after")
 """Settings in which the waves of one series may differ."""
@@ -44,44 +49,46 @@ def drawn_conditions(config: Config) -> list[str]:
     return [name for name in config["study"]["conditions"] if name not in series or name in ends]
 
 
-def may_be_empty(config: Config, condition: str) -> bool:
-    """Whether a wave may have no answers: one that `waves` added, unless it is the first."""
-    rule, entry = config["waves"], config["conditions"][condition]
-    if rule is None:
-        return False
-    additions = {condition_name(name, entry["wave"]) for name in rule["of"]}
-    return condition in additions and entry["wave"] != rule["first"]
-
-
 def condition_name(name: str, wave: str) -> str:
     """The name of the condition that asks another one anew in a wave."""
     return f"{name}_{wave.replace('-', '_').lower()}"
 
 
 def add_waves(config: Config, now: datetime | None = None) -> str | None:
-    """Put the waves of `waves` in the place of the conditions that it names, in `config`.
+    """Put waves in the place of the conditions that `waves` names, in `config`.
 
-    A config that has them already is left as it is, but for waves that began since.
+    They are those in which the study was run, and the present one. A config that has them already gains
+    only the new ones.
 
     Returns:
         What is wrong with a wave, beginning with the setting; None where all is right.
     """
-    now = now or datetime.now(UTC)
+    now = now or present()
     problem = next(_broken_waves(config, now), None)
     rule = config["waves"]
     if problem is not None or rule is None:
         return problem
     study, conditions = config["study"], config["conditions"]
-    waves = [*waves_from(read_wave(rule["first"]), now)]
+    waves = {*_recorded_waves(study["name"], rule["every"]), wave_of(now.date(), rule["every"])}
     for name in rule["of"]:
-        names = [condition_name(name, wave.name) for wave in waves]
-        for addition, wave in zip(names, waves, strict=True):
+        names = []
+        for wave in sorted(waves, key=lambda wave: wave.start):
+            names.append(condition_name(name, wave.name))
             label = f"{conditions[name]['label']}, {wave.name}"
-            conditions[addition] = {**conditions[name], "label": label, "wave": wave.name}
+            conditions[names[-1]] = {**conditions[name], "label": label, "wave": wave.name}
         study["conditions"] = _with_waves(study["conditions"], name, names)
         if config["metrics"]["baseline"] == name:
             config["metrics"]["baseline"] = names[0]
     return None
+
+
+def _recorded_waves(study: str, span: Span) -> Iterator[Wave]:
+    """The waves in which a study was run."""
+    for path in (WAVES / study).glob("*.txt"):
+        with suppress(ValueError):
+            wave = read_wave(path.stem)
+            if wave.span == span:
+                yield wave
 
 
 def _with_waves(conditions: list[str], name: str, names: list[str]) -> list[str]:
@@ -99,7 +106,7 @@ def _broken_waves(config: Config, now: datetime) -> Iterator[str]:
         if entry.get("wave"):
             yield from _broken_wave(f"conditions.{name}.wave", entry["wave"], now)
     if config["waves"] is not None:
-        yield from _broken_rule(config, now)
+        yield from _broken_rule(config)
     yield from _batches(config)
 
 
@@ -119,9 +126,8 @@ def _broken_wave(setting: str, name: str, now: datetime) -> Iterator[str]:
         )
 
 
-def _broken_rule(config: Config, now: datetime) -> Iterator[str]:
+def _broken_rule(config: Config) -> Iterator[str]:
     rule, conditions = config["waves"], config["conditions"]
-    yield from _broken_wave("waves.first", rule["first"], now)
     for name in rule["of"]:
         if name not in conditions:
             yield f"waves.of: {name!r} is not in conditions (there are {', '.join(sorted(conditions))})"
@@ -148,7 +154,9 @@ def _batches(config: Config) -> Iterator[str]:
             )
 
 
-def wave_settings(config: Config, condition: str) -> Config:
+def wave_settings(config: Config, condition: str) -> dict[str, str | None]:
     """When a condition is asked; keys are those of `GenerationArm` in `generation/rows`."""
-    wave = config["conditions"][condition].get("wave")
-    return {"wave": wave, "may_be_empty": bool(wave) and may_be_empty(config, condition)}
+    wave, rule = config["conditions"][condition].get("wave"), config["waves"]
+    additions = [condition_name(name, wave) for name in rule["of"]] if wave and rule else []
+    record = WAVES / config["study"]["name"] / f"{wave}.txt"
+    return {"wave": wave, "wave_record": str(record) if condition in additions else None}

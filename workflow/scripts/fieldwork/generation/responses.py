@@ -5,9 +5,9 @@ import gc
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, islice
+from pathlib import Path
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError
@@ -23,7 +23,7 @@ from fieldwork.progress import Progress
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context
 from fieldwork.records.tasks import Item
-from fieldwork.waves import Wave, read_wave
+from fieldwork.waves import Wave, present, read_wave
 
 logger = logging.getLogger(__name__)
 
@@ -106,10 +106,11 @@ def generate(
     numbered_requests = _number_draws(requests, arm)
     if arm.wave is not None:
         wave = read_wave(arm.wave)
-        if wave.is_over(datetime.now(UTC)):
+        if wave.is_over(present()):
             yield from _answers_of_its_time(numbered_requests, wave, job)
             return
         job = job.within(wave)
+        _record_wave(arm)
     with _rare_garbage_collection():
         for _ in range(2):
             damaged_requests: list[_NumberedRequest] = []
@@ -130,11 +131,19 @@ def generate(
 
 
 def _require_time(wave: Wave, arm: GenerationArm) -> None:
-    if wave.is_over(datetime.now(UTC)):
+    if wave.is_over(present()):
         raise StudyError(
             f"conditions.{arm.condition}.wave: {wave.name} ended while {arm.model} ({arm.task}) was "
             f"asked; what was answered in its time is kept: run again, and it is taken as it is"
         )
+
+
+def _record_wave(arm: GenerationArm) -> None:
+    """Note that the wave is asked, so that the next run of the study knows of it."""
+    if arm.wave_record is not None:
+        record = Path(arm.wave_record)
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.touch()
 
 
 def _answers_of_its_time(
@@ -156,7 +165,7 @@ def _answers_of_its_time(
                 reply = job.sender.provider.read(entries[key].raw)
                 yield response_of(one.request, entries[key], reply, job.sender, arm)
     name = f"{arm.model} ({arm.task}, {arm.condition})"
-    if not n_answers and numbered_requests and not arm.may_be_empty:
+    if not n_answers and numbered_requests and arm.wave_record is None:
         raise StudyError(
             f"conditions.{arm.condition}.wave: {wave.name} ended on {wave.end} (UTC), and {name} has no "
             f"answer of that time; the model may have changed since, so it is not asked now: remove the "

@@ -16,7 +16,8 @@ class GenerationArm(NamedTuple):
 
     Attributes:
         wave: the span of time in which the arm is asked; None for any time.
-        may_be_empty: a wave without an answer is no error, as a run may have been missed.
+        wave_record: the file that says that the study was run in the wave, made when it is asked. A wave
+            with a record may be without answers, as all calls of a run may fail.
     """
 
     model: str
@@ -26,7 +27,7 @@ class GenerationArm(NamedTuple):
     max_tokens: int
     seed: int
     wave: str | None = None
-    may_be_empty: bool = False
+    wave_record: str | None = None
 
 
 def response_of(

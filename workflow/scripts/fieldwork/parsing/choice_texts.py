@@ -134,7 +134,9 @@ def _bracketed_place(text: str, choices: Sequence[str]) -> int | None:
     """The option that the last line with an option in square brackets names; None for two in a line."""
     for line in reversed(text[-20_000:].splitlines()):
         contents = {_plain(match.group(1)) for match in _BRACKETS.finditer(line)}
-        places = [i for i, choice in enumerate(choices) if choice in contents and not choice.isdigit()]
+        places = [
+            i for i, choice in enumerate(choices) if choice in contents and not choice.isdigit()
+        ]
         if places:
             return places[0] if len(places) == 1 else None
     return None

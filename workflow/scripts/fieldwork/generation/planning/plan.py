@@ -1,7 +1,5 @@
 """The plan of a study: every arm of every model, and what the answers of an arm should cost."""
 
-from datetime import UTC, datetime
-
 from fieldwork.generation.planning.ledger import ledger_answers
 from fieldwork.generation.planning.loads import NOTHING_OBSERVED, ObservedTokens
 from fieldwork.generation.planning.page import StudyPlan, assumptions_of, warnings_of
@@ -13,7 +11,7 @@ from fieldwork.generation.planning.tables import (
     read_observed_tokens,
 )
 from fieldwork.records.generation import PlanRow
-from fieldwork.waves import read_wave
+from fieldwork.waves import present, read_wave
 
 
 def plan_study(study: PlanInputs) -> StudyPlan:
@@ -44,7 +42,7 @@ def plan_study(study: PlanInputs) -> StudyPlan:
 def _in_its_time(arm: PlannedArm, study: PlanInputs) -> PlannedArm:
     """The arm; of a wave that is over nothing more is asked."""
     wave = study.conditions[arm.condition].get("wave")
-    if wave is None or not read_wave(wave).is_over(datetime.now(UTC)):
+    if wave is None or not read_wave(wave).is_over(present()):
         return arm
     return arm._replace(groups=(), n_requests=arm.n_answered)
 
