@@ -43,13 +43,13 @@ class Wave(NamedTuple):
         number = (self.start - _EPOCH).days * len(SPANS) + SPANS.index(self.span) + 1
         return number * DRAWS_OF_A_WAVE
 
-    def is_over(self, now: datetime) -> bool:
-        """Whether the wave has ended; `now` has a time zone."""
-        return now.astimezone(UTC).date() >= self.end
+    def is_over(self, time: datetime) -> bool:
+        """Whether the wave has ended; `time` has a time zone."""
+        return time.astimezone(UTC).date() >= self.end
 
-    def is_ahead(self, now: datetime) -> bool:
-        """Whether the wave has not begun; `now` has a time zone."""
-        return now.astimezone(UTC).date() < self.start
+    def is_ahead(self, time: datetime) -> bool:
+        """Whether the wave has not begun; `time` has a time zone."""
+        return time.astimezone(UTC).date() < self.start
 
 
 def present() -> datetime:

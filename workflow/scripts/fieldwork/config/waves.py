@@ -54,7 +54,7 @@ def condition_name(name: str, wave: str) -> str:
     return f"{name}_{wave.replace('-', '_').lower()}"
 
 
-def add_waves(config: Config, now: datetime | None = None) -> str | None:
+def add_waves(config: Config, time: datetime | None = None) -> str | None:
     """Put waves in the place of the conditions that `waves` names, in `config`.
 
     They are those in which the study was run, and the present one. A config that has them already gains
@@ -63,13 +63,13 @@ def add_waves(config: Config, now: datetime | None = None) -> str | None:
     Returns:
         What is wrong with a wave, beginning with the setting; None where all is right.
     """
-    now = now or present()
-    problem = next(_broken_waves(config, now), None)
+    time = time or present()
+    problem = next(_broken_waves(config, time), None)
     rule = config["waves"]
     if problem is not None or rule is None:
         return problem
     study, conditions = config["study"], config["conditions"]
-    waves = {*_recorded_waves(study["name"], rule["every"]), wave_of(now.date(), rule["every"])}
+    waves = {*_recorded_waves(study["name"], rule["every"]), wave_of(time.date(), rule["every"])}
     for name in rule["of"]:
         names = []
         for wave in sorted(waves, key=lambda wave: wave.start):
@@ -93,35 +93,35 @@ def _recorded_waves(study: str, span: Span) -> Iterator[Wave]:
 
 def _with_waves(conditions: list[str], name: str, names: list[str]) -> list[str]:
     """The conditions, with the waves where the one that they ask anew stands, or where they are."""
-    own = {name, *names}
-    place = next((at for at, one in enumerate(conditions) if one in own), len(conditions))
+    series = {name, *names}
+    place = next((at for at, one in enumerate(conditions) if one in series), len(conditions))
     others = [
-        [one for one in part if one not in own] for part in (conditions[:place], conditions[place:])
+        [one for one in part if one not in series] for part in (conditions[:place], conditions[place:])
     ]
-    return [*others[0], *names, *others[1]]
+    return [*sides[0], *names, *sides[1]]
 
 
-def _broken_waves(config: Config, now: datetime) -> Iterator[str]:
+def _broken_waves(config: Config, time: datetime) -> Iterator[str]:
     for name, entry in config["conditions"].items():
         if entry.get("wave"):
-            yield from _broken_wave(f"conditions.{name}.wave", entry["wave"], now)
+            yield from _broken_wave(f"conditions.{name}.wave", entry["wave"], time)
     if config["waves"] is not None:
         yield from _broken_rule(config)
     yield from _batches(config)
 
 
-def _broken_wave(setting: str, name: str, now: datetime) -> Iterator[str]:
+def _broken_wave(setting: str, name: str, time: datetime) -> Iterator[str]:
     try:
         wave = read_wave(name)
     except ValueError:
         yield (
             f"{setting}: {name!r} is no wave; name a week, a month or a day, such as "
-            f"{', '.join(wave_of(now.date(), span).name for span in ('week', 'month', 'day'))}"
+            f"{', '.join(wave_of(time.date(), span).name for span in ('week', 'month', 'day'))}"
         )
         return
-    if wave.is_ahead(now):
+    if wave.is_ahead(time):
         yield (
-            f"{setting}: {name} begins on {wave.start}, and today is {now:%Y-%m-%d} (UTC); a wave is "
+            f"{setting}: {name} begins on {wave.start}, and today is {time:%Y-%m-%d} (UTC); a wave is "
             f"asked in its time, so run the study then"
         )
 
