@@ -95,7 +95,7 @@ def _with_waves(conditions: list[str], name: str, names: list[str]) -> list[str]
     """The conditions, with the waves where the one that they ask anew stands, or where they are."""
     series = {name, *names}
     place = next((at for at, one in enumerate(conditions) if one in series), len(conditions))
-    others = [
+    sides = [
         [one for one in part if one not in series] for part in (conditions[:place], conditions[place:])
     ]
     return [*sides[0], *names, *sides[1]]

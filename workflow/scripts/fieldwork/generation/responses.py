@@ -63,7 +63,7 @@ class _GenerationJob(NamedTuple):
     arm: GenerationArm
     rules: LegibilityRules | None
 
-    def within(self, wave: Wave) -> "_GenerationJob":
+    def limit_to(self, wave: Wave) -> "_GenerationJob":
         """The job, which sends nothing after a wave."""
         require_time = partial(_require_time, wave, self.arm)
         return self._replace(sender=self.sender._replace(require_time=require_time))
@@ -109,7 +109,7 @@ def generate(
         if wave.is_over(present()):
             yield from _answers_of_its_time(numbered_requests, wave, job)
             return
-        job = job.within(wave)
+        job = job.limit_to(wave)
         _record_wave(arm)
     with _rare_garbage_collection():
         for _ in range(2):
