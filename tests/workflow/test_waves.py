@@ -1,0 +1,123 @@
+"""A study that is run week after week: a wave each time, none asked twice, and one sentence that says what moved."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from servers.provider import Chat, http_error, serve_chat
+from workflow.conftest import REPOSITORY, Checkout, planned_rules, rows_of
+
+pytestmark = pytest.mark.workflow
+
+CLOCK = """
+import os
+from datetime import timedelta
+
+from fieldwork import waves
+
+present = waves.present
+waves.present = lambda: present() + timedelta(days=int(os.environ["DAYS_FROM_NOW"]))
+"""
+"""Read by every Python of a run before all else: the study's time, some days from now."""
+
+WEEK = 7
+
+
+def settled(request: Mapping[str, Any]) -> str:
+    """A letter that depends on question and seed, mostly B."""
+    digest = hashlib.sha256(repr(request).encode()).digest()
+    return "B" if digest[0] < 180 else "ACD"[digest[1] % 3]
+
+
+class WeeklyStudy:
+    """The shipped study of drift with a model on loopback, run on any day."""
+
+    def __init__(self, checkout: Checkout, server: Chat) -> None:
+        self.checkout, self.server = checkout, server
+        shipped = yaml.safe_load((REPOSITORY / "studies/drift.yaml").read_text(encoding="utf-8"))
+        model = {"provider": "openai", "label": "Loop", "model": "loop", "base_url": server.base_url}
+        overlay = {
+            **shipped,
+            "study": {**shipped["study"], "models": ["loop"], "tasks": ["mmlu_lite"]},
+            "models": {"loop": {**model, "api_key_env": None, "send_seed": True}},
+            "tasks": {"mmlu_lite": {"runs": 8}},
+            "metrics": {"permutations": 99},
+        }
+        self.path = checkout.study("drift", overlay)
+        clock = checkout.root.parent / "clock"
+        clock.mkdir(exist_ok=True)
+        (clock / "sitecustomize.py").write_text(CLOCK, encoding="utf-8")
+        self._paths = f"{clock}:{checkout.root / 'workflow/scripts'}"
+
+    def run(self, days: int, *arguments: str) -> Any:
+        env = {"PYTHONPATH": self._paths, "DAYS_FROM_NOW": str(days)}
+        targets = arguments or ("all",)
+        return self.checkout.snakemake(*targets, "--configfile", str(self.path), env=env)
+
+    def findings(self) -> str:
+        return (self.checkout.results("drift") / "findings.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def weekly(checkout: Checkout) -> Iterator[WeeklyStudy]:
+    with serve_chat(answer=settled, models=["loop"]) as server:
+        yield WeeklyStudy(checkout, server)
+
+
+def test_every_week_adds_a_wave_and_says_whether_anything_moved(weekly: WeeklyStudy) -> None:
+    first = weekly.run(0)
+    assert first.returncode == 0, first.stderr[-3000:]
+    n_a_wave = len(weekly.server.requests)
+    assert n_a_wave > 0
+    # the same week again asks and computes nothing
+    assert not planned_rules(weekly.run(0, "-n").stdout)
+
+    second = weekly.run(WEEK)
+    assert second.returncode == 0, second.stderr[-3000:]
+    assert len(weekly.server.requests) == 2 * n_a_wave
+    assert "Nothing has moved" in weekly.findings()
+
+    weekly.server.answer = lambda request: "A"  # noqa: ARG005
+    # nobody ran the study in the week between
+    third = weekly.run(3 * WEEK)
+    assert third.returncode == 0, third.stderr[-3000:]
+    assert len(weekly.server.requests) == 3 * n_a_wave
+    sentence = next(line for line in weekly.findings().splitlines() if "something moved" in line)
+    assert "accuracy" in sentence or "letters" in sentence
+    rows = rows_of(
+        weekly.checkout,
+        """
+        SELECT look, measure, has_moved, n_answers FROM 'RESULTS/drift/metrics/drift.parquet'
+        WHERE measure = 'letters' ORDER BY look
+        """,
+    )
+    assert [(look, has_moved) for look, _, has_moved, _ in rows] == [(1, False), (2, True)]
+
+    # answers of a week that is over come from the ledger, and results may be deleted at any time
+    replies = list((weekly.checkout.results("drift") / "responses").rglob("*.parquet"))
+    assert len(replies) == 3
+    for path in replies:
+        path.unlink()
+    again = weekly.run(3 * WEEK)
+    assert again.returncode == 0, again.stderr[-3000:]
+    assert len(weekly.server.requests) == 3 * n_a_wave
+
+
+def test_a_wave_that_was_cut_is_taken_as_it_is(weekly: WeeklyStudy) -> None:
+    weekly.server.faults.append(http_error(400, times=30))
+    cut = weekly.run(0, "results/drift/answers/answers.parquet")
+    assert cut.returncode != 0
+    n_calls = len(weekly.server.requests)
+    late = weekly.run(WEEK, "results/drift/answers/answers.parquet")
+    assert late.returncode == 0, late.stderr[-3000:]
+    assert "which is over; nothing is asked now" in late.stderr + late.stdout
+    rows = rows_of(
+        weekly.checkout,
+        "SELECT condition, count(*) FROM 'RESULTS/drift/answers/answers.parquet' GROUP BY 1 ORDER BY 1",
+    )
+    counts = [n for _, n in rows]
+    assert counts[0] < counts[1]
+    assert len(weekly.server.requests) == n_calls + counts[1]
