@@ -24,6 +24,10 @@ from fieldwork.statistics.families import LEVEL, holm_by_family
 from fieldwork.statistics.stratified import MOST_DRAWS
 
 
+NO_ANSWERS = "no answers in"
+"""How the reason of a row begins whose wave has none."""
+
+
 class WavePlan(NamedTuple):
     """The waves of a study, and how often it is going to look.
 
@@ -147,7 +151,7 @@ def _empty_row(
         n_first_answers=0,
         returned_models=returned_models(sides[condition]) if condition in sides else None,
         first_returned_models=returned_models(sides[first]) if first else None,
-        reason=None if condition in sides else f"no answers in {wave}",
+        reason=None if condition in sides else f"{NO_ANSWERS} {wave}",
     )
 
 
@@ -217,6 +221,11 @@ def _no_verdict(row: Drift, plan: WavePlan) -> str | None:
         f"no verdict: with these answers no p-value is below {row.p_least:.2g}, and the level of a look "
         f"is {plan.level:.2g}"
     )
+
+
+def lacks_answers(row: Drift) -> bool:
+    """Whether the wave of a row has no answers of its model to its task."""
+    return (row.reason or "").startswith(NO_ANSWERS)
 
 
 def _joined(*reasons: str | None) -> str | None:
