@@ -23,7 +23,6 @@ from fieldwork.records.drift import Drift
 from fieldwork.statistics.families import LEVEL, holm_by_family
 from fieldwork.statistics.stratified import MOST_DRAWS
 
-
 NO_ANSWERS = "no answers in"
 """How the reason of a row begins whose wave has none."""
 

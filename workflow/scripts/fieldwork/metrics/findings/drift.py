@@ -25,6 +25,8 @@ from fieldwork.metrics.findings.wording import (
 )
 from fieldwork.records.drift import Drift, DriftMeasure
 
+LONGEST_NAMES = 120
+"""Letters of names and fingerprints that the summary prints."""
 NAMED_MOVES = 3
 """Changes that the summary names."""
 METHOD = "[how](../../docs/methods.md#drift)"
@@ -91,9 +93,8 @@ def drift_sentence(rows: Sequence[Drift], outline: StudyOutline) -> str:
     ordered_rows = study_rows(rows, outline, [*outline.conditions])
     if not ordered_rows:
         return ""
-    return "; ".join(
-        filter(None, [_moves(ordered_rows, outline), _absences(ordered_rows, outline)])
-    )
+    phrases = (_moves, _absences, _other_names)
+    return "; ".join(text for phrase in phrases if (text := phrase(ordered_rows, outline)))
 
 
 def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
@@ -168,6 +169,26 @@ def _absences(rows: Sequence[Drift], outline: StudyOutline) -> str:
         names = [f"{outline.models.get(m, m)} to {literal(task)}" for task, m in absent_arms]
         phrases.append(f"{literal(wave)} has no answers of {join_words(names)}")
     return "; ".join(phrases)
+
+
+def _other_names(rows: Sequence[Drift], outline: StudyOutline) -> str:
+    """Models that the provider called otherwise in the last wave than in the first; no test."""
+    last_look = _last_look(rows)
+    names = {
+        (row.model, row.first_returned_models, row.returned_models): None
+        for row in rows
+        if row.look == last_look
+        and row.returned_models
+        and row.first_returned_models
+        and row.returned_models != row.first_returned_models
+    }
+    phrases = []
+    for model, first_names, last_names in names:
+        label = outline.models.get(model, model)
+        is_short = len(f"{first_names}{last_names}") <= LONGEST_NAMES
+        change = f": {literal(first_names)} before, {literal(last_names)} now" if is_short else ""
+        phrases.append(f"{label} answers under other names or fingerprints{change}")
+    return "; ".join(dict.fromkeys(phrases))
 
 
 def _last_look(rows: Sequence[Drift]) -> int:
