@@ -1,4 +1,4 @@
-"""A study that is run week after week: a wave each time, none asked twice, and one sentence that says what moved."""
+"""A study run week after week: a wave each time, none asked twice, and a sentence on what moved."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -38,7 +38,12 @@ class WeeklyStudy:
     def __init__(self, checkout: Checkout, server: Chat) -> None:
         self.checkout, self.server = checkout, server
         shipped = yaml.safe_load((REPOSITORY / "studies/drift.yaml").read_text(encoding="utf-8"))
-        model = {"provider": "openai", "label": "Loop", "model": "loop", "base_url": server.base_url}
+        model = {
+            "provider": "openai",
+            "label": "Loop",
+            "model": "loop",
+            "base_url": server.base_url,
+        }
         overlay = {
             **shipped,
             "study": {**shipped["study"], "models": ["loop"], "tasks": ["mmlu_lite"]},

@@ -184,6 +184,23 @@ rule plot_robustness:
         "../scripts/figures/plot_robustness.py"
 
 
+rule plot_drift:
+    input:
+        drift="<results>/metrics/drift.parquet",
+        style_sheet=study.resolve("resources/figures.mplstyle"),
+    output:
+        **figure_files("drift", "the same questions after a time", "drift_figure"),
+    log:
+        "<logs>/plot_drift.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("figures/plot_drift"),
+        drawing=dict(study.drawing(), waves=study.waves()),
+    script:
+        "../scripts/figures/plot_drift.py"
+
+
 rule plot_pareto:
     input:
         trade_offs="<results>/metrics/trade_offs.parquet",

@@ -201,6 +201,31 @@ rule measure_robustness:
         "../scripts/metrics/measure_robustness.py"
 
 
+# the same questions after a time, beside the first answers to them
+rule measure_drift:
+    input:
+        answers=ANSWERS,
+        forms=waves.tables_of_waves(study.tables("answers/forms"), study.waves()),
+        responses=waves.tables_of_waves(study.tables("responses"), study.waves()),
+        questions=study.task_tables(),
+    output:
+        **metric_tables("drift"),
+    log:
+        "<logs>/measure_drift.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    resources:
+        mem_mb=8192,
+    params:
+        code=code("metrics/measure_drift"),
+        waves=study.waves(),
+        series=waves.series_of(config),
+        looks=config["metrics"]["looks"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/metrics/measure_drift.py"
+
+
 rule measure_score_comparisons:
     input:
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",

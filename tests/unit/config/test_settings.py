@@ -556,11 +556,15 @@ def test_an_unquoted_date_is_a_date() -> None:
             },
         ),
         ("prices/m", PRICE, {"cached": None, "cache_write": None, "batch": 0.5, "flex": 0.5}),
-        ("conditions/c", {"context": "none", "label": "x"}, {"temperature": 1, "after": None}),
+        (
+            "conditions/c",
+            {"context": "none", "label": "x"},
+            {"temperature": 1, "after": None, "wave": None},
+        ),
         (
             "conditions/c",
             {"context": "rag", "label": "x"},
-            {"temperature": 1, "replicates": 2, "pool": "user", "conversations": 1}
+            {"temperature": 1, "wave": None, "replicates": 2, "pool": "user", "conversations": 1}
             | {"token_budget": 100_000, "order": "drawn"}
             # without a corpus of its own a condition takes the study's
             | {"corpus": "sample_short", "out_of": None, "profile": None, "same_users_as": None},
@@ -568,7 +572,7 @@ def test_an_unquoted_date_is_a_date() -> None:
         (
             "conditions/c",
             {"context": "profile", "label": "x"},
-            {"temperature": 1, "replicates": 2, "role": "system"},
+            {"temperature": 1, "wave": None, "replicates": 2, "role": "system"},
         ),
         ("generation", {}, {"attempts": 5}),
         ("filters", {}, {"min_user_turns": 5, "languages": [], "started_after": None}),

@@ -19,6 +19,7 @@ FIGURES = (
     "categories",
     "who_asks",
     "pareto",
+    "drift",
 )
 """Figures with a name of their own, besides those with a number."""
 

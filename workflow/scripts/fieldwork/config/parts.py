@@ -8,6 +8,7 @@ from typing import Any
 from fieldwork.config.figures import has_times
 from fieldwork.config.nests import nests_of
 from fieldwork.config.variants import origins_of
+from fieldwork.config.waves import waves_of
 from fieldwork.records.columns import Part
 
 Config = dict[str, Any]
@@ -27,6 +28,7 @@ def parts_of(config: Config) -> set[Part]:
         # the shares of a drop are of questions put otherwise, whatever the number of models
         "practice": variants or len(config["study"]["models"]) >= MODELS_IN_ORDER,
         "service": has_times(config),
+        "waves": len(waves_of(config)) > 1,
         "field": config["field"],
         "calibration": config["field"] or config["calibration"]["weights"],
     }

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fieldwork.records import answer_form as form_records
 from fieldwork.records import arms as arm_records
 from fieldwork.records import claims as claim_records
+from fieldwork.records import drift as drift_records
 from fieldwork.records import field as field_records
 from fieldwork.records import metrics as metric_records
 from fieldwork.records import practice as practice_records
@@ -20,6 +21,7 @@ ESTIMATES = (
     ("Metrics", form_records),
     ("Metrics", arm_records),
     ("Metrics", robustness_records),
+    ("Metrics", drift_records),
     ("Metrics", service_records),
     ("Metrics", practice_records),
     ("Field", field_records),

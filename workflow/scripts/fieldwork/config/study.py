@@ -26,7 +26,7 @@ from fieldwork.config.report import ESTIMATES
 from fieldwork.config.settings import Config, arms_of, controls_of, filters_of, study_corpora
 from fieldwork.config.study_files import location_of, source_files
 from fieldwork.config.variants import origins_of, source_settings, steps_of
-from fieldwork.config.waves import drawn_conditions, wave_settings
+from fieldwork.config.waves import drawn_conditions, wave_settings, waves_of
 from fieldwork.errors import StudyError
 from fieldwork.records import field as field_records
 from fieldwork.records.columns import Part, Table, row_types_of, table_of
@@ -92,6 +92,10 @@ class Study(NamedTuple):
     def variants(self) -> dict[str, str]:
         """The selected derived tasks, each with the task at its root."""
         return origins_of(self.config)
+
+    def waves(self) -> dict[str, str]:
+        """The selected conditions that are waves, each with its wave, in order of the waves' names."""
+        return waves_of(self.config)
 
     # ---- files from outside ------------------------------------------------------------------------
 
@@ -446,6 +450,7 @@ class Study(NamedTuple):
             *(figure for figure, task in sorted(self.config["figures"].items()) if task),
             *(["who_asks"] if self.users_and_controls()["users"] else []),
             *(["robustness"] if {*self.variants().values()} & {*self.tasks} else []),
+            *self.has("waves", ["drift"]),
             *(["pareto"] if has_trade_offs(self.config) else []),
             *self.has("field", ["calibration", "field_ranks"]),
             *(["field_groups"] if field and field["columns"]["groups"] else []),

@@ -3,7 +3,7 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -96,7 +96,8 @@ def _with_waves(conditions: list[str], name: str, names: list[str]) -> list[str]
     series = {name, *names}
     place = next((at for at, one in enumerate(conditions) if one in series), len(conditions))
     sides = [
-        [one for one in part if one not in series] for part in (conditions[:place], conditions[place:])
+        [one for one in part if one not in series]
+        for part in (conditions[:place], conditions[place:])
     ]
     return [*sides[0], *names, *sides[1]]
 
@@ -160,3 +161,8 @@ def wave_settings(config: Config, condition: str) -> dict[str, str | None]:
     additions = [condition_name(name, wave) for name in rule["of"]] if wave and rule else []
     record = WAVES / config["study"]["name"] / f"{wave}.txt"
     return {"wave": wave, "wave_record": str(record) if condition in additions else None}
+
+
+def tables_of_waves(tables: Iterable[str], waves: Mapping[str, str]) -> list[str]:
+    """Of tables that are named after conditions, those of the waves."""
+    return [path for path in tables if Path(path).stem in waves]

@@ -14,7 +14,15 @@ from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
 RowType = TypeVar("RowType")
 
 Part = Literal[
-    "every study", "arms", "nests", "variants", "practice", "service", "field", "calibration"
+    "every study",
+    "arms",
+    "nests",
+    "variants",
+    "practice",
+    "service",
+    "waves",
+    "field",
+    "calibration",
 ]
 
 

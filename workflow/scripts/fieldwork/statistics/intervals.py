@@ -45,7 +45,7 @@ class ShareCount(NamedTuple):
         return self.n_named / self.n_answers
 
 
-def wilson_interval(successes: float, trials: int, *, confidence: float = CONFIDENCE) -> Interval:
+def wilson_interval(successes: float, trials: float, *, confidence: float = CONFIDENCE) -> Interval:
     """Interval of a share (Wilson 1927, without continuity correction).
 
     `successes` need not be whole: a share of clustered answers, times the number of clusters.

@@ -8,6 +8,7 @@ from fieldwork.metrics.findings.verdicts import StudyClaims
 from fieldwork.records.answer_form import AnswerForm
 from fieldwork.records.claims import Claim
 from fieldwork.records.columns import table_of
+from fieldwork.records.drift import Drift
 from fieldwork.records.field import (
     Calibration,
     FieldHeterogeneity,
@@ -61,6 +62,7 @@ class FindingsTables(NamedTuple):
     exact_estimates: Sequence[ExactEstimate] = ()
     service: Sequence[ServiceMeasure] = ()
     robustness: Sequence[Robustness] = ()
+    drift: Sequence[Drift] = ()
     answer_form: Sequence[AnswerForm] = ()
     claims: StudyClaims = NO_CLAIMS
 
@@ -87,6 +89,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         ExactEstimate,
         ServiceMeasure,
         Robustness,
+        Drift,
         AnswerForm,
     )
 }

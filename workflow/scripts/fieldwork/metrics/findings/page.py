@@ -6,6 +6,7 @@ from fieldwork.addresses import PAGE
 from fieldwork.metrics.findings import answers, overview, probabilities, scores
 from fieldwork.metrics.findings.calibration import calibration
 from fieldwork.metrics.findings.cautions import limits, warnings
+from fieldwork.metrics.findings.drift import drift_sections
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import field_sections
 from fieldwork.metrics.findings.layout import FindingsSection, section_lines
@@ -79,6 +80,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         # without a task of a leaderboard's own questions there are no places
         *([scores.places(tables.ranks, outline)] if tables.ranks else []),
         *wording_sections(tables.robustness, claims, outline),
+        *drift_sections(tables.drift, outline),
         scores.novelty(tables.novelty, claims, outline),
         scores.categories(tables.categories, claims, outline),
         # only models that state the probabilities of their answers

@@ -1,6 +1,6 @@
 """The first sentences of the page, for a reader without statistics.
 
-Promises at most nine sentences, each true of the tables whatever they hold: a change is claimed only
+Promises at most ten sentences, each true of the tables whatever they hold: a change is claimed only
 with its verdict, what is undecided is not said to be absent, and what cannot be tested has its reason.
 """
 
@@ -10,6 +10,7 @@ from fieldwork.metrics.claims.families import PRIMARY
 from fieldwork.metrics.claims.measures import score_reading
 from fieldwork.metrics.findings.answers import by_shift, option_name
 from fieldwork.metrics.findings.cautions import control_tests
+from fieldwork.metrics.findings.drift import drift_sentence
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import study_agreements, study_orders
 from fieldwork.metrics.findings.form import form_sentence
@@ -43,6 +44,7 @@ def in_short(tables: FindingsTables, outline: StudyOutline) -> list[str]:
         ("Answers", answers_sentence(tables, outline)),
         ("Scores", scores_sentence(tables, outline)),
         ("Wording", wording_sentence(tables.robustness, tables.claims, outline)),
+        ("Waves", drift_sentence(tables.drift, outline)),
         ("Form", form_sentence(tables.answer_form, outline)),
         ("Chance", chance_sentence(tables, outline)),
         ("Waiting", waiting_sentence(tables.service, outline)),

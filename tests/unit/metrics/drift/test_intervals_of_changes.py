@@ -1,0 +1,76 @@
+"""Intervals of changes: what is independent in them, and where there is none."""
+
+import numpy as np
+import pytest
+
+from fieldwork.metrics.drift.calls import WavePair
+from fieldwork.metrics.drift.intervals import change_interval
+from fieldwork.statistics.arrays import Floats
+
+
+def pair(n_items: int, first_runs: int, later_runs: int) -> WavePair:
+    """Calls without users, so many to each item in both waves; values are not read."""
+    runs = first_runs + later_runs
+    items = np.repeat(np.arange(n_items), runs)
+    is_later = np.tile(np.arange(runs) >= first_runs, n_items)
+    return WavePair([0.0] * len(items), items, items, is_later)
+
+
+def coverage(n_items: int, runs: int, *, is_share: bool, change: float = 0.0) -> float:
+    random = np.random.default_rng([n_items, runs])
+    calls = pair(n_items, runs, runs)
+    n_inside = 0
+    for _ in range(400):
+        if is_share:
+            chances = random.beta(1.2, 0.6, size=n_items)[calls.items]
+            values: Floats = (random.random(len(chances)) < chances).astype(float)
+        else:
+            means = random.normal(40, 10, size=n_items)[calls.items]
+            values = means + random.gamma(1.5, 6, size=len(means)) + change * calls.is_later
+        interval, _ = change_interval(calls, values, is_share=is_share)
+        assert interval is not None
+        n_inside += interval.low <= change <= interval.high
+    return n_inside / 400
+
+
+@pytest.mark.parametrize(("n_items", "runs"), [(20, 1), (9, 10), (20, 2), (100, 2)])
+def test_shares_are_covered(n_items: int, runs: int) -> None:
+    assert coverage(n_items, runs, is_share=True) >= 0.925
+
+
+@pytest.mark.parametrize(("n_items", "runs"), [(20, 1), (9, 10), (20, 2), (100, 2)])
+def test_lengths_are_covered(n_items: int, runs: int) -> None:
+    assert coverage(n_items, runs, is_share=False, change=3.0) >= 0.915
+
+
+def test_answers_that_never_differ_are_not_certain() -> None:
+    interval, reason = change_interval(pair(9, 10, 10), np.ones(180), is_share=True)
+    assert reason is None
+    assert interval is not None
+    assert -0.1 < interval.low < 0 < interval.high < 0.1
+
+
+def test_lengths_that_never_differ_have_no_interval() -> None:
+    interval, reason = change_interval(pair(9, 3, 3), np.full(54, 7.0), is_share=False)
+    assert (interval, reason) == (None, "no interval: answers to an item are always equally long")
+    interval, reason = change_interval(pair(9, 1, 1), np.full(18, 7.0), is_share=False)
+    assert (interval, reason) == (None, "no interval: all items changed alike")
+
+
+def test_few_items_with_single_answers_have_no_interval() -> None:
+    interval, reason = change_interval(pair(4, 1, 5), np.ones(24), is_share=True)
+    assert interval is None
+    assert reason is not None
+    assert "fewer than 5 items" in reason
+
+
+def test_users_are_strata_of_an_item() -> None:
+    # two users of one item: one always right, one always wrong
+    strata = np.repeat([0, 1], 6)
+    is_later = np.tile([False] * 3 + [True] * 3, 2)
+    calls = WavePair([0.0] * 12, np.zeros(12, dtype=np.int64), strata, is_later)
+    settled, _ = change_interval(calls, np.repeat([1.0, 0.0], 6), is_share=True)
+    mixed, _ = change_interval(calls, np.tile([1.0, 0.0], 6), is_share=True)
+    assert settled is not None
+    assert mixed is not None
+    assert settled.high - settled.low < mixed.high - mixed.low

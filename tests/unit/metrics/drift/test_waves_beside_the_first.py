@@ -1,0 +1,260 @@
+"""Waves beside the first one: values, tests, verdicts of a look, and what has none."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from fieldwork.metrics.drift.table import WavePlan, judge, lacks_answers
+from fieldwork.records.drift import Drift
+from unit.metrics.drift.waves_of_calls import (
+    FIRST,
+    PLAN,
+    SECOND,
+    by_measure,
+    calls,
+    lists,
+    measure,
+    times,
+)
+
+ITEMS = [f"i{k:02}" for k in range(20)]
+RIGHT = dict.fromkeys(ITEMS, "A")
+
+
+def test_a_fall_of_accuracy_has_mcnemars_p_value() -> None:
+    fallen = RIGHT | dict.fromkeys(ITEMS[:12], "B")
+    row = by_measure(measure([*calls("w40", RIGHT), *calls("w41", fallen)]))["accuracy"]
+    assert (row.first_wave, row.wave, row.look) == (FIRST, SECOND, 1)
+    assert (row.first_value, row.value, row.change) == pytest.approx((1.0, 0.4, -0.6))
+    assert row.p_value == pytest.approx(binomtest(0, 12).pvalue)
+    assert row.n_permutations == 0
+    # accuracy and letters alone could show a change
+    assert row.p_holm == pytest.approx(2 * binomtest(0, 12).pvalue)
+    assert row.level == pytest.approx(0.05 / 4)
+    assert row.has_moved is True
+    assert row.ci_low is not None
+    assert row.ci_high is not None
+    assert row.ci_low < -0.6 < row.ci_high < 0
+    assert (row.n_items, row.n_answers, row.n_first_answers) == (20, 20, 20)
+
+
+def test_unreadable_letters_are_wrong_and_refusals_no_failures_of_format() -> None:
+    now = RIGHT | dict.fromkeys(ITEMS[:8], "?") | dict.fromkeys(ITEMS[8:14], "!")
+    rows = by_measure(measure([*calls("w40", RIGHT), *calls("w41", now)]))
+    values = {name: row.value for name, row in rows.items()}
+    assert values["accuracy"] == pytest.approx(0.3)
+    assert values["format_failures"] == pytest.approx(0.4)
+    assert values["refusals"] == pytest.approx(0.3)
+
+
+def test_options_that_are_replaced_are_a_distance_beyond_chance() -> None:
+    random = np.random.default_rng(1)
+    names = [f"o{k}" for k in range(9)]
+
+    def replies(swap: bool) -> dict[str, list[list[str]]]:
+        return {
+            item: [
+                ["new" if swap and n == "o0" else n for n in random.choice(names, 4, replace=False)]
+                for _ in range(10)
+            ]
+            for item in ITEMS[:6]
+        }
+
+    rows = measure(
+        [*lists("w40", replies(False)), *lists("w41", replies(True)), *lists("w42", replies(False))]
+    )
+    moved, same = by_measure(rows)["options"], by_measure(rows, "w42")["options"]
+    assert moved.has_moved is True
+    assert moved.n_permutations is not None
+    assert moved.n_permutations > 1999
+    assert moved.first_value is None
+    assert moved.change == pytest.approx(0.25, abs=0.15)
+    assert same.has_moved is False
+    assert same.change == pytest.approx(0, abs=0.1)
+    assert same.n_permutations == 1999
+    assert same.value is not None
+    assert same.value > 0.1
+    assert "it is a distance" in (same.reason or "")
+
+
+def test_times_that_are_missing_are_left_out_and_one_long_call_moves_nothing() -> None:
+    random = np.random.default_rng(2)
+
+    def seconds(factor: float) -> dict[str, list[float | None]]:
+        return {item: [factor * float(np.exp(random.normal(1, 0.3)))] for item in ITEMS}
+
+    first, second, third = seconds(1), seconds(1), seconds(3)
+    second["i00"], third["i01"] = [1623.0], [None]
+    rows = measure([*times("w40", first), *times("w41", second), *times("w42", third)])
+    same, slower = by_measure(rows)["latency"], by_measure(rows, "w42")["latency"]
+    assert same.has_moved is False
+    assert same.value is not None
+    assert same.value < 5
+    assert slower.has_moved is True
+    assert (slower.n_items, slower.n_answers) == (19, 19)
+    assert slower.ci_low is None
+    assert "near in time" in (slower.reason or "")
+
+
+def test_calls_of_a_batch_have_no_time() -> None:
+    batch = [row | {"dispatch": "batch"} for row in times("w41", {"i": [3.0]})]
+    rows = by_measure(measure([*times("w40", {"i": [3.0]}), *batch]))
+    assert rows["latency"].value is None
+    assert rows["latency"].reason == f"no item of {FIRST} has a value of latency again in {SECOND}"
+    assert "latency" not in by_measure(measure([*calls("w40", RIGHT), *calls("w41", RIGHT)]))
+
+
+def test_waves_are_compared_on_what_both_answer() -> None:
+    first = calls("w40", {"a": "AAB", "b": "AA", "gone": "BBBB"})
+    second = calls("w41", {"a": "AB", "b": "BB", "new": "BBBB"})
+    row = by_measure(measure([*first, *second]))["accuracy"]
+    assert (row.first_value, row.value) == pytest.approx((5 / 6, 1 / 4))
+    assert (row.n_items, row.n_answers, row.n_first_answers) == (2, 4, 5)
+
+
+def test_users_are_compared_with_themselves() -> None:
+    def of_users(condition: str, users: dict[str, str]) -> list[dict[str, Any]]:
+        return [
+            row
+            for user, letters in users.items()
+            for row in calls(condition, {"a": letters}, puppet_id=user)
+        ]
+
+    # users differ as much as they can, and none of them changed
+    first = {f"p{k}": "AA" if k % 2 else "BB" for k in range(20)}
+    second = {**first, "p20": "CC"}
+    row = by_measure(measure([*of_users("w40", first), *of_users("w41", second)]))["letters"]
+    assert row.n_answers == 40
+    assert (row.p_value, row.change) == (1.0, 0.0)
+    turned = {user: "BB" if letters == "AA" else "AA" for user, letters in first.items()}
+    row = by_measure(measure([*of_users("w40", first), *of_users("w41", turned)]))["letters"]
+    # what turned round for half of the users is no change of the shares of the item
+    assert row.value == pytest.approx(0.0)
+    accuracy = by_measure(measure([*of_users("w40", first), *of_users("w41", turned)]))["accuracy"]
+    assert accuracy.p_value == pytest.approx(1.0)
+
+
+def test_a_wave_without_answers_has_rows_that_say_so() -> None:
+    rows = measure([*calls("w40", RIGHT), *calls("w42", RIGHT)])
+    absent = [row for row in rows if row.condition == "w41"]
+    assert {row.reason for row in absent} == {f"no answers in {SECOND}"}
+    assert all(lacks_answers(row) and row.value is None for row in absent)
+    assert by_measure(rows, "w42")["accuracy"].look == 2
+    # the first wave is the first with answers
+    rows = measure([*calls("w41", RIGHT), *calls("w42", RIGHT)])
+    assert {row.first_wave for row in rows} == {SECOND}
+    assert by_measure(rows, "w40")["accuracy"].look == 0
+    assert by_measure(rows, "w42")["accuracy"].first_value == 1.0
+
+
+def test_one_wave_has_nothing_beside_it() -> None:
+    alone = WavePlan({"w40": FIRST}, {"w40": "w40"}, 52, 1)
+    assert measure(calls("w40", RIGHT), alone) == []
+
+
+def test_waves_of_another_series_are_not_compared() -> None:
+    plan = WavePlan(
+        {"w40": FIRST, "w41": SECOND, "h40": FIRST, "h41": SECOND},
+        {"w40": "w40", "w41": "w40", "h40": "h40", "h41": "h40"},
+        4,
+        1,
+    )
+    wrong = dict.fromkeys(ITEMS, "B")
+    rows = measure(
+        [
+            *calls("w40", RIGHT),
+            *calls("w41", RIGHT),
+            *(row | {"puppet_id": "p"} for row in calls("h40", wrong)),
+            *(row | {"puppet_id": "p"} for row in calls("h41", wrong)),
+        ],
+        plan,
+    )
+    assert {row.first_condition for row in rows if row.condition == "h41"} == {"h40"}
+    assert {row.change for row in rows} == {0.0}
+
+
+def test_a_look_does_not_depend_on_later_waves() -> None:
+    random = np.random.default_rng(3)
+
+    def wave(condition: str) -> list[dict[str, Any]]:
+        return calls(condition, {i: "".join(random.choice([*"ABC"], 3)) for i in ITEMS})
+
+    first, second, third = wave("w40"), wave("w41"), wave("w42")
+    before = measure([*first, *second])
+    after = measure([*first, *second, *third])
+    assert [row for row in before if row.condition == "w41"] == [
+        row for row in after if row.condition == "w41"
+    ]
+    two_looks = PLAN._replace(waves={"w40": FIRST, "w41": SECOND})
+    assert by_measure(measure([*first, *second], two_looks)) == by_measure(after)
+
+
+def test_reruns_and_the_order_of_rows_change_nothing() -> None:
+    random = np.random.default_rng(4)
+    rows = [
+        row
+        for condition in ("w40", "w41")
+        for row in calls(condition, {i: "".join(random.choice([*"ABCD"], 2)) for i in ITEMS})
+    ]
+    assert measure(rows) == measure(reversed(rows))
+
+
+def test_a_look_beyond_those_planned_has_no_verdict() -> None:
+    fallen = dict.fromkeys(ITEMS, "B")
+    rows = measure(
+        [*calls("w40", RIGHT), *calls("w41", RIGHT), *calls("w42", fallen)],
+        PLAN._replace(looks=1),
+    )
+    late = by_measure(rows, "w42")["accuracy"]
+    assert (late.level, late.p_holm, late.has_moved) == (None, None, None)
+    assert late.p_value is not None
+    assert "beyond the 1" in (late.reason or "")
+
+
+def test_what_could_show_nothing_has_no_verdict_and_costs_the_others_nothing() -> None:
+    few = {"a": "A", "b": "A"}
+    row = by_measure(measure([*calls("w40", few), *calls("w41", {"a": "B", "b": "B"})]))["accuracy"]
+    assert (row.p_value, row.p_least, row.has_moved) == (0.5, 0.5, None)
+    assert (row.reason or "").endswith("no p-value is below 0.5, and the level of a look is 0.013")
+
+
+def test_verdicts_are_corrected_over_a_look_alone() -> None:
+    row = by_measure(measure([*calls("w40", RIGHT), *calls("w41", RIGHT)]))["length"]
+    rows = [
+        replace(row, look=look, p_value=p, p_least=1e-9, reason=None)
+        for look, p in ((1, 0.004), (1, 0.02), (2, 0.01), (2, 0.5))
+    ]
+    judged = judge(rows, PLAN)
+    assert [r.p_holm for r in judged] == pytest.approx([0.008, 0.02, 0.02, 0.5])
+    assert [r.has_moved for r in judged] == [True, False, False, False]
+
+
+def test_the_level_is_kept_where_nothing_changes() -> None:
+    random = np.random.default_rng(6)
+    claims = 0
+    for _ in range(30):
+        shares = random.dirichlet([0.6, 0.3, 0.2], size=8)
+        rows = [
+            row
+            for condition in ("w40", "w41", "w42")
+            for row in calls(
+                condition,
+                {
+                    item: "".join(random.choice([*"ABC"], 4, p=share))
+                    for item, share in zip(ITEMS, shares, strict=False)
+                },
+            )
+        ]
+        claims += any(row.has_moved for row in measure(rows))
+    # 2 of 4 looks: 2.5 % of studies at most, so that 5 of 30 have a chance below 0.1 %
+    assert claims < 5
+
+
+def test_names_of_models_are_kept() -> None:
+    first = calls("w40", RIGHT, returned_model="gpt-1", fingerprint="fp_a")
+    second = calls("w41", RIGHT, returned_model="gpt-2")
+    row: Drift = by_measure(measure([*first, *second]))["accuracy"]
+    assert (row.first_returned_models, row.returned_models) == ("gpt-1 (fp_a)", "gpt-2")

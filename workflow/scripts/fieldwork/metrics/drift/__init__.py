@@ -1,0 +1,1 @@
+"""What moved between waves of the same questions."""

@@ -1,0 +1,163 @@
+"""What one measure is in two waves: values, their change with its interval, and the test.
+
+Owns the statistic of each form of values. Under the null, the calls to an item (of a user) could have
+come in either wave. Shares are tested exactly, all others by dealing calls anew to the waves.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fieldwork.metrics.drift.calls import Form, WavePair
+from fieldwork.metrics.drift.intervals import ChangeInterval, change_interval
+from fieldwork.statistics.arrays import Floats, Indices
+from fieldwork.statistics.permutation import PermutationTest
+from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.stratified import (
+    StratumCounts,
+    StratumShuffles,
+    aligned_ranks,
+    exact_share_test,
+    least_chance,
+    shuffle_test,
+)
+
+NO_DISTANCE_INTERVAL = "no interval: it is a distance, which is never below 0"
+NO_TIME_INTERVAL = "no interval: calls near in time are alike"
+
+
+class ShufflePlan(NamedTuple):
+    """What the permutations of a test depend on beside its answers.
+
+    Attributes:
+        names: what tells its random numbers from those of other tests.
+        n_tests: tests that share the level.
+    """
+
+    seed: int
+    names: tuple[str, ...]
+    level: float
+    n_tests: int
+
+    def generators(self) -> tuple[np.random.Generator, np.random.Generator]:
+        """Of the first and of the second permutations."""
+        first, second = (generator(self.seed, *self.names, stage) for stage in ("first", "second"))
+        return first, second
+
+
+class Change(NamedTuple):
+    """A measure in two waves; `first_value` is None where the value is a distance between them.
+
+    Attributes:
+        reason: why there is no interval, and what limits the test.
+    """
+
+    first_value: float | None
+    value: float
+    change: float
+    interval: ChangeInterval
+    test: PermutationTest
+    is_capped: bool = False
+
+
+def change_of(pair: WavePair, form: Form, plan: ShufflePlan) -> Change:
+    """Compare the waves of a pair that has calls."""
+    match form:
+        case "share":
+            return _share_change(pair)
+        case "options":
+            return _options_change(pair, plan)
+        case "number" | "time":
+            return _number_change(pair, form, plan)
+
+
+def _share_change(pair: WavePair) -> Change:
+    successes = np.array(pair.values, dtype=np.float64)
+    sizes = pair.stratum_sizes()
+    counts = np.zeros_like(sizes)
+    np.add.at(counts, (pair.strata, pair.is_later.astype(np.int64)), successes.astype(np.int64))
+    first_value, value = pair.item_means(successes).mean(axis=0).tolist()
+    return Change(
+        first_value,
+        value,
+        value - first_value,
+        change_interval(pair, successes, is_share=True),
+        exact_share_test(StratumCounts(counts, sizes)),
+    )
+
+
+def _number_change(pair: WavePair, form: Form, plan: ShufflePlan) -> Change:
+    numbers = np.array(pair.values, dtype=np.float64)
+    if form == "time":
+        first_value, value = (
+            float(np.median(numbers[pair.is_later == side])) for side in (False, True)
+        )
+        interval = ChangeInterval(None, NO_TIME_INTERVAL)
+    else:
+        first_value, value = pair.item_means(numbers).mean(axis=0).tolist()
+        interval = change_interval(pair, numbers, is_share=False)
+    # a change is rather so many times as much than so much more, and no call answers in no time
+    scores = aligned_ranks(np.log(np.maximum(numbers, 0) + (form == "number")), pair.strata)
+
+    def statistic(dealt_later: Floats) -> Floats:
+        distances_from_0: Floats = np.abs(dealt_later @ scores)
+        return distances_from_0
+
+    test, _, is_capped = shuffle_test(
+        StratumShuffles(pair.strata, pair.is_later),
+        statistic,
+        float(statistic(pair.is_later.astype(np.float64)[None, :])[0]),
+        least_chance=least_chance(_kinds(pair.values), pair.strata, pair.is_later),
+        level=plan.level,
+        n_tests=plan.n_tests,
+        generators=plan.generators(),
+    )
+    return Change(first_value, value, value - first_value, interval, test, is_capped)
+
+
+def _options_change(pair: WavePair, plan: ShufflePlan) -> Change:
+    indicators = [_indicator(pair, item) for item in range(pair.n_items)]
+    members = [np.flatnonzero(pair.items == item) for item in range(pair.n_items)]
+    n_later = [int(pair.is_later[places].sum()) for places in members]
+
+    def distances(dealt_later: Floats) -> Floats:
+        """Mean over items of half the summed absolute difference of shares, a value a draw."""
+        total = np.zeros(len(dealt_later))
+        for places, indicator, n in zip(members, indicators, n_later, strict=True):
+            later_counts = dealt_later[:, places] @ indicator
+            first_counts = indicator.sum(axis=0) - later_counts
+            shares = later_counts / n - first_counts / (len(places) - n)
+            total += np.abs(shares).sum(axis=1) / 2
+        return total / len(members)
+
+    value = float(distances(pair.is_later.astype(np.float64)[None, :])[0])
+    test, mean, is_capped = shuffle_test(
+        StratumShuffles(pair.strata, pair.is_later),
+        distances,
+        value,
+        least_chance=least_chance(_kinds(pair.values), pair.strata, pair.is_later),
+        level=plan.level,
+        n_tests=plan.n_tests,
+        generators=plan.generators(),
+    )
+    interval = ChangeInterval(None, NO_DISTANCE_INTERVAL)
+    return Change(None, value, value - mean, interval, test, is_capped)
+
+
+def _indicator(pair: WavePair, item: int) -> Floats:
+    """Which call to an item names which of its options, shape (calls, options)."""
+    replies: list[Sequence[str]] = [
+        reply for reply, number in zip(pair.values, pair.items, strict=True) if number == item
+    ]
+    columns = {name: k for k, name in enumerate(sorted({n for reply in replies for n in reply}))}
+    indicator = np.zeros((len(replies), len(columns)))
+    for row, reply in enumerate(replies):
+        indicator[row, [columns[name] for name in reply]] = 1.0
+    return indicator
+
+
+def _kinds(values: Sequence[Any]) -> Indices:
+    """Numbers of the kinds of values, equal ones alike."""
+    numbers = {value: k for k, value in enumerate(dict.fromkeys(values))}
+    return np.array([numbers[value] for value in values], dtype=np.int64)
