@@ -1,7 +1,9 @@
 """A study run week after week: a wave each time, none asked twice, and a sentence on what moved."""
 
 import hashlib
+import shutil
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,8 @@ waves.present = lambda: present() + timedelta(days=int(os.environ["DAYS_FROM_NOW
 """Read by every Python of a run before all else: the study's time, some days from now."""
 
 WEEK = 7
+
+PRIMES = REPOSITORY.parent / "shared/data/drift/llmdrift_primes_4snapshots.parquet"
 
 
 def settled(request: Mapping[str, Any]) -> str:
@@ -64,6 +68,32 @@ class WeeklyStudy:
 
     def findings(self) -> str:
         return (self.checkout.results("drift") / "findings.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.real_data
+@pytest.mark.skipif(not PRIMES.is_file(), reason=f"no real extract at {PRIMES}")
+def test_snapshots_of_gpt_4_give_the_published_scores(tmp_path: Path) -> None:
+    checkout = Checkout(REPOSITORY, tmp_path)
+    (tmp_path / "resources/recorded").mkdir(parents=True)
+    shutil.copy(PRIMES, tmp_path / "resources/recorded")
+    study = str(REPOSITORY / "studies/recorded_waves.yaml")
+    ran = checkout.snakemake("results/recorded_waves/metrics/drift.parquet", "--configfile", study)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    rows = rows_of(
+        Checkout(tmp_path, tmp_path),
+        """
+        SELECT model, task, 100 * first_value, 100 * value, has_moved
+        FROM 'RESULTS/recorded_waves/metrics/drift.parquet' WHERE measure = 'accuracy'
+        """,
+    )
+    scores = {(model, task): (first, later) for model, task, first, later, _ in rows}
+    assert all(has_moved for *_, has_moved in rows)
+    # Chen, Zaharia and Zou (2024), with a bare "No" counted
+    assert scores["gpt_4", "primes"] == pytest.approx((84.0, 51.1))
+    # what fell is no skill: the later snapshot says No to nearly every number
+    assert scores["gpt_4", "only_primes"] == pytest.approx((97.6, 2.4))
+    assert scores["gpt_4", "only_composites"] == pytest.approx((70.4, 99.8))
+    assert scores["gpt_35", "primes"] == pytest.approx((52.8, 76.0))
 
 
 @pytest.fixture
