@@ -122,13 +122,14 @@ def _options_change(pair: WavePair, plan: ShufflePlan) -> Change:
     n_later = [int(pair.is_later[places].sum()) for places in members]
 
     def distances(dealt_later: Floats) -> Floats:
-        """Mean over items of half the summed absolute difference of shares, a value a draw."""
+        """Mean over items of the share of what is named that is other, a value a draw."""
         total = np.zeros(len(dealt_later))
         for places, indicator, n in zip(members, indicators, n_later, strict=True):
             later_counts = dealt_later[:, places] @ indicator
             first_counts = indicator.sum(axis=0) - later_counts
             shares = later_counts / n - first_counts / (len(places) - n)
-            total += np.abs(shares).sum(axis=1) / 2
+            # a reply of several options is spread over them
+            total += np.abs(shares).sum(axis=1) / 2 / indicator.sum() * len(places)
         return total / len(members)
 
     value = float(distances(pair.is_later.astype(np.float64)[None, :])[0])

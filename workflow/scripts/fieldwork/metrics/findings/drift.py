@@ -139,7 +139,7 @@ def _move(row: Drift, outline: StudyOutline, tests: Sequence[Drift]) -> str:
         phrase += f" ({outline.label(row.condition)})"
     if row.first_value is None:
         amount = _linked(percent(row.change or 0.0, digits=1), row, row.condition)
-        return f"{phrase} changed, {amount} more of them than by chance"
+        return f"{phrase} changed, {amount} of them beyond chance"
     direction = "rose" if (row.change or 0.0) > 0 else "fell"
     first_value, value = (
         _linked(_value_text(row, number), row, condition)
@@ -166,8 +166,11 @@ def _absences(rows: Sequence[Drift], outline: StudyOutline) -> str:
         if all(map(lacks_answers, of_wave)):
             phrases.append(f"{literal(wave)} has no answers")
             continue
-        names = [f"{outline.models.get(m, m)} to {literal(task)}" for task, m in absent_arms]
-        phrases.append(f"{literal(wave)} has no answers of {join_words(names)}")
+        by_model: dict[str, list[str]] = {}
+        for task, model in absent_arms:
+            by_model.setdefault(model, []).append(literal(task))
+        names = [f"{outline.models.get(m, m)} to {join_words(t)}" for m, t in by_model.items()]
+        phrases.append(f"{literal(wave)} has no answers of {', of '.join(names)}")
     return "; ".join(phrases)
 
 
