@@ -15,6 +15,7 @@ from fieldwork.statistics.arrays import Floats, Indices
 from fieldwork.statistics.permutation import PermutationTest
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.stratified import (
+    DrawPlan,
     StratumCounts,
     StratumShuffles,
     aligned_ranks,
@@ -32,13 +33,11 @@ class ShufflePlan(NamedTuple):
 
     Attributes:
         names: what tells its random numbers from those of other tests.
-        n_tests: tests that share the level.
     """
 
     seed: int
     names: tuple[str, ...]
-    level: float
-    n_tests: int
+    draws: DrawPlan
 
     def generators(self) -> tuple[np.random.Generator, np.random.Generator]:
         """Of the first and of the second permutations."""
@@ -109,8 +108,7 @@ def _number_change(pair: WavePair, form: Form, plan: ShufflePlan) -> Change:
         statistic,
         float(statistic(pair.is_later.astype(np.float64)[None, :])[0]),
         least_chance=least_chance(_kinds(pair.values), pair.strata, pair.is_later),
-        level=plan.level,
-        n_tests=plan.n_tests,
+        plan=plan.draws,
         generators=plan.generators(),
     )
     return Change(first_value, value, value - first_value, interval, test, is_capped)
@@ -138,8 +136,7 @@ def _options_change(pair: WavePair, plan: ShufflePlan) -> Change:
         distances,
         value,
         least_chance=least_chance(_kinds(pair.values), pair.strata, pair.is_later),
-        level=plan.level,
-        n_tests=plan.n_tests,
+        plan=plan.draws,
         generators=plan.generators(),
     )
     interval = ChangeInterval(None, NO_DISTANCE_INTERVAL)

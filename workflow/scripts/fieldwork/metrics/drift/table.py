@@ -21,7 +21,7 @@ from fieldwork.metrics.drift.calls import (
 from fieldwork.metrics.drift.changes import Change, ShufflePlan, change_of
 from fieldwork.records.drift import Drift
 from fieldwork.statistics.families import LEVEL, holm_by_family
-from fieldwork.statistics.stratified import MOST_DRAWS
+from fieldwork.statistics.stratified import MOST_DRAWS, DrawPlan
 
 NO_ANSWERS = "no answers in"
 """How the reason of a row begins whose wave has none."""
@@ -159,7 +159,7 @@ def _tested_row(comparison: _Comparison, plan: WavePlan, n_tests: int) -> Drift:
     if pair is None:
         return row
     names = ("drift", row.model, row.task, row.condition, row.first_condition or "", row.measure)
-    shuffle_plan = ShufflePlan(plan.seed, names, plan.level, n_tests)
+    shuffle_plan = ShufflePlan(plan.seed, names, DrawPlan(plan.level, n_tests))
     return changed_row(row, change_of(pair, measure.form, shuffle_plan), pair)
 
 
