@@ -37,7 +37,12 @@ _ROW_HEIGHT = 1.45
 _MOST_TICKS = 4
 _MOST_TASKS = 3
 _DODGE = 0.012
-_RING: Mapping[str, Any] = {"marker": "o", "markersize": 8.5, "markerfacecolor": "none", "markeredgewidth": 0.9}
+_RING: Mapping[str, Any] = {
+    "marker": "o",
+    "markersize": 8.5,
+    "markerfacecolor": "none",
+    "markeredgewidth": 0.9,
+}
 
 
 class _PanelWords(NamedTuple):
