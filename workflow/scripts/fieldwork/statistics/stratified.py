@@ -28,7 +28,7 @@ FIRST_DRAWS = 1_999
 MOST_DRAWS = 200_000
 """Random permutations of one test at most."""
 
-_NEAR = 10
+_TIMES_LEVEL = 10
 """Times the level below which a p-value of the first draws is looked at again."""
 
 _CELLS_AT_ONCE = 4_000_000
@@ -166,7 +166,7 @@ class DrawPlan(NamedTuple):
     @property
     def highest_unclear(self) -> float:
         """The first p-value below which a second set decides: ten times the level, and ten hits."""
-        return max(_NEAR * self.level, _NEAR / (self.n_first + 1))
+        return max(_TIMES_LEVEL * self.level, _TIMES_LEVEL / (self.n_first + 1))
 
 
 def shuffle_test(
