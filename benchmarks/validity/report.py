@@ -23,6 +23,7 @@ TITLES = {
     "prompts": "Heterogeneity over all prompts, for prompts like these",
     "arms": "Differences and trends between conditions",
     "robustness": "Tasks put otherwise, and groups of people",
+    "drift": "The same questions after a time",
     "groups": "Differences between groups of participants",
     "agreement": "Does a condition predict the field?",
     "practice": "Does the offline score predict practice?",

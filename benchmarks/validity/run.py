@@ -20,6 +20,7 @@ import categories
 import comparisons
 import corrections
 import discarded
+import drift
 import exact
 import field_means
 import groups
@@ -72,6 +73,7 @@ PARTS = {
     "waiting": waiting.jobs,
     "practice": practice.jobs,
     "rankings": rankings.jobs,
+    "drift": drift.jobs,
 }
 Row = dict[str, str]
 

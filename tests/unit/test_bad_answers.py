@@ -24,6 +24,7 @@ from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item, ItemKind
 from figures import (
     plot_categories,
+    plot_drift,
     plot_fig1,
     plot_fig2,
     plot_fig3,
@@ -39,6 +40,7 @@ from metrics import (
     measure_claims,
     measure_comparisons,
     measure_distributions,
+    measure_drift,
     measure_exactly,
     measure_heterogeneity,
     measure_practice,
@@ -59,6 +61,8 @@ BOARD = str(ROOT / "resources" / "helm_lite_mmlu.csv")
 SUBJECTS = str(ROOT / "resources" / "categories.csv")
 CONDITIONS = {"offline": "Offline", "rag": "RAG", "profile": "Profile"}
 USERS = ["rag", "profile"]
+WAVES = {"rag": "2026-W40", "profile": "2026-W41"}
+"""What is otherwise two conditions, as if the same had been asked again."""
 N = 6
 
 
@@ -275,6 +279,16 @@ class Run:
             **user_settings,
             rarest_prompts=0.45,
         )
+        measure_drift.main(
+            rows,
+            [self.path("forms")],
+            [self.responses],
+            **questions,
+            **out("drift"),
+            waves=WAVES,
+            series=dict.fromkeys(WAVES, "rag"),
+            seed=1,
+        )
         measure_prompt_means.main(
             rows,
             **out("prompt_means"),
@@ -316,6 +330,7 @@ class Run:
         plot_fig5.main(self.path("rarefaction"), lists, SHEET, *self.drawn("fig5"), on_lists)
         users = [self.path(name) for name in ("variance", "novelty", "claims")]
         plot_pareto.main(self.path("trade_offs"), SHEET, *self.drawn("pareto"), drawing)
+        plot_drift.main(self.path("drift"), SHEET, *self.drawn("drift"), drawing | {"waves": WAVES})
         plot_who_asks.main(*users, SHEET, *self.drawn("who_asks"), drawing | {"users": USERS})
 
     def drawn(self, figure: str) -> tuple[list[str], str]:
@@ -329,6 +344,7 @@ class Run:
             "novelty",
             "categories",
             "service",
+            "drift",
             "claims",
         )
         about = {
@@ -380,6 +396,7 @@ def test_no_table_holds_nan_and_every_null_has_a_reason(case: tuple[str, Run]) -
         "rarefaction": "unique_items",
         "prompt_means": "mean",
         "robustness": "estimate",
+        "drift": "value",
         "group_gaps": "estimate",
         "answer_form": "mean",
         "score_comparisons": "difference",
@@ -458,7 +475,8 @@ def test_the_findings_claim_nothing(case: tuple[str, Run]) -> None:
     assert not [line for line in lists if any(claim in line for claim in CLAIMS)]
     # places have a section where runs have scores
     has_places = bool(len(tables.read_frame(case[1].path("ranks"))))
-    assert text.count("\n## ") == 11 + has_places
+    has_waves = bool(len(tables.read_frame(case[1].path("drift"))))
+    assert text.count("\n## ") == 11 + has_places + has_waves
     assert text.count("## Places on the leaderboard") == has_places
 
 

@@ -59,6 +59,7 @@ def test_results_are_of_full_size_and_of_every_part() -> None:
         "exact",
         "waiting",
         "robustness",
+        "drift",
         "practice",
         "rankings",
     }

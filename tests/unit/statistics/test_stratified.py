@@ -9,6 +9,7 @@ from scipy.stats import binomtest, fisher_exact, hypergeom
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.stratified import (
     FIRST_DRAWS,
+    DrawPlan,
     StratumCounts,
     StratumShuffles,
     aligned_ranks,
@@ -95,8 +96,7 @@ def run(
         statistic,
         float(statistic(is_second.astype(float)[None, :])[0]),
         least_chance=least_chance(np.arange(len(values)), strata, is_second),
-        level=level,
-        n_tests=n_tests,
+        plan=DrawPlan(level, n_tests),
         generators=(np.random.default_rng(1), np.random.default_rng(2)),
     )
     return p_value, n_draws, p_least, is_capped

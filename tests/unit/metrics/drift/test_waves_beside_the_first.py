@@ -71,12 +71,12 @@ def test_options_that_are_replaced_are_a_distance_beyond_chance() -> None:
     assert moved.n_permutations is not None
     assert moved.n_permutations > 1999
     assert moved.first_value is None
-    assert moved.change == pytest.approx(0.25, abs=0.15)
+    assert moved.change == pytest.approx(0.06, abs=0.03)
     assert same.has_moved is False
-    assert same.change == pytest.approx(0, abs=0.1)
+    assert same.change == pytest.approx(0, abs=0.03)
     assert same.n_permutations == 1999
     assert same.value is not None
-    assert same.value > 0.1
+    assert same.value > 0.02
     assert "it is a distance" in (same.reason or "")
 
 

@@ -37,7 +37,12 @@ _ROW_HEIGHT = 1.45
 _MOST_TICKS = 4
 _MOST_TASKS = 3
 _DODGE = 0.012
-_RING = {"marker": "o", "markersize": 8.5, "markerfacecolor": "none", "markeredgewidth": 0.9}
+_RING: Mapping[str, Any] = {
+    "marker": "o",
+    "markersize": 8.5,
+    "markerfacecolor": "none",
+    "markeredgewidth": 0.9,
+}
 
 
 class _PanelWords(NamedTuple):
@@ -73,7 +78,7 @@ class DriftDrawing(FigureSettings):
     """By condition the wave that it is, in order of time."""
 
 
-class _Panel(NamedTuple):
+class _MeasurePanel(NamedTuple):
     task: str
     measure: str
 
@@ -82,7 +87,7 @@ class _Panel(NamedTuple):
         return _PANELS[self.measure]
 
 
-class _Line(NamedTuple):
+class _WaveLine(NamedTuple):
     """A model in one series of waves, which its first condition names."""
 
     model: str
@@ -141,10 +146,12 @@ def _tasks(rows: Sequence[Any]) -> list[str]:
     return sorted({row.task for row in rows}, key=lambda task: (task not in moved_tasks, task))
 
 
-def _panels_of(rows: Sequence[Any], task: str) -> list[_Panel | None]:
+def _panels_of(rows: Sequence[Any], task: str) -> list[_MeasurePanel | None]:
     """The panels of a task in full rows, None for a place that stays empty."""
     measures = {row.measure for row in rows if row.task == task}
-    panels: list[_Panel | None] = [_Panel(task, name) for name in _PANELS if name in measures]
+    panels: list[_MeasurePanel | None] = [
+        _MeasurePanel(task, name) for name in _PANELS if name in measures
+    ]
     return panels + [None] * (-len(panels) % _COLUMNS)
 
 
@@ -177,11 +184,11 @@ def _first_day(wave: str) -> date | None:
 
 def _line_styles(
     rows: Sequence[Any], table: pd.DataFrame, settings: DriftDrawing
-) -> dict[_Line, ConditionStyle]:
+) -> dict[_WaveLine, ConditionStyle]:
     """The lines, by model; a series is named where there are several."""
     firsts = dict.fromkeys(row.first_condition for row in rows)
     lines = [
-        _Line(model, first)
+        _WaveLine(model, first)
         for model in models_in(table, settings)
         for first in firsts
         if any((row.model, row.first_condition) == (model, first) for row in rows)
@@ -195,9 +202,9 @@ def _line_styles(
     return {line: styles[str(line)] for line in lines}
 
 
-def _points(rows: Sequence[Any], line: _Line, panel: _Panel) -> list[_WavePoint]:
+def _points(rows: Sequence[Any], line: _WaveLine, panel: _MeasurePanel) -> list[_WavePoint]:
     """The first wave, and each later one with a value, in order of time."""
-    own = sorted(
+    line_rows = sorted(
         (
             row
             for row in rows
@@ -205,18 +212,18 @@ def _points(rows: Sequence[Any], line: _Line, panel: _Panel) -> list[_WavePoint]
         ),
         key=lambda row: row.wave,
     )
-    if not own:
+    if not line_rows:
         return []
     is_distance, highest = panel.words.is_distance, 1.0 if panel.words.scale > 1 else math.inf
     points = [
         _WavePoint(
-            own[0].first_wave,
+            line_rows[0].first_wave,
             line.first_condition,
-            0.0 if is_distance else float(own[0].first_value),
-            n_answers=int(own[0].n_first_answers),
+            0.0 if is_distance else float(line_rows[0].first_value),
+            n_answers=int(line_rows[0].n_first_answers),
         )
     ]
-    for row in own:
+    for row in line_rows:
         value, change = (float(number) for number in (row.value, row.change))
         low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
         points.append(
@@ -238,8 +245,8 @@ def _draw_line(
     points: Sequence[_WavePoint],
     places: Mapping[str, float],
     style: ConditionStyle,
-    line: _Line,
-    panel: _Panel,
+    line: _WaveLine,
+    panel: _MeasurePanel,
 ) -> None:
     if not points:
         return
@@ -274,7 +281,9 @@ def _draw_line(
         add_mark(axes, place, (min(span), max(span)), caption, answers)
 
 
-def _name_panel(axes: Any, panel: _Panel, places: Mapping[str, float], *, has_task: bool) -> None:
+def _name_panel(
+    axes: Any, panel: _MeasurePanel, places: Mapping[str, float], *, has_task: bool
+) -> None:
     words = panel.words
     name = f"{words.title} ({words.unit.strip()})"
     axes.set_title(f"{panel.task}: {name}" if has_task else name, loc="left", fontsize=TEXT_POINTS)
@@ -296,7 +305,7 @@ def _name_panel(axes: Any, panel: _Panel, places: Mapping[str, float], *, has_ta
         axes.set_ylim(middle - least_reach / 2, middle + least_reach / 2)
 
 
-def _handles(styles: Mapping[_Line, ConditionStyle]) -> list[Any]:
+def _handles(styles: Mapping[_WaveLine, ConditionStyle]) -> list[Any]:
     lines = [
         Line2D([], [], color=s.colour, linewidth=0.8, label=s.label, **marker_arguments(s, size=4))
         for s in styles.values()

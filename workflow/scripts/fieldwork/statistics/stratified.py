@@ -14,7 +14,13 @@ from scipy.special import gammaln
 from scipy.stats import rankdata
 
 from fieldwork.statistics.arrays import Counts, Flags, Floats, Indices
-from fieldwork.statistics.permutation import TIE, PermutationTest, random_p_value
+from fieldwork.statistics.permutation import (
+    ENOUGH_HITS,
+    TIE,
+    PermutationTest,
+    random_p_value,
+    staged_test,
+)
 
 FIRST_DRAWS = 1_999
 """Random permutations of every test."""
@@ -22,10 +28,7 @@ FIRST_DRAWS = 1_999
 MOST_DRAWS = 200_000
 """Random permutations of one test at most."""
 
-_ENOUGH_HITS = 20
-"""Permutations that are expected to be as extreme where p is just at the level."""
-
-_NEAR = 10
+_TIMES_LEVEL = 10
 """Times the level below which a p-value of the first draws is looked at again."""
 
 _CELLS_AT_ONCE = 4_000_000
@@ -138,28 +141,53 @@ class ShuffleTest(NamedTuple):
     is_capped: bool
 
 
+class DrawPlan(NamedTuple):
+    """How many permutations a test draws.
+
+    Attributes:
+        n_tests: tests that share the level.
+        n_first: draws of the first set.
+    """
+
+    level: float
+    n_tests: int
+    n_first: int = FIRST_DRAWS
+
+    @property
+    def n_wanted(self) -> int:
+        """Draws of the second set that resolve the level of one test of all."""
+        return max(self.n_first, math.ceil(ENOUGH_HITS * self.n_tests / self.level))
+
+    @property
+    def n_most(self) -> int:
+        """As many as are drawn."""
+        return min(self.n_wanted, max(self.n_first, MOST_DRAWS))
+
+    @property
+    def highest_unclear(self) -> float:
+        """The first p-value below which a second set decides: ten times the level, and ten hits."""
+        return max(_TIMES_LEVEL * self.level, _TIMES_LEVEL / (self.n_first + 1))
+
+
 def shuffle_test(
     shuffles: StratumShuffles,
     statistic: Callable[[Floats], Floats],
     observed_value: float,
     *,
     least_chance: float,
-    level: float,
-    n_tests: int,
+    plan: DrawPlan,
     generators: tuple[np.random.Generator, np.random.Generator],
 ) -> ShuffleTest:
     """Chance of a statistic as large as the observed one where samples are dealt anew within strata.
 
-    A p-value of `FIRST_DRAWS` counts unless it is below ten times the level. Then a second set of draws,
-    independent of the first, decides alone: as many as leave 20 as extreme ones at level / tests, up to
-    `MOST_DRAWS`. Both p-values are (hits + 1) / (draws + 1) (Phipson and Smyth 2010), and the one that
-    counts is a p-value too: for a bound t below ten times the level it is at most t only if the second
-    is; above, the chance of a first p-value between them and of one that is looked at again sum up to t.
+    A p-value of the first draws counts unless it is small. Then a second set, independent of the first,
+    decides alone: `staged_test` draws it, up to as many as leave 20 as extreme ones at level / tests. The
+    one that counts is a p-value as both are: for a bound t among the small ones it is at most t only if
+    the second is; above, the chances of a first p-value in between and of a small one sum up to t.
 
     Args:
         statistic: of samples dealt anew, shape (draws, answers), a value a draw.
         least_chance: of any way to deal the samples (`least_chance`).
-        n_tests: tests that share the level.
         generators: of the first and of the second draws.
     """
     bound = observed_value - TIE * max(1.0, abs(observed_value))
@@ -172,15 +200,15 @@ def shuffle_test(
             sums.append(float(values.sum()))
         return n_hits, math.fsum(sums) / n
 
-    n_wanted = max(FIRST_DRAWS, math.ceil(_ENOUGH_HITS * n_tests / level))
-    n_most = min(n_wanted, MOST_DRAWS)
-    n_hits, mean = draw(FIRST_DRAWS, generators[0])
-    p_value, n_draws = random_p_value(n_hits, FIRST_DRAWS), FIRST_DRAWS
-    if p_value < max(_NEAR * level, _NEAR / (FIRST_DRAWS + 1)):
-        n_hits, _ = draw(n_most, generators[1])
-        p_value, n_draws = random_p_value(n_hits, n_most), n_most
-    test = PermutationTest(p_value, n_draws, max(random_p_value(0, n_most), least_chance))
-    return ShuffleTest(test, mean, n_most < n_wanted)
+    n_hits, mean = draw(plan.n_first, generators[0])
+    p_value, n_draws = random_p_value(n_hits, plan.n_first), plan.n_first
+    if p_value < plan.highest_unclear:
+        second = staged_test(lambda n: draw(n, generators[1])[0], plan.n_first, plan.n_most)
+        p_value, n_draws = second.p_value, second.n_permutations
+    p_least = max(random_p_value(0, plan.n_most), least_chance)
+    return ShuffleTest(
+        PermutationTest(p_value, n_draws, p_least), mean, plan.n_most < plan.n_wanted
+    )
 
 
 def least_chance(kinds: Indices, strata: Indices, is_second: Flags) -> float:

@@ -15,6 +15,7 @@ from fieldwork.statistics.arrays import Floats, Indices
 from fieldwork.statistics.permutation import PermutationTest
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.stratified import (
+    DrawPlan,
     StratumCounts,
     StratumShuffles,
     aligned_ranks,
@@ -32,13 +33,11 @@ class ShufflePlan(NamedTuple):
 
     Attributes:
         names: what tells its random numbers from those of other tests.
-        n_tests: tests that share the level.
     """
 
     seed: int
     names: tuple[str, ...]
-    level: float
-    n_tests: int
+    draws: DrawPlan
 
     def generators(self) -> tuple[np.random.Generator, np.random.Generator]:
         """Of the first and of the second permutations."""
@@ -109,8 +108,7 @@ def _number_change(pair: WavePair, form: Form, plan: ShufflePlan) -> Change:
         statistic,
         float(statistic(pair.is_later.astype(np.float64)[None, :])[0]),
         least_chance=least_chance(_kinds(pair.values), pair.strata, pair.is_later),
-        level=plan.level,
-        n_tests=plan.n_tests,
+        plan=plan.draws,
         generators=plan.generators(),
     )
     return Change(first_value, value, value - first_value, interval, test, is_capped)
@@ -122,13 +120,14 @@ def _options_change(pair: WavePair, plan: ShufflePlan) -> Change:
     n_later = [int(pair.is_later[places].sum()) for places in members]
 
     def distances(dealt_later: Floats) -> Floats:
-        """Mean over items of half the summed absolute difference of shares, a value a draw."""
+        """Mean over items of the share of what is named that is other, a value a draw."""
         total = np.zeros(len(dealt_later))
         for places, indicator, n in zip(members, indicators, n_later, strict=True):
             later_counts = dealt_later[:, places] @ indicator
             first_counts = indicator.sum(axis=0) - later_counts
             shares = later_counts / n - first_counts / (len(places) - n)
-            total += np.abs(shares).sum(axis=1) / 2
+            # a reply of several options is spread over them
+            total += np.abs(shares).sum(axis=1) / 2 / indicator.sum() * len(places)
         return total / len(members)
 
     value = float(distances(pair.is_later.astype(np.float64)[None, :])[0])
@@ -137,8 +136,7 @@ def _options_change(pair: WavePair, plan: ShufflePlan) -> Change:
         distances,
         value,
         least_chance=least_chance(_kinds(pair.values), pair.strata, pair.is_later),
-        level=plan.level,
-        n_tests=plan.n_tests,
+        plan=plan.draws,
         generators=plan.generators(),
     )
     interval = ChangeInterval(None, NO_DISTANCE_INTERVAL)

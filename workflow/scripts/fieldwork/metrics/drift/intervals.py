@@ -86,11 +86,12 @@ def _share_interval(strata: _Strata) -> ChangeInterval:
     the pooled variance is a little too large.
     """
     totals, successes = strata.sizes.sum(axis=1), strata.sums.sum(axis=1)
-    within = successes * (totals - successes) / (totals * (totals - 1))
+    within_strata = successes * (totals - successes) / (totals * (totals - 1))
     # what one answer that differs from all others of a stratum would add
-    least = strata.weights**2 / strata.sizes / totals[:, None]
+    least_variances = strata.weights**2 / strata.sizes / totals[:, None]
     variances = np.maximum(
-        (strata.weights**2 * within[:, None] / strata.sizes).sum(axis=0), least.max(axis=0)
+        (strata.weights**2 * within_strata[:, None] / strata.sizes).sum(axis=0),
+        least_variances.max(axis=0),
     )
     numbers = strata.sizes.sum(axis=0)
     sides = []
@@ -107,8 +108,8 @@ def _share_interval(strata: _Strata) -> ChangeInterval:
 
 def _mean_interval(strata: _Strata) -> ChangeInterval:
     """Student's t with the variances within strata and waves (Welch 1947, Satterthwaite 1946)."""
-    within = strata.squares / (strata.sizes - 1)
-    parts = (strata.weights**2 * within / strata.sizes).ravel()
+    within_strata = strata.squares / (strata.sizes - 1)
+    parts = (strata.weights**2 * within_strata / strata.sizes).ravel()
     if math.sqrt(float(parts.sum())) < NO_ERROR:
         return ChangeInterval(None, "no interval: answers to an item are always equally long")
     freedom = welch_freedom(parts.tolist(), (strata.sizes - 1).ravel().tolist())

@@ -21,7 +21,7 @@ from fieldwork.metrics.drift.calls import (
 from fieldwork.metrics.drift.changes import Change, ShufflePlan, change_of
 from fieldwork.records.drift import Drift
 from fieldwork.statistics.families import LEVEL, holm_by_family
-from fieldwork.statistics.stratified import MOST_DRAWS
+from fieldwork.statistics.stratified import MOST_DRAWS, DrawPlan
 
 NO_ANSWERS = "no answers in"
 """How the reason of a row begins whose wave has none."""
@@ -64,7 +64,7 @@ class WavePlan(NamedTuple):
         return [members[name] for name in sorted(members)]
 
 
-class _Comparison(NamedTuple):
+class _WaveComparison(NamedTuple):
     """A row without its test, and the calls to test."""
 
     row: Drift
@@ -94,7 +94,7 @@ def measure_drift(calls: pd.DataFrame, plan: WavePlan) -> list[Drift]:
 
 def _comparisons(
     model: str, task: str, frame: pd.DataFrame, plan: WavePlan
-) -> Iterator[_Comparison]:
+) -> Iterator[_WaveComparison]:
     measures = list(measures_of(frame))
     sides = {str(name): side for name, side in frame.groupby("condition", sort=True)}
     for conditions in plan.conditions():
@@ -113,7 +113,9 @@ def _comparisons(
                             f"{plan.waves[condition]}"
                         )
                         pair = None
-                yield _Comparison(replace(row, measure=measure.name, reason=reason), measure, pair)
+                yield _WaveComparison(
+                    replace(row, measure=measure.name, reason=reason), measure, pair
+                )
 
 
 def _empty_row(
@@ -154,12 +156,12 @@ def _empty_row(
     )
 
 
-def _tested_row(comparison: _Comparison, plan: WavePlan, n_tests: int) -> Drift:
+def _tested_row(comparison: _WaveComparison, plan: WavePlan, n_tests: int) -> Drift:
     row, measure, pair = comparison
     if pair is None:
         return row
     names = ("drift", row.model, row.task, row.condition, row.first_condition or "", row.measure)
-    shuffle_plan = ShufflePlan(plan.seed, names, plan.level, n_tests)
+    shuffle_plan = ShufflePlan(plan.seed, names, DrawPlan(plan.level, n_tests))
     return changed_row(row, change_of(pair, measure.form, shuffle_plan), pair)
 
 
@@ -185,7 +187,7 @@ def changed_row(row: Drift, change: Change, pair: WavePair) -> Drift:
         n_items=pair.n_items,
         n_answers=int(pair.is_later.sum()),
         n_first_answers=int((~pair.is_later).sum()),
-        reason=_joined(change.interval.reason, few_draws),
+        reason=_join_reasons(change.interval.reason, few_draws),
     )
 
 
@@ -205,7 +207,7 @@ def judge(rows: Sequence[Drift], plan: WavePlan) -> list[Drift]:
             p_holm=p_holm,
             level=plan.level if row.look <= plan.looks else None,
             has_moved=None if p_holm is None else p_holm <= plan.level,
-            reason=_joined(row.reason, _no_verdict(row, plan) if p_holm is None else None),
+            reason=_join_reasons(row.reason, _no_verdict(row, plan) if p_holm is None else None),
         )
         for row, p_holm in zip(rows, p_holms, strict=True)
     ]
@@ -227,5 +229,5 @@ def lacks_answers(row: Drift) -> bool:
     return (row.reason or "").startswith(NO_ANSWERS)
 
 
-def _joined(*reasons: str | None) -> str | None:
+def _join_reasons(*reasons: str | None) -> str | None:
     return "; ".join(filter(None, reasons)) or None

@@ -106,7 +106,7 @@ def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
     first_wave = literal(min(row.first_wave or "" for row in tests))
     movers = [row for row in tests if row.has_moved]
     waves_before = {row.wave for row in rows if row.look < last_look and row.has_moved}
-    before = (
+    past_moves = (
         f"; something had moved in {join_words([literal(w) for w in sorted(waves_before)])}"
         if waves_before
         else ""
@@ -114,15 +114,15 @@ def _moves(rows: Sequence[Drift], outline: StudyOutline) -> str:
     if not movers:
         return (
             f"nothing moved beyond chance from {first_wave} to {wave} in "
-            f"{count_phrase(len(tests), 'test')} at level {tests[0].level:.2g} ({METHOD}){before}"
+            f"{count_phrase(len(tests), 'test')} at level {tests[0].level:.2g} ({METHOD}){past_moves}"
         )
     phrases = [_move(row, outline, tests) for row in _furthest(movers)[:NAMED_MOVES]]
     n_others = len(movers) - len(phrases)
-    others = f", and {n_others} more" if n_others else ""
+    rest = f", and {n_others} more" if n_others else ""
     return (
         f"since {first_wave} something moved by {wave}, in {len(movers):,} of "
         f"{count_phrase(len(tests), 'test')} at level {tests[0].level:.2g} ({METHOD}): "
-        f"{'; '.join(phrases)}{others}{before}"
+        f"{'; '.join(phrases)}{rest}{past_moves}"
     )
 
 
@@ -138,11 +138,11 @@ def _move(row: Drift, outline: StudyOutline, tests: Sequence[Drift]) -> str:
     if len({test.condition for test in tests}) > 1:
         phrase += f" ({outline.label(row.condition)})"
     if row.first_value is None:
-        amount = _linked(percent(row.change or 0.0, digits=1), row, row.condition)
-        return f"{phrase} changed, {amount} more of them than by chance"
+        amount = _link(percent(row.change or 0.0, digits=1), row, row.condition)
+        return f"{phrase} changed, {amount} of them beyond chance"
     direction = "rose" if (row.change or 0.0) > 0 else "fell"
     first_value, value = (
-        _linked(_value_text(row, number), row, condition)
+        _link(_value_text(row, number), row, condition)
         for number, condition in (
             (row.first_value, row.first_condition or row.condition),
             (row.value or 0.0, row.condition),
@@ -151,7 +151,7 @@ def _move(row: Drift, outline: StudyOutline, tests: Sequence[Drift]) -> str:
     return f"{phrase} {direction} from {first_value} to {value}"
 
 
-def _linked(text: str, row: Drift, condition: str) -> str:
+def _link(text: str, row: Drift, condition: str) -> str:
     return answers_link(text, model=row.model, task=row.task, condition=condition, base="counted")
 
 
@@ -166,8 +166,11 @@ def _absences(rows: Sequence[Drift], outline: StudyOutline) -> str:
         if all(map(lacks_answers, of_wave)):
             phrases.append(f"{literal(wave)} has no answers")
             continue
-        names = [f"{outline.models.get(m, m)} to {literal(task)}" for task, m in absent_arms]
-        phrases.append(f"{literal(wave)} has no answers of {join_words(names)}")
+        by_model: dict[str, list[str]] = {}
+        for task, model in absent_arms:
+            by_model.setdefault(model, []).append(literal(task))
+        names = [f"{outline.models.get(m, m)} to {join_words(t)}" for m, t in by_model.items()]
+        phrases.append(f"{literal(wave)} has no answers of {', of '.join(names)}")
     return "; ".join(phrases)
 
 

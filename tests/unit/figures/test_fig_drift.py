@@ -1,0 +1,80 @@
+"""The figure of waves: where they stand in time, what a line begins with, and which marks there are."""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fieldwork.figures.drift import DriftDrawing, draw, wave_places
+from fieldwork.figures.marks import marks_of
+from fieldwork.records.figures import FigureMark
+
+WAVES = {"w40": "2026-W40", "w41": "2026-W41", "w45": "2026-W45"}
+
+
+def settings(**changes: Any) -> DriftDrawing:
+    defaults = {"conditions": [*WAVES], "waves": WAVES, "model_labels": {"m": "Model"}}
+    return DriftDrawing(**{**defaults, **changes})
+
+
+def row(condition: str, **changes: Any) -> dict[str, Any]:
+    values = {
+        "model": "m", "task": "t", "condition": condition, "wave": WAVES[condition],
+        "first_wave": "2026-W40", "first_condition": "w40", "measure": "accuracy",
+        "first_value": 0.8, "value": 0.7, "change": -0.1, "ci_low": -0.2, "ci_high": 0.0,
+        "has_moved": False, "n_answers": 20, "n_first_answers": 20, "reason": None,
+    }  # fmt: skip
+    return values | changes
+
+
+def marks(*rows: dict[str, Any], **changes: Any) -> list[FigureMark]:
+    return marks_of(draw(pd.DataFrame(rows), settings(**changes)))
+
+
+def test_weeks_months_and_days_stand_where_they_are_in_time() -> None:
+    assert [*wave_places(WAVES.values()).values()] == [
+        wave_places(WAVES.values())["2026-W40"] + days for days in (0, 7, 35)
+    ]
+    months = wave_places(["2026-11", "2026-12-01"])
+    assert months["2026-12-01"] - months["2026-11"] == 30
+    assert wave_places(["after", "before"]) == {"after": 0, "before": 1}
+    assert wave_places(["2026-W60", "2026-W61"]) == {"2026-W60": 0, "2026-W61": 1}
+
+
+def test_a_line_begins_with_the_first_wave() -> None:
+    drawn = marks(row("w41"), row("w45", value=0.5, change=-0.3, ci_low=-0.9, has_moved=True))
+    assert [(mark.condition, mark.value) for mark in drawn] == [
+        ("w40", 0.8),
+        ("w41", 0.7),
+        ("w45", 0.5),
+    ]
+    # the interval is that of the change, at the value, and no share is below 0
+    assert (drawn[1].ci_low, drawn[1].ci_high) == pytest.approx((0.6, 0.8))
+    assert drawn[2].ci_low == 0
+    assert drawn[2].text.startswith("Accuracy, Model, t, 2026-W45, moved: 50.0")
+    assert drawn[0].left < drawn[1].left < drawn[2].left
+
+
+def test_a_distance_begins_at_0_and_shows_its_change() -> None:
+    distance = {"measure": "letters", "first_value": None, "value": 0.3, "change": 0.12}
+    drawn = marks(row("w41", **distance, ci_low=None, ci_high=None))
+    assert [mark.value for mark in drawn] == [0.0, 0.12]
+
+
+def test_a_wave_without_answers_has_no_mark() -> None:
+    absent = dict.fromkeys(("first_value", "value", "change", "ci_low", "ci_high", "has_moved"))
+    assert [mark.condition for mark in marks(row("w41", **absent), row("w45"))] == ["w40", "w45"]
+    figure = draw(pd.DataFrame([row("w41", **absent)]), settings())
+    assert "no question is answered" in figure.axes[0].texts[0].get_text()
+
+
+def test_tasks_that_moved_come_first_and_the_others_are_counted() -> None:
+    rows = [row("w41", task=f"t{k}", has_moved=k == 3) for k in range(5)]
+    figure = draw(pd.DataFrame(rows), settings())
+    assert {mark.task for mark in marks_of(figure)} == {"t0", "t1", "t3"}
+    assert "Only 3 of 5 tasks" in " ".join(text.get_text() for text in figure.texts)
+
+
+def test_a_table_without_rows_says_so() -> None:
+    figure = draw(pd.DataFrame([row("w41")]).iloc[:0], settings())
+    assert "no rows" in figure.axes[0].texts[0].get_text()
