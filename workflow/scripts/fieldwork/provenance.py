@@ -72,7 +72,7 @@ class _ParsedModule(NamedTuple):
 
 @cache
 def _module(path: Path, root: Path) -> _ParsedModule:
-    reading = _readings().of(path)
+    reading = _readings().of(path, path.relative_to(root).as_posix())
     return _ParsedModule(reading.meaning, tuple(_imported_files(reading.names, root)))
 
 
@@ -85,7 +85,7 @@ class _FileReading(NamedTuple):
 
 
 class _FileReadings:
-    """The readings of files, by path, kept in a file.
+    """The readings of files, by their names, kept in a file.
 
     Other versions of Python, or of this module, read code otherwise and take nothing over.
     """
@@ -100,19 +100,19 @@ class _FileReadings:
             content = json.loads(file.read_text(encoding="utf-8"))
             if content["reader"] == self._reader:
                 self._readings = {
-                    path: _FileReading(*row) for path, row in content["files"].items()
+                    name: _FileReading(*row) for name, row in content["files"].items()
                 }
 
-    def of(self, path: Path) -> _FileReading:
-        """The reading of a file as it is now."""
+    def of(self, path: Path, name: str) -> _FileReading:
+        """The reading of a file as it is now; `name` is its path from the folder of the package."""
         content = path.read_bytes()
         source = _hash_of(content)
-        reading = self._readings.get(str(path))
+        reading = self._readings.get(name)
         if reading is None or reading.source != source:
             reader = _CodeReader()
             code = ast.dump(reader.visit(ast.parse(content, filename=str(path))))
             reading = _FileReading(source, _hash_of(code.encode()), sorted(reader.names))
-            self._readings[str(path)], self._is_changed = reading, True
+            self._readings[name], self._is_changed = reading, True
         return reading
 
     def keep(self) -> None:
