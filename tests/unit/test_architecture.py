@@ -26,7 +26,7 @@ FLOORS: dict[str, set[str]] = {
     "arguments": set(),
     "stage": {"arguments", "errors", "masking"},
     "conditions": set(),
-    "config": {"conditions", "errors", "masking", "records"},
+    "config": {"conditions", "errors", "masking", "provenance", "records"},
     "retries": set(),
     "tables": {"errors", "files", "records"},
     "streams": {"errors", "records", "tables"},
