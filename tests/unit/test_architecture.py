@@ -27,7 +27,7 @@ FLOORS: dict[str, set[str]] = {
     "stage": {"arguments", "errors", "masking"},
     "conditions": set(),
     "waves": set(),
-    "config": {"conditions", "errors", "masking", "records", "waves"},
+    "config": {"conditions", "errors", "masking", "provenance", "records", "waves"},
     "retries": set(),
     "tables": {"errors", "files", "records"},
     "streams": {"errors", "records", "tables"},

@@ -132,3 +132,63 @@ def test_versions_are_those_of_what_is_pinned() -> None:
     assert [*rows] == ["python", "study config", "numpy", "PyYAML"]
     assert rows["numpy"] == metadata.version("numpy")
     assert rows["study config"] == digest({"a": 1})
+
+
+def version_in(folder: Path, code: Path) -> str:
+    """A script's version, as a process of its own finds it that runs in a folder."""
+    found = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from pathlib import Path; from fieldwork.provenance import code_version;"
+            "print(code_version(Path(sys.argv[1])))",
+            str(code / "job.py"),
+        ],
+        cwd=folder,
+        env={"PYTHONPATH": str(SCRIPTS)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return found.stdout.strip()
+
+
+def test_readings_are_kept_between_processes_and_never_stale(tmp_path: Path) -> None:
+    code, folder = tmp_path / "code", tmp_path / "study"
+    folder.mkdir()
+    expected = version(code, {})
+    assert version_in(folder, code) == expected
+    kept = folder / ".snakemake/fieldwork_code.json"
+    first = kept.read_bytes()
+    assert version_in(folder, code) == expected
+    assert kept.read_bytes() == first
+    # the same size and the same second: only the bytes tell
+    (code / "fieldwork/late.py").write_text("x = 2\n", encoding="utf-8")
+    changed = version_in(folder, code)
+    assert changed != expected
+    kept.unlink()
+    assert version_in(folder, code) == changed
+    (code / "fieldwork/late.py").write_text("x = 1\n", encoding="utf-8")
+    assert version_in(folder, code) == expected
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"reader": "another", "files": {}}', '{"files": 1}']
+)
+def test_broken_readings_are_read_anew(tmp_path: Path, text: str) -> None:
+    code = tmp_path / "code"
+    expected = version(code, {})
+    kept = tmp_path / ".snakemake/fieldwork_code.json"
+    kept.parent.mkdir()
+    kept.write_text(text, encoding="utf-8")
+    assert version_in(tmp_path, code) == expected
+    assert version_in(tmp_path, code) == expected
+
+
+def test_readings_that_cannot_be_kept_are_no_error(tmp_path: Path) -> None:
+    code = tmp_path / "code"
+    expected = version(code, {})
+    # a file where the folder should be: not even root can write into it
+    (tmp_path / ".snakemake").write_text("", encoding="utf-8")
+    assert version_in(tmp_path, code) == expected

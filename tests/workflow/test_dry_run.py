@@ -2,7 +2,6 @@
 
 import json
 import re
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -61,20 +60,13 @@ def test_parsing_the_snakefile_adds_no_scientific_package(tmp_path: Path) -> Non
     assert imported(SNAKEMAKE.format(str(tmp_path)), REPOSITORY) <= nothing
 
 
-def test_a_dry_run_of_a_whole_paper_takes_seconds(tmp_path: Path) -> None:
+def test_a_dry_run_of_a_whole_paper_needs_no_download(tmp_path: Path) -> None:
     study = Checkout(REPOSITORY, tmp_path)
     overlay = study.study("third_model", PAPER)
     paper = REPOSITORY / "studies/paper.yaml"
-    spent = []
-    for _ in range(2):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        planned = study.snakemake("-n", "all", "--configfile", str(paper), str(overlay))
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert planned.returncode == 0, planned.stderr[-2000:]
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    planned = study.snakemake("-n", "all", "--configfile", str(paper), str(overlay))
+    assert planned.returncode == 0, planned.stderr[-2000:]
     text = planned.stdout + planned.stderr
     assert re.search(r"^generate_responses +54$", text, re.MULTILINE), (
         "3 models, 6 conditions, 3 tasks"
     )
-    # of processor time: other processes of the machine must not decide
-    assert min(spent) <= 4

@@ -2,15 +2,18 @@
 
 Snakemake reruns a rule when its params change. `code_version` is such a param: a hash over the syntax
 trees of a script and of every module of this package that it imports. Changed comments, docstrings,
-formatting and time stamps leave it as it is; changed code does not.
+formatting and time stamps leave it as it is; changed code does not. Every job of Snakemake asks for all
+versions, so what a file's bytes mean is kept between processes.
 """
 
 import ast
 import hashlib
 import json
+import os
 import platform
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from itertools import accumulate, chain
@@ -18,6 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PACKAGE = "fieldwork"
+
+READINGS_FILE = Path(".snakemake/fieldwork_code.json")
+"""In the folder where Snakemake runs. It may be deleted at any time."""
 
 
 @cache
@@ -36,14 +42,15 @@ def code_version(script: Path) -> str:
             module = _module(path, root)
             meanings[path] = module.meaning
             pending.extend(module.imports)
+    _readings().keep()
     parts = sorted((path.relative_to(root).as_posix(), text) for path, text in meanings.items())
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    return _hash_of(json.dumps(parts).encode())[:16]
 
 
 def digest(settings: Any) -> str:
     """Short hash of JSON-like settings, independent of key order."""
     text = json.dumps(settings, sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return _hash_of(text.encode())[:16]
 
 
 def versions(requirements: str, config: Any) -> list[tuple[str, str]]:
@@ -65,11 +72,68 @@ class _ParsedModule(NamedTuple):
 
 @cache
 def _module(path: Path, root: Path) -> _ParsedModule:
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-    reader = _CodeReader()
-    code = ast.dump(reader.visit(tree))
-    imports = tuple(_imported_files(reader.names, root))
-    return _ParsedModule(hashlib.sha256(code.encode()).hexdigest(), imports)
+    reading = _readings().of(path, path.relative_to(root).as_posix())
+    return _ParsedModule(reading.meaning, tuple(_imported_files(reading.names, root)))
+
+
+class _FileReading(NamedTuple):
+    """What a file of some bytes means: hash of its code, and the names that it imports."""
+
+    source: str
+    meaning: str
+    names: list[str]
+
+
+class _FileReadings:
+    """The readings of files, by their names, kept in a file.
+
+    Other versions of Python, or of this module, read code otherwise and take nothing over.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._reader = f"{platform.python_version()} {_hash_of(Path(__file__).read_bytes())}"
+        self._readings: dict[str, _FileReading] = {}
+        self._is_changed = False
+        # whatever is wrong with the file, reading the code again mends it
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            content = json.loads(file.read_text(encoding="utf-8"))
+            if content["reader"] == self._reader:
+                self._readings = {
+                    name: _FileReading(*row) for name, row in content["files"].items()
+                }
+
+    def of(self, path: Path, name: str) -> _FileReading:
+        """The reading of a file as it is now; `name` is its path from the folder of the package."""
+        content = path.read_bytes()
+        source = _hash_of(content)
+        reading = self._readings.get(name)
+        if reading is None or reading.source != source:
+            reader = _CodeReader()
+            code = ast.dump(reader.visit(ast.parse(content, filename=str(path))))
+            reading = _FileReading(source, _hash_of(code.encode()), sorted(reader.names))
+            self._readings[name], self._is_changed = reading, True
+        return reading
+
+    def keep(self) -> None:
+        """Write what is new, where the file can be written."""
+        if not self._is_changed:
+            return
+        self._is_changed = False
+        part = self._file.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            self._file.parent.mkdir(exist_ok=True)
+            part.write_text(json.dumps({"reader": self._reader, "files": self._readings}), "utf-8")
+            part.replace(self._file)
+
+
+@cache
+def _readings() -> _FileReadings:
+    return _FileReadings(READINGS_FILE.absolute())
+
+
+def _hash_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 class _CodeReader(ast.NodeTransformer):

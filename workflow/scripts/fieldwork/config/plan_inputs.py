@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from fieldwork.conditions import has_user, kind_of, materials_of
@@ -16,13 +17,17 @@ from fieldwork.config.recorded_arms import recorded_models
 from fieldwork.config.settings import Config
 from fieldwork.config.study import Study
 from fieldwork.errors import StudyError
+from fieldwork.provenance import code_version, digest
+
+COUNTS_FILE = Path(".snakemake/fieldwork_counts.txt")
+"""What was counted and found to be enough, in the folder where Snakemake runs; it may be deleted."""
 
 
 def require_puppets(study: Study) -> None:
     """Refuse a study that needs more puppets than there are, where its files are counted in a second.
 
     Files are counted in a process of their own, so that Snakemake, which may run for days, holds no
-    scientific package.
+    scientific package. What was enough is not counted again while neither files nor settings change.
 
     Raises:
         StudyError: a file cannot be read, or there are too few puppets.
@@ -30,6 +35,10 @@ def require_puppets(study: Study) -> None:
     sources = small_sources(study)
     if not sources["corpora"] and not sources["personas"]:
         return
+    state = _state_of(sources, study.home)
+    with suppress(OSError):
+        if state in COUNTS_FILE.read_text(encoding="utf-8").split():
+            return
     count = subprocess.run(
         [sys.executable, study.home / "workflow" / "early_count.py"],
         input=json.dumps(sources),
@@ -39,6 +48,21 @@ def require_puppets(study: Study) -> None:
     )
     if count.returncode == 1:
         raise StudyError(count.stderr.strip())
+    if count.returncode == 0:
+        with suppress(OSError):
+            COUNTS_FILE.parent.mkdir(exist_ok=True)
+            with COUNTS_FILE.open("a", encoding="utf-8") as file:
+                file.write(f"{state}\n")
+
+
+def _state_of(sources: Config, home: Path) -> str:
+    """Hash of what a count depends on: the needs, the files as they are now, and the code."""
+    entries = [*sources["corpora"].values(), *sources["personas"].values()]
+    paths = [Path(file) for entry in entries for file in entry["files"]]
+    stats = [path.stat() if path.exists() else None for path in paths]
+    files = [stat and (stat.st_size, stat.st_mtime_ns) for stat in stats]
+    code = code_version(home / "workflow/scripts/puppets/count_puppets.py")
+    return digest([sources, files, code])
 
 
 def small_sources(study: Study) -> Config:

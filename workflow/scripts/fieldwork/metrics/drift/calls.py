@@ -27,8 +27,8 @@ _FORM_COLUMNS = (*KEYS, "words")
 _RESPONSE_COLUMNS = (*KEYS, "latency_s", "dispatch", "returned_model", "fingerprint")
 _AT_ONCE = ("live", "recorded")
 
-Form = Literal["share", "number", "time", "options"]
-"""What values of a measure are: 0 or 1, positive numbers, seconds, or sets of options."""
+Form = Literal["share", "number", "time", "options", "letters"]
+"""What values of a measure are: 0 or 1, positive numbers, seconds, sets of options, or single letters."""
 
 
 class MeasureKind(NamedTuple):
@@ -209,7 +209,7 @@ def _latency(frame: pd.DataFrame) -> list[float | None]:
 
 MEASURES: Sequence[MeasureKind] = (
     MeasureKind("accuracy", "share", _accuracy),
-    MeasureKind("letters", "options", _letters),
+    MeasureKind("letters", "letters", _letters),
     MeasureKind("options", "options", _options),
     MeasureKind("length", "number", _length),
     MeasureKind("refusals", "share", _refusals),

@@ -67,6 +67,9 @@ def change_of(pair: WavePair, form: Form, plan: ShufflePlan) -> Change:
             return _share_change(pair)
         case "options":
             return _options_change(pair, plan)
+        case "letters":
+            # over all items, as a letter may be preferred whatever is asked, and few answers show it
+            return _options_change(pair._replace(items=np.zeros_like(pair.items)), plan)
         case "number" | "time":
             return _number_change(pair, form, plan)
 
@@ -131,11 +134,15 @@ def _options_change(pair: WavePair, plan: ShufflePlan) -> Change:
         return total / len(members)
 
     value = float(distances(pair.is_later.astype(np.float64)[None, :])[0])
+    # of two answers it is no matter which one came first
+    is_blind = all(len(places) == 2 for places in members) and len(members) > 0
     test, mean, is_capped = shuffle_test(
         StratumShuffles(pair.strata, pair.is_later),
         distances,
         value,
-        least_chance=least_chance(_kinds(pair.values), pair.strata, pair.is_later),
+        least_chance=1.0
+        if is_blind
+        else least_chance(_kinds(pair.values), pair.strata, pair.is_later),
         plan=plan.draws,
         generators=plan.generators(),
     )
