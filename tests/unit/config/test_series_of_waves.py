@@ -32,7 +32,10 @@ def test_waves_that_are_asked_alike_are_a_series() -> None:
 
 
 def test_two_waves_make_a_table_and_a_figure() -> None:
-    both, one = with_waves(offline="2026-W40", offline_again="2026-W41"), with_waves(offline="2026")
+    both, one = (
+        with_waves(offline="2026-W40", offline_again="2026-W41"),
+        with_waves(offline="2026-W40"),
+    )
     tables = {Path(path).stem for path in both.metric_tables()}
     assert tables - {Path(path).stem for path in one.metric_tables()} == {"drift"}
     assert "drift" in both.figures()

@@ -6,10 +6,8 @@ moved.
 """
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -31,6 +29,7 @@ from fieldwork.figures.style import (
     marker_arguments,
     new_figure,
 )
+from fieldwork.waves import read_wave
 
 _COLUMNS = 3
 _ROW_HEIGHT = 1.45
@@ -65,9 +64,6 @@ _PANELS: Mapping[str, _PanelWords] = {
     "latency": _PanelWords("Waiting time", 1, " s", 2),
 }
 """The panels of a task, in their order."""
-
-_WEEK = re.compile(r"(\d{4})-W(\d{2})")
-_MONTH = re.compile(r"(\d{4})-(\d{2})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,30 +152,8 @@ def _panels_of(rows: Sequence[Any], task: str) -> list[_MeasurePanel | None]:
 
 
 def wave_places(waves: Iterable[str]) -> dict[str, float]:
-    """Where waves stand in time, in days: weeks, months and days by their first day.
-
-    Waves with other names stand as far apart as they come.
-    """
-    names = sorted(set(waves))
-    days = [_first_day(name) for name in names]
-    if any(day is None for day in days):
-        return {name: float(number) for number, name in enumerate(names)}
-    return {
-        name: float(day.toordinal())
-        for name, day in zip(names, days, strict=True)
-        if day is not None
-    }
-
-
-def _first_day(wave: str) -> date | None:
-    try:
-        if match := _WEEK.fullmatch(wave):
-            return date.fromisocalendar(int(match[1]), int(match[2]), 1)
-        if match := _MONTH.fullmatch(wave):
-            return date(int(match[1]), int(match[2]), 1)
-        return date.fromisoformat(wave)
-    except ValueError:
-        return None
+    """Where waves stand in time, in days: each by its first day."""
+    return {name: float(read_wave(name).start.toordinal()) for name in sorted(set(waves))}
 
 
 def _line_styles(
