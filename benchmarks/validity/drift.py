@@ -123,21 +123,16 @@ def _letters(
     return draw
 
 
-def _times(
+def _lengths(
     size: Size, random: np.random.Generator, *, factor: float = 1.0, spread: float = 0.5
 ) -> Draw:
-    """Waiting times and lengths of items of their own; one call in fifty hangs for up to 1,623 s."""
+    """Lengths of items of their own; one answer in fifty is a thousand words longer."""
     base = np.repeat(random.normal(1.0, 0.5, size=size.items), size.users * size.answers)
 
     def draw(chance: np.random.Generator, is_after: bool) -> Values:
-        seconds = np.exp(base + spread * chance.normal(size=len(base)))
-        hangs = chance.random(len(base)) < 0.02
-        seconds[hangs] = 1623 * chance.random(int(hangs.sum())) ** 3 + 30
-        words = np.round(np.exp(base + 2 + spread * chance.standard_t(3, size=len(base)) / 2))
-        return {
-            "length": words.tolist(),
-            "latency": (seconds * (factor if is_after else 1)).tolist(),
-        }
+        words = np.exp(base + 3 + spread * chance.standard_t(3, size=len(base)) / 2)
+        words[chance.random(len(base)) < 0.02] += 1000
+        return {"length": np.round(words * (factor if is_after else 1)).tolist()}
 
     return draw
 
@@ -162,7 +157,7 @@ def _both(first: Draw, second: Draw) -> Draw:
 
 
 def _choice_study(size: Size, random: np.random.Generator, **changes: Any) -> Draw:
-    return _both(_letters(size, random, **changes), _times(size, random))
+    return _both(_letters(size, random, **changes), _lengths(size, random))
 
 
 def _scores(size: Size, random: np.random.Generator, **changes: Any) -> Draw:
@@ -177,9 +172,9 @@ def _scores(size: Size, random: np.random.Generator, **changes: Any) -> Draw:
 
 
 YEARS = (
-    Source("letters, lengths, times", Size(20, 1, 1), _choice_study),
+    Source("letters and lengths", Size(20, 1, 1), _choice_study),
     Source("letters of users, two items odd", Size(9, 10, 1), partial(_letters, n_odd=2)),
-    Source("times, some calls hang", Size(20, 1, 2), partial(_times, spread=1.0)),
+    Source("lengths, heavy tails", Size(20, 1, 2), partial(_lengths, spread=1.0)),
     Source("lists of five", Size(9, 1, 10), _lists),
 )
 CHANGES = (
@@ -196,7 +191,7 @@ CHANGES = (
         for size in (Size(9, 1, 1), Size(9, 1, 3), Size(9, 1, 10))
     ),
     *(
-        Source("calls take 1.5 times as long", size, partial(_times, factor=1.5))
+        Source("answers are 1.5 times as long", size, partial(_lengths, factor=1.5))
         for size in (Size(20, 1, 1), Size(20, 1, 3))
     ),
 )

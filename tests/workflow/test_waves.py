@@ -98,7 +98,7 @@ def test_snapshots_of_gpt_4_give_the_published_scores(tmp_path: Path) -> None:
 
 @pytest.fixture
 def weekly(checkout: Checkout) -> Iterator[WeeklyStudy]:
-    with serve_chat(answer=settled, models=["loop"]) as server:
+    with serve_chat(answer=settled, models=[{"id": "loop"}]) as server:
         yield WeeklyStudy(checkout, server)
 
 

@@ -80,7 +80,7 @@ def test_options_that_are_replaced_are_a_distance_beyond_chance() -> None:
     assert "it is a distance" in (same.reason or "")
 
 
-def test_times_that_are_missing_are_left_out_and_one_long_call_moves_nothing() -> None:
+def test_times_have_medians_and_no_verdict() -> None:
     random = np.random.default_rng(2)
 
     def seconds(factor: float) -> dict[str, list[float | None]]:
@@ -90,12 +90,13 @@ def test_times_that_are_missing_are_left_out_and_one_long_call_moves_nothing() -
     second["i00"], third["i01"] = [1623.0], [None]
     rows = measure([*times("w40", first), *times("w41", second), *times("w42", third)])
     same, slower = by_measure(rows)["latency"], by_measure(rows, "w42")["latency"]
-    assert same.has_moved is False
     assert same.value is not None
     assert same.value < 5
-    assert slower.has_moved is True
+    assert slower.value is not None
+    assert slower.value > 2 * same.value
     assert (slower.n_items, slower.n_answers) == (19, 19)
-    assert slower.ci_low is None
+    # a slow hour makes all calls of a wave slow, and is no change of the model
+    assert (same.has_moved, slower.has_moved, slower.p_value, slower.ci_low) == (None,) * 4
     assert "near in time" in (slower.reason or "")
 
 

@@ -328,9 +328,12 @@ def test_without_a_significant_test_nothing_is_claimed() -> None:
 
 
 def test_no_combination_of_missing_tables_breaks_the_summary() -> None:
-    for kept in itertools.product((True, False), repeat=len(TABLES) - 1):
+    places = range(len(TABLES) - 1)
+    some = [set(part) for n in range(4) for part in itertools.combinations(places, n)]
+    # up to three are missing, or all but up to three
+    for kept in [*some, *(set(places) - part for part in some)]:
         tables = FindingsTables(
-            *(rows if keep else () for keep, rows in zip(kept, TABLES[:-1], strict=True)),
+            *(rows if place in kept else () for place, rows in enumerate(TABLES[:-1])),
             claims=TABLES.claims,
         )
         text = " ".join(in_short(tables, FIELD_OUTLINE))

@@ -25,7 +25,7 @@ from fieldwork.statistics.stratified import (
 )
 
 NO_DISTANCE_INTERVAL = "no interval: it is a distance, which is never below 0"
-NO_TIME_INTERVAL = "no interval: calls near in time are alike"
+NO_TIME_TEST = "no interval and no test: calls near in time are alike, whatever the model does"
 
 
 class ShufflePlan(NamedTuple):
@@ -56,7 +56,7 @@ class Change(NamedTuple):
     value: float
     change: float
     interval: ChangeInterval
-    test: PermutationTest
+    test: PermutationTest | None
     is_capped: bool = False
 
 
@@ -70,8 +70,10 @@ def change_of(pair: WavePair, form: Form, plan: ShufflePlan) -> Change:
         case "letters":
             # over all items, as a letter may be preferred whatever is asked, and few answers show it
             return _options_change(pair._replace(items=np.zeros_like(pair.items)), plan)
-        case "number" | "time":
-            return _number_change(pair, form, plan)
+        case "number":
+            return _number_change(pair, plan)
+        case "time":
+            return _time_change(pair)
 
 
 def _share_change(pair: WavePair) -> Change:
@@ -89,18 +91,22 @@ def _share_change(pair: WavePair) -> Change:
     )
 
 
-def _number_change(pair: WavePair, form: Form, plan: ShufflePlan) -> Change:
+def _time_change(pair: WavePair) -> Change:
+    """Medians alone: a slow hour makes all calls of a wave alike, so that they test nothing."""
     numbers = np.array(pair.values, dtype=np.float64)
-    if form == "time":
-        first_value, value = (
-            float(np.median(numbers[pair.is_later == side])) for side in (False, True)
-        )
-        interval = ChangeInterval(None, NO_TIME_INTERVAL)
-    else:
-        first_value, value = pair.item_means(numbers).mean(axis=0).tolist()
-        interval = change_interval(pair, numbers, is_share=False)
-    # a change is rather so many times as much than so much more, and no call answers in no time
-    scores = aligned_ranks(np.log(np.maximum(numbers, 0) + (form == "number")), pair.strata)
+    first_value, value = (
+        float(np.median(numbers[pair.is_later == side])) for side in (False, True)
+    )
+    interval = ChangeInterval(None, NO_TIME_TEST)
+    return Change(first_value, value, value - first_value, interval, None)
+
+
+def _number_change(pair: WavePair, plan: ShufflePlan) -> Change:
+    numbers = np.array(pair.values, dtype=np.float64)
+    first_value, value = pair.item_means(numbers).mean(axis=0).tolist()
+    interval = change_interval(pair, numbers, is_share=False)
+    # a change is rather so many times as much than so much more
+    scores = aligned_ranks(np.log(np.maximum(numbers, 0) + 1), pair.strata)
 
     def statistic(dealt_later: Floats) -> Floats:
         distances_from_0: Floats = np.abs(dealt_later @ scores)

@@ -171,7 +171,7 @@ def changed_row(row: Drift, change: Change, pair: WavePair) -> Drift:
     test = change.test
     few_draws = (
         f"{MOST_DRAWS:,} permutations are fewer than the tests of this look ask for"
-        if change.is_capped and test.n_permutations == MOST_DRAWS
+        if test and change.is_capped and test.n_permutations == MOST_DRAWS
         else None
     )
     return replace(
@@ -181,9 +181,9 @@ def changed_row(row: Drift, change: Change, pair: WavePair) -> Drift:
         change=change.change,
         ci_low=interval.low if interval else None,
         ci_high=interval.high if interval else None,
-        p_value=test.p_value,
-        p_least=test.p_least,
-        n_permutations=test.n_permutations,
+        p_value=test.p_value if test else None,
+        p_least=test.p_least if test else None,
+        n_permutations=test.n_permutations if test else None,
         n_items=pair.n_items,
         n_answers=int(pair.is_later.sum()),
         n_first_answers=int((~pair.is_later).sum()),
