@@ -92,6 +92,8 @@ def test_every_wave_that_was_run_is_there(tmp_path: Path) -> None:
     assert {series_of(config)[name] for name in names[3:]} == {"history_2026_w45"}
     # the waves between the ends would fill every figure after a year
     assert drawn_conditions(config) == [name for name in names if not name.endswith("w47")]
+    later_waves = Study(config, HOME).claim_rules()["later_waves"]
+    assert sorted(later_waves) == sorted(name for name in names if not name.endswith("w45"))
 
 
 def test_waves_have_the_same_users(tmp_path: Path) -> None:

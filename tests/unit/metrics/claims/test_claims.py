@@ -205,6 +205,19 @@ def test_every_row_type_has_a_key_of_its_own() -> None:
     assert set(row_types().values()) == {measure.row_type for measure in MEASURES.values()}
 
 
+def test_a_later_wave_is_tested_by_drift_alone() -> None:
+    rows = [score_row(0.001, None, condition=f"offline_w{week}") for week in (46, 47, 48)]
+    rules = RULES._replace(later_waves=["offline_w47", "offline_w48"])
+    scores = [claim for claim in claims(rules, score_comparisons=rows) if claim.measure == "score"]
+    first, *later = scores
+    assert (first.verdict, first.n_tests) == ("differs", 1)
+    assert [claim.verdict for claim in later] == ["not tested"] * 2
+    assert all("metrics/drift" in (claim.reason or "") for claim in later)
+    # a year of waves must not make the first one harder to show
+    alone, *_ = claims(rules, score_comparisons=rows[:1])
+    assert first.p_corrected == alone.p_corrected
+
+
 def test_no_tables_no_claims() -> None:
     assert claims() == []
 

@@ -26,7 +26,7 @@ from fieldwork.config.report import ESTIMATES
 from fieldwork.config.settings import Config, arms_of, controls_of, filters_of, study_corpora
 from fieldwork.config.study_files import location_of, source_files
 from fieldwork.config.variants import origins_of, source_settings, steps_of
-from fieldwork.config.waves import drawn_conditions, wave_settings, waves_of
+from fieldwork.config.waves import drawn_conditions, later_waves, wave_settings, waves_of
 from fieldwork.errors import StudyError
 from fieldwork.records import field as field_records
 from fieldwork.records.columns import Part, Table, row_types_of, table_of
@@ -309,6 +309,7 @@ class Study(NamedTuple):
         return {
             "primary": self.config["study"]["primary"],
             "margins": self.config["metrics"]["margins"],
+            "later_waves": later_waves(self.config),
             **self.users_and_controls(),
         }
 

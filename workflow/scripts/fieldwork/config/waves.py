@@ -41,6 +41,11 @@ def series_of(config: Config) -> dict[str, str]:
     return series
 
 
+def later_waves(config: Config) -> list[str]:
+    """The waves after the first of their series."""
+    return [name for name, first in series_of(config).items() if name != first]
+
+
 def drawn_conditions(config: Config) -> list[str]:
     """The selected conditions that figures of all conditions show: of a series its two ends."""
     series = series_of(config)

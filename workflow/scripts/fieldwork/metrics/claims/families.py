@@ -60,18 +60,24 @@ class ClaimRules(NamedTuple):
         users: conditions with a user, real ones included.
         controls: conditions that ask the baseline again.
         margins: differences that count as none, by name.
+        later_waves: conditions that ask the same anew; their tests are those of `metrics/drift`, as here
+            each further wave would be another chance of a false claim.
     """
 
     primary: Sequence[PrimaryTests]
     users: Sequence[str]
     controls: Sequence[str]
     margins: Mapping[str, float]
+    later_waves: Sequence[str] = ()
 
     @classmethod
     def of_study(cls, settings: Mapping[str, Any]) -> "ClaimRules":
         """The rules as the config has them: entries of `primary` are mappings."""
         primary = [PrimaryTests(**entry) for entry in settings["primary"]]
-        return cls(primary, settings["users"], settings["controls"], settings["margins"])
+        later_waves = settings.get("later_waves", ())
+        return cls(
+            primary, settings["users"], settings["controls"], settings["margins"], later_waves
+        )
 
 
 def family_of(key: ClaimKey, rules: ClaimRules) -> str:

@@ -19,6 +19,8 @@ from fieldwork.records.columns import table_of
 from fieldwork.statistics.families import LEVEL
 from fieldwork.statistics.intervals import CONFIDENCE
 
+TESTED_BY_DRIFT = "a later wave is compared with its first in metrics/drift alone"
+
 POWER = 0.8
 """Share of studies in which a test finds the smallest effect that is said of it."""
 
@@ -40,8 +42,15 @@ def measure_claims(tables: Mapping[str, Sequence[Any]], rules: ClaimRules) -> li
         study_tests(name, tables.get(table_of(measure.row_type).name, ()))
         for name, measure in MEASURES.items()
     ):
-        families.setdefault(family_of(test.key, rules), []).append(test)
+        one_test = _without_later_waves(test, rules)
+        families.setdefault(family_of(test.key, rules), []).append(one_test)
     return [claim for family, tests in families.items() for claim in _claims(family, tests, rules)]
+
+
+def _without_later_waves(test: StudyTest, rules: ClaimRules) -> StudyTest:
+    if test.key.condition not in rules.later_waves:
+        return test
+    return test._replace(p_value=None, reason=TESTED_BY_DRIFT)
 
 
 def _claims(family: str, tests: Sequence[StudyTest], rules: ClaimRules) -> Iterator[Claim]:
