@@ -171,9 +171,16 @@ _CHANGES = {
 }
 
 
-def copy_project(to: Path) -> Checkout:
-    """`copy_shipped`, where a sentence encoder answers, and more questions are asked of it."""
+def copy_project(to: Path, *, with_vectors: bool = True) -> Checkout:
+    """`copy_shipped`, where a sentence encoder answers, and more questions are asked of it.
+
+    With the vectors of texts that the quickstart of the same test run encoded, once it has run: they
+    depend on text and encoder alone.
+    """
     made = copy_shipped(to)
+    stores = [folder / "quickstart/results/vectors" for folder in to.parents]
+    for store in [store for store in stores if with_vectors and store.is_dir()][:1]:
+        shutil.copytree(store, to / "results/vectors")
     for file, changes in _CHANGES.items():
         text = (to / file).read_text(encoding="utf-8")
         for shipped, changed in changes.items():

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from workflow.conftest import Checkout
+from workflow.conftest import Checkout, copy_project
 
 pytestmark = pytest.mark.workflow
 
@@ -21,6 +21,11 @@ STUDY = {
     "metrics": {"baseline": "rag"},
 }
 TARGET = "results/killed/contexts/probe/rag.parquet"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return copy_project(tmp_path / "project", with_vectors=False)
 
 
 def stores(checkout: Checkout) -> list[Path]:
