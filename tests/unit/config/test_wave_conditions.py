@@ -133,6 +133,11 @@ def test_waves_in_the_past_may_be_named_one_by_one(tmp_path: Path) -> None:
     assert series_of(study.config) == {"spring": "spring", "summer": "summer"}
 
 
+def test_waves_may_be_laid_out_ahead(tmp_path: Path) -> None:
+    study = study_with(tmp_path, conditions={"later": wave("2999-01")})
+    assert "later" not in study.entries("conditions")
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
@@ -142,7 +147,10 @@ def test_waves_in_the_past_may_be_named_one_by_one(tmp_path: Path) -> None:
         ),
         ({"waves": {"of": []}}, "waves.of"),
         ({"waves": {"of": ["offline"], "every": "year"}}, "waves.every"),
-        ({"conditions": {"later": wave("2999-01")}}, "conditions.later.wave: 2999-01 begins on"),
+        (
+            {"study": {"conditions": ["later"]}, "conditions": {"later": wave("2999-01")}},
+            "conditions.later.wave: 2999-01 begins on",
+        ),
         ({"conditions": {"odd": wave("last week")}}, "conditions.odd.wave: 'last week' is no wave"),
         (
             {"conditions": {"w": wave("2026-W40")}, "waves": {"of": ["w"]}},

@@ -110,13 +110,15 @@ def _with_waves(conditions: list[str], name: str, names: list[str]) -> list[str]
 def _broken_waves(config: Config, time: datetime) -> Iterator[str]:
     for name, entry in config["conditions"].items():
         if entry.get("wave"):
-            yield from _broken_wave(f"conditions.{name}.wave", entry["wave"], time)
+            is_selected = name in config["study"]["conditions"]
+            setting = f"conditions.{name}.wave"
+            yield from _broken_wave(setting, entry["wave"], time, is_selected=is_selected)
     if config["waves"] is not None:
         yield from _broken_rule(config)
     yield from _batches(config)
 
 
-def _broken_wave(setting: str, name: str, time: datetime) -> Iterator[str]:
+def _broken_wave(setting: str, name: str, time: datetime, *, is_selected: bool) -> Iterator[str]:
     try:
         wave = read_wave(name)
     except ValueError:
@@ -125,7 +127,7 @@ def _broken_wave(setting: str, name: str, time: datetime) -> Iterator[str]:
             f"{', '.join(wave_of(time.date(), span).name for span in ('week', 'month', 'day'))}"
         )
         return
-    if wave.is_ahead(time):
+    if is_selected and wave.is_ahead(time):
         yield (
             f"{setting}: {name} begins on {wave.start}, and today is {time:%Y-%m-%d} (UTC); a wave is "
             f"asked in its time, so run the study then"
