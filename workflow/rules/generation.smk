@@ -151,6 +151,7 @@ rule recover_ledgers:
 rule reconcile_costs:
     input:
         responses=study.tables("responses", study.asked_models()),
+        first_token_tables=first_tokens.first_token_tables(study),
         questions=study.task_tables(),
         requests=study.request_tables(),
         contexts=study.context_tables(),

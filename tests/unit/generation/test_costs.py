@@ -1,10 +1,14 @@
 """The bill: sums by arm and tier, shared calls once, and what is not known."""
 
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fieldwork.generation.costs import BilledAnswer, cost_rows
+from fieldwork import tables
+from fieldwork.generation.costs import STREAM, BilledAnswer, cost_rows, read_stream_bills
+from fieldwork.records.service import FirstToken
 
 ARM = ("m", "t", "c")
 
@@ -44,6 +48,22 @@ def test_dispatches_are_rows_and_share_the_plan() -> None:
     answers = [answer("a"), answer("b"), answer("c"), answer("d", dispatch="flex")]
     rows = cost_rows(answers, {ARM: 1.0})
     assert [(row.dispatch, row.planned_usd) for row in rows] == [("live", 0.75), ("flex", 0.25)]
+
+
+def test_streams_are_rows_that_no_plan_expects() -> None:
+    answers = [answer("a"), answer("b"), answer("s", dispatch=STREAM, price_as_of=None)]
+    usual, streams = cost_rows(answers, {ARM: 1.0})
+    assert (usual.n_answers, usual.planned_usd) == (2, 1.0)
+    assert (streams.dispatch, streams.n_answers, streams.cost_usd) == ("stream", 1, 0.25)
+    assert (streams.planned_usd, streams.difference_usd, streams.price_as_of) == (None,) * 3
+
+
+def test_streams_are_read_from_their_table(tmp_path: Path) -> None:
+    sent_at = datetime(2026, 11, 23, tzinfo=UTC)
+    call = FirstToken(*ARM, "i", None, None, 0, "k", 0.2, 0.5, 100, 40, 5, 0.25, sent_at)
+    tables.write_table(tmp_path / "c.parquet", [call], FirstToken)
+    (bill,) = read_stream_bills([str(tmp_path / "c.parquet")])
+    assert bill == BilledAnswer(*ARM, "k", "stream", 100, 40, None, 5, None, 0.25, None)
 
 
 @pytest.mark.parametrize(

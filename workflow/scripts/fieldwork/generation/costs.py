@@ -1,7 +1,8 @@
 """What answers cost, added up from usage as returned, beside what the plan expected of them.
 
 A call that two conditions share was billed once: it is counted where it first appears. Where some answers
-have no cost, the sum is over the others, and the row says how many are left out.
+have no cost, the sum is over the others, and the row says how many are left out. Calls that were sent
+once more as streams are rows of their own, which no plan expects.
 """
 
 import math
@@ -12,6 +13,10 @@ import pandas as pd
 
 from fieldwork import tables
 from fieldwork.records.generation import CostRow, Response
+from fieldwork.records.service import FirstToken
+
+STREAM = "stream"
+"""How a call was sent that was sent once more, to learn when its first text comes."""
 
 STORAGE_LEFT_OUT = (
     "making and storing explicit caches is billed apart: it is in planned_usd, not in cost_usd"
@@ -49,6 +54,30 @@ def read_bills(paths: Sequence[str]) -> Iterator[BilledAnswer]:
             yield BilledAnswer(*row)
 
 
+def read_stream_bills(paths: Sequence[str]) -> Iterator[BilledAnswer]:
+    """The calls of tables of first tokens."""
+    columns = ("ledger_key", "input_tokens", "cached_tokens", "output_tokens", "cost_usd")
+    for path in paths:
+        for row in tables.read_columns(path, FirstToken, [*_ARM, *columns]):
+            model, task, condition, key, n_input, n_cached, n_output, usd = row
+            yield BilledAnswer(
+                *(
+                    model,
+                    task,
+                    condition,
+                    key,
+                    STREAM,
+                    n_input,
+                    n_cached,
+                    None,
+                    n_output,
+                    None,
+                    usd,
+                ),
+                price_as_of=None,
+            )
+
+
 def cost_rows(
     answers: Iterable[BilledAnswer],
     planned_usd: Mapping[ArmKey, float | None],
@@ -66,7 +95,7 @@ def cost_rows(
     # priced so too: a server that counts more than it was sent is not believed
     frame["cached_tokens"] = frame[["cached_tokens", "input_tokens"]].fillna(0).min(axis=1)
     frame["is_shared"] = frame.duplicated(["model", "ledger_key"])
-    n_of_arm = frame.groupby([*_ARM]).size()
+    n_of_arm = frame[frame["dispatch"] != STREAM].groupby([*_ARM]).size()
     rows = []
     for key, part in frame.groupby([*_ARM, "dispatch"], sort=False):
         model, task, condition, dispatch = cast("tuple[str, str, str, str]", key)
@@ -78,7 +107,9 @@ def cost_rows(
         usd = None if len(bill) and n_without_cost == len(bill) else cost
         arm_usd = planned_usd.get((model, task, condition))
         plan_usd = (
-            None if arm_usd is None else arm_usd * len(part) / int(n_of_arm[model, task, condition])
+            None
+            if arm_usd is None or dispatch == STREAM
+            else arm_usd * len(part) / int(n_of_arm[model, task, condition])
         )
         n_input = tokens["input_tokens"]
         share = tokens["cached_tokens"] / n_input if n_input else None

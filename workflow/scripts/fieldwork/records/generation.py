@@ -134,7 +134,10 @@ class CostRow:
     model: str = column("model name in the config")
     task: str = column("task")
     condition: str = column("condition")
-    dispatch: str = column("how they were sent, `live`, `flex` or `batch`: decides the price")
+    dispatch: str = column(
+        "how they were sent, `live`, `flex` or `batch`: decides the price; `stream` for calls that were "
+        "sent once more (`first_token_sample`)"
+    )
     n_answers: int = column("answers")
     n_shared: int = column("of these, calls shared with an earlier row, and counted only there")
     input_tokens: int = column("input tokens as billed")

@@ -80,5 +80,5 @@ class FirstToken:
     input_tokens: int | None = column("tokens of the prompt, as billed")
     cached_tokens: int | None = column("of these, read from the provider's prefix cache")
     output_tokens: int | None = column("tokens of the answer, as billed")
-    cost_usd: float | None = column("price of the call, which is not in `cost.csv`")
+    cost_usd: float | None = column("price of the call, of which `cost.csv` has the sum")
     started_at: datetime | None = column("UTC time of the send")

@@ -74,6 +74,11 @@ def warnings_of(models: Mapping[str, Mapping[str, Any]], rows: Sequence[PlanRow]
             warnings.append(
                 f"{name} ({model['model']}) is shut down on {model['shutdown']}.{replacement}"
             )
+        if n := model.get("first_token_sample"):
+            warnings.append(
+                f"{name}: {n} calls of each task and condition are sent once more, as streams; they are "
+                f"not in this plan."
+            )
         reasons = {(row.cost_most_usd is None, row.reason) for row in rows if row.model == name}
         for has_no_cost, reason in sorted((has_no, text) for has_no, text in reasons if text):
             warnings.append(
