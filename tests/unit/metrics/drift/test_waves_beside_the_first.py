@@ -80,6 +80,27 @@ def test_options_that_are_replaced_are_a_distance_beyond_chance() -> None:
     assert "it is a distance" in (same.reason or "")
 
 
+def test_a_letter_that_takes_over_shows_with_one_answer_a_question() -> None:
+    letters = {item: "BCD"[k % 3] for k, item in enumerate(ITEMS)}
+    takes_over = by_measure(
+        measure([*calls("w40", letters), *calls("w41", dict.fromkeys(ITEMS, "D"))])
+    )["letters"]
+    assert takes_over.has_moved is True
+    # as many of each letter as before, to other questions: no letter is preferred
+    turned = dict(zip(ITEMS, [*letters.values()][::-1], strict=True))
+    same = by_measure(measure([*calls("w40", letters), *calls("w41", turned)]))["letters"]
+    assert (same.value, same.has_moved) == (pytest.approx(0), False)
+
+
+def test_one_list_a_question_and_wave_shows_nothing() -> None:
+    before = {item: [["a", "b", "c"]] for item in ITEMS}
+    after = {item: [["d", "e", "f"]] for item in ITEMS}
+    row = by_measure(measure([*lists("w40", before), *lists("w41", after)]))["options"]
+    # which of two lists came first is no evidence, however different they are
+    assert (row.value, row.p_value, row.has_moved) == (pytest.approx(1), 1, None)
+    assert "no verdict" in (row.reason or "")
+
+
 def test_times_have_medians_and_no_verdict() -> None:
     random = np.random.default_rng(2)
 
