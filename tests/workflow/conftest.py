@@ -138,7 +138,7 @@ def copy_shipped(to: Path) -> Checkout:
     # a developer's own; the library has folders of the same names
     for folder in ("downloads", "field", "ledger", "models", "recorded", "waves"):
         shutil.rmtree(to / "resources" / folder, ignore_errors=True)
-    # what the code means is the same in every copy, and takes two seconds to read
+    # what the code means is the same in every copy
     readings = REPOSITORY / READINGS_FILE
     if readings.exists():
         (to / READINGS_FILE).parent.mkdir()
