@@ -168,3 +168,20 @@ def test_a_run_in_a_wave_leaves_a_record(study: Study, clock: Clock, tmp_path: P
     assert record.exists()
     clock.time = AFTER_IT
     assert len(study.ask(*REQUESTS[:2], wave_record=str(record))) == 1
+
+
+def test_a_run_without_any_answer_leaves_no_record(
+    study: Study, clock: Clock, tmp_path: Path
+) -> None:
+    record = tmp_path / "drift/2026-W47.txt"
+    study.chat.faults.append(http_error(400, times=2))
+    with pytest.raises(StudyError):
+        study.ask(*REQUESTS[:2], wave_record=str(record))
+    # else a study would begin with a wave that nobody answered
+    assert not record.exists()
+    # a later failure takes no wave away that has answers
+    assert len(study.ask(*REQUESTS[:2], wave_record=str(record))) == 2
+    study.chat.faults.append(http_error(400, times=1))
+    with pytest.raises(StudyError):
+        study.ask(REQUESTS[2], wave_record=str(record))
+    assert record.exists()

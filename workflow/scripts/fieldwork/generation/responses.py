@@ -110,8 +110,7 @@ def generate(
             yield from _answers_of_its_time(numbered_requests, wave, job)
             return
         job = job.limit_to(wave)
-        _record_wave(arm)
-    with _rare_garbage_collection():
+    with _wave_record(numbered_requests, job), _rare_garbage_collection():
         for _ in range(2):
             damaged_requests: list[_NumberedRequest] = []
             for response in _responses(numbered_requests, damaged_requests, job):
@@ -138,32 +137,39 @@ def _require_time(wave: Wave, arm: GenerationArm) -> None:
         )
 
 
-def _record_wave(arm: GenerationArm) -> None:
-    """Note that the wave is asked, so that the next run of the study knows of it."""
-    if arm.wave_record is not None:
-        record = Path(arm.wave_record)
-        record.parent.mkdir(parents=True, exist_ok=True)
-        record.touch()
+@contextmanager
+def _wave_record(
+    numbered_requests: Sequence[_NumberedRequest], job: _GenerationJob
+) -> Iterator[None]:
+    """Note that the wave is asked, so that the next run of the study knows of it.
+
+    At once, since a run may be killed; a run that fails without any answer takes its note back.
+    """
+    if job.arm.wave_record is None:
+        yield
+        return
+    record = Path(job.arm.wave_record)
+    is_new = not record.exists()
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.touch()
+    try:
+        yield
+    except StudyError:
+        if is_new and not job.sender.ledger.answered_keys(_keys_of(numbered_requests, job)):
+            record.unlink(missing_ok=True)
+        raise
+    # another arm that failed may have taken it back
+    record.touch()
 
 
 def _answers_of_its_time(
     numbered_requests: Sequence[_NumberedRequest], wave: Wave, job: _GenerationJob
 ) -> Iterator[Response]:
     """The rows of what was answered while a wave lasted; nothing is sent."""
-    arm, ledger = job.arm, job.sender.ledger
-    groups = _groups(numbered_requests, job.items, job.contexts, arm)
-    agenda = Agenda(groups, job.sender.provider, ledger, cache=None)
-    for _ in agenda.all_calls():
-        pass
-    n_answers = 0
-    for start in range(0, len(numbered_requests), ROWS_AT_ONCE):
-        keys = agenda.keys[start : start + ROWS_AT_ONCE]
-        entries = {entry.key: entry for entry in ledger.entries(keys)}
-        for one, key in zip(numbered_requests[start : start + ROWS_AT_ONCE], keys, strict=True):
-            if key in entries:
-                n_answers += 1
-                reply = job.sender.provider.read(entries[key].raw)
-                yield response_of(one.request, entries[key], reply, job.sender, arm)
+    arm = job.arm
+    missing_requests: list[_NumberedRequest] = []
+    yield from _rows(numbered_requests, _keys_of(numbered_requests, job), missing_requests, job)
+    n_answers = len(numbered_requests) - len(missing_requests)
     name = f"{arm.model} ({arm.task}, {arm.condition})"
     if not n_answers and numbered_requests and arm.wave_record is None:
         raise StudyError(
@@ -171,7 +177,7 @@ def _answers_of_its_time(
             f"answer of that time; the model may have changed since, so it is not asked now: remove the "
             f"wave, or begin with the present one"
         )
-    if n_answers < len(numbered_requests):
+    if missing_requests:
         logger.warning(
             "%s: %d of %d questions were answered in %s, which is over; nothing is asked now",
             *(name, n_answers, len(numbered_requests), wave.name),
@@ -217,16 +223,36 @@ def _responses(
     tally = _settle(numbered_requests, job)
     if tally.failures:
         raise StudyError(_failure_message(tally, job.arm))
+    yield from _rows(numbered_requests, tally.keys, damaged_requests, job)
+
+
+def _rows(
+    numbered_requests: Sequence[_NumberedRequest],
+    keys: Sequence[bytes],
+    missing_requests: list[_NumberedRequest],
+    job: _GenerationJob,
+) -> Iterator[Response]:
+    """The rows of requests from the ledger; those without a whole answer go to `missing_requests`."""
     for start in range(0, len(numbered_requests), ROWS_AT_ONCE):
-        keys = tally.keys[start : start + ROWS_AT_ONCE]
-        entries = {entry.key: entry for entry in job.sender.ledger.entries(keys)}
-        for one, key in zip(numbered_requests[start : start + ROWS_AT_ONCE], keys, strict=True):
+        some_keys = keys[start : start + ROWS_AT_ONCE]
+        entries = {entry.key: entry for entry in job.sender.ledger.entries(some_keys)}
+        some_requests = numbered_requests[start : start + ROWS_AT_ONCE]
+        for one, key in zip(some_requests, some_keys, strict=True):
             if key in entries:
                 entry = entries[key]
                 reply = job.sender.provider.read(entry.raw)
                 yield response_of(one.request, entry, reply, job.sender, job.arm)
             else:
-                damaged_requests.append(one)
+                missing_requests.append(one)
+
+
+def _keys_of(numbered_requests: Sequence[_NumberedRequest], job: _GenerationJob) -> Sequence[bytes]:
+    """The ledger key of each request; nothing is sent."""
+    groups = _groups(numbered_requests, job.items, job.contexts, job.arm)
+    agenda = Agenda(groups, job.sender.provider, job.sender.ledger, cache=None)
+    for _ in agenda.all_calls():
+        pass
+    return agenda.keys
 
 
 def _settle(numbered_requests: Sequence[_NumberedRequest], job: _GenerationJob) -> AnswerTally:

@@ -1,10 +1,10 @@
-"""Which conditions are waves, of which series, and what a study has then."""
+"""What a study has whose conditions are waves."""
 
 import copy
 from pathlib import Path
 
 from fieldwork.config.study import Study
-from fieldwork.config.waves import series_of, tables_of_waves
+from fieldwork.config.waves import tables_of_waves
 from unit.config.test_study import study
 
 
@@ -17,18 +17,6 @@ def with_waves(**waves: str) -> Study:
     for name, wave in waves.items():
         config["conditions"][name]["wave"] = wave
     return Study(config, plain.home)
-
-
-def test_waves_are_in_order_of_their_names() -> None:
-    waves = with_waves(offline="2026-W41", offline_again="2026-W40").waves()
-    assert [*waves.items()] == [("offline_again", "2026-W40"), ("offline", "2026-W41")]
-    assert with_waves().waves() == {}
-
-
-def test_waves_that_are_asked_alike_are_a_series() -> None:
-    waves = with_waves(offline="2026-W40", offline_again="2026-W41", history="2026-W41")
-    series = series_of(waves.config)
-    assert series == {"offline": "offline", "offline_again": "offline", "history": "history"}
 
 
 def test_two_waves_make_a_table_and_a_figure() -> None:
