@@ -170,9 +170,8 @@ def test_a_run_in_a_wave_leaves_a_record(study: Study, clock: Clock, tmp_path: P
     assert len(study.ask(*REQUESTS[:2], wave_record=str(record))) == 1
 
 
-def test_a_run_without_any_answer_leaves_no_record(
-    study: Study, clock: Clock, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("clock")
+def test_a_run_without_any_answer_leaves_no_record(study: Study, tmp_path: Path) -> None:
     record = tmp_path / "drift/2026-W47.txt"
     study.chat.faults.append(http_error(400, times=2))
     with pytest.raises(StudyError):
