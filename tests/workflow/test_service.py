@@ -97,6 +97,10 @@ def test_a_study_says_how_long_answers_take_and_what_they_cost(
         )
         for streamed in (False, True)
     )
+    # the plan knew of them, and of how they are paid for
+    planned = [float(bill["planned_usd"]) for bill in bills if bill["dispatch"] == "stream"]
+    assert len(planned) == 2
+    assert sum(planned) == pytest.approx(of_streams, rel=0.5)
     (streams,) = rows_of(
         checkout,
         "SELECT sum(cost_usd), count(*), bool_and(first_token_s BETWEEN 0 AND latency_s) "

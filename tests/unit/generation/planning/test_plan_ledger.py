@@ -9,11 +9,19 @@ import pytest
 from fieldwork import tables
 from fieldwork.errors import StudyError
 from fieldwork.generation.accounts import Account
+from fieldwork.generation.first_tokens import stream_settings
 from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.planning import ledger
 from fieldwork.generation.planning.ledger import ledger_answers
-from fieldwork.generation.planning.tables import PlanInputs, read_arms, read_requests
+from fieldwork.generation.planning.plan import plan_study
+from fieldwork.generation.planning.streams import read_streamed_requests
+from fieldwork.generation.planning.tables import (
+    PlanInputs,
+    PlannedRequests,
+    read_arms,
+    read_requests,
+)
 from fieldwork.generation.providers.base import Exchange
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import generate
@@ -81,12 +89,17 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlanInputs:
         {"profile": {"context": "profile", "temperature": 1, "replicates": 2}},
         {"m": ENTRIES["openai"]},
         {},
-        {"list_tokens": 9, "choice_tokens": 2},
+        {"list_tokens": 9, "choice_tokens": 2, "conversation_tokens": 9, "profile_tokens": 9}
+        | {"tasks": {}, "items": 3, "question_tokens": 9, "latency_s": 2},
         folder="results/s",
         files=TABLES,
         ledgers={LEDGER},
         seed=7,
     )
+
+
+def planned_requests(study: PlanInputs) -> dict[tuple[str, str], PlannedRequests]:
+    return {ARM: read_requests(study, *ARM)}
 
 
 def answer(
@@ -126,9 +139,9 @@ def test_what_the_job_stored_is_found(
     else:
         with open_ledger(Path(LEDGER)):
             pass
-    answers = ledger_answers(study, "m", ENTRIES[kind], [ARM])
+    requests = planned_requests(study)
+    answers = ledger_answers(study, "m", ENTRIES[kind], requests)
     assert answers == {ARM: set(REQUESTS[:n])}
-    requests = {ARM: read_requests(study, *ARM)}
     (arm,) = read_arms(study, "m", requests, answers)
     assert (arm.n_requests, arm.n_answered) == (len(REQUESTS), n)
 
@@ -144,9 +157,9 @@ def test_other_calls_are_not_answered(study: PlanInputs, monkeypatch: pytest.Mon
         (study._replace(seed=8), ENTRIES["openai"]),
         (study, elsewhere),
     ):
-        assert ledger_answers(changed, "m", entry, [ARM]) == {ARM: set()}
+        assert ledger_answers(changed, "m", entry, planned_requests(changed)) == {ARM: set()}
     cheaper = {**ENTRIES["openai"], "dispatch": "flex", "prefix_cache": {"key": True}}
-    assert ledger_answers(study, "m", cheaper, [ARM]) == {ARM: set(REQUESTS)}
+    assert ledger_answers(study, "m", cheaper, planned_requests(study)) == {ARM: set(REQUESTS)}
 
 
 def test_answers_set_apart_are_no_answers(
@@ -157,7 +170,8 @@ def test_answers_set_apart_are_no_answers(
     assert foreign != REPLY
     with pytest.raises(StudyError, match="came from another"):
         answer(study, "openai", REQUESTS[:2], monkeypatch, foreign)
-    assert ledger_answers(study, "m", ENTRIES["openai"], [ARM]) == {ARM: set(REQUESTS[:1])}
+    answers = ledger_answers(study, "m", ENTRIES["openai"], planned_requests(study))
+    assert answers == {ARM: set(REQUESTS[:1])}
 
 
 @pytest.mark.parametrize(
@@ -171,5 +185,29 @@ def test_where_there_is_no_ledger_or_no_table_nothing_is_made(
         with open_ledger(Path(LEDGER)):
             pass
     known = study._replace(ledgers=ledgers, files=files)
-    assert ledger_answers(known, "m", ENTRIES["openai"], [ARM]) == expected
+    assert ledger_answers(known, "m", ENTRIES["openai"], planned_requests(known)) == expected
     assert Path(LEDGER).exists() == bool(ledgers)
+
+
+def test_streams_are_planned_until_their_own_answers_are_stored(
+    study: PlanInputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = {**ENTRIES["openai"], "first_token_sample": 4, "model": "m"}
+    prices = {"m": {"input": 100.0, "output": 400.0, "as_of": "2026-11-01", "source": "test"}}
+    sampled = study._replace(models={"m": entry}, prices=prices)
+    # the usual calls answer no stream
+    answer(study, "openai", REQUESTS, monkeypatch)
+    assert stream_counts(sampled) == (4, 0)
+    (streams,) = read_streamed_requests(sampled, "m", planned_requests(sampled)).values()
+    monkeypatch.setitem(ENTRIES, "openai", stream_settings(entry))
+    answer(study, "openai", [*streams.requests][:3], monkeypatch)
+    assert stream_counts(sampled) == (4, 3)
+    assert stream_counts(sampled._replace(ledgers=set())) == (4, 0)
+
+
+def stream_counts(study: PlanInputs) -> tuple[int, int]:
+    """Streams of the plan, and how many of them are answered."""
+    (row,) = (row for row in plan_study(study).rows if row.dispatch == "stream")
+    assert row.is_chosen
+    assert (row.cost_expected_usd == 0) == (row.n_answered == row.n_requests)
+    return row.n_requests, row.n_answered

@@ -8,6 +8,7 @@ import pytest
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
+from fieldwork.generation.costs import ArmCalls
 from fieldwork.generation.planning.loads import NOTHING_OBSERVED
 from fieldwork.generation.planning.page import StudyPlan, render, warnings_of
 from fieldwork.generation.planning.plan import expected_costs, plan_study
@@ -42,6 +43,7 @@ HISTORY: dict[str, Any] = {
     "conversations": 3,
     "token_budget": 5000,
     "replicates": 2,
+    "temperature": 1,
 }
 CONDITIONS = {
     "offline": {"context": "none"},
@@ -235,6 +237,45 @@ def test_the_expected_cost_is_that_of_the_plan_before_the_first_answer(written: 
     planned = {row.model: row.cost_expected_usd for row in plan_study(own).rows if row.is_chosen}
     assert planned["m"] == 0.0
     assert (planned["paid"] or 0) > 0
-    expected = {("m", "t", "history"): 0.0, ("paid", "t", "history"): planned["paid"]}
+    expected = {
+        ArmCalls("m", "t", "history"): 0.0,
+        ArmCalls("paid", "t", "history"): planned["paid"],
+    }
     answered = own._replace(responses={"results/s/responses/m/t/history.parquet"})
     assert expected_costs(own) == expected_costs(answered) == expected
+
+
+@pytest.mark.parametrize("has_tables", [True, False])
+def test_streams_are_priced_as_live_calls_of_their_number(
+    written: set[str], has_tables: bool
+) -> None:
+    sampled = PAID | {"first_token_sample": 1, "dispatch": "batch"}
+    own = study(written if has_tables else set())._replace(
+        conditions={"history": HISTORY}, models={"paid": sampled}, prices=PRICES
+    )
+    rows = {row.dispatch: row for row in plan_study(own).rows}
+    stream, live = rows["stream"], rows["live"]
+    assert (stream.n_requests, stream.n_answered, stream.is_chosen) == (1, 0, True)
+    assert rows["batch"].is_chosen
+    assert stream.cost_expected_usd is not None
+    assert live.cost_no_cache_usd is not None
+    share = stream.n_requests / live.n_requests
+    assert stream.cost_expected_usd == pytest.approx(live.cost_no_cache_usd * share, rel=0.02)
+    costs = expected_costs(own)
+    assert costs[ArmCalls("paid", "t", "history", is_stream=True)] == stream.cost_expected_usd
+    page = render(plan_study(own), name="s", budget_usd=None)
+    assert "1 calls of each task" not in page
+    assert "<h3>paid, stream</h3>" in page
+    assert "<h3>paid, batch</h3>" in page
+
+
+def test_a_table_of_responses_answers_no_stream(written: set[str]) -> None:
+    own = study(written, {"results/s/responses/m/t/history.parquet"})._replace(
+        conditions={"history": HISTORY},
+        models={"m": PAID | {"first_token_sample": 1000}},
+        prices=PRICES,
+    )
+    rows = {row.dispatch: row for row in plan_study(own).rows}
+    # a sample that is larger than the arm streams all of it
+    assert (rows["stream"].n_requests, rows["stream"].n_answered) == (2, 0)
+    assert (rows["live"].n_requests, rows["live"].n_answered) == (2, 1)

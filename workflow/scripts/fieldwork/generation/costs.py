@@ -2,7 +2,7 @@
 
 A call that two conditions share was billed once: it is counted where it first appears. Where some answers
 have no cost, the sum is over the others, and the row says how many are left out. Calls that were sent
-once more as streams are rows of their own, which no plan expects.
+once more as streams are rows of their own.
 """
 
 import math
@@ -12,11 +12,9 @@ from typing import NamedTuple, cast
 import pandas as pd
 
 from fieldwork import tables
+from fieldwork.generation.first_tokens import STREAM
 from fieldwork.records.generation import CostRow, Response
 from fieldwork.records.service import FirstToken
-
-STREAM = "stream"
-"""How a call was sent that was sent once more, to learn when its first text comes."""
 
 STORAGE_LEFT_OUT = (
     "making and storing explicit caches is billed apart: it is in planned_usd, not in cost_usd"
@@ -40,7 +38,14 @@ class BilledAnswer(NamedTuple):
     price_as_of: str | None
 
 
-ArmKey = tuple[str, str, str]
+class ArmCalls(NamedTuple):
+    """The calls of a model, task and condition: the usual ones, or those sent once more as streams."""
+
+    model: str
+    task: str
+    condition: str
+    is_stream: bool = False
+
 
 _ARM = ("model", "task", "condition")
 _TOKENS = [name for name in BilledAnswer._fields if name.endswith("_tokens")]
@@ -80,13 +85,13 @@ def read_stream_bills(paths: Sequence[str]) -> Iterator[BilledAnswer]:
 
 def cost_rows(
     answers: Iterable[BilledAnswer],
-    planned_usd: Mapping[ArmKey, float | None],
+    planned_usd: Mapping[ArmCalls, float | None],
     models_with_storage: Collection[str] = (),
 ) -> list[CostRow]:
     """One row a model, task, condition and dispatch, in the order in which they first appear.
 
     Args:
-        planned_usd: expected cost of all answers of an arm; a dispatch gets its share by answers.
+        planned_usd: expected cost of all calls; of the usual ones a dispatch gets its share by answers.
         models_with_storage: models that store contexts with their provider: no answer tells what that
             cost.
     """
@@ -95,7 +100,7 @@ def cost_rows(
     # priced so too: a server that counts more than it was sent is not believed
     frame["cached_tokens"] = frame[["cached_tokens", "input_tokens"]].fillna(0).min(axis=1)
     frame["is_shared"] = frame.duplicated(["model", "ledger_key"])
-    n_of_arm = frame[frame["dispatch"] != STREAM].groupby([*_ARM]).size()
+    n_calls = frame.groupby([*_ARM, frame["dispatch"] == STREAM]).size()
     rows = []
     for key, part in frame.groupby([*_ARM, "dispatch"], sort=False):
         model, task, condition, dispatch = cast("tuple[str, str, str, str]", key)
@@ -105,12 +110,10 @@ def cost_rows(
         # exact, so that the order of the answers cannot move the last bits
         cost = math.fsum(bill["cost_usd"].dropna())
         usd = None if len(bill) and n_without_cost == len(bill) else cost
-        arm_usd = planned_usd.get((model, task, condition))
-        plan_usd = (
-            None
-            if arm_usd is None or dispatch == STREAM
-            else arm_usd * len(part) / int(n_of_arm[model, task, condition])
-        )
+        calls = ArmCalls(model, task, condition, is_stream=dispatch == STREAM)
+        plan_usd = planned_usd.get(calls)
+        if plan_usd is not None:
+            plan_usd *= len(part) / int(n_calls[calls])
         n_input = tokens["input_tokens"]
         share = tokens["cached_tokens"] / n_input if n_input else None
         note = STORAGE_LEFT_OUT if model in models_with_storage else None

@@ -18,6 +18,9 @@ from fieldwork.records.service import FirstToken
 from fieldwork.records.tasks import Item
 from fieldwork.statistics.seeds import generator
 
+STREAM = "stream"
+"""How a call was sent that was sent once more, to learn when its first text comes."""
+
 
 def stream_settings(model: Mapping[str, Any]) -> dict[str, Any]:
     """An entry of `models` that asks for streams: at once, one at a time, without warming a cache."""

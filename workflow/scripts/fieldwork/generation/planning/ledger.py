@@ -5,14 +5,14 @@ code that sends; no key of an account is needed, nothing is sent, and no ledger 
 read a few at a time, so that memory stays bounded however large a study's table of them is.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from fieldwork import tables
 from fieldwork.encoder import ANSWER_VECTORS
 from fieldwork.generation.agenda import Agenda
 from fieldwork.generation.ledger import LEDGERS, Entry, Ledger, open_ledger
-from fieldwork.generation.planning.tables import PlanInputs
+from fieldwork.generation.planning.tables import PlanInputs, PlannedRequests
 from fieldwork.generation.providers.base import Provider
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.responses import groups_of
@@ -26,15 +26,19 @@ CONTEXT_TOKENS_AT_ONCE = 8_000_000
 
 
 def ledger_answers(
-    study: PlanInputs, model: str, entry: Mapping[str, Any], arms: Collection[tuple[str, str]]
+    study: PlanInputs,
+    model: str,
+    entry: Mapping[str, Any],
+    requests: Mapping[tuple[str, str], PlannedRequests],
 ) -> dict[tuple[str, str], set[Request]]:
     """The answered requests of a model's arms, by task and condition.
 
-    An arm is left out where it has no tables to make bodies from.
+    An arm is left out where it has no tables to make bodies from, and every arm where the model has no
+    ledger.
 
     Args:
         entry: entry of `models`, defaults filled in.
-        arms: task and condition of each; none where the model has no ledger.
+        requests: by task and condition.
 
     Raises:
         StudyError: a file cannot be read, or a request cannot be made of the tables.
@@ -46,28 +50,23 @@ def ledger_answers(
     provider = make_provider({**entry, "api_key_env": None}, ANSWER_VECTORS)
     with open_ledger(path) as ledger:
         return {
-            (task, condition): _answered_requests(study, provider, ledger, model, task, condition)
-            for task, condition in arms
-            if {study.table("tasks", task), study.table("requests", task, condition)}
-            <= set(study.files)
+            (task, condition): _answered_requests(
+                study, provider, ledger, study.arm(model, task, condition), arm_requests.requests
+            )
+            for (task, condition), arm_requests in requests.items()
+            if arm_requests.basis == "tables"
         }
 
 
 def _answered_requests(
-    study: PlanInputs, provider: Provider, ledger: Ledger, model: str, task: str, condition: str
+    study: PlanInputs,
+    provider: Provider,
+    ledger: Ledger,
+    arm: GenerationArm,
+    requests: Sequence[Request],
 ) -> set[Request]:
-    items = tables.read_rows(study.table("tasks", task), Item)
-    requests = tables.read_rows(study.table("requests", task, condition), Request)
-    contexts = _StreamedContexts(study.table("contexts", task, condition), requests)
-    arm = GenerationArm(
-        model=model,
-        task=task,
-        condition=condition,
-        temperature=study.conditions[condition]["temperature"],
-        max_tokens=study.tasks[task]["max_tokens"],
-        seed=study.seed,
-        wave=study.conditions[condition].get("wave"),
-    )
+    items = tables.read_rows(study.table("tasks", arm.task), Item)
+    contexts = _StreamedContexts(study.table("contexts", arm.task, arm.condition), requests)
     groups = groups_of(requests, {item.item_id: item for item in items}, contexts, arm)
     look_up = _RecordedLookUp(ledger)
     agenda = Agenda(groups, provider, cast(Ledger, look_up), cache=None)

@@ -55,10 +55,7 @@ def _plan_sections(plan: StudyPlan, chosen_rows: Sequence[PlanRow]) -> list[str]
         _totals_table(plan.rows),
         "<h2>By task and condition, with the chosen dispatch</h2>",
         "<p>The file plan.csv beside this page has all columns, for every dispatch.</p>",
-        *(
-            _model_section(name, chosen_rows)
-            for name in dict.fromkeys(row.model for row in chosen_rows)
-        ),
+        *(_model_section(rows) for rows in _groups(chosen_rows).values()),
         "<h2>How these numbers are made</h2>",
         "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in plan.assumptions) + "</ul>",
     ]
@@ -75,9 +72,10 @@ def warnings_of(models: Mapping[str, Mapping[str, Any]], rows: Sequence[PlanRow]
                 f"{name} ({model['model']}) is shut down on {model['shutdown']}.{replacement}"
             )
         if n := model.get("first_token_sample"):
+            calls = "one call" if n == 1 else f"{n} calls"
             warnings.append(
-                f"{name}: {n} calls of each task and condition are sent once more, as streams; they are "
-                f"not in this plan."
+                f"{name}: {calls} of each task and condition will be sent and paid once more, "
+                f"as streams (models.{name}.first_token_sample)."
             )
         reasons = {(row.cost_most_usd is None, row.reason) for row in rows if row.model == name}
         for has_no_cost, reason in sorted((has_no, text) for has_no, text in reasons if text):
@@ -155,11 +153,17 @@ class _PlanCell(NamedTuple):
 
 
 def _totals_table(rows: Sequence[PlanRow]) -> str:
+    groups = _groups(rows).values()
+    lines = [_total_cells(group) for group in groups]
+    return _table(lines, [group[0].is_chosen for group in groups])
+
+
+def _groups(rows: Sequence[PlanRow]) -> dict[tuple[str, str], list[PlanRow]]:
+    """The rows of each model and dispatch."""
     groups: dict[tuple[str, str], list[PlanRow]] = defaultdict(list)
     for row in rows:
         groups[row.model, row.dispatch].append(row)
-    lines = [_total_cells(group) for group in groups.values()]
-    return _table(lines, [group[0].is_chosen for group in groups.values()])
+    return groups
 
 
 def _total_cells(rows: Sequence[PlanRow]) -> dict[str, _PlanCell]:
@@ -179,10 +183,10 @@ def _total_cells(rows: Sequence[PlanRow]) -> dict[str, _PlanCell]:
     }
 
 
-def _model_section(model: str, chosen_rows: Sequence[PlanRow]) -> str:
-    rows = [row for row in chosen_rows if row.model == model]
+def _model_section(rows: Sequence[PlanRow]) -> str:
+    """The rows of one model and dispatch."""
     table = _table([_arm_cells(row) for row in rows], [False] * len(rows))
-    return f"<h3>{escape(model)}, {rows[0].dispatch}</h3>{table}"
+    return f"<h3>{escape(rows[0].model)}, {rows[0].dispatch}</h3>{table}"
 
 
 def _arm_cells(row: PlanRow) -> dict[str, _PlanCell]:

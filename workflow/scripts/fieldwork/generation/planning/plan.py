@@ -1,9 +1,12 @@
 """The plan of a study: every arm of every model, and what the answers of an arm should cost."""
 
+from fieldwork.generation.costs import ArmCalls
+from fieldwork.generation.first_tokens import stream_settings
 from fieldwork.generation.planning.ledger import ledger_answers
 from fieldwork.generation.planning.loads import NOTHING_OBSERVED, ObservedTokens
 from fieldwork.generation.planning.page import StudyPlan, assumptions_of, warnings_of
-from fieldwork.generation.planning.rows import PlannedArm, plan_rows
+from fieldwork.generation.planning.rows import PlannedArm, plan_rows, stream_row
+from fieldwork.generation.planning.streams import read_streamed_requests
 from fieldwork.generation.planning.tables import (
     PlanInputs,
     read_all_requests,
@@ -22,15 +25,17 @@ def plan_study(study: PlanInputs) -> StudyPlan:
     for model, entry in study.models.items():
         tokens = read_observed_tokens(study, model, requests)
         observed_tokens[model] = tokens
+        price, latency_s = study.price(model), study.assumptions["latency_s"]
         answers = ledger_answers(study, model, entry, requests)
         for arm in read_arms(study, model, requests, answers):
-            rows += plan_rows(
-                _in_its_time(arm, study).expecting(tokens),
-                entry,
-                study.price(model),
-                tokens,
-                study.assumptions["latency_s"],
-            )
+            arm = _in_its_time(arm, study).expecting(tokens)
+            rows += plan_rows(arm, entry, price, tokens, latency_s)
+        streams = read_streamed_requests(study, model, requests)
+        answers = ledger_answers(study, model, stream_settings(entry), streams)
+        # an answer in the tables of responses is not one to a stream
+        for arm in read_arms(study._replace(responses=()), model, streams, answers):
+            arm = _in_its_time(arm, study).expecting(tokens)
+            rows.append(stream_row(arm, entry, price, tokens, latency_s))
     return StudyPlan(
         rows,
         warnings_of(study.models, rows),
@@ -47,14 +52,19 @@ def _in_its_time(arm: PlannedArm, study: PlanInputs) -> PlannedArm:
     return arm._replace(groups=(), n_requests=arm.n_answered)
 
 
-def expected_costs(study: PlanInputs) -> dict[tuple[str, str, str], float | None]:
-    """US dollars that each model, task and condition was expected to cost before its first answer."""
+def expected_costs(study: PlanInputs) -> dict[ArmCalls, float | None]:
+    """US dollars that the calls of each arm were expected to cost before its first answer."""
     study = study._replace(responses=())
     requests, latency_s = read_all_requests(study), study.assumptions["latency_s"]
-    return {
-        (model, arm.task, arm.condition): row.cost_expected_usd
-        for model, entry in study.models.items()
-        for arm in read_arms(study, model, requests, {})
-        for row in plan_rows(arm, entry, study.price(model), NOTHING_OBSERVED, latency_s)
-        if row.is_chosen
-    }
+    costs: dict[ArmCalls, float | None] = {}
+    for model, entry in study.models.items():
+        price = study.price(model)
+        for arm in read_arms(study, model, requests, {}):
+            rows = plan_rows(arm, entry, price, NOTHING_OBSERVED, latency_s)
+            (chosen_row,) = (row for row in rows if row.is_chosen)
+            costs[ArmCalls(model, arm.task, arm.condition)] = chosen_row.cost_expected_usd
+        for arm in read_arms(study, model, read_streamed_requests(study, model, requests), {}):
+            row = stream_row(arm, entry, price, NOTHING_OBSERVED, latency_s)
+            key = ArmCalls(model, arm.task, arm.condition, is_stream=True)
+            costs[key] = row.cost_expected_usd
+    return costs

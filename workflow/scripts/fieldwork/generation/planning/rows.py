@@ -7,9 +7,11 @@ price. Without one they are None, and the row says why.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fieldwork.config.models import is_local
+from fieldwork.generation.first_tokens import STREAM, stream_settings
 from fieldwork.generation.planning.loads import (
     CACHE_MIN_TOKENS,
     DISPATCHES,
@@ -77,6 +79,19 @@ def plan_rows(
         _row(arm, model, price, observed_tokens, latency_s, dispatch)
         for dispatch in DISPATCHES.get(model["provider"], LIVE_ONLY)
     ]
+
+
+def stream_row(
+    arm: PlannedArm,
+    model: Mapping[str, Any],
+    price: Price | None,
+    observed_tokens: ObservedTokens,
+    latency_s: float,
+) -> PlanRow:
+    """The row of calls that are sent once more as streams, at the price of live ones."""
+    settings = stream_settings(model)
+    row = _row(arm, settings, price, observed_tokens, latency_s, "live")
+    return replace(row, dispatch=STREAM)
 
 
 def _row(

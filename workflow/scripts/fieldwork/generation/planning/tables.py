@@ -20,6 +20,7 @@ from fieldwork.generation.planning.loads import (
 from fieldwork.generation.planning.rows import PlannedArm
 from fieldwork.generation.pricing import Price, price_of
 from fieldwork.generation.requests import check_request_count
+from fieldwork.generation.rows import GenerationArm
 from fieldwork.records.generation import Request, Response
 from fieldwork.records.puppets import Context
 from fieldwork.records.tasks import Item
@@ -62,6 +63,18 @@ class PlanInputs(NamedTuple):
     def price(self, model: str) -> Price | None:
         """What a model's calls cost, where that is known."""
         return price_of(self.prices, self.models[model].get("model", ""))
+
+    def arm(self, model: str, task: str, condition: str) -> GenerationArm:
+        """What all responses of a model, task and condition share."""
+        return GenerationArm(
+            model=model,
+            task=task,
+            condition=condition,
+            temperature=self.conditions[condition]["temperature"],
+            max_tokens=self.tasks[task]["max_tokens"],
+            seed=self.seed,
+            wave=self.conditions[condition].get("wave"),
+        )
 
 
 class PlannedRequests(NamedTuple):
