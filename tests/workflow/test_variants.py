@@ -128,6 +128,8 @@ def test_figure_findings_and_page_show_them(finished: Checkout) -> None:
     findings = (results / "findings.md").read_text(encoding="utf-8")
     assert "## Questions put otherwise" in findings
     assert "**Wording:**" in findings
+    assert "## Questions put for groups of people" in findings
+    assert "**Groups:**" in findings
     assert (results / "figures/robustness.svg").stat().st_size > 10_000
     marks = rows_of(
         finished, "SELECT count(*) FROM 'RESULTS/variants/figures/robustness.marks.parquet'"

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from fieldwork import tables
-from fieldwork.generation.costs import ArmCalls, BilledAnswer, cost_rows, read_stream_bills
+from fieldwork.generation.costs import BilledAnswer, PlannedCalls, cost_rows, read_stream_bills
 from fieldwork.generation.first_tokens import STREAM
 from fieldwork.records.service import FirstToken
 
 ARM = ("m", "t", "c")
-CALLS = ArmCalls(*ARM)
+CALLS = PlannedCalls(*ARM)
 
 
 def answer(key: str, **changes: Any) -> BilledAnswer:

@@ -1,6 +1,7 @@
 """Fisher's test against scipy's, and the correction against Holm's and by hand."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from fieldwork.statistics.families import holm
 from fieldwork.statistics.fisher import (
     Margins,
     fisher_p,
-    fisher_p_of_groups,
+    fisher_test_of_groups,
     holm_of_discrete,
+    least_fisher_p,
     p_of_tables,
 )
 
@@ -81,32 +83,46 @@ def test_it_is_never_larger_than_holms_and_keeps_the_order() -> None:
 # ---- several groups ------------------------------------------------------------------------
 
 
+def p_of_groups(lost: Any, sizes: Any) -> float:
+    random = np.random.default_rng(1)
+    return fisher_test_of_groups(np.array(lost), np.array(sizes), random=random).p_value
+
+
 @pytest.mark.parametrize(
     ("lost", "sizes"),
     [((3, 0), (10, 10)), ((1, 5), (9, 30)), ((0, 1), (4, 3)), ((20, 9), (50, 40))],
 )
 def test_two_groups_are_fisher_s_test(lost: tuple[int, int], sizes: tuple[int, int]) -> None:
     table = [lost, (sizes[0] - lost[0], sizes[1] - lost[1])]
-    found = fisher_p_of_groups(np.array(lost), np.array(sizes), random=np.random.default_rng(1))
-    assert found == pytest.approx(fisher_exact(table).pvalue)
+    assert p_of_groups(lost, sizes) == pytest.approx(fisher_exact(table).pvalue)
 
 
 def test_three_groups_by_hand() -> None:
     """Two of two lost in one of three groups of two: 3 of the 15 ways, the others 12 of 15."""
+    assert p_of_groups([2, 0, 0], [2, 2, 2]) == pytest.approx(0.2)
+    assert p_of_groups([1, 1, 0], [2, 2, 2]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("sizes", [(10, 10), (4, 9), (2, 2, 2), (5, 3, 8, 4)])
+def test_no_table_of_groups_has_a_smaller_p_value_than_the_smallest(sizes: tuple[int, ...]) -> None:
     random = np.random.default_rng(1)
-    assert fisher_p_of_groups(
-        np.array([2, 0, 0]), np.array([2, 2, 2]), random=random
-    ) == pytest.approx(0.2)
-    assert fisher_p_of_groups(
-        np.array([1, 1, 0]), np.array([2, 2, 2]), random=random
-    ) == pytest.approx(1.0)
+    for total in range(1, sum(sizes)):
+        tests = [
+            fisher_test_of_groups(np.array(lost), np.array(sizes), random=random)
+            for lost in itertools.product(*(range(size + 1) for size in sizes))
+            if sum(lost) == total
+        ]
+        (p_least,) = {test.p_least for test in tests}
+        assert p_least == pytest.approx(min(test.p_value for test in tests))
+        if len(sizes) == 2:
+            assert p_least == pytest.approx(least_fisher_p(Margins(total, *sizes)))
 
 
 def test_drawn_tables_agree_with_counted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    lost, sizes = np.array([6, 1, 2, 0]), np.array([10, 10, 12, 9])
-    exact = fisher_p_of_groups(lost, sizes, random=np.random.default_rng(1))
+    lost, sizes = [6, 1, 2, 0], [10, 10, 12, 9]
+    exact = p_of_groups(lost, sizes)
     monkeypatch.setattr(fisher, "MAX_GROUP_TABLES", 0)
-    drawn = fisher_p_of_groups(lost, sizes, random=np.random.default_rng(1))
+    drawn = p_of_groups(lost, sizes)
     assert drawn == pytest.approx(exact, abs=0.005)
     assert drawn != exact
 
@@ -115,11 +131,9 @@ def test_the_test_holds_its_level() -> None:
     """Where groups lose alike, no more than 5 % of p-values are at or below .05."""
     random = np.random.default_rng(7)
     sizes = np.array([10, 10, 10, 10])
-    found = [
-        fisher_p_of_groups(random.binomial(sizes, 0.15), sizes, random=random) for _ in range(1_000)
-    ]
-    assert np.mean(np.array(found) <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
-    assert np.mean(np.array(found) <= 0.05) > 0.005
+    p_values = np.array([p_of_groups(random.binomial(sizes, 0.15), sizes) for _ in range(1_000)])
+    assert np.mean(p_values <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
+    assert np.mean(p_values <= 0.05) > 0.005
 
 
 def test_tests_of_other_kinds_count_from_their_smallest_p_value() -> None:

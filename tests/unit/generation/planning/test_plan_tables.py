@@ -8,7 +8,7 @@ import pytest
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.generation.costs import ArmCalls
+from fieldwork.generation.costs import PlannedCalls
 from fieldwork.generation.planning.loads import NOTHING_OBSERVED
 from fieldwork.generation.planning.page import StudyPlan, render, warnings_of
 from fieldwork.generation.planning.plan import expected_costs, plan_study
@@ -238,8 +238,8 @@ def test_the_expected_cost_is_that_of_the_plan_before_the_first_answer(written: 
     assert planned["m"] == 0.0
     assert (planned["paid"] or 0) > 0
     expected = {
-        ArmCalls("m", "t", "history"): 0.0,
-        ArmCalls("paid", "t", "history"): planned["paid"],
+        PlannedCalls("m", "t", "history"): 0.0,
+        PlannedCalls("paid", "t", "history"): planned["paid"],
     }
     answered = own._replace(responses={"results/s/responses/m/t/history.parquet"})
     assert expected_costs(own) == expected_costs(answered) == expected
@@ -262,7 +262,7 @@ def test_streams_are_priced_as_live_calls_of_their_number(
     share = stream.n_requests / live.n_requests
     assert stream.cost_expected_usd == pytest.approx(live.cost_no_cache_usd * share, rel=0.02)
     costs = expected_costs(own)
-    assert costs[ArmCalls("paid", "t", "history", is_stream=True)] == stream.cost_expected_usd
+    assert costs[PlannedCalls("paid", "t", "history", is_stream=True)] == stream.cost_expected_usd
     page = render(plan_study(own), name="s", budget_usd=None)
     assert "1 calls of each task" not in page
     assert "<h3>paid, stream</h3>" in page

@@ -22,9 +22,11 @@ from unit.metrics.findings.finding_rows import (
     comparison_row,
     entropy_row,
     filled,
+    gap_row,
     group_row,
     novelty_row,
     order_row,
+    practice_row,
     score_row,
     shift_row,
     variance_row,
@@ -73,6 +75,10 @@ def test_the_schema_names_every_measure() -> None:
         ("variant_accuracy", variant_row(0.1), "variant_accuracy"),
         ("variant_accuracy", variant_row(0.1, condition="cold"), "variant_accuracy"),
         ("variant_flips", variant_row(0.1, condition="again"), "variant_flips"),
+        ("group_gap", gap_row(0.1, condition="again"), "group_gap"),
+        ("group_option", gap_row(0.1, metric="option_gap", option="Tesla"), "group_option"),
+        # the variants are asked under the baseline too
+        ("practice_order", practice_row(0.1, condition="again"), "practice_order"),
     ],
 )
 def test_a_test_has_one_family(measure: str, row: Any, family: str) -> None:
@@ -195,6 +201,49 @@ def test_of_variants_the_change_of_accuracy_and_flips_beyond_reruns_are_claimed(
         "variant_accuracy": ("differs", "lower", 0.02),
         "variant_flips": ("differs", "fewer than reruns", 0.1),
     }
+
+
+def test_of_groups_the_gaps_and_options_with_a_test_are_claimed() -> None:
+    metrics = (
+        "accuracy",
+        "accuracy_gap",
+        "accuracy_ratio",
+        "flips",
+        "excess_flips",
+        "option_share",
+    )
+    gaps = [gap_row(0.001, metric=metric) for metric in metrics]
+    options = [
+        gap_row(p, metric="option_gap", item_id="cars", option=option, p_least=p_least)
+        for option, p, p_least in (("Tesla", 0.001, 0.0001), ("Ford", 0.3, 0.2))
+    ]
+    rows = claims(group_gaps=[*gaps, *options])
+    assert [(c.measure, c.task, c.detail, c.verdict) for c in rows] == [
+        ("group_gap", "mmlu", "accuracy_gap, choice", "differs"),
+        ("group_gap", "mmlu", "excess_flips, choice", "differs"),
+        ("group_option", "mmlu", "Tesla", "differs"),
+        # what could never be shown costs the others nothing
+        ("group_option", "mmlu", "Ford", "cannot be shown"),
+    ]
+    assert {c.correction for c in rows if c.measure == "group_option"} == {"Holm"}
+    assert next(c for c in rows if c.detail == "Tesla").p_corrected == pytest.approx(0.001)
+
+
+def test_of_the_order_of_models_one_score_is_claimed() -> None:
+    strict, flexible = ("em_strict", "em_flexible")
+    rows = claims(
+        practice=[
+            practice_row(0.001, metric=strict),
+            practice_row(0.001, metric=flexible),
+            practice_row(0.001, metric=flexible, condition="field", rho=-0.9),
+            practice_row(0.2, metric=strict, condition="history", p_least=0.0833),
+        ]
+    )
+    assert [(c.model, c.condition, c.detail, c.verdict, c.direction) for c in rows] == [
+        (None, "offline", "typos", "differs", "same order"),
+        (None, "field", "typos", "differs", "opposite order"),
+        (None, "history", "typos", "cannot be shown", None),
+    ]
 
 
 def test_every_row_type_has_a_key_of_its_own() -> None:

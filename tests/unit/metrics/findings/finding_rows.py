@@ -1,6 +1,7 @@
 """A study of one model, and rows of its tables for the page of findings."""
 
 import dataclasses
+import re
 from typing import Any
 
 from fieldwork.metrics.claims.families import ClaimRules, PrimaryTests
@@ -24,7 +25,8 @@ from fieldwork.records.metrics import (
     Shift,
     VarianceShare,
 )
-from fieldwork.records.robustness import Robustness
+from fieldwork.records.practice import PracticeOrder
+from fieldwork.records.robustness import GroupGap, Robustness
 
 OUTLINE = StudyOutline(
     name="s",
@@ -70,6 +72,11 @@ def cells(section: FindingsSection) -> list[tuple[str, ...]]:
     return [(*finding.cells, finding.verdict.text) for finding in section.findings]
 
 
+def without_links(text: str) -> str:
+    """A sentence as it is read."""
+    return re.sub(r"\[([^\]]*)\]\(explorer/index\.html#[^)]*\)", r"\1", text)
+
+
 def filled(row_type: type[Any], **values: Any) -> Any:
     """A row of any table; what is not given is NULL, 0 or an empty text, as its type allows."""
     defaults = {"str": "", "int": 0, "float": 0.0}
@@ -94,6 +101,28 @@ def variant_row(p: float | None, **values: Any) -> Robustness:
     change = {"estimate": -0.1, "ci_low": -0.15, "ci_high": -0.05, "p_value": p}
     metric = {"metric": "accuracy_change"}
     row: Robustness = filled(Robustness, **{**change, **metric, **values})
+    return row
+
+
+def gap_row(p: float | None, **values: Any) -> GroupGap:
+    names = {"origin": "mmlu", "condition": "offline", "kind": "choice", "metric": "accuracy_gap"}
+    groups = {"group": "women", "other_group": "men", "n_groups": 2}
+    numbers = {"estimate": 0.12, "expected_same": 0.03, "p_value": p, "p_least": 0.0005}
+    row: GroupGap = filled(GroupGap, **{**names, **groups, **numbers, **values})
+    return row
+
+
+def practice_row(p: float | None, **values: Any) -> PracticeOrder:
+    way = {"task": "mmlu", "way_task": "typos", "condition": "offline", "baseline": "offline"}
+    pairs = {"n_models": 7, "n_pairs": 21, "n_discordant": 4, "n_beyond_chance": 1}
+    order = {
+        "metric": "em_strict",
+        "rho": 0.75,
+        "p_value": p,
+        "p_least": 0.0004,
+        "difference": -0.02,
+    }
+    row: PracticeOrder = filled(PracticeOrder, **{**way, **pairs, **order, **values})
     return row
 
 

@@ -1,7 +1,6 @@
 """The first sentences are true of every study, and claim what the tests show and no more."""
 
 import itertools
-import re
 
 import pytest
 
@@ -22,6 +21,7 @@ from unit.metrics.findings.finding_rows import (
     score_row,
     shift_row,
     variance_row,
+    without_links,
 )
 from unit.metrics.findings.test_page import TABLES
 
@@ -33,11 +33,6 @@ FIELD_ALONE = FIELD_OUTLINE._replace(
 )
 TWO_MODELS = OUTLINE._replace(models={"m": "Model", "n": "Next"})
 AGAIN = {"condition": "again"}
-
-
-def without_links(text: str) -> str:
-    """A sentence as it is read."""
-    return re.sub(r"\[([^\]]*)\]\(explorer/index\.html#[^)]*\)", r"\1", text)
 
 
 NO_OPTION = "no option can be compared with and without a user"

@@ -13,7 +13,7 @@ import numpy as np
 
 from fieldwork.records.field import Attrition, FieldAnswer, Participant
 from fieldwork.statistics.families import holm_by_family
-from fieldwork.statistics.fisher import fisher_p_of_groups
+from fieldwork.statistics.fisher import fisher_test_of_groups
 
 
 class PromptParticipants(NamedTuple):
@@ -110,11 +110,12 @@ def _p_value(rows: Sequence[Attrition], seed: int) -> float | None:
     if _no_test(rows):
         return None
     groups = [row for row in rows if row.n_participants]
-    return fisher_p_of_groups(
+    test = fisher_test_of_groups(
         np.array([row.n_participants - row.n_kept for row in groups]),
         np.array([row.n_participants for row in groups]),
         random=np.random.default_rng([seed, *map(ord, rows[0].item_id)]),
     )
+    return test.p_value
 
 
 def _no_test(rows: Sequence[Attrition]) -> str | None:

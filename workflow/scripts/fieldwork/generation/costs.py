@@ -38,7 +38,7 @@ class BilledAnswer(NamedTuple):
     price_as_of: str | None
 
 
-class ArmCalls(NamedTuple):
+class PlannedCalls(NamedTuple):
     """The calls of a model, task and condition: the usual ones, or those sent once more as streams."""
 
     model: str
@@ -85,7 +85,7 @@ def read_stream_bills(paths: Sequence[str]) -> Iterator[BilledAnswer]:
 
 def cost_rows(
     answers: Iterable[BilledAnswer],
-    planned_usd: Mapping[ArmCalls, float | None],
+    planned_usd: Mapping[PlannedCalls, float | None],
     models_with_storage: Collection[str] = (),
 ) -> list[CostRow]:
     """One row a model, task, condition and dispatch, in the order in which they first appear.
@@ -110,7 +110,7 @@ def cost_rows(
         # exact, so that the order of the answers cannot move the last bits
         cost = math.fsum(bill["cost_usd"].dropna())
         usd = None if len(bill) and n_without_cost == len(bill) else cost
-        calls = ArmCalls(model, task, condition, is_stream=dispatch == STREAM)
+        calls = PlannedCalls(model, task, condition, is_stream=dispatch == STREAM)
         plan_usd = planned_usd.get(calls)
         if plan_usd is not None:
             plan_usd *= len(part) / int(n_calls[calls])

@@ -114,18 +114,31 @@ def _chance_up_to(p: float, p_values: Floats | float) -> float:
     return float(p_values[place - 1]) if place else 0.0
 
 
-def fisher_p_of_groups(counts: Counts, sizes: Counts, *, random: np.random.Generator) -> float:
-    """P-value that groups of these sizes have one share: both arguments have shape (groups,).
+class GroupsTest(NamedTuple):
+    """A test of the shares of several groups, and the smallest p-value that its margins allow."""
+
+    p_value: float
+    p_least: float
+
+
+def fisher_test_of_groups(
+    counts: Counts, sizes: Counts, *, random: np.random.Generator
+) -> GroupsTest:
+    """Test that groups of these sizes have one share: both arguments have shape (groups,).
 
     Fisher's exact test of a table of two rows (Freeman and Halton 1951): the sum of the probabilities
     of all tables that are no more probable. All tables are counted up to `MAX_GROUP_TABLES`; beyond,
     `N_DRAWS` random ones are drawn.
     """
     total = int(counts.sum())
-    highest = log_ways(counts[None, :], sizes)[0] + _LOG_TIE
+    highest = log_ways(counts[None, :], sizes)[0]
     if count_tables(sizes, total) <= MAX_GROUP_TABLES:
         ways = log_ways(all_tables(sizes, total), sizes)
-        all_ways = log_ways(np.array([[total]]), sizes.sum(keepdims=True))[0]
-        return min(1.0, math.fsum(np.exp(ways[ways <= highest] - all_ways)))
+        shares = np.exp(ways - log_ways(np.array([[total]]), sizes.sum(keepdims=True))[0])
+        p_value, p_least = (
+            min(1.0, math.fsum(shares[ways <= bound + _LOG_TIE])) for bound in (highest, ways.min())
+        )
+        return GroupsTest(p_value, p_least)
     tables = random.multivariate_hypergeometric(sizes, total, size=N_DRAWS, method="marginals")
-    return random_p_value(int((log_ways(tables, sizes) <= highest).sum()), N_DRAWS)
+    n_hits = int((log_ways(tables, sizes) <= highest + _LOG_TIE).sum())
+    return GroupsTest(random_p_value(n_hits, N_DRAWS), random_p_value(0, N_DRAWS))

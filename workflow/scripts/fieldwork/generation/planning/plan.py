@@ -1,6 +1,6 @@
 """The plan of a study: every arm of every model, and what the answers of an arm should cost."""
 
-from fieldwork.generation.costs import ArmCalls
+from fieldwork.generation.costs import PlannedCalls
 from fieldwork.generation.first_tokens import stream_settings
 from fieldwork.generation.planning.ledger import ledger_answers
 from fieldwork.generation.planning.loads import NOTHING_OBSERVED, ObservedTokens
@@ -52,19 +52,19 @@ def _in_its_time(arm: PlannedArm, study: PlanInputs) -> PlannedArm:
     return arm._replace(groups=(), n_requests=arm.n_answered)
 
 
-def expected_costs(study: PlanInputs) -> dict[ArmCalls, float | None]:
+def expected_costs(study: PlanInputs) -> dict[PlannedCalls, float | None]:
     """US dollars that the calls of each arm were expected to cost before its first answer."""
     study = study._replace(responses=())
     requests, latency_s = read_all_requests(study), study.assumptions["latency_s"]
-    costs: dict[ArmCalls, float | None] = {}
+    costs: dict[PlannedCalls, float | None] = {}
     for model, entry in study.models.items():
         price = study.price(model)
         for arm in read_arms(study, model, requests, {}):
             rows = plan_rows(arm, entry, price, NOTHING_OBSERVED, latency_s)
             (chosen_row,) = (row for row in rows if row.is_chosen)
-            costs[ArmCalls(model, arm.task, arm.condition)] = chosen_row.cost_expected_usd
+            costs[PlannedCalls(model, arm.task, arm.condition)] = chosen_row.cost_expected_usd
         for arm in read_arms(study, model, read_streamed_requests(study, model, requests), {}):
             row = stream_row(arm, entry, price, NOTHING_OBSERVED, latency_s)
-            key = ArmCalls(model, arm.task, arm.condition, is_stream=True)
+            key = PlannedCalls(model, arm.task, arm.condition, is_stream=True)
             costs[key] = row.cost_expected_usd
     return costs

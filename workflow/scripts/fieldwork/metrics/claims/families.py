@@ -21,7 +21,7 @@ WITHOUT_USER = "without_user"
 HOLM = "Holm"
 BENJAMINI_HOCHBERG = "Benjamini-Hochberg"
 
-_HOLM_FAMILIES = (PRIMARY, CONTROL, WITHOUT_USER, "option_share")
+_HOLM_FAMILIES = (PRIMARY, CONTROL, WITHOUT_USER, "option_share", "group_option")
 
 
 class PrimaryTests(NamedTuple):

@@ -25,7 +25,8 @@ from fieldwork.records.metrics import (
     Shift,
     VarianceShare,
 )
-from fieldwork.records.robustness import Robustness
+from fieldwork.records.practice import PracticeOrder
+from fieldwork.records.robustness import GroupGap, Robustness
 from fieldwork.statistics.fisher import Margins, Support, least_p
 
 
@@ -107,6 +108,9 @@ def _groups_compared(row: GroupDifference) -> str:
     groups = f"{row.group} - {row.versus or 'others'}" if row.group is not None else "all"
     return f"{row.variable}: {groups}, {row.metric}, {row.kind}"
 
+
+GAPS = ("accuracy_gap", "excess_flips", "excess_overlap")
+"""The metrics of `group_gaps` that have a test over all items."""
 
 MEASURES: Mapping[str, ClaimMeasure] = {
     "share_who": ClaimMeasure(
@@ -204,6 +208,31 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         is_of_tasks=True,
         is_claimed=lambda row: row.metric == "excess_flips",
     ),
+    "group_gap": ClaimMeasure(
+        GroupGap,
+        "estimate",
+        ("differ", "differ"),
+        is_of_tasks=True,
+        detail=lambda row: f"{row.metric}, {row.kind}",
+        is_claimed=lambda row: row.metric in GAPS,
+    ),
+    "group_option": ClaimMeasure(
+        GroupGap,
+        "estimate",
+        ("differ", "differ"),
+        is_of_tasks=True,
+        detail=lambda row: row.option,
+        is_claimed=lambda row: row.metric == "option_gap",
+    ),
+    "practice_order": ClaimMeasure(
+        PracticeOrder,
+        "rho",
+        ("same order", "opposite order"),
+        ("ci_low", "ci_high"),
+        is_of_tasks=True,
+        detail=lambda row: row.way_task,
+        is_claimed=lambda row: row.metric == score_reading(row.condition),
+    ),
     "group_difference": ClaimMeasure(
         GroupDifference,
         "difference",
@@ -240,12 +269,16 @@ MEASURES: Mapping[str, ClaimMeasure] = {
 
 
 def claim_key(measure: str, row: Any) -> ClaimKey:
-    """The key of a row's test; rows about the field stand under the condition that predicts it."""
+    """The key of a row's test.
+
+    Rows about the field stand under the condition that predicts it, and rows about all variants of a
+    task under the task.
+    """
     detail = MEASURES[measure].detail
     return ClaimKey(
         measure=measure,
-        model=row.model,
-        task=row.task,
+        model=getattr(row, "model", None),
+        task=str(getattr(row, "task", getattr(row, "origin", None))),
         condition=str(getattr(row, "condition", getattr(row, "predictor", FIELD))),
         item_id=getattr(row, "item_id", None),
         detail=detail(row) if detail else None,

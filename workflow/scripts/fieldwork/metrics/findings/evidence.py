@@ -30,7 +30,8 @@ from fieldwork.records.metrics import (
     Shift,
     VarianceShare,
 )
-from fieldwork.records.robustness import Robustness
+from fieldwork.records.practice import PracticeOrder
+from fieldwork.records.robustness import GroupGap, Robustness
 from fieldwork.records.service import ServiceMeasure
 
 NO_CLAIMS = StudyClaims()
@@ -62,6 +63,8 @@ class FindingsTables(NamedTuple):
     exact_estimates: Sequence[ExactEstimate] = ()
     service: Sequence[ServiceMeasure] = ()
     robustness: Sequence[Robustness] = ()
+    group_gaps: Sequence[GroupGap] = ()
+    practice: Sequence[PracticeOrder] = ()
     drift: Sequence[Drift] = ()
     answer_form: Sequence[AnswerForm] = ()
     claims: StudyClaims = NO_CLAIMS
@@ -89,6 +92,8 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         ExactEstimate,
         ServiceMeasure,
         Robustness,
+        GroupGap,
+        PracticeOrder,
         Drift,
         AnswerForm,
     )

@@ -9,9 +9,11 @@ from fieldwork.metrics.findings.cautions import limits, warnings
 from fieldwork.metrics.findings.drift import drift_sections
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import field_sections
+from fieldwork.metrics.findings.group_gaps import group_gap_sections
 from fieldwork.metrics.findings.layout import FindingsSection, section_lines
 from fieldwork.metrics.findings.links import numbered_links
 from fieldwork.metrics.findings.outline import StudyOutline, markdown_outline
+from fieldwork.metrics.findings.practice import practice_sections
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.summary import in_short
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT
@@ -80,6 +82,8 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         # without a task of a leaderboard's own questions there are no places
         *([scores.places(tables.ranks, outline)] if tables.ranks else []),
         *wording_sections(tables.robustness, claims, outline),
+        *group_gap_sections(tables.group_gaps, claims, outline),
+        *practice_sections(tables.practice, claims, outline),
         *drift_sections(tables.drift, outline),
         scores.novelty(tables.novelty, claims, outline),
         scores.categories(tables.categories, claims, outline),

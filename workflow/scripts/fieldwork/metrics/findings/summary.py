@@ -1,7 +1,8 @@
 """The first sentences of the page, for a reader without statistics.
 
-Promises at most ten sentences, each true of the tables whatever they hold: a change is claimed only
-with its verdict, what is undecided is not said to be absent, and what cannot be tested has its reason.
+Promises a sentence for each question that the study has tables about, each true of the tables whatever
+they hold: a change is claimed only with its verdict, what is undecided is not said to be absent, and what
+cannot be tested has its reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +15,10 @@ from fieldwork.metrics.findings.drift import drift_sentence
 from fieldwork.metrics.findings.evidence import FindingsTables
 from fieldwork.metrics.findings.field import study_agreements, study_orders
 from fieldwork.metrics.findings.form import form_sentence
+from fieldwork.metrics.findings.group_gaps import group_gap_sentence
 from fieldwork.metrics.findings.links import answers_link
 from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
+from fieldwork.metrics.findings.practice import practice_sentence
 from fieldwork.metrics.findings.service import waiting_sentence
 from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict, effect_text
 from fieldwork.metrics.findings.wording import count_phrase, join_words, percent, points
@@ -44,6 +47,8 @@ def in_short(tables: FindingsTables, outline: StudyOutline) -> list[str]:
         ("Answers", answers_sentence(tables, outline)),
         ("Scores", scores_sentence(tables, outline)),
         ("Wording", wording_sentence(tables.robustness, tables.claims, outline)),
+        ("Groups", group_gap_sentence(tables.group_gaps, tables.claims, outline)),
+        ("Practice", practice_sentence(tables.practice, tables.claims, outline)),
         ("Waves", drift_sentence(tables.drift, outline)),
         ("Form", form_sentence(tables.answer_form, outline)),
         ("Chance", chance_sentence(tables, outline)),
@@ -91,14 +96,17 @@ def _measure_phrase(tests: Sequence[Claim], outline: StudyOutline) -> str:
     furthest = max(differences, key=lambda claim: abs(claim.estimate or 0.0))
     effect = effect_text(furthest.measure, furthest.estimate)
     amount = f"{effect}, " if effect else ""
-    arm = answers_link(
-        arm_name(furthest, outline),
-        model=furthest.model,
-        task=furthest.task,
-        item=furthest.item_id,
-        condition=furthest.condition,
-        base=BASES.get(furthest.measure, "counted"),
-    )
+    arm = arm_name(furthest, outline)
+    # variants can be compared whose clean questions are not asked: these have no answers
+    if furthest.task in outline.tasks:
+        arm = answers_link(
+            arm,
+            model=furthest.model,
+            task=furthest.task,
+            item=furthest.item_id,
+            condition=furthest.condition,
+            base=BASES.get(furthest.measure, "counted"),
+        )
     return f"{phrase} (most: {amount}{arm})"
 
 

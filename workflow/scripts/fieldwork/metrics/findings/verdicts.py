@@ -31,6 +31,8 @@ _UNITS = {
     "novelty": _POINTS,
     "variant_accuracy": _POINTS,
     "variant_flips": _POINTS,
+    "group_gap": _POINTS,
+    "group_option": _POINTS,
 }
 """How effects of a measure are printed: a factor and a unit."""
 
@@ -48,6 +50,9 @@ MEASURE_NAMES = {
     "categories": "categories of subjects",
     "variant_accuracy": "accuracy when put otherwise",
     "variant_flips": "letters when put otherwise",
+    "group_gap": "groups of people",
+    "group_option": "options of groups",
+    "practice_order": "order of models in practice",
     "group_difference": "groups of real users",
     "field_order": "order of the field",
     "field_heterogeneity": "heterogeneity beside the field",

@@ -12,7 +12,7 @@ from fieldwork.metrics.robustness.group_tasks import GroupedTasks, group_row
 from fieldwork.metrics.robustness.pairs import RobustnessSettings, independent_replies
 from fieldwork.records.robustness import GroupGap
 from fieldwork.statistics.arrays import Counts
-from fieldwork.statistics.fisher import fisher_p_of_groups
+from fieldwork.statistics.fisher import fisher_test_of_groups
 from fieldwork.statistics.seeds import generator
 
 
@@ -39,13 +39,15 @@ def option_rows(tasks: GroupedTasks, settings: RobustnessSettings) -> Iterator[G
         highest, lowest = int(shares.argmax()), int(shares.argmin())
         gap = float(shares[highest] - shares[lowest])
         random = generator(settings.seed, *tasks.random_name("option"), item, option)
+        test = fisher_test_of_groups(counts.n_named, counts.n_answers, random=random)
         yield replace(
             group_row(tasks, "option_gap", gap, n_items=1, n_answers=total),
             item_id=item,
             option=option,
             group=tasks.groups[highest],
             other_group=tasks.groups[lowest],
-            p_value=fisher_p_of_groups(counts.n_named, counts.n_answers, random=random),
+            p_value=test.p_value,
+            p_least=test.p_least,
         )
 
 

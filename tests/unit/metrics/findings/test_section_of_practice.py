@@ -1,0 +1,47 @@
+"""The section about the offline score and practice, and its sentence."""
+
+from fieldwork.metrics.findings.practice import practice_sections, practice_sentence
+from fieldwork.metrics.findings.verdicts import StudyClaims
+from unit.metrics.findings.finding_rows import OUTLINE, cells, claims_of, practice_row
+
+STUDY = OUTLINE._replace(tasks=["mmlu", "typos"])
+
+
+def test_a_way_of_asking_is_a_row() -> None:
+    row = practice_row(0.001)
+    (section,) = practice_sections([row], claims_of(row), STUDY)
+    assert cells(section) == [
+        ("mmlu", "typos", "T1", "0.75 (none)", "4 of 21", "1", "−2.0", "same order")
+    ]
+
+
+def test_the_sentence_counts_ways_that_hold_and_pairs_that_turn() -> None:
+    rows = [
+        practice_row(0.001),
+        practice_row(0.3, condition="history", n_beyond_chance=0),
+        practice_row(0.001, metric="em_flexible"),
+    ]
+    assert practice_sentence(rows, claims_of(*rows), STUDY) == (
+        "the order of the 7 models by the offline score is shown to hold in 1 of 2 other ways of asking; "
+        "one pair of models turns beyond chance"
+    )
+    turned = practice_row(0.001, rho=-0.9, n_beyond_chance=3)
+    assert practice_sentence([turned], claims_of(turned), STUDY) == (
+        "the order of the 7 models by the offline score is shown to hold in 0 of 1 other way of asking "
+        "and turned round in 1; 3 pairs of models turn beyond chance"
+    )
+
+
+def test_too_few_models_for_a_test_are_said_to_be() -> None:
+    row = practice_row(0.3, n_models=3, n_pairs=3, n_beyond_chance=0, p_least=1 / 3)
+    assert practice_sentence([row], claims_of(row), STUDY) == (
+        "whether the order of the 3 models by the offline score holds cannot be tested; 0 pairs of "
+        "models turn beyond chance"
+    )
+
+
+def test_a_study_of_few_models_says_nothing() -> None:
+    row = practice_row(None, rho=None, n_models=1, reason="no order: 1 model")
+    assert practice_sections([row], claims_of(row), STUDY) == []
+    assert practice_sentence([row], claims_of(row), STUDY) == ""
+    assert practice_sentence([], StudyClaims(), STUDY) == ""

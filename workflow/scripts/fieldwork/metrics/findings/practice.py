@@ -1,0 +1,108 @@
+"""The section about the offline score beside other ways of asking, and the sentence about it."""
+
+from collections.abc import Sequence
+
+from fieldwork.metrics.claims.measures import score_reading
+from fieldwork.metrics.findings.layout import Finding, FindingsSection
+from fieldwork.metrics.findings.outline import StudyOutline
+from fieldwork.metrics.findings.verdicts import StudyClaims
+from fieldwork.metrics.findings.wording import (
+    count_phrase,
+    interval_cell,
+    literal,
+    number_cell,
+)
+from fieldwork.metrics.practice.orders import MIN_MODELS
+from fieldwork.records.practice import PracticeOrder
+
+_COLUMNS = (
+    "Task",
+    "Asked as",
+    "Condition",
+    "ρ",
+    "Pairs that turn",
+    "Beyond chance",
+    "Change",
+    "Verdict",
+)
+
+
+def practice_sections(
+    rows: Sequence[PracticeOrder], claims: StudyClaims, outline: StudyOutline
+) -> list[FindingsSection]:
+    """A row for each way of asking; no section with too few models to have an order."""
+    orders = _study_rows(rows, outline)
+    if not orders:
+        return []
+    findings = [
+        Finding(
+            (
+                literal(row.task),
+                literal(row.way_task),
+                outline.label(row.condition),
+                interval_cell(row.rho, row.ci_low, row.ci_high, digits=2),
+                f"{row.n_discordant:,} of {row.n_pairs:,}",
+                f"{row.n_beyond_chance:,}",
+                number_cell(None if row.difference is None else 100 * row.difference, 1),
+            ),
+            claims.verdict("practice_order", row),
+        )
+        for row in orders
+    ]
+    return [
+        FindingsSection(
+            "The offline score and practice",
+            "Does the order of the models by their offline score hold another way of asking? ρ is the "
+            "rank correlation. Pairs of models turn beyond chance where neither lead's interval holds 0. "
+            "The change is that of the mean score, in points.",
+            _COLUMNS,
+            findings,
+            ["practice"],
+            "No task has scores of several models.",
+        )
+    ]
+
+
+def practice_sentence(
+    rows: Sequence[PracticeOrder], claims: StudyClaims, outline: StudyOutline
+) -> str:
+    """Whether the order of the models holds; empty with too few models to have an order."""
+    orders = _study_rows(rows, outline)
+    if not orders:
+        return ""
+    n_models = max(row.n_models for row in orders)
+    verdicts = [(row, claims.verdict("practice_order", row)) for row in orders]
+    tests = [row for row, verdict in verdicts if verdict.is_tested]
+    if not tests:
+        order = f"whether the order of the {n_models} models by the offline score holds cannot be tested"
+    else:
+        shown_orders = [row for row, verdict in verdicts if verdict.is_shown]
+        n_same = sum((row.rho or 0.0) > 0 for row in shown_orders)
+        n_ways = count_phrase(len(tests), "other way")
+        opposite = (
+            f" and turned round in {len(shown_orders) - n_same:,}"
+            if n_same < len(shown_orders)
+            else ""
+        )
+        order = (
+            f"the order of the {n_models} models by the offline score is shown to hold in {n_same:,} of "
+            f"{n_ways} of asking{opposite}"
+        )
+    n_turned = sum(row.n_beyond_chance for row in orders)
+    pairs = "one pair of models turns" if n_turned == 1 else f"{n_turned:,} pairs of models turn"
+    return f"{order}; {pairs} beyond chance"
+
+
+def _study_rows(rows: Sequence[PracticeOrder], outline: StudyOutline) -> list[PracticeOrder]:
+    """Rows of the score that claims are made of, with enough models, in the study's order."""
+    orders = [
+        row
+        for row in rows
+        if row.metric == score_reading(row.condition) and row.n_models >= MIN_MODELS
+    ]
+    conditions = [*outline.conditions]
+    by_task = {task: place for place, task in enumerate(outline.tasks)}
+    return sorted(
+        (row for row in orders if row.task in by_task and row.condition in conditions),
+        key=lambda row: (by_task[row.task], row.way_task, conditions.index(row.condition)),
+    )
