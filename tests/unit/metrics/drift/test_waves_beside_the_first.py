@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from fieldwork.metrics.drift.table import WavePlan, judge, lacks_answers
+from fieldwork.metrics.drift.calls import lacks_answers
+from fieldwork.metrics.drift.table import WavePlan, judge
 from fieldwork.records.drift import Drift
 from unit.metrics.drift.waves_of_calls import (
     FIRST,

@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 LEVEL = 0.05
 """Corrected p-values below this are claimed as a difference."""
@@ -32,6 +31,9 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
     That share holds where tests are independent or positively dependent (Benjamini and Yekutieli 2001).
     """
+    # takes half a second to import, and few jobs correct so
+    from scipy.stats import false_discovery_control
+
     return [float(p) for p in false_discovery_control(p_values)] if p_values else []
 
 

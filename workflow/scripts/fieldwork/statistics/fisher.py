@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import hypergeom
 
 from fieldwork.statistics.arrays import Counts, Floats
 from fieldwork.statistics.permutation import all_tables, count_tables, log_ways, random_p_value
@@ -46,8 +45,12 @@ def p_of_tables(margins: Margins) -> Floats:
     """
     n_named, n_own, n_other = margins
     first = np.arange(n_named + 1)
-    chances = hypergeom.pmf(first, n_own + n_other, n_named, n_own)
     is_possible = (first <= n_own) & (n_named - first <= n_other)
+    sides = np.column_stack([first, n_named - first])[is_possible]
+    ways = log_ways(sides, np.array([n_own, n_other]))
+    all_ways = log_ways(np.array([[n_named]]), np.array([n_own + n_other]))[0]
+    chances = np.zeros(n_named + 1)
+    chances[is_possible] = np.exp(ways - all_ways)
     ascending = np.sort(chances)
     p_values = np.cumsum(ascending)[np.searchsorted(ascending, chances * _TIE, side="right") - 1]
     possible: Floats = np.where(is_possible, np.minimum(p_values, 1.0), np.nan)

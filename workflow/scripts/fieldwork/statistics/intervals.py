@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtr, stdtrit
 
 from fieldwork.statistics.arrays import Floats
 
@@ -119,7 +119,7 @@ def newcombe_interval(count: ShareCount, other_counts: Sequence[ShareCount]) -> 
 
 def student_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Half width of a two-sided interval in standard errors; NaN without a degree of freedom."""
-    return float(student.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else math.nan
+    return float(stdtrit(freedom, 0.5 + confidence / 2)) if freedom > 0 else math.nan
 
 
 def student_interval(
@@ -147,7 +147,7 @@ def student_test(
     if not min(variances) > NO_ERROR**2 or min(freedoms) < 1:
         return None
     freedom, error = welch_freedom(variances, freedoms), math.sqrt(math.fsum(variances))
-    p_value = float(2 * student.sf(abs(value) / error, freedom))
+    p_value = float(2 * stdtr(freedom, -abs(value) / error))
     return StudentTest(student_interval(value, error, freedom), p_value)
 
 

@@ -9,7 +9,6 @@ equal bits.
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.intervals import (
@@ -88,6 +87,9 @@ def _likely_end(values: Floats, ratio: float) -> float:
     Weights that maximise the likelihood at a mean above the sample's are as 1 / (reach - value), with
     some reach above all values: one unknown instead of a search within a search.
     """
+    # takes a third of a second to import, and small studies have no such intervals
+    from scipy.optimize import brentq
+
     gaps = (values.max() - values) / np.ptp(values)
 
     def weights(log_reach: float) -> Floats:

@@ -14,13 +14,16 @@ import pandas as pd
 from fieldwork import tables
 from fieldwork.metrics.answer_sets import answer_options
 from fieldwork.records.answer_form import FormReading
-from fieldwork.records.drift import DriftMeasure
+from fieldwork.records.drift import Drift, DriftMeasure
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import REFUSALS, UNKNOWN
 from fieldwork.statistics.arrays import Flags, Floats, Indices
 
 KEYS = ["model", "task", "condition", "item_id", "puppet_id", "replicate"]
 """The columns that tell a call from all others."""
+
+NO_ANSWERS = "no answers in"
+"""How the reason of a row begins whose wave has none."""
 
 _ANSWER_COLUMNS = (*KEYS, "kind", "outcome", "items", "letter", "reason")
 _FORM_COLUMNS = (*KEYS, "words")
@@ -29,6 +32,11 @@ _AT_ONCE = ("live", "recorded")
 
 Form = Literal["share", "number", "time", "options", "letters"]
 """What values of a measure are: 0 or 1, positive numbers, seconds, sets of options, or single letters."""
+
+
+def lacks_answers(row: Drift) -> bool:
+    """Whether the wave of a row has no answers of its model to its task."""
+    return (row.reason or "").startswith(NO_ANSWERS)
 
 
 class MeasureKind(NamedTuple):

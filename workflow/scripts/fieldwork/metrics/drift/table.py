@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from fieldwork.metrics.drift.calls import (
+    NO_ANSWERS,
     MeasureKind,
     WavePair,
     measures_of,
@@ -22,9 +23,6 @@ from fieldwork.metrics.drift.changes import Change, ShufflePlan, change_of
 from fieldwork.records.drift import Drift
 from fieldwork.statistics.families import LEVEL, holm_by_family
 from fieldwork.statistics.stratified import MOST_DRAWS, DrawPlan
-
-NO_ANSWERS = "no answers in"
-"""How the reason of a row begins whose wave has none."""
 
 
 class WavePlan(NamedTuple):
@@ -222,11 +220,6 @@ def _no_verdict(row: Drift, plan: WavePlan) -> str | None:
         f"no verdict: with these answers no p-value is below {row.p_least:.2g}, and the level of a look "
         f"is {plan.level:.2g}"
     )
-
-
-def lacks_answers(row: Drift) -> bool:
-    """Whether the wave of a row has no answers of its model to its task."""
-    return (row.reason or "").startswith(NO_ANSWERS)
 
 
 def _join_reasons(*reasons: str | None) -> str | None:

@@ -5,7 +5,7 @@ Promises that only a row with a verdict is said to have moved, and that waves wi
 
 from collections.abc import Mapping, Sequence
 
-from fieldwork.metrics.drift.table import lacks_answers
+from fieldwork.metrics.drift.calls import lacks_answers
 from fieldwork.metrics.findings.layout import Finding, FindingsSection
 from fieldwork.metrics.findings.links import answers_link
 from fieldwork.metrics.findings.outline import (

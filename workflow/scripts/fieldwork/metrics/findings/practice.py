@@ -12,7 +12,7 @@ from fieldwork.metrics.findings.wording import (
     literal,
     number_cell,
 )
-from fieldwork.metrics.practice.orders import MIN_MODELS
+from fieldwork.metrics.practice.ways import MIN_MODELS
 from fieldwork.records.practice import PracticeOrder
 
 _COLUMNS = (

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fieldwork.metrics.practice.ways import ModelScores, lead_interval
+from fieldwork.metrics.practice.ways import MIN_MODELS, ModelScores, lead_interval
 from fieldwork.statistics.intervals import Interval
 from fieldwork.statistics.rank_correlation import (
     MIN_BOOTSTRAP,
@@ -22,8 +22,6 @@ from fieldwork.statistics.rank_correlation import (
     rho_permutation_test,
 )
 from fieldwork.statistics.user_intervals import RAREST_USERS
-
-MIN_MODELS = 3
 
 
 class TurnedPair(NamedTuple):

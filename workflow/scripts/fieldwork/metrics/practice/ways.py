@@ -21,6 +21,9 @@ from fieldwork.statistics.user_intervals import RAREST_USERS, unit_interval
 
 COLUMNS = ("model", "way", "score")
 
+MIN_MODELS = 3
+"""Fewer models have no order worth a test."""
+
 ScoreUnit = Literal["rerun", "puppet", "item"]
 
 
