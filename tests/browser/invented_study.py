@@ -368,6 +368,7 @@ def _study(
     ]  # fmt: skip
     return {
         "name": "invented <b>&</b>",
+        "question": "Is it <b>so</b>?",
         "version": "0123456789ab",
         "baseline": "offline",
         "models": [
@@ -408,10 +409,10 @@ def _html(study: Mapping[str, Any], marks: Sequence[FigureMark]) -> str:
         "page.html",
     )
     findings = (
-        '<h2 id="findings">Findings</h2>\n<h3 id="in-short">In short</h3>\n'
+        '<h2 id="in-short">In short</h2>\n'
         '<p>With a history, <a href="#/answers?task=lists&amp;item=cities&amp;condition=history">'
         'the model alpha names other cities</a> (<a href="#all-tests">all tests</a>).</p>\n'
-        '<h3 id="all-tests">All tests</h3>\n<table><thead><tr><th>Measure</th></tr></thead>'
+        '<h2 id="all-tests">All tests</h2>\n<table><thead><tr><th>Measure</th></tr></thead>'
         f"<tbody><tr><td>{'wide ' * 9}{'x' * 60}</td></tr></tbody></table>"
     )
     return render(

@@ -49,7 +49,7 @@ rule write_findings:
     params:
         code=code("report/write_findings"),
         figures=study.figures(),
-        study=study.summary(),
+        study=outline.outline_settings(study),
         # the note on a preregistration names settings that have changed
         digest=digest(config) if study.preregistrations() else None,
     script:

@@ -232,28 +232,6 @@ def test_the_figure_of_arms_is_named_by_the_study() -> None:
     assert len(arms.arm_contexts()) == 4 * 2
 
 
-def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
-    summary = study().summary()
-    assert summary["retrieval"] == ["rag"]
-    assert summary["users"] == ["history", "rag", "profile"]
-    assert summary["controls"] == ["offline_again"]
-    assert [*summary["conditions"]] == study().config["study"]["conditions"]
-
-
-def test_findings_know_the_limits_of_models_that_have_them() -> None:
-    limited = {"limits": "Knows little. Says nothing about larger models"}
-    own = study(
-        study={"models": ["local", "smollm2"], "tasks": ["mmlu_lite"]}, models={"smollm2": limited}
-    )
-    limits = "SmolLM2 135M: Knows little. Says nothing about larger models"
-    assert own.summary()["model_limits"] == [limits]
-    # they are no notes, which figures print
-    form = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
-    leaderboard_note = own.config["tasks"]["mmlu_lite"]["leaderboard_note"]
-    assert own.summary()["notes"] == [form, leaderboard_note]
-    assert study(study={"models": ["local"]}).summary()["model_limits"] == []
-
-
 def test_gpus_are_asked_for_by_jobs_that_encode() -> None:
     on_gpu = study(embedding={"device": "cuda"})
     assert (on_gpu.gpus(), on_gpu.gpus("rag"), on_gpu.gpus("history")) == (1, 1, 0)

@@ -37,6 +37,7 @@ PARTS = PageParts(
 )
 SETTINGS = PageSettings(
     name="demo",
+    question=None,
     baseline="offline",
     models={"m": {"label": "Model </script>", "asked": "m-1", "note": None}},
     conditions={

@@ -76,6 +76,11 @@ def test_sections_stand_in_order() -> None:
     assert end in page
 
 
+def test_a_question_is_the_title_as_it_is_written() -> None:
+    page = findings_page(TABLES, REPLIES, [], OUTLINE._replace(question="Is *it* so?"), [])
+    assert page.startswith("# Is \\*it\\* so?\n\nFindings of the study s.\n\n**Note:**")
+
+
 def test_a_warning_stands_above_all() -> None:
     unread = [ReplyCounts("m", "rec", "rag", 90, 0, 80)]
     page = findings_page(TABLES, unread, [], OUTLINE, [])

@@ -11,6 +11,7 @@ from typing import Any
 
 from fieldwork.conditions import has_user
 from fieldwork.config.models import held_form
+from fieldwork.config.outline import question_of
 from fieldwork.config.study import Study
 
 Config = dict[str, Any]
@@ -104,6 +105,7 @@ def page_settings(study: Study, titles: Mapping[str, str]) -> Config:
     arms_title = titles.get("{arms_figure}", "")
     return {
         "name": study.name,
+        "question": question_of(study),
         "baseline": study.baseline,
         "models": {name: _model(name, entry) for name, entry in study.entries("models").items()},
         "conditions": {

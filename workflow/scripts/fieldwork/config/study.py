@@ -399,29 +399,6 @@ class Study(NamedTuple):
             "controls": controls_of(self.config),
         }
 
-    def summary(self) -> Config:
-        """What the findings need to know of the study beside its tables."""
-        notes = [leaderboard_note(self.config, task) for task in self.tasks]
-        drawing = self.drawing()
-        return {
-            "name": self.name,
-            "models": drawing["model_labels"],
-            "tasks": self.tasks,
-            "conditions": drawing["condition_labels"],
-            "baseline": self.baseline,
-            "rarest_users": self.config["metrics"]["rarest_users"],
-            **self.users_and_controls(),
-            "notes": [note for note in [drawing["note"], *notes] if note],
-            "model_limits": [
-                f"{model['label']}: {model['limits']}"
-                for model in self.entries("models").values()
-                if model.get("limits")
-            ],
-            "retrieval": [
-                name for name, c in self.entries("conditions").items() if kind_of(c).is_retrieved
-            ],
-        }
-
     def figure_task(self, figure: str) -> str:
         """The task that a figure draws.
 

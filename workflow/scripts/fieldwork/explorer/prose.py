@@ -5,6 +5,7 @@ inline styles.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -17,14 +18,12 @@ _NO_ID = re.compile(r"[^\w\- ]")
 def html_of(markdown: str) -> str:
     """HTML of a page of Markdown with tables; HTML in it is shown as text.
 
-    Links to the study's page become links within it. Headings begin a level lower, as the page has a
-    title of its own, and have the ids that links of the text name.
+    Links to the study's page become links within it. The title is left out, as the page has one of its
+    own. Other headings have the ids that links of the text name.
     """
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = reader.parse(markdown)
+    tokens = [*_without_title(reader.parse(markdown))]
     for place, token in enumerate(tokens):
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1:]) + 1)}"
         if token.type == "heading_open":
             token.attrSet("id", _heading_id(tokens[place + 1].content))
         _make_plain(token)
@@ -34,6 +33,15 @@ def html_of(markdown: str) -> str:
     return html.replace("<table>", '<div class="wide" tabindex="0"><table>').replace(
         "</table>", "</table></div>"
     )
+
+
+def _without_title(tokens: Sequence[Token]) -> Iterator[Token]:
+    is_title = False
+    for token in tokens:
+        is_title = is_title or (token.type == "heading_open" and token.tag == "h1")
+        if not is_title:
+            yield token
+        is_title = is_title and token.type != "heading_close"
 
 
 def _heading_id(text: str) -> str:

@@ -22,6 +22,7 @@ class PageSettings(NamedTuple):
     """What the config says of a page.
 
     Attributes:
+        question: what the study asks, in one sentence; None where it names none.
         models: `label`, `asked` and `note` of each, by name.
         conditions: `label`, `has_user`, `temperature` and `corpus` of each, by name, in their order.
         max_tokens: of each task.
@@ -32,6 +33,7 @@ class PageSettings(NamedTuple):
     """
 
     name: str
+    question: str | None
     baseline: str
     models: Mapping[str, Mapping[str, Any]]
     conditions: Mapping[str, Mapping[str, Any]]
@@ -71,6 +73,7 @@ def study_block(
     """
     return {
         "name": settings.name,
+        "question": settings.question,
         "version": counts.version,
         "baseline": settings.baseline,
         "models": [{"name": name, **entry} for name, entry in settings.models.items()],

@@ -19,6 +19,7 @@ class StudyOutline(NamedTuple):
         notes: cautions that the config states about its models and tasks.
         model_limits: what the config says that answers of its models cannot stand for.
         retrieval: conditions that bring what is most like each prompt.
+        question: what the study asks, in one sentence.
     """
 
     name: str
@@ -32,6 +33,7 @@ class StudyOutline(NamedTuple):
     notes: Sequence[str]
     model_limits: Sequence[str] = ()
     retrieval: Sequence[str] = ()
+    question: str | None = None
 
     def label(self, condition: str) -> str:
         """Printed name of a condition."""
@@ -55,6 +57,7 @@ def markdown_outline(outline: StudyOutline) -> StudyOutline:
         conditions={name: literal(label) for name, label in outline.conditions.items()},
         notes=[literal(note) for note in outline.notes],
         model_limits=[literal(limit) for limit in outline.model_limits],
+        question=literal(outline.question) if outline.question else None,
     )
 
 

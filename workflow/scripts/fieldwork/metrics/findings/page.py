@@ -46,7 +46,7 @@ def findings_page(
         registration: when the study was preregistered, and what changed since.
     """
     outline = markdown_outline(study)
-    lines = [f"# Findings of the study {outline.name}", ""]
+    lines = [*_title(outline)]
     for warning in warnings(tables, replies, outline):
         lines += [f"**Warning:** {warning}.", ""]
     for note in outline.notes:
@@ -65,6 +65,13 @@ def findings_page(
     lines += [f"The answers behind every number: {PAGE}", ""]
     lines.append("Tables: metrics/\\*.csv; SQL: study.duckdb (docs/data.md)")
     return "\n".join(numbered_links(lines)) + "\n"
+
+
+def _title(outline: StudyOutline) -> list[str]:
+    findings = f"Findings of the study {outline.name}"
+    if outline.question:
+        return [f"# {outline.question}", "", f"{findings}.", ""]
+    return [f"# {findings}", ""]
 
 
 def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSection]:

@@ -1,0 +1,43 @@
+"""What findings and page know of a study: its question, its users, and what its models cannot show."""
+
+import pytest
+
+from fieldwork.config.outline import WHO_ASKS, outline_settings, question_of
+from fieldwork.errors import StudyError
+from fieldwork.metrics.findings.outline import StudyOutline
+from unit.config.test_study import study
+
+
+def test_a_study_asks_its_own_question_or_who_asks() -> None:
+    assert question_of(study()) == WHO_ASKS
+    assert question_of(study(study={"question": "Do cats matter?"})) == "Do cats matter?"
+    assert question_of(study(study={"conditions": ["offline", "offline_again"]})) is None
+    assert StudyOutline(**outline_settings(study())).question == WHO_ASKS
+
+
+@pytest.mark.parametrize("question", ["", "x" * 201, ["Why?"]])
+def test_a_question_is_a_sentence(question: object) -> None:
+    with pytest.raises(StudyError, match=r"study\.question"):
+        study(study={"question": question})
+
+
+def test_findings_know_who_brings_a_user_and_who_is_a_control() -> None:
+    outline = outline_settings(study())
+    assert outline["retrieval"] == ["rag"]
+    assert outline["users"] == ["history", "rag", "profile"]
+    assert outline["controls"] == ["offline_again"]
+    assert [*outline["conditions"]] == study().config["study"]["conditions"]
+
+
+def test_findings_know_the_limits_of_models_that_have_them() -> None:
+    limited = {"limits": "Knows little. Says nothing about larger models"}
+    own = study(
+        study={"models": ["local", "smollm2"], "tasks": ["mmlu_lite"]}, models={"smollm2": limited}
+    )
+    limits = "SmolLM2 135M: Knows little. Says nothing about larger models"
+    assert outline_settings(own)["model_limits"] == [limits]
+    # they are no notes, which figures print
+    form = "SmolLM2 135M: lists among candidate answers, choices by likelihood"
+    leaderboard_note = own.config["tasks"]["mmlu_lite"]["leaderboard_note"]
+    assert outline_settings(own)["notes"] == [form, leaderboard_note]
+    assert outline_settings(study(study={"models": ["local"]}))["model_limits"] == []

@@ -1,0 +1,45 @@
+"""What findings and page need to know of a study beside its tables: its question, names and labels.
+
+Read while Snakemake parses the workflow, so it imports no scientific package.
+"""
+
+from fieldwork.conditions import kind_of
+from fieldwork.config.figures import leaderboard_note
+from fieldwork.config.settings import Config
+from fieldwork.config.study import Study
+
+WHO_ASKS = "Does it matter who asks?"
+"""What a study with users asks that names no question of its own."""
+
+
+def question_of(study: Study) -> str | None:
+    """The question that findings and page begin with; None of a study without users that names none."""
+    question: str | None = study.config["study"]["question"]
+    return question or (WHO_ASKS if study.users_and_controls()["users"] else None)
+
+
+def outline_settings(study: Study) -> Config:
+    """What the findings need to know; keys are those of their `StudyOutline`."""
+    notes = [leaderboard_note(study.config, task) for task in study.tasks]
+    drawing = study.drawing()
+    return {
+        "name": study.name,
+        "question": question_of(study),
+        "models": drawing["model_labels"],
+        "tasks": study.tasks,
+        "conditions": drawing["condition_labels"],
+        "baseline": study.baseline,
+        "rarest_users": study.config["metrics"]["rarest_users"],
+        **study.users_and_controls(),
+        "notes": [note for note in [drawing["note"], *notes] if note],
+        "model_limits": [
+            f"{model['label']}: {model['limits']}"
+            for model in study.entries("models").values()
+            if model.get("limits")
+        ],
+        "retrieval": [
+            name
+            for name, entry in study.entries("conditions").items()
+            if kind_of(entry).is_retrieved
+        ],
+    }
