@@ -51,6 +51,22 @@ def test_scores_stand_beside_the_clean_score_of_the_fullest_variant() -> None:
     assert drawn[1].left < drawn[0].left
 
 
+def test_a_change_begins_at_the_clean_score_of_the_same_questions() -> None:
+    """Seven questions that were easy before stay as easy: their line has no length."""
+    rows = [
+        row("typos", "accuracy", 0.4, n_items=7),
+        row("typos", "accuracy_origin", 0.4, n_items=7, n_left_out=3),
+        row("casual", "accuracy", 0.2, n_items=10),
+        row("casual", "accuracy_origin", 0.3, n_items=10),
+    ]
+    scores = draw(pd.DataFrame(rows), settings(conditions=["offline"])).axes[0]
+    changes = [line.get_xydata().tolist() for line in scores.lines if len(line.get_xdata()) == 2]
+    assert changes == [
+        [[40, 1], [40, 1]],
+        [[30, 2], [20, 2]],
+    ]
+
+
 def test_options_in_common_become_options_that_are_not_in_both() -> None:
     rows = [
         row("lists_typos", "overlap", 0.7, ci_low=0.6, ci_high=0.8),

@@ -1,8 +1,9 @@
 """The figure of tasks put otherwise: how scores fall, and how many answers change, row by row.
 
 Owns the drawing of `records.Robustness`: a row of panels a model, a line a task, from the clean one down
-through its variants in the study's order. Left are the scores, joined by a line, over the clean score.
-Right are the answers that change, over those that change when the clean task is asked again.
+through its variants in the study's order. Left are the scores, beside the clean score on the very
+questions that the variant changed. Right are the answers that change, beside those that change when the
+clean task is asked again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -125,23 +126,25 @@ def _draw_scores(
 ) -> None:
     shift = _shift(layout, condition)
     for lines in _blocks(layout):
-        places = []
-        for line in lines:
-            measure = _score(layout, _Place(model, condition, line))
+        measures = {line: _score(layout, _Place(model, condition, line)) for line in lines}
+        for line, measure in measures.items():
             if measure is None:
                 continue
-            y = layout.lines.index(line) + shift
-            places.append((100 * measure.value, y))
+            y, place = layout.lines.index(line) + shift, _Place(model, condition, line)
+            clean = _measure(layout.values.get((place, "accuracy_origin")), "Score")
+            if clean is not None:
+                _draw_reference(panel, y, clean, layout)
+                # its length is the change: rows have other questions where some could not be changed
+                ends = (100 * clean.value, 100 * measure.value)
+                panel.plot(ends, [y, y], color=style.colour, linewidth=1.6, alpha=0.5)
             _draw_measure(panel, y, measure, style)
-            _mark(panel, y, measure, _Place(model, condition, line), style)
-        if not places:
+            _mark(panel, y, measure, place, style)
+        if not any(measures.values()):
             middle = layout.lines.index(lines[0]) + (len(lines) - 1) / 2
             panel.text(
                 0.5, middle, "no score", ha="center", va="center", color=GREY,
                 fontsize=TEXT_POINTS, transform=panel.get_yaxis_transform(),
             )  # fmt: skip
-        if len(places) > 1:
-            panel.plot(*zip(*places, strict=True), color=style.colour, linewidth=0.6, alpha=0.6)
 
 
 def _score(layout: _RobustnessLayout, cell: _Place) -> _Measure | None:
@@ -161,14 +164,12 @@ def _draw_changes(
     panel: Any, layout: _RobustnessLayout, model: str, condition: str, style: ConditionStyle
 ) -> None:
     shift = _shift(layout, condition)
-    step = _DODGE / len(layout.styles)
     for number, line in enumerate(layout.lines):
         cell = _Place(model, condition, line)
         y = number + shift
         rerun = _change(layout, cell, "_rerun")
         if rerun is not None:
-            ends = (y - step / 2, y + step / 2)
-            panel.vlines(100 * rerun.value, *ends, color=GREY, linewidth=1.6, zorder=1)
+            _draw_reference(panel, y, rerun, layout)
         change = _change(layout, cell, "")
         if change is not None:
             _draw_measure(panel, y, change, style)
@@ -195,6 +196,11 @@ def _measure(row: Any, name: str) -> _Measure | None:
         return None
     low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
     return _Measure(value, low, high, name, int(row.n_items))
+
+
+def _draw_reference(panel: Any, y: float, measure: _Measure, layout: _RobustnessLayout) -> None:
+    half = _DODGE / len(layout.styles) / 2
+    panel.vlines(100 * measure.value, y - half, y + half, color=GREY, linewidth=1.6, zorder=1)
 
 
 def _draw_measure(panel: Any, y: float, measure: _Measure, style: ConditionStyle) -> None:
@@ -259,8 +265,8 @@ def _left_out(table: pd.DataFrame) -> str | None:
 
 def _handles(layout: _RobustnessLayout) -> list[Any]:
     bar = Line2D([], [], color=GREY, linewidth=0.8, label="95 % interval")
-    rerun = Line2D(
+    reference = Line2D(
         [], [], color=GREY, linestyle="none", marker="|", markeredgewidth=1.6, markersize=7,
-        label="the same question asked again",
+        label="left: these questions, clean; right: clean, asked again",
     )  # fmt: skip
-    return [*(legend_entry(style, style.label) for style in layout.styles.values()), bar, rerun]
+    return [*(legend_entry(style, style.label) for style in layout.styles.values()), bar, reference]
