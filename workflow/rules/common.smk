@@ -16,7 +16,15 @@ HOME = Path(workflow.basedir)
 SCRIPTS = HOME / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from fieldwork.config import explorer, first_tokens, outline, plan_inputs, recorded_arms, variants, waves
+from fieldwork.config import (
+    explorer,
+    first_tokens,
+    outline,
+    plan_inputs,
+    recorded_arms,
+    variants,
+    waves,
+)
 from fieldwork.config.field import field_files
 from fieldwork.config.models import answer_threads
 from fieldwork.config.pages import new_pages
