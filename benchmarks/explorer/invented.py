@@ -58,6 +58,7 @@ WORDS = (
 )
 SETTINGS = PageSettings(
     name="invented",
+    question=None,
     baseline="offline",
     models={name: {"label": label, "asked": name, "note": None} for name, label in MODELS.items()},
     conditions={
