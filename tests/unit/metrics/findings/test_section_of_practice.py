@@ -15,28 +15,36 @@ def test_a_way_of_asking_is_a_row() -> None:
     ]
 
 
-def test_the_sentence_counts_ways_that_hold_and_pairs_that_turn() -> None:
+def test_asking_again_is_no_other_way_of_asking() -> None:
+    again = practice_row(0.001, way_task="mmlu", condition="again")
+    assert practice_sentence([again], claims_of(again), STUDY) == ""
+    (section,) = practice_sections([again], claims_of(again), STUDY)
+    assert len(section.findings) == 1
+    # a variant that is asked again is another way
+    variant = practice_row(0.001, condition="again")
+    assert "in 1 of 1" in practice_sentence([variant], claims_of(variant), STUDY)
+
+
+def test_the_sentence_counts_ways_that_hold() -> None:
     rows = [
         practice_row(0.001),
         practice_row(0.3, condition="history", n_beyond_chance=0),
         practice_row(0.001, metric="em_flexible"),
     ]
     assert practice_sentence(rows, claims_of(*rows), STUDY) == (
-        "the order of the 7 models by the offline score is shown to hold in 1 of 2 other ways of asking; "
-        "one pair of models turns beyond chance"
+        "the order of the 7 models by the offline score is shown to hold in 1 of 2 other ways of asking"
     )
     turned = practice_row(0.001, rho=-0.9, n_beyond_chance=3)
     assert practice_sentence([turned], claims_of(turned), STUDY) == (
         "the order of the 7 models by the offline score is shown to hold in 0 of 1 other way of asking "
-        "and turned round in 1; 3 pairs of models turn beyond chance"
+        "and turned round in 1"
     )
 
 
 def test_too_few_models_for_a_test_are_said_to_be() -> None:
     row = practice_row(0.3, n_models=3, n_pairs=3, n_beyond_chance=0, p_least=1 / 3)
     assert practice_sentence([row], claims_of(row), STUDY) == (
-        "whether the order of the 3 models by the offline score holds cannot be tested; 0 pairs of "
-        "models turn beyond chance"
+        "whether the order of the 3 models by the offline score holds cannot be tested"
     )
 
 

@@ -53,7 +53,7 @@ def practice_sections(
         FindingsSection(
             "The offline score and practice",
             "Does the order of the models by their offline score hold another way of asking? ρ is the "
-            "rank correlation. Pairs of models turn beyond chance where neither lead's interval holds 0. "
+            "rank correlation. Beyond chance are pairs of which neither lead's interval holds 0, each by itself. "
             "The change is that of the mean score, in points.",
             _COLUMNS,
             findings,
@@ -66,31 +66,31 @@ def practice_sections(
 def practice_sentence(
     rows: Sequence[PracticeOrder], claims: StudyClaims, outline: StudyOutline
 ) -> str:
-    """Whether the order of the models holds; empty with too few models to have an order."""
-    orders = _study_rows(rows, outline)
+    """Whether the order of the models holds; empty with too few models to have an order.
+
+    Asking the baseline again is no other way of asking. Pairs that turn are not corrected over pairs and
+    ways, so they stand in the table alone.
+    """
+    orders = [
+        row
+        for row in _study_rows(rows, outline)
+        if row.way_task != row.task or row.condition not in outline.controls
+    ]
     if not orders:
         return ""
     n_models = max(row.n_models for row in orders)
     verdicts = [(row, claims.verdict("practice_order", row)) for row in orders]
     tests = [row for row, verdict in verdicts if verdict.is_tested]
     if not tests:
-        order = f"whether the order of the {n_models} models by the offline score holds cannot be tested"
-    else:
-        shown_orders = [row for row, verdict in verdicts if verdict.is_shown]
-        n_same = sum((row.rho or 0.0) > 0 for row in shown_orders)
-        n_ways = count_phrase(len(tests), "other way")
-        opposite = (
-            f" and turned round in {len(shown_orders) - n_same:,}"
-            if n_same < len(shown_orders)
-            else ""
-        )
-        order = (
-            f"the order of the {n_models} models by the offline score is shown to hold in {n_same:,} of "
-            f"{n_ways} of asking{opposite}"
-        )
-    n_turned = sum(row.n_beyond_chance for row in orders)
-    pairs = "one pair of models turns" if n_turned == 1 else f"{n_turned:,} pairs of models turn"
-    return f"{order}; {pairs} beyond chance"
+        return f"whether the order of the {n_models} models by the offline score holds cannot be tested"
+    shown_orders = [row for row, verdict in verdicts if verdict.is_shown]
+    n_same = sum((row.rho or 0.0) > 0 for row in shown_orders)
+    n_opposite = len(shown_orders) - n_same
+    opposite = f" and turned round in {n_opposite:,}" if n_opposite else ""
+    return (
+        f"the order of the {n_models} models by the offline score is shown to hold in {n_same:,} of "
+        f"{count_phrase(len(tests), 'other way')} of asking{opposite}"
+    )
 
 
 def _study_rows(rows: Sequence[PracticeOrder], outline: StudyOutline) -> list[PracticeOrder]:
