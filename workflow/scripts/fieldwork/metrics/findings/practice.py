@@ -53,8 +53,8 @@ def practice_sections(
         FindingsSection(
             "The offline score and practice",
             "Does the order of the models by their offline score hold another way of asking? ρ is the "
-            "rank correlation. Beyond chance are pairs of which neither lead's interval holds 0, each by itself. "
-            "The change is that of the mean score, in points.",
+            "rank correlation. Beyond chance are pairs of which neither lead's interval holds 0, each by "
+            "itself. The change is that of the mean score, in points.",
             _COLUMNS,
             findings,
             ["practice"],
