@@ -37,8 +37,8 @@ def test_every_answer_is_read_and_names_candidates(shipped: Shipped) -> None:
         FROM 'RESULTS/quickstart/answers/answers.parquet'""",
     )
     # offline three times, and three conditions with users who are asked twice
-    assert (n, n_unread) == ((3 + 3 * 2) * 3 * (3 + 6), 0)
-    assert n_whole == n_lists == (3 + 3 * 2) * 3 * 3
+    assert (n, n_unread) == ((3 + 3 * 2) * 3 * (2 + 4), 0)
+    assert n_whole == n_lists == (3 + 3 * 2) * 3 * 2
     strangers = rows_of(
         made,
         """SELECT DISTINCT item FROM (SELECT item_id, unnest(items) AS item
