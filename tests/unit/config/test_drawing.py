@@ -71,7 +71,7 @@ def test_no_condition_has_the_label_of_the_field() -> None:
         "path": "resources/tasks/aliases.csv",
         "layout": "wide",
         "columns": {"participant": "id"},
-        "prompts": {"movies": "Q1"},
+        "prompts": {"hobbies": "Q1"},
     }
     assert "conditions.rag.label: 'Field' is the label of real users' answers" in complaint(changed)
 

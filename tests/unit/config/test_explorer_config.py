@@ -27,7 +27,7 @@ FIELD: dict[str, Any] = {
     "path": "resources/tasks/aliases.csv",
     "layout": "wide",
     "columns": {"participant": "id"},
-    "prompts": {"movies": "Q1"},
+    "prompts": {"hobbies": "Q1"},
 }
 
 

@@ -26,7 +26,7 @@ FIELD: dict[str, Any] = {
     "path": "resources/tasks/aliases.csv",
     "layout": "wide",
     "columns": {"participant": "id"},
-    "prompts": {"movies": "Q1"},
+    "prompts": {"hobbies": "Q1"},
 }
 
 
@@ -372,8 +372,8 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ),
         (
             "field",
-            FIELD | {"prompts": {"movies": "id"}},
-            "field.prompts.movies: 'id' is field.columns.participant",
+            FIELD | {"prompts": {"hobbies": "id"}},
+            "field.prompts.hobbies: 'id' is field.columns.participant",
         ),
         (
             "field",
@@ -382,13 +382,13 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ),
         (
             "field",
-            FIELD | {"prompts": {"movies": "Q1", "companies": "Q1"}},
+            FIELD | {"prompts": {"hobbies": "Q1", "companies": "Q1"}},
             "field.prompts: 'Q1' is given for several items; each needs its own",
         ),
         (
             "field",
-            FIELD | {"prompts": {"recomendations/movies": "Q1"}},
-            "field.prompts: 'recomendations/movies' names no task of study.tasks (recommendations_"
+            FIELD | {"prompts": {"recomendations/hobbies": "Q1"}},
+            "field.prompts: 'recomendations/hobbies' names no task of study.tasks (recommendations_"
             "lite, choices_lite)",
         ),
         (
