@@ -11,7 +11,7 @@ WORKFLOW = Path(__file__).resolve().parents[2] / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
 LIBRARY = SCRIPTS / "fieldwork"
 
-WINGS = ("puppets", "tasks", "generation", "parsing", "metrics", "figures", "field")
+WINGS = ("puppets", "tasks", "generation", "parsing", "metrics", "figures", "field", "judging")
 FLOORS: dict[str, set[str]] = {
     "errors": set(),
     "records": set(),
@@ -28,6 +28,8 @@ FLOORS: dict[str, set[str]] = {
     "conditions": set(),
     "waves": set(),
     "config": {"conditions", "errors", "masking", "provenance", "records", "waves"},
+    "given_names": set(),
+    "privacy": {"errors", "given_names"},
     "retries": set(),
     "tables": {"errors", "files", "records"},
     "streams": {"errors", "records", "tables"},

@@ -9,7 +9,7 @@ from fieldwork.errors import StudyError
 from fieldwork.field.columns import ColumnMap
 from fieldwork.field.deletion.record import Deletion, write_record
 from fieldwork.field.importing import file_labels, import_field, pseudonymise
-from fieldwork.field.privacy import pseudonym, read_key
+from fieldwork.privacy import pseudonym, read_key
 from fieldwork.field.raw_answers import FieldPrompt, Membership, RawAnswer, RawField
 
 KEY = b"k" * 32

@@ -26,7 +26,7 @@ from fieldwork.field.deletion.raw_files import PageFile, RawFile, read_pages, re
 from fieldwork.field.deletion.record import Deletion, day_by_pseudonym, read_record
 from fieldwork.field.deletion.search import search
 from fieldwork.field.deletion.site import Site
-from fieldwork.field.privacy import pseudonym, read_key
+from fieldwork.privacy import pseudonym, read_key
 from fieldwork.files import texts
 
 _MOST_NAMES = 12

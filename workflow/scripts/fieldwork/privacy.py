@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fieldwork.errors import StudyError, first_line
-from fieldwork.field.given_names import Span, given_names
+from fieldwork.given_names import Span, given_names
 
 NAME = "[name]"
 
@@ -31,8 +31,11 @@ PSEUDONYM_DIGITS = 16
 """Hex digits of a pseudonym: 64 bits. Two of 1,000 participants share one with chance 3e-14."""
 
 
-def read_key(path: Path) -> bytes:
+def read_key(path: Path, setting: str = "field.key_file") -> bytes:
     """The key of the pseudonyms, made at random and readable by its owner only where there is none.
+
+    Args:
+        setting: the one that names the file, for messages.
 
     Raises:
         StudyError: the file cannot be made or read, holds no key, or everyone may read it.
@@ -44,15 +47,15 @@ def read_key(path: Path) -> bytes:
         mode = stat.S_IMODE(path.stat().st_mode)
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(
-            f"{path}: field.key_file cannot be read or made ({first_line(error)}); name a file that "
+            f"{path}: {setting} cannot be read or made ({first_line(error)}); name a file that "
             "you may write, or put back the key that was there."
         ) from error
     if os.name == "posix" and mode & stat.S_IRWXO:
         raise StudyError(
-            f"{path}: everyone on this machine may read the key of field.key_file; "
+            f"{path}: everyone on this machine may read the key of {setting}; "
             f"`chmod 600 {path}` keeps it to yourself."
         )
-    return _key_of_text(key_text, path)
+    return _key_of_text(key_text, path, setting)
 
 
 def _make_key(path: Path) -> None:
@@ -63,14 +66,14 @@ def _make_key(path: Path) -> None:
         file.write(secrets.token_bytes(KEY_BYTES).hex() + "\n")
 
 
-def _key_of_text(key_text: str, path: Path) -> bytes:
+def _key_of_text(key_text: str, path: Path, setting: str) -> bytes:
     try:
         key = bytes.fromhex(key_text)
     except ValueError:
         key = b""
     if len(key) < LEAST_KEY_BYTES:
         raise StudyError(
-            f"{path}: field.key_file must hold {2 * LEAST_KEY_BYTES} hexadecimal digits or more; "
+            f"{path}: {setting} must hold {2 * LEAST_KEY_BYTES} hexadecimal digits or more; "
             "put back the key that was there, or delete the file to get a new key and new pseudonyms."
         )
     return key

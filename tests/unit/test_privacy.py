@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from field_data.synthetic import make_field
 from fieldwork.errors import StudyError
-from fieldwork.field.privacy import mask, pseudonym, read_key
+from fieldwork.privacy import mask, pseudonym, read_key
 from fieldwork.parsing.lists import parse_list
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 REAL = ROOT.parent / "shared/data/recommendations/top5_recommendation_answers.parquet"
 KEY = bytes(range(32))
 TOKENS = re.compile(r"\[(?:e-mail|link|telephone|id|name)\]")
