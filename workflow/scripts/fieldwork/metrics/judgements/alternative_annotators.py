@@ -1,0 +1,114 @@
+"""May a judge stand in for a person? The alternative-annotator test.
+
+Calderon, Reichart and Dror 2025 (ACL, arXiv 2501.10970). Each person is left out in turn. On each of the
+person's units that other people judged, the judge and the person are held against the others: by the
+share that gave the same option, or on a scale of steps by the root mean square distance. W_j is 1 where
+the judge is as near or nearer, W_h where the person is. A one-sided t test asks whether the mean of
+W_h - W_j lies below the penalty; p-values are corrected over people (Benjamini and Yekutieli 2001). A
+judge passes that replaces at least half of the people.
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from fieldwork.metrics.judgements.sample import JudgementSample
+from fieldwork.records.judging import AlternativeAnnotator
+from fieldwork.statistics.arrays import Floats
+
+MIN_UNITS = 30
+"""Units that a person must share with others and the judge to be tested, as in the paper."""
+LEVEL = 0.05
+
+
+def alternative_annotators(sample: JudgementSample, judge: str) -> list[AlternativeAnnotator]:
+    """The test of a judge against each person."""
+    rows = sample.of_kind("model")
+    people = sample.of_kind("person")
+    judge_places = rows[rows["rater"] == judge].set_index("unit")["place"]
+    people = people[people["unit"].isin(judge_places.index)]
+    people = people[people.groupby("unit")["rater"].transform("size") >= 2]
+    tests = [
+        _test_beside(sample, judge, str(person), own_rows, people, judge_places)
+        for person, own_rows in people.groupby("rater")
+    ]
+    return list(_corrected(tests))
+
+
+def _test_beside(
+    sample: JudgementSample,
+    judge: str,
+    person: str,
+    person_rows: pd.DataFrame,
+    people: pd.DataFrame,
+    judge_places: pd.Series,
+) -> AlternativeAnnotator:
+    units = person_rows["unit"].to_numpy()
+    is_near, is_person_near, p_value, reason = None, None, None, None
+    if len(units) < MIN_UNITS:
+        reason = (
+            f"{len(units)} units are shared with other people and the judge, {MIN_UNITS} needed"
+        )
+    else:
+        peers = people[(people["rater"] != person) & people["unit"].isin(units)]
+        of_person = person_rows.set_index("unit")["place"]
+        judge_scores = _nearness(sample, judge_places, peers)
+        person_scores = _nearness(sample, of_person, peers)
+        is_near, is_person_near = judge_scores >= person_scores, person_scores >= judge_scores
+        differences = is_person_near.astype(np.float64) - is_near
+        p_value = _one_sided_p(differences, sample.scale.penalty)
+        if p_value is None:
+            reason = "the judge and the person differ alike on every unit"
+    return AlternativeAnnotator(
+        scale=sample.scale.name,
+        judge=judge,
+        person=person,
+        n_units=len(units),
+        judge_share=None if is_near is None else float(is_near.mean()),
+        person_share=None if is_person_near is None else float(is_person_near.mean()),
+        penalty=sample.scale.penalty,
+        p_value=p_value,
+        p_corrected=None,
+        is_replaceable=None,
+        reason=reason,
+    )
+
+
+def _nearness(sample: JudgementSample, places: pd.Series, peers: pd.DataFrame) -> Floats:
+    """How near a rater is to the other people, by unit in the order of their numbers."""
+    others = peers["place"].to_numpy()
+    own_places = places.loc[peers["unit"].to_numpy()].to_numpy()
+    if sample.scale.level == "nominal":
+        scores = pd.Series((own_places == others).astype(np.float64))
+        return np.asarray(scores.groupby(peers["unit"].to_numpy()).mean())
+    numbers = sample.numbers()
+    squares = pd.Series((numbers[own_places] - numbers[others]) ** 2)
+    return -np.sqrt(np.asarray(squares.groupby(peers["unit"].to_numpy()).mean()))
+
+
+def _one_sided_p(differences: Floats, penalty: float) -> float | None:
+    """Student's t test that the mean lies below the penalty; None without a difference between units."""
+    from scipy.special import stdtr
+
+    n = len(differences)
+    error = float(differences.std(ddof=1)) / math.sqrt(n)
+    if not error > 0:
+        return None
+    return float(stdtr(n - 1, (float(differences.mean()) - penalty) / error))
+
+
+def _corrected(tests: list[AlternativeAnnotator]) -> Iterator[AlternativeAnnotator]:
+    from dataclasses import replace
+
+    from scipy.stats import false_discovery_control
+
+    p_values = [test.p_value for test in tests if test.p_value is not None]
+    corrected = iter(false_discovery_control(p_values, method="by") if p_values else [])
+    for test in tests:
+        if test.p_value is None:
+            yield test
+        else:
+            p = float(next(corrected))
+            yield replace(test, p_corrected=p, is_replaceable=p <= LEVEL)

@@ -1,0 +1,113 @@
+"""What moves a choice between two answers besides their worth: place, length, and who wrote them.
+
+Only judgements that prefer a side count. None of these shares is a bias by itself: a longer answer may be
+better. People's share on the same units is the yardstick.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from fieldwork.metrics.judgements.rows import (
+    EstimateName,
+    EstimateValue,
+    basis_of,
+    estimate_row,
+)
+from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample, without_each
+from fieldwork.metrics.judgements.shares import mean_value
+from fieldwork.records.judging import JudgementEstimate
+from fieldwork.statistics.arrays import Flags, Floats
+
+
+def bias_rows(sample: JudgementSample, group: str | None) -> Iterator[JudgementEstimate]:
+    """Shares of people and of each model that prefer the first, the longer, or their own answer."""
+    if not (sample.scale.prefers_a or sample.scale.prefers_b):
+        return
+    people = sample.of_kind("person")
+    models = sample.of_kind("model")
+    sides = {PEOPLE: people} | {str(judge): rows for judge, rows in models.groupby("rater")}
+    for raters, rows in sides.items():
+        name = EstimateName("", raters, None, group)
+        yield from _share_rows(sample, name, rows)
+        yield from _order_rows(sample, name)
+    for judge, rows in models.groupby("rater"):
+        name = EstimateName("self_preference", str(judge), PEOPLE, group)
+        yield from _own_rows(sample, name, rows, people)
+
+
+def _decided(sample: JudgementSample, rows: pd.DataFrame) -> pd.DataFrame:
+    """Judgements that prefer a side, with the side as the column `side`."""
+    is_a = rows["value"].isin(sample.scale.prefers_a)
+    is_b = rows["value"].isin(sample.scale.prefers_b)
+    decided = rows[is_a | is_b]
+    return decided.assign(side=np.where(is_a[is_a | is_b], "a", "b"))
+
+
+def _share_rows(
+    sample: JudgementSample, name: EstimateName, rows: pd.DataFrame
+) -> Iterator[JudgementEstimate]:
+    decided = _decided(sample, rows)
+    placed = decided[decided["first_side"].notna()]
+    lengths = decided[["characters_a", "characters_b"]].astype(np.float64)
+    unequal = decided[lengths.notna().all(axis=1) & (lengths.iloc[:, 0] != lengths.iloc[:, 1])]
+    longer = np.where(unequal["characters_a"] > unequal["characters_b"], "a", "b")
+    for measure, counted, is_preferred in (
+        ("prefers_first", placed, placed["side"].eq(placed["first_side"]).to_numpy()),
+        ("prefers_longer", unequal, unequal["side"].to_numpy() == longer),
+    ):
+        if len(counted):
+            result = mean_value(counted, is_preferred.astype(np.float64))
+            row_name = name._replace(measure=measure)
+            yield estimate_row(sample, row_name, result, basis_of(counted))
+
+
+def _order_rows(sample: JudgementSample, name: EstimateName) -> Iterator[JudgementEstimate]:
+    """The share of units judged in both orders by one rater that get the same judgement."""
+    rows = sample.judgements
+    kind = "person" if name.raters == PEOPLE else "model"
+    rows = rows[(rows["rater_kind"] == kind) & rows["first_side"].notna()]
+    if kind == "model":
+        rows = rows[rows["rater"] == name.raters]
+    orders = rows.drop_duplicates(["unit", "rater", "first_side"])
+    columns = ["unit", "owner", "cluster", "rater", "place"]
+    a_first, b_first = (orders[orders["first_side"] == side] for side in ("a", "b"))
+    pairs = a_first[columns].merge(
+        b_first[columns], on=["unit", "owner", "cluster", "rater"], suffixes=("", "_other")
+    )
+    if len(pairs):
+        is_same = pairs["place"].eq(pairs["place_other"]).to_numpy(dtype=np.float64)
+        row_name = name._replace(measure="same_in_both_orders")
+        yield estimate_row(sample, row_name, mean_value(pairs, is_same), basis_of(pairs))
+
+
+def _own_rows(
+    sample: JudgementSample, name: EstimateName, rows: pd.DataFrame, people: pd.DataFrame
+) -> Iterator[JudgementEstimate]:
+    """How much oftener a judge prefers its own answer than people do, on units that both decided."""
+    judge, others = (_own_side(_decided(sample, r), name.raters) for r in (rows, people))
+    units = np.intersect1d(judge["unit"], others["unit"])
+    judge, others = (side[side["unit"].isin(units)] for side in (judge, others))
+    if not len(units):
+        return
+    means = [
+        side.groupby("unit")["is_own"].mean().loc[units].to_numpy() for side in (judge, others)
+    ]
+    clusters = judge.drop_duplicates("unit").set_index("unit").loc[units, "cluster"].to_numpy()
+    differences: Floats = means[0] - means[1]
+
+    def mean_of(kept: Flags) -> float | None:
+        return float(differences[kept].mean()) if kept.any() else None
+
+    result = EstimateValue(float(differences.mean()), without_each(clusters, mean_of))
+    basis = basis_of(pd.concat([judge, others]))
+    yield estimate_row(sample, name, result, basis)
+
+
+def _own_side(decided: pd.DataFrame, judge: str) -> pd.DataFrame:
+    """Judgements of units of which the judge wrote one side, with whether that side is preferred."""
+    own_side = np.where(decided["author_a"].eq(judge), "a", "b")
+    is_own = decided["author_a"].eq(judge) ^ decided["author_b"].eq(judge)
+    preferred = (decided["side"].to_numpy() == own_side).astype(np.float64)
+    return decided.assign(is_own=preferred)[is_own.to_numpy()]

@@ -1,0 +1,95 @@
+"""People's mean rating from few people and many judgements of a model.
+
+Prediction-powered inference (Angelopoulos et al. 2023, Science 382:669-674) with the weight of PPI++
+(Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453): the judge's mean over the units that no person
+rated, and on the rated ones what people say beyond the judge. With weight 0 it is people's own mean.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from fieldwork.metrics.judgements.judges import judged_by_both
+from fieldwork.metrics.judgements.rows import (
+    EstimateName,
+    EstimateValue,
+    basis_of,
+    estimate_row,
+)
+from fieldwork.metrics.judgements.sample import PEOPLE, JudgementSample
+from fieldwork.records.judging import JudgementEstimate
+from fieldwork.statistics.arrays import Floats, Indices
+from fieldwork.statistics.intervals import jackknife_variance
+
+
+class _RatedUnits(NamedTuple):
+    """Units rated by both, and those rated by the judge alone; numbers and whose unit each is."""
+
+    people: Floats
+    judge: Floats
+    clusters: Indices
+    judge_alone: Floats
+    clusters_alone: Indices
+
+
+def prediction_powered_rows(sample: JudgementSample, judge: str) -> Iterator[JudgementEstimate]:
+    """People's mean with a judge's help, and how many units rated by people the help is worth."""
+    if not sample.scale.is_ordered:
+        return
+    rows = sample.of_kind("model")
+    rows, people = rows[rows["rater"] == judge], sample.of_kind("person")
+    both = judged_by_both(sample, rows, people)
+    alone = rows[~rows["unit"].isin(people["unit"])]
+    if len(both.clusters) < 2 or alone.empty:
+        return
+    numbers = sample.numbers()[alone["place"].to_numpy()]
+    units = _RatedUnits(
+        both.people, both.judge, both.clusters, numbers, alone["cluster"].to_numpy()
+    )
+    weight = _weight(units)
+    clusters = np.unique(np.concatenate([units.clusters, units.clusters_alone]))
+    rest = np.array([_mean(units, weight, cluster) for cluster in clusters])
+    basis = basis_of(rows)._replace(n_raters=int(people["rater"].nunique()))
+    name = EstimateName("people_mean", judge, PEOPLE)
+    value = EstimateValue(_mean(units, weight, None), rest)
+    yield estimate_row(sample, name, value, basis)
+    saved = _saved(units, weight, clusters)
+    reason = (
+        "no interval: it is a ratio of two variances" if saved is not None else "nothing varies"
+    )
+    row_name = name._replace(measure="units_saved")
+    yield estimate_row(sample, row_name, EstimateValue(saved, reason=reason), basis)
+
+
+def _weight(units: _RatedUnits) -> float:
+    """The judge's weight with the least variance (PPI++, section 6), not below 0 and not above 1."""
+    all_numbers = np.concatenate([units.judge, units.judge_alone])
+    variance = float(np.var(all_numbers, ddof=1))
+    if not variance > 0:
+        return 0.0
+    covariance = float(np.cov(units.people, units.judge)[0, 1])
+    ratio = len(units.judge) / len(units.judge_alone)
+    return min(1.0, max(0.0, covariance / ((1 + ratio) * variance)))
+
+
+def _mean(units: _RatedUnits, weight: float, left_out: int | None) -> float:
+    """Mean over the judge's units alone, and the mean of what people say beyond it; NaN without either."""
+    kept, kept_alone = units.clusters != left_out, units.clusters_alone != left_out
+    if left_out is None:
+        kept, kept_alone = np.full(len(kept), True), np.full(len(kept_alone), True)
+    if not kept.any() or not kept_alone.any():
+        return float("nan")
+    corrections = (units.people - weight * units.judge)[kept]
+    return float(weight * units.judge_alone[kept_alone].mean() + corrections.mean())
+
+
+def _saved(units: _RatedUnits, weight: float, clusters: Indices) -> float | None:
+    """Units rated by people alone that would give as narrow an interval, less those that they rated."""
+    helped, unaided = (
+        np.array([_mean(units, w, cluster) for cluster in clusters]) for w in (weight, 0.0)
+    )
+    variances = [float(jackknife_variance(v[np.isfinite(v)])) for v in (helped, unaided)]
+    if not min(variances) > 0:
+        return None
+    return len(units.people) * (variances[1] / variances[0] - 1)

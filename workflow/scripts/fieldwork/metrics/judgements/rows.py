@@ -1,0 +1,94 @@
+"""A row of the table of judgements, from a value and its values without each user."""
+
+import math
+from typing import NamedTuple
+
+import pandas as pd
+
+from fieldwork.metrics.judgements.sample import JudgementSample
+from fieldwork.records.judging import JudgementEstimate
+from fieldwork.statistics.arrays import Floats
+
+
+class EstimateName(NamedTuple):
+    """Which estimate a row is; the names are those of its columns."""
+
+    measure: str
+    raters: str
+    versus: str | None = None
+    unit_group: str | None = None
+    option: str | None = None
+
+
+SHARE = (0.0, 1.0)
+"""Ends of shares."""
+CORRELATION = (-1.0, 1.0)
+"""Ends of correlations, and of agreements beyond chance."""
+
+
+class EstimateValue(NamedTuple):
+    """A value, and what its interval is made from.
+
+    Attributes:
+        value: None with a reason.
+        rest: the value without each cluster; None where the estimate has no interval.
+        ends: the least and the largest value that there can be.
+        chance, largest: as in the table.
+    """
+
+    value: float | None
+    rest: Floats | None = None
+    ends: tuple[float, float] = (-math.inf, math.inf)
+    chance: float | None = None
+    largest: float | None = None
+    reason: str | None = None
+
+
+class Basis(NamedTuple):
+    """What stands behind an estimate."""
+
+    n_units: int
+    n_judgements: int
+    n_raters: int
+    n_owners: int
+
+
+def basis_of(rows: pd.DataFrame, n_judgements: int | None = None) -> Basis:
+    """What some judgements are.
+
+    Args:
+        n_judgements: pairs of judgements, where pairs are counted.
+    """
+    return Basis(
+        n_units=int(rows["unit"].nunique()),
+        n_judgements=len(rows) if n_judgements is None else n_judgements,
+        n_raters=int(rows["rater"].nunique()),
+        n_owners=int(rows["owner"].nunique()),
+    )
+
+
+def estimate_row(
+    sample: JudgementSample, name: EstimateName, result: EstimateValue, basis: Basis
+) -> JudgementEstimate:
+    """The row of an estimate, with its interval over users where there is one."""
+    interval, reason = None, result.reason
+    if result.value is not None and result.rest is not None:
+        interval, reason = sample.interval(result.value, result.rest, basis.n_owners)
+    return JudgementEstimate(
+        scale=sample.scale.name,
+        measure=name.measure,
+        raters=name.raters,
+        versus=name.versus,
+        unit_group=name.unit_group,
+        option=name.option,
+        estimate=result.value,
+        ci_low=max(interval.low, result.ends[0]) if interval else None,
+        ci_high=min(interval.high, result.ends[1]) if interval else None,
+        chance=result.chance,
+        largest=result.largest,
+        n_units=basis.n_units,
+        n_judgements=basis.n_judgements,
+        n_raters=basis.n_raters,
+        n_owners=basis.n_owners,
+        reason=reason,
+    )

@@ -1,0 +1,125 @@
+"""Rows of the tables of judgements: what people and models think of attributes, answers and pairs.
+
+A unit is what is judged at once: an attribute of a user, an attribute and a question, an answer, or two
+answers side by side. No row carries what a person is called elsewhere: `rater` of a person is a keyed
+hash, and notes are masked.
+"""
+
+from typing import Literal, NamedTuple
+
+from fieldwork.records.columns import column, table
+
+RaterKind = Literal["person", "model"]
+
+Level = Literal["nominal", "ordinal", "interval"]
+
+Side = Literal["a", "b"]
+
+
+class Scale(NamedTuple):
+    """What a judgement may say.
+
+    Attributes:
+        level: `nominal` where options have no order, `ordinal` where they have one, `interval` where the
+            steps between them count as equal.
+        options: from the lowest to the highest where they have an order.
+        accepted: options that say yes: the attribute is right, or matters.
+        prefers_a, prefers_b: options that say which of two answers is better; empty where one thing is
+            judged.
+        penalty: what a judge may be worse than a person by, in the alternative-annotator test.
+    """
+
+    name: str
+    level: Level
+    options: tuple[str, ...]
+    accepted: frozenset[str] = frozenset()
+    prefers_a: frozenset[str] = frozenset()
+    prefers_b: frozenset[str] = frozenset()
+    penalty: float = 0.2
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.level != "nominal"
+
+
+@table("judging/judgements.parquet", "scale, unit_id, rater, repeat", part="judging")
+class Judgement:
+    """What a rater says of a unit on a scale."""
+
+    scale: str = column("the scale, a key of `judging.scales`")
+    unit_id: str = column("what is judged")
+    rater: str = column("keyed hash of a person's id, or the name of a model")
+    rater_kind: RaterKind = column("`person` or `model`")
+    repeat: int = column("how often the rater had judged the unit on this scale before, from 0")
+    value: str | None = column("option of the scale, NULL with a reason")
+    number: float | None = column(
+        "the option's number where it is one, else its place from 1; NULL for scales without an order"
+    )
+    first_side: Side | None = column("of a pair the side that was shown first, NULL if not known")
+    seconds: float | None = column("time that the judgement took, NULL if not known")
+    note: str | None = column("what the rater wrote, masked")
+    source: str = column("the entry of `judging.sources` that it was read from")
+    reason: str | None = column("why there is no value")
+
+
+@table("judging/units.parquet", "unit_id", part="judging")
+class JudgedUnit:
+    """A unit, and what it belongs to."""
+
+    unit_id: str = column("what is judged")
+    user_id: str | None = column("the user whom it is about; intervals resample users")
+    item_id: str | None = column("the question that it is about")
+    unit_group: str | None = column(
+        "the part of the units that it is in, such as real or synthetic"
+    )
+    author_a: str | None = column("who wrote it; of a pair, who wrote side a")
+    author_b: str | None = column("of a pair, who wrote side b")
+    characters_a: int | None = column("length of the text; of a pair, of side a")
+    characters_b: int | None = column("of a pair, length of side b")
+
+
+@table(
+    "metrics/judgements.parquet",
+    "scale, measure, raters, versus NULLS FIRST, unit_group NULLS FIRST, option NULLS FIRST",
+    part="judging",
+)
+class JudgementEstimate:
+    """What raters say, how far they agree, and how a judge differs from people."""
+
+    scale: str = column("the scale")
+    measure: str = column("what is estimated (docs/methods.md)")
+    raters: str = column("`people`, `models`, or one model")
+    versus: str | None = column("with whom they are compared: `people`, `models`, NULL for nobody")
+    unit_group: str | None = column("the part of the units, NULL for all of them")
+    option: str | None = column("of a share: the option, or the side of a pair")
+    estimate: float | None = column("its value, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval over users")
+    ci_high: float | None = column("upper end of the 95 % interval over users")
+    chance: float | None = column("of an agreement: what chance gives raters with these shares")
+    largest: float | None = column("of κ: the largest value that these shares allow")
+    n_units: int = column("units behind it")
+    n_judgements: int = column("judgements, or pairs of judgements, behind it")
+    n_raters: int = column("raters behind it")
+    n_owners: int = column("users that they belong to; units where no user is known")
+    reason: str | None = column("why there is no estimate, or no interval")
+
+
+@table("metrics/alternative_annotators.parquet", "scale, judge, person", part="judging")
+class AlternativeAnnotator:
+    """Whether a judge stands for the other people as well as one of them does."""
+
+    scale: str = column("the scale")
+    judge: str = column("the model")
+    person: str = column("the person whom it is set beside")
+    n_units: int = column("units judged by the person, the judge and another person")
+    judge_share: float | None = column(
+        "share of them on which the judge is as near to the others, or nearer"
+    )
+    person_share: float | None = column("share on which the person is as near, or nearer")
+    penalty: float = column("what the judge may be worse by (`judging.scales.*.penalty`)")
+    p_value: float | None = column(
+        "one-sided test that the judge is not worse by more than the penalty"
+    )
+    p_corrected: float | None = column("`p_value` corrected over people (Benjamini and Yekutieli)")
+    is_replaceable: bool | None = column("p_corrected <= 0.05; NULL without a test")
+    reason: str | None = column("why there is no test")
