@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 from fieldwork.encoder import VECTORS, Encoder, EncoderSettings
 from fieldwork.errors import StudyError
 from fieldwork.field.language import language_of
-from fieldwork.privacy import mask
 from fieldwork.files.texts import read_texts
+from fieldwork.privacy import mask
 from fieldwork.tasks.log_samples import LogSample, describe_questions, sample_questions
 
 MOST_ENCODED = 5_000

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from cluster.slurm import Cluster, missing, wait_until
-from workflow.conftest import Checkout, clean_environment, copy_project
+from workflow.conftest import Checkout, clean_environment, copy_project, quickstart
+
+__all__ = ["quickstart"]
 
 # Slurm's accounting, which the profile leaves the executor to ask, takes a database; and a cluster that
 # is not shared can be asked every few seconds
@@ -111,8 +113,11 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A copy of the project for all tests of a module; its own folder is where the cluster's study is."""
+def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A copy of the project for all tests of a module; its own folder is where the cluster's study is.
+
+    It has the quickstart's vectors: this is no test of the encoder.
+    """
     return copy_project(tmp_path_factory.mktemp("cluster") / "project")
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from field_data.synthetic import make_field
 from fieldwork.errors import StudyError
-from fieldwork.privacy import mask, pseudonym, read_key
 from fieldwork.parsing.lists import parse_list
+from fieldwork.privacy import mask, pseudonym, read_key
 
 ROOT = Path(__file__).resolve().parents[2]
 REAL = ROOT.parent / "shared/data/recommendations/top5_recommendation_answers.parquet"

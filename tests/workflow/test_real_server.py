@@ -13,7 +13,7 @@ from workflow.conftest import ONCE, Checkout, answers_only
 
 pytestmark = pytest.mark.workflow
 
-N_REQUESTS = 2 * 4 * 6
+N_REQUESTS = 2 * 4 * 3
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def real_study(server: LlamaServer, **history: Any) -> dict[str, Any]:
             }
         },
         "conditions": {"history": {**ONCE["history"], **history}},
-        "tasks": {"probe": {"runs": 6, "max_tokens": 24}},
+        "tasks": {"probe": {"runs": 3, "max_tokens": 24}},
         # the model is too small to keep to one letter
         "generation": {"attempts": 2, "max_unreadable": 1},
         "metrics": {"permutations": 99},

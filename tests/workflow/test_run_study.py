@@ -36,7 +36,7 @@ def leave_a_lock(checkout: Checkout) -> subprocess.Popen[bytes]:
     """Start a run, and return once it holds the folder."""
     (checkout.results() / "findings.md").unlink(missing_ok=True)
     running = subprocess.Popen(
-        checkout.command("all", "--forcerun", "build_contexts"),
+        checkout.command("all", "--forcerun", "canonicalise_answers"),
         cwd=checkout.root,
         env=environment(),
         stdout=subprocess.DEVNULL,

@@ -18,9 +18,9 @@ from fieldwork.field.checks import (
 )
 from fieldwork.field.other_models import speakers
 from fieldwork.field.pasted import without_prompt
-from fieldwork.privacy import mask, pseudonym
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.refusals import is_refusal
+from fieldwork.privacy import mask, pseudonym
 from fieldwork.records.field import FieldAnswer
 
 ITEMS = load_prompts()

@@ -9,8 +9,8 @@ from fieldwork.errors import StudyError
 from fieldwork.field.columns import ColumnMap
 from fieldwork.field.deletion.record import Deletion, write_record
 from fieldwork.field.importing import file_labels, import_field, pseudonymise
-from fieldwork.privacy import pseudonym, read_key
 from fieldwork.field.raw_answers import FieldPrompt, Membership, RawAnswer, RawField
+from fieldwork.privacy import pseudonym, read_key
 
 KEY = b"k" * 32
 MOVIES = FieldPrompt("recommendations", "movies")

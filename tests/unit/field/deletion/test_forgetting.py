@@ -18,8 +18,8 @@ from fieldwork.field.deletion.forgetting import DeletionOutcome
 from fieldwork.field.deletion.record import Deletion, read_record, refuse_return
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
-from fieldwork.privacy import pseudonym, read_key
 from fieldwork.field.raw_answers import FieldPrompt, Membership, RawAnswer, RawField
+from fieldwork.privacy import pseudonym, read_key
 from fieldwork.records.field import FieldAnswer
 
 ONE, OTHER, THIRD = "5f3c9b01ab77", "5f3c9b02cd88", "5f3c9b03ef99"

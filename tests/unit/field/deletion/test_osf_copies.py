@@ -17,8 +17,8 @@ from fieldwork.field.deletion.forgetting import DeletionOutcome
 from fieldwork.field.deletion.record import refuse_return
 from fieldwork.field.deletion.sentences import account_of, failure_of
 from fieldwork.field.deletion.site import Site, site_of
-from fieldwork.privacy import read_key
 from fieldwork.field.raw_answers import FieldPrompt, RawAnswer, RawField
+from fieldwork.privacy import read_key
 from servers.osf import Osf, serve_osf
 
 NODE = "abc12"

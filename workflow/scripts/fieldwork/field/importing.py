@@ -17,9 +17,9 @@ from fieldwork.downloads.manifest import local_files
 from fieldwork.errors import StudyError
 from fieldwork.field.columns import ColumnMap, read_field
 from fieldwork.field.deletion.record import refuse_return
-from fieldwork.privacy import mask, pseudonym, read_key
 from fieldwork.field.raw_answers import RawAnswer, RawField
 from fieldwork.field.sources import read_sheet
+from fieldwork.privacy import mask, pseudonym, read_key
 from fieldwork.records.field import FieldAnswer, Participant
 
 logger = logging.getLogger(__name__)

@@ -115,7 +115,7 @@ def krippendorff_alpha(counts: Counts, level: Level, numbers: Floats) -> float |
 
 
 def gwet_ac1(counts: Counts) -> float | None:
-    """Gwet 2008 (British Journal of Mathematical and Statistical Psychology 61:29-48), any number of raters.
+    """AC1 of any number of raters (Gwet 2008, Brit. J. of Math. and Stat. Psychology 61:29-48).
 
     Agreement over units with two raters or more; chance agreement from the mean shares of options over
     all units, 1 / (q - 1) sum of share * (1 - share).

@@ -26,8 +26,8 @@ from fieldwork.field.deletion.raw_files import PageFile, RawFile, read_pages, re
 from fieldwork.field.deletion.record import Deletion, day_by_pseudonym, read_record
 from fieldwork.field.deletion.search import search
 from fieldwork.field.deletion.site import Site
-from fieldwork.privacy import pseudonym, read_key
 from fieldwork.files import texts
+from fieldwork.privacy import pseudonym, read_key
 
 _MOST_NAMES = 12
 _SETTINGS = "provenance/config.yaml"

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from fieldwork import tables
 from fieldwork.errors import StudyError
-from fieldwork.privacy import pseudonym
 from fieldwork.field.raw_answers import Membership, RawAnswer, RawField
 from fieldwork.files import texts
 from fieldwork.files.cells import plain_cell
+from fieldwork.privacy import pseudonym
 
 
 class Deletion(NamedTuple):

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.metrics.judgements.rows import (
-    Basis,
     CORRELATION,
     SHARE,
+    Basis,
     EstimateName,
     EstimateValue,
     basis_of,

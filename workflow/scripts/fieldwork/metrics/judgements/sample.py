@@ -28,9 +28,9 @@ class JudgementSample(NamedTuple):
     """Judgements on a scale.
 
     Attributes:
-        judgements: a row a judgement with a value, with the columns of `Judgement` and of its unit, `place`
-            (of its option on the scale), and numbers from 0: `unit`, `owner` (its user, or the unit itself
-            where users are not known) and `cluster` (owners that are left out together).
+        judgements: a row a judgement with a value. Columns are those of `Judgement` and of its unit,
+            `place` (of its option on the scale), and numbers from 0: `unit`, `owner` (its user, or the
+            unit itself where users are not known) and `cluster` (owners that are left out together).
         has_users: whether owners are users.
         rarest_users: share of users of the rarest kind that intervals cover.
     """
