@@ -113,11 +113,12 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A copy of the project for all tests of a module; its own folder is where the cluster's study is.
 
     It has the quickstart's vectors: this is no test of the encoder.
     """
+    request.getfixturevalue("quickstart")
     return copy_project(tmp_path_factory.mktemp("cluster") / "project")
 
 

@@ -1,9 +1,9 @@
 """How far raters agree: within people, within models, between the two, and each with itself.
 
-Pairs of judgements of one unit are pooled, so that a unit with many raters has many pairs. Two raters keep
-their own shares of options, as in Cohen's κ; of more raters a pair counts in both orders, as none of them
-is the first. Fleiss' κ is over the units with
-the most usual number of raters; α and AC1 are over all units with two raters or more.
+Pairs of judgements of one unit are pooled, so that a unit with many raters has many pairs. Two raters
+keep their own shares of options, as in Cohen's κ; of more raters a pair counts in both orders, as none
+of them is the first. Fleiss' κ is over the units with the most usual number of raters; α and AC1 are over
+all units with two raters or more.
 """
 
 from collections.abc import Callable, Iterator

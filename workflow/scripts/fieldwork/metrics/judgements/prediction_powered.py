@@ -74,7 +74,7 @@ def _weight(units: _RatedUnits) -> float:
 
 
 def _mean(units: _RatedUnits, weight: float, left_out: int | None) -> float:
-    """Mean over the judge's units alone, and the mean of what people say beyond it; NaN without either."""
+    """The judge's mean on its own units, and what people say beyond it; NaN without either."""
     kept, kept_alone = units.clusters != left_out, units.clusters_alone != left_out
     if left_out is None:
         kept, kept_alone = np.full(len(kept), True), np.full(len(kept_alone), True)
