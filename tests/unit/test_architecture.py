@@ -91,6 +91,8 @@ OWNERS = {
     "markdown_it": {"explorer.prose"},
     "openpyxl": {"field.deletion.raw_files"},
     "py3langid": {"field.language"},
+    "sklearn": {"statistics.rater_agreement"},
+    "krippendorff": {"statistics.rater_agreement"},
     "playwright": set[str](),
     "axe_playwright_python": set[str](),
     "snakemake": set[str](),

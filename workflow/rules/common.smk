@@ -26,6 +26,7 @@ from fieldwork.config import (
     waves,
 )
 from fieldwork.config.field import field_files
+from fieldwork.config.judging import judgement_files, scale_settings
 from fieldwork.config.models import answer_threads
 from fieldwork.config.pages import new_pages
 from fieldwork.config.reading import read_study

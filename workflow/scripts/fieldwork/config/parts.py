@@ -31,5 +31,6 @@ def parts_of(config: Config) -> set[Part]:
         "waves": len(waves_of(config)) > 1,
         "field": config["field"],
         "calibration": config["field"] or config["calibration"]["weights"],
+        "judging": config["judging"],
     }
     return {part for part, content in contents.items() if content}

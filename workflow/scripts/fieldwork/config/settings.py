@@ -18,6 +18,7 @@ from fieldwork.config.figures import (
     broken_labels,
     figure_tasks,
 )
+from fieldwork.config.judging import broken_judging
 from fieldwork.config.layers import Places, settings_in, with_place
 from fieldwork.config.models import broken_models
 from fieldwork.config.names import broken_names
@@ -76,6 +77,7 @@ def _problems(config: Config) -> Iterator[str]:
         broken_models(config),
         broken_recordings(config),
         broken_field(config),
+        broken_judging(config),
         _broken_calibration(config),
     )
 

@@ -3,11 +3,11 @@
 Read while Snakemake parses the workflow, so it imports no scientific package.
 """
 
-import glob
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from fieldwork.config.layers import Places, with_place
+from fieldwork.config.paths import files_at
 from fieldwork.config.recordings import study_recordings
 from fieldwork.config.settings import Config, study_corpora
 from fieldwork.config.variants import source_settings, steps_of
@@ -83,7 +83,7 @@ def source_files(config: Config, name: str, find_shipped: Callable[[str], str]) 
         return [f"resources/downloads/{name}/manifest.json"]
     # a glob never exists as it is written, so the study's own folder is looked through first
     for place in (path, find_shipped(path)):
-        files = _files_at(place)
+        files = files_at(place)
         if files:
             return files
     registry = next(key for key in ("corpora", "recordings", "datasets") if name in config[key])
@@ -91,10 +91,3 @@ def source_files(config: Config, name: str, find_shipped: Callable[[str], str]) 
         f"{registry}.{name}.path: nothing at {path}; correct the path, or remove it and give "
         f"repo, revision and files to download"
     )
-
-
-def _files_at(place: str) -> list[str]:
-    if Path(place).is_file():
-        return [place]
-    pattern = f"{glob.escape(place)}/**/*" if Path(place).is_dir() else place
-    return sorted(f for f in glob.glob(pattern, recursive=True) if Path(f).is_file())

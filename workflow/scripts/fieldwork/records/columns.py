@@ -23,6 +23,7 @@ Part = Literal[
     "waves",
     "field",
     "calibration",
+    "judging",
 ]
 
 

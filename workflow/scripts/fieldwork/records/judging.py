@@ -41,6 +41,14 @@ class Scale(NamedTuple):
     def is_ordered(self) -> bool:
         return self.level != "nominal"
 
+    def number(self, option: str) -> float:
+        """What an option is worth: its number where every option is one, else its place from 1."""
+        try:
+            numbers = [float(text) for text in self.options]
+        except ValueError:
+            return float(self.options.index(option) + 1)
+        return numbers[self.options.index(option)]
+
 
 @table("judging/judgements.parquet", "scale, unit_id, rater, repeat", part="judging")
 class Judgement:

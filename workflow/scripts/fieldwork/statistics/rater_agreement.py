@@ -129,7 +129,7 @@ def gwet_ac1(counts: Counts) -> float | None:
     agreement = _mean_agreement(counts[is_paired])
     shares = (counts / sizes[:, None]).mean(axis=0)
     chance = float((shares * (1 - shares)).sum()) / (n_options - 1)
-    return (agreement - chance) / (1 - chance)
+    return float((agreement - chance) / (1 - chance))
 
 
 def _is_unanimous(counts: Counts) -> bool:

@@ -167,9 +167,9 @@ def _coefficient_value(
 
 def _usual_size(rows: pd.DataFrame) -> int:
     """The most usual number of raters of a unit, of two or more; the larger of equals."""
-    sizes = rows.groupby("unit")["rater"].size()
-    n_units = sizes[sizes >= 2].value_counts().sort_index(ascending=False)
-    return int(n_units.idxmax()) if len(n_units) else 2
+    sizes = rows.groupby("unit")["rater"].size().to_numpy()
+    values, n_units = np.unique(sizes[sizes >= 2], return_counts=True)
+    return int(values[n_units == n_units.max()][-1]) if len(values) else 2
 
 
 def _repeat_rows(sample: JudgementSample, group: str | None) -> Iterator[JudgementEstimate]:

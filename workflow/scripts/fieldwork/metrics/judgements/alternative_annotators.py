@@ -82,10 +82,12 @@ def _nearness(sample: JudgementSample, places: pd.Series, peers: pd.DataFrame) -
     own_places = places.loc[peers["unit"].to_numpy()].to_numpy()
     if sample.scale.level == "nominal":
         scores = pd.Series((own_places == others).astype(np.float64))
-        return np.asarray(scores.groupby(peers["unit"].to_numpy()).mean())
+        return scores.groupby(peers["unit"].to_numpy()).mean().to_numpy(dtype=np.float64)
     numbers = sample.numbers()
     squares = pd.Series((numbers[own_places] - numbers[others]) ** 2)
-    return -np.sqrt(np.asarray(squares.groupby(peers["unit"].to_numpy()).mean()))
+    means = squares.groupby(peers["unit"].to_numpy()).mean().to_numpy(dtype=np.float64)
+    distances: Floats = -np.sqrt(means)
+    return distances
 
 
 def _one_sided_p(differences: Floats, penalty: float) -> float | None:

@@ -52,13 +52,17 @@ def _share_rows(
     placed = decided[decided["first_side"].notna()]
     lengths = decided[["characters_a", "characters_b"]].astype(np.float64)
     unequal = decided[lengths.notna().all(axis=1) & (lengths.iloc[:, 0] != lengths.iloc[:, 1])]
-    longer = np.where(unequal["characters_a"] > unequal["characters_b"], "a", "b")
+    is_a_longer = unequal["characters_a"] > unequal["characters_b"]
     for measure, counted, is_preferred in (
-        ("prefers_first", placed, placed["side"].eq(placed["first_side"]).to_numpy()),
-        ("prefers_longer", unequal, unequal["side"].to_numpy() == longer),
+        ("prefers_first", placed, placed["side"].eq(placed["first_side"])),
+        (
+            "prefers_longer",
+            unequal,
+            unequal["side"].eq("a").eq(is_a_longer),
+        ),
     ):
         if len(counted):
-            result = mean_value(counted, is_preferred.astype(np.float64))
+            result = mean_value(counted, np.asarray(is_preferred, dtype=np.float64))
             row_name = name._replace(measure=measure)
             yield estimate_row(sample, row_name, result, basis_of(counted))
 
@@ -77,7 +81,7 @@ def _order_rows(sample: JudgementSample, name: EstimateName) -> Iterator[Judgeme
         b_first[columns], on=["unit", "owner", "cluster", "rater"], suffixes=("", "_other")
     )
     if len(pairs):
-        is_same = pairs["place"].eq(pairs["place_other"]).to_numpy(dtype=np.float64)
+        is_same = np.asarray(pairs["place"].eq(pairs["place_other"]), dtype=np.float64)
         row_name = name._replace(measure="same_in_both_orders")
         yield estimate_row(sample, row_name, mean_value(pairs, is_same), basis_of(pairs))
 

@@ -149,7 +149,9 @@ def _order_rows(
     for measure, place in (("rho", 0), ("rho_of_people", 1)):
         parts = [pair[place] for pair in sides]
         value = _mean_rho(parts, None)
-        clusters = np.unique(np.concatenate([p.clusters for p in parts])) if parts else []
+        clusters: Indices = np.unique(
+            np.concatenate([np.empty(0, np.int64), *(p.clusters for p in parts)])
+        )
         rest = np.array([_or_nan(_mean_rho(parts, cluster)) for cluster in clusters])
         n_ratings = sum(len(part.ratings) for part in parts)
         basis = basis_of(people, n_ratings)._replace(n_raters=len(parts))

@@ -55,7 +55,7 @@ class JudgementSample(NamedTuple):
 
     def numbers(self) -> Floats:
         """What each option is worth, in the order of the scale."""
-        return np.array([option_number(self.scale, option) for option in self.scale.options])
+        return np.array([self.scale.number(option) for option in self.scale.options])
 
     def interval(
         self, value: float, rest: Floats, n_owners: int
@@ -73,15 +73,6 @@ class JudgementSample(NamedTuple):
         rarest = self.rarest_users if self.has_users and n_owners <= MOST_CLUSTERS else None
         interval = unit_interval(value, rest - value, rarest_users=rarest)
         return interval, None if interval else "no interval: leaving out a user changes nothing"
-
-
-def option_number(scale: Scale, option: str) -> float:
-    """An option's number where every option is one, else its place from 1."""
-    try:
-        numbers = [float(text) for text in scale.options]
-    except ValueError:
-        return float(scale.options.index(option) + 1)
-    return numbers[scale.options.index(option)]
 
 
 def sample_of(

@@ -1,0 +1,40 @@
+"""Measure what raters say, how far they agree, and whether a model may judge in place of people.
+
+In: <results>/judging/judgements.parquet and units.parquet. Out: <results>/metrics/judgements and
+alternative_annotators.
+"""
+
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.judging.scales import scale_of
+from fieldwork.metrics.judgements.table import measure_judgements
+from fieldwork.records.judging import (
+    AlternativeAnnotator,
+    JudgedUnit,
+    Judgement,
+    JudgementEstimate,
+)
+
+
+def main(
+    judgement_table: str,
+    unit_table: str,
+    judgements: str,
+    alternative_annotators: str,
+    scales: list[dict[str, Any]],
+    rarest_users: float,
+) -> None:
+    """Read, measure, write."""
+    measured = measure_judgements(
+        tables.read_frame(judgement_table, Judgement),
+        tables.read_frame(unit_table, JudgedUnit),
+        [scale_of(settings) for settings in scales],
+        rarest_users=rarest_users,
+    )
+    tables.write_table(judgements, measured.estimates, JudgementEstimate)
+    tables.write_table(alternative_annotators, measured.annotators, AlternativeAnnotator)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)
