@@ -46,7 +46,7 @@ PLAIN = [
 ]
 """Documents whose sentences are held to a length."""
 
-MOST_WORDS = {"README.md": 700, "docs/methods.md": 9_350}
+MOST_WORDS = {"README.md": 700, "docs/methods.md": 9_800}
 LONGEST_SENTENCE = 40
 MEAN_SENTENCE = 20
 

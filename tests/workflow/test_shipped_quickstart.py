@@ -10,6 +10,7 @@ from workflow.conftest import Checkout, copy_shipped, digests, rows_of
 pytestmark = pytest.mark.workflow
 
 THREE: dict[str, Any] = {
+    "study": {"conditions": ["offline", "history", "rag", "profile"]},
     "tasks": {"recommendations_lite": {"runs": 3}, "choices_lite": {"runs": 3}},
     "metrics": {"permutations": 99},
 }
@@ -36,9 +37,9 @@ def test_every_answer_is_read_and_names_candidates(shipped: Shipped) -> None:
         count(*) FILTER (len(list_distinct(items)) = 5)
         FROM 'RESULTS/quickstart/answers/answers.parquet'""",
     )
-    # offline three times, and three conditions with users who are asked twice
-    assert (n, n_unread) == ((3 + 3 * 2) * 3 * (2 + 4), 0)
-    assert n_whole == n_lists == (3 + 3 * 2) * 3 * 2
+    # offline once, and three conditions with users who are asked twice
+    assert (n, n_unread) == ((1 + 3 * 2) * 3 * (2 + 4), 0)
+    assert n_whole == n_lists == (1 + 3 * 2) * 3 * 2
     strangers = rows_of(
         made,
         """SELECT DISTINCT item FROM (SELECT item_id, unnest(items) AS item
@@ -59,9 +60,7 @@ def test_users_change_what_the_model_would_say(shipped: Shipped) -> None:
         GROUP BY 1 ORDER BY 1""",
     )
     assert dict(counts) == {
-        "offline_t0": 1,
         "offline": 1,
-        "offline_again": 1,
         "history": 3,
         "profile": 3,
         "rag": dict(counts)["rag"],

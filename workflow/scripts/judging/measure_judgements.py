@@ -26,14 +26,14 @@ def main(
     rarest_users: float,
 ) -> None:
     """Read, measure, write."""
-    measured = measure_judgements(
+    tables_of_raters = measure_judgements(
         tables.read_frame(judgement_table, Judgement),
         tables.read_frame(unit_table, JudgedUnit),
         [scale_of(settings) for settings in scales],
         rarest_users=rarest_users,
     )
-    tables.write_table(judgements, measured.estimates, JudgementEstimate)
-    tables.write_table(alternative_annotators, measured.annotators, AlternativeAnnotator)
+    tables.write_table(judgements, tables_of_raters.estimates, JudgementEstimate)
+    tables.write_table(alternative_annotators, tables_of_raters.annotators, AlternativeAnnotator)
 
 
 if __name__ == "__main__":

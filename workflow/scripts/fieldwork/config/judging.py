@@ -81,10 +81,11 @@ def _broken_scale(setting: str, scale: Config) -> Iterator[str]:
             yield (
                 f"{setting}.readings.{spelling}: {str(option)!r} is no option of the scale ({names})"
             )
-    both = {str(o) for o in scale["prefers_a"]} & {str(o) for o in scale["prefers_b"]}
-    if both:
+    shared_options = {str(o) for o in scale["prefers_a"]} & {str(o) for o in scale["prefers_b"]}
+    if shared_options:
         yield (
-            f"{setting}: {min(both)!r} prefers both answers; name it in prefers_a or in prefers_b"
+            f"{setting}: {min(shared_options)!r} prefers both answers; name it in one of "
+            f"prefers_a and prefers_b"
         )
     if bool(scale["prefers_a"]) != bool(scale["prefers_b"]):
         yield f"{setting}: give both prefers_a and prefers_b, or neither"

@@ -26,7 +26,7 @@ from fieldwork.records.judging import JudgedUnit, Judgement
 logger = logging.getLogger(__name__)
 
 EMPTY = "the file has no answer"
-_JOINED = ("unit", "item", "user")
+_COLUMN_LISTS = ("unit", "item", "user")
 _MOST_SECONDS = 86_400.0
 
 
@@ -52,8 +52,8 @@ def import_judgements(
         key_file: of the pseudonyms.
 
     Raises:
-        StudyError: a file cannot be read or lacks a column, a cell is not what its column holds, a rater is
-            a person and a model, or a unit is described in two ways.
+        StudyError: a file cannot be read or lacks a column, a cell is not what its column holds, a rater
+            is a person and a model, or a unit is described in two ways.
     """
     key = read_key(Path(key_file), "judging.key_file")
     judgements: list[Judgement] = []
@@ -66,9 +66,9 @@ def import_judgements(
             judgement = reader.judgement(row)
             kinds.add(reader.rater(row), judgement.rater_kind, row.place)
             _add_unit(units, reader.unit(row), row.place)
-            seen = (judgement.scale, judgement.unit_id, judgement.rater)
-            judgements.append(_with_repeat(judgement, counts[seen]))
-            counts[seen] += 1
+            names = (judgement.scale, judgement.unit_id, judgement.rater)
+            judgements.append(_with_repeat(judgement, counts[names]))
+            counts[names] += 1
     n_repeats = sum(count - 1 for count in counts.values())
     logger.info(
         "%d judgements of %d units by %d raters; %d judge a unit again",
@@ -82,10 +82,12 @@ def _with_repeat(judgement: Judgement, repeat: int) -> Judgement:
 
 
 def _add_unit(units: dict[str, JudgedUnit], unit: JudgedUnit, place: str) -> None:
-    known = units.setdefault(unit.unit_id, unit)
-    if known != unit:
+    earlier_unit = units.setdefault(unit.unit_id, unit)
+    if earlier_unit != unit:
         differences = [
-            f.name for f in fields(JudgedUnit) if getattr(known, f.name) != getattr(unit, f.name)
+            f.name
+            for f in fields(JudgedUnit)
+            if getattr(earlier_unit, f.name) != getattr(unit, f.name)
         ]
         raise StudyError(
             f"{place}: its unit has another {differences[0]} than in an earlier row; a unit is one "
@@ -138,7 +140,7 @@ class _SourceReader:
     def _row(self, place: str, cells: Mapping[str, Any]) -> _SourceRow:
         values: dict[str, Any] = {}
         for role, column in self._columns.items():
-            is_joined = role in _JOINED and not isinstance(column, str)
+            is_joined = role in _COLUMN_LISTS and not isinstance(column, str)
             value = joined_text(cells, column) if is_joined else value_at(cells, column)
             if value is ABSENT:
                 raise StudyError(
@@ -157,7 +159,7 @@ class _SourceReader:
         note = self._text(row, "note")
         return Judgement(
             scale=scale.name,
-            unit_id=self._required(row, "unit"),
+            unit_id=self._required_text(row, "unit"),
             rater=pseudonym(rater, self._key) if kind == "person" else rater,
             rater_kind=kind,
             repeat=0,
@@ -172,13 +174,13 @@ class _SourceReader:
 
     def rater(self, row: _SourceRow) -> str:
         """What the file calls the rater; never to be stored of a person."""
-        return self._required(row, "rater")
+        return self._required_text(row, "rater")
 
     def unit(self, row: _SourceRow) -> JudgedUnit:
         """The unit of a row."""
         lengths = [self._number(row, f"characters_{side}", 1e9) for side in "ab"]
         return JudgedUnit(
-            unit_id=self._required(row, "unit"),
+            unit_id=self._required_text(row, "unit"),
             user_id=self._text(row, "user"),
             item_id=self._text(row, "item"),
             unit_group=self._text(row, "group"),
@@ -189,7 +191,7 @@ class _SourceReader:
         )
 
     def _scale(self, row: _SourceRow) -> AnswerScale:
-        name = self._source["scale"] or self._required(row, "scale")
+        name = self._source["scale"] or self._required_text(row, "scale")
         if name not in self._scales:
             raise StudyError(
                 f"{row.place}: its scale is not in judging.scales ({', '.join(self._scales)}); add the "
@@ -200,7 +202,7 @@ class _SourceReader:
     def _kind(self, row: _SourceRow) -> Any:
         if self._source["rater_kind"]:
             return self._source["rater_kind"]
-        text = self._required(row, "rater_kind")
+        text = self._required_text(row, "rater_kind")
         kinds = {"person": ["person"], "model": ["model"], **self._source["kinds"]}
         kind = next((kind for kind, names in kinds.items() if text in names), None)
         if kind is None:
@@ -225,7 +227,7 @@ class _SourceReader:
             return None
         return cell_text(value).strip()
 
-    def _required(self, row: _SourceRow, role: str) -> str:
+    def _required_text(self, row: _SourceRow, role: str) -> str:
         text = self._text(row, role)
         if text is None:
             raise StudyError(

@@ -19,15 +19,15 @@ class PairAgreement(NamedTuple):
     """How far two raters agree, from a table of their options.
 
     Attributes:
-        exact, near: share of pairs with the same option, or with neighbouring ones.
+        exact_share, near_share: share of pairs with the same option, or with neighbouring ones.
         chance_exact, chance_near: the same of raters who draw from the table's margins.
         kappa: Cohen 1960; None where chance alone agrees always.
         largest_kappa: of tables with these margins (Cohen 1960).
         weighted_kappa: with squared distances between places of options as weights (Cohen 1968).
     """
 
-    exact: float
-    near: float
+    exact_share: float
+    near_share: float
     chance_exact: float
     chance_near: float
     kappa: float | None
@@ -47,16 +47,16 @@ def pair_agreement(pairs: Floats) -> PairAgreement | None:
         return None
     shares = pairs / total
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    expected = np.outer(rows, columns)
+    chance_shares = np.outer(rows, columns)
     places = np.arange(len(pairs))
     is_near = abs(places[:, None] - places[None, :]) <= 1
-    chance = float(np.trace(expected))
+    chance = float(np.trace(chance_shares))
     possible = float(np.minimum(rows, columns).sum())
     return PairAgreement(
-        exact=float(np.trace(shares)),
-        near=float(shares[is_near].sum()),
+        exact_share=float(np.trace(shares)),
+        near_share=float(shares[is_near].sum()),
         chance_exact=chance,
-        chance_near=float(expected[is_near].sum()),
+        chance_near=float(chance_shares[is_near].sum()),
         kappa=_kappa(pairs, None) if 1 - chance > _NOTHING else None,
         largest_kappa=(possible - chance) / (1 - chance) if 1 - chance > _NOTHING else None,
         weighted_kappa=_kappa(pairs, "quadratic") if 1 - chance > _NOTHING else None,
@@ -103,13 +103,13 @@ def krippendorff_alpha(counts: Counts, level: Level, numbers: Floats) -> float |
     """
     import krippendorff
 
-    paired = counts[counts.sum(axis=1) >= 2]
-    if not len(paired) or _is_unanimous(paired):
+    pairable_counts = counts[counts.sum(axis=1) >= 2]
+    if not len(pairable_counts) or _is_unanimous(pairable_counts):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = krippendorff.alpha(
-            value_counts=paired, value_domain=numbers, level_of_measurement=level
+            value_counts=pairable_counts, value_domain=numbers, level_of_measurement=level
         )
     return float(value)
 

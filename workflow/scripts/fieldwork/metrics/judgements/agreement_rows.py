@@ -14,7 +14,7 @@ import pandas as pd
 from fieldwork.metrics.judgements.rows import (
     CORRELATION,
     SHARE,
-    Basis,
+    EstimateBasis,
     EstimateName,
     EstimateValue,
     basis_of,
@@ -40,8 +40,8 @@ from fieldwork.statistics.rater_agreement import (
 )
 
 PAIR_MEASURES: dict[str, Callable[[PairAgreement], float | None]] = {
-    "exact_agreement": lambda a: a.exact,
-    "near_agreement": lambda a: a.near,
+    "exact_agreement": lambda a: a.exact_share,
+    "near_agreement": lambda a: a.near_share,
     "kappa": lambda a: a.kappa,
     "weighted_kappa": lambda a: a.weighted_kappa,
 }
@@ -76,14 +76,14 @@ def _pair_rows(
     is_within = name.raters == name.versus
     keep = pairs["rater"] < pairs["rater_other"] if is_within else pairs["rater"].notna()
     pairs = pairs[keep]
-    both = pd.concat([first, second])
+    all_rows = pd.concat([first, second])
     if pairs.empty:
         reason = "no unit was judged by two of them"
-        basis = basis_of(both, 0)._replace(n_units=0, n_owners=0)
+        basis = basis_of(all_rows, 0)._replace(n_units=0, n_owners=0)
         missing = EstimateValue(None, reason=reason)
         yield estimate_row(sample, name._replace(measure="exact_agreement"), missing, basis)
         return
-    basis = basis_of(both[both["unit"].isin(pairs["unit"])], len(pairs))
+    basis = basis_of(all_rows[all_rows["unit"].isin(pairs["unit"])], len(pairs))
     are_two = set(pairs["rater"]) | set(pairs["rater_other"])
     yield from _table_rows(sample, name, pairs, basis, is_within and len(are_two) > 2)
 
@@ -92,7 +92,7 @@ def _table_rows(
     sample: JudgementSample,
     name: EstimateName,
     pairs: pd.DataFrame,
-    basis: Basis,
+    basis: EstimateBasis,
     in_both_orders: bool,
 ) -> Iterator[JudgementEstimate]:
     tables = _tables(pairs, len(sample.scale.options), in_both_orders)
@@ -141,26 +141,26 @@ def _unit_rows(
             yield estimate_row(sample, name, EstimateValue(None, reason=reason), basis_of(rows))
         return
     n_raters = rows.groupby("unit")["rater"].transform("size")
-    paired, usual = rows[n_raters >= 2], rows[n_raters == _usual_size(rows)]
+    of_pairs, of_usual = rows[n_raters >= 2], rows[n_raters == _usual_size(rows)]
     numbers = sample.numbers()
     measures: dict[str, tuple[pd.DataFrame, Callable[[Counts], float | None]]] = {
-        "fleiss_kappa": (usual, fleiss_kappa),
-        "alpha": (paired, lambda counts: krippendorff_alpha(counts, sample.scale.level, numbers)),
+        "fleiss_kappa": (of_usual, fleiss_kappa),
+        "alpha": (of_pairs, lambda counts: krippendorff_alpha(counts, sample.scale.level, numbers)),
         # chance is that of all units, agreement of those with two raters
         "ac1": (rows, gwet_ac1),
     }
-    for measure, (counted, coefficient) in measures.items():
+    for measure, (side, coefficient) in measures.items():
         name = EstimateName(measure, raters, raters, group)
-        value = _coefficient_value(counted, len(sample.scale.options), coefficient)
-        yield estimate_row(sample, name, value, basis_of(counted))
+        value = _coefficient_value(side, len(sample.scale.options), coefficient)
+        yield estimate_row(sample, name, value, basis_of(side))
 
 
 def _coefficient_value(
     rows: pd.DataFrame, n_options: int, coefficient: Callable[[Counts], float | None]
 ) -> EstimateValue:
-    rated = rated_units(rows, n_options)
-    value = coefficient(rated.counts)
-    rest = without_each(rated.clusters, lambda kept: coefficient(rated.counts[kept]))
+    units = rated_units(rows, n_options)
+    value = coefficient(units.counts)
+    rest = without_each(units.clusters, lambda mask: coefficient(units.counts[mask]))
     reason = None if value is not None else ONE_OPTION
     return EstimateValue(value, rest, CORRELATION, reason=reason)
 

@@ -10,6 +10,7 @@ judge passes that replaces at least half of the people.
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -34,7 +35,7 @@ def alternative_annotators(sample: JudgementSample, judge: str) -> list[Alternat
         _test_beside(sample, judge, str(person), own_rows, people, judge_places)
         for person, own_rows in people.groupby("rater")
     ]
-    return list(_corrected(tests))
+    return list(_correct_tests(tests))
 
 
 def _test_beside(
@@ -78,13 +79,13 @@ def _test_beside(
 
 def _nearness(sample: JudgementSample, places: pd.Series, peers: pd.DataFrame) -> Floats:
     """How near a rater is to the other people, by unit in the order of their numbers."""
-    others = peers["place"].to_numpy()
+    peer_places = peers["place"].to_numpy()
     own_places = places.loc[peers["unit"].to_numpy()].to_numpy()
     if sample.scale.level == "nominal":
-        scores = pd.Series((own_places == others).astype(np.float64))
+        scores = pd.Series((own_places == peer_places).astype(np.float64))
         return scores.groupby(peers["unit"].to_numpy()).mean().to_numpy(dtype=np.float64)
     numbers = sample.numbers()
-    squares = pd.Series((numbers[own_places] - numbers[others]) ** 2)
+    squares = pd.Series((numbers[own_places] - numbers[peer_places]) ** 2)
     means = squares.groupby(peers["unit"].to_numpy()).mean().to_numpy(dtype=np.float64)
     distances: Floats = -np.sqrt(means)
     return distances
@@ -101,16 +102,14 @@ def _one_sided_p(differences: Floats, penalty: float) -> float | None:
     return float(stdtr(n - 1, (float(differences.mean()) - penalty) / error))
 
 
-def _corrected(tests: list[AlternativeAnnotator]) -> Iterator[AlternativeAnnotator]:
-    from dataclasses import replace
-
+def _correct_tests(tests: list[AlternativeAnnotator]) -> Iterator[AlternativeAnnotator]:
     from scipy.stats import false_discovery_control
 
     p_values = [test.p_value for test in tests if test.p_value is not None]
-    corrected = iter(false_discovery_control(p_values, method="by") if p_values else [])
+    p_corrected = iter(false_discovery_control(p_values, method="by") if p_values else [])
     for test in tests:
         if test.p_value is None:
             yield test
         else:
-            p = float(next(corrected))
+            p = float(next(p_corrected))
             yield replace(test, p_corrected=p, is_replaceable=p <= LEVEL)

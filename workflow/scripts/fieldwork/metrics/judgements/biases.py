@@ -37,34 +37,34 @@ def bias_rows(sample: JudgementSample, group: str | None) -> Iterator[JudgementE
         yield from _own_rows(sample, name, rows, people)
 
 
-def _decided(sample: JudgementSample, rows: pd.DataFrame) -> pd.DataFrame:
+def _decisions(sample: JudgementSample, rows: pd.DataFrame) -> pd.DataFrame:
     """Judgements that prefer a side, with the side as the column `side`."""
     is_a = rows["value"].isin(sample.scale.prefers_a)
     is_b = rows["value"].isin(sample.scale.prefers_b)
-    decided = rows[is_a | is_b]
-    return decided.assign(side=np.where(is_a[is_a | is_b], "a", "b"))
+    decisions = rows[is_a | is_b]
+    return decisions.assign(side=np.where(is_a[is_a | is_b], "a", "b"))
 
 
 def _share_rows(
     sample: JudgementSample, name: EstimateName, rows: pd.DataFrame
 ) -> Iterator[JudgementEstimate]:
-    decided = _decided(sample, rows)
-    placed = decided[decided["first_side"].notna()]
-    lengths = decided[["characters_a", "characters_b"]].astype(np.float64)
-    unequal = decided[lengths.notna().all(axis=1) & (lengths.iloc[:, 0] != lengths.iloc[:, 1])]
+    decisions = _decisions(sample, rows)
+    with_place = decisions[decisions["first_side"].notna()]
+    lengths = decisions[["characters_a", "characters_b"]].astype(np.float64)
+    unequal = decisions[lengths.notna().all(axis=1) & (lengths.iloc[:, 0] != lengths.iloc[:, 1])]
     is_a_longer = unequal["characters_a"] > unequal["characters_b"]
-    for measure, counted, is_preferred in (
-        ("prefers_first", placed, placed["side"].eq(placed["first_side"])),
+    for measure, side, is_preferred in (
+        ("prefers_first", with_place, with_place["side"].eq(with_place["first_side"])),
         (
             "prefers_longer",
             unequal,
             unequal["side"].eq("a").eq(is_a_longer),
         ),
     ):
-        if len(counted):
-            result = mean_value(counted, np.asarray(is_preferred, dtype=np.float64))
+        if len(side):
+            result = mean_value(side, np.asarray(is_preferred, dtype=np.float64))
             row_name = name._replace(measure=measure)
-            yield estimate_row(sample, row_name, result, basis_of(counted))
+            yield estimate_row(sample, row_name, result, basis_of(side))
 
 
 def _order_rows(sample: JudgementSample, name: EstimateName) -> Iterator[JudgementEstimate]:
@@ -90,28 +90,28 @@ def _own_rows(
     sample: JudgementSample, name: EstimateName, rows: pd.DataFrame, people: pd.DataFrame
 ) -> Iterator[JudgementEstimate]:
     """How much oftener a judge prefers its own answer than people do, on units that both decided."""
-    judge, others = (_own_side(_decided(sample, r), name.raters) for r in (rows, people))
-    units = np.intersect1d(judge["unit"], others["unit"])
-    judge, others = (side[side["unit"].isin(units)] for side in (judge, others))
+    judge, people_side = (_own_side(_decisions(sample, r), name.raters) for r in (rows, people))
+    units = np.intersect1d(judge["unit"], people_side["unit"])
+    judge, people_side = (side[side["unit"].isin(units)] for side in (judge, people_side))
     if not len(units):
         return
     means = [
-        side.groupby("unit")["is_own"].mean().loc[units].to_numpy() for side in (judge, others)
+        side.groupby("unit")["is_own"].mean().loc[units].to_numpy() for side in (judge, people_side)
     ]
     clusters = judge.drop_duplicates("unit").set_index("unit").loc[units, "cluster"].to_numpy()
     differences: Floats = means[0] - means[1]
 
-    def mean_of(kept: Flags) -> float | None:
-        return float(differences[kept].mean()) if kept.any() else None
+    def mean_of(mask: Flags) -> float | None:
+        return float(differences[mask].mean()) if mask.any() else None
 
     result = EstimateValue(float(differences.mean()), without_each(clusters, mean_of))
-    basis = basis_of(pd.concat([judge, others]))
+    basis = basis_of(pd.concat([judge, people_side]))
     yield estimate_row(sample, name, result, basis)
 
 
-def _own_side(decided: pd.DataFrame, judge: str) -> pd.DataFrame:
+def _own_side(decisions: pd.DataFrame, judge: str) -> pd.DataFrame:
     """Judgements of units of which the judge wrote one side, with whether that side is preferred."""
-    own_side = np.where(decided["author_a"].eq(judge), "a", "b")
-    is_own = decided["author_a"].eq(judge) ^ decided["author_b"].eq(judge)
-    preferred = (decided["side"].to_numpy() == own_side).astype(np.float64)
-    return decided.assign(is_own=preferred)[is_own.to_numpy()]
+    own_side = np.where(decisions["author_a"].eq(judge), "a", "b")
+    is_own = decisions["author_a"].eq(judge) ^ decisions["author_b"].eq(judge)
+    is_side = (decisions["side"].to_numpy() == own_side).astype(np.float64)
+    return decisions.assign(is_own=is_side)[is_own.to_numpy()]

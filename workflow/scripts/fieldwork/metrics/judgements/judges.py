@@ -13,7 +13,7 @@ import pandas as pd
 from fieldwork.metrics.judgements.rows import (
     CORRELATION,
     SHARE,
-    Basis,
+    EstimateBasis,
     EstimateName,
     EstimateValue,
     basis_of,
@@ -51,17 +51,19 @@ def judge_rows(
     """A judge's estimates against people."""
     rows = sample.of_kind("model")
     rows, people = rows[rows["rater"] == judge], sample.of_kind("person")
-    both = judged_by_both(sample, rows, people)
-    if not len(both.clusters):
+    shared_units = judged_by_both(sample, rows, people)
+    if not len(shared_units.clusters):
         return
     on_both = people[people["unit"].isin(rows["unit"])]
     basis = basis_of(on_both)
     name = EstimateName("", judge, PEOPLE, group)
     if sample.scale.accepted:
-        yield from _acceptance_rows(sample, name, both, basis)
+        yield from _acceptance_rows(sample, name, shared_units, basis)
     if sample.scale.is_ordered:
-        rest = without_each(both.clusters, lambda kept: _inflation(both, kept))
-        result = EstimateValue(_inflation(both, np.ones(len(both.clusters), dtype=bool)), rest)
+        rest = without_each(shared_units.clusters, lambda mask: _inflation(shared_units, mask))
+        result = EstimateValue(
+            _inflation(shared_units, np.ones(len(shared_units.clusters), dtype=bool)), rest
+        )
         yield estimate_row(sample, name._replace(measure="inflation"), result, basis)
         yield from _order_rows(sample, name, rows, people)
 
@@ -76,39 +78,42 @@ def judged_by_both(sample: JudgementSample, rows: pd.DataFrame, people: pd.DataF
     ).groupby("unit")[["number_of_option", "accepts"]]
     means = by_unit.mean()
     units = judge.index.intersection(means.index).sort_values()
-    chosen_rows = judge.loc[units]
+    judge_side = judge.loc[units]
     return JudgedPair(
-        judge=numbers[chosen_rows["place"].to_numpy()],
+        judge=numbers[judge_side["place"].to_numpy()],
         people=means.loc[units, "number_of_option"].to_numpy(dtype=np.float64),
-        judge_accepts=chosen_rows["value"].isin(sample.scale.accepted).to_numpy(),
+        judge_accepts=judge_side["value"].isin(sample.scale.accepted).to_numpy(),
         people_accept=means.loc[units, "accepts"].to_numpy(dtype=np.float64),
-        clusters=chosen_rows["cluster"].to_numpy(),
+        clusters=judge_side["cluster"].to_numpy(),
     )
 
 
-def _inflation(both: JudgedPair, kept: Flags) -> float | None:
+def _inflation(shared_units: JudgedPair, mask: Flags) -> float | None:
     """How much higher the judge rates than people, on average over units."""
-    return float((both.judge - both.people)[kept].mean()) if kept.any() else None
+    return float((shared_units.judge - shared_units.people)[mask].mean()) if mask.any() else None
 
 
 # ---- acceptance ------------------------------------------------------------------------------------
 
 
 def _acceptance_rows(
-    sample: JudgementSample, name: EstimateName, both: JudgedPair, basis: Basis
+    sample: JudgementSample, name: EstimateName, shared_units: JudgedPair, basis: EstimateBasis
 ) -> Iterator[JudgementEstimate]:
     """The judge's acceptance held against people's verdicts."""
-    has_verdict = both.people_accept != 0.5
-    judge, people = both.judge_accepts[has_verdict], both.people_accept[has_verdict] > 0.5
-    clusters = both.clusters[has_verdict]
-    sized = basis._replace(n_units=len(clusters))
+    has_verdict = shared_units.people_accept != 0.5
+    judge, people = (
+        shared_units.judge_accepts[has_verdict],
+        shared_units.people_accept[has_verdict] > 0.5,
+    )
+    clusters = shared_units.clusters[has_verdict]
+    verdict_basis = basis._replace(n_units=len(clusters))
     measures: dict[str, Callable[[Flags], float | None]] = {
-        "precision": lambda kept: _share((judge & people & kept).sum(), (judge & kept).sum()),
-        "recall": lambda kept: _share((judge & people & kept).sum(), (people & kept).sum()),
-        "f1": lambda kept: _share(
-            2 * (judge & people & kept).sum(), (judge & kept).sum() + (people & kept).sum()
+        "precision": lambda mask: _share((judge & people & mask).sum(), (judge & mask).sum()),
+        "recall": lambda mask: _share((judge & people & mask).sum(), (people & mask).sum()),
+        "f1": lambda mask: _share(
+            2 * (judge & people & mask).sum(), (judge & mask).sum() + (people & mask).sum()
         ),
-        "over_selection": lambda kept: _share((judge & kept).sum(), (people & kept).sum()),
+        "over_selection": lambda mask: _share((judge & mask).sum(), (people & mask).sum()),
     }
     everything = np.ones(len(clusters), dtype=bool)
     for measure, statistic in measures.items():
@@ -119,7 +124,7 @@ def _acceptance_rows(
             SHARE if measure != "over_selection" else (0.0, np.inf),
             reason=None if value is not None else "nothing was accepted",
         )
-        yield estimate_row(sample, name._replace(measure=measure), result, sized)
+        yield estimate_row(sample, name._replace(measure=measure), result, verdict_basis)
 
 
 def _share(part: int, whole: int) -> float | None:
@@ -168,10 +173,10 @@ def _order_sides(
     """The judge and each person, on the units that they and another person rated."""
     numbers = sample.numbers()
     judge = pd.Series(numbers[rows["place"].to_numpy()], index=rows["unit"].to_numpy())
-    rated = people.assign(rating=numbers[people["place"].to_numpy()])
-    totals = rated.groupby("unit")["rating"].agg(["sum", "count"])
+    ratings_of_people = people.assign(rating=numbers[people["place"].to_numpy()])
+    totals = ratings_of_people.groupby("unit")["rating"].agg(["sum", "count"])
     sides = []
-    for _, person in rated.groupby("rater"):
+    for _, person in ratings_of_people.groupby("rater"):
         units = person["unit"].to_numpy()
         total, count = (totals.loc[units, column].to_numpy() for column in ("sum", "count"))
         keep = (count >= 2) & np.isin(units, judge.index)
@@ -194,9 +199,9 @@ def _mean_rho(sides: list[_OrderSide], left_out: int | None) -> float | None:
     """Mean over people of Spearman's ρ; people whose units are all alike have none."""
     values = []
     for side in sides:
-        kept = side.clusters != (-1 if left_out is None else left_out)
-        if kept.sum() > 1:
-            rho = mean_rho(side.ratings[None, kept], side.others_mean[None, kept])
+        mask = side.clusters != (-1 if left_out is None else left_out)
+        if mask.sum() > 1:
+            rho = mean_rho(side.ratings[None, mask], side.others_mean[None, mask])
             values += [] if rho is None else [rho]
     return float(np.mean(values)) if values else None
 

@@ -23,7 +23,7 @@ from fieldwork.statistics.arrays import Floats, Indices
 from fieldwork.statistics.intervals import jackknife_variance
 
 
-class _RatedUnits(NamedTuple):
+class _PoweredUnits(NamedTuple):
     """Units rated by both, and those rated by the judge alone; numbers and whose unit each is."""
 
     people: Floats
@@ -39,13 +39,17 @@ def prediction_powered_rows(sample: JudgementSample, judge: str) -> Iterator[Jud
         return
     rows = sample.of_kind("model")
     rows, people = rows[rows["rater"] == judge], sample.of_kind("person")
-    both = judged_by_both(sample, rows, people)
-    alone = rows[~rows["unit"].isin(people["unit"])]
-    if len(both.clusters) < 2 or alone.empty:
+    shared_units = judged_by_both(sample, rows, people)
+    unrated_rows = rows[~rows["unit"].isin(people["unit"])]
+    if len(shared_units.clusters) < 2 or unrated_rows.empty:
         return
-    numbers = sample.numbers()[alone["place"].to_numpy()]
-    units = _RatedUnits(
-        both.people, both.judge, both.clusters, numbers, alone["cluster"].to_numpy()
+    numbers = sample.numbers()[unrated_rows["place"].to_numpy()]
+    units = _PoweredUnits(
+        shared_units.people,
+        shared_units.judge,
+        shared_units.clusters,
+        numbers,
+        unrated_rows["cluster"].to_numpy(),
     )
     weight = _weight(units)
     clusters = np.unique(np.concatenate([units.clusters, units.clusters_alone]))
@@ -54,15 +58,15 @@ def prediction_powered_rows(sample: JudgementSample, judge: str) -> Iterator[Jud
     name = EstimateName("people_mean", judge, PEOPLE)
     value = EstimateValue(_mean(units, weight, None), rest)
     yield estimate_row(sample, name, value, basis)
-    saved = _saved(units, weight, clusters)
+    n_saved = _units_saved(units, weight, clusters)
     reason = (
-        "no interval: it is a ratio of two variances" if saved is not None else "nothing varies"
+        "no interval: it is a ratio of two variances" if n_saved is not None else "nothing varies"
     )
     row_name = name._replace(measure="units_saved")
-    yield estimate_row(sample, row_name, EstimateValue(saved, reason=reason), basis)
+    yield estimate_row(sample, row_name, EstimateValue(n_saved, reason=reason), basis)
 
 
-def _weight(units: _RatedUnits) -> float:
+def _weight(units: _PoweredUnits) -> float:
     """The judge's weight with the least variance (PPI++, section 6), not below 0 and not above 1."""
     all_numbers = np.concatenate([units.judge, units.judge_alone])
     variance = float(np.var(all_numbers, ddof=1))
@@ -73,23 +77,23 @@ def _weight(units: _RatedUnits) -> float:
     return min(1.0, max(0.0, covariance / ((1 + ratio) * variance)))
 
 
-def _mean(units: _RatedUnits, weight: float, left_out: int | None) -> float:
+def _mean(units: _PoweredUnits, weight: float, left_out: int | None) -> float:
     """The judge's mean on its own units, and what people say beyond it; NaN without either."""
-    kept, kept_alone = units.clusters != left_out, units.clusters_alone != left_out
+    mask, mask_alone = units.clusters != left_out, units.clusters_alone != left_out
     if left_out is None:
-        kept, kept_alone = np.full(len(kept), True), np.full(len(kept_alone), True)
-    if not kept.any() or not kept_alone.any():
+        mask, mask_alone = np.full(len(mask), True), np.full(len(mask_alone), True)
+    if not mask.any() or not mask_alone.any():
         return float("nan")
-    corrections = (units.people - weight * units.judge)[kept]
-    return float(weight * units.judge_alone[kept_alone].mean() + corrections.mean())
+    corrections = (units.people - weight * units.judge)[mask]
+    return float(weight * units.judge_alone[mask_alone].mean() + corrections.mean())
 
 
-def _saved(units: _RatedUnits, weight: float, clusters: Indices) -> float | None:
+def _units_saved(units: _PoweredUnits, weight: float, clusters: Indices) -> float | None:
     """Units rated by people alone that would give as narrow an interval, less those that they rated."""
-    helped, unaided = (
+    with_judge, without_judge = (
         np.array([_mean(units, w, cluster) for cluster in clusters]) for w in (weight, 0.0)
     )
-    variances = [float(jackknife_variance(v[np.isfinite(v)])) for v in (helped, unaided)]
+    variances = [float(jackknife_variance(v[np.isfinite(v)])) for v in (with_judge, without_judge)]
     if not min(variances) > 0:
         return None
     return len(units.people) * (variances[1] / variances[0] - 1)

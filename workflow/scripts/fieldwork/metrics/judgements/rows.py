@@ -44,7 +44,7 @@ class EstimateValue(NamedTuple):
     reason: str | None = None
 
 
-class Basis(NamedTuple):
+class EstimateBasis(NamedTuple):
     """What stands behind an estimate."""
 
     n_units: int
@@ -53,13 +53,13 @@ class Basis(NamedTuple):
     n_owners: int
 
 
-def basis_of(rows: pd.DataFrame, n_judgements: int | None = None) -> Basis:
+def basis_of(rows: pd.DataFrame, n_judgements: int | None = None) -> EstimateBasis:
     """What some judgements are.
 
     Args:
         n_judgements: pairs of judgements, where pairs are counted.
     """
-    return Basis(
+    return EstimateBasis(
         n_units=int(rows["unit"].nunique()),
         n_judgements=len(rows) if n_judgements is None else n_judgements,
         n_raters=int(rows["rater"].nunique()),
@@ -68,7 +68,7 @@ def basis_of(rows: pd.DataFrame, n_judgements: int | None = None) -> Basis:
 
 
 def estimate_row(
-    sample: JudgementSample, name: EstimateName, result: EstimateValue, basis: Basis
+    sample: JudgementSample, name: EstimateName, result: EstimateValue, basis: EstimateBasis
 ) -> JudgementEstimate:
     """The row of an estimate, with its interval over users where there is one."""
     interval, reason = None, result.reason

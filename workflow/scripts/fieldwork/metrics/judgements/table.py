@@ -72,19 +72,21 @@ def _winning_rows(
 
     People with too few units are not among them; those without a test count as not replaceable.
     """
-    counted = [test for test in tests if test.judge_share is not None]
+    tests_with_shares = [test for test in tests if test.judge_share is not None]
     people = sample.of_kind("person")
     if not people["unit"].isin(_units_of(sample, judge)).any():
         return
-    few = "no person shares enough units with other people and the judge"
-    n_judgements = sum(test.n_units for test in counted)
-    basis = basis_of(people, n_judgements)._replace(n_raters=len(counted))
-    wins = [float(bool(test.is_replaceable)) for test in counted]
-    shares = [test.judge_share or 0.0 for test in counted]
+    shortage = "no person shares enough units with other people and the judge"
+    n_judgements = sum(test.n_units for test in tests_with_shares)
+    basis = basis_of(people, n_judgements)._replace(n_raters=len(tests_with_shares))
+    wins = [float(bool(test.is_replaceable)) for test in tests_with_shares]
+    shares = [test.judge_share or 0.0 for test in tests_with_shares]
     for measure, values in (("winning_rate", wins), ("advantage", shares)):
         value = float(np.mean(values)) if values else None
         name = EstimateName(measure, judge, PEOPLE)
-        result = EstimateValue(value, reason="people are counted, not users" if values else few)
+        result = EstimateValue(
+            value, reason="people are tests_with_shares, not users" if values else shortage
+        )
         yield estimate_row(sample, name, result, basis)
 
 
