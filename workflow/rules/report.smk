@@ -16,6 +16,8 @@ rule build_database:
         answer_forms=study.form_tables(),
         field_answers=study.has("field", "<results>/field/answers.parquet"),
         field_participants=study.has("field", "<results>/field/participants.parquet"),
+        single_judgements=study.has("judging", "<results>/judging/judgements.parquet"),
+        judged_units=study.has("judging", "<results>/judging/units.parquet"),
         metrics=[*study.metric_tables(), CLAIMS],
     output:
         database="<results>/study.duckdb",
