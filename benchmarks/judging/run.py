@@ -1,6 +1,6 @@
 """How often intervals of judgements hold the truth: ratings with planted worth, noise and inflation.
 
-usage: PYTHONPATH=workflow/scripts python benchmarks/judging/run.py    writes results.md beside it; ten minutes
+usage: PYTHONPATH=workflow/scripts python benchmarks/judging/run.py    writes results.md; some minutes
 
 Each study has 40 users with four units. Three of six people rate each unit, and two judges, of which one
 adds 0.6 to its ratings. The truth is the estimate of 3,000 users.
