@@ -16,6 +16,7 @@ from fieldwork.records.field import (
     ItemAgreement,
     RankAgreement,
 )
+from fieldwork.records.judging import JudgementEstimate
 from fieldwork.records.metrics import (
     Accuracy,
     CategoryVariance,
@@ -67,6 +68,7 @@ class FindingsTables(NamedTuple):
     practice: Sequence[PracticeOrder] = ()
     drift: Sequence[Drift] = ()
     answer_form: Sequence[AnswerForm] = ()
+    judgements: Sequence[JudgementEstimate] = ()
     claims: StudyClaims = NO_CLAIMS
 
 
@@ -96,6 +98,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         PracticeOrder,
         Drift,
         AnswerForm,
+        JudgementEstimate,
     )
 }
 """Row type of each table."""

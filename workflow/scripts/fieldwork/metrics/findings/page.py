@@ -14,6 +14,7 @@ from fieldwork.metrics.findings.layout import FindingsSection, section_lines
 from fieldwork.metrics.findings.links import numbered_links
 from fieldwork.metrics.findings.outline import StudyOutline, markdown_outline
 from fieldwork.metrics.findings.practice import practice_sections
+from fieldwork.metrics.findings.raters import rater_sections
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.summary import in_short
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT
@@ -104,6 +105,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
             claims,
             outline,
         ),
+        *rater_sections(tables.judgements),
         *([calibration(tables.calibration, outline)] if tables.calibration else []),
         overview.families(claims),
     ]

@@ -1,0 +1,123 @@
+"""The section about people and models who judge: what they say, how far they agree, who may stand in."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from fieldwork.metrics.findings.layout import Finding, FindingsSection
+from fieldwork.metrics.findings.verdicts import FindingVerdict
+from fieldwork.metrics.findings.wording import interval_cell, literal, number_cell
+from fieldwork.records.judging import JudgementEstimate
+
+
+class _Wording(NamedTuple):
+    """How an estimate is printed.
+
+    Attributes:
+        scale: what its values are multiplied by.
+        digits: behind the point.
+        is_difference: whether it has a sign.
+    """
+
+    text: str
+    scale: float = 1
+    digits: int = 2
+    is_difference: bool = False
+
+
+_WORDINGS: Mapping[str, _Wording] = {
+    "accepted": _Wording("accepted, %", 100, 0),
+    "mean": _Wording("mean rating"),
+    "b_no_better": _Wording("second answer no better, %", 100, 0),
+    "exact_agreement": _Wording("same answer, %", 100, 0),
+    "kappa": _Wording("κ"),
+    "weighted_kappa": _Wording("κ, weighted"),
+    "alpha": _Wording("α"),
+    "over_selection": _Wording("accepted, times people's"),
+    "inflation": _Wording("rating above people's", is_difference=True),
+    "rho": _Wording("ρ with other people"),
+    "rho_of_people": _Wording("ρ of people with other people"),
+    "winning_rate": _Wording("people whom it may stand in for, %", 100, 0),
+}
+"""The estimates that are shown, in their order; `metrics/judgements` has all."""
+
+_COLUMNS = (
+    "Scale",
+    "Raters",
+    "Beside",
+    "Measure",
+    "Value",
+    "By chance",
+    "Largest",
+    "Units",
+    "Judgements",
+    "Verdict",
+)
+
+
+def rater_sections(rows: Sequence[JudgementEstimate]) -> list[FindingsSection]:
+    """A row for each estimate of all units; no section without judgements."""
+    if not rows:
+        return []
+    return [
+        FindingsSection(
+            "People and models as raters",
+            "What do raters say, how far do they agree, and how does a model's judgement differ from "
+            "people's? Chance is what raters with these shares reach who draw, and the largest κ is what "
+            "these shares allow. A model that may stand in for half of the people may judge in place of "
+            "a person.",
+            _COLUMNS,
+            [_finding(row) for row in _shown_rows(rows)],
+            ["alternative_annotators", "judgements"],
+            "No judgement has a value.",
+        )
+    ]
+
+
+def _shown_rows(rows: Iterable[JudgementEstimate]) -> list[JudgementEstimate]:
+    """Estimates of all units by scale and measure, those of kinds of raters before those of each model."""
+    measures = list(_WORDINGS)
+    candidates = [
+        row
+        for row in rows
+        if row.measure in _WORDINGS
+        and row.unit_group is None
+        and row.estimate is not None
+        and row.versus != "themselves"
+    ]
+    kinds = ("people", "models")
+    return sorted(
+        candidates,
+        key=lambda row: (
+            row.scale,
+            measures.index(row.measure),
+            row.raters not in kinds,
+            row.raters != "people",
+            row.raters,
+            row.versus or "",
+        ),
+    )
+
+
+def _finding(row: JudgementEstimate) -> Finding:
+    wording = _WORDINGS[row.measure]
+    value = interval_cell(
+        row.estimate,
+        row.ci_low,
+        row.ci_high,
+        digits=wording.digits,
+        scale=wording.scale,
+        is_difference=wording.is_difference,
+    )
+    chance = None if row.chance is None else wording.scale * row.chance
+    cells = (
+        literal(row.scale),
+        literal(row.raters),
+        "–" if row.versus is None else literal(row.versus),
+        wording.text,
+        value,
+        number_cell(chance, wording.digits),
+        number_cell(row.largest, 2),
+        f"{row.n_units:,}",
+        f"{row.n_judgements:,}",
+    )
+    return Finding(cells, FindingVerdict("no test"))
