@@ -74,7 +74,7 @@ def rater_sections(rows: Sequence[JudgementEstimate]) -> list[FindingsSection]:
 
 
 def _shown_rows(rows: Iterable[JudgementEstimate]) -> list[JudgementEstimate]:
-    """Estimates of all units by scale and measure, those of kinds of raters before those of each model."""
+    """Estimates of all units by scale and measure, kinds of raters before each model."""
     measures = list(_WORDINGS)
     candidates = [
         row
