@@ -136,7 +136,7 @@ def copy_shipped(to: Path) -> Checkout:
     """The project's files as they are now, without anything computed."""
     shutil.copytree(REPOSITORY, to, ignore=shutil.ignore_patterns(*NOT_COPIED))
     # a developer's own; the library has folders of the same names
-    for folder in ("downloads", "field", "ledger", "models", "recorded", "waves"):
+    for folder in ("downloads", "field", "judging", "ledger", "models", "recorded", "waves"):
         shutil.rmtree(to / "resources" / folder, ignore_errors=True)
     # what the code means is the same in every copy
     readings = REPOSITORY / READINGS_FILE
