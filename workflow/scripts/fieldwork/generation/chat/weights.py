@@ -9,8 +9,9 @@ import copy
 import os
 import shutil
 from collections import OrderedDict
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,7 +77,7 @@ def unpack(gguf: Path, folder: Path, dtype: str) -> None:
 
     try:
         import accelerate  # noqa: F401  # transformers unpacks nothing without it
-        from gguf import GGUFReader
+        import gguf as _gguf  # noqa: F401  # read by transformers
     except ImportError as error:
         raise StudyError(
             f"{gguf}: reading a GGUF needs the package {error.name}, which is not installed; install "
@@ -87,15 +88,16 @@ def unpack(gguf: Path, folder: Path, dtype: str) -> None:
     _quieten()
     partial = folder.with_name(f".{folder.name}.{os.getpid()}")
     try:
-        # unpacked in fp32 first, then saved
-        n_bytes = 4 * sum(int(tensor.n_elements) for tensor in GGUFReader(gguf).tensors)
-        require_memory(str(gguf), n_bytes)
-        place: dict[str, Any] = {"gguf_file": gguf.name}
-        tokenizer: Any = AutoTokenizer.from_pretrained(gguf.parent, **place)
-        config: Any = GgufConfig(dequantize=True)
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            gguf.parent, **place, quantization_config=config, dtype=torch.float32
-        )
+        with _gguf_read_once() as read:
+            # unpacked in fp32 first, then saved
+            n_bytes = 4 * sum(int(tensor.n_elements) for tensor in read(str(gguf)).tensors)
+            require_memory(str(gguf), n_bytes)
+            place: dict[str, Any] = {"gguf_file": gguf.name}
+            tokenizer: Any = AutoTokenizer.from_pretrained(gguf.parent, **place)
+            config: Any = GgufConfig(dequantize=True)
+            model: Any = AutoModelForCausalLM.from_pretrained(
+                gguf.parent, **place, quantization_config=config, dtype=torch.float32
+            )
         model.to(_torch_dtype(dtype)).save_pretrained(partial)
         tokenizer.save_pretrained(partial)
         partial.rename(folder)
@@ -109,6 +111,22 @@ def unpack(gguf: Path, folder: Path, dtype: str) -> None:
         ) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def _gguf_read_once() -> Iterator[Any]:
+    """The reader of GGUF files, which keeps what it has read.
+
+    transformers reads the whole file for the configuration, the tokenizer and the weights each.
+    """
+    import gguf
+
+    reader = gguf.GGUFReader
+    gguf.GGUFReader = cache(reader)
+    try:
+        yield gguf.GGUFReader
+    finally:
+        gguf.GGUFReader = reader
 
 
 def require_memory(name: str, n_bytes: float) -> float:
@@ -157,6 +175,8 @@ class ChatWeights:
         _quieten()
         torch.set_num_threads(1)
         torch.use_deterministic_algorithms(True, warn_only=True)
+        # nothing here reads memory before it is written, and filling it takes a tenth of a short pass
+        torch.utils.deterministic.fill_uninitialized_memory = False
         self._torch, self._device = torch, machine.device
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
