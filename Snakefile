@@ -13,6 +13,7 @@ rule all:
 
 include: "workflow/rules/puppets.smk"
 include: "workflow/rules/tasks.smk"
+include: "workflow/rules/memory.smk"
 include: "workflow/rules/generation.smk"
 include: "workflow/rules/parsing.smk"
 include: "workflow/rules/metrics.smk"

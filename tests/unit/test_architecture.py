@@ -11,7 +11,17 @@ WORKFLOW = Path(__file__).resolve().parents[2] / "workflow"
 SCRIPTS = WORKFLOW / "scripts"
 LIBRARY = SCRIPTS / "fieldwork"
 
-WINGS = ("puppets", "tasks", "generation", "parsing", "metrics", "figures", "field", "judging")
+WINGS = (
+    "puppets",
+    "tasks",
+    "memory",
+    "generation",
+    "parsing",
+    "metrics",
+    "figures",
+    "field",
+    "judging",
+)
 FLOORS: dict[str, set[str]] = {
     "errors": set(),
     "records": set(),
@@ -19,6 +29,7 @@ FLOORS: dict[str, set[str]] = {
     "list_lengths": set(),
     "masking": {"errors"},
     "page_templates": {"errors"},
+    "text_templates": {"errors"},
     "provenance": set(),
     "library_path": set(),
     "run_record": set(),
@@ -93,6 +104,8 @@ OWNERS = {
     "py3langid": {"field.language"},
     "sklearn": {"statistics.rater_agreement"},
     "krippendorff": {"statistics.rater_agreement"},
+    "jinja2": {"text_templates", "generation.chat.weights"},
+    "bm25s": {"memory.selection"},
     "playwright": set[str](),
     "axe_playwright_python": set[str](),
     "snakemake": set[str](),

@@ -17,6 +17,7 @@ SCRIPTS = HOME / "workflow" / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 from fieldwork.config import (
+    auxiliary_arms,
     explorer,
     first_tokens,
     outline,
@@ -27,6 +28,22 @@ from fieldwork.config import (
 )
 from fieldwork.config.field import field_files
 from fieldwork.config.judging import judgement_files, scale_settings
+from fieldwork.config.memory import (
+    READ,
+    SELECT,
+    accepted_options,
+    memory_corpus,
+    merge_settings,
+    n_remembered,
+    reading_form,
+    reading_model,
+    reading_prompt,
+    reading_settings,
+    selected_table,
+    selecting_answers,
+    selecting_judgements,
+    selection_settings,
+)
 from fieldwork.config.models import answer_threads
 from fieldwork.config.pages import new_pages
 from fieldwork.config.reading import read_study
@@ -77,8 +94,9 @@ def code(script):
 
 
 def setting(registry, key, default=None):
-    """A setting of the config entry that a rule's wildcard names, as a function for a rule."""
-    return lambda wildcards: study.config[f"{registry}s"][wildcards[registry]].get(key, default)
+    """A setting of the task or condition that a rule's wildcard names, as a function for a rule."""
+    entries = {"task": study.task, "condition": study.condition}
+    return lambda wildcards: entries[registry](wildcards[registry]).get(key, default)
 
 
 def study_label(study):

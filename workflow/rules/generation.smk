@@ -25,6 +25,7 @@ rule plan_study:
         name=study.name,
         study=plan_inputs.plan_settings(study),
         budget_usd=config["generation"]["budget_usd"],
+        made_times=lambda wildcards: plan_inputs.made_table_stamps(study),
         answer_times=lambda wildcards: plan_inputs.answer_time_stamps(study),
         ledger_times=lambda wildcards: plan_inputs.ledger_time_stamps(study),
     script:
@@ -61,7 +62,7 @@ rule generate_responses:
     log:
         "<logs>/generate_responses/{model}/{task}/{condition}.log",
     wildcard_constraints:
-        model=any_of(study.asked_models()),
+        model=any_of(auxiliary_arms.askable_models(study)),
     conda:
         "../envs/fieldwork.yaml"
     threads: lambda wildcards: answer_threads(config["models"][wildcards.model])
@@ -150,10 +151,13 @@ rule recover_ledgers:
 
 rule reconcile_costs:
     input:
-        responses=study.tables("responses", study.asked_models()),
+        responses=[
+            *study.tables("responses", study.asked_models()),
+            *auxiliary_arms.auxiliary_tables(study, "responses"),
+        ],
         first_token_tables=first_tokens.first_token_tables(study),
         questions=study.task_tables(),
-        requests=study.request_tables(),
+        requests=[*study.request_tables(), *auxiliary_arms.auxiliary_requests(study)],
         contexts=study.context_tables(),
     output:
         cost="<results>/cost.csv",

@@ -8,6 +8,8 @@ rule prepare_task:
         questions="<results>/tasks/{task}.parquet",
     log:
         "<logs>/prepare_task/{task}.log",
+    wildcard_constraints:
+        task=any_of(config["tasks"]),
     conda:
         "../envs/fieldwork.yaml"
     params:

@@ -8,7 +8,7 @@ it imports no scientific package.
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-Material = Literal["conversations", "vectors", "questions", "profiles", "recordings"]
+Material = Literal["conversations", "vectors", "questions", "profiles", "memories", "recordings"]
 
 ContextUnit = Literal["puppet", "puppet and item"]
 
@@ -41,6 +41,11 @@ class Kind(NamedTuple):
         return "conversations" in self.materials
 
     @property
+    def has_memory(self) -> bool:
+        """Whether what the user brings was read off their conversations."""
+        return "memories" in self.materials
+
+    @property
     def is_retrieved(self) -> bool:
         """Whether its conversations are found by likeness to the question."""
         return "vectors" in self.materials
@@ -54,6 +59,8 @@ KINDS: Mapping[str, Kind] = {
         context_for="puppet and item",
     ),
     "profile": Kind(frozenset({"profiles"})),
+    "memory": Kind(frozenset({"memories"})),
+    "memory_relevant": Kind(frozenset({"memories"}), context_for="puppet and item"),
     "recorded": Kind(frozenset({"recordings"})),
 }
 """By the setting `context` of a condition."""

@@ -20,6 +20,7 @@ from fieldwork.records import (
     figures,
     generation,
     judging,
+    memory,
     metrics,
     parsing,
     power,
@@ -34,6 +35,7 @@ from fieldwork.records.columns import row_types_of, table_of
 STAGES = {
     "Puppets": puppets,
     "Tasks": tasks,
+    "Memory": memory,
     "Generation": generation,
     "Answers": parsing,
     "Metrics": metrics,

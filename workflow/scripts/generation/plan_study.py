@@ -20,11 +20,12 @@ def main(
     name: str,
     study: dict[str, Any],
     budget_usd: float | None,
+    made_times: dict[str, int],
     answer_times: dict[str, int],
     ledger_times: dict[str, int],
 ) -> None:
     """Count, price and write."""
-    files = {"files": set(inputs), "responses": answer_times, "ledgers": ledger_times}
+    files = {"files": {*inputs, *made_times}, "responses": answer_times, "ledgers": ledger_times}
     plan = plan_study(PlanInputs(**study, **files))
     tables.write_table(csv, plan.rows, PlanRow)
     tables.write_text(page, render(plan, name=name, budget_usd=budget_usd))

@@ -28,6 +28,11 @@ def is_recorded(model: Mapping[str, Any]) -> bool:
     return bool(model["provider"] == "recorded")
 
 
+def states_probabilities(model: Mapping[str, Any]) -> bool:
+    """Whether the answers of an entry of `models` to choices carry the probability of each option."""
+    return model.get("choices") == "likelihood" or bool(model.get("top_logprobs"))
+
+
 def answer_threads(model: Mapping[str, Any]) -> int:
     """Cores of a job that asks a model: one for each process of a local chat model, else one."""
     if model["provider"] != "local_chat":

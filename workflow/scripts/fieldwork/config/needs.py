@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from fieldwork.conditions import kind_of, materials_of
+from fieldwork.config.memory import memory_corpus
 from fieldwork.config.settings import Config, filters_of
 
 Unit = Literal["users", "conversations", "personas"]
@@ -55,6 +56,10 @@ def _needs_of(config: Config, condition: str, task: str, runs: int) -> Iterator[
     if "profiles" in materials_of(entry):
         source = config["profiles"]["personas"]["dataset"]
         yield Need(condition, source, "personas", 1, runs, task, "")
+    if kind_of(entry).has_memory:
+        corpus, at_least = memory_corpus(config), config["memory"]["at_least"]
+        filters = _filter_text(filters_of(config, corpus))
+        yield Need(condition, corpus, "users", at_least, runs, task, filters)
     if not kind_of(entry).has_conversations:
         return
     corpus, n_conversations = entry["corpus"], entry["out_of"] or entry["conversations"]

@@ -6,6 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from typing import Any
 
 from fieldwork.config.figures import has_times
+from fieldwork.config.memory import memory_conditions
 from fieldwork.config.nests import nests_of
 from fieldwork.config.variants import origins_of
 from fieldwork.config.waves import waves_of
@@ -32,5 +33,6 @@ def parts_of(config: Config) -> set[Part]:
         "field": config["field"],
         "calibration": config["field"] or config["calibration"]["weights"],
         "judging": config["judging"],
+        "memory": memory_conditions(config),
     }
     return {part for part, content in contents.items() if content}

@@ -11,7 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from fieldwork.conditions import has_user, kind_of, materials_of
+from fieldwork.config.auxiliary_arms import (
+    askable_models,
+    auxiliary_requests,
+    auxiliary_tables,
+)
 from fieldwork.config.figures import task_of
+from fieldwork.config.first_tokens import call_settings
+from fieldwork.config.memory import READ, memory_conditions, memory_corpus
 from fieldwork.config.needs import are_small
 from fieldwork.config.recorded_arms import recorded_models
 from fieldwork.config.settings import Config
@@ -87,6 +94,8 @@ def small_sources(study: Study) -> Config:
 
 def _can_count(study: Study, task: str, condition: str | None = None) -> bool:
     """Whether the plan counts a task, or its contexts under a condition, from tables."""
+    if condition is not None and kind_of(study.condition(condition)).has_memory:
+        return False  # a model would have to read conversations first
     mode = study.config["plan"]["tables"]
     if mode != "auto":
         return bool(mode == "build")
@@ -108,7 +117,7 @@ def _can_count(study: Study, task: str, condition: str | None = None) -> bool:
 
 def plan_tables(study: Study) -> list[str]:
     """The tables that a plan is counted from: those on this machine, or made from what is."""
-    if not study.asked_models():
+    if not askable_models(study):
         return []
     tasks = [task for task in study.tasks if _can_count(study, task)]
     arms = [(t, c) for t in tasks for c in study.entries("conditions") if _can_count(study, t, c)]
@@ -120,7 +129,29 @@ def plan_tables(study: Study) -> list[str]:
             for task, condition in arms
             if kind_of(study.condition(condition)).has_contexts
         ),
+        *(auxiliary_requests(study, [READ]) if _can_read(study) else []),
     ]
+
+
+def _can_read(study: Study) -> bool:
+    """Whether the plan counts the conversations that a model reads from tables."""
+    mode = study.config["plan"]["tables"]
+    if READ not in study.auxiliaries() or mode == "assume":
+        return False
+    return mode == "build" or study.location(memory_corpus(study.config))["path"] is not None
+
+
+def made_table_stamps(study: Study) -> dict[str, int]:
+    """The tables that are there and can only be made after models were asked, with their time stamps."""
+    conditions = memory_conditions(study.config)
+    return _time_stamps(
+        study,
+        [
+            *auxiliary_requests(study, study.auxiliaries()),
+            *study.context_tables(conditions),
+            *(f"<results>/requests/{t}/{c}.parquet" for t in study.tasks for c in conditions),
+        ],
+    )
 
 
 def plan_settings(study: Study) -> Config:
@@ -129,6 +160,14 @@ def plan_settings(study: Study) -> Config:
         "tasks": study.entries("tasks"),
         "conditions": study.entries("conditions") if study.asked_models() else {},
         "models": study.asked_models(),
+        "auxiliaries": {
+            name: {
+                "task": one.task(),
+                "condition": one.condition(name),
+                "models": {model: call_settings(study, model) for model in one.models},
+            }
+            for name, one in study.auxiliaries().items()
+        },
         "recorded_models": recorded_models(study),
         "prices": study.config["prices"],
         "assumptions": study.config["plan"],
@@ -167,10 +206,10 @@ def _time_stamps(study: Study, paths: Sequence[str]) -> dict[str, int]:
 
 def answer_time_stamps(study: Study) -> dict[str, int]:
     """When the tables of responses were written, as far as they are there."""
-    return _time_stamps(study, study.tables("responses"))
+    return _time_stamps(study, [*study.tables("responses"), *auxiliary_tables(study, "responses")])
 
 
 def ledger_time_stamps(study: Study) -> dict[str, int]:
     """When the ledgers were written; their newest answers are in a second file until a job ends."""
-    stems = [f"resources/ledger/{model}.sqlite" for model in study.asked_models()]
+    stems = [f"resources/ledger/{model}.sqlite" for model in askable_models(study)]
     return _time_stamps(study, [f"{stem}{part}" for stem in stems for part in ("", "-wal")])

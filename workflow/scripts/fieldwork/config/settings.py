@@ -20,6 +20,7 @@ from fieldwork.config.figures import (
 )
 from fieldwork.config.judging import broken_judging
 from fieldwork.config.layers import Places, settings_in, with_place
+from fieldwork.config.memory import broken_memory, memory_conditions, memory_corpus
 from fieldwork.config.models import broken_models
 from fieldwork.config.names import broken_names
 from fieldwork.config.nests import broken_nests
@@ -78,6 +79,7 @@ def _problems(config: Config) -> Iterator[str]:
         broken_recordings(config),
         broken_field(config),
         broken_judging(config),
+        broken_memory(config),
         _broken_calibration(config),
     )
 
@@ -268,7 +270,10 @@ def _broken_calibration(config: Config) -> Iterator[str]:
 def study_corpora(config: Config) -> list[str]:
     """The corpora that the selected conditions need, in alphabetical order."""
     conditions = [config["conditions"][name] for name in config["study"]["conditions"]]
-    return sorted({entry["corpus"] for entry in conditions if entry.get("corpus")})
+    memory_corpora = [memory_corpus(config)] if memory_conditions(config) else []
+    return sorted(
+        {entry["corpus"] for entry in conditions if entry.get("corpus")} | {*memory_corpora}
+    )
 
 
 def filters_of(config: Config, corpus: str) -> Config:

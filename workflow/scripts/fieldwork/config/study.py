@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 from fieldwork.conditions import has_user, kind_of, materials_of
+from fieldwork.config.auxiliaries import Auxiliary
 from fieldwork.config.field import DELETIONS_FILE
 from fieldwork.config.figures import (
     has_trade_offs,
@@ -17,6 +18,7 @@ from fieldwork.config.figures import (
     ranked_tasks,
     survey_tasks,
 )
+from fieldwork.config.memory import memory_auxiliaries
 from fieldwork.config.models import held_form, is_local, is_recorded
 from fieldwork.config.needs import Need, needs_of
 from fieldwork.config.nests import context_number, nests_of
@@ -82,8 +84,22 @@ class Study(NamedTuple):
         """The selected conditions, and the one that they are compared with."""
         return {self.baseline: self.condition(self.baseline)} | self.entries("conditions")
 
+    def auxiliaries(self) -> dict[str, Auxiliary]:
+        """The questions to models that are asked for the study's own use, by the name of their task."""
+        return memory_auxiliaries(self.config)
+
     def condition(self, name: str) -> Config:
-        entry: Config = self.config["conditions"][name]
+        """An entry of `conditions`, or the condition of an auxiliary task."""
+        return self._entry("conditions", name)
+
+    def task(self, name: str) -> Config:
+        """An entry of `tasks`, or an auxiliary task."""
+        return self._entry("tasks", name)
+
+    def _entry(self, registry: Literal["conditions", "tasks"], name: str) -> Config:
+        if name not in self.config[registry] and (auxiliary := self.auxiliaries().get(name)):
+            return auxiliary.task() if registry == "tasks" else auxiliary.condition(name)
+        entry: Config = self.config[registry][name]
         return entry
 
     def parts(self) -> set[Part]:
@@ -263,6 +279,7 @@ class Study(NamedTuple):
             "vectors": gather(shards),
             "questions": "<results>/tasks/{task}.parquet",
             "profiles": PROFILES,
+            "memories": "<results>/memory/texts/{task}/{condition}.parquet",
         }
         materials = materials_of(entry)
         return {name: file for name, file in files.items() if name in materials}
@@ -280,7 +297,7 @@ class Study(NamedTuple):
     def first_replicate(self, task: str, condition: str) -> int:
         """Number of a condition's first rerun: after those of the condition that it follows, if any."""
         is_second = self.condition(condition).get("after")
-        return int(self.config["tasks"][task]["runs"]) if is_second else 0
+        return int(self.task(task)["runs"]) if is_second else 0
 
     def generation_arm(self, model: str, task: str, condition: str) -> Config:
         """How a model is asked; keys are those of `GenerationArm` in `generation/rows`."""
@@ -289,7 +306,7 @@ class Study(NamedTuple):
             "task": task,
             "condition": condition,
             "temperature": self.condition(condition)["temperature"],
-            "max_tokens": self.config["tasks"][task]["max_tokens"],
+            "max_tokens": self.task(task)["max_tokens"],
             "seed": self.config["study"]["seed"],
             **wave_settings(self.config, condition),
         }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from fieldwork.config.layers import Places, with_place
+from fieldwork.config.memory import memory_files
 from fieldwork.config.paths import files_at
 from fieldwork.config.recordings import study_recordings
 from fieldwork.config.settings import Config, study_corpora
@@ -51,6 +52,7 @@ def _single_files(config: Config) -> Iterator[tuple[str, str]]:
         for path in [paths] if isinstance(paths, str) else paths:
             yield setting, path
     yield "profiles.template", config["profiles"]["template"]
+    yield from memory_files(config)
     yield "field_kit.consent", config["field_kit"]["consent"]
     yield "field_kit.texts", config["field_kit"]["texts"]
     for task in config["study"]["tasks"]:

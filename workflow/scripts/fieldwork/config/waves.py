@@ -164,7 +164,9 @@ def _batches(config: Config) -> Iterator[str]:
 
 def wave_settings(config: Config, condition: str) -> dict[str, str | None]:
     """When a condition is asked; keys are those of `GenerationArm` in `generation/rows`."""
-    wave, rule = config["conditions"][condition].get("wave"), config["waves"]
+    # auxiliary tasks have conditions of their own, which are no waves
+    entry, rule = config["conditions"].get(condition, {}), config["waves"]
+    wave = entry.get("wave")
     additions = [condition_name(name, wave) for name in rule["of"]] if wave and rule else []
     record = WAVES / config["study"]["name"] / f"{wave}.txt"
     return {"wave": wave, "wave_record": str(record) if condition in additions else None}

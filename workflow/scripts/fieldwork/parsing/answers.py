@@ -93,7 +93,8 @@ def _parse(
         reason=OUTCOME_REASONS.get(outcome),
         option_probabilities=source.option_probabilities if isinstance(source, Response) else None,
     )
-    if blank.reason is not None:
+    # of a text nothing is read here: people, judges and the readers of memory do that
+    if blank.reason is not None or item.kind == "text":
         return blank
     if item.kind == "list":
         names = parse_list(

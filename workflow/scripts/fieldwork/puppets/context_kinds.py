@@ -7,6 +7,7 @@ from fieldwork import streams, tables
 from fieldwork.encoder import Encoder
 from fieldwork.puppets import contexts
 from fieldwork.puppets.retrieval import ranking
+from fieldwork.records.memory import MemoryText
 from fieldwork.records.puppets import Context, Conversation, Profile
 from fieldwork.records.tasks import Item
 
@@ -84,9 +85,16 @@ def _histories(
     return contexts.history_contexts(draws, rows, settings, profiles)
 
 
+def _memories(materials: Materials) -> list[Context]:
+    texts = tables.read_rows(materials.files["memories"], MemoryText)
+    return contexts.memory_contexts(texts, materials.settings["role"])
+
+
 MAKERS: Mapping[str, Callable[[Materials], list[Context]]] = {
     "history": _random_histories,
     "rag": _relevant_histories,
     "profile": lambda m: contexts.profile_contexts(m.profiles(), m.settings["role"]),
+    "memory": _memories,
+    "memory_relevant": _memories,
 }
 """By the setting `context` of a condition; a kind without a user has no contexts."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from fieldwork.errors import StudyError
+from fieldwork.records.memory import MemoryText
 from fieldwork.records.puppets import Context, Conversation, Message, Profile
 from fieldwork.token_estimate import message_tokens
 
@@ -136,9 +137,21 @@ def corpus_puppet(index: int) -> str:
 
 
 def choose_users(users: Users, n_puppets: int, settings: HistorySettings, seed: int) -> list[str]:
-    """The users that become puppets: a seeded order over all who have enough conversations."""
-    able = sorted(u for u, ids in users.items() if len(ids) >= settings.n_drawn)
-    _require(len(able), n_puppets, f"users with at least {settings.n_drawn} conversation(s)")
+    """The users that become puppets of a condition with histories."""
+    return users_in_order(users, n_puppets, settings.n_drawn, seed)
+
+
+def users_in_order(users: Users, n_puppets: int, at_least: int, seed: int) -> list[str]:
+    """The users that become puppets: a seeded order over all who have enough conversations.
+
+    Args:
+        at_least: conversations that a user must have.
+
+    Raises:
+        StudyError: there are fewer such users.
+    """
+    able = sorted(u for u, ids in users.items() if len(ids) >= at_least)
+    _require(len(able), n_puppets, f"users with at least {at_least} conversation(s)")
     return random.Random(f"users:{seed}").sample(able, len(able))[:n_puppets]
 
 
@@ -243,6 +256,31 @@ def profile_contexts(profiles: Sequence[Profile], role: str) -> list[Context]:
         n_tokens = estimate_tokens(messages)
         contexts.append(
             Context(context_id(messages), profile.puppet_id, None, [], messages, n_tokens, 0)
+        )
+    return contexts
+
+
+def memory_contexts(texts: Sequence[MemoryText], role: str) -> list[Context]:
+    """One context for each text: a single message of `role`, or none where nothing is known."""
+    contexts = []
+    for text in texts:
+        messages = [Message(role, text.text)] if text.text else []
+        contexts.append(
+            Context(
+                context_id=context_id(messages),
+                puppet_id=text.user_id,
+                item_id=text.item_id,
+                conversation_ids=text.conversation_ids,
+                messages=messages,
+                n_tokens=estimate_tokens(messages),
+                n_dropped=text.n_left_out,
+            )
+        )
+    if n_bare := sum(not context.messages for context in contexts):
+        logger.warning(
+            "%d of %d contexts are empty, as nothing is known of the user or nothing matters for the "
+            "question; these puppets ask as blank calls do",
+            *(n_bare, len(contexts)),
         )
     return contexts
 

@@ -24,6 +24,7 @@ Part = Literal[
     "field",
     "calibration",
     "judging",
+    "memory",
 ]
 
 

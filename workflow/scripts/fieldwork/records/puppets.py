@@ -88,4 +88,6 @@ class Context:
     conversation_ids: list[str] = column("conversations used, in the order of the messages")
     messages: list[Message] = column("what is prepended to the question")
     n_tokens: int = column("estimated tokens of the messages")
-    n_dropped: int = column("whole conversations left out to keep within the token budget")
+    n_dropped: int = column(
+        "whole conversations, or parts of a memory, left out to keep within the token budget"
+    )

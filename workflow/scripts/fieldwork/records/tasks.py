@@ -4,7 +4,7 @@ from typing import Literal
 
 from fieldwork.records.columns import column, table
 
-ItemKind = Literal["list", "choice"]
+ItemKind = Literal["list", "choice", "text"]
 
 
 @table("tasks/{task}.parquet", "item_id")
@@ -12,10 +12,14 @@ class Item:
     """A question."""
 
     item_id: str = column("unique within the task")
-    kind: ItemKind = column("`list` (name some options) or `choice` (pick a letter)")
+    kind: ItemKind = column(
+        "`list` (name some options), `choice` (pick a letter) or `text` (anything)"
+    )
     question: str = column("the bare question: what retrieval searches with")
     prompt: str = column("the whole final user message, shots and instruction included")
-    choices: list[str] = column("choice: option texts in letter order; list: candidate answers")
+    choices: list[str] = column(
+        "choice: option texts in letter order; list: candidate answers; text: lines it may consist of"
+    )
     gold: str | None = column("letter of the correct choice, NULL where there is none")
     subject: str | None = column("MMLU subject, ETHICS subset or recommendation domain")
     provenance: str = column("data set, file and row the item comes from")

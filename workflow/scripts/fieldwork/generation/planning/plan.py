@@ -1,5 +1,8 @@
 """The plan of a study: every arm of every model, and what the answers of an arm should cost."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from fieldwork.generation.costs import PlannedCalls
 from fieldwork.generation.first_tokens import stream_settings
 from fieldwork.generation.planning.ledger import ledger_answers
@@ -19,29 +22,41 @@ from fieldwork.waves import present, read_wave
 
 def plan_study(study: PlanInputs) -> StudyPlan:
     """What is left to send, by what earlier answers showed."""
-    requests = read_all_requests(study)
     rows: list[PlanRow] = []
     observed_tokens: dict[str, ObservedTokens] = {}
+    models: dict[str, Any] = {}
+    for part in study.parts():
+        models |= part.models
+        rows += _plan_part(part, observed_tokens)
+    return StudyPlan(
+        rows,
+        warnings_of(models, rows),
+        assumptions_of(study.assumptions, observed_tokens, rows),
+        study.recorded_models,
+    )
+
+
+def _plan_part(study: PlanInputs, observed_tokens: dict[str, ObservedTokens]) -> Iterator[PlanRow]:
+    """The rows of a study without its auxiliary tasks, or of one of these.
+
+    Args:
+        observed_tokens: by model; what the first part with a model showed is what the plan states.
+    """
+    requests = read_all_requests(study)
     for model, entry in study.models.items():
         tokens = read_observed_tokens(study, model, requests)
-        observed_tokens[model] = tokens
+        observed_tokens.setdefault(model, tokens)
         price, latency_s = study.price(model), study.assumptions["latency_s"]
         answers = ledger_answers(study, model, entry, requests)
         for arm in read_arms(study, model, requests, answers):
             arm = _in_its_time(arm, study).expecting(tokens)
-            rows += plan_rows(arm, entry, price, tokens, latency_s)
+            yield from plan_rows(arm, entry, price, tokens, latency_s)
         streams = read_streamed_requests(study, model, requests)
         answers = ledger_answers(study, model, stream_settings(entry), streams)
         # an answer in the tables of responses is not one to a stream
         for arm in read_arms(study._replace(responses=()), model, streams, answers):
             arm = _in_its_time(arm, study).expecting(tokens)
-            rows.append(stream_row(arm, entry, price, tokens, latency_s))
-    return StudyPlan(
-        rows,
-        warnings_of(study.models, rows),
-        assumptions_of(study.assumptions, observed_tokens, rows),
-        study.recorded_models,
-    )
+            yield stream_row(arm, entry, price, tokens, latency_s)
 
 
 def _in_its_time(arm: PlannedArm, study: PlanInputs) -> PlannedArm:
@@ -54,7 +69,13 @@ def _in_its_time(arm: PlannedArm, study: PlanInputs) -> PlannedArm:
 
 def expected_costs(study: PlanInputs) -> dict[PlannedCalls, float | None]:
     """US dollars that the calls of each arm were expected to cost before its first answer."""
-    study = study._replace(responses=())
+    costs: dict[PlannedCalls, float | None] = {}
+    for part in study._replace(responses=()).parts():
+        costs |= _expected_costs(part)
+    return costs
+
+
+def _expected_costs(study: PlanInputs) -> dict[PlannedCalls, float | None]:
     requests, latency_s = read_all_requests(study), study.assumptions["latency_s"]
     costs: dict[PlannedCalls, float | None] = {}
     for model, entry in study.models.items():

@@ -4,7 +4,7 @@ The caller names every file; one that is not named is assumed, and the row's `ba
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -42,6 +42,7 @@ class PlanInputs(NamedTuple):
         ledgers: paths of the ledgers that are there.
         seed: of the study; part of some calls.
         recorded_models: selected models whose answers are recorded, so that nothing is planned for them.
+        auxiliaries: auxiliary tasks, each with its `task`, its `condition` and its `models`.
     """
 
     tasks: Mapping[str, Any]
@@ -55,6 +56,18 @@ class PlanInputs(NamedTuple):
     ledgers: Collection[str] = ()
     seed: int = 0
     recorded_models: Sequence[str] = ()
+    auxiliaries: Mapping[str, Mapping[str, Any]] = {}
+
+    def parts(self) -> Iterator["PlanInputs"]:
+        """The study, and each auxiliary task as a study of its own."""
+        yield self._replace(auxiliaries={})
+        for name, one in self.auxiliaries.items():
+            yield self._replace(
+                tasks={name: one["task"]},
+                conditions={name: one["condition"]},
+                models=one["models"],
+                auxiliaries={},
+            )
 
     def table(self, stage: str, *names: str) -> str:
         """Path of a table of the study, whether it is there or not."""
@@ -160,7 +173,8 @@ def _replicates(questions: Iterable[PlannedQuestion], n: int) -> list[PlannedQue
 
 
 def _assumed_questions(study: PlanInputs, task: str) -> tuple[PlannedQuestion, ...]:
-    settings = study.assumptions["tasks"].get(task, {})
+    assumed_size = study.tasks[task].get("assumed", {})
+    settings = {**assumed_size, **study.assumptions["tasks"].get(task, {})}
     n_named = [len(source["item_ids"]) for source in study.tasks[task]["sources"]]
     n_items = sum(n_named) if all(n_named) else study.assumptions["items"]
     tokens = settings.get("question_tokens", study.assumptions["question_tokens"])
@@ -168,6 +182,9 @@ def _assumed_questions(study: PlanInputs, task: str) -> tuple[PlannedQuestion, .
 
 
 def _assumed_context(assumptions: Mapping[str, Any], condition: Mapping[str, Any]) -> int:
+    if kind_of(condition).has_memory:
+        tokens = condition["recent"] * assumptions["conversation_tokens"]
+        return int(min(assumptions["memory_tokens"] + tokens, condition["token_budget"]))
     if not kind_of(condition).has_conversations:
         return int(assumptions["profile_tokens"])
     tokens = assumptions["conversation_tokens"]

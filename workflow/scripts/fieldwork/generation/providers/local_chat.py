@@ -85,12 +85,18 @@ class LocalChat(LocalModel):
         if item.kind == "choice" and self._settings.choices == "likelihood":
             call |= {"form": "likelihood", "prompt": item.question, "options": item.choices}
         else:
-            grammar = self._settings.grammar if item.kind == "list" else "none"
+            grammar = self._form_of(item)
             call |= {"form": grammar, "prompt": item.prompt, "max_tokens": sampling.max_tokens}
             call |= {"min_p": self._settings.min_p}
             call |= {"length": item.list_length or LIST_LENGTH} if grammar != "none" else {}
             call |= {"options": _candidates(item)} if grammar == "candidates" else {}
         return f", {json.dumps(call)[1:-1]}".encode()
+
+    def _form_of(self, item: Item) -> GrammarName:
+        """The form of an answer: that of lists, or of texts that consist of given lines."""
+        is_held = item.kind == "list" or (item.kind == "text" and bool(item.choices))
+        is_list_form = item.kind == "list" or self._settings.grammar == "candidates"
+        return self._settings.grammar if is_held and is_list_form else "none"
 
     async def send(self, body: bytes) -> Exchange:
         """Have a process answer the call."""

@@ -1,0 +1,160 @@
+"""Which attributes matter: by shared words, vectors, a model's answers, people's judgements."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fieldwork.encoder import Vectors
+from fieldwork.memory.selection import (
+    SelectionSettings,
+    all_scores,
+    answered_shares,
+    bm25_scores,
+    encoder_scores,
+    judged_scores,
+    people_shares,
+    select_attributes,
+    selected_ids,
+    selection_items,
+)
+from fieldwork.records.generation import OptionProbability
+from fieldwork.records.judging import Judgement
+from fieldwork.records.memory import Attribute
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item
+
+
+def attribute(text: str, place: int = 0, user: str = "u1") -> Attribute:
+    return Attribute(f"{user}-{place}", user, place, text, "fact", None, 1, None, [])
+
+
+def item(question: str, name: str = "q1") -> Item:
+    return Item(name, "choice", question, question, ["x", "y"], None, None, "a test")
+
+
+SOUP = [
+    attribute("Cooks soup every day"),
+    attribute("Owns a dog", 1),
+    attribute("Likes hot soup", 2),
+]
+QUESTION = item("Which soup should I cook?")
+
+
+def selected(scores: Any, **settings: Any) -> list[tuple[str, bool]]:
+    chosen = SelectionSettings(**{"by": "all", "n": None, "at_least": None, **settings})
+    return [
+        (r.attribute_id, r.is_selected) for r in select_attributes(SOUP, [QUESTION], scores, chosen)
+    ]
+
+
+def test_all_selects_every_attribute_in_the_order_of_memory() -> None:
+    assert selected(all_scores) == [("u1-0", True), ("u1-1", True), ("u1-2", True)]
+
+
+def test_shared_words_come_first_and_unknown_words_score_nothing() -> None:
+    scores = bm25_scores(SOUP, QUESTION)
+    assert scores[1] == 0
+    assert min(scores[0] or 0, scores[2] or 0) > 0
+    assert bm25_scores(SOUP, item("Zebras?")) == [0, 0, 0]
+    assert bm25_scores([attribute("the of and")], QUESTION) == [0]
+
+
+def test_the_best_n_that_reach_the_least_score_are_selected() -> None:
+    def scores(_some: Sequence[Attribute], _one: Item) -> list[float | None]:
+        return [0.2, 0.9, None]
+
+    assert selected(scores, n=1) == [("u1-1", True), ("u1-0", False), ("u1-2", False)]
+    assert selected(scores, at_least=0.5) == [("u1-1", True), ("u1-0", False), ("u1-2", False)]
+    assert selected(scores, n=2) == [("u1-1", True), ("u1-0", True), ("u1-2", False)]
+    rows = list(select_attributes(SOUP, [QUESTION], scores, SelectionSettings("people", None, 0.5)))
+    assert [(r.score, r.reason) for r in rows][-1] == (None, "nobody judged it")
+
+
+def test_each_user_is_ranked_alone_for_each_question() -> None:
+    both = [*SOUP, attribute("Owns a cat", user="u2")]
+    items = [QUESTION, item("Dogs?", "q2")]
+    rows = list(select_attributes(both, items, all_scores, SelectionSettings("all", 1, None)))
+    assert [(r.user_id, r.item_id, r.place) for r in rows if r.is_selected] == [
+        ("u1", "q1", 0),
+        ("u1", "q2", 0),
+        ("u2", "q1", 0),
+        ("u2", "q2", 0),
+    ]
+    assert selected_ids(["q1", "q2", "q3"], rows) == {
+        "q1": {"u1-0", "u2-0"},
+        "q2": {"u1-0", "u2-0"},
+        "q3": set(),
+    }
+
+
+def test_vectors_are_compared_by_their_cosine() -> None:
+    angles = {
+        "Cooks soup every day": 0,
+        "Owns a dog": 90,
+        "Likes hot soup": 60,
+        QUESTION.question: 0,
+    }
+
+    def encode(texts: Sequence[str]) -> Vectors:
+        radians = np.radians([angles[text] for text in texts])
+        return np.column_stack([np.cos(radians), np.sin(radians)]).astype(np.float32)
+
+    scores = encoder_scores(SOUP, [QUESTION], encode)(SOUP, QUESTION)
+    assert scores == pytest.approx([1, 0, 0.5], abs=1e-6)
+
+
+def answer(name: str, letter: str | None, yes: float | None = None) -> Answer:
+    columns: dict[str, Any] = dict.fromkeys(Answer.__dataclass_fields__)
+    columns |= {"item_id": name, "letter": letter}
+    if yes is not None:
+        shares = [OptionProbability("A", yes), OptionProbability("B", 1 - yes)]
+        columns["option_probabilities"] = shares
+    return Answer(**columns)
+
+
+def test_a_models_letters_count_and_its_probabilities_count_more() -> None:
+    shares = answered_shares(
+        [answer("a/q1", "A"), answer("b/q1", "B"), answer("c/q1", None), answer("d/q1", "B", 0.75)]
+    )
+    assert shares == {("a", "q1"): 1, ("b", "q1"): 0, ("d", "q1"): 0.75}
+
+
+def test_the_question_to_a_model_names_attribute_and_question() -> None:
+    (one,) = selection_items([SOUP[1]], [QUESTION], "{{ attribute }}|{{ question }}", "t.txt")
+    assert (one.item_id, one.kind, one.choices) == ("u1-1/q1", "choice", ["Yes", "No"])
+    assert one.question == "Owns a dog|Which soup should I cook?"
+    assert one.prompt == f"{one.question}\nA. Yes\nB. No\nAnswer with only a single letter."
+
+
+def judgement(rater: str, value: str | None, repeat: int = 0, kind: str = "person") -> Judgement:
+    return Judgement(
+        "matters",
+        "u1-0/q1",
+        rater,
+        kind,
+        repeat,
+        value,
+        None,
+        None,
+        None,
+        None,
+        "kit",
+        None,  # type: ignore[arg-type]
+    )
+
+
+def test_people_vote_once_each_and_models_do_not() -> None:
+    rows = [
+        judgement("a", "openly"),
+        judgement("a", "no", repeat=1),
+        judgement("b", "no"),
+        judgement("c", "in what is chosen"),
+        judgement("d", None),
+        judgement("gpt", "no", kind="model"),
+    ]
+    shares = people_shares(rows, "matters", ["openly", "in what is chosen"])
+    assert shares == {("u1-0", "q1"): pytest.approx(2 / 3)}
+    assert people_shares(rows, "other", ["openly"]) == {}
+    assert judged_scores(shares)(SOUP, QUESTION) == [pytest.approx(2 / 3), None, None]

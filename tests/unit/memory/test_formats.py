@@ -1,0 +1,105 @@
+"""Texts of memory: templates as shipped, the budget, and users of whom nothing is known."""
+
+import dataclasses
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.memory.formats import FormatSettings, RememberedUser, memory_texts, remembered_users
+from fieldwork.records.memory import Attribute, Evidence, MemoryUser
+from unit.memory.conversations import conversation
+
+SHIPPED = sorted((Path(__file__).parents[3] / "resources/memory").glob("*_202*.txt"))
+PLAIN = FormatSettings(
+    "{% for a in attributes %}- {{ a.text }}\n{% endfor %}"
+    "{% for c in conversations %}* {{ c.user_messages | first }}\n{% endfor %}",
+    "t.txt",
+    recent=2,
+    token_budget=1000,
+)
+TALKS = [conversation(f"Message {n}", name=f"c{n}", day=n) for n in (1, 2, 3)]
+
+
+def attribute(number: int, kind: str = "fact") -> Attribute:
+    return Attribute(
+        f"a{number}",
+        "u1",
+        number,
+        f"Attribute number {number}",
+        kind,  # type: ignore[arg-type]
+        0.8,
+        1,
+        datetime(2026, 1, 2, tzinfo=UTC),
+        [Evidence("c1", 1)],
+    )
+
+
+def text_of(user: RememberedUser, settings: FormatSettings = PLAIN):  # type: ignore[no-untyped-def]
+    (made,) = memory_texts([user], settings)
+    return made
+
+
+def test_attributes_and_the_newest_conversations_are_put_into_the_template() -> None:
+    made = text_of(RememberedUser("u1", None, [attribute(0), attribute(1)], TALKS))
+    assert made.text == "- Attribute number 0\n- Attribute number 1\n* Message 2\n* Message 3"
+    assert (made.attribute_ids, made.n_left_out) == (["a0", "a1"], 0)
+    assert made.conversation_ids == ["c1", "c2", "c3"]
+
+
+def test_nothing_known_is_no_text() -> None:
+    quiet = PLAIN._replace(recent=0)
+    made = text_of(RememberedUser("u1", "q1", [], TALKS), quiet)
+    assert (made.item_id, made.text, made.n_left_out) == ("q1", "", 0)
+
+
+def test_what_does_not_fit_is_left_out_oldest_first_conversations_before_attributes() -> None:
+    user = RememberedUser("u1", None, [attribute(n) for n in range(3)], TALKS)
+    whole = text_of(user)
+    sizes = {}
+    for budget in range(1, 60):
+        made = text_of(user, PLAIN._replace(token_budget=budget))
+        sizes[len(made.attribute_ids), made.text.count("*")] = made
+        assert made.n_left_out == 5 - len(made.attribute_ids) - made.text.count("*")
+    assert set(sizes) <= {(3, 2), (3, 1), (3, 0), (2, 0), (1, 0), (0, 0)}
+    assert sizes[3, 2] == whole
+    assert "Message 3" in sizes[3, 1].text
+    assert sizes[1, 0].attribute_ids == ["a2"]
+    assert sizes[0, 0].text == ""
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_templates_say_everything_that_is_known(path: Path) -> None:
+    kinds = ["fact", "preference", "interest", "plan"]
+    known = [attribute(number, kind) for number, kind in enumerate(kinds)]
+    undated = dataclasses.replace(attribute(4), stated_at=None, confidence=None)
+    settings = FormatSettings(path.read_text(encoding="utf-8"), str(path), 2, 10_000)
+    made = text_of(RememberedUser("u1", None, [*known, undated], TALKS), settings)
+    assert all(f"Attribute number {number}" in made.text for number in range(5))
+    assert "2026-01-02" in made.text
+    assert "None" not in made.text
+    assert "{" not in made.text
+    assert ("Message 3" in made.text) == ("conversations" in settings.template)
+
+
+def test_a_template_that_reaches_for_more_is_refused() -> None:
+    user = RememberedUser("u1", None, [attribute(0)], [])
+    for template in ("{{ secrets }}", "{{ attributes[0].text.__class__.__mro__ }}", "{% for %}"):
+        with pytest.raises(StudyError, match=r"t\.txt: the template cannot be filled in"):
+            text_of(user, PLAIN._replace(template=template))
+
+
+def test_of_selected_attributes_each_question_has_a_text_even_where_nothing_matters() -> None:
+    users = [MemoryUser(0, "u1", 1, 0, ["c1"]), MemoryUser(1, "u2", 1, 0, [])]
+    by_id = {talk.conversation_id: talk for talk in TALKS}
+    known = [attribute(0), attribute(1)]
+    some = list(remembered_users(users, known, by_id, {"q1": {"a1"}, "q2": set()}))
+    assert [(u.user_id, u.item_id, [a.attribute_id for a in u.attributes]) for u in some] == [
+        ("u1", "q1", ["a1"]),
+        ("u1", "q2", []),
+        ("u2", "q1", []),
+        ("u2", "q2", []),
+    ]
+    everything = list(remembered_users(users, known, by_id))
+    assert [(u.item_id, len(u.attributes)) for u in everything] == [(None, 2), (None, 0)]

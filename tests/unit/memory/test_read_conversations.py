@@ -1,0 +1,81 @@
+"""Whose conversations are read, which of them, and the question that asks for attributes."""
+
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.memory.reading import (
+    ReadingSettings,
+    memory_users,
+    reading_items,
+    sentences_of,
+    transcript,
+)
+from unit.memory.conversations import conversation
+
+TEMPLATE = "Read:\n{{ conversation }}\nName {{ n }}."
+STATEMENTS = ReadingSettings(conversations=2, longest=100, form="statements", per_conversation=5)
+SENTENCES = STATEMENTS._replace(form="sentences")
+
+
+def test_sentences_are_what_the_user_states_with_the_turns_they_stand_in() -> None:
+    talk = conversation(
+        "I am a nurse. Is that fine?  I work  at night!\nI own a dog",
+        "I am a bot.",
+        "I am a nurse. Ok.",
+    )
+    assert [(s.text, s.turns) for s in sentences_of(talk)] == [
+        ("I am a nurse.", (1, 3)),
+        ("I work at night!", (1,)),
+        ("I own a dog", (1,)),
+    ]
+
+
+def test_sentences_of_other_writing_systems_end_with_their_own_marks() -> None:
+    talk = conversation("我是护士。 我有一只狗。 你好吗？")
+    assert [s.text for s in sentences_of(talk)] == ["我是护士。", "我有一只狗。"]
+
+
+def test_a_transcript_numbers_all_turns() -> None:
+    assert transcript(conversation("Hi", "Hello", "Bye")) == (
+        "[1] User: Hi\n\n[2] Assistant: Hello\n\n[3] User: Bye"
+    )
+
+
+def test_the_newest_conversations_that_are_short_enough_are_read() -> None:
+    talks = [
+        conversation("a", name="new", day=9),
+        conversation("a", name="long", day=8, n_tokens=101),
+        conversation("a", name="undated", day=None),
+        conversation("a", name="old", day=2),
+        conversation("a", name="middle", day=5),
+        conversation("a", name="other", user="u2"),
+    ]
+    first, second = memory_users(["u2", "u1"], talks, STATEMENTS)
+    assert (first.place, first.user_id, first.conversation_ids) == (0, "u2", ["other"])
+    assert (second.place, second.n_conversations, second.n_long) == (1, 5, 1)
+    assert second.conversation_ids == ["middle", "new"]
+
+
+def test_a_free_question_has_no_lines_to_choose_from_and_a_held_one_has() -> None:
+    talk = conversation("I am a nurse. I own a dog. I like tea.")
+    users = memory_users(["u1"], [talk], STATEMENTS)
+    (free,) = reading_items(users, {"c1": talk}, STATEMENTS, TEMPLATE, "t.txt")
+    (held,) = reading_items(users, {"c1": talk}, SENTENCES, TEMPLATE, "t.txt")
+    assert (free.kind, free.choices, free.list_length) == ("text", [], None)
+    assert (held.kind, held.list_length) == ("text", 3)
+    assert held.choices == ["I am a nurse.", "I own a dog.", "I like tea."]
+    assert free.prompt.endswith("Name 5.")
+    assert held.prompt.endswith("Name 3.")
+
+
+def test_a_conversation_in_which_the_user_states_nothing_is_not_asked_about() -> None:
+    talk = conversation("Why? How?", "Because.")
+    users = memory_users(["u1"], [talk], SENTENCES)
+    assert reading_items(users, {"c1": talk}, SENTENCES, TEMPLATE, "t.txt") == []
+
+
+def test_a_template_with_another_name_is_refused_with_its_file() -> None:
+    talk = conversation("I am a nurse.")
+    users = memory_users(["u1"], [talk], STATEMENTS)
+    with pytest.raises(StudyError, match=r"t\.txt: .*conversation, n"):
+        reading_items(users, {"c1": talk}, STATEMENTS, "{{ chat }}", "t.txt")

@@ -1,0 +1,113 @@
+# What is known of users. In: a corpus, and answers of the model that reads it. Out: <results>/memory, and the
+# questions of the auxiliary tasks memory.read and memory.select in <results>/tasks; they are asked by the
+# rules of generation.smk, and texts of memory become contexts by those of puppets.smk.
+
+
+rule prepare_reading:
+    input:
+        conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
+        template=study.resolve(reading_prompt(config)),
+        puppets=ancient(study.puppet_counts()),
+    output:
+        users="<results>/memory/users.parquet",
+        questions=f"<results>/tasks/{READ}.parquet",
+    log:
+        "<logs>/prepare_reading.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("memory/prepare_reading"),
+        settings=reading_settings(config),
+        n_users=n_remembered(config),
+        at_least=config["memory"]["at_least"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/memory/prepare_reading.py"
+
+
+rule read_attributes:
+    input:
+        responses=f"<results>/responses/{reading_model(config)}/{READ}/{READ}.parquet",
+        users="<results>/memory/users.parquet",
+        conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
+    output:
+        statements="<results>/memory/statements.parquet",
+        attributes="<results>/memory/attributes.parquet",
+    log:
+        "<logs>/read_attributes.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    threads: config["embedding"]["threads"]
+    params:
+        code=code("memory/read_attributes"),
+        form=reading_form(config),
+        merging=merge_settings(config),
+        embedding=config["embedding"],
+    script:
+        "../scripts/memory/read_attributes.py"
+
+
+rule prepare_selection:
+    input:
+        attributes="<results>/memory/attributes.parquet",
+        tasks=study.task_tables(),
+        template=study.resolve(config["memory"]["select_prompt"]),
+    output:
+        questions=f"<results>/tasks/{SELECT}.parquet",
+    log:
+        "<logs>/prepare_selection.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("memory/prepare_selection"),
+    script:
+        "../scripts/memory/prepare_selection.py"
+
+
+rule select_attributes:
+    input:
+        attributes="<results>/memory/attributes.parquet",
+        questions="<results>/tasks/{task}.parquet",
+        model_answers=lambda wildcards: selecting_answers(config, wildcards.condition),
+        judgements=lambda wildcards: selecting_judgements(config, wildcards.condition),
+    output:
+        selection_table="<results>/memory/selected/{task}/{condition}.parquet",
+    log:
+        "<logs>/select_attributes/{task}/{condition}.log",
+    wildcard_constraints:
+        task=any_of(config["tasks"]),
+    conda:
+        "../envs/fieldwork.yaml"
+    threads: config["embedding"]["threads"]
+    params:
+        code=code("memory/select_attributes"),
+        settings=lambda wildcards: selection_settings(study.condition(wildcards.condition)),
+        yes_options=lambda wildcards: accepted_options(config, wildcards.condition),
+        embedding=config["embedding"],
+    script:
+        "../scripts/memory/select_attributes.py"
+
+
+rule write_memories:
+    input:
+        users="<results>/memory/users.parquet",
+        attributes="<results>/memory/attributes.parquet",
+        conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
+        selections=lambda wildcards: selected_table(config, wildcards.condition),
+        questions="<results>/tasks/{task}.parquet",
+        template=lambda wildcards: study.resolve(study.condition(wildcards.condition)["template"]),
+    output:
+        texts="<results>/memory/texts/{task}/{condition}.parquet",
+    log:
+        "<logs>/write_memories/{task}/{condition}.log",
+    wildcard_constraints:
+        task=any_of(config["tasks"]),
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("memory/write_memories"),
+        n_puppets=setting("task", "runs"),
+        recent=setting("condition", "recent"),
+        token_budget=setting("condition", "token_budget"),
+    script:
+        "../scripts/memory/write_memories.py"

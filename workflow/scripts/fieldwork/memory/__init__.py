@@ -1,0 +1,1 @@
+"""What is known of users: attributes read off their conversations, and texts made of them."""

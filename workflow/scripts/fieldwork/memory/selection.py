@@ -1,0 +1,216 @@
+"""Which attributes of a user matter for a question.
+
+All ways give each attribute of the user a score beside each question. The best `n` are selected, or those
+that reach `at_least`, or both. Judges say yes or no, so what they select needs neither.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from fieldwork.encoder import Vectors
+from fieldwork.records.judging import Judgement
+from fieldwork.records.memory import Attribute, SelectedAttribute
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item
+from fieldwork.text_templates import render
+
+By = Literal["all", "bm25", "encoder", "model", "people"]
+
+YES_NO = ("Yes", "No")
+YES_LETTER = "A"
+NOBODY_JUDGED = "nobody judged it"
+
+Encode = Callable[[Sequence[str]], Vectors]
+Scores = Mapping[str, float | None]
+
+
+class SelectionSettings(NamedTuple):
+    """How attributes are selected.
+
+    Attributes:
+        by: what gives the scores.
+        n: most that are selected; None for no limit.
+        at_least: least score of a selected attribute; None for none.
+    """
+
+    by: By
+    n: int | None
+    at_least: float | None
+
+
+def select_attributes(
+    attributes: Sequence[Attribute],
+    items: Sequence[Item],
+    scores: Callable[[Sequence[Attribute], Item], Sequence[float | None]],
+    settings: SelectionSettings,
+) -> Iterator[SelectedAttribute]:
+    """A row for every attribute beside every question, the best first; ties keep the order of memory.
+
+    Args:
+        scores: of a user's attributes for a question, None where there is none.
+    """
+    for user_attributes in _by_user(attributes).values():
+        for item in items:
+            values = scores(user_attributes, item)
+            pairs = zip(user_attributes, values, strict=True)
+            best_first = sorted(
+                pairs, key=lambda one: (one[1] is None, -(one[1] or 0.0), one[0].place)
+            )
+            for place, (attribute, score) in enumerate(best_first):
+                yield SelectedAttribute(
+                    user_id=attribute.user_id,
+                    item_id=item.item_id,
+                    attribute_id=attribute.attribute_id,
+                    place=place,
+                    score=score,
+                    is_selected=_is_selected(place, score, settings),
+                    reason=NOBODY_JUDGED if score is None else None,
+                )
+
+
+def selected_ids(items: Sequence[str], rows: Iterable[SelectedAttribute]) -> dict[str, set[str]]:
+    """The attributes of all users that are selected for each question, by item id."""
+    ids: dict[str, set[str]] = {item: set() for item in items}
+    for row in rows:
+        if row.is_selected:
+            ids[row.item_id].add(row.attribute_id)
+    return ids
+
+
+def _is_selected(place: int, score: float | None, settings: SelectionSettings) -> bool:
+    if score is None or (settings.n is not None and place >= settings.n):
+        return False
+    return settings.at_least is None or score >= settings.at_least
+
+
+def _by_user(attributes: Iterable[Attribute]) -> dict[str, list[Attribute]]:
+    by_user: dict[str, list[Attribute]] = {}
+    for attribute in sorted(attributes, key=lambda a: (a.user_id, a.place)):
+        by_user.setdefault(attribute.user_id, []).append(attribute)
+    return by_user
+
+
+# ---- scores ------------------------------------------------------------------------------------------
+
+
+def all_scores(attributes: Sequence[Attribute], _item: Item) -> list[float | None]:
+    """Every attribute matters alike."""
+    return [1.0] * len(attributes)
+
+
+def bm25_scores(attributes: Sequence[Attribute], item: Item) -> list[float | None]:
+    """BM25 of the question in the user's attributes (Lucene's form, k1 = 1.5, b = 0.75)."""
+    import bm25s
+
+    texts = [attribute.text for attribute in attributes]
+    options = {"stopwords": "english", "show_progress": False}
+    corpus = bm25s.tokenize(texts, **options)
+    query = bm25s.tokenize([item.question], **options, return_ids=False)[0]
+    shared_words = [word for word in query if word in corpus.vocab]
+    if not shared_words:
+        return [0.0] * len(texts)
+    index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
+    index.index(corpus, show_progress=False)
+    return [float(score) for score in index.get_scores(shared_words)]
+
+
+def encoder_scores(
+    attributes: Sequence[Attribute], items: Sequence[Item], encode: Encode
+) -> Callable[[Sequence[Attribute], Item], list[float | None]]:
+    """Cosine of an attribute and a question."""
+    texts = [attribute.text for attribute in attributes]
+    texts = list(dict.fromkeys([*texts, *(item.question for item in items)]))
+    vectors = dict(zip(texts, encode(texts), strict=True)) if texts else {}
+
+    def scores(attributes: Sequence[Attribute], item: Item) -> list[float | None]:
+        question = vectors[item.question]
+        return [float(np.dot(vectors[attribute.text], question)) for attribute in attributes]
+
+    return scores
+
+
+def judged_scores(
+    shares: Mapping[tuple[str, str], float],
+) -> Callable[[Sequence[Attribute], Item], list[float | None]]:
+    """Share of yes among the judgements of an attribute beside a question.
+
+    Args:
+        shares: by attribute id and item id.
+    """
+
+    def scores(attributes: Sequence[Attribute], item: Item) -> list[float | None]:
+        return [shares.get((attribute.attribute_id, item.item_id)) for attribute in attributes]
+
+    return scores
+
+
+# ---- the question to a model -------------------------------------------------------------------------
+
+
+def pair_id(attribute_id: str, item_id: str) -> str:
+    """What an attribute beside a question is called."""
+    return f"{attribute_id}/{item_id}"
+
+
+def selection_items(
+    attributes: Sequence[Attribute], items: Sequence[Item], template: str, source: str
+) -> Iterator[Item]:
+    """The question to a model, whether an attribute matters, for each attribute and question.
+
+    Args:
+        template: of the prompt; it may use `attribute` and `question`.
+        source: the template's file, for messages.
+
+    Raises:
+        StudyError: the template cannot be filled in.
+    """
+    letters = "\n".join(f"{letter}. {option}" for letter, option in zip("AB", YES_NO, strict=True))
+    for attribute in attributes:
+        for item in items:
+            values = {"attribute": attribute.text, "question": item.question}
+            question = render(template, values, source)
+            yield Item(
+                item_id=pair_id(attribute.attribute_id, item.item_id),
+                kind="choice",
+                question=question,
+                prompt=f"{question}\n{letters}\nAnswer with only a single letter.",
+                choices=list(YES_NO),
+                gold=None,
+                subject=None,
+                provenance=f"attribute {attribute.attribute_id} beside {item.item_id}",
+            )
+
+
+def answered_shares(answers: Iterable[Answer]) -> dict[tuple[str, str], float]:
+    """1 where the model's letter says yes and 0 where it says no, by attribute id and item id.
+
+    Where the model states probabilities, that of yes.
+    """
+    shares: dict[tuple[str, str], float] = {}
+    for answer in answers:
+        attribute, _, item = answer.item_id.partition("/")
+        letter_shares = {p.option: p.probability for p in answer.option_probabilities or ()}
+        if YES_LETTER in letter_shares:
+            shares[attribute, item] = letter_shares[YES_LETTER]
+        elif answer.letter is not None:
+            shares[attribute, item] = float(answer.letter == YES_LETTER)
+    return shares
+
+
+def people_shares(
+    judgements: Iterable[Judgement], scale: str, options: Sequence[str]
+) -> dict[tuple[str, str], float]:
+    """Share of people who say yes, by attribute id and item id; a person counts once.
+
+    Args:
+        options: those of the scale that say yes.
+    """
+    votes: dict[tuple[str, str], list[bool]] = {}
+    for judgement in judgements:
+        is_counted = judgement.rater_kind == "person" and judgement.repeat == 0
+        if is_counted and judgement.scale == scale and judgement.value is not None:
+            attribute, _, item = judgement.unit_id.partition("/")
+            votes.setdefault((attribute, item), []).append(judgement.value in options)
+    return {pair: sum(flags) / len(flags) for pair, flags in votes.items()}
