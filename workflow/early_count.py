@@ -1,8 +1,8 @@
 """Counts the simulated users that small files give, while Snakemake reads a config.
 
-`fieldwork.config.plan_inputs` starts it. In: JSON on standard input: `needs`, and `corpora` and
-`personas` by name. Exit status 1 and a sentence mean that there are too few users. Exit status 2 means
-that it cannot count; the job that reads the files then says why.
+`fieldwork.config.plan_inputs` starts it. In: JSON on standard input: `needs`, `corpora` and `personas` by
+name, and `counts`, an earlier table of counts. Exit status 1 and a sentence mean that there are too few
+users. Exit status 2 means that it cannot count; the job that reads the files then says why.
 """
 
 import json
@@ -25,15 +25,17 @@ def main(job: dict[str, Any]) -> None:
         ImportError: this environment lacks the libraries; that of the jobs may have them.
     """
     from fieldwork.config.needs import Need
-    from fieldwork.puppets.supply import count_corpus, count_personas, puppet_counts
+    from fieldwork.puppets.supply import count_corpus, count_personas, read_supplies, require_enough
 
-    supplies = {
+    needs = [Need(*need) for need in job["needs"]]
+    supplies = dict(read_supplies(job["counts"], needs)) if job["counts"] else {}
+    supplies |= {
         name: count_corpus([Path(f) for f in source["files"]], source["reading"], source["filters"])
         for name, source in job["corpora"].items()
     }
     for name, source in job["personas"].items():
         supplies[name] = count_personas([Path(f) for f in source["files"]], source["column"])
-    puppet_counts([Need(*need) for need in job["needs"]], supplies)
+    require_enough(needs, supplies)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def runs_that_ask_the_model(ordeal: Ordeal) -> list[FinishedJob]:
 def test_tables_and_figures_are_those_of_a_local_run_to_the_byte(ordeal: Ordeal) -> None:
     assert ordeal.resumed.returncode == 0, ordeal.resumed.text[-3000:]
     local = digests(ordeal.local.directory, *TABLES)
-    assert len(local) > 40
+    assert len(local) > 25
     assert digests(ordeal.study.checkout.directory, *TABLES) == local
 
 

@@ -41,7 +41,10 @@ def test_the_shipped_study_runs_and_says_whether_it_matters_who_asks(checkout: C
     who_asks = findings.partition("## Who asks, and in which context")[2].partition("\n## ")[0]
     assert re.search(r"^\|lists +\|Own conversations\|\d", who_asks, flags=re.MULTILINE)
     counts = (checkout.root / "results/mine/puppets.csv").read_text().splitlines()
-    assert counts[1:] == ["my_users,mine,users,1,14,14", "my_personas,my_personas,personas,1,16,14"]
+    assert [line.rsplit(",", 3)[1:] for line in counts[1:]] == [
+        ["users", "1", "14"],
+        ["personas", "1", "16"],
+    ]
 
 
 def answer(request: Mapping[str, Any]) -> str:

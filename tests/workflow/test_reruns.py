@@ -124,6 +124,19 @@ def answers_by_request(checkout: Checkout) -> dict[tuple[object, ...], str]:
     return {tuple(request): key for *request, key in rows}
 
 
+def test_a_change_that_needs_other_puppets_is_made_in_one_run(finished: Checkout) -> None:
+    overlay = finished.study("quickstart", {"conditions": {"history": {"out_of": 2}}})
+    dry_run = finished.snakemake("-n", "all", "--configfile", str(overlay))
+    planned = planned_rules(dry_run.stdout + dry_run.stderr)
+    assert {"build_contexts", "generate_responses", "write_findings"} <= planned
+    # the provenance says what the new results were made with; what there is was counted before
+    assert "record_provenance" in planned
+    assert not {"count_puppets", "embed_corpus"} & planned
+    overlay = finished.study("quickstart", {"conditions": {"history": {"out_of": 200}}})
+    refused = finished.snakemake("-n", "all", "--configfile", str(overlay))
+    assert "needs 40 users with 200 conversations or more" in refused.stderr + refused.stdout
+
+
 def test_changing_one_prompt_asks_that_prompt_and_nothing_else(finished: Checkout) -> None:
     rows_before, before = ledger_rows(finished), answers_by_request(finished)
     prompts = finished.root / "resources/tasks/recommendations.csv"

@@ -10,7 +10,8 @@ from workflow.conftest import Checkout, copy_shipped, digests, rows_of
 pytestmark = pytest.mark.workflow
 
 THREE: dict[str, Any] = {
-    "study": {"conditions": ["offline", "history", "rag", "profile"]},
+    "study": {"conditions": ["offline", "history", "rag"]},
+    "conditions": {"rag": {"replicates": 1}},
     "tasks": {"recommendations_lite": {"runs": 3}, "choices_lite": {"runs": 3}},
     "metrics": {"permutations": 99},
 }
@@ -37,9 +38,9 @@ def test_every_answer_is_read_and_names_candidates(shipped: Shipped) -> None:
         count(*) FILTER (len(list_distinct(items)) = 5)
         FROM 'RESULTS/quickstart/answers/answers.parquet'""",
     )
-    # offline once, and three conditions with users who are asked twice
-    assert (n, n_unread) == ((1 + 3 * 2) * 3 * (2 + 4), 0)
-    assert n_whole == n_lists == (1 + 3 * 2) * 3 * 2
+    # offline and rag once, and history twice
+    assert (n, n_unread) == ((1 + 1 + 2) * 3 * (2 + 4), 0)
+    assert n_whole == n_lists == (1 + 1 + 2) * 3 * 2
     strangers = rows_of(
         made,
         """SELECT DISTINCT item FROM (SELECT item_id, unnest(items) AS item
@@ -59,12 +60,7 @@ def test_users_change_what_the_model_would_say(shipped: Shipped) -> None:
         FROM 'RESULTS/quickstart/answers/answers.parquet' WHERE item_id = 'companies'
         GROUP BY 1 ORDER BY 1""",
     )
-    assert dict(counts) == {
-        "offline": 1,
-        "history": 3,
-        "profile": 3,
-        "rag": dict(counts)["rag"],
-    }
+    assert dict(counts) == {"offline": 1, "history": 3, "rag": dict(counts)["rag"]}
     assert dict(counts)["rag"] > 1
 
 

@@ -1,6 +1,7 @@
 # Shared by the files beside this one: the checked config as a `study` (fieldwork/config/study.py has its
 # look-ups), and the few that need a wildcard or Snakemake itself. Nothing scientific is imported here.
 
+import json
 import re
 import sys
 import time
@@ -45,6 +46,7 @@ from fieldwork.config.memory import (
     selection_settings,
 )
 from fieldwork.config.models import answer_threads
+from fieldwork.config.needs import needed_filters
 from fieldwork.config.pages import new_pages
 from fieldwork.config.reading import read_study
 from fieldwork.config.report import report_entry

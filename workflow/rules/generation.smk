@@ -56,7 +56,7 @@ rule generate_responses:
         requests="<results>/requests/{task}/{condition}.parquet",
         questions="<results>/tasks/{task}.parquet",
         contexts=lambda wildcards: study.contexts(wildcards.condition),
-        puppets=ancient(study.puppet_counts()),
+        puppets=study.puppet_counts(),
     output:
         responses="<results>/responses/{model}/{task}/{condition}.parquet",
     log:
@@ -90,7 +90,7 @@ rule sample_first_tokens:
         requests="<results>/requests/{task}/{condition}.parquet",
         questions="<results>/tasks/{task}.parquet",
         contexts=lambda wildcards: study.contexts(wildcards.condition),
-        responses=ancient("<results>/responses/{model}/{task}/{condition}.parquet"),
+        responses="<results>/responses/{model}/{task}/{condition}.parquet",
     output:
         first_token_table="<results>/first_tokens/{model}/{task}/{condition}.parquet",
     log:

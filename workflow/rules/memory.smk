@@ -7,7 +7,7 @@ rule prepare_reading:
     input:
         conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
         template=study.resolve(reading_prompt(config)),
-        puppets=ancient(study.puppet_counts()),
+        puppets=study.puppet_counts(),
     output:
         users="<results>/memory/users.parquet",
         questions=f"<results>/tasks/{READ}.parquet",

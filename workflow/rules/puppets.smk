@@ -46,7 +46,8 @@ scattergather:
     embedding=config["embedding"]["shards"],
 
 
-# nothing is embedded and nothing is asked before it is known that there are enough puppets
+# Nothing is embedded and nothing is asked before it is known that there are enough puppets. What is needed is a
+# resource and no param: another need is checked when the config is read, and counts nothing anew.
 rule count_puppets:
     input:
         corpora=[f"<results>/corpus/{corpus}/conversations.parquet" for corpus in study.corpora()],
@@ -55,12 +56,15 @@ rule count_puppets:
         counts="<results>/puppets.csv",
     log:
         "<logs>/count_puppets.log",
+    localrule: True
     conda:
         "../envs/fieldwork.yaml"
+    resources:
+        needs=json.dumps(study.needs()),
     params:
         code=code("puppets/count_puppets"),
         persona_source=config["profiles"]["personas"],
-        needs=study.needs(),
+        filters=needed_filters(study.needs()),
     script:
         "../scripts/puppets/count_puppets.py"
 
@@ -68,7 +72,7 @@ rule count_puppets:
 rule split_corpus:
     input:
         conversations="<results>/corpus/{corpus}/conversations.parquet",
-        puppets=ancient(study.puppet_counts()),
+        puppets=study.puppet_counts(),
     output:
         temp(scatter.embedding("<results>/embeddings/{{corpus}}/texts/{scatteritem}.parquet")),
     log:
@@ -125,7 +129,7 @@ rule build_profiles:
 rule build_contexts:
     input:
         unpack(lambda wildcards: study.context_inputs(wildcards.condition, gather.embedding)),
-        puppets=ancient(study.puppet_counts()),
+        puppets=study.puppet_counts(),
     output:
         contexts="<results>/contexts/{task}/{condition}.parquet",
     log:

@@ -151,8 +151,8 @@ rule export_study:
 rule record_provenance:
     input:
         requirements=study.resolve("requirements.txt"),
-        findings=ancient("<results>/findings.md"),
-        database=ancient("<results>/study.duckdb"),
+        findings="<results>/findings.md",
+        database="<results>/study.duckdb",
     output:
         settings=report(
             "<results>/provenance/config.yaml",

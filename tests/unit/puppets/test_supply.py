@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fieldwork import tables
 from fieldwork.config.needs import Need
 from fieldwork.errors import StudyError
 from fieldwork.puppets.contexts import HistorySettings, draw_random
@@ -14,6 +15,8 @@ from fieldwork.puppets.supply import (
     count_corpus,
     count_personas,
     puppet_counts,
+    read_supplies,
+    require_enough,
 )
 from fieldwork.records.puppets import PuppetCount
 
@@ -56,19 +59,36 @@ def test_personas_are_counted_as_they_are_drawn(tmp_path: Path) -> None:
     assert list(count_personas([tmp_path / "p.txt"], None)) == [1, 1]
 
 
-def test_a_count_says_what_there_is_and_what_is_needed() -> None:
+def test_a_table_of_counts_says_what_there_is(tmp_path: Path) -> None:
     needs = [
         USERS,
         USERS._replace(condition="pool", unit="conversations", at_least=1, n_needed=12),
         USERS._replace(
-            condition="profile", source="people", unit="personas", at_least=1, n_needed=2
+            condition="profile",
+            source="people",
+            unit="personas",
+            at_least=1,
+            n_needed=2,
+            filters="",
         ),
     ]
-    assert puppet_counts(needs, {"mine": [5, 6, 1, 5], "people": [1, 1]}) == [
-        PuppetCount("history_5", "mine", "users", 5, 3, 3),
-        PuppetCount("pool", "mine", "conversations", 1, 17, 12),
-        PuppetCount("profile", "people", "personas", 1, 2, 2),
+    supplies = {"mine": [5, 6, 1, 5], "people": [1, 1]}
+    require_enough(needs, supplies)
+    counts = list(puppet_counts(supplies, {"mine": USERS.filters}))
+    assert counts == [
+        PuppetCount("mine", USERS.filters, "users", 1, 4),
+        PuppetCount("mine", USERS.filters, "users", 5, 3),
+        PuppetCount("mine", USERS.filters, "users", 6, 1),
+        PuppetCount("people", "", "personas", 1, 2),
     ]
+    tables.write_table(tmp_path / "puppets.csv", counts, PuppetCount)
+    earlier = read_supplies(tmp_path / "puppets.csv", needs)
+    assert {name: sorted(supply) for name, supply in earlier.items()} == {
+        "mine": [1, 5, 5, 6],
+        "people": [1, 1],
+    }
+    stricter = [need._replace(filters="languages: Dutch") for need in needs[:1]]
+    assert read_supplies(tmp_path / "puppets.csv", stricter) == {}
 
 
 @pytest.mark.parametrize(
@@ -108,13 +128,13 @@ def test_too_few_is_one_sentence_with_the_way_out(
     need: Need, supply: list[int], sentence: str
 ) -> None:
     with pytest.raises(StudyError) as caught:
-        puppet_counts([need], {"mine": supply})
+        require_enough([need], {"mine": supply})
     assert str(caught.value) == sentence
 
 
 def test_nobody_at_all_is_not_to_be_asked(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"has 0 after its filters .*; lower"):
-        puppet_counts([USERS], {"mine": []})
+        require_enough([USERS], {"mine": []})
     (tmp_path / "a.jsonl").write_text('{"messages": [{"role": "user", "content": "hi"}]}')
     with pytest.raises(StudyError, match="no conversation is left after `min_user_turns: 5`"):
         count_corpus([tmp_path / "a.jsonl"], READING, FILTERS)

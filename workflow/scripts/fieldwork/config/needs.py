@@ -72,6 +72,11 @@ def _needs_of(config: Config, condition: str, task: str, runs: int) -> Iterator[
         yield Need(condition, corpus, "conversations", 1, n_needed, task, filters)
 
 
+def needed_filters(needs: Sequence[Need]) -> dict[str, str]:
+    """The filters of each corpus that is needed."""
+    return {need.source: need.filters for need in needs if need.unit != "personas"}
+
+
 def _filter_text(filters: Config) -> str:
     settings = [
         f"{name}: {', '.join(value) if isinstance(value, list) else str(value).lower()}"

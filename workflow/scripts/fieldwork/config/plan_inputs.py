@@ -31,7 +31,9 @@ COUNTS_FILE = Path(".snakemake/fieldwork_counts.txt")
 
 
 def require_puppets(study: Study) -> None:
-    """Refuse a study that needs more puppets than there are, where its files are counted in a second.
+    """Refuse a study that needs more puppets than there are, where that can be told in a second.
+
+    Small files are counted; of large ones the table that an earlier run made is read.
 
     Files are counted in a process of their own, so that Snakemake, which may run for days, holds no
     scientific package. What was enough is not counted again while neither files nor settings change.
@@ -39,8 +41,8 @@ def require_puppets(study: Study) -> None:
     Raises:
         StudyError: a file cannot be read, or there are too few puppets.
     """
-    sources = small_sources(study)
-    if not sources["corpora"] and not sources["personas"]:
+    sources = {**small_sources(study), "counts": _earlier_counts(study)}
+    if not any(sources[kind] for kind in ("corpora", "personas", "counts")):
         return
     state = _state_of(sources, study.home)
     with suppress(OSError):
@@ -62,10 +64,22 @@ def require_puppets(study: Study) -> None:
                 file.write(f"{state}\n")
 
 
+def _earlier_counts(study: Study) -> str | None:
+    """The study's table of counts, where it is younger than what was counted."""
+    table = Path(study.results, "puppets.csv")
+    names = dict.fromkeys(need.source for need in study.needs())
+    if not names or not table.exists():
+        return None
+    files = [Path(file) for name in names for file in study.source(name)]
+    is_young = all(f.exists() and f.stat().st_mtime < table.stat().st_mtime for f in files)
+    return str(table) if is_young else None
+
+
 def _state_of(sources: Config, home: Path) -> str:
     """Hash of what a count depends on: the needs, the files as they are now, and the code."""
     entries = [*sources["corpora"].values(), *sources["personas"].values()]
     paths = [Path(file) for entry in entries for file in entry["files"]]
+    paths += [Path(sources["counts"])] if sources["counts"] else []
     stats = [path.stat() if path.exists() else None for path in paths]
     files = [stat and (stat.st_size, stat.st_mtime_ns) for stat in stats]
     code = code_version(home / "workflow/scripts/puppets/count_puppets.py")

@@ -10,7 +10,7 @@ from typing import Any
 from fieldwork import tables
 from fieldwork.config.needs import Need
 from fieldwork.errors import StudyError
-from fieldwork.files.texts import read_texts
+from fieldwork.files.texts import read_table, read_texts
 from fieldwork.puppets.conversations.staging import ColumnsAndRoles
 from fieldwork.puppets.corpus import prepare_corpus
 from fieldwork.puppets.filters import filters_from
@@ -75,9 +75,42 @@ def _quiet() -> Iterator[None]:
 
 
 def puppet_counts(
-    needs: Sequence[Need], supplies: Mapping[str, Supply | None]
-) -> list[PuppetCount]:
-    """What each condition needs, and how much of it there is.
+    supplies: Mapping[str, Supply], filters: Mapping[str, str]
+) -> Iterator[PuppetCount]:
+    """How many users have so many conversations or more, for every number that one of them has.
+
+    Args:
+        supplies: by the source's name.
+        filters: those of each corpus; a persona source has none.
+    """
+    for source, supply in supplies.items():
+        unit = "users" if source in filters else "personas"
+        for n in sorted({1, *supply}):
+            available = sum(one >= n for one in supply)
+            yield PuppetCount(source, filters.get(source, ""), unit, n, available)
+
+
+def read_supplies(path: str | Path, needs: Sequence[Need]) -> dict[str, Supply]:
+    """The supplies that a table of counts tells, of sources with the filters that are needed."""
+    filters = {need.source: need.filters for need in needs}
+    counts: dict[str, list[tuple[int, int]]] = {}
+    for row in read_table(path, ("source", "filters", "unit", "at_least", "available")):
+        if filters.get(row["source"]) == row["filters"]:
+            counts.setdefault(row["source"], []).append(
+                (int(row["at_least"]), int(row["available"]))
+            )
+    return {
+        source: [
+            n
+            for (n, available), (_, rest) in zip(pairs, [*pairs[1:], (0, 0)], strict=True)
+            for _ in range(available - rest)
+        ]
+        for source, pairs in counts.items()
+    }
+
+
+def require_enough(needs: Sequence[Need], supplies: Mapping[str, Supply | None]) -> None:
+    """Refuse a study that needs more puppets than there are.
 
     Args:
         supplies: by the source's name; a source that is missing was not counted.
@@ -85,7 +118,6 @@ def puppet_counts(
     Raises:
         StudyError: a source has too little for a condition.
     """
-    counts = []
     for need in needs:
         supply = supplies.get(need.source)
         if supply is None:
@@ -94,9 +126,6 @@ def puppet_counts(
         available = sum(supply) if need.unit == "conversations" else sum(are_counted)
         if available < need.n_needed:
             raise _too_few(need, available)
-        names = (need.condition, need.source, need.unit)
-        counts.append(PuppetCount(*names, need.at_least, available, need.n_needed))
-    return counts
 
 
 def _too_few(need: Need, available: int) -> StudyError:

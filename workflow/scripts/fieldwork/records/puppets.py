@@ -68,14 +68,13 @@ class Profile:
 
 @table("puppets.csv")
 class PuppetCount:
-    """How many puppets a condition could have."""
+    """How many puppets a source gives."""
 
-    condition: str = column("the condition")
-    source: str = column("the corpus or persona source that its puppets are made from")
-    unit: str = column("what is counted there: `users`, `conversations` or `personas`")
-    at_least: int = column("conversations a user must have to count, else 1")
-    available: int = column("how many there are, after the corpus's filters")
-    needed: int = column("how many the task with the most runs needs")
+    source: str = column("the corpus or persona source")
+    filters: str = column("the filters of the corpus that are on")
+    unit: str = column("what is counted: `users` or `personas`")
+    at_least: int = column("conversations that a user must have to count, else 1")
+    available: int = column("how many there are, after the filters")
 
 
 @table("contexts/{task}/{condition}.parquet", "puppet_id, item_id NULLS FIRST")
