@@ -3,33 +3,10 @@
 (async () => {
   const survey = JSON.parse(document.getElementById("survey").textContent);
   const words = survey.texts;
-  const element = (id) => document.getElementById(id);
-  const fillIn = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => String(values[name] ?? all));
-  const now = () => new Date().toISOString();
+  const { element, fillIn, now, shuffled, token, say, clearStatus } = answerPage;
+  const linkedCode = answerPage.linkedCode(["PROLIFIC_PID", "participant"]);
 
-  // ---- random draws, from the browser's cryptographic source, without the bias of a modulo
-  const below = (n) => {
-    const limit = Math.floor(2 ** 32 / n) * n;
-    const draws = new Uint32Array(1);
-    do crypto.getRandomValues(draws); while (draws[0] >= limit);
-    return draws[0] % n;
-  };
-  const shuffled = (n) => {
-    const order = Array.from({ length: n }, (_, i) => i);
-    for (let i = n - 1; i > 0; i -= 1) {
-      const j = below(i + 1);
-      [order[i], order[j]] = [order[j], order[i]];
-    }
-    return order;
-  };
-  const token = () =>
-    Array.from(crypto.getRandomValues(new Uint8Array(6)), (b) => b.toString(16).padStart(2, "0")).join("");
-
-  // ---- the state: one for each participant's link, so that two links on one device do not mix
-  const query = new URLSearchParams(location.search);
-  const linkedCode = (query.get("PROLIFIC_PID") ?? query.get("participant") ?? "").trim().slice(0, 64);
-  const storageKey = `fieldwork:${survey.survey}:${linkedCode}`;
-  const trialKey = `${storageKey}:trial`;
+  // ---- the state
   // each repeat of a prompt is a slot of its own
   const slots = survey.prompts.length * survey.repeats;
   const newState = () => ({
@@ -41,64 +18,26 @@
     const saved = JSON.parse(text ?? "null");
     return isOfThisSurvey(saved) ? saved : newState();
   };
-  // Chromium runs the script of a page opened as a file before it knows whose storage that is. Until then it gives an
-  // empty storage that is lost with the page. It answers this query only afterwards; other browsers answer it too.
-  const storageIsReady = async () => {
-    const timeout = new Promise((done) => setTimeout(done, 1000));
-    try { await Promise.race([indexedDB.databases(), timeout]); } catch { /* then the storage is used as it is */ }
-  };
-  let storage = null;
+  const store = await answerPage.Store.open(`fieldwork:${survey.survey}:${linkedCode}`);
   let state = newState();
-  await storageIsReady();
-  try {
-    storage = window.localStorage;
-    state = stateOf(storage.getItem(storageKey));
-  } catch {
-    storage = null;
-  }
+  try { state = stateOf(store.read()); } catch { /* what is kept there is not ours */ }
   const save = () => {
-    try {
-      // Nothing stays on a device before consent, nor after everything was erased. Whether it could is tried under
-      // another key, since another tab may have answers under this one.
-      storage?.setItem(state.consented ? storageKey : trialKey, state.consented ? JSON.stringify(state) : "");
-      storage?.removeItem(trialKey);
-      if (storage) return;
-    } catch {
-      storage = null;
-    }
+    // nothing stays on a device before consent, nor after everything was erased
+    if (store.write(state.consented ? JSON.stringify(state) : null)) return;
     element("kept").hidden = true;
     element("unsaved").textContent = words.unsaved;
     element("unsaved").hidden = false;
   };
   window.addEventListener("beforeunload", (event) => {
-    if (!storage && Object.values(state.answers).some(Boolean)) event.preventDefault();
+    if (!store.isOpen && Object.values(state.answers).some(Boolean)) event.preventDefault();
   });
 
   // ---- views
   const views = ["welcome", "about", "prompts", "finish"];
-  let statusTimer;
-  const clearStatus = () => {
-    clearTimeout(statusTimer);
-    element("status").textContent = "";
-  };
-  const say = (text) => {
-    // emptied first, because a screen reader would not read the same words twice
-    clearStatus();
-    statusTimer = setTimeout(() => {
-      element("status").textContent = text;
-      statusTimer = setTimeout(clearStatus, 6000);
-    }, 30);
-  };
   const show = (view, { focus = true } = {}) => {
     state.view = state.consented ? view : "welcome";
     clearStatus();
-    views.forEach((name, i) => {
-      element(name).hidden = name !== state.view;
-      const step = document.querySelector(`[data-step="${name}"]`);
-      step.classList.toggle("done", i < views.indexOf(state.view));
-      if (name === state.view) step.setAttribute("aria-current", "step");
-      else step.removeAttribute("aria-current");
-    });
+    answerPage.showView(views, state.view);
     if (state.view === "prompts") showPrompt();
     if (state.view === "finish") showFinish();
     save();
@@ -199,14 +138,7 @@
     ...survey.variables.map((variable) => state.groups[variable] ?? ""),
     state.started ?? "", state.ended ?? "", survey.survey,
   ]);
-  const cell = (value) => {
-    let text = String(value);
-    text = text.toWellFormed ? text.toWellFormed() : text;
-    // a spreadsheet would run it as a formula; the import removes exactly one apostrophe
-    if (/^'*[=+\-@\t\r\n＝＋－＠]/.test(text)) text = `'${text}`;
-    return `"${text.replaceAll('"', '""')}"`;
-  };
-  const csv = () => "\ufeff" + [survey.columns, ...rows()].map((row) => row.map(cell).join(",") + "\r\n").join("");
+  const csv = () => answerPage.csv([survey.columns, ...rows()]);
   const json = () => JSON.stringify({
     format: "fieldwork-survey-1", study: survey.study, survey: survey.survey, participant: state.participant,
     platform: platform()[1], model: platform()[0], groups: state.groups, consented: state.consented,
@@ -216,15 +148,10 @@
     })),
   }, null, 1);
   const download = (text, kind, suffix) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: `${kind};charset=utf-8` }));
     // never the participant's code, because tables keep the names of files
-    link.download = `answers_${state.file}.${suffix}`;
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    say(fillIn(words.downloaded, { file: link.download }));
+    const name = `answers_${state.file}.${suffix}`;
+    answerPage.download(text, kind, name);
+    say(fillIn(words.downloaded, { file: name }));
   };
 
   // ---- buttons
@@ -254,7 +181,7 @@
   element("sure").addEventListener("close", () => {
     if (element("sure").returnValue !== "yes") return;
     element("sure").returnValue = "";
-    try { storage?.removeItem(storageKey); } catch { storage = null; }
+    store.erase();
     state = newState();
     element("answer").value = "";
     fillAbout();
@@ -262,10 +189,8 @@
     say(words.erased);
   });
 
-  // A change in another tab of this link is taken over here; otherwise one would overwrite the other's answers.
-  window.addEventListener("storage", (event) => {
-    if (!storage || (event.key !== null && event.key !== storageKey)) return;
-    state = stateOf(event.newValue);
+  store.onChange((text) => {
+    state = stateOf(text);
     fillAbout();
     show(state.view, { focus: false });
   });

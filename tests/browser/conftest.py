@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from browser.invented_study import InventedPage, write_page
-from fieldwork.field.kit import templates, web_page
+from fieldwork import page_texts
+from fieldwork.field.kit import web_page
 from fieldwork.field.kit.survey import Survey, survey_of
 from fieldwork.records.tasks import Item
 from workflow.conftest import checkout, quickstart
@@ -71,14 +72,15 @@ def render_survey(
 ) -> Written:
     """The page of a survey, as the kit writes it."""
     survey = survey_of("a <test>", items, settings, labels)
-    words = templates.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
-    parts = [
+    words = page_texts.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
+    page, style, script = (
         (KIT / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
-    ]
-    template = web_page.PageTemplate(parts[0], parts[1], parts[2], "page.html")
-    page = folder / "survey.html"
-    page.write_text(web_page.render(survey, template, words, consent), encoding="utf-8")
-    return Written(survey, page.as_uri(), [prompt.key for prompt in survey.prompts])
+    )
+    shared_script = (KIT.parent / "pages/answer_page.js").read_text(encoding="utf-8")
+    template = web_page.PageTemplate(page, style, shared_script + script, "page.html")
+    file = folder / "survey.html"
+    file.write_text(web_page.render(survey, template, words, consent), encoding="utf-8")
+    return Written(survey, file.as_uri(), [prompt.key for prompt in survey.prompts])
 
 
 # of the package, not the session: Playwright's event loop would be in the way of tests that run their own

@@ -28,7 +28,21 @@ from fieldwork.config import (
     waves,
 )
 from fieldwork.config.field import field_files
-from fieldwork.config.judging import judgement_files, scale_settings
+from fieldwork.config.judging import (
+    judge_prompt,
+    judge_task,
+    judged_by_models,
+    judgement_files,
+    judgement_sources,
+    judges_answers,
+    kit_setting,
+    kit_settings,
+    scale_settings,
+    unit_inputs,
+    unit_settings,
+    unit_tables,
+    units_to_judge,
+)
 from fieldwork.config.memory import (
     READ,
     SELECT,

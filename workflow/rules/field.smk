@@ -17,6 +17,7 @@ rule make_field_kit:
         page=study.resolve("resources/field_kit/page.html"),
         style=study.resolve("resources/field_kit/page.css"),
         script=study.resolve("resources/field_kit/page.js"),
+        shared_script=study.resolve("resources/pages/answer_page.js"),
         shipped_texts=str(HOME / "resources/field_kit/texts_en.yaml"),
         texts=study.resolve(config["field_kit"]["texts"]),
         consent=study.resolve(config["field_kit"]["consent"]),

@@ -1,10 +1,135 @@
-# Judgements of people and models. In: the files of `judging.sources`. Out: <results>/judging and the tables
-# that set raters beside each other.
+# Judgements of people and models. In: what the study made (attributes, answers), and the files of
+# `judging.sources`. Out: <results>/judging, the questions to model judges in <results>/tasks, and the tables that
+# set raters beside each other. For people: <results>/review_kit, what they judge with.
+
+
+rule review_kit:
+    input:
+        "<results>/review_kit/review.html",
+        "<results>/review_kit/precision.md",
+
+
+rule draw_units:
+    input:
+        attributes=lambda wildcards: unit_inputs(config, wildcards.units)["attributes"],
+        conversations=lambda wildcards: unit_inputs(config, wildcards.units)["conversations"],
+        questions=lambda wildcards: unit_inputs(config, wildcards.units)["questions"],
+        responses=lambda wildcards: unit_inputs(config, wildcards.units)["responses"],
+    output:
+        texts="<results>/judging/texts/{units}.parquet",
+    log:
+        "<logs>/draw_units/{units}.log",
+    wildcard_constraints:
+        units=any_of(units_to_judge(config)),
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("judging/draw_units"),
+        kind=lambda wildcards: units_to_judge(config)[wildcards.units]["of"],
+        settings=lambda wildcards: unit_settings(config, wildcards.units),
+    script:
+        "../scripts/judging/draw_units.py"
+
+
+rule prepare_judging:
+    input:
+        texts="<results>/judging/texts/{units}.parquet",
+        template=lambda wildcards: study.resolve(judge_prompt(config, wildcards.units)),
+    output:
+        questions=f"<results>/tasks/{judge_task('{units}')}.parquet",
+    log:
+        "<logs>/prepare_judging/{units}.log",
+    wildcard_constraints:
+        units=any_of(judged_by_models(config)),
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("judging/prepare_judging"),
+        scales=scale_settings(config),
+        scale=lambda wildcards: units_to_judge(config)[wildcards.units]["scale"],
+    script:
+        "../scripts/judging/prepare_judging.py"
+
+
+rule collect_judgements:
+    input:
+        texts="<results>/judging/texts/{units}.parquet",
+        parsed_answers=lambda wildcards: judges_answers(config, wildcards.units),
+    output:
+        judgements="<results>/judging/models/{units}.parquet",
+    log:
+        "<logs>/collect_judgements/{units}.log",
+    wildcard_constraints:
+        units=any_of(judged_by_models(config)),
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("judging/collect_judgements"),
+        scales=scale_settings(config),
+        scale=lambda wildcards: units_to_judge(config)[wildcards.units]["scale"],
+    script:
+        "../scripts/judging/collect_judgements.py"
+
+
+rule make_review_kit:
+    input:
+        unit_texts=unit_tables(config),
+        page=study.resolve("resources/review_kit/page.html"),
+        shared_style=study.resolve("resources/field_kit/page.css"),
+        style=study.resolve("resources/review_kit/page.css"),
+        shared_script=study.resolve("resources/pages/answer_page.js"),
+        script=study.resolve("resources/review_kit/page.js"),
+        shipped_texts=str(HOME / "resources/review_kit/texts_en.yaml"),
+        texts=study.resolve(kit_setting(config, "texts")),
+        consent=study.resolve(kit_setting(config, "consent")),
+        readme_template=study.resolve("resources/review_kit/kit_readme.md"),
+    output:
+        page="<results>/review_kit/review.html",
+        page_map="<results>/review_kit/review_page.yaml",
+        sheet_map="<results>/review_kit/review_spreadsheets.yaml",
+        label_studio_map="<results>/review_kit/review_label_studio.yaml",
+        readme="<results>/review_kit/README.md",
+        allocation="<results>/review_kit/allocation.csv",
+        spreadsheets=directory("<results>/review_kit/spreadsheets"),
+        label_studio=directory("<results>/review_kit/label_studio"),
+    log:
+        "<logs>/make_review_kit.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("judging/make_review_kit"),
+        study_name=study.name,
+        entries=units_to_judge(config),
+        scales=scale_settings(config),
+        settings=kit_settings(config),
+    script:
+        "../scripts/judging/make_review_kit.py"
+
+
+rule plan_raters:
+    output:
+        precision="<results>/review_kit/precision.csv",
+        page="<results>/review_kit/precision.md",
+    log:
+        "<logs>/plan_raters.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("judging/plan_raters"),
+        assumptions=config["power"]["raters"],
+        overlap=kit_setting(config, "overlap"),
+        shared_by=kit_setting(config, "shared_by"),
+    script:
+        "../scripts/judging/plan_raters.py"
 
 
 rule import_judgements:
     input:
-        **judgement_files(config, study.resolve),
+        files=judgement_files(config, study.resolve),
+        texts=unit_tables(config),
+        model_judgements=[
+            f"<results>/judging/models/{units}.parquet" for units in judged_by_models(config)
+        ],
     output:
         judgements="<results>/judging/judgements.parquet",
         units="<results>/judging/units.parquet",
@@ -15,9 +140,9 @@ rule import_judgements:
         "../envs/fieldwork.yaml"
     params:
         code=code("judging/import_judgements"),
-        sources=lambda wildcards: (config["judging"] or {}).get("sources"),
+        sources=judgement_sources(config, study.resolve),
         scales=scale_settings(config),
-        key_file=lambda wildcards: (config["judging"] or {}).get("key_file"),
+        key_file=(config["judging"] or {}).get("key_file"),
     script:
         "../scripts/judging/import_judgements.py"
 

@@ -116,14 +116,23 @@ def answer(name: str, letter: str | None, yes: float | None = None) -> Answer:
 
 def test_a_models_letters_count_and_its_probabilities_count_more() -> None:
     shares = answered_shares(
-        [answer("a/q1", "A"), answer("b/q1", "B"), answer("c/q1", None), answer("d/q1", "B", 0.75)]
+        [
+            answer("a/t/q1", "A"),
+            answer("b/t/q1", "B"),
+            answer("c/t/q1", None),
+            answer("d/t/q1", "B", 0.75),
+            answer("e/other/q1", "A"),
+        ],
+        "t",
     )
     assert shares == {("a", "q1"): 1, ("b", "q1"): 0, ("d", "q1"): 0.75}
 
 
 def test_the_question_to_a_model_names_attribute_and_question() -> None:
-    (one,) = selection_items([SOUP[1]], [QUESTION], "{{ attribute }}|{{ question }}", "t.txt")
-    assert (one.item_id, one.kind, one.choices) == ("u1-1/q1", "choice", ["Yes", "No"])
+    (one,) = selection_items(
+        [SOUP[1]], {"t": [QUESTION]}, "{{ attribute }}|{{ question }}", "t.txt"
+    )
+    assert (one.item_id, one.kind, one.choices) == ("u1-1/t/q1", "choice", ["Yes", "No"])
     assert one.question == "Owns a dog|Which soup should I cook?"
     assert one.prompt == f"{one.question}\nA. Yes\nB. No\nAnswer with only a single letter."
 
@@ -131,7 +140,7 @@ def test_the_question_to_a_model_names_attribute_and_question() -> None:
 def judgement(rater: str, value: str | None, repeat: int = 0, kind: str = "person") -> Judgement:
     return Judgement(
         "matters",
-        "u1-0/q1",
+        "u1-0/t/q1",
         rater,
         kind,
         repeat,
@@ -154,7 +163,8 @@ def test_people_vote_once_each_and_models_do_not() -> None:
         judgement("d", None),
         judgement("gpt", "no", kind="model"),
     ]
-    shares = people_shares(rows, "matters", ["openly", "in what is chosen"])
+    shares = people_shares(rows, "t", "matters", ["openly", "in what is chosen"])
     assert shares == {("u1-0", "q1"): pytest.approx(2 / 3)}
-    assert people_shares(rows, "other", ["openly"]) == {}
+    assert people_shares(rows, "t", "other", ["openly"]) == {}
+    assert people_shares(rows, "u", "matters", ["openly"]) == {}
     assert judged_scores(shares)(SOUP, QUESTION) == [pytest.approx(2 / 3), None, None]

@@ -1,27 +1,34 @@
 """Read judgements: ids of people become keyed hashes and notes are masked before anything is written.
 
-In: the files of `judging.sources`. Out: <results>/judging/judgements.parquet and units.parquet.
+In: the files of `judging.sources`, the units that raters were given, and the judgements of the study's
+own judges. Out: <results>/judging/judgements.parquet and units.parquet.
 """
 
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.judging.importing import import_judgements
+from fieldwork.judging.importing import StudyUnits, import_judgements
 from fieldwork.judging.scales import answer_scales
-from fieldwork.records.judging import JudgedUnit, Judgement
+from fieldwork.judging.units import judged_unit
+from fieldwork.records.judging import JudgedUnit, Judgement, UnitText
 
 
 def main(
-    inputs: dict[str, list[str]],
+    texts: list[str],
+    model_judgements: list[str],
     judgements: str,
     units: str,
     sources: dict[str, Any],
     scales: list[dict[str, Any]],
-    key_file: str,
+    key_file: str | None,
 ) -> None:
-    """Read and write; `inputs` are the files of each source."""
-    files = {name: [f] if isinstance(f, str) else [*f] for name, f in inputs.items()}
-    rows = import_judgements(files, sources, answer_scales(scales), key_file)
+    """Read and write."""
+    given_units = [unit for path in texts for unit in tables.read_rows(path, UnitText)]
+    study = StudyUnits(
+        {unit.code: judged_unit(unit) for unit in given_units},
+        [row for path in model_judgements for row in tables.read_rows(path, Judgement)],
+    )
+    rows = import_judgements(sources, answer_scales(scales), key_file or "", study)
     tables.write_table(judgements, rows.judgements, Judgement)
     tables.write_table(units, rows.units, JudgedUnit)
 

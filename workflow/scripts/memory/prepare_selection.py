@@ -13,8 +13,7 @@ from fieldwork.text_templates import read_template
 def main(attributes: str, tasks: list[str], template: str, questions: str) -> None:
     """Write the questions."""
     rows = tables.read_rows(attributes, Attribute)
-    items = [item for path in tasks for item in tables.read_rows(path, Item)]
-    pairs = selection_items(rows, items, read_template(template), template)
+    pairs = selection_items(rows, tables.read_tasks(tasks), read_template(template), template)
     tables.write_table(questions, list(pairs), Item)
 
 

@@ -30,6 +30,7 @@ def main(
     model_answers: list[str],
     judgements: list[str],
     selection_table: str,
+    task: str,
     settings: dict[str, Any],
     yes_options: dict[str, Any] | None,
     embedding: dict[str, Any],
@@ -43,10 +44,10 @@ def main(
             scores = encoder_scores(rows, items, encoder.encode)
         case "model":
             answers = [a for path in model_answers for a in tables.read_rows(path, Answer)]
-            scores = judged_scores(answered_shares(answers))
+            scores = judged_scores(answered_shares(answers, task))
         case "people" if yes_options is not None:
             judgement_rows = [j for path in judgements for j in tables.read_rows(path, Judgement)]
-            scores = judged_scores(people_shares(judgement_rows, **yes_options))
+            scores = judged_scores(people_shares(judgement_rows, task, **yes_options))
         case "bm25":
             scores = bm25_scores
         case _:

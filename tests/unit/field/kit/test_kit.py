@@ -12,9 +12,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fieldwork import page_templates
+from fieldwork import page_templates, page_texts
 from fieldwork.errors import StudyError
-from fieldwork.field.kit import documents, qualtrics, templates, web_page
+from fieldwork.field.kit import documents, qualtrics, web_page
 from fieldwork.field.kit.files import kit_texts
 from fieldwork.field.kit.survey import Survey, page_columns, page_map, qualtrics_map, survey_of
 from fieldwork.files import cells
@@ -30,7 +30,8 @@ NASTY = [
 GROUP = {"question": "Which of these?", "options": ["Red & <blue>", "Green"]}
 SETTINGS: dict[str, Any] = {"platforms": {}, "repeats": 1, "groups": {"colour": GROUP}}
 LABELS = {"alpha": "Alpha", "beta": "Beta"}
-WORDS = templates.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
+SHARED_SCRIPT = KIT.parent / "pages/answer_page.js"
+WORDS = page_texts.read_words(KIT / "texts_en.yaml", KIT / "texts_en.yaml")
 
 
 def item(item_id: str, prompt: str) -> Item:
@@ -51,6 +52,7 @@ def survey(**settings: Any) -> Survey:
 
 def page(own: Survey, consent: str = "Consent.") -> str:
     parts = [(KIT / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")]
+    parts[2] = SHARED_SCRIPT.read_text(encoding="utf-8") + parts[2]
     return web_page.render(own, web_page.PageTemplate(*parts, "page.html"), WORDS, consent)
 
 
@@ -155,7 +157,7 @@ def test_a_draft_is_seen_on_the_page_and_in_the_papers() -> None:
     assert "Draft:" in page(survey(), "By [REPLACE: who].").split("<script")[0]
     assert "Draft:" not in page(survey(), "By us.").split("<script")[0]
     for template in ("consent.md", "information.md"):
-        assert templates.is_draft((KIT / template).read_text(encoding="utf-8"))
+        assert page_texts.is_draft((KIT / template).read_text(encoding="utf-8"))
 
 
 def test_the_papers_say_what_is_asked() -> None:
@@ -221,7 +223,7 @@ def test_words_of_another_language_are_checked(
     own = tmp_path / "texts.yaml"
     own.write_text(yaml.safe_dump(words), encoding="utf-8")
     with pytest.raises(StudyError) as caught:
-        templates.read_words(own, KIT / "texts_en.yaml")
+        page_texts.read_words(own, KIT / "texts_en.yaml")
     assert told in str(caught.value)
     assert "texts.yaml" in str(caught.value)
 
@@ -263,7 +265,7 @@ def test_every_text_comes_back_from_its_cell(text: str) -> None:
 
 
 def test_page_and_library_guard_the_same_beginnings() -> None:
-    script = (KIT / "page.js").read_text(encoding="utf-8")
+    script = SHARED_SCRIPT.read_text(encoding="utf-8")
     (characters,) = re.findall(r"/\^'\*\[(.+?)\]/\.test", script)
     library = Path(cells.__file__).read_text(encoding="utf-8")
     assert re.findall(r"'[*+]\[(.+?)\]", library) == [characters, characters]
@@ -276,6 +278,7 @@ def test_the_kit_has_a_text_for_every_file_and_warns_of_what_is_not_written(
         "page": KIT / "page.html",
         "style": KIT / "page.css",
         "script": KIT / "page.js",
+        "shared_script": SHARED_SCRIPT,
         "texts": KIT / "texts_en.yaml",
         "shipped_texts": KIT / "texts_en.yaml",
         "consent": KIT / "consent.md",

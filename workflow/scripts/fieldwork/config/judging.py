@@ -7,12 +7,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from fieldwork.config.auxiliaries import Auxiliary
+from fieldwork.config.memory import memory_conditions, memory_corpus
+from fieldwork.config.models import is_recorded
 from fieldwork.config.paths import files_at
 from fieldwork.errors import StudyError
 
 Config = dict[str, Any]
 
 SIDES = ("accepted", "prefers_a", "prefers_b")
+OF_MEMORY = frozenset({"attributes", "relevance", "mentions"})
+"""Kinds of units that are made from attributes of users."""
+OF_ANSWERS = frozenset({"answers", "pairs", "mentions"})
+"""Kinds of units that are made from answers."""
+OF_PAIRS = frozenset({"pairs", "mentions"})
+"""Kinds of units in which two answers are set side by side."""
+
+_JUDGE_TASK = "judging."
+_UNITS_ASSUMED = 200
+"""Units that a plan assumes where all are taken."""
 
 
 def scale_settings(config: Config) -> list[Config]:
@@ -26,22 +39,162 @@ def scale_settings(config: Config) -> list[Config]:
             **{side: [str(option) for option in scale[side]] for side in SIDES},
             "penalty": scale["penalty"],
             "readings": {text: str(option) for text, option in scale["readings"].items()},
+            "labels": {str(option): text for option, text in scale["labels"].items()},
         }
         for name, scale in judging["scales"].items()
     ]
 
 
-def judgement_files(config: Config, find_shipped: Callable[[str], str]) -> dict[str, list[str]]:
-    """The files of each source of judgements.
+def judgement_sources(config: Config, find_shipped: Callable[[str], str]) -> dict[str, Config]:
+    """The sources of judgements, each with its files.
 
     Raises:
         StudyError: there is nothing at a path.
     """
     judging = config["judging"] or {"sources": {}}
     return {
-        name: _source_files(name, source["path"], find_shipped)
+        name: {**source, "files": _source_files(name, source["path"], find_shipped)}
         for name, source in judging["sources"].items()
     }
+
+
+def judgement_files(config: Config, find_shipped: Callable[[str], str]) -> list[str]:
+    """The files of all sources.
+
+    Raises:
+        StudyError: there is nothing at a path.
+    """
+    sources = judgement_sources(config, find_shipped).values()
+    return [file for source in sources for file in source["files"]]
+
+
+def unit_settings(config: Config, units: str) -> Config:
+    """How units are drawn; keys are those of `UnitSettings` in `judging/units`."""
+    entry = units_to_judge(config)[units]
+    return {
+        "name": units,
+        "n": entry["n"],
+        "group": entry["group"],
+        "seed": config["study"]["seed"],
+    }
+
+
+def unit_inputs(config: Config, units: str) -> dict[str, list[str]]:
+    """The tables that units are made from, by what they hold."""
+    entry = units_to_judge(config)[units]
+    has_memory, kind = bool(memory_conditions(config)), entry["of"]
+    has_questions = kind != "attributes"
+    model, tasks = unit_model(config, entry), unit_tasks(config, entry)
+    conversations = f"<results>/corpus/{memory_corpus(config)}/conversations.parquet"
+    return {
+        # what is known of the user is shown beside answers as well
+        "attributes": ["<results>/memory/attributes.parquet"] if has_memory else [],
+        "conversations": [conversations] if has_memory and kind == "attributes" else [],
+        "questions": [f"<results>/tasks/{task}.parquet" for task in tasks if has_questions],
+        "responses": [
+            f"<results>/responses/{model}/{task}/{condition}.parquet"
+            for condition in entry["conditions"]
+            for task in tasks
+            if kind in OF_ANSWERS
+        ],
+    }
+
+
+def judges_answers(config: Config, units: str) -> list[str]:
+    """The tables of what judges answered about units."""
+    task = judge_task(units)
+    return [
+        f"<results>/answers/parsed/{model}/{task}/{task}.parquet"
+        for model in config["judging"]["judges"]["models"]
+    ]
+
+
+def units_to_judge(config: Config) -> dict[str, Config]:
+    """The entries of `judging.units`."""
+    units: dict[str, Config] = config["judging"]["units"] if config["judging"] else {}
+    return units
+
+
+def unit_model(config: Config, units: Config) -> str:
+    """The model whose answers are judged."""
+    return str(units["model"] or config["study"]["models"][0])
+
+
+def unit_tasks(config: Config, units: Config) -> list[str]:
+    """The tasks whose questions units are made from."""
+    return list(units["tasks"] or config["study"]["tasks"])
+
+
+def unit_tables(config: Config) -> list[str]:
+    """The tables of what raters are given."""
+    return [f"<results>/judging/texts/{name}.parquet" for name in units_to_judge(config)]
+
+
+def judged_by_models(config: Config) -> list[str]:
+    """The entries of `judging.units` that models judge."""
+    judges = (config["judging"] or {"judges": None})["judges"]
+    return [] if judges is None else list(judges["units"] or units_to_judge(config))
+
+
+def judge_task(units: str) -> str:
+    """The auxiliary task in which models judge an entry of `judging.units`."""
+    return f"{_JUDGE_TASK}{units}"
+
+
+def judge_prompt(config: Config, units: str) -> str:
+    """The file of the question to the judges."""
+    kind = units_to_judge(config)[units]["of"]
+    prompts: Config = config["judging"]["judges"]["prompts"]
+    return str(prompts.get(units, f"resources/judging/{kind}.txt"))
+
+
+def judging_auxiliaries(config: Config) -> dict[str, Auxiliary]:
+    """The questions to judges, by the name of their task."""
+    auxiliaries = {}
+    for name in judged_by_models(config):
+        judges, units = config["judging"]["judges"], units_to_judge(config)[name]
+        orders = 2 if units["of"] in OF_PAIRS else 1
+        auxiliaries[judge_task(name)] = Auxiliary(
+            models=judges["models"],
+            runs=judges["repeats"],
+            temperature=judges["temperature"],
+            max_tokens=judges["max_tokens"],
+            kind="choice",
+            n_items=orders * (units["n"] or _UNITS_ASSUMED),
+            question_tokens=config["plan"]["question_tokens"] + 2 * config["plan"]["list_tokens"],
+        )
+    return auxiliaries
+
+
+def kit_setting(config: Config, key: str) -> Any:
+    """A setting of the kit; the schema's own where the study has no judging."""
+    defaults = {
+        "overlap": 0.2,
+        "shared_by": 2,
+        "texts": "resources/review_kit/texts_en.yaml",
+        "consent": "resources/review_kit/consent.md",
+    }
+    return config["judging"]["kit"][key] if config["judging"] else defaults[key]
+
+
+def kit_settings(config: Config) -> Config:
+    """How units are allotted; keys are those of `KitSettings` in `judging/kit/allocation`."""
+    kit = config["judging"]["kit"] if config["judging"] else {}
+    keys = ("raters", "overlap", "shared_by")
+    return {
+        **{key: kit.get(key) for key in keys},
+        "repeat_share": kit.get("repeated"),
+        "seed": config["study"]["seed"],
+    }
+
+
+def judging_files(config: Config) -> Iterator[tuple[str, str]]:
+    """The settings that name a file each, with the path."""
+    if units_to_judge(config):
+        for key in ("consent", "texts"):
+            yield f"judging.kit.{key}", config["judging"]["kit"][key]
+    for name in judged_by_models(config):
+        yield f"judging.judges.prompts.{name}", judge_prompt(config, name)
 
 
 def _source_files(name: str, path: str, find_shipped: Callable[[str], str]) -> list[str]:
@@ -63,8 +216,11 @@ def broken_judging(config: Config) -> Iterator[str]:
         )
     for name, scale in judging["scales"].items():
         yield from _broken_scale(f"judging.scales.{name}", scale)
+    for name, units in judging["units"].items():
+        yield from _broken_units(f"judging.units.{name}", units, config)
+    yield from _broken_judges(config)
     for name, source in judging["sources"].items():
-        yield from _broken_source(f"judging.sources.{name}", source, judging["scales"])
+        yield from _broken_source(f"judging.sources.{name}", source, judging)
 
 
 def _broken_scale(setting: str, scale: Config) -> Iterator[str]:
@@ -91,8 +247,87 @@ def _broken_scale(setting: str, scale: Config) -> Iterator[str]:
         yield f"{setting}: give both prefers_a and prefers_b, or neither"
 
 
-def _broken_source(setting: str, source: Config, scales: Config) -> Iterator[str]:
-    columns = source["columns"]
+def _broken_units(setting: str, units: Config, config: Config) -> Iterator[str]:
+    kind, scales, study = units["of"], config["judging"]["scales"], config["study"]
+    names = ", ".join(scales)
+    reasons = units["why"] or {"scale": units["scale"], "after": []}
+    for key, scale in (("scale", units["scale"]), ("why.scale", reasons["scale"])):
+        if scale not in scales:
+            yield f"{setting}.{key}: {scale!r} is not in judging.scales ({names})"
+            return
+    options = [str(option) for option in scales[units["scale"]]["options"]]
+    for option in reasons["after"]:
+        if str(option) not in options:
+            yield f"{setting}.why.after: {str(option)!r} is no option of the scale ({', '.join(options)})"
+    if kind in OF_MEMORY and not memory_conditions(config):
+        yield (
+            f"{setting}.of: {kind} are made from what is known of users, and the study remembers nobody; "
+            f"select a condition with context memory"
+        )
+    yield from _broken_answers(setting, units, config)
+    if kind in OF_PAIRS:
+        yield from _one_sided(f"judging.scales.{units['scale']}", scales[units["scale"]])
+    for task in units["tasks"] or ():
+        if task not in study["tasks"]:
+            yield f"{setting}.tasks: {task!r} is not in study.tasks ({', '.join(study['tasks'])})"
+
+
+def _broken_answers(setting: str, units: Config, config: Config) -> Iterator[str]:
+    kind, study = units["of"], config["study"]
+    n_conditions = {"pairs": "two conditions"}.get(kind, "a condition or more")
+    is_number = len(units["conditions"]) == 2 if kind == "pairs" else bool(units["conditions"])
+    if kind in OF_ANSWERS and not is_number:
+        yield f"{setting}.conditions: {kind} are answers under {n_conditions}; name them"
+    for condition in units["conditions"]:
+        if condition not in study["conditions"]:
+            names = ", ".join(study["conditions"])
+            yield f"{setting}.conditions: {condition!r} is not in study.conditions ({names})"
+    if units["model"] is not None and units["model"] not in study["models"]:
+        names = ", ".join(study["models"])
+        yield f"{setting}.model: {units['model']!r} is not in study.models ({names})"
+
+
+def _one_sided(setting: str, scale: Config) -> Iterator[str]:
+    """A scale for pairs must mean the same when the sides are exchanged."""
+    options = [str(option) for option in scale["options"]]
+    prefers_a, prefers_b = ({str(o) for o in scale[side]} for side in ("prefers_a", "prefers_b"))
+    mirror = dict(zip(options, reversed(options), strict=True))
+    if not prefers_a or {mirror[option] for option in prefers_a} != prefers_b:
+        yield (
+            f"{setting}: it is for pairs, whose sides are shown in both orders, so prefers_b must be the "
+            f"mirror of prefers_a in the order of the options"
+        )
+
+
+def _broken_judges(config: Config) -> Iterator[str]:
+    judges, units = config["judging"]["judges"], config["judging"]["units"]
+    if judges is None:
+        return
+    for model in judges["models"]:
+        if model not in config["models"]:
+            names = ", ".join(sorted(config["models"]))
+            yield f"judging.judges.models: {model!r} is not in models (there are {names})"
+        elif is_recorded(config["models"][model]):
+            yield (
+                f"judging.judges.models: the answers of {model!r} are recorded, so it cannot be asked; "
+                f"read its judgements from files (judging.sources)"
+            )
+    for key, names_of_units in (("units", judges["units"] or ()), ("prompts", judges["prompts"])):
+        for name in names_of_units:
+            if name not in units:
+                yield f"judging.judges.{key}: {name!r} is not in judging.units ({', '.join(units)})"
+    if not units:
+        yield "judging.judges: there is nothing to judge; describe it in judging.units"
+
+
+def _broken_source(setting: str, source: Config, judging: Config) -> Iterator[str]:
+    columns, scales = source["columns"], judging["scales"]
+    if source["units"] == "given" and not judging["units"]:
+        yield f"{setting}.units: no units are given; describe them in judging.units"
+    if source["sides"] == "shown" and columns.get("first_side") is None:
+        yield (
+            f"{setting}.sides: it takes columns.first_side to know what was shown first; name the column"
+        )
     for key in ("scale", "rater_kind"):
         if (source[key] is None) == (columns.get(key) is None):
             problem = "both are given" if source[key] is not None else "neither is given"

@@ -18,6 +18,7 @@ from fieldwork.config.figures import (
     ranked_tasks,
     survey_tasks,
 )
+from fieldwork.config.judging import judging_auxiliaries
 from fieldwork.config.memory import memory_auxiliaries
 from fieldwork.config.models import held_form, is_local, is_recorded
 from fieldwork.config.needs import Need, needs_of
@@ -86,7 +87,7 @@ class Study(NamedTuple):
 
     def auxiliaries(self) -> dict[str, Auxiliary]:
         """The questions to models that are asked for the study's own use, by the name of their task."""
-        return memory_auxiliaries(self.config)
+        return memory_auxiliaries(self.config) | judging_auxiliaries(self.config)
 
     def condition(self, name: str) -> Config:
         """An entry of `conditions`, or the condition of an auxiliary task."""

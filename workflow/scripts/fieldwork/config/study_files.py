@@ -6,6 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from fieldwork.config.judging import judging_files
 from fieldwork.config.layers import Places, with_place
 from fieldwork.config.memory import memory_files
 from fieldwork.config.paths import files_at
@@ -53,6 +54,7 @@ def _single_files(config: Config) -> Iterator[tuple[str, str]]:
             yield setting, path
     yield "profiles.template", config["profiles"]["template"]
     yield from memory_files(config)
+    yield from judging_files(config)
     yield "field_kit.consent", config["field_kit"]["consent"]
     yield "field_kit.texts", config["field_kit"]["texts"]
     for task in config["study"]["tasks"]:

@@ -37,32 +37,45 @@ class JudgementRows(NamedTuple):
     units: list[JudgedUnit]
 
 
+class StudyUnits(NamedTuple):
+    """What raters were given of this study, and what models say of it.
+
+    Attributes:
+        units: by the code that raters' files call them.
+        judgements: of models.
+    """
+
+    units: Mapping[str, JudgedUnit]
+    judgements: Sequence[Judgement]
+
+
 def import_judgements(
-    files: Mapping[str, Sequence[str]],
     sources: Mapping[str, Mapping[str, Any]],
     scales: Mapping[str, AnswerScale],
     key_file: str,
+    study: StudyUnits,
 ) -> JudgementRows:
-    """Read every judgement.
+    """Read every judgement, and put those of the study's own judges beside them.
 
     Args:
-        files: of each source.
-        sources: entries of `judging.sources`.
+        sources: entries of `judging.sources`, each with its `files`.
         scales: by name.
         key_file: of the pseudonyms.
 
     Raises:
         StudyError: a file cannot be read or lacks a column, a cell is not what its column holds, a rater
-            is a person and a model, or a unit is described in two ways.
+            is a person and a model, a unit is described in two ways or was given to nobody.
     """
-    key = read_key(Path(key_file), "judging.key_file")
-    judgements: list[Judgement] = []
-    units: dict[str, JudgedUnit] = {}
+    key = read_key(Path(key_file), "judging.key_file") if sources else b""
+    judgements: list[Judgement] = list(study.judgements)
+    units = {unit.unit_id: unit for unit in study.units.values()}
     kinds = RaterKinds()
+    for judgement in judgements:
+        kinds.add(judgement.rater, "model", "the study's judges (judging.judges)")
     counts: Counter[tuple[str, str, str]] = Counter()
     for name, source in sources.items():
-        reader = _SourceReader(name, source, scales, key)
-        for row in reader.rows([Path(file) for file in files[name]]):
+        reader = _SourceReader(name, source, scales, key, study.units)
+        for row in reader.rows([Path(file) for file in source["files"]]):
             judgement = reader.judgement(row)
             kinds.add(reader.rater(row), judgement.rater_kind, row.place)
             _add_unit(units, reader.unit(row), row.place)
@@ -115,8 +128,10 @@ class _SourceReader:
         source: Mapping[str, Any],
         scales: Mapping[str, AnswerScale],
         key: bytes,
+        units: Mapping[str, JudgedUnit],
     ) -> None:
         self._name, self._source, self._scales, self._key = name, source, scales, key
+        self._units = units
         self._columns = {role: c for role, c in source["columns"].items() if c is not None}
 
     def rows(self, files: Sequence[Path]) -> Iterator[_SourceRow]:
@@ -155,17 +170,20 @@ class _SourceReader:
         scale = self._scale(row)
         answer = self._text(row, "value")
         option = None if answer is None else scale.option(answer, row.place)
+        side = self._side(row)
+        if option is not None and self._source["sides"] == "shown" and side == "b":
+            option = scale.mirror(option)
         kind, rater = self._kind(row), self.rater(row)
         note = self._text(row, "note")
         return Judgement(
             scale=scale.name,
-            unit_id=self._required_text(row, "unit"),
+            unit_id=self._unit_id(row),
             rater=pseudonym(rater, self._key) if kind == "person" else rater,
             rater_kind=kind,
             repeat=0,
             value=option,
             number=None if option is None else scale.number(option),
-            first_side=self._side(row),
+            first_side=side,
             seconds=self._number(row, "seconds", _MOST_SECONDS),
             note=None if note is None else mask(note, participant=rater).text,
             source=self._name,
@@ -178,6 +196,8 @@ class _SourceReader:
 
     def unit(self, row: _SourceRow) -> JudgedUnit:
         """The unit of a row."""
+        if self._source["units"] == "given":
+            return self._given_unit(row)
         lengths = [self._number(row, f"characters_{side}", 1e9) for side in "ab"]
         return JudgedUnit(
             unit_id=self._required_text(row, "unit"),
@@ -189,6 +209,20 @@ class _SourceReader:
             characters_a=None if lengths[0] is None else int(lengths[0]),
             characters_b=None if lengths[1] is None else int(lengths[1]),
         )
+
+    def _unit_id(self, row: _SourceRow) -> str:
+        if self._source["units"] == "given":
+            return self._given_unit(row).unit_id
+        return self._required_text(row, "unit")
+
+    def _given_unit(self, row: _SourceRow) -> JudgedUnit:
+        unit = self._units.get(self._required_text(row, "unit"))
+        if unit is None:
+            raise StudyError(
+                f"{row.place}: its unit was given to nobody in this study (judging.units); take the file "
+                f"of another study out of judging.sources.{self._name}.path, or leave the row out by rows"
+            )
+        return unit
 
     def _scale(self, row: _SourceRow) -> AnswerScale:
         name = self._source["scale"] or self._required_text(row, "scale")

@@ -12,10 +12,12 @@ class AnswerScale(NamedTuple):
 
     Attributes:
         readings: other spellings, each with its option.
+        labels: what raters read in place of options.
     """
 
     scale: Scale
     readings: Mapping[str, str]
+    labels: Mapping[str, str]
 
     @property
     def name(self) -> str:
@@ -35,6 +37,15 @@ class AnswerScale(NamedTuple):
                 f"judging.scales.{self.name}.readings, or make a scale of its own if the scale changed"
             )
         return option
+
+    def label(self, option: str) -> str:
+        """What raters read in place of an option."""
+        return self.labels.get(option, option)
+
+    def mirror(self, option: str) -> str:
+        """The option that says the same once two sides are exchanged."""
+        options = self.scale.options
+        return options[len(options) - 1 - options.index(option)]
 
     def number(self, option: str) -> float | None:
         """What an option is worth; None where options have no order."""
@@ -56,4 +67,4 @@ def scale_of(settings: Mapping[str, Any]) -> Scale:
 
 def answer_scales(scales: Sequence[Mapping[str, Any]]) -> dict[str, AnswerScale]:
     """The scales by name, with the spellings of their options."""
-    return {s["name"]: AnswerScale(scale_of(s), s["readings"]) for s in scales}
+    return {s["name"]: AnswerScale(scale_of(s), s["readings"], s["labels"]) for s in scales}

@@ -149,17 +149,21 @@ def judged_scores(
 # ---- the question to a model -------------------------------------------------------------------------
 
 
-def pair_id(attribute_id: str, item_id: str) -> str:
-    """What an attribute beside a question is called."""
-    return f"{attribute_id}/{item_id}"
+def pair_id(attribute_id: str, task: str, item_id: str) -> str:
+    """What an attribute beside a question is called; raters' files call it so too."""
+    return f"{attribute_id}/{task}/{item_id}"
 
 
 def selection_items(
-    attributes: Sequence[Attribute], items: Sequence[Item], template: str, source: str
+    attributes: Sequence[Attribute],
+    items: Mapping[str, Sequence[Item]],
+    template: str,
+    source: str,
 ) -> Iterator[Item]:
     """The question to a model, whether an attribute matters, for each attribute and question.
 
     Args:
+        items: of each task.
         template: of the prompt; it may use `attribute` and `question`.
         source: the template's file, for messages.
 
@@ -167,50 +171,67 @@ def selection_items(
         StudyError: the template cannot be filled in.
     """
     letters = "\n".join(f"{letter}. {option}" for letter, option in zip("AB", YES_NO, strict=True))
+    pairs = [(task, item) for task, some_items in items.items() for item in some_items]
     for attribute in attributes:
-        for item in items:
+        for task, item in pairs:
             values = {"attribute": attribute.text, "question": item.question}
             question = render(template, values, source)
             yield Item(
-                item_id=pair_id(attribute.attribute_id, item.item_id),
+                item_id=pair_id(attribute.attribute_id, task, item.item_id),
                 kind="choice",
                 question=question,
                 prompt=f"{question}\n{letters}\nAnswer with only a single letter.",
                 choices=list(YES_NO),
                 gold=None,
                 subject=None,
-                provenance=f"attribute {attribute.attribute_id} beside {item.item_id}",
+                provenance=f"attribute {attribute.attribute_id} beside {item.item_id} of {task}",
             )
 
 
-def answered_shares(answers: Iterable[Answer]) -> dict[tuple[str, str], float]:
+def answered_shares(answers: Iterable[Answer], task: str) -> dict[tuple[str, str], float]:
     """1 where the model's letter says yes and 0 where it says no, by attribute id and item id.
 
     Where the model states probabilities, that of yes.
+
+    Args:
+        task: whose questions count.
     """
     shares: dict[tuple[str, str], float] = {}
     for answer in answers:
-        attribute, _, item = answer.item_id.partition("/")
+        pair = _pair_of(answer.item_id, task)
         letter_shares = {p.option: p.probability for p in answer.option_probabilities or ()}
         if YES_LETTER in letter_shares:
-            shares[attribute, item] = letter_shares[YES_LETTER]
+            answer_share = letter_shares[YES_LETTER]
         elif answer.letter is not None:
-            shares[attribute, item] = float(answer.letter == YES_LETTER)
+            answer_share = float(answer.letter == YES_LETTER)
+        else:
+            continue
+        if pair is not None:
+            shares[pair] = answer_share
     return shares
 
 
 def people_shares(
-    judgements: Iterable[Judgement], scale: str, options: Sequence[str]
+    judgements: Iterable[Judgement], task: str, scale: str, options: Sequence[str]
 ) -> dict[tuple[str, str], float]:
     """Share of people who say yes, by attribute id and item id; a person counts once.
 
     Args:
+        task: whose questions count.
         options: those of the scale that say yes.
     """
     votes: dict[tuple[str, str], list[bool]] = {}
     for judgement in judgements:
         is_counted = judgement.rater_kind == "person" and judgement.repeat == 0
         if is_counted and judgement.scale == scale and judgement.value is not None:
-            attribute, _, item = judgement.unit_id.partition("/")
-            votes.setdefault((attribute, item), []).append(judgement.value in options)
+            pair = _pair_of(judgement.unit_id, task)
+            if pair is not None:
+                votes.setdefault(pair, []).append(judgement.value in options)
     return {pair: sum(flags) / len(flags) for pair, flags in votes.items()}
+
+
+def _pair_of(name: str, task: str) -> tuple[str, str] | None:
+    """Attribute id and item id of a pair of a task; None for other names."""
+    attribute, _, rest = name.partition("/")
+    pair_task, _, item = rest.partition("/")
+    return (attribute, item) if pair_task == task and item else None

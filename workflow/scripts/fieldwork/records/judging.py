@@ -70,6 +70,51 @@ class Judgement:
     reason: str | None = column("why there is no value")
 
 
+@table("judging/texts/{units}.parquet", "unit_id", part="judging")
+class UnitText:
+    """A unit of this study as raters see it."""
+
+    unit_id: str = column("what is judged")
+    code: str = column("what raters' files call it, which does not say what it is")
+    user_id: str = column("the user whom it is about")
+    item_id: str | None = column("the question that it is about")
+    unit_group: str | None = column("the part of the units that it is in")
+    author_a: str | None = column("who wrote it; of a pair, who wrote side a")
+    author_b: str | None = column("of a pair, who wrote side b")
+    attribute: str | None = column("the attribute that is judged")
+    facts: list[str] = column("what is known of the user")
+    evidence: str | None = column("the conversations that show the attribute")
+    question: str | None = column("what the user asks")
+    text_a: str | None = column("the answer that is judged; of a pair, side a")
+    text_b: str | None = column("of a pair, side b")
+
+
+@table("review_kit/allocation.csv")
+class Allotment:
+    """A unit that a rater is given."""
+
+    rater: str = column("what the rater is called in links and files")
+    place: int = column("order in which the rater sees the units of this entry, from 0")
+    units: str = column("the entry of `judging.units`")
+    code: str = column("what raters' files call the unit")
+    first_side: Side | None = column("of a pair the side that is shown first")
+    is_repeat: bool = column("whether the rater has judged the unit before")
+
+
+@table("review_kit/precision.csv")
+class RaterPrecision:
+    """How precise judgements of so many units will be."""
+
+    share: float = column("share of judgements that say yes, as assumed")
+    kappa: float = column("agreement of raters beyond chance, as assumed")
+    n_users: int = column("users whose units are judged")
+    n_units: int = column("units")
+    n_judgements: int = column("judgements, those of shared units included and repeats left out")
+    n_raters: int = column("raters that this takes")
+    share_half_width: float = column("half the width of the 95 % interval of the share")
+    kappa_half_width: float = column("half the width of the 95 % interval of κ over shared units")
+
+
 @table("judging/units.parquet", "unit_id", part="judging")
 class JudgedUnit:
     """A unit, and what it belongs to."""

@@ -4,7 +4,8 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from fieldwork.field.kit import documents, qualtrics, templates, web_page
+from fieldwork import page_texts
+from fieldwork.field.kit import documents, qualtrics, web_page
 from fieldwork.field.kit.survey import Survey, page_map, qualtrics_map
 from fieldwork.files import texts
 from fieldwork.page_templates import fill
@@ -21,9 +22,9 @@ def kit_texts(survey: Survey, sources: Mapping[str, str]) -> dict[str, str]:
     Raises:
         StudyError: a file cannot be read, or is not the template or the list of texts that it should be.
     """
-    words = templates.read_words(sources["texts"], sources["shipped_texts"])
+    words = page_texts.read_words(sources["texts"], sources["shipped_texts"])
     consent = texts.read_text(sources["consent"])
-    drafts = [Path(sources["consent"]).name] if templates.is_draft(consent) else []
+    drafts = [Path(sources["consent"]).name] if page_texts.is_draft(consent) else []
     facts = documents.template_values(survey, [*drafts, "information.md"])
     ids = qualtrics.question_ids(survey)
     by_page = page_map(survey, "resources/field/page")
@@ -45,7 +46,8 @@ def kit_texts(survey: Survey, sources: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read_page(sources: Mapping[str, str]) -> web_page.PageTemplate:
-    page, style, script = (texts.read_text(sources[part]) for part in ("page", "style", "script"))
+    page, style = (texts.read_text(sources[part]) for part in ("page", "style"))
+    script = "".join(texts.read_text(sources[part]) for part in ("shared_script", "script"))
     return web_page.PageTemplate(page, style, script, sources["page"])
 
 

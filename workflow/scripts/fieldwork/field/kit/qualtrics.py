@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from fieldwork.field.kit.survey import Survey, SurveyPrompt
-from fieldwork.field.kit.templates import paragraphs
+from fieldwork.page_texts import paragraphs
 
 _LONGEST_ID = 40
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fieldwork.field.kit.survey import Survey, page_columns
-from fieldwork.field.kit.templates import is_draft, paragraphs
-from fieldwork.page_templates import fill, hash_source, inline_text, script_json
+from fieldwork.page_templates import fill, inline_text, page_policy, script_json
+from fieldwork.page_texts import is_draft, paragraphs
 
 
 class PageTemplate(NamedTuple):
@@ -31,7 +31,7 @@ def render(survey: Survey, template: PageTemplate, words: Mapping[str, str], con
     style, script = inline_text(template.style), inline_text(template.script)
     parts = {f"text {name}": html.escape(text) for name, text in words.items()}
     parts |= {
-        "policy": html.escape(_policy(style, script), quote=True),
+        "policy": html.escape(page_policy(style, script), quote=True),
         "css": style,
         "js": script,
         "data": _data(survey, words),
@@ -51,14 +51,6 @@ def render(survey: Survey, template: PageTemplate, words: Mapping[str, str], con
         ),
     }
     return fill(template.page, parts, template.source)
-
-
-def _policy(style: str, script: str) -> str:
-    # `default-src 'none'` refuses every request, and inline code other than these two
-    return (
-        f"default-src 'none'; style-src {hash_source(style)}; script-src {hash_source(script)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _data(survey: Survey, words: Mapping[str, str]) -> str:

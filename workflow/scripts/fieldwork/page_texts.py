@@ -1,4 +1,7 @@
-"""Templates of the kit: their texts, and the places `[REPLACE: what]` that a person must still write."""
+"""Texts of pages that people fill in: words by name, consents, and what a person must still write.
+
+A text that someone must complete has places `[REPLACE: what]`.
+"""
 
 import html
 import re

@@ -1,0 +1,60 @@
+"""Write what people judge with: the page, workbooks, files for Label Studio, and the papers beside them.
+
+In: the units, and the templates of resources/review_kit. Out: <results>/review_kit.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.files import texts
+from fieldwork.judging.kit.allocation import KitSettings, allot_units, sharing_sentence
+from fieldwork.judging.kit.files import (
+    KitSources,
+    kit_texts,
+    label_studio_texts,
+    name_of,
+    read_page_parts,
+)
+from fieldwork.judging.kit.questions import ReviewKit, rater_questions
+from fieldwork.judging.kit.spreadsheets import write_workbooks
+from fieldwork.judging.scales import answer_scales
+from fieldwork.page_texts import read_words
+from fieldwork.records.judging import Allotment, UnitText
+
+
+def main(
+    inputs: dict[str, str],
+    unit_texts: list[str],
+    outputs: dict[str, str],
+    study_name: str,
+    entries: dict[str, Any],
+    scales: list[dict[str, Any]],
+    settings: dict[str, Any],
+) -> None:
+    """Allot and write."""
+    units = {Path(path).stem: tables.read_rows(path, UnitText) for path in unit_texts}
+    kit_settings = KitSettings(**settings)
+    words = read_words(inputs["texts"], inputs["shipped_texts"])
+    questions = rater_questions(entries, units, answer_scales(scales), words)
+    allotments = [a for name in entries for a in allot_units(units[name], kit_settings, name)]
+    kit = ReviewKit(study_name, questions, allotments)
+    sources = KitSources(
+        read_page_parts(inputs),
+        words,
+        texts.read_text(inputs["consent"]),
+        name_of(inputs["consent"]),
+        texts.read_text(inputs["readme_template"]),
+        inputs["readme_template"],
+    )
+    folder = Path(outputs["page"]).parent
+    for name, text in kit_texts(kit, sources, sharing_sentence(kit_settings)).items():
+        tables.write_text(folder / name, text)
+    for name, text in label_studio_texts(kit, words).items():
+        tables.write_text(Path(outputs["label_studio"]) / name, text)
+    write_workbooks(kit, Path(outputs["spreadsheets"]))
+    tables.write_table(outputs["allocation"], allotments, Allotment)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

@@ -1,0 +1,25 @@
+"""Say how precise judgements will be, by numbers of users and units, and how many raters that takes.
+
+In: nothing but settings. Out: <results>/review_kit/precision.csv and precision.md.
+"""
+
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.judging.kit.files import precision_page
+from fieldwork.judging.kit.precision import RaterAssumptions, precision_rows
+from fieldwork.records.judging import RaterPrecision
+
+
+def main(
+    precision: str, page: str, assumptions: dict[str, Any], overlap: float, shared_by: int
+) -> None:
+    """Compute and write."""
+    raters = RaterAssumptions(**assumptions)
+    rows = list(precision_rows(raters, overlap=overlap, shared_by=shared_by))
+    tables.write_table(precision, rows, RaterPrecision)
+    tables.write_text(page, precision_page(rows, raters.per_rater, raters.likeness))
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)

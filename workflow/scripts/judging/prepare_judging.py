@@ -1,0 +1,27 @@
+"""Put the question to model judges for each unit, and for each order of a pair.
+
+In: the units. Out: <results>/tasks/judging.{units}.parquet.
+"""
+
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.judging.model_judges import JudgePrompt, judge_items
+from fieldwork.judging.scales import answer_scales
+from fieldwork.records.judging import UnitText
+from fieldwork.records.tasks import Item
+from fieldwork.text_templates import read_template
+
+
+def main(
+    texts: str, template: str, questions: str, scales: list[dict[str, Any]], scale: str
+) -> None:
+    """Write the questions."""
+    units = tables.read_rows(texts, UnitText)
+    prompt = JudgePrompt(read_template(template), template)
+    items = judge_items(units, answer_scales(scales)[scale], prompt)
+    tables.write_table(questions, list(items), Item)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)
