@@ -95,7 +95,7 @@
     const answers = slot[2] ? [unit.b, unit.a] : [unit.a, unit.b];
     element("answers-part").hidden = answers.every((text) => text === null);
     element("second-part").hidden = answers[1] === null;
-    element("first-title").textContent = answers[1] === null ? words.answer : words.answer_1;
+    element("first-title").textContent = answers[1] === null ? words.answer : words.answer_first;
     ["first", "second"].forEach((id, i) => { element(id).textContent = answers[i] ?? ""; });
     element("evidence").scrollTop = 0;
     element("options-title").textContent = section.question;

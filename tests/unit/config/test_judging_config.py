@@ -16,6 +16,7 @@ SCALE: dict[str, Any] = {
     "prefers_a": [],
     "prefers_b": [],
     "penalty": 0.2,
+    "labels": {},
 }
 SOURCE: dict[str, Any] = {
     "path": "nowhere.csv",
@@ -23,12 +24,17 @@ SOURCE: dict[str, Any] = {
     "rater_kind": "person",
     "kinds": {},
     "rows": {},
+    "units": "described",
+    "sides": "fixed",
     "columns": {"unit": "unit", "rater": "who", "value": "answer"},
 }
 JUDGING: dict[str, Any] = {
     "key_file": "resources/judging/key",
     "scales": {"right": SCALE},
     "sources": {"mine": SOURCE},
+    "units": {},
+    "judges": None,
+    "kit": {},
 }
 
 
@@ -47,7 +53,7 @@ def test_a_study_without_judgements_and_a_good_one_have_no_problem() -> None:
     assert [*broken_judging({"judging": None})] == []
     assert problems() == []
     assert scale_settings({"judging": None}) == []
-    assert judgement_files({"judging": None}, str) == {}
+    assert judgement_files({"judging": None}, str) == []
 
 
 def test_options_are_texts_whatever_yaml_makes_of_them() -> None:
@@ -93,3 +99,92 @@ def test_a_mistake_is_one_sentence(changes: dict[str, Any], sentence: str) -> No
 def test_a_path_without_files_is_named() -> None:
     with pytest.raises(StudyError, match=r"judging\.sources\.mine\.path: nothing at nowhere\.csv"):
         judgement_files({"judging": JUDGING}, str)
+
+
+PAIR_SCALE: dict[str, Any] = {**SCALE, "options": [1, 2, 3], "accepted": [], "prefers_a": [1]}
+UNITS: dict[str, Any] = {
+    "of": "pairs",
+    "scale": "better",
+    "why": None,
+    "question": None,
+    "n": None,
+    "group": None,
+    "model": None,
+    "conditions": ["offline", "memory"],
+    "tasks": None,
+}
+JUDGES: dict[str, Any] = {"models": ["gpt"], "units": None, "prompts": {}}
+
+
+def study(**changes: Any) -> dict[str, Any]:
+    """A study in which two answers are judged, with changes of its judging."""
+    judging: dict[str, Any] = {
+        "key_file": "resources/judging/key",
+        "scales": {"better": {**PAIR_SCALE, "prefers_b": [3]}, "right": SCALE},
+        "sources": {},
+        "units": {"mine": {**UNITS, **changes.pop("units", {})}},
+        "judges": {**JUDGES, **changes.pop("judges", {})},
+        "kit": {},
+    }
+    return {
+        "study": {
+            "models": ["gpt"],
+            "conditions": ["offline", "memory"],
+            "tasks": ["lists"],
+            "seed": 1,
+        },
+        "models": {"gpt": {"provider": "openai"}, "old": {"provider": "recorded"}},
+        "conditions": {"offline": {"context": "none"}, "memory": {"context": "memory"}},
+        "judging": judging | changes,
+    }
+
+
+def test_a_study_that_gives_pairs_to_judges_has_no_problem() -> None:
+    assert [*broken_judging(study())] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"units": {"scale": "mood"}}, "judging.units.mine.scale: 'mood' is not in judging.scales"),
+        (
+            {"units": {"conditions": ["offline"]}},
+            "pairs are answers under two conditions; name them",
+        ),
+        ({"units": {"conditions": ["offline", "rag"]}}, "'rag' is not in study.conditions"),
+        ({"units": {"scale": "right"}}, "prefers_b must be the mirror of prefers_a"),
+        ({"units": {"tasks": ["letters"]}}, "'letters' is not in study.tasks (lists)"),
+        ({"units": {"model": "old"}}, "judging.units.mine.model: 'old' is not in study.models"),
+        (
+            {"units": {"why": {"scale": "right", "after": [9]}}},
+            "judging.units.mine.why.after: '9' is no option of the scale (1, 2, 3)",
+        ),
+        ({"judges": {"models": ["gem"]}}, "judging.judges.models: 'gem' is not in models"),
+        ({"judges": {"models": ["old"]}}, "are recorded, so it cannot be asked"),
+        ({"judges": {"units": ["yours"]}}, "judging.judges.units: 'yours' is not in judging.units"),
+        ({"judges": {"prompts": {"yours": "x"}}}, "judging.judges.prompts: 'yours' is not in"),
+        (
+            {"sources": {"page": {**SOURCE, "sides": "shown"}}},
+            "judging.sources.page.sides: it takes columns.first_side",
+        ),
+    ],
+)
+def test_a_mistake_in_what_is_given_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
+    assert any(sentence in problem for problem in broken_judging(study(**changes)))
+
+
+def test_units_of_memory_need_a_memory() -> None:
+    config = study(units={"of": "attributes", "scale": "right", "conditions": []})
+    assert [*broken_judging(config)] == []
+    config["study"]["conditions"] = ["offline"]
+    (problem,) = broken_judging(config)
+    assert (
+        "attributes are made from what is known of users, and the study remembers nobody" in problem
+    )
+
+
+def test_two_entries_do_not_share_a_scale() -> None:
+    config = study()
+    config["judging"]["units"]["yours"] = config["judging"]["units"]["mine"]
+    (problem,) = broken_judging(config)
+    assert "'mine' has this scale too, and their judgements would be counted together" in problem

@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 
 from fieldwork.errors import StudyError
-from fieldwork.judging.importing import EMPTY, JudgementRows, import_judgements
+from fieldwork.judging.importing import (
+    EMPTY,
+    JudgementRows,
+    StudyUnits,
+    import_judgements,
+)
 from fieldwork.judging.scales import AnswerScale, answer_scales
+from fieldwork.records.judging import JudgedUnit, Judgement
 
 SCALES: list[dict[str, Any]] = [
     {
@@ -20,6 +26,7 @@ SCALES: list[dict[str, Any]] = [
         "prefers_b": [],
         "penalty": 0.2,
         "readings": {"low": "1", "high": "3"},
+        "labels": {},
     },
     {
         "name": "right",
@@ -30,6 +37,7 @@ SCALES: list[dict[str, Any]] = [
         "prefers_b": [],
         "penalty": 0.2,
         "readings": {},
+        "labels": {},
     },
 ]
 COLUMNS = {"unit": "unit", "rater": "who", "value": "answer"}
@@ -39,6 +47,8 @@ SOURCE: dict[str, Any] = {
     "kinds": {},
     "rows": {},
     "columns": COLUMNS,
+    "units": "described",
+    "sides": "fixed",
 }
 
 
@@ -46,12 +56,14 @@ def scales() -> dict[str, AnswerScale]:
     return answer_scales(SCALES)
 
 
-def read(tmp_path: Path, text: str, **changes: Any) -> JudgementRows:
+NOTHING = StudyUnits({}, [])
+
+
+def read(tmp_path: Path, text: str, study: StudyUnits = NOTHING, **changes: Any) -> JudgementRows:
     path = tmp_path / "judgements.csv"
     path.write_text(text, encoding="utf-8")
-    source = {**SOURCE, **changes}
-    key_file = str(tmp_path / "key")
-    return import_judgements({"mine": [str(path)]}, {"mine": source}, scales(), key_file)
+    source = {**SOURCE, **changes, "files": [str(path)]}
+    return import_judgements({"mine": source}, scales(), str(tmp_path / "key"), study)
 
 
 def test_a_judgement_is_read_as_its_scale_says(tmp_path: Path) -> None:
@@ -181,3 +193,36 @@ def test_what_does_not_fit_is_one_sentence_that_quotes_no_cell(
     assert sentence in message
     assert "\n" not in message
     assert not any(cell in message for cell in ("It depends", "robot", "mood", "soon"))
+
+
+GIVEN = JudgedUnit("u1/pair", "alice", "q", None, "gpt", "gpt", 9, 12, "pairs")
+JUDGED = Judgement(
+    "helpful", "u1/pair", "smol", "model", 0, "2", 2.0, "a", None, None, "better", None
+)
+OF_STUDY = StudyUnits({"c0de": GIVEN}, [JUDGED])
+SIDES = {**COLUMNS, "first_side": "first"}
+
+
+def test_a_unit_of_the_study_is_known_by_its_code_and_sides_are_turned_back(tmp_path: Path) -> None:
+    text = "unit,who,answer,first\nc0de,ann,1,a\nc0de,bob,1,b\nc0de,cem,2,b\n"
+    rows = read(tmp_path, text, OF_STUDY, units="given", sides="shown", columns=SIDES)
+    assert rows.units == [GIVEN]
+    people = [
+        (j.unit_id, j.first_side, j.value) for j in rows.judgements if j.rater_kind == "person"
+    ]
+    assert people == [("u1/pair", "a", "1"), ("u1/pair", "b", "3"), ("u1/pair", "b", "2")]
+    # the study's own judge goes through the same table
+    assert JUDGED in rows.judgements
+
+
+def test_a_unit_that_nobody_was_given_stops_the_import(tmp_path: Path) -> None:
+    text = "unit,who,answer\nc0de,ann,1\nother,ann,1\n"
+    with pytest.raises(StudyError, match=r"row 3: its unit was given to nobody in this study"):
+        read(tmp_path, text, OF_STUDY, units="given")
+
+
+def test_a_person_with_the_name_of_a_judge_stops_the_import(tmp_path: Path) -> None:
+    with pytest.raises(
+        StudyError, match=r"its rater is a person, and a model in the study's judges"
+    ):
+        read(tmp_path, "unit,who,answer\nc0de,smol,1\n", OF_STUDY, units="given")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.judging.units import StudyTexts, UnitKind, UnitSettings, units_of
+from fieldwork.judging.units import StudyTexts, UnitSettings, units_of
 from fieldwork.records.generation import Response
-from fieldwork.records.judging import UnitText
+from fieldwork.records.judging import UnitKind, UnitText
 from fieldwork.records.memory import Attribute
 from fieldwork.records.puppets import Conversation
 

@@ -7,7 +7,7 @@ import pandas as pd
 from fieldwork.metrics.judgements.table import measure_judgements
 from fieldwork.records.judging import JudgementEstimate, Scale
 
-UNIT_COLUMNS = ("user_id", "item_id", "unit_group", "author_a", "author_b")
+UNIT_COLUMNS = ("user_id", "item_id", "unit_group", "author_a", "author_b", "unit_kind")
 LENGTHS = ("characters_a", "characters_b")
 
 Rows = list[JudgementEstimate]

@@ -1,5 +1,6 @@
 """Estimates recover what is planted, claim nothing where nothing is, and say why they are missing."""
 
+import itertools
 import math
 
 import numpy as np
@@ -184,6 +185,68 @@ def test_place_and_length_and_own_answers_are_counted_where_they_decide() -> Non
     assert own.ci_low is not None
     assert own.ci_low > 0
     assert found["b_no_better", "vain", None].estimate == 1.0
+
+
+def test_naming_an_attribute_is_preferred_by_whoever_is_biased_to_it() -> None:
+    generator = np.random.default_rng(5)
+    rows = [
+        (f"{kind}-{unit}", f"u{unit % 50}", rater, rater_kind, value, kind)
+        for unit in range(150)
+        for kind in ("mentions", "pairs")
+        for rater, rater_kind, value in (
+            ("p1", "person", generator.choice([*"1245"])),
+            ("fond", "model", "5" if kind == "mentions" else generator.choice([*"1245"])),
+        )
+    ]
+    columns = ["unit_id", "user_id", "rater", "rater_kind", "value", "unit_kind"]
+    found = estimates(pd.DataFrame(rows, columns=columns), PAIR, rarest_users=0.125)
+    fond, people = (found["prefers_named", rater, None] for rater in ("fond", "people"))
+    assert (fond.estimate, fond.n_units) == (1.0, 150)
+    assert people.ci_low is not None
+    assert people.ci_high is not None
+    assert people.ci_low < 0.5 < people.ci_high
+
+
+def authors(order: dict[str, int], of_judge: dict[str, int]) -> pd.DataFrame:
+    """Answers of some authors, rated by people in one order and by a judge in another."""
+    return pd.DataFrame(
+        [
+            (f"{author}-{unit}", f"u{unit}", author, rater, kind, str(ranks[author]))
+            for author in order
+            for unit in range(4)
+            for rater, kind, ranks in (("p1", "person", order), ("judge", "model", of_judge))
+        ],
+        columns=["unit_id", "user_id", "author_a", "rater", "rater_kind", "value"],
+    )
+
+
+def test_the_order_of_few_authors_has_an_exact_p() -> None:
+    ranks = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}
+    row = estimates(authors(ranks, ranks), RATING)["rho_of_authors", "judge", "people"]
+    # two of the 120 orders of five authors are as extreme
+    assert (row.estimate, row.p_value) == (pytest.approx(1), pytest.approx(2 / 120))
+    three = {name: ranks[name] for name in "abc"}
+    row = estimates(authors(three, three), RATING)["rho_of_authors", "judge", "people"]
+    assert row.p_value == pytest.approx(2 / 6)
+    two = {name: ranks[name] for name in "ab"}
+    assert ("rho_of_authors", "judge", "people") not in estimates(authors(two, two), RATING)
+    flat = estimates(authors(ranks, dict.fromkeys(ranks, 3)), RATING)
+    row = flat["rho_of_authors", "judge", "people"]
+    assert (row.estimate, row.p_value, row.reason) == (None, None, "all authors are alike")
+
+
+def test_authors_of_pairs_are_ordered_by_how_far_they_are_preferred() -> None:
+    strength = {"weak": 0, "middle": 1, "strong": 2}
+    rows = []
+    for unit, (a, b) in enumerate(itertools.permutations(strength, 2)):
+        # 3 is neither; each step of strength is a step of the scale
+        value = str(3 + strength[b] - strength[a])
+        for rater, kind in (("p1", "person"), ("judge", "model")):
+            rows.append((str(unit), "u1", a, b, rater, kind, value))
+    columns = ["unit_id", "user_id", "author_a", "author_b", "rater", "rater_kind", "value"]
+    frame = pd.DataFrame(rows, columns=columns)
+    row = estimates(frame, PAIR, rarest_users=0.5)["rho_of_authors", "judge", "people"]
+    assert row.estimate == pytest.approx(1)
 
 
 def test_an_order_that_changes_the_judgement_is_counted() -> None:

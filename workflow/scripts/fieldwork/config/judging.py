@@ -216,7 +216,14 @@ def broken_judging(config: Config) -> Iterator[str]:
         )
     for name, scale in judging["scales"].items():
         yield from _broken_scale(f"judging.scales.{name}", scale)
+    names_by_scale: dict[str, str] = {}
     for name, units in judging["units"].items():
+        first = names_by_scale.setdefault(units["scale"], name)
+        if first != name:
+            yield (
+                f"judging.units.{name}.scale: {first!r} has this scale too, and their judgements would "
+                f"be counted together; give {name!r} a scale of its own, with the same options"
+            )
         yield from _broken_units(f"judging.units.{name}", units, config)
     yield from _broken_judges(config)
     for name, source in judging["sources"].items():

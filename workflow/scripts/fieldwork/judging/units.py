@@ -4,19 +4,18 @@ A unit is made from tables of the study, so that whatever raters say of it leads
 Raters see a code that says nothing: names of conditions would tell them what the study hopes for.
 """
 
+import dataclasses
 import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from fieldwork.records.generation import Response
-from fieldwork.records.judging import JudgedUnit, UnitText
+from fieldwork.records.judging import JudgedUnit, UnitKind, UnitText
 from fieldwork.records.memory import Attribute
 from fieldwork.records.puppets import Conversation
 from fieldwork.records.shared import ItemKey
 from fieldwork.records.tasks import Item
-
-UnitKind = Literal["attributes", "relevance", "answers", "pairs", "mentions"]
 
 CODE_DIGITS = 12
 _SPEAKERS = {"user": "User", "assistant": "Assistant", "system": "System"}
@@ -63,7 +62,7 @@ def units_of(kind: UnitKind, texts: StudyTexts, settings: UnitSettings) -> list[
         "pairs": _pair_units,
         "mentions": _mention_units,
     }
-    units = list(makers[kind](texts, settings))
+    units = [dataclasses.replace(unit, unit_kind=kind) for unit in makers[kind](texts, settings)]
     return units if settings.n is None else draw_units(units, settings.n, settings.seed)
 
 
@@ -97,6 +96,7 @@ def judged_unit(unit: UnitText) -> JudgedUnit:
         author_b=unit.author_b,
         characters_a=None if unit.text_a is None else len(unit.text_a),
         characters_b=None if unit.text_b is None else len(unit.text_b),
+        unit_kind=unit.unit_kind,
     )
 
 
@@ -254,6 +254,7 @@ def _unit(
 ) -> UnitText:
     return UnitText(
         unit_id=unit_id,
+        unit_kind="answers",  # set by the caller
         code=unit_code(settings.name, unit_id, settings.seed),
         user_id=user_id,
         item_id=None if item is None else item.item_id,

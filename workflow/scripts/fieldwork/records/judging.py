@@ -15,6 +15,8 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 Side = Literal["a", "b"]
 
+UnitKind = Literal["attributes", "relevance", "answers", "pairs", "mentions"]
+
 
 class Scale(NamedTuple):
     """What a judgement may say.
@@ -75,6 +77,7 @@ class UnitText:
     """A unit of this study as raters see it."""
 
     unit_id: str = column("what is judged")
+    unit_kind: UnitKind = column("what it is")
     code: str = column("what raters' files call it, which does not say what it is")
     user_id: str = column("the user whom it is about")
     item_id: str | None = column("the question that it is about")
@@ -129,6 +132,9 @@ class JudgedUnit:
     author_b: str | None = column("of a pair, who wrote side b")
     characters_a: int | None = column("length of the text; of a pair, of side a")
     characters_b: int | None = column("of a pair, length of side b")
+    unit_kind: UnitKind | None = column(
+        "what it is, a setting `judging.units.*.of`; NULL where a file describes it", default=None
+    )
 
 
 @table(
@@ -154,7 +160,10 @@ class JudgementEstimate:
     n_judgements: int = column("judgements, or pairs of judgements, behind it")
     n_raters: int = column("raters behind it")
     n_owners: int = column("users that they belong to; units where no user is known")
-    reason: str | None = column("why there is no estimate, or no interval")
+    p_value: float | None = column(
+        "of an order of authors: two-sided permutation test, exact for eight or fewer", default=None
+    )
+    reason: str | None = column("why there is no estimate, or no interval", default=None)
 
 
 @table("metrics/alternative_annotators.parquet", "scale, judge, person", part="judging")

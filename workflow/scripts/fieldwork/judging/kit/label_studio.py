@@ -17,8 +17,8 @@ def configuration(question: RaterQuestion, words: Mapping[str, str]) -> str:
         words: the texts of the kit, by name.
     """
     texts = {name: words[name] for name in ("facts", "evidence", "question", "attribute")}
-    texts["answer_1"] = words["answer_1" if question.has_pairs else "answer"]
-    texts["answer_2"] = words["answer_2"]
+    texts["answer_1"] = words["answer_first" if question.has_pairs else "answer"]
+    texts["answer_2"] = words["answer_second"]
     names = [name for name in texts if any(_data(unit)[name] for unit in question.units)]
     lines = ["<View>"]
     for name in names:

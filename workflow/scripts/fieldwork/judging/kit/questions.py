@@ -132,7 +132,7 @@ def sheet_sources(questions: Sequence[RaterQuestion], folder: str) -> dict[str, 
     columns = {name: name for name in ("rater", "unit", "first_side", "note")}
     return {
         f"review_{question.name}{suffix}": _source(
-            folder, {**columns, "value": column}, scale=scale.name, rows={"units": question.name}
+            f"{folder}/{question.name}", {**columns, "value": column}, scale=scale.name
         )
         for question in questions
         for suffix, column, scale in _scales_of(question)
@@ -158,18 +158,8 @@ def _scales_of(question: RaterQuestion) -> list[tuple[str, str, AnswerScale]]:
     return scales + ([("_why", "why", question.reason.scale)] if question.reason else [])
 
 
-def _source(
-    path: str,
-    columns: Mapping[str, str],
-    scale: str | None = None,
-    rows: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
+def _source(path: str, columns: Mapping[str, str], scale: str | None = None) -> dict[str, Any]:
     # what every answer of the kit has in common
     common = {"rater_kind": "person", "units": "given", "sides": "shown"}
-    settings = {"scale": scale, "rows": rows}
-    return {
-        "path": path,
-        **common,
-        **{key: value for key, value in settings.items() if value is not None},
-        "columns": dict(columns),
-    }
+    of_scale = {} if scale is None else {"scale": scale}
+    return {"path": path, **common, **of_scale, "columns": dict(columns)}

@@ -1,6 +1,6 @@
-"""The kit as workbooks: one for each rater, a row a unit, answers chosen from lists.
+"""The kit as workbooks: one for each question and rater, a row a unit, answers chosen from lists.
 
-A sheet holds one kind of question. Its first row is the header, its cells are texts: nothing in an answer
+The first row is the header, its cells are texts: nothing in an answer
 is taken for a formula.
 """
 
@@ -38,26 +38,22 @@ _WIDE = {"conversation": 60, "answer 1": 50, "answer 2": 50, "concluded": 40, "u
 
 
 def write_workbooks(kit: ReviewKit, folder: Path) -> None:
-    """A workbook for each rater, named after the rater's code."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for rater in kit.raters:
-        _workbook(kit, rater).save(folder / f"{rater}.xlsx")
-
-
-def _workbook(kit: ReviewKit, rater: str) -> Any:
+    """A workbook for each question and rater: `{units}/{rater}.xlsx`."""
     from openpyxl import Workbook
 
-    book = Workbook()
-    for sheet in book.worksheets:
-        book.remove(sheet)
     for question in kit.questions:
-        own_units = [a for a in kit.allotments if (a.rater, a.units) == (rater, question.name)]
-        if own_units:
-            _sheet(book.create_sheet(question.name[:31]), question, own_units)
-    return book
+        for rater in kit.raters:
+            own_units = [a for a in kit.allotments if (a.rater, a.units) == (rater, question.name)]
+            if own_units:
+                book = Workbook()
+                _fill_sheet(book.worksheets[0], question, own_units)
+                path = folder / question.name / f"{rater}.xlsx"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                book.save(path)
+    folder.mkdir(parents=True, exist_ok=True)
 
 
-def _sheet(sheet: Any, question: RaterQuestion, allotments: Sequence[Allotment]) -> None:
+def _fill_sheet(sheet: Any, question: RaterQuestion, allotments: Sequence[Allotment]) -> None:
     from openpyxl.styles import Alignment, Font, Protection
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
@@ -69,8 +65,9 @@ def _sheet(sheet: Any, question: RaterQuestion, allotments: Sequence[Allotment])
         row = _cells(question, allotment, units[allotment.code])
         for number, name in enumerate(HEADER, start=1):
             cell = sheet.cell(sheet.max_row, number)
-            # as a text, whatever it begins with
-            cell.data_type, cell.value = "s", row.get(name, "")[:LONGEST_CELL]
+            cell.value = row.get(name, "")[:LONGEST_CELL]
+            # a text, whatever it begins with
+            cell.data_type = "s"
             cell.alignment = Alignment(wrap_text=True, vertical="top")
             cell.protection = Protection(locked=name not in ("value", "why", "note"))
     sheet.freeze_panes = "A2"

@@ -1,4 +1,4 @@
-"""What moves a choice between two answers besides their worth: place, length, and who wrote them.
+"""What moves a choice between two answers besides their worth: place, length, author, naming the user.
 
 Only judgements that prefer a side count. None of these shares is a bias by itself: a longer answer may be
 better. People's share on the same units is the yardstick.
@@ -22,7 +22,11 @@ from fieldwork.statistics.arrays import Flags, Floats
 
 
 def bias_rows(sample: JudgementSample, group: str | None) -> Iterator[JudgementEstimate]:
-    """Shares of people and of each model that prefer the first, the longer, or their own answer."""
+    """Shares that prefer the first, the longer, their own answer, or that which names an attribute.
+
+    Of people and of each model. The answers of a unit `mentions` differ in the naming alone, so a share
+    above a half is mention bias.
+    """
     if not (sample.scale.prefers_a or sample.scale.prefers_b):
         return
     people = sample.of_kind("person")
@@ -53,7 +57,9 @@ def _share_rows(
     lengths = decisions[["characters_a", "characters_b"]].astype(np.float64)
     unequal = decisions[lengths.notna().all(axis=1) & (lengths.iloc[:, 0] != lengths.iloc[:, 1])]
     is_a_longer = unequal["characters_a"] > unequal["characters_b"]
+    mentions = decisions[decisions["unit_kind"].eq("mentions")]
     for measure, side, is_preferred in (
+        ("prefers_named", mentions, mentions["side"].eq("b")),
         ("prefers_first", with_place, with_place["side"].eq(with_place["first_side"])),
         (
             "prefers_longer",

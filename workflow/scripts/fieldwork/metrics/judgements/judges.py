@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from fieldwork.metrics.judgements.authors import author_rows
 from fieldwork.metrics.judgements.rows import (
     CORRELATION,
     SHARE,
@@ -66,6 +67,7 @@ def judge_rows(
         )
         yield estimate_row(sample, name._replace(measure="inflation"), result, basis)
         yield from _order_rows(sample, name, rows, people)
+        yield from author_rows(sample, name, rows, people)
 
 
 def judged_by_both(sample: JudgementSample, rows: pd.DataFrame, people: pd.DataFrame) -> JudgedPair:

@@ -33,7 +33,7 @@ class EstimateValue(NamedTuple):
         value: None with a reason.
         rest: the value without each cluster; None where the estimate has no interval.
         ends: the least and the largest value that there can be.
-        chance, largest: as in the table.
+        chance, largest, p_value: as in the table.
     """
 
     value: float | None
@@ -41,6 +41,7 @@ class EstimateValue(NamedTuple):
     ends: tuple[float, float] = (-math.inf, math.inf)
     chance: float | None = None
     largest: float | None = None
+    p_value: float | None = None
     reason: str | None = None
 
 
@@ -90,5 +91,6 @@ def estimate_row(
         n_judgements=basis.n_judgements,
         n_raters=basis.n_raters,
         n_owners=basis.n_owners,
+        p_value=result.p_value,
         reason=reason,
     )

@@ -1,0 +1,70 @@
+"""Who judges what: equal loads, the overlap, repeats far apart, and the same kit for the same seed."""
+
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fieldwork.errors import StudyError
+from fieldwork.judging.kit.allocation import KitSettings, allot_units, rater_codes
+from unit.judging.unit_texts import pair, unit_text
+
+KIT = KitSettings(raters=6, overlap=0.2, shared_by=2, repeat_share=0.05, seed=3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n=st.integers(1, 80),
+    raters=st.integers(2, 12),
+    overlap=st.sampled_from([0.1, 0.3, 1.0]),
+    shared_by=st.integers(2, 4),
+    repeats=st.sampled_from([0.0, 0.05, 0.5]),
+)
+def test_every_unit_is_judged_and_loads_are_equal(
+    n: int, raters: int, overlap: float, shared_by: int, repeats: float
+) -> None:
+    kit = KitSettings(raters, overlap, min(shared_by, raters), repeats, 1)
+    allotments = allot_units([unit_text(str(i)) for i in range(n)], kit, "mine")
+    firsts = [a for a in allotments if not a.is_repeat]
+    by_unit = defaultdict(set)
+    for a in firsts:
+        by_unit[a.code].add(a.rater)
+    assert len(by_unit) == n
+    assert len(firsts) == sum(map(len, by_unit.values())), "nobody judges a unit twice unannounced"
+    counts = Counter(len(who) for who in by_unit.values())
+    assert counts[kit.shared_by] == -(-n * overlap // 1) or kit.shared_by == 1
+    loads = Counter(a.rater for a in firsts)
+    assert max(loads.values()) - min(loads.get(code, 0) for code in rater_codes(raters)) <= 1
+    for rater in rater_codes(raters):
+        own = sorted((a for a in allotments if a.rater == rater), key=lambda a: a.place)
+        assert [a.place for a in own] == list(range(len(own)))
+        first_places = {a.code: a.place for a in own if not a.is_repeat}
+        for a in own:
+            if a.is_repeat:
+                assert a.place - first_places[a.code] > loads[rater] // 2
+
+
+def test_sides_are_drawn_for_pairs_alone() -> None:
+    allotments = allot_units([*(pair(str(n)) for n in range(100)), unit_text("one")], KIT, "mine")
+    sides = Counter(a.first_side for a in allotments)
+    assert sides[None] in (1, 2, 3)
+    assert 30 < sides["a"] < 90
+    assert 30 < sides["b"] < 90
+
+
+def test_equal_seeds_give_the_equal_kit() -> None:
+    units = [unit_text(str(n)) for n in range(30)]
+    assert allot_units(units, KIT, "mine") == allot_units(units[::-1], KIT, "mine")
+    assert allot_units(units, KIT, "mine") != allot_units(units, KIT._replace(seed=4), "mine")
+
+
+def test_more_raters_of_a_unit_than_there_are_is_one_sentence() -> None:
+    with pytest.raises(StudyError, match=r"judging\.kit\.shared_by: 7 raters .* there are 6"):
+        allot_units([unit_text()], KIT._replace(shared_by=7), "mine")
+
+
+def test_no_units_are_no_allotments() -> None:
+    assert allot_units([], KIT, "mine") == []
+    assert rater_codes(3) == ["R01", "R02", "R03"]
+    assert rater_codes(120)[-1] == "R120"

@@ -1,0 +1,204 @@
+"""The kit's files: a page, workbooks and Label Studio that name no condition, and the way back."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from openpyxl import load_workbook
+
+from fieldwork.judging.importing import StudyUnits, import_judgements
+from fieldwork.judging.kit import page
+from fieldwork.judging.kit.allocation import KitSettings, allot_units
+from fieldwork.judging.kit.files import KitSources, kit_texts, label_studio_texts
+from fieldwork.judging.kit.questions import RaterQuestion, ReviewKit, WhyQuestion
+from fieldwork.judging.kit.spreadsheets import write_workbooks
+from fieldwork.judging.scales import AnswerScale
+from fieldwork.judging.units import judged_unit
+from fieldwork.page_texts import read_words
+from fieldwork.records.judging import Judgement
+from unit.judging.unit_texts import BETTER, RIGHT, WHY, pair, unit_text
+
+SHIPPED = Path(__file__).resolve().parents[4] / "resources"
+WORDS = read_words(SHIPPED / "review_kit/texts_en.yaml", SHIPPED / "review_kit/texts_en.yaml")
+HOSTILE = "</script><script>alert(1)</script> =1+1 {{css}} ${x}"
+SCALES: dict[str, AnswerScale] = {s.name: s for s in (RIGHT, WHY, BETTER)}
+
+
+def kit() -> ReviewKit:
+    facts = [
+        unit_text(f"a{n}", f"user{n}", attribute=f"=fact {n}", evidence=HOSTILE) for n in range(8)
+    ]
+    pairs = [pair(f"p{n}", f"user{n}") for n in range(6)]
+    questions = [
+        RaterQuestion(
+            "right", "Is it right?", RIGHT, WhyQuestion(WHY, ["unsure", "reject"]), facts
+        ),
+        RaterQuestion("better", "Which one?", BETTER, None, pairs),
+    ]
+    settings = KitSettings(raters=3, overlap=0.5, shared_by=2, repeat_share=0.2, seed=1)
+    allotments = [a for q in questions for a in allot_units(q.units, settings, q.name)]
+    return ReviewKit("demo", questions, allotments)
+
+
+def sources(consent: str = "You agree.") -> KitSources:
+    def text(name: str) -> str:
+        return (SHIPPED / name).read_text(encoding="utf-8")
+
+    style = text("field_kit/page.css") + text("review_kit/page.css")
+    script = text("pages/answer_page.js") + text("review_kit/page.js")
+    parts = page.ReviewTemplate(text("review_kit/page.html"), style, script, "page.html")
+    readme = text("review_kit/kit_readme.md")
+    return KitSources(parts, WORDS, consent, "consent.md", readme, "kit_readme.md")
+
+
+def page_data(text: str) -> dict[str, Any]:
+    found = re.search(
+        r'<script type="application/json" id="review">(.*?)</script>', text, re.DOTALL
+    )
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_the_page_shows_what_is_hostile_and_runs_nothing_of_it() -> None:
+    text = kit_texts(kit(), sources(), "")["review.html"]
+    assert text.count("<script") == 2
+    assert "{{" not in re.sub("<script.*?</script>", "", text, flags=re.DOTALL)
+    assert "alert(1)</script>" not in text
+    assert page_data(text)["units"][0][0]["evidence"] == HOSTILE
+    assert "default-src &#x27;none&#x27;" in text
+
+
+def test_nothing_on_the_page_says_whose_answer_it_is() -> None:
+    data = page_data(kit_texts(kit(), sources(), "")["review.html"])
+    assert set(data["units"][1][0]) == {
+        "code",
+        "facts",
+        "evidence",
+        "question",
+        "attribute",
+        "a",
+        "b",
+    }
+    assert "user0" not in json.dumps(data)
+    allotted = {rater: len(slots) for rater, slots in data["raters"].items()}
+    assert sum(allotted.values()) == len(kit().allotments)
+
+
+def test_every_word_of_the_page_is_used() -> None:
+    parts = sources().parts
+    by_kind = {
+        f"question_{kind}" for kind in ("attributes", "relevance", "answers", "pairs", "mentions")
+    }
+    for name in set(WORDS) - by_kind - {"draft", "why"}:
+        assert f"{{{{text {name}}}}}" in parts.page or f"words.{name}" in parts.script, name
+
+
+def test_a_consent_that_must_be_written_is_said_on_the_page(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    texts = kit_texts(kit(), sources("See [REPLACE: name]."), "")
+    assert WORDS["draft"].split(":")[0] in texts["review.html"]
+    assert "consent.md" in texts["README.md"]
+    assert len(caplog.messages) == 1
+    caplog.clear()
+    assert 'role="note"' not in kit_texts(kit(), sources(), "")["review.html"]
+    assert caplog.messages == []
+
+
+def imported(made: ReviewKit, sources_of: Mapping[str, Any], folder: Path) -> list[Judgement]:
+    """The judgements that come back through a column map."""
+    defaults = {"scale": None, "kinds": {}, "rows": {}}
+
+    def files_of(source: Mapping[str, Any]) -> list[Path]:
+        path = folder / Path(source["path"]).relative_to(f"resources/judging/{folder.name}")
+        return sorted(path.glob("*")) if path.is_dir() else [path]
+
+    settings = {
+        name: {**defaults, **source, "files": sorted(map(str, files_of(source)))}
+        for name, source in sources_of.items()
+    }
+    units = {unit.code: judged_unit(unit) for question in made.questions for unit in question.units}
+    return import_judgements(
+        settings, SCALES, str(folder.parent / "key"), StudyUnits(units, [])
+    ).judgements
+
+
+def test_workbooks_come_back_with_sides_turned_and_no_formula(tmp_path: Path) -> None:
+    made = kit()
+    folder = tmp_path / "spreadsheets"
+    write_workbooks(made, folder)
+    files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.xlsx"))
+    raters = ("R01", "R02", "R03")
+    assert files == [f"{name}/{rater}.xlsx" for name in ("better", "right") for rater in raters]
+    n_rows = 0
+    for path in folder.rglob("*.xlsx"):
+        book = load_workbook(path)
+        for sheet in book.worksheets:
+            columns = {cell.value: cell.column for cell in sheet[1]}
+            for row in range(2, sheet.max_row + 1):
+                n_rows += 1
+                assert sheet.cell(row, columns["concluded"]).data_type != "f"
+                first = sheet.cell(row, columns["answer 1"]).value
+                # whoever reads prefers answer A, wherever it stands
+                value = (
+                    "reject" if path.parent.name == "right" else "1" if first == "Answer A" else "5"
+                )
+                sheet.cell(row, columns["value"]).value = value
+                if path.parent.name == "right":
+                    sheet.cell(row, columns["why"]).value = "too general"
+        book.save(path)
+    maps = yaml.safe_load(kit_texts(made, sources(), "")["review_spreadsheets.yaml"])
+    rows = imported(made, maps["judging"]["sources"], folder)
+    assert n_rows == len(made.allotments)
+    by_scale = {s: [r for r in rows if r.scale == s] for s in ("right", "why", "better")}
+    assert {r.value for r in by_scale["better"]} == {"1"}
+    assert {r.first_side for r in by_scale["better"]} == {"a", "b"}
+    assert {r.value for r in by_scale["right"]} == {"reject"}
+    assert {r.value for r in by_scale["why"]} == {"too general"}
+    assert len(by_scale["right"]) == len(by_scale["why"])
+    assert {r.repeat for r in by_scale["right"]} == {0, 1}
+    assert {r.rater_kind for r in rows} == {"person"}
+    assert not any(r.rater.startswith("R0") for r in rows)
+
+
+def test_label_studio_has_a_configuration_and_tasks_and_its_export_comes_back(
+    tmp_path: Path,
+) -> None:
+    made = kit()
+    texts = label_studio_texts(made, WORDS)
+    assert sorted(texts) == ["better.json", "better.xml", "right.json", "right.xml"]
+    root = ElementTree.fromstring(texts["right.xml"])  # our own text
+    names = {element.get("name") for element in root.iter("Text")}
+    tasks = json.loads(texts["right.json"])
+    assert all(name in task["data"] for task in tasks for name in names)
+    choices = [c.get("value") for c in root.iter("Choice")]
+    assert choices == ["accept", "unsure", "reject", "no evidence", "too general"]
+    folder = tmp_path / "label_studio"
+    folder.mkdir()
+    # the form of JSON-MIN: the task's data, and each tag by its name
+    export = [
+        {**task["data"], "id": number, "annotator": 7, "lead_time": 2.5, "value": "1"}
+        for number, task in enumerate(json.loads(texts["better.json"]))
+    ]
+    (folder / "better.json").write_text(json.dumps(export), encoding="utf-8")
+    maps = yaml.safe_load(kit_texts(made, sources(), "")["review_label_studio.yaml"])
+    source = {"review_better": maps["judging"]["sources"]["review_better"]}
+    rows = imported(made, source, folder)
+    assert {(r.first_side, r.value) for r in rows} == {("a", "1"), ("b", "5")}
+    assert {r.seconds for r in rows} == {2.5}
+
+
+def test_another_question_or_unit_makes_another_kit() -> None:
+    first = kit()
+    question = first.questions[0]
+    other = [first._replace(questions=[question._replace(text="?"), first.questions[1]])]
+    other += [
+        first._replace(questions=[question._replace(units=question.units[1:]), first.questions[1]])
+    ]
+    assert len({made.digest for made in [first, *other]}) == 3

@@ -1,0 +1,75 @@
+"""How precise judgements will be: the formulas against simulated raters."""
+
+import numpy as np
+import pytest
+
+from fieldwork.judging.kit.precision import (
+    NORMAL_95,
+    RaterAssumptions,
+    kappa_half_width,
+    precision_rows,
+    share_half_width,
+)
+
+
+def simulated_shares(
+    share: float, kappa: float, likeness: float, n_users: int, m: int, raters: int
+) -> np.ndarray:
+    """Shares of yes of many studies, whose units and judgements are alike as the formula assumes.
+
+    A user, a unit and a judgement each copy what is above them with some probability, or draw anew.
+    """
+    generator = np.random.default_rng(8)
+    n_studies = 4_000
+    shape = (n_studies, n_users, m, raters)
+    # two units of a user copy the user's value with probability likeness, so that they correlate by it
+    user = generator.random(shape[:2]) < share
+    copies_user = generator.random(shape[:3]) < np.sqrt(likeness)
+    unit = np.where(copies_user, user[..., None], generator.random(shape[:3]) < share)
+    copies_unit = generator.random(shape) < np.sqrt(kappa)
+    judgement = np.where(copies_unit, unit[..., None], generator.random(shape) < share)
+    values: np.ndarray = judgement.mean(axis=(1, 2, 3))
+    return values
+
+
+@pytest.mark.parametrize(("m", "raters"), [(1, 1), (5, 1), (5, 3)])
+def test_the_interval_of_a_share_is_as_wide_as_studies_differ(m: int, raters: int) -> None:
+    share, kappa, likeness, n_users = 0.3, 0.49, 0.16, 30
+    values = simulated_shares(share, kappa, likeness, n_users, m, raters)
+    half_width = share_half_width(
+        share, kappa, units=n_users * m, per_user=m, raters=raters, likeness=likeness
+    )
+    # units of a user are less alike where each is judged by few, so the formula is on the safe side
+    spread = NORMAL_95 * float(values.std())
+    assert spread <= half_width * 1.03
+    assert spread >= half_width * (0.97 if m == 1 else 0.85)
+
+
+def test_the_interval_of_kappa_is_as_wide_as_studies_differ() -> None:
+    generator = np.random.default_rng(4)
+    share, kappa, n = 0.4, 0.5, 300
+    unit = generator.random((4_000, n)) < share
+    judgements = [
+        np.where(
+            generator.random(unit.shape) < np.sqrt(kappa),
+            unit,
+            generator.random(unit.shape) < share,
+        )
+        for _ in range(2)
+    ]
+    agreement = (judgements[0] == judgements[1]).mean(axis=1)
+    p, q = (j.mean(axis=1) for j in judgements)
+    chance = p * q + (1 - p) * (1 - q)
+    kappas = (agreement - chance) / (1 - chance)
+    half_width = kappa_half_width(share, kappa, units=n, per_user=1, likeness=0)
+    assert float(kappas.mean()) == pytest.approx(kappa, abs=0.01)
+    assert NORMAL_95 * float(kappas.std()) == pytest.approx(half_width, rel=0.05)
+
+
+def test_rows_say_how_many_raters_it_takes() -> None:
+    assumptions = RaterAssumptions([50], [2, 10], [0.5], kappa=0.4, likeness=0.1, per_rater=100)
+    small, large = precision_rows(assumptions, overlap=0.2, shared_by=3)
+    assert (small.n_units, small.n_judgements, small.n_raters) == (100, 140, 3)
+    assert (large.n_units, large.n_judgements, large.n_raters) == (500, 700, 7)
+    assert large.share_half_width < small.share_half_width
+    assert large.kappa_half_width < small.kappa_half_width

@@ -1,0 +1,75 @@
+"""Models as raters: both orders of a pair, letters as options of a side, answers in prose."""
+
+from typing import Any
+
+from fieldwork.judging.model_judges import JudgePrompt, judge_items, model_judgements
+from fieldwork.records.parsing import Answer
+from unit.judging.unit_texts import BETTER, RIGHT, pair, unit_text
+
+PROMPT = JudgePrompt(
+    "{% for fact in facts %}{{ fact }};{% endfor %}{{ attribute }}|{{ answer_1 }}|{{ answer_2 }}",
+    "t.txt",
+)
+
+
+def answer(item: str, letter: str | None, replicate: int = 0, model: str = "gpt") -> Answer:
+    columns: dict[str, Any] = dict.fromkeys(Answer.__dataclass_fields__)
+    reason = None if letter else "no letter found"
+    columns |= {"model": model, "item_id": item, "letter": letter, "replicate": replicate}
+    return Answer(**columns | {"reason": reason})
+
+
+def test_a_single_unit_is_put_once_with_the_options_in_words() -> None:
+    (item,) = judge_items([unit_text(attribute="Has a dog", facts=["x"])], RIGHT, PROMPT)
+    assert (item.item_id, item.kind) == ("u", "choice")
+    assert item.choices == ["It is right", "unsure", "reject"]
+    assert item.question == "x;Has a dog|None|None"
+    assert "\nA. It is right\nB. unsure\nC. reject\n" in item.prompt
+
+
+def test_a_pair_is_put_in_both_orders() -> None:
+    first, second = judge_items([pair()], BETTER, PROMPT)
+    assert (first.item_id, second.item_id) == ("p|a", "p|b")
+    assert first.question.endswith("|Answer A|Answer B")
+    assert second.question.endswith("|Answer B|Answer A")
+
+
+def test_a_letter_means_the_side_and_not_the_place() -> None:
+    answers = [answer("p|a", "A"), answer("p|b", "A"), answer("p|a", "C"), answer("p|b", "D")]
+    rows = {
+        (row.first_side, row.repeat): row.value
+        for row in model_judgements(answers, {"p": pair()}, BETTER, "mine")
+    }
+    assert {(side, value) for (side, _), value in rows.items()} == {
+        ("a", "1"),
+        ("b", "5"),
+        ("a", "3"),
+        ("b", "2"),
+    }
+
+
+def test_no_side_stands_first_in_all_first_judgements() -> None:
+    units = {f"p{n}": pair(f"p{n}") for n in range(200)}
+    answers = [answer(f"{name}|{side}", "A") for name in units for side in "ab"]
+    firsts = [
+        r.first_side for r in model_judgements(answers, units, BETTER, "mine") if r.repeat == 0
+    ]
+    assert len(firsts) == 200
+    assert 70 < firsts.count("a") < 130
+
+
+def test_repeats_are_numbered_for_each_judge() -> None:
+    answers = [answer("p|a", "A", r, m) for m in ("gpt", "gem") for r in (0, 1)]
+    rows = list(model_judgements(answers, {"p": pair()}, BETTER, "mine"))
+    assert sorted((row.rater, row.repeat) for row in rows) == [
+        ("gem", 0),
+        ("gem", 1),
+        ("gpt", 0),
+        ("gpt", 1),
+    ]
+    assert {row.rater_kind for row in rows} == {"model"}
+
+
+def test_a_judge_that_answers_in_prose_is_kept_with_the_reason() -> None:
+    (row,) = model_judgements([answer("u", None)], {"u": unit_text()}, RIGHT, "mine")
+    assert (row.value, row.number, row.reason) == (None, None, "no letter found")

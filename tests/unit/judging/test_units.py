@@ -1,0 +1,116 @@
+"""What a study gives to raters: which units there are, whose they are, and what raters see of them."""
+
+from typing import Any
+
+import pytest
+
+from fieldwork.judging.units import StudyTexts, UnitSettings, draw_units, judged_unit, units_of
+from fieldwork.records.generation import Response
+from fieldwork.records.memory import Attribute, Evidence
+from fieldwork.records.puppets import Conversation, Message
+from fieldwork.records.shared import ItemKey
+from fieldwork.records.tasks import Item
+from unit.judging.unit_texts import unit_text
+
+SETTINGS = UnitSettings("mine", None, "synthetic", 7)
+ITEM = Item("q", "list", "What now?", "What now? Name five.", [], None, None, "a test")
+TALK = Conversation(
+    "c1", "u1", None, None, None, 2, 9,
+    [Message("user", "I own a dog."), Message("assistant", "Nice."), Message("user", "Bye.")],
+)  # fmt: skip
+
+
+def attribute(user: str, number: int = 0) -> Attribute:
+    evidence = [Evidence("c1", 1)]
+    return Attribute(
+        f"{user}-{number}", user, number, f"Fact {number}", "fact", None, 1, None, evidence
+    )
+
+
+def response(puppet: str | None, replicate: int, text: str | None, model: str = "gpt") -> Response:
+    columns: dict[str, Any] = dict.fromkeys(Response.__dataclass_fields__)
+    columns |= {"model": model, "task": "t", "item_id": "q", "outcome": "ok"}
+    return Response(**columns | {"puppet_id": puppet, "replicate": replicate, "text": text})
+
+
+def texts(**responses: list[Response]) -> StudyTexts:
+    attributes = [attribute("u1"), attribute("u1", 1), attribute("u2")]
+    return StudyTexts(attributes, {"c1": TALK}, {ItemKey("t", "q"): ITEM}, responses)
+
+
+def test_an_attribute_is_shown_with_the_conversation_that_shows_it() -> None:
+    units = units_of("attributes", texts(), SETTINGS)
+    assert [unit.unit_id for unit in units] == ["u1-0", "u1-1", "u2-0"]
+    first = units[0]
+    assert first.evidence == "→ User: I own a dog.\n\nAssistant: Nice.\n\nUser: Bye."
+    assert (first.user_id, first.unit_group, first.question) == ("u1", "synthetic", None)
+    assert {unit.unit_kind for unit in units} == {"attributes"}
+    assert len({unit.code for unit in units}) == 3
+    assert "u1" not in first.code
+
+
+def test_relevance_is_an_attribute_beside_a_question() -> None:
+    units = units_of("relevance", texts(), SETTINGS)
+    assert [unit.unit_id for unit in units] == ["u1-0/t/q", "u1-1/t/q", "u2-0/t/q"]
+    assert {(unit.question, unit.item_id, unit.evidence) for unit in units} == {
+        ("What now?", "q", None)
+    }
+
+
+def test_of_a_pair_each_user_has_a_generic_answer_of_its_own() -> None:
+    generic = [response(None, n, f"generic {n}") for n in range(3)]
+    personal = [response(u, r, f"for {u}, {r}") for u in ("u2", "u1") for r in (1, 0)]
+    units = units_of("pairs", texts(offline=generic, memory=personal), SETTINGS)
+    assert {(unit.user_id, unit.text_a, unit.text_b) for unit in units} == {
+        ("u1", "generic 0", "for u1, 0"),
+        ("u2", "generic 1", "for u2, 0"),
+    }
+    assert {tuple(unit.facts) for unit in units} == {("Fact 0", "Fact 1"), ("Fact 0",)}
+    row = judged_unit(units[0])
+    assert (row.unit_kind, row.author_a, row.author_b) == ("pairs", "gpt", "gpt")
+    assert row.characters_b == len(units[0].text_b or "")
+
+
+def test_two_conditions_with_users_are_paired_by_user() -> None:
+    first = [response("u1", 0, "plain")]
+    second = [response("u1", 0, "rich"), response("u3", 0, "alone")]
+    (unit,) = units_of("pairs", texts(history=first, memory=second), SETTINGS)
+    assert (unit.text_a, unit.text_b) == ("plain", "rich")
+
+
+def test_an_answer_without_a_text_is_no_unit() -> None:
+    answers = [response("u1", 0, None), response("u2", 0, "")]
+    assert units_of("answers", texts(memory=answers), SETTINGS) == []
+    (unit,) = units_of("answers", texts(memory=[*answers, response("u3", 0, "yes")]), SETTINGS)
+    assert (unit.user_id, unit.author_a, unit.text_a, unit.facts) == ("u3", "gpt", "yes", [])
+
+
+def test_naming_is_the_only_difference_of_a_mention() -> None:
+    answers = [response("u1", 0, "Tea."), response("u9", 0, "Tea.")]
+    (unit,) = units_of("mentions", texts(memory=answers), SETTINGS)
+    assert unit.user_id == "u1"
+    assert unit.text_b == f"I remember this about you: Fact 0\n\n{unit.text_a}"
+
+
+def test_a_draw_takes_users_in_turn_and_is_the_same_every_time() -> None:
+    units = [
+        unit_text(f"{user}-{n}", user)
+        for user, many in (("a", 9), ("b", 2), ("c", 4))
+        for n in range(many)
+    ]
+    drawn = draw_units(units, 7, seed=1)
+    counts = {user: sum(unit.user_id == user for unit in drawn) for user in "abc"}
+    assert sorted(counts.values()) == [2, 2, 3]
+    assert draw_units(units[::-1], 7, seed=1) == drawn
+    assert draw_units(units, 7, seed=2) != drawn
+    assert len(draw_units(units, 99, seed=1)) == 15
+    assert draw_units([], 3, seed=1) == []
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_codes_change_with_the_seed_alone(seed: int) -> None:
+    first = units_of("attributes", texts(), SETTINGS._replace(seed=seed))
+    other = units_of("attributes", texts(), SETTINGS._replace(seed=seed + 2, n=2))
+    codes = {unit.unit_id: unit.code for unit in first}
+    assert all(codes[unit.unit_id] != unit.code for unit in other)
+    assert units_of("attributes", texts(), SETTINGS._replace(seed=seed)) == first
