@@ -145,7 +145,7 @@ def judge_prompt(config: Config, units: str) -> str:
     """The file of the question to the judges."""
     kind = units_to_judge(config)[units]["of"]
     prompts: Config = config["judging"]["judges"]["prompts"]
-    return str(prompts.get(units, f"resources/judging/{kind}.txt"))
+    return str(prompts.get(units, f"resources/judge_prompts/{kind}.txt"))
 
 
 def judging_auxiliaries(config: Config) -> dict[str, Auxiliary]:
