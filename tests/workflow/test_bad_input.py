@@ -47,7 +47,7 @@ def the_sentence(failed: subprocess.CompletedProcess[str]) -> str:
         ({"stduy": {}}, ["bad.yaml", "stduy", "unknown key"]),
         ({"study": {"seed": "seven"}}, ["study.seed", "whole number"]),
         ({"study": {"models": ["gpt-9"]}}, ["study.models", "gpt-9", "embedded"]),
-        ({"study": {"conditions": ["memory"]}}, ["study.conditions", "memory", "history"]),
+        ({"study": {"conditions": ["memories"]}}, ["study.conditions", "memories", "history"]),
         ({"study": {"tasks": ["trivia"]}}, ["study.tasks", "trivia", "probe"]),
         ({"study": {"corpus": "reddit"}}, ["study.corpus", "reddit", "wildchat_1m"]),
         ({"conditions": {"history": {"conversation": 3}}}, ["conditions.history", "conversation"]),

@@ -41,10 +41,9 @@ def test_the_shipped_study_runs_and_says_whether_it_matters_who_asks(checkout: C
     who_asks = findings.partition("## Who asks, and in which context")[2].partition("\n## ")[0]
     assert re.search(r"^\|lists +\|Own conversations\|\d", who_asks, flags=re.MULTILINE)
     counts = (checkout.root / "results/mine/puppets.csv").read_text().splitlines()
-    assert [line.rsplit(",", 3)[1:] for line in counts[1:]] == [
-        ["users", "1", "14"],
-        ["personas", "1", "16"],
-    ]
+    assert {"users,1,14", "personas,1,16"} <= {
+        ",".join(line.rsplit(",", 3)[1:]) for line in counts[1:]
+    }
 
 
 def answer(request: Mapping[str, Any]) -> str:

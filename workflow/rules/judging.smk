@@ -40,13 +40,13 @@ rule prepare_judging:
     log:
         "<logs>/prepare_judging/{units}.log",
     wildcard_constraints:
-        units=any_of(judged_by_models(config)),
+        units=any_of([*judged_by_models(config), *refined_units(config)]),
     conda:
         "../envs/fieldwork.yaml"
     params:
         code=code("judging/prepare_judging"),
         scales=scale_settings(config),
-        scale=lambda wildcards: units_to_judge(config)[wildcards.units]["scale"],
+        scale=lambda wildcards: unit_scale(config, wildcards.units),
     script:
         "../scripts/judging/prepare_judging.py"
 
@@ -60,13 +60,13 @@ rule collect_judgements:
     log:
         "<logs>/collect_judgements/{units}.log",
     wildcard_constraints:
-        units=any_of(judged_by_models(config)),
+        units=any_of([*judged_by_models(config), *refined_units(config)]),
     conda:
         "../envs/fieldwork.yaml"
     params:
         code=code("judging/collect_judgements"),
         scales=scale_settings(config),
-        scale=lambda wildcards: units_to_judge(config)[wildcards.units]["scale"],
+        scale=lambda wildcards: unit_scale(config, wildcards.units),
     script:
         "../scripts/judging/collect_judgements.py"
 
@@ -145,6 +145,77 @@ rule import_judgements:
         key_file=(config["judging"] or {}).get("key_file"),
     script:
         "../scripts/judging/import_judgements.py"
+
+
+# the judgements of one kind of units alone: attributes are selected by them before there are any answers
+rule import_part:
+    input:
+        files=judgement_files(config, study.resolve, is_given=True),
+        texts="<results>/judging/texts/{units}.parquet",
+        model_judgements=lambda wildcards: [
+            f"<results>/judging/models/{name}.parquet"
+            for name in judged_by_models(config)
+            if name == wildcards.units
+        ],
+    output:
+        judgements="<results>/judging/parts/{units}.parquet",
+    log:
+        "<logs>/import_part/{units}.log",
+    wildcard_constraints:
+        units=any_of(units_to_judge(config)),
+    priority: 100
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("judging/import_part"),
+        sources=judgement_sources(config, study.resolve, is_given=True),
+        scales=scale_settings(config),
+        key_file=(config["judging"] or {}).get("key_file"),
+    script:
+        "../scripts/judging/import_part.py"
+
+
+rule learn_scores:
+    input:
+        texts="<results>/judging/texts/{units}.parquet",
+        judgements="<results>/judging/parts/{units}.parquet",
+    output:
+        scores="<results>/judging/learnt/{units}.parquet",
+    log:
+        "<logs>/learn_scores/{units}.log",
+    wildcard_constraints:
+        units=any_of(learnt_units(config)),
+    conda:
+        "../envs/fieldwork.yaml"
+    threads: config["embedding"]["threads"]
+    params:
+        code=code("judging/learn_scores"),
+        scales=scale_settings(config),
+        scale=lambda wildcards: unit_scale(config, wildcards.units),
+        embedding=config["embedding"],
+    script:
+        "../scripts/judging/learn_scores.py"
+
+
+rule measure_interventions:
+    input:
+        scores=[f"<results>/judging/learnt/{units}.parquet" for units in learnt_units(config)],
+        verifications=verification_tables(config),
+        rechecks=[f"<results>/judging/models/{units}.parquet" for units in refined_units(config)],
+    output:
+        **metric_tables("interventions"),
+    log:
+        "<logs>/measure_interventions.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("judging/measure_interventions"),
+        kinds=dict((name, units_to_judge(config)[name]["of"]) for name in learnt_units(config)),
+        verifying_units=(config["memory"]["verify"] or {}).get("units"),
+        yes_options=verifying_options(config),
+        rarest_users=config["metrics"]["rarest_users"],
+    script:
+        "../scripts/judging/measure_interventions.py"
 
 
 rule measure_judgements:

@@ -47,9 +47,58 @@ rule read_attributes:
         "../scripts/memory/read_attributes.py"
 
 
-rule prepare_selection:
+# what raters would reject, stated once more by the reading model
+rule prepare_refining:
     input:
         attributes="<results>/memory/attributes.parquet",
+        conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
+        scores=verifying_scores(config),
+        template=study.resolve(refining_prompt(config)),
+    output:
+        questions=f"<results>/tasks/{REFINE}.parquet",
+    log:
+        "<logs>/prepare_refining.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("memory/prepare_refining"),
+        form=reading_form(config),
+        keep_above=(config["memory"]["verify"] or {}).get("keep_above"),
+    script:
+        "../scripts/memory/prepare_refining.py"
+
+
+rule verify_attributes:
+    input:
+        attributes="<results>/memory/attributes.parquet",
+        conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
+        scores=verifying_scores(config),
+        texts=verifying_tables(config, "texts"),
+        judgements=verifying_tables(config, "parts"),
+        responses=refining_responses(config),
+    output:
+        verified_attributes="<results>/memory/verified_attributes.parquet",
+        verifications="<results>/memory/verifications.parquet",
+        refined_texts=f"<results>/judging/texts/{REFINED_UNITS}.parquet",
+    log:
+        "<logs>/verify_attributes.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    threads: config["embedding"]["threads"]
+    params:
+        code=code("memory/verify_attributes"),
+        form=reading_form(config),
+        keep_above=(config["memory"]["verify"] or {}).get("keep_above"),
+        scales=scale_settings(config),
+        scale=verifying_scale(config),
+        embedding=config["embedding"],
+    script:
+        "../scripts/memory/verify_attributes.py"
+
+
+rule prepare_selection:
+    input:
+        attributes=usable_attributes(config),
         tasks=study.task_tables(),
         template=study.resolve(config["memory"]["select_prompt"]),
     output:
@@ -66,10 +115,11 @@ rule prepare_selection:
 
 rule select_attributes:
     input:
-        attributes="<results>/memory/attributes.parquet",
+        attributes=usable_attributes(config),
         questions="<results>/tasks/{task}.parquet",
         model_answers=lambda wildcards: selecting_answers(config, wildcards.condition),
         judgements=lambda wildcards: selecting_judgements(config, wildcards.condition),
+        scores=lambda wildcards: selecting_scores(config, wildcards.condition),
     output:
         selection_table="<results>/memory/selected/{task}/{condition}.parquet",
     log:
@@ -91,7 +141,7 @@ rule select_attributes:
 rule write_memories:
     input:
         users="<results>/memory/users.parquet",
-        attributes="<results>/memory/attributes.parquet",
+        attributes=usable_attributes(config),
         conversations=f"<results>/corpus/{memory_corpus(config)}/conversations.parquet",
         selections=lambda wildcards: selected_table(config, wildcards.condition),
         questions="<results>/tasks/{task}.parquet",

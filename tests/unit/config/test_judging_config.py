@@ -34,6 +34,7 @@ JUDGING: dict[str, Any] = {
     "sources": {"mine": SOURCE},
     "units": {},
     "judges": None,
+    "learn": [],
     "kit": {},
 }
 
@@ -124,6 +125,7 @@ def study(**changes: Any) -> dict[str, Any]:
         "sources": {},
         "units": {"mine": {**UNITS, **changes.pop("units", {})}},
         "judges": {**JUDGES, **changes.pop("judges", {})},
+        "learn": [],
         "kit": {},
     }
     return {

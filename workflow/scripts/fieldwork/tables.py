@@ -311,6 +311,13 @@ def read_lookup(
     return rows
 
 
+def read_by_key(
+    path: str | Path, row_type: type[Row], column: str, values: Iterable[str]
+) -> dict[str, Row]:
+    """The rows of `read_lookup`, by that column, whose values are each in one row."""
+    return {getattr(row, column): row for row in read_lookup(path, row_type, column, values)}
+
+
 def read_columns(
     path: str | Path, row_type: type[Any], columns: Sequence[str]
 ) -> list[tuple[Any, ...]]:

@@ -4,7 +4,6 @@ In: attributes and conversations, questions, and responses, as far as the units 
 Out: <results>/judging/texts/{units}.parquet.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +27,14 @@ def main(
     """Draw and write; the files of responses are named after their conditions."""
     rows = [a for path in attributes for a in tables.read_rows(path, Attribute)]
     ids = {one.conversation_id for attribute in rows for one in attribute.evidence}
+    talks: dict[str, Conversation] = {}
+    for path in conversations:
+        talks |= tables.read_by_key(path, Conversation, "conversation_id", ids)
     answers: dict[str, list[Response]] = {}
     for path in responses:
         answers.setdefault(Path(path).stem, []).extend(tables.read_rows(path, Response))
-    sources = StudyTexts(
-        rows, _by_id(conversations, ids), tables.read_questions(questions), answers
-    )
+    sources = StudyTexts(rows, talks, tables.read_questions(questions), answers)
     tables.write_table(texts, units_of(kind, sources, UnitSettings(**settings)), UnitText)
-
-
-def _by_id(paths: Sequence[str], ids: set[str]) -> dict[str, Conversation]:
-    rows = [r for p in paths for r in tables.read_lookup(p, Conversation, "conversation_id", ids)]
-    return {row.conversation_id: row for row in rows}
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.judging.importing import StudyUnits, import_judgements
 from fieldwork.judging.scales import answer_scales
-from fieldwork.judging.units import judged_unit
+from fieldwork.judging.units import drawn_units, judged_unit
 from fieldwork.records.judging import JudgedUnit, Judgement, UnitText
 
 
@@ -23,9 +23,9 @@ def main(
     key_file: str | None,
 ) -> None:
     """Read and write."""
-    given_units = [unit for path in texts for unit in tables.read_rows(path, UnitText)]
+    rows_of_units = [unit for path in texts for unit in tables.read_rows(path, UnitText)]
     study = StudyUnits(
-        {unit.code: judged_unit(unit) for unit in given_units},
+        {unit.code: judged_unit(unit) for unit in drawn_units(rows_of_units)},
         [row for path in model_judgements for row in tables.read_rows(path, Judgement)],
     )
     rows = import_judgements(sources, answer_scales(scales), key_file or "", study)

@@ -19,6 +19,7 @@ from fieldwork.judging.kit.files import (
 from fieldwork.judging.kit.questions import ReviewKit, rater_questions
 from fieldwork.judging.kit.spreadsheets import write_workbooks
 from fieldwork.judging.scales import answer_scales
+from fieldwork.judging.units import drawn_units
 from fieldwork.page_texts import read_words
 from fieldwork.records.judging import Allotment, UnitText
 
@@ -33,7 +34,7 @@ def main(
     settings: dict[str, Any],
 ) -> None:
     """Allot and write."""
-    units = {Path(path).stem: tables.read_rows(path, UnitText) for path in unit_texts}
+    units = {Path(p).stem: drawn_units(tables.read_rows(p, UnitText)) for p in unit_texts}
     kit_settings = KitSettings(**settings)
     words = read_words(inputs["texts"], inputs["shipped_texts"])
     questions = rater_questions(entries, units, answer_scales(scales), words)
@@ -48,10 +49,9 @@ def main(
         inputs["readme_template"],
     )
     folder = Path(outputs["page"]).parent
-    for name, text in kit_texts(kit, sources, sharing_sentence(kit_settings)).items():
+    kit_files = kit_texts(kit, sources, sharing_sentence(kit_settings))
+    for name, text in (kit_files | label_studio_texts(kit, words)).items():
         tables.write_text(folder / name, text)
-    for name, text in label_studio_texts(kit, words).items():
-        tables.write_text(Path(outputs["label_studio"]) / name, text)
     write_workbooks(kit, Path(outputs["spreadsheets"]))
     tables.write_table(outputs["allocation"], allotments, Allotment)
 

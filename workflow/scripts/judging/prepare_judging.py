@@ -8,6 +8,7 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.judging.model_judges import JudgePrompt, judge_items
 from fieldwork.judging.scales import answer_scales
+from fieldwork.judging.units import drawn_units
 from fieldwork.records.judging import UnitText
 from fieldwork.records.tasks import Item
 from fieldwork.text_templates import read_template
@@ -17,7 +18,7 @@ def main(
     texts: str, template: str, questions: str, scales: list[dict[str, Any]], scale: str
 ) -> None:
     """Write the questions."""
-    units = tables.read_rows(texts, UnitText)
+    units = drawn_units(tables.read_rows(texts, UnitText))
     prompt = JudgePrompt(read_template(template), template)
     items = judge_items(units, answer_scales(scales)[scale], prompt)
     tables.write_table(questions, list(items), Item)

@@ -28,11 +28,10 @@ def main(
     ids = tables.read_groups(conversations, "user_id", "conversation_id")
     puppets = users_in_order(ids, n_users, at_least, seed)
     user_conversations = {i for user in puppets for i in ids[user]}
-    rows = tables.read_lookup(conversations, Conversation, "conversation_id", user_conversations)
+    talks = tables.read_by_key(conversations, Conversation, "conversation_id", user_conversations)
     reading = ReadingSettings(**settings)
-    memory_rows = memory_users(puppets, rows, reading)
-    by_id = {row.conversation_id: row for row in rows}
-    items = reading_items(memory_rows, by_id, reading, read_template(template), template)
+    memory_rows = memory_users(puppets, talks.values(), reading)
+    items = reading_items(memory_rows, talks, reading, read_template(template), template)
     tables.write_table(users, memory_rows, MemoryUser)
     tables.write_table(questions, items, Item)
 

@@ -29,15 +29,14 @@ def main(
 ) -> None:
     """Read, merge, write."""
     ids = {i for user in tables.read_rows(users, MemoryUser) for i in user.conversation_ids}
-    rows = tables.read_lookup(conversations, Conversation, "conversation_id", ids)
-    by_id = {row.conversation_id: row for row in rows}
+    talks = tables.read_by_key(conversations, Conversation, "conversation_id", ids)
     rows_stated = [
         statement
         for reply in tables.read_rows(responses, Response)
-        for statement in read_statements(reply, by_id[reply.item_id], form)
+        for statement in read_statements(reply, talks[reply.item_id], form)
     ]
     encoder = Encoder(settings_of(embedding, threads), VECTORS / "memory.sqlite")
-    memory = merge_statements(rows_stated, by_id, encoder.encode, MergeSettings(**merging))
+    memory = merge_statements(rows_stated, talks, encoder.encode, MergeSettings(**merging))
     tables.write_table(statements, memory.statements, Statement)
     tables.write_table(attributes, memory.attributes, Attribute)
 

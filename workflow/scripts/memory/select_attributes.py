@@ -9,16 +9,12 @@ from typing import Any
 from fieldwork import stage, tables
 from fieldwork.encoder import VECTORS, Encoder, settings_of
 from fieldwork.memory.selection import (
+    ScoreSources,
     SelectionSettings,
-    all_scores,
-    answered_shares,
-    bm25_scores,
-    encoder_scores,
-    judged_scores,
-    people_shares,
+    scorer,
     select_attributes,
 )
-from fieldwork.records.judging import Judgement
+from fieldwork.records.judging import Judgement, LearntScore
 from fieldwork.records.memory import Attribute, SelectedAttribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
@@ -29,6 +25,7 @@ def main(
     questions: str,
     model_answers: list[str],
     judgements: list[str],
+    scores: list[str],
     selection_table: str,
     task: str,
     settings: dict[str, Any],
@@ -38,22 +35,17 @@ def main(
 ) -> None:
     """Score, select, write."""
     rows, items = tables.read_rows(attributes, Attribute), tables.read_rows(questions, Item)
-    match settings["by"]:
-        case "encoder":
-            encoder = Encoder(settings_of(embedding, threads), VECTORS / "memory.sqlite")
-            scores = encoder_scores(rows, items, encoder.encode)
-        case "model":
-            answers = [a for path in model_answers for a in tables.read_rows(path, Answer)]
-            scores = judged_scores(answered_shares(answers, task))
-        case "people" if yes_options is not None:
-            judgement_rows = [j for path in judgements for j in tables.read_rows(path, Judgement)]
-            scores = judged_scores(people_shares(judgement_rows, task, **yes_options))
-        case "bm25":
-            scores = bm25_scores
-        case _:
-            scores = all_scores
-    selection = select_attributes(rows, items, scores, SelectionSettings(**settings))
-    tables.write_table(selection_table, list(selection), SelectedAttribute)
+    sources = ScoreSources(
+        answers=[a for path in model_answers for a in tables.read_rows(path, Answer)],
+        judgements=[j for path in judgements for j in tables.read_rows(path, Judgement)],
+        scores=[s for path in scores for s in tables.read_rows(path, LearntScore)],
+        yes_options=yes_options,
+        encode=Encoder(settings_of(embedding, threads), VECTORS / "memory.sqlite").encode,
+    )
+    selection = SelectionSettings(**settings)
+    score = scorer(selection.by, rows, items, task, sources)
+    chosen_rows = select_attributes(rows, items, score, selection)
+    tables.write_table(selection_table, list(chosen_rows), SelectedAttribute)
 
 
 if __name__ == "__main__":

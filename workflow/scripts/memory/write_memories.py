@@ -28,14 +28,13 @@ def main(
     """Write the texts of the first users, as many as the task has puppets."""
     memory_rows = tables.read_rows(users, MemoryUser)[:n_puppets]
     ids = {i for user in memory_rows for i in user.conversation_ids}
-    rows = tables.read_lookup(conversations, Conversation, "conversation_id", ids)
+    talks = tables.read_by_key(conversations, Conversation, "conversation_id", ids)
     items = [item_id for (item_id,) in tables.read_columns(questions, Item, ["item_id"])]
     selection = [s for path in selections for s in tables.read_rows(path, SelectedAttribute)]
     settings = FormatSettings(read_template(template), template, recent, token_budget)
     of_items = selected_ids(items, selection) if selections else None
-    by_id = {row.conversation_id: row for row in rows}
     known_users = remembered_users(
-        memory_rows, tables.read_rows(attributes, Attribute), by_id, of_items
+        memory_rows, tables.read_rows(attributes, Attribute), talks, of_items
     )
     tables.write_table(texts, list(memory_texts(list(known_users), settings)), MemoryText)
 

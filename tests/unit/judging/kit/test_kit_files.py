@@ -172,10 +172,11 @@ def test_label_studio_has_a_configuration_and_tasks_and_its_export_comes_back(
 ) -> None:
     made = kit()
     texts = label_studio_texts(made, WORDS)
-    assert sorted(texts) == ["better.json", "better.xml", "right.json", "right.xml"]
-    root = ElementTree.fromstring(texts["right.xml"])  # our own text
+    names_of_files = ["better.json", "better.xml", "right.json", "right.xml"]
+    assert sorted(texts) == [f"label_studio/{name}" for name in names_of_files]
+    root = ElementTree.fromstring(texts["label_studio/right.xml"])  # our own text
     names = {element.get("name") for element in root.iter("Text")}
-    tasks = json.loads(texts["right.json"])
+    tasks = json.loads(texts["label_studio/right.json"])
     assert all(name in task["data"] for task in tasks for name in names)
     choices = [c.get("value") for c in root.iter("Choice")]
     assert choices == ["accept", "unsure", "reject", "no evidence", "too general"]
@@ -184,7 +185,7 @@ def test_label_studio_has_a_configuration_and_tasks_and_its_export_comes_back(
     # the form of JSON-MIN: the task's data, and each tag by its name
     export = [
         {**task["data"], "id": number, "annotator": 7, "lead_time": 2.5, "value": "1"}
-        for number, task in enumerate(json.loads(texts["better.json"]))
+        for number, task in enumerate(json.loads(texts["label_studio/better.json"]))
     ]
     (folder / "better.json").write_text(json.dumps(export), encoding="utf-8")
     maps = yaml.safe_load(kit_texts(made, sources(), "")["review_label_studio.yaml"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fieldwork.config.auxiliaries import Auxiliary
-from fieldwork.config.memory import memory_conditions, memory_corpus
+from fieldwork.config.memory import REFINED_UNITS, memory_conditions, memory_corpus, refines
 from fieldwork.config.models import is_recorded
 from fieldwork.config.paths import files_at
 from fieldwork.errors import StudyError
@@ -22,6 +22,9 @@ OF_ANSWERS = frozenset({"answers", "pairs", "mentions"})
 """Kinds of units that are made from answers."""
 OF_PAIRS = frozenset({"pairs", "mentions"})
 """Kinds of units in which two answers are set side by side."""
+
+LEARNT_KINDS = ("attributes", "relevance", "pairs")
+"""Kinds of units of which it can be learnt what raters would say."""
 
 _JUDGE_TASK = "judging."
 _UNITS_ASSUMED = 200
@@ -45,8 +48,13 @@ def scale_settings(config: Config) -> list[Config]:
     ]
 
 
-def judgement_sources(config: Config, find_shipped: Callable[[str], str]) -> dict[str, Config]:
+def judgement_sources(
+    config: Config, find_shipped: Callable[[str], str], *, is_given: bool = False
+) -> dict[str, Config]:
     """The sources of judgements, each with its files.
+
+    Args:
+        is_given: only those whose units the study gave to raters.
 
     Raises:
         StudyError: there is nothing at a path.
@@ -55,16 +63,19 @@ def judgement_sources(config: Config, find_shipped: Callable[[str], str]) -> dic
     return {
         name: {**source, "files": _source_files(name, source["path"], find_shipped)}
         for name, source in judging["sources"].items()
+        if source["units"] == "given" or not is_given
     }
 
 
-def judgement_files(config: Config, find_shipped: Callable[[str], str]) -> list[str]:
-    """The files of all sources.
+def judgement_files(
+    config: Config, find_shipped: Callable[[str], str], *, is_given: bool = False
+) -> list[str]:
+    """The files of all these sources; arguments as above.
 
     Raises:
         StudyError: there is nothing at a path.
     """
-    sources = judgement_sources(config, find_shipped).values()
+    sources = judgement_sources(config, find_shipped, is_given=is_given).values()
     return [file for source in sources for file in source["files"]]
 
 
@@ -136,6 +147,35 @@ def judged_by_models(config: Config) -> list[str]:
     return [] if judges is None else list(judges["units"] or units_to_judge(config))
 
 
+def learnt_units(config: Config) -> list[str]:
+    """The entries of `judging.units` of which it is learnt what raters would say."""
+    return list(config["judging"]["learn"]) if config["judging"] else []
+
+
+def verification_tables(config: Config) -> list[str]:
+    """The table of what became of attributes when they were verified."""
+    is_verified = memory_conditions(config) and config["memory"]["verify"]
+    return ["<results>/memory/verifications.parquet"] if is_verified else []
+
+
+def refined_units(config: Config) -> list[str]:
+    """The units that verified attributes add for the study's judges: what was stated once more."""
+    has_judges = (config["judging"] or {"judges": None})["judges"] is not None
+    return [REFINED_UNITS] if has_judges and refines(config) else []
+
+
+def unit_scale(config: Config, units: str) -> str:
+    """The scale on which units are judged."""
+    return str(_entry_of(config, units)["scale"])
+
+
+def _entry_of(config: Config, units: str) -> Config:
+    """The entry of units; what was stated once more is judged as attributes are."""
+    name = config["memory"]["verify"]["units"] if units == REFINED_UNITS else units
+    entry: Config = units_to_judge(config)[name]
+    return entry
+
+
 def judge_task(units: str) -> str:
     """The auxiliary task in which models judge an entry of `judging.units`."""
     return f"{_JUDGE_TASK}{units}"
@@ -143,7 +183,7 @@ def judge_task(units: str) -> str:
 
 def judge_prompt(config: Config, units: str) -> str:
     """The file of the question to the judges."""
-    kind = units_to_judge(config)[units]["of"]
+    kind = _entry_of(config, units)["of"]
     prompts: Config = config["judging"]["judges"]["prompts"]
     return str(prompts.get(units, f"resources/judge_prompts/{kind}.txt"))
 
@@ -151,8 +191,8 @@ def judge_prompt(config: Config, units: str) -> str:
 def judging_auxiliaries(config: Config) -> dict[str, Auxiliary]:
     """The questions to judges, by the name of their task."""
     auxiliaries = {}
-    for name in judged_by_models(config):
-        judges, units = config["judging"]["judges"], units_to_judge(config)[name]
+    for name in [*judged_by_models(config), *refined_units(config)]:
+        judges, units = config["judging"]["judges"], _entry_of(config, name)
         orders = 2 if units["of"] in OF_PAIRS else 1
         auxiliaries[judge_task(name)] = Auxiliary(
             models=judges["models"],
@@ -226,6 +266,11 @@ def broken_judging(config: Config) -> Iterator[str]:
             )
         yield from _broken_units(f"judging.units.{name}", units, config)
     yield from _broken_judges(config)
+    for name in judging["learn"]:
+        kind = judging["units"].get(name, {"of": None})["of"]
+        if kind not in LEARNT_KINDS:
+            kinds = ", ".join(LEARNT_KINDS)
+            yield f"judging.learn: {name!r} is no entry of judging.units of {kinds}; correct the name"
     for name, source in judging["sources"].items():
         yield from _broken_source(f"judging.sources.{name}", source, judging)
 

@@ -16,6 +16,13 @@ READ = "memory.read"
 """The auxiliary task in which conversations are read."""
 SELECT = "memory.select"
 """The auxiliary task that asks whether an attribute matters for a question."""
+REFINE = "memory.refine"
+"""The auxiliary task in which attributes that raters would reject are stated once more."""
+REFINED_UNITS = "memory.refined"
+"""What was stated once more, as units for the study's judges."""
+
+ATTRIBUTES = "<results>/memory/attributes.parquet"
+VERIFIED_ATTRIBUTES = "<results>/memory/verified_attributes.parquet"
 
 PROMPTS = {
     "statements": "resources/memory/read_statements.txt",
@@ -69,6 +76,68 @@ def selecting_model(config: Config, condition: Config) -> str | None:
     return (select["model"] or reading_model(config)) if select.get("by") == "model" else None
 
 
+def _verifying_auxiliaries(config: Config, reader: str, n_read: int) -> dict[str, Auxiliary]:
+    """The questions that it takes to verify attributes: about half of them are stated once more."""
+    settings, plan = config["memory"], config["plan"]
+    if not refines(config):
+        return {}
+    question = Auxiliary(
+        models=[reader],
+        runs=1,
+        temperature=settings["temperature"],
+        max_tokens=settings["max_tokens"],
+        kind="text",
+        n_items=max(n_read * settings["per_conversation"] // 2, 1),
+        question_tokens=min(plan["conversation_tokens"], settings["longest"]),
+    )
+    return {REFINE: question}
+
+
+def refines(config: Config) -> bool:
+    """Whether attributes that raters would reject are stated once more."""
+    verify = config["memory"]["verify"]
+    return bool(memory_conditions(config)) and verify is not None and verify["refine"]
+
+
+def usable_attributes(config: Config) -> str:
+    """The table of the attributes that are put before questions."""
+    return ATTRIBUTES if config["memory"]["verify"] is None else VERIFIED_ATTRIBUTES
+
+
+def verifying_scores(config: Config) -> list[str]:
+    """The learnt scores by which attributes are verified; none where they are not."""
+    return verifying_tables(config, "learnt")
+
+
+def verifying_tables(config: Config, stage: str) -> list[str]:
+    """The table of a stage of the units that verification learns from; none where there is none."""
+    verify = config["memory"]["verify"]
+    return [f"<results>/judging/{stage}/{verify['units']}.parquet"] if verify else []
+
+
+def verifying_scale(config: Config) -> str | None:
+    """The scale on which the attributes were judged that verification learns from."""
+    verify = config["memory"]["verify"]
+    return str(config["judging"]["units"][verify["units"]]["scale"]) if verify else None
+
+
+def verifying_options(config: Config) -> list[str]:
+    """The options of that scale that say yes."""
+    scale = verifying_scale(config)
+    return [str(o) for o in config["judging"]["scales"][scale]["accepted"]] if scale else []
+
+
+def refining_prompt(config: Config) -> str:
+    """The file of the question for another statement."""
+    return str((config["memory"]["verify"] or {"prompt": "resources/memory/refine.txt"})["prompt"])
+
+
+def refining_responses(config: Config) -> list[str]:
+    """The table of what the reading model stated once more."""
+    model = reading_model(config)
+    return [f"<results>/responses/{model}/{REFINE}/{REFINE}.parquet"] if refines(config) else []
+
+
 def selecting_models(config: Config) -> dict[str, None]:
     """The models that select attributes, each once, in the order of their conditions."""
     models = (selecting_model(config, one) for one in memory_conditions(config).values())
@@ -100,6 +169,7 @@ def memory_auxiliaries(config: Config) -> dict[str, Auxiliary]:
             question_tokens=tokens,
         )
     }
+    auxiliaries |= _verifying_auxiliaries(config, reader, n_read)
     judges = list(selecting_models(config))
     if judges:
         auxiliaries[SELECT] = Auxiliary(
@@ -142,9 +212,30 @@ def selecting_answers(config: Config, condition: str) -> list[str]:
 
 
 def selecting_judgements(config: Config, condition: str) -> list[str]:
-    """The judgements by which attributes are selected for a condition, where people select them."""
-    is_by_people = config["conditions"][condition]["select"]["by"] == "people"
-    return ["<results>/judging/judgements.parquet"] if is_by_people else []
+    """The judgements by which attributes are selected for a condition, where people select them.
+
+    Those of the study's own units alone, as others wait for answers under this very condition.
+    """
+    select = config["conditions"][condition]["select"]
+    if select["by"] != "people":
+        return []
+    units = _units_of_scale(config, select["scale"])
+    table = "judgements" if units is None else f"parts/{units}"
+    return [f"<results>/judging/{table}.parquet"]
+
+
+def selecting_scores(config: Config, condition: str) -> list[str]:
+    """The learnt scores by which attributes are selected for a condition."""
+    select = config["conditions"][condition]["select"]
+    if select["by"] != "learnt":
+        return []
+    return [f"<results>/judging/learnt/{_units_of_scale(config, select['scale'])}.parquet"]
+
+
+def _units_of_scale(config: Config, scale: str) -> str | None:
+    """The entry of `judging.units` that is judged on a scale; no two have one."""
+    units = (config["judging"] or {"units": {}})["units"]
+    return next((name for name, entry in units.items() if entry["scale"] == scale), None)
 
 
 def accepted_options(config: Config, condition: str) -> Config | None:
@@ -166,7 +257,7 @@ def _n_questions(config: Config) -> int:
 def selection_settings(condition: Config) -> Config:
     """How the attributes of a condition are selected; keys are those of `SelectionSettings`."""
     select = condition["select"]
-    is_judged = select["by"] in ("model", "people")
+    is_judged = select["by"] in ("model", "people", "learnt")
     at_least = YES_SHARE if is_judged and select["at_least"] is None else select["at_least"]
     return {"by": select["by"], "n": select["n"], "at_least": at_least}
 
@@ -178,6 +269,8 @@ def memory_files(config: Config) -> Iterator[tuple[str, str]]:
         yield "memory.prompt", reading_prompt(config)
     for name, condition in conditions.items():
         yield f"conditions.{name}.template", condition["template"]
+    if conditions and config["memory"]["verify"]:
+        yield "memory.verify.prompt", refining_prompt(config)
     if selecting_models(config):
         yield "memory.select_prompt", config["memory"]["select_prompt"]
 
@@ -207,6 +300,7 @@ def broken_memory(config: Config) -> Iterator[str]:
             yield f"{setting}: {model!r} is not in models (there are {names})"
         elif model is not None and is_recorded(config["models"][model]):
             yield f"{setting}: the answers of {model!r} are recorded, so it cannot be asked; name another"
+    yield from _broken_verification(config)
     if memory_conditions(config) and reading_model(config) is None:
         name = next(iter(memory_conditions(config)))
         yield (
@@ -215,14 +309,40 @@ def broken_memory(config: Config) -> Iterator[str]:
         )
 
 
+def _broken_verification(config: Config) -> Iterator[str]:
+    verify = config["memory"]["verify"]
+    if verify is None:
+        return
+    judging = config["judging"] or {"units": {}, "learn": []}
+    units = judging["units"].get(verify["units"])
+    if units is None or units["of"] != "attributes":
+        yield (
+            f"memory.verify.units: {verify['units']!r} is no entry of judging.units of attributes; name "
+            f"one"
+        )
+    elif verify["units"] not in judging["learn"]:
+        yield (
+            f"memory.verify.units: nothing is learnt from {verify['units']!r}; name it in judging.learn"
+        )
+    elif not config["judging"]["scales"].get(units["scale"], {"accepted": [1]})["accepted"]:
+        yield f"judging.scales.{units['scale']}.accepted: name the options that say yes"
+
+
 def _broken_selection(setting: str, select: Config, config: Config) -> Iterator[str]:
     by = select["by"]
     if by in ("bm25", "encoder") and select["n"] is None and select["at_least"] is None:
         yield f"{setting}: {by} gives every attribute a score; say how many by n, or at_least"
-    if by == "people":
+    if by == "learnt" and select["scale"] is not None:
+        units = _units_of_scale(config, select["scale"])
+        if units is None or units not in config["judging"]["learn"]:
+            yield (
+                f"{setting}.scale: nothing is learnt of units on the scale {select['scale']!r}; name "
+                f"their entry of judging.units in judging.learn"
+            )
+    if by in ("people", "learnt"):
         scales = (config["judging"] or {"scales": {}})["scales"]
         if select["scale"] is None:
-            yield f"{setting}.scale: name the scale of judging.scales on which people judged"
+            yield f"{setting}.scale: name the scale of judging.scales on which attributes were judged"
         elif select["scale"] not in scales:
             yield f"{setting}.scale: {select['scale']!r} is not in judging.scales"
         elif not scales[select["scale"]]["accepted"]:

@@ -6,6 +6,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 from typing import Any
 
 from fieldwork.config.figures import has_times
+from fieldwork.config.judging import learnt_units
 from fieldwork.config.memory import memory_conditions
 from fieldwork.config.nests import nests_of
 from fieldwork.config.variants import origins_of
@@ -34,5 +35,6 @@ def parts_of(config: Config) -> set[Part]:
         "calibration": config["field"] or config["calibration"]["weights"],
         "judging": config["judging"],
         "memory": memory_conditions(config),
+        "learning": learnt_units(config),
     }
     return {part for part, content in contents.items() if content}

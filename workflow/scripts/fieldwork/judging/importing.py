@@ -43,10 +43,12 @@ class StudyUnits(NamedTuple):
     Attributes:
         units: by the code that raters' files call them.
         judgements: of models.
+        is_part: whether there are further units, whose rows in files are passed over.
     """
 
     units: Mapping[str, JudgedUnit]
     judgements: Sequence[Judgement]
+    is_part: bool = False
 
 
 def import_judgements(
@@ -76,6 +78,8 @@ def import_judgements(
     for name, source in sources.items():
         reader = _SourceReader(name, source, scales, key, study.units)
         for row in reader.rows([Path(file) for file in source["files"]]):
+            if study.is_part and not reader.is_known(row):
+                continue
             judgement = reader.judgement(row)
             kinds.add(reader.rater(row), judgement.rater_kind, row.place)
             _add_unit(units, reader.unit(row), row.place)
@@ -209,6 +213,10 @@ class _SourceReader:
             characters_a=None if lengths[0] is None else int(lengths[0]),
             characters_b=None if lengths[1] is None else int(lengths[1]),
         )
+
+    def is_known(self, row: _SourceRow) -> bool:
+        """Whether its unit is one of the study's."""
+        return self._text(row, "unit") in self._units
 
     def _unit_id(self, row: _SourceRow) -> str:
         if self._source["units"] == "given":

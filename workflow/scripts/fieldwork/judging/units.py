@@ -54,7 +54,7 @@ class StudyTexts(NamedTuple):
 
 
 def units_of(kind: UnitKind, texts: StudyTexts, settings: UnitSettings) -> list[UnitText]:
-    """The units of an entry: all of them, or a draw that takes users in turn."""
+    """The units of an entry, with those marked that raters are given: all, or a draw by users in turn."""
     makers = {
         "attributes": _attribute_units,
         "relevance": _relevance_units,
@@ -63,7 +63,24 @@ def units_of(kind: UnitKind, texts: StudyTexts, settings: UnitSettings) -> list[
         "mentions": _mention_units,
     }
     units = [dataclasses.replace(unit, unit_kind=kind) for unit in makers[kind](texts, settings)]
-    return units if settings.n is None else draw_units(units, settings.n, settings.seed)
+    if settings.n is None:
+        return units
+    drawn_ids = {unit.unit_id for unit in draw_units(units, settings.n, settings.seed)}
+    return [dataclasses.replace(unit, is_drawn=unit.unit_id in drawn_ids) for unit in units]
+
+
+def refined_units(
+    attributes: Mapping[str, Attribute], conversations: Mapping[str, Conversation]
+) -> list[UnitText]:
+    """Attributes that were stated once more, as units; the codes are theirs alone."""
+    settings = UnitSettings("refined", None, "refined", 0)
+    texts = StudyTexts(list(attributes.values()), conversations, {}, {})
+    return units_of("attributes", texts, settings)
+
+
+def drawn_units(units: Iterable[UnitText]) -> list[UnitText]:
+    """The units that raters are given."""
+    return [unit for unit in units if unit.is_drawn]
 
 
 def draw_units(units: Sequence[UnitText], n: int, seed: int) -> list[UnitText]:

@@ -5,25 +5,26 @@ that reach `at_least`, or both. Judges say yes or no, so what they select needs 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from fieldwork.encoder import Vectors
-from fieldwork.records.judging import Judgement
+from fieldwork.records.judging import Judgement, LearntScore
 from fieldwork.records.memory import Attribute, SelectedAttribute
 from fieldwork.records.parsing import Answer
 from fieldwork.records.tasks import Item
 from fieldwork.text_templates import render
 
-By = Literal["all", "bm25", "encoder", "model", "people"]
+By = Literal["all", "bm25", "encoder", "model", "people", "learnt"]
 
 YES_NO = ("Yes", "No")
 YES_LETTER = "A"
 NOBODY_JUDGED = "nobody judged it"
 
 Encode = Callable[[Sequence[str]], Vectors]
-Scores = Mapping[str, float | None]
+Scorer = Callable[[Sequence[Attribute], Item], Sequence[float | None]]
+"""The scores of a user's attributes for a question, None where there is none."""
 
 
 class SelectionSettings(NamedTuple):
@@ -43,7 +44,7 @@ class SelectionSettings(NamedTuple):
 def select_attributes(
     attributes: Sequence[Attribute],
     items: Sequence[Item],
-    scores: Callable[[Sequence[Attribute], Item], Sequence[float | None]],
+    scores: Scorer,
     settings: SelectionSettings,
 ) -> Iterator[SelectedAttribute]:
     """A row for every attribute beside every question, the best first; ties keep the order of memory.
@@ -118,7 +119,7 @@ def bm25_scores(attributes: Sequence[Attribute], item: Item) -> list[float | Non
 
 def encoder_scores(
     attributes: Sequence[Attribute], items: Sequence[Item], encode: Encode
-) -> Callable[[Sequence[Attribute], Item], list[float | None]]:
+) -> Scorer:
     """Cosine of an attribute and a question."""
     texts = [attribute.text for attribute in attributes]
     texts = list(dict.fromkeys([*texts, *(item.question for item in items)]))
@@ -133,7 +134,7 @@ def encoder_scores(
 
 def judged_scores(
     shares: Mapping[tuple[str, str], float],
-) -> Callable[[Sequence[Attribute], Item], list[float | None]]:
+) -> Scorer:
     """Share of yes among the judgements of an attribute beside a question.
 
     Args:
@@ -144,6 +145,39 @@ def judged_scores(
         return [shares.get((attribute.attribute_id, item.item_id)) for attribute in attributes]
 
     return scores
+
+
+class ScoreSources(NamedTuple):
+    """What scores are made from, each where the way of selecting needs it.
+
+    Attributes:
+        answers: of the model that selects.
+        judgements: of people.
+        scores: learnt from judgements.
+        yes_options: the scale on which people judged, and its options that say yes.
+        encode: unit vectors of texts.
+    """
+
+    answers: Sequence[Answer]
+    judgements: Sequence[Judgement]
+    scores: Sequence[LearntScore]
+    yes_options: Mapping[str, Any] | None
+    encode: Encode
+
+
+def scorer(
+    by: By, attributes: Sequence[Attribute], items: Sequence[Item], task: str, sources: ScoreSources
+) -> Scorer:
+    """The scores by one way of selecting."""
+    if by == "encoder":
+        return encoder_scores(attributes, items, sources.encode)
+    if by == "model":
+        return judged_scores(answered_shares(sources.answers, task))
+    if by == "people" and sources.yes_options is not None:
+        return judged_scores(people_shares(sources.judgements, task, **sources.yes_options))
+    if by == "learnt":
+        return judged_scores(learnt_shares(sources.scores, task))
+    return bm25_scores if by == "bm25" else all_scores
 
 
 # ---- the question to a model -------------------------------------------------------------------------
@@ -209,6 +243,16 @@ def answered_shares(answers: Iterable[Answer], task: str) -> dict[tuple[str, str
         if pair is not None:
             shares[pair] = answer_share
     return shares
+
+
+def learnt_shares(scores: Iterable[LearntScore], task: str) -> dict[tuple[str, str], float]:
+    """Learnt probabilities that an attribute matters, by attribute id and item id.
+
+    Args:
+        task: whose questions count.
+    """
+    pairs = ((_pair_of(score.unit_id, task), score.score) for score in scores)
+    return {pair: score for pair, score in pairs if pair is not None and score is not None}
 
 
 def people_shares(

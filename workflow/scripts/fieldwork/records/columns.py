@@ -25,6 +25,7 @@ Part = Literal[
     "calibration",
     "judging",
     "memory",
+    "learning",
 ]
 
 

@@ -15,6 +15,8 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 Side = Literal["a", "b"]
 
+InterventionArm = Literal["all", "untrained", "learnt", "before", "verified", "refined"]
+
 UnitKind = Literal["attributes", "relevance", "answers", "pairs", "mentions"]
 
 
@@ -90,6 +92,21 @@ class UnitText:
     question: str | None = column("what the user asks")
     text_a: str | None = column("the answer that is judged; of a pair, side a")
     text_b: str | None = column("of a pair, side b")
+    is_drawn: bool = column("whether raters are given it (`judging.units.*.n`)", default=True)
+
+
+@table("judging/learnt/{units}.parquet", "unit_id", part="judging")
+class LearntScore:
+    """What a unit would be judged, learnt from the units of other users."""
+
+    unit_id: str = column("the unit")
+    user_id: str = column("the user whom it is about")
+    fold: int = column("fold of the user; the model was trained on the other folds")
+    score: float | None = column("probability of yes, or the expected rating; NULL with a reason")
+    untrained_score: float = column("a cosine, without any training")
+    label: float | None = column("share of yes or mean rating, NULL where nobody judged it")
+    labels_of: str = column("`people`, or `models` where no person judged")
+    reason: str | None = column("why there is no score")
 
 
 @table("review_kit/allocation.csv")
@@ -164,6 +181,26 @@ class JudgementEstimate:
         "of an order of authors: two-sided permutation test, exact for eight or fewer", default=None
     )
     reason: str | None = column("why there is no estimate, or no interval", default=None)
+
+
+@table("metrics/interventions.parquet", "units, arm, measure", part="learning")
+class InterventionEstimate:
+    """What a light intervention gains on users that it has not seen."""
+
+    units: str = column("the entry of `judging.units`, or `memory.verify`")
+    kind: UnitKind = column("what its units are")
+    arm: InterventionArm = column(
+        "`all` takes everything, `untrained` by a cosine, `learnt` by a trained model; attributes "
+        "`before`, those that are `verified`, and with those `refined`"
+    )
+    measure: str = column("`precision`, `recall`, `f1`, `over_selection`, `rho` or `accepted`")
+    estimate: float | None = column("its value, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval over users")
+    ci_high: float | None = column("upper end of the 95 % interval over users")
+    labels_of: str | None = column("whose judgements are foretold: `people` or `models`")
+    n_units: int = column("judged units behind it")
+    n_users: int = column("users behind it")
+    reason: str | None = column("why there is no estimate, or no interval")
 
 
 @table("metrics/alternative_annotators.parquet", "scale, judge, person", part="judging")

@@ -62,6 +62,20 @@ class Attribute:
     evidence: list[Evidence] = column("turns that show it")
 
 
+@table("memory/verifications.parquet", "user_id, attribute_id", part="memory")
+class Verification:
+    """What became of an attribute when it was verified (`memory.verify`)."""
+
+    user_id: str = column("the user")
+    attribute_id: str = column("the attribute")
+    score: float | None = column("probability that raters accept it, learnt from other users")
+    action: Literal["keep", "refine", "drop"] = column("what was done with it")
+    new_attribute_id: str | None = column("the attribute that takes its place")
+    new_text: str | None = column("what the model stated in its place")
+    new_score: float | None = column("probability that raters accept that")
+    reason: str | None = column("why it is dropped, or kept without a score")
+
+
 @table("memory/selected/{task}/{condition}.parquet", "user_id, item_id, place", part="memory")
 class SelectedAttribute:
     """An attribute of a user beside a question: whether it matters there."""

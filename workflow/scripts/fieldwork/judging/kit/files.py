@@ -80,12 +80,12 @@ def kit_texts(kit: ReviewKit, sources: KitSources, sharing: str) -> dict[str, st
 
 
 def label_studio_texts(kit: ReviewKit, words: Mapping[str, str]) -> dict[str, str]:
-    """The files for Label Studio, by their names."""
+    """The files for Label Studio, by their names in the kit."""
     files = {}
     for question in kit.questions:
         if question.units:
-            files[f"{question.name}.json"] = label_studio.tasks(question)
-            files[f"{question.name}.xml"] = label_studio.configuration(question, words)
+            files[f"label_studio/{question.name}.json"] = label_studio.tasks(question)
+            files[f"label_studio/{question.name}.xml"] = label_studio.configuration(question, words)
     return files
 
 

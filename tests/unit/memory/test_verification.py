@@ -1,0 +1,99 @@
+"""Attributes verified: kept, stated once more, or dropped, each with its reason."""
+
+from typing import Any
+
+from fieldwork.memory.verification import (
+    NO_SCORE,
+    NOT_REFINED,
+    STILL_REJECTED,
+    refinements,
+    refining_items,
+    rejected_attributes,
+    verify,
+)
+from fieldwork.records.judging import LearntScore
+from fieldwork.records.memory import Attribute, Evidence
+from unit.memory.conversations import conversation, reply
+
+TALK = conversation("I am a nurse. I own a dog.", "Fine.", "I like tea.")
+TALKS = {"c1": TALK}
+
+
+def attribute(name: str, text: str, user: str = "u1") -> Attribute:
+    return Attribute(name, user, 0, text, "fact", 0.9, 1, None, [Evidence("c1", 1)])
+
+
+def score(name: str, value: float | None) -> LearntScore:
+    return LearntScore(name, "u1", 0, value, 0.0, None, "people", None)
+
+
+GOOD, BAD = attribute("good", "Is a nurse"), attribute("bad", "Loves all animals")
+UNKNOWN = attribute("unknown", "Owns a dog")
+SCORES = [score("good", 0.9), score("bad", 0.0), score("unknown", None)]
+
+
+def test_what_raters_would_reject_is_stated_once_more() -> None:
+    assert rejected_attributes([GOOD, BAD, UNKNOWN], SCORES, 0.5) == [BAD]
+    template = "{{ conversation }}|{{ attribute }}|{{ is_quoted }}"
+    (free,) = refining_items([BAD], TALKS, "statements", template, "t.txt")
+    assert (free.item_id, free.kind, free.choices) == ("bad", "text", [])
+    assert free.prompt.endswith("|Loves all animals|False")
+    (held,) = refining_items([BAD], TALKS, "sentences", template, "t.txt")
+    assert (held.choices, held.list_length) == (["I am a nurse.", "I own a dog.", "I like tea."], 1)
+    quoted = attribute("quoted", "I own a dog.")
+    (other,) = refining_items([quoted], TALKS, "sentences", template, "t.txt")
+    assert other.choices == ["I am a nurse.", "I like tea."]
+
+
+def test_a_new_statement_takes_the_place_with_its_own_evidence() -> None:
+    text = '{"attribute": "Owns one dog", "turns": [1], "confidence": 0.7, "kind": "interest"}'
+    new = refinements([BAD, GOOD], [reply(text, "bad")], TALKS, "statements")
+    assert set(new) == {"bad"}
+    assert (new["bad"].text, new["bad"].kind, new["bad"].confidence) == (
+        "Owns one dog",
+        "interest",
+        0.7,
+    )
+    assert new["bad"].evidence == [Evidence("c1", 1)]
+    assert new["bad"].attribute_id != "bad"
+    assert refinements([BAD], [reply("[]", "bad")], TALKS, "statements") == {}
+    unshown = '{"attribute": "Flies", "turns": [2]}'
+    assert refinements([BAD], [reply(unshown, "bad")], TALKS, "statements") == {}
+
+
+def outcome(
+    new: dict[str, Attribute], *new_scores: float | None
+) -> tuple[list[str], dict[str, Any]]:
+    result = verify([GOOD, BAD, UNKNOWN], SCORES, new, new_scores, 0.5)
+    actions = {v.attribute_id: (v.action, v.reason) for v in result.verifications}
+    return [a.text for a in result.attributes], actions
+
+
+def test_accepted_and_unscored_attributes_are_kept() -> None:
+    texts, actions = outcome({})
+    assert texts == ["Is a nurse", "Owns a dog"]
+    assert actions == {
+        "good": ("keep", None),
+        "unknown": ("keep", NO_SCORE),
+        "bad": ("drop", NOT_REFINED),
+    }
+
+
+def test_a_better_statement_is_taken_and_another_bad_one_is_not() -> None:
+    new = {"bad": attribute("bad-2", "Owns one dog")}
+    texts, actions = outcome(new, 0.8)
+    assert texts == ["Is a nurse", "Owns one dog", "Owns a dog"]
+    assert actions["bad"] == ("refine", None)
+    texts, actions = outcome(new, 0.2)
+    assert texts == ["Is a nurse", "Owns a dog"]
+    assert actions["bad"] == ("drop", STILL_REJECTED)
+
+
+def test_what_is_known_already_is_not_taken_twice() -> None:
+    texts, actions = outcome({"bad": attribute("bad-2", "Is a nurse")}, 0.9)
+    assert texts == ["Is a nurse", "Owns a dog"]
+    assert actions["bad"][0] == "drop"
+
+
+def test_nothing_known_is_nothing_verified() -> None:
+    assert verify([], [], {}, [], 0.5) == ([], [])

@@ -1,0 +1,61 @@
+"""Keep the attributes that raters would accept; in place of others take what is stated once more.
+
+In: attributes, their learnt scores, what these were learnt from, and the model's new statements.
+Out: <results>/memory/verified_attributes.parquet, verifications.parquet, and units for the judges.
+"""
+
+from typing import Any
+
+from fieldwork import stage, tables
+from fieldwork.encoder import VECTORS, Encoder, settings_of
+from fieldwork.judging.learning import Verifier
+from fieldwork.judging.scales import answer_scales
+from fieldwork.judging.units import refined_units
+from fieldwork.memory.reading import Form
+from fieldwork.memory.verification import evidence_ids, refinements, verify
+from fieldwork.records.generation import Response
+from fieldwork.records.judging import Judgement, LearntScore, UnitText
+from fieldwork.records.memory import Attribute, Verification
+from fieldwork.records.puppets import Conversation
+
+
+def main(
+    attributes: str,
+    conversations: str,
+    scores: list[str],
+    texts: list[str],
+    judgements: list[str],
+    responses: list[str],
+    outputs: dict[str, str],
+    form: Form,
+    keep_above: float,
+    scales: list[dict[str, Any]],
+    scale: str,
+    embedding: dict[str, Any],
+    threads: int,
+) -> None:
+    """Verify, refine, write."""
+    rows = tables.read_rows(attributes, Attribute)
+    ids = evidence_ids(rows)
+    talks = tables.read_by_key(conversations, Conversation, "conversation_id", ids)
+    replies = [reply for path in responses for reply in tables.read_rows(path, Response)]
+    new_attributes = refinements(rows, replies, talks, form)
+    encoder = Encoder(settings_of(embedding, threads), VECTORS / "judging.sqlite")
+    verifier = Verifier(
+        tables.read_rows(texts[0], UnitText),
+        tables.read_rows(judgements[0], Judgement),
+        answer_scales(scales)[scale],
+        encoder.encode,
+    )
+    new_units = refined_units(new_attributes, talks)
+    score_rows = tables.read_rows(scores[0], LearntScore)
+    outcome = verify(rows, score_rows, new_attributes, verifier.scores(new_units), keep_above)
+    ids = {attribute.attribute_id for attribute in outcome.attributes}
+    tables.write_table(outputs["verified_attributes"], outcome.attributes, Attribute)
+    tables.write_table(outputs["verifications"], outcome.verifications, Verification)
+    texts_of_new = [unit for unit in new_units if unit.unit_id in ids]
+    tables.write_table(outputs["refined_texts"], texts_of_new, UnitText)
+
+
+if __name__ == "__main__":
+    stage.run_script(main, snakemake)
