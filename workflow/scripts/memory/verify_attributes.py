@@ -11,7 +11,6 @@ from fieldwork.encoder import VECTORS, Encoder, settings_of
 from fieldwork.judging.learning import Verifier
 from fieldwork.judging.scales import answer_scales
 from fieldwork.judging.units import refined_units
-from fieldwork.memory.reading import Form
 from fieldwork.memory.verification import evidence_ids, refinements, verify
 from fieldwork.records.generation import Response
 from fieldwork.records.judging import Judgement, LearntScore, UnitText
@@ -27,7 +26,7 @@ def main(
     judgements: list[str],
     responses: list[str],
     outputs: dict[str, str],
-    form: Form,
+    form: Any,
     keep_above: float,
     scales: list[dict[str, Any]],
     scale: str,
