@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from sample_drafts import Deck, Topic, load, load_topics, make_drafts, make_users
+from sample_drafts import Deck, Topic, User, load, load_topics, make_drafts, make_users
 from sample_rows import write_conversations
 
 SEED = 2025
@@ -32,10 +32,21 @@ def main(out: Path, seed: int) -> None:
     write_conversations(
         out / "conversations.parquet", make_drafts(users, topics, phrases, seed=seed)
     )
+    write_attributes(out / "attributes.csv", users)
     write_personas(out / "personas.jsonl", topics, phrases, seed)
     write_sentences(out / "profile_sentences.csv", topics, phrases)
     write_quiz(out / "mmlu", seed)
     write_ethics(out / "ethics.csv")
+
+
+def write_attributes(path: Path, users: Iterable[User]) -> None:
+    """Write what is true of each user: a trade, a home and a habit, as the conversations say it."""
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(["user_id", "attribute"])
+        for user in users:
+            job, home, habit, _ = user.facts
+            writer.writerows([user.hashed_ip, fact] for fact in (job, home, habit))
 
 
 def write_personas(

@@ -23,6 +23,7 @@ ITEM_IDS = {
     *("books", "hobbies", "destinations", "careers"),
 }
 TEXT_FILES = [
+    "attributes.csv",
     "personas.jsonl",
     "profile_sentences.csv",
     "ethics.csv",

@@ -52,6 +52,7 @@ from fieldwork.config.memory import (
     REFINE,
     REFINED_UNITS,
     SELECT,
+    VERIFIED_ATTRIBUTES,
     accepted_options,
     memory_corpus,
     merge_settings,

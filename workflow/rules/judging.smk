@@ -234,3 +234,20 @@ rule measure_judgements:
         rarest_users=config["metrics"]["rarest_users"],
     script:
         "../scripts/judging/measure_judgements.py"
+
+
+rule plot_raters:
+    input:
+        judgements="<results>/metrics/judgements.parquet",
+        style_sheet=study.resolve("resources/figures.mplstyle"),
+    output:
+        **figure_files("raters", "what people and models say"),
+    log:
+        "<logs>/plot_raters.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("judging/plot_raters"),
+        drawing=auxiliary_arms.rater_drawing(study),
+    script:
+        "../scripts/judging/plot_raters.py"

@@ -161,3 +161,25 @@ rule write_memories:
         token_budget=setting("condition", "token_budget"),
     script:
         "../scripts/memory/write_memories.py"
+
+
+rule measure_memory:
+    input:
+        attributes="<results>/memory/attributes.parquet",
+        verified_attributes=[VERIFIED_ATTRIBUTES] if config["memory"]["verify"] else [],
+        users="<results>/memory/users.parquet",
+        reference=study.optional_file(config["memory"]["reference"]),
+    output:
+        **metric_tables("memory_matches"),
+    log:
+        "<logs>/measure_memory.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    threads: config["embedding"]["threads"]
+    params:
+        code=code("memory/measure_memory"),
+        match_above=config["memory"]["match_above"],
+        rarest_users=config["metrics"]["rarest_users"],
+        embedding=config["embedding"],
+    script:
+        "../scripts/memory/measure_memory.py"

@@ -18,6 +18,9 @@ rule build_database:
         field_participants=study.has("field", "<results>/field/participants.parquet"),
         single_judgements=study.has("judging", "<results>/judging/judgements.parquet"),
         judged_units=study.has("judging", "<results>/judging/units.parquet"),
+        attributes=study.has("memory", "<results>/memory/attributes.parquet"),
+        statements=study.has("memory", "<results>/memory/statements.parquet"),
+        verifications=verification_tables(config),
         metrics=[*study.metric_tables(), CLAIMS],
     output:
         database="<results>/study.duckdb",

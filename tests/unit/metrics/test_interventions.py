@@ -137,3 +137,4 @@ def test_everything_dropped_is_a_reason_and_no_number() -> None:
         None,
         "no unit is judged",
     )
+    assert "nothing is stated once more" in (found["refined", "accepted"].reason or "")

@@ -32,3 +32,10 @@ def auxiliary_requests(study: Study, names: Iterable[str] | None = None) -> list
         for name in (study.auxiliaries() if names is None else names)
         for table in (f"tasks/{name}", f"requests/{name}/{name}")
     ]
+
+
+def rater_drawing(study: Study) -> Config:
+    """What the figure of raters needs to know: the names of judges that the study does not ask."""
+    drawing = study.drawing()
+    names = {name: entry["label"] for name, entry in askable_models(study).items()}
+    return drawing | {"model_labels": names | drawing["model_labels"]}

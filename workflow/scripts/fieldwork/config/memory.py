@@ -267,6 +267,8 @@ def memory_files(config: Config) -> Iterator[tuple[str, str]]:
     conditions = memory_conditions(config)
     if conditions:
         yield "memory.prompt", reading_prompt(config)
+        if config["memory"]["reference"]:
+            yield "memory.reference", config["memory"]["reference"]
     for name, condition in conditions.items():
         yield f"conditions.{name}.template", condition["template"]
     if conditions and config["memory"]["verify"]:

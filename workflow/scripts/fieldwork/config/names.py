@@ -20,6 +20,7 @@ FIGURES = (
     "who_asks",
     "pareto",
     "drift",
+    "raters",
 )
 """Figures with a name of their own, besides those with a number."""
 

@@ -36,5 +36,6 @@ def parts_of(config: Config) -> set[Part]:
         "judging": config["judging"],
         "memory": memory_conditions(config),
         "learning": learnt_units(config),
+        "memory reference": memory_conditions(config) and config["memory"]["reference"],
     }
     return {part for part, content in contents.items() if content}

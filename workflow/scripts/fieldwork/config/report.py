@@ -11,6 +11,7 @@ from fieldwork.records import claims as claim_records
 from fieldwork.records import drift as drift_records
 from fieldwork.records import field as field_records
 from fieldwork.records import judging as judging_records
+from fieldwork.records import memory as memory_records
 from fieldwork.records import metrics as metric_records
 from fieldwork.records import practice as practice_records
 from fieldwork.records import robustness as robustness_records
@@ -26,6 +27,7 @@ ESTIMATES = (
     ("Metrics", service_records),
     ("Metrics", practice_records),
     ("Field", field_records),
+    ("Memory", memory_records),
     ("Judging", judging_records),
 )
 """Modules of row types whose tables claims are made from, with their heading in the report."""

@@ -448,6 +448,7 @@ class Study(NamedTuple):
             *(["robustness"] if {*self.variants().values()} & {*self.tasks} else []),
             *self.has("waves", ["drift"]),
             *(["pareto"] if has_trade_offs(self.config) else []),
+            *self.has("judging", ["raters"]),
             *self.has("field", ["calibration", "field_ranks"]),
             *(["field_groups"] if field and field["columns"]["groups"] else []),
             *self.has("arms", [(self.config["arms"] or {}).get("figure")]),

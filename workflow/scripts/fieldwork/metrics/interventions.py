@@ -233,9 +233,16 @@ def refining_rows(
     for arm, pairs in (*steps.items(), ("refined", [*steps["verified"], *new])):
         reason = None
         if arm == "refined" and not new:
-            reason = "nothing that was stated anew is judged: name models in judging.judges"
+            reason = _no_recheck(verifications)
         of_new = "models" if arm == "refined" and new and raters != "models" else None
         yield _acceptance(arm, pairs, rarest_users, of_new or raters, reason)
+
+
+def _no_recheck(verifications: Sequence[Verification]) -> str:
+    """Why nothing is known of what was stated once more."""
+    if any(verification.new_attribute_id for verification in verifications):
+        return "nothing that was stated once more is judged: name models in judging.judges"
+    return "nothing is stated once more: the verifier keeps every attribute, or refines none"
 
 
 def _acceptance(

@@ -26,6 +26,7 @@ Part = Literal[
     "judging",
     "memory",
     "learning",
+    "memory reference",
 ]
 
 

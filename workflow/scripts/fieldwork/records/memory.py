@@ -12,6 +12,8 @@ from fieldwork.records.columns import column, row, table
 
 AttributeKind = Literal["fact", "preference", "interest", "plan"]
 
+MemoryStage = Literal["read", "verified"]
+
 
 @row
 class Evidence:
@@ -103,3 +105,20 @@ class MemoryText:
     n_left_out: int = column(
         "attributes and recent conversations left out to keep within the budget"
     )
+
+
+@table("metrics/memory_matches.parquet", "stage, measure", part="memory reference")
+class MemoryMatch:
+    """How much of what is true of users is known of them."""
+
+    stage: MemoryStage = column("attributes as they were `read`, or after they are `verified`")
+    measure: str = column("`precision`, `recall` or `f1`")
+    estimate: float | None = column("its value, NULL with a reason")
+    ci_low: float | None = column("lower end of the 95 % interval over users")
+    ci_high: float | None = column("upper end of the 95 % interval over users")
+    match_above: float = column("cosine from which an attribute and a reference say the same")
+    n_users: int = column("remembered users of whom the reference knows something")
+    n_attributes: int = column("attributes of these users")
+    n_references: int = column("references of these users")
+    n_matches: int = column("pairs that say the same, each attribute and reference in one at most")
+    reason: str | None = column("why there is no estimate, or no interval")

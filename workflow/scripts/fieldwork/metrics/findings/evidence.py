@@ -16,7 +16,8 @@ from fieldwork.records.field import (
     ItemAgreement,
     RankAgreement,
 )
-from fieldwork.records.judging import JudgementEstimate
+from fieldwork.records.judging import InterventionEstimate, JudgementEstimate
+from fieldwork.records.memory import MemoryMatch
 from fieldwork.records.metrics import (
     Accuracy,
     CategoryVariance,
@@ -69,6 +70,8 @@ class FindingsTables(NamedTuple):
     drift: Sequence[Drift] = ()
     answer_form: Sequence[AnswerForm] = ()
     judgements: Sequence[JudgementEstimate] = ()
+    memory_matches: Sequence[MemoryMatch] = ()
+    interventions: Sequence[InterventionEstimate] = ()
     claims: StudyClaims = NO_CLAIMS
 
 
@@ -99,6 +102,8 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         Drift,
         AnswerForm,
         JudgementEstimate,
+        MemoryMatch,
+        InterventionEstimate,
     )
 }
 """Row type of each table."""

@@ -12,6 +12,7 @@ from fieldwork.metrics.findings.field import field_sections
 from fieldwork.metrics.findings.group_gaps import group_gap_sections
 from fieldwork.metrics.findings.layout import FindingsSection, section_lines
 from fieldwork.metrics.findings.links import numbered_links
+from fieldwork.metrics.findings.memory import memory_sections
 from fieldwork.metrics.findings.outline import StudyOutline, markdown_outline
 from fieldwork.metrics.findings.practice import practice_sections
 from fieldwork.metrics.findings.raters import rater_sections
@@ -105,6 +106,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
             claims,
             outline,
         ),
+        *memory_sections(tables.memory_matches, tables.interventions),
         *rater_sections(tables.judgements),
         *([calibration(tables.calibration, outline)] if tables.calibration else []),
         overview.families(claims),

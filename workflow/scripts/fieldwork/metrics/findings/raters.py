@@ -64,13 +64,20 @@ def rater_sections(rows: Sequence[JudgementEstimate]) -> list[FindingsSection]:
             "What do raters say, how far do they agree, and how does a model's judgement differ from "
             "people's? Chance is what raters with these shares reach who draw, and the largest κ is what "
             "these shares allow. A model that may stand in for half of the people may judge in place of "
-            "a person.",
+            f"a person.{_no_people(rows)}",
             _COLUMNS,
             [_finding(row) for row in _shown_rows(rows)],
             ["alternative_annotators", "judgements"],
             "No judgement has a value.",
         )
     ]
+
+
+def _no_people(rows: Iterable[JudgementEstimate]) -> str:
+    """What a reader must know where models alone judged."""
+    if any(row.raters == "people" for row in rows):
+        return ""
+    return " No person judged: all of this is what models say."
 
 
 def _shown_rows(rows: Iterable[JudgementEstimate]) -> list[JudgementEstimate]:

@@ -1,0 +1,88 @@
+"""The figure of raters: which lines stand in a panel, and what is said below it."""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fieldwork.figures.raters import draw
+from fieldwork.figures.settings import FigureSettings
+
+SETTINGS = FigureSettings(conditions=[], model_labels={"gpt": "GPT"})
+
+
+def row(
+    scale: str, measure: str, raters: str, estimate: float | None, **changes: Any
+) -> dict[str, Any]:
+    values = {
+        "scale": scale, "measure": measure, "raters": raters, "versus": None, "unit_group": None,
+        "option": None, "estimate": estimate, "ci_low": None, "ci_high": None,
+    }  # fmt: skip
+    return values | changes
+
+
+def panels(*rows: dict[str, Any]) -> list[tuple[list[str], str]]:
+    """Of each panel the names of its lines, and what stands below."""
+    figure = draw(pd.DataFrame(rows), SETTINGS)
+    return [
+        ([label.get_text() for label in axes.get_yticklabels()], axes.get_xlabel())
+        for axes in figure.axes
+        if axes.axison
+    ]
+
+
+def test_people_come_first_and_models_by_name_where_there_are_several() -> None:
+    shares = [row("right", "accepted", name, 0.5) for name in ("models", "gpt", "other", "people")]
+    ((lines, below),) = panels(*shares)
+    assert lines == ["People", "GPT", "Other"]
+    assert below == "accepted, %"
+    ((lines, _),) = panels(*(s for s in shares if s["raters"] in ("models", "people")))
+    assert lines == ["People", "Models"]
+
+
+def test_groups_are_lines_of_their_own_where_there_are_two() -> None:
+    real, synthetic = (
+        row("right", "accepted", "people", 0.6, unit_group=g) for g in ("real", "synthetic")
+    )
+    whole = row("right", "accepted", "people", 0.5)
+    assert panels(whole, real, synthetic)[0][0] == ["People, real", "People, synthetic"]
+    assert panels(whole, real)[0][0] == ["People"]
+
+
+def test_below_a_panel_stands_what_sets_raters_beside_each_other() -> None:
+    ((_, below),) = panels(
+        row("better", "mean", "people", 3.2, ci_low=3.0, ci_high=3.4),
+        row("better", "mean", "models", 3.9),
+        row("better", "kappa", "people", 0.43, versus="people"),
+        row("better", "kappa", "models", 0.3, versus="people"),
+        row("better", "inflation", "gpt", 0.7, versus="people"),
+        row("better", "b_no_better", "people", 0.55),
+        row("better", "share", "people", 0.2, option="1"),
+    )
+    for words in ("mean rating", "κ: people 0.43, across 0.30", "GPT: +0.70 beside people"):
+        assert words in below
+    assert "no better, people: 55" in " ".join(below.split())
+
+
+def test_a_scale_without_order_or_acceptance_has_no_panel() -> None:
+    assert (
+        len(panels(row("right", "accepted", "people", 0.5), row("why", "share", "people", 0.5)))
+        == 1
+    )
+
+
+@pytest.mark.parametrize(
+    "rows", [[row("why", "share", "people", 0.5)], [row("right", "accepted", "people", None)]]
+)
+def test_nothing_to_draw_is_a_figure_that_says_so(rows: list[dict[str, Any]]) -> None:
+    figure = draw(pd.DataFrame(rows), SETTINGS)
+    assert "no unit is judged" in " ".join(text.get_text() for text in figure.axes[0].texts)
+
+
+def test_a_figure_of_models_alone_says_that_no_person_judged() -> None:
+    def head(*rows: dict[str, Any]) -> str:
+        return " ".join(text.get_text() for text in draw(pd.DataFrame(rows), SETTINGS).texts)
+
+    alone = row("right", "accepted", "models", 0.9)
+    assert "No person judged" in head(alone)
+    assert "No person judged" not in head(alone, row("right", "accepted", "people", 0.6))

@@ -1,0 +1,77 @@
+"""Attributes held against what is true: each pair counts once, and the threshold decides."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from fieldwork.encoder import Vectors
+from fieldwork.errors import StudyError
+from fieldwork.metrics.memory_matches import count_matches, match_rows
+from fieldwork.records.memory import Attribute, MemoryMatch
+
+
+def circle(*degrees: float) -> Vectors:
+    radians = np.radians(degrees)
+    return np.column_stack([np.cos(radians), np.sin(radians)]).astype(np.float32)
+
+
+def test_each_counts_in_one_pair_and_as_many_as_possible_match() -> None:
+    # both attributes are near the first reference, and one of them near the second too
+    assert count_matches(circle(0, 20), circle(10, 40), 0.9) == 2
+    assert count_matches(circle(0, 5), circle(2), 0.9) == 1
+    assert count_matches(circle(0, 90), circle(45), 0.9) == 0
+    assert count_matches(circle(0), circle(0), 1.0) == 1
+
+
+def attribute(user: str, text: str) -> Attribute:
+    return Attribute(f"{user}{text}", user, 0, text, "fact", None, 1, None, [])
+
+
+def encode(texts: Sequence[str]) -> Vectors:
+    """Equal words are alike, and others are not."""
+    words = sorted({text.split()[0] for text in texts})
+    return np.eye(len(words), dtype=np.float32)[[words.index(text.split()[0]) for text in texts]]
+
+
+def rows(stated: dict[str, list[str]], true: dict[str, list[str]]) -> dict[str, MemoryMatch]:
+    attributes = [attribute(user, text) for user, texts in stated.items() for text in texts]
+    references = [{"user_id": u, "attribute": t} for u, texts in true.items() for t in texts]
+    made = match_rows(
+        {"read": attributes}, list(stated), references, encode, match_above=0.7, rarest_users=0.125
+    )
+    return {row.measure: row for row in made}
+
+
+def test_shares_are_over_all_attributes_and_references() -> None:
+    found = rows(
+        {"u1": ["nurse", "dog", "pilot"], "u2": [], "u3": ["tea"]},
+        {"u1": ["nurse by trade", "dog owner"], "u2": ["baker", "runner"], "u9": ["ghost"]},
+    )
+    # of u3 nothing is known to be true, so that nothing can be said of what is stated
+    assert found["precision"].estimate == pytest.approx(2 / 3)
+    assert found["recall"].estimate == pytest.approx(2 / 4)
+    assert found["f1"].estimate == pytest.approx(4 / 7)
+    assert (found["f1"].n_users, found["f1"].n_attributes, found["f1"].n_references) == (2, 3, 4)
+    assert "39 are needed" in (found["f1"].reason or "")
+
+
+def test_enough_users_have_an_interval_around_the_share() -> None:
+    stated = {f"u{n}": ["nurse", "dog" if n % 2 else "fish"] for n in range(60)}
+    found = rows(stated, {user: ["nurse", "dog"] for user in stated})
+    row = found["precision"]
+    assert row.estimate == pytest.approx(0.75)
+    assert row.ci_low is not None
+    assert row.ci_high is not None
+    assert row.ci_low < 0.75 < row.ci_high
+
+
+def test_nothing_known_is_a_reason_and_a_reference_of_strangers_is_refused() -> None:
+    found = rows({"u1": []}, {"u1": ["nurse"]})
+    assert (found["precision"].estimate, found["precision"].reason) == (
+        None,
+        "nothing is known of these users",
+    )
+    assert found["recall"].estimate == 0
+    with pytest.raises(StudyError, match=r"memory\.reference: none of its user_id"):
+        rows({"u1": ["nurse"]}, {"u2": ["nurse"]})

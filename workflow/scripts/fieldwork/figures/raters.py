@@ -1,0 +1,187 @@
+"""The figure of raters: what people and models say on each scale, and how far they agree.
+
+Owns the drawing of `records.JudgementEstimate` rows: a panel a scale, a line for people and one for each
+model, by group of units where there are several. Below a panel stands what sets raters beside each other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from fieldwork.figures.selection import float_or_none, rows_of
+from fieldwork.figures.settings import FigureSettings
+from fieldwork.figures.style import (
+    GREY,
+    TEXT_POINTS,
+    ConditionStyle,
+    add_head,
+    empty_figure,
+    legend_entry,
+    marker_arguments,
+    new_figure,
+    wrap_text,
+)
+
+PEOPLE, MODELS = "people", "models"
+MAIN_MEASURES: Mapping[str, str] = {"accepted": "accepted, %", "mean": "mean rating"}
+"""What a panel shows, the first that the scale has, and the name of its axis."""
+_COLUMNS = 3
+_LINE_HEIGHT = 0.24
+_NOTE_HEIGHT = 0.16
+_PEOPLE_STYLE = ConditionStyle("#E69F00", "s", True, "People")
+_MODEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
+
+
+class _ScalePanel(NamedTuple):
+    """A scale, its measure, the rows that are drawn, and the lines below them."""
+
+    scale: str
+    measure: str
+    rows: Sequence[Any]
+    notes: Sequence[str]
+
+
+def draw(judgements: pd.DataFrame, settings: FigureSettings) -> Figure:
+    """Draw every scale on which units are accepted or rated.
+
+    Args:
+        judgements: `records.JudgementEstimate` rows; a table without values gives a figure that says so.
+    """
+    panels = list(_panels(judgements, settings))
+    if not panels:
+        return empty_figure("no unit is judged on a scale of acceptance or rating", settings)
+    styles = _styles(panels, settings)
+    n_columns = min(len(panels), _COLUMNS)
+    n_rows = -(-len(panels) // n_columns)
+    n_lines = max(len(panel.rows) for panel in panels)
+    n_notes = max(len(panel.notes) for panel in panels)
+    height = 0.9 + _LINE_HEIGHT * n_lines + _NOTE_HEIGHT * n_notes
+    figure = new_figure(height=n_rows * height)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False)
+    for axes in grid.ravel()[len(panels) :]:
+        axes.set_axis_off()
+    for panel, axes in zip(panels, grid.ravel(), strict=False):
+        _draw_panel(axes, panel, styles, settings)
+    handles = [legend_entry(style, style.label) for style in styles.values()]
+    add_head(figure, handles=handles, notes=[settings.note, _no_people(panels)])
+    return figure
+
+
+def _no_people(panels: Sequence[_ScalePanel]) -> str | None:
+    """What a reader must know where models alone judged."""
+    has_people = any(row.raters == PEOPLE for panel in panels for row in panel.rows)
+    return None if has_people else "No person judged: all of this is what models say."
+
+
+def _panels(table: pd.DataFrame, settings: FigureSettings) -> Iterator[_ScalePanel]:
+    for scale, part in table.groupby("scale", sort=False):
+        for measure in MAIN_MEASURES:
+            rows = [
+                row
+                for row in rows_of(part[part["measure"] == measure])
+                if float_or_none(row.estimate) is not None and not _text(row.versus)
+            ]
+            if rows:
+                notes = list(_notes(rows_of(part), settings))
+                yield _ScalePanel(str(scale), measure, _in_order(rows), notes)
+                break
+
+
+def _in_order(rows: Sequence[Any]) -> list[Any]:
+    """People before models, groups within; models together only where there is one."""
+    groups = {_text(row.unit_group) for row in rows}
+    # the rows of all units stand for the groups together
+    shown_groups = groups - {""} if len(groups) > 2 else {""}
+    names = {row.raters for row in rows} - {PEOPLE, MODELS}
+    raters = [PEOPLE, *(sorted(names) or [MODELS])]
+    return sorted(
+        (r for r in rows if r.raters in raters and _text(r.unit_group) in shown_groups),
+        key=lambda row: (raters.index(row.raters), _text(row.unit_group)),
+    )
+
+
+def _notes(rows: Sequence[Any], settings: FigureSettings) -> Iterator[str]:
+    """Agreement beyond chance within and across kinds of raters, and how models differ from people."""
+    values = {
+        (row.measure, row.raters, _text(row.versus)): value
+        for row in rows
+        if not _text(row.unit_group)
+        and not _text(row.option)
+        and (value := float_or_none(row.estimate)) is not None
+    }
+    kappas = [
+        f"{words} {values['kappa', raters, versus]:.2f}"
+        for words, raters, versus in (
+            ("people", PEOPLE, PEOPLE),
+            ("models", MODELS, MODELS),
+            ("across", MODELS, PEOPLE),
+        )
+        if ("kappa", raters, versus) in values
+    ]
+    if kappas:
+        yield "κ: " + ", ".join(kappas)
+    for (measure, raters, versus), value in values.items():
+        name = "models" if raters == MODELS else settings.model_name(raters)
+        if measure == "inflation" and versus == PEOPLE:
+            yield f"{name}: {value:+.2f} beside people"
+        if measure == "over_selection" and versus == PEOPLE:
+            yield f"{name}: accepts {value:.1f} times as much"
+    for raters, words in ((PEOPLE, "people"), (MODELS, "models")):
+        if ("b_no_better", raters, "") in values:
+            yield f"second answer no better, {words}: {100 * values['b_no_better', raters, '']:.0f} %"
+
+
+def _styles(panels: Sequence[_ScalePanel], settings: FigureSettings) -> dict[str, ConditionStyle]:
+    names = dict.fromkeys(row.raters for panel in panels for row in panel.rows)
+    models = [name for name in names if name != PEOPLE]
+    styles = {PEOPLE: _PEOPLE_STYLE} if PEOPLE in names else {}
+    for number, name in enumerate(models):
+        label = "Models" if name == MODELS else settings.model_name(name)
+        colour = _MODEL_COLOURS[number % len(_MODEL_COLOURS)]
+        styles[name] = ConditionStyle(colour, "o", True, label)
+    return styles
+
+
+def _draw_panel(
+    axes: Any,
+    panel: _ScalePanel,
+    styles: Mapping[str, ConditionStyle],
+    settings: FigureSettings,
+) -> None:
+    factor = 100.0 if panel.measure == "accepted" else 1.0
+    labels = []
+    for place, row in enumerate(panel.rows):
+        style = styles[row.raters]
+        low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
+        if low is not None and high is not None:
+            axes.hlines(place, factor * low, factor * high, color=style.colour, linewidth=0.9)
+        axes.plot(
+            [factor * row.estimate], [place], linestyle="none", **marker_arguments(style, size=5)
+        )
+        name = (
+            settings.model_name(row.raters) if row.raters in settings.model_labels else row.raters
+        )
+        labels.append(f"{name.capitalize() if name == row.raters else name}{_group(row)}")
+    axes.set_yticks(range(len(panel.rows)), labels)
+    axes.set_ylim(len(panel.rows) - 0.4, -0.6)
+    if panel.measure == "accepted":
+        axes.set_xlim(-3, 103)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set_title(panel.scale.replace("_", " "))
+    label = MAIN_MEASURES[panel.measure]
+    notes = [wrap_text(note, inches=2.1) for note in panel.notes]
+    axes.set_xlabel("\n".join([label, *notes]), fontsize=TEXT_POINTS)
+    axes.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.5)
+
+
+def _group(row: Any) -> str:
+    return f", {row.unit_group}" if _text(row.unit_group) else ""
+
+
+def _text(value: Any) -> str:
+    """A cell's text; empty for NULL, however pandas holds it."""
+    return value if isinstance(value, str) else ""
