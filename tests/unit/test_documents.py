@@ -33,11 +33,14 @@ PLAIN = [
             "explorer",
             "extending",
             "field",
+            "judging",
+            "memory",
             "methods",
             "models",
             "own_data",
             "parsing",
             "performance",
+            "personalisation",
             "practice",
             "recorded",
             "studies",
@@ -46,7 +49,7 @@ PLAIN = [
 ]
 """Documents whose sentences are held to a length."""
 
-MOST_WORDS = {"README.md": 700, "docs/methods.md": 9_800}
+MOST_WORDS = {"README.md": 700, "docs/methods.md": 10_300}
 LONGEST_SENTENCE = 40
 MEAN_SENTENCE = 20
 

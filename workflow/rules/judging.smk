@@ -15,6 +15,7 @@ rule draw_units:
         conversations=lambda wildcards: unit_inputs(config, wildcards.units)["conversations"],
         questions=lambda wildcards: unit_inputs(config, wildcards.units)["questions"],
         responses=lambda wildcards: unit_inputs(config, wildcards.units)["responses"],
+        groups=study.optional_file(config["judging"] and config["judging"]["groups"]),
     output:
         texts="<results>/judging/texts/{units}.parquet",
     log:

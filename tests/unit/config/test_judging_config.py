@@ -33,6 +33,7 @@ JUDGING: dict[str, Any] = {
     "scales": {"right": SCALE},
     "sources": {"mine": SOURCE},
     "units": {},
+    "groups": None,
     "judges": None,
     "learn": [],
     "kit": {},

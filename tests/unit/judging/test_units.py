@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from fieldwork.judging.units import StudyTexts, UnitSettings, draw_units, judged_unit, units_of
+from fieldwork.errors import StudyError
+from fieldwork.judging.units import (
+    StudyTexts,
+    UnitSettings,
+    draw_units,
+    judged_unit,
+    units_of,
+    user_groups,
+)
 from fieldwork.records.generation import Response
 from fieldwork.records.memory import Attribute, Evidence
 from fieldwork.records.puppets import Conversation, Message
@@ -47,6 +55,15 @@ def test_an_attribute_is_shown_with_the_conversation_that_shows_it() -> None:
     assert {unit.unit_kind for unit in units} == {"attributes"}
     assert len({unit.code for unit in units}) == 3
     assert "u1" not in first.code
+
+
+def test_a_user_can_have_a_group_of_its_own() -> None:
+    groups = user_groups([{"user_id": "u2", "group": "real"}, {"user_id": "u2", "group": "real"}])
+    units = units_of("attributes", texts(), SETTINGS._replace(groups=groups))
+    assert [unit.unit_group for unit in units] == ["synthetic", "synthetic", "real"]
+    rows = [{"user_id": "u2", "group": "real"}, {"user_id": "u2", "group": "synthetic"}]
+    with pytest.raises(StudyError, match="user u2 is in two groups"):
+        user_groups(rows)
 
 
 def test_relevance_is_an_attribute_beside_a_question() -> None:

@@ -1,14 +1,17 @@
 """Draw what raters are given: attributes, attributes beside questions, answers, or pairs of answers.
 
-In: attributes and conversations, questions, and responses, as far as the units are made from them.
+In: attributes and conversations, questions, and responses, as far as the units are made from them; groups
+of users.
 Out: <results>/judging/texts/{units}.parquet.
 """
 
+import logging
 from pathlib import Path
 from typing import Any
 
 from fieldwork import stage, tables
-from fieldwork.judging.units import StudyTexts, UnitSettings, units_of
+from fieldwork.files.texts import read_table
+from fieldwork.judging.units import StudyTexts, UnitSettings, units_of, user_groups
 from fieldwork.records.generation import Response
 from fieldwork.records.judging import UnitKind, UnitText
 from fieldwork.records.memory import Attribute
@@ -20,6 +23,7 @@ def main(
     conversations: list[str],
     questions: list[str],
     responses: list[str],
+    groups: list[str],
     texts: str,
     kind: UnitKind,
     settings: dict[str, Any],
@@ -34,7 +38,16 @@ def main(
     for path in responses:
         answers.setdefault(Path(path).stem, []).extend(tables.read_rows(path, Response))
     sources = StudyTexts(rows, talks, tables.read_questions(questions), answers)
-    tables.write_table(texts, units_of(kind, sources, UnitSettings(**settings)), UnitText)
+    of_users = user_groups(
+        [row for path in groups for row in read_table(path, ("user_id", "group"))]
+    )
+    units = units_of(kind, sources, UnitSettings(**settings, groups=of_users))
+    n_in_groups = sum(unit.user_id in of_users for unit in units)
+    if of_users:
+        logging.getLogger("fieldwork.draw_units").info(
+            "judging.groups: %d of %d units are in its groups", n_in_groups, len(units)
+        )
+    tables.write_table(texts, units, UnitText)
 
 
 if __name__ == "__main__":

@@ -233,6 +233,8 @@ def judging_files(config: Config) -> Iterator[tuple[str, str]]:
     if units_to_judge(config):
         for key in ("consent", "texts"):
             yield f"judging.kit.{key}", config["judging"]["kit"][key]
+        if config["judging"]["groups"]:
+            yield "judging.groups", config["judging"]["groups"]
     for name in judged_by_models(config):
         yield f"judging.judges.prompts.{name}", judge_prompt(config, name)
 

@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from fieldwork.errors import StudyError
 from fieldwork.records.generation import Response
 from fieldwork.records.judging import JudgedUnit, UnitKind, UnitText
 from fieldwork.records.memory import Attribute
@@ -29,12 +30,14 @@ class UnitSettings(NamedTuple):
         n: how many are drawn; None for all.
         group: the part of the units that these are, such as real or synthetic; None for none.
         seed: of the draw.
+        groups: of users who have one of their own, by user id.
     """
 
     name: str
     n: int | None
     group: str | None
     seed: int
+    groups: Mapping[str, str] = {}
 
 
 class StudyTexts(NamedTuple):
@@ -76,6 +79,22 @@ def refined_units(
     settings = UnitSettings("refined", None, "refined", 0)
     texts = StudyTexts(list(attributes.values()), conversations, {}, {})
     return units_of("attributes", texts, settings)
+
+
+def user_groups(rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The group of each user, from rows with `user_id` and `group`.
+
+    Raises:
+        StudyError: a user is in two groups.
+    """
+    groups: dict[str, str] = {}
+    for row in rows:
+        user, group = row["user_id"], row["group"]
+        if groups.setdefault(user, group) != group:
+            raise StudyError(
+                f"judging.groups: user {user} is in two groups ({groups[user]}, {group}); name one"
+            )
+    return groups
 
 
 def drawn_units(units: Iterable[UnitText]) -> list[UnitText]:
@@ -275,7 +294,7 @@ def _unit(
         code=unit_code(settings.name, unit_id, settings.seed),
         user_id=user_id,
         item_id=None if item is None else item.item_id,
-        unit_group=settings.group,
+        unit_group=settings.groups.get(user_id, settings.group),
         author_a=author_a,
         author_b=author_b,
         attribute=attribute,

@@ -149,7 +149,7 @@ _PRECISION = """
 
 Half the width of 95 % intervals, by the number of users and of units. A rater judges {per_rater} units.
 Raters agree by κ = {kappa:g}, and units of a user are alike by {likeness:g}. These are assumptions
-(`power.raters`); a pilot shows how it is. docs/methods.md, "Judgements", has the formulas.
+(`power.raters`); a pilot shows how it is. docs/methods.md, "Raters", has the formulas.
 
 The interval of a share is over all units, that of κ over the units that several raters judge. Intervals
 of the study itself leave out users and are somewhat wider where users are few.
