@@ -18,6 +18,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
+from fieldwork.judging.kit.questions import page_sources
 from workflow.conftest import REPOSITORY, Checkout, clean_environment
 from workflow.test_plan import NO_NETWORK
 
@@ -121,6 +122,14 @@ def project(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> P
     answers = made.root / "resources/field/page/answers.csv"
     answers.parent.mkdir(parents=True)
     answers.write_text("participant\n")
+    # and what raters send, with the map that the kit writes beside it
+    answers = made.root / "resources/judging/page/judgements_1.csv"
+    answers.parent.mkdir(parents=True)
+    answers.write_text("rater\n")
+    kit_map = made.root / "results/personalisation/review_kit/review_page.yaml"
+    kit_map.parent.mkdir(parents=True)
+    sources = page_sources("resources/judging/page")
+    kit_map.write_text(yaml.safe_dump({"judging": {"sources": sources}}))
     # and so it is with data sets of others, which study files name
     for study in (made.root / "studies").glob("recorded_*.yaml"):
         for entry in yaml.safe_load(study.read_text(encoding="utf-8"))["recordings"].values():
