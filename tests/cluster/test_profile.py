@@ -100,7 +100,9 @@ def test_a_gpu_is_asked_for_where_the_config_names_one(
 
 
 @pytest.mark.workflow
-@pytest.mark.parametrize("study", ["quickstart", "history_length", "paper", "personalisation", "mechanisms"])
+@pytest.mark.parametrize(
+    "study", ["quickstart", "history_length", "paper", "personalisation", "mechanisms"]
+)
 def test_groups_of_the_profile_can_be_scheduled(tmp_path: Path, study: str) -> None:
     """A rule that stands between two of a group has to be in it; Snakemake says so when it plans."""
     overlay = () if study == "quickstart" else ("--configfile", f"studies/{study}.yaml")

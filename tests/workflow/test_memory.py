@@ -3,12 +3,13 @@
 import csv
 import hashlib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from servers.provider import Chat, ModelSpec, serve_provider
-from workflow.conftest import Checkout, answers_only, rows_of
+from workflow.conftest import REPOSITORY, Checkout, answers_only, planned_rules, rows_of
 
 pytestmark = pytest.mark.workflow
 
@@ -23,6 +24,11 @@ STATEMENTS = (
     '{"attribute": "Is a pilot", "kind": "fact", "turns": [], "confidence": 0.9}\n'
     '{"attribute": "Likes short answers", "kind": "preference", "turns": "1", "confidence": "high"}'
 )
+
+
+MEMORY = ("memory", "memory_relevant")
+# each has something of its own: corpora, waves, other conditions, models that cost, judges, derived tasks
+STUDIES = ("corpora", "drift", "mechanisms", "paper", "personalisation", "practice")
 
 
 def answer(request: Mapping[str, Any]) -> str:
@@ -139,6 +145,21 @@ def test_what_a_model_reads_off_conversations_stands_before_the_questions(
     )
     assert again.returncode == 0, again.stderr[-3000:]
     assert len(server.requests) == n_asked
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_memory_conditions_are_planned_in_a_study_file(tmp_path: Path, name: str) -> None:
+    study = Checkout(REPOSITORY, tmp_path)
+    overlay = study.study("remembered", {"study": {"conditions": ["offline", *MEMORY]}})
+    file = REPOSITORY / f"studies/{name}.yaml"
+    planned = study.snakemake("-n", "all", "--configfile", str(file), str(overlay))
+    assert planned.returncode == 0, planned.stderr[-2000:]
+    assert {
+        "prepare_reading",
+        "read_attributes",
+        "select_attributes",
+        "write_memories",
+    } <= planned_rules(planned.stdout + planned.stderr)
 
 
 def test_a_model_that_states_nothing_leaves_empty_contexts_and_says_so(

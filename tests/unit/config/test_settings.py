@@ -139,6 +139,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
     merged = merge(shipped_config(), over)
     check_config(merged, SCHEMA, study.name)
     assert merged["study"]["name"] == over["study"]["name"]
+    # whoever is asked can be asked with a memory
+    if not study.stem.startswith("recorded_"):
+        conditions = ["offline", "memory", "memory_relevant"]
+        remembering = {"study": {"conditions": conditions}, "metrics": {"baseline": "offline"}}
+        check_config(merge(merged, remembering), SCHEMA, study.name)
 
 
 @pytest.mark.parametrize(
