@@ -22,20 +22,22 @@ def row(
 
 
 def panels(*rows: dict[str, Any]) -> list[tuple[list[str], str]]:
-    """Of each panel the names of its lines, and what stands below."""
+    """Of each panel the names of its lines, and its axis with what stands beside it."""
     figure = draw(pd.DataFrame(rows), SETTINGS)
     return [
-        ([label.get_text() for label in axes.get_yticklabels()], axes.get_xlabel())
-        for axes in figure.axes
-        if axes.axison
+        (
+            [label.get_text() for label in axes.get_yticklabels()],
+            " ".join([axes.get_xlabel(), *(text.get_text() for text in beside.texts)]).strip(),
+        )
+        for axes, beside in zip(figure.axes[::2], figure.axes[1::2], strict=True)
     ]
 
 
 def test_people_come_first_and_models_by_name_where_there_are_several() -> None:
     shares = [row("right", "accepted", name, 0.5) for name in ("models", "gpt", "other", "people")]
-    ((lines, below),) = panels(*shares)
+    ((lines, beside),) = panels(*shares)
     assert lines == ["People", "GPT", "Other"]
-    assert below == "accepted, %"
+    assert beside == "accepted, %"
     ((lines, _),) = panels(*(s for s in shares if s["raters"] in ("models", "people")))
     assert lines == ["People", "Models"]
 
@@ -49,8 +51,8 @@ def test_groups_are_lines_of_their_own_where_there_are_two() -> None:
     assert panels(whole, real)[0][0] == ["People"]
 
 
-def test_below_a_panel_stands_what_sets_raters_beside_each_other() -> None:
-    ((_, below),) = panels(
+def test_beside_a_panel_stands_what_sets_raters_beside_each_other() -> None:
+    ((_, beside),) = panels(
         row("better", "mean", "people", 3.2, ci_low=3.0, ci_high=3.4),
         row("better", "mean", "models", 3.9),
         row("better", "kappa", "people", 0.43, versus="people"),
@@ -59,9 +61,14 @@ def test_below_a_panel_stands_what_sets_raters_beside_each_other() -> None:
         row("better", "b_no_better", "people", 0.55),
         row("better", "share", "people", 0.2, option="1"),
     )
-    for words in ("mean rating", "κ: people 0.43, across 0.30", "GPT: +0.70 beside people"):
-        assert words in below
-    assert "no better, people: 55" in " ".join(below.split())
+    beside = " ".join(beside.split())
+    for words in (
+        "mean rating",
+        "κ: people 0.43, across 0.30",
+        "GPT: rates 0.70 higher than people",
+    ):
+        assert words in beside
+    assert "no better, people: 55" in beside
 
 
 def test_a_scale_without_order_or_acceptance_has_no_panel() -> None:

@@ -1,7 +1,7 @@
 """The figure of raters: what people and models say on each scale, and how far they agree.
 
 Owns the drawing of `records.JudgementEstimate` rows: a panel a scale, a line for people and one for each
-model, by group of units where there are several. Below a panel stands what sets raters beside each other.
+model, by group of units where there are several. Beside a panel stands what sets raters side by side.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,6 @@ from fieldwork.figures.style import (
     ConditionStyle,
     add_head,
     empty_figure,
-    legend_entry,
     marker_arguments,
     new_figure,
     wrap_text,
@@ -28,15 +27,19 @@ from fieldwork.figures.style import (
 PEOPLE, MODELS = "people", "models"
 MAIN_MEASURES: Mapping[str, str] = {"accepted": "accepted, %", "mean": "mean rating"}
 """What a panel shows, the first that the scale has, and the name of its axis."""
-_COLUMNS = 3
-_LINE_HEIGHT = 0.24
-_NOTE_HEIGHT = 0.16
+_WIDTHS = (3, 2)
+"""Of panels and of what stands beside them."""
+_NOTE_INCHES = 2.3
+_LINE_HEIGHT = 0.22
+_NOTE_HEIGHT = 0.15
+_PANEL_HEIGHT = 0.75
+"""Of a panel's title and axis, inches."""
 _PEOPLE_STYLE = ConditionStyle("#E69F00", "s", True, "People")
 _MODEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 
 
 class _ScalePanel(NamedTuple):
-    """A scale, its measure, the rows that are drawn, and the lines below them."""
+    """A scale, its measure, the rows that are drawn, and the lines beside them."""
 
     scale: str
     measure: str
@@ -54,20 +57,24 @@ def draw(judgements: pd.DataFrame, settings: FigureSettings) -> Figure:
     if not panels:
         return empty_figure("no unit is judged on a scale of acceptance or rating", settings)
     styles = _styles(panels, settings)
-    n_columns = min(len(panels), _COLUMNS)
-    n_rows = -(-len(panels) // n_columns)
-    n_lines = max(len(panel.rows) for panel in panels)
-    n_notes = max(len(panel.notes) for panel in panels)
-    height = 0.9 + _LINE_HEIGHT * n_lines + _NOTE_HEIGHT * n_notes
-    figure = new_figure(height=n_rows * height)
-    grid = figure.subplots(n_rows, n_columns, squeeze=False)
-    for axes in grid.ravel()[len(panels) :]:
-        axes.set_axis_off()
-    for panel, axes in zip(panels, grid.ravel(), strict=False):
+    heights = [_height(panel) for panel in panels]
+    figure = new_figure(height=0.5 + sum(heights))
+    grid = figure.subplots(
+        len(panels), 2, squeeze=False, height_ratios=heights, width_ratios=_WIDTHS
+    )
+    for panel, (axes, beside) in zip(panels, grid, strict=True):
         _draw_panel(axes, panel, styles, settings)
-    handles = [legend_entry(style, style.label) for style in styles.values()]
-    add_head(figure, handles=handles, notes=[settings.note, _no_people(panels)])
+        beside.set_axis_off()
+        beside.text(0, 0.96, "\n".join(panel.notes), va="top", fontsize=TEXT_POINTS)
+    # each line is named, so there is no legend
+    add_head(figure, handles=[], notes=[settings.note, _no_people(panels)])
     return figure
+
+
+def _height(panel: _ScalePanel) -> float:
+    """Inches that the lines, or what stands beside them, take."""
+    n_note_lines = sum(note.count("\n") + 1 for note in panel.notes)
+    return _PANEL_HEIGHT + max(_LINE_HEIGHT * len(panel.rows), _NOTE_HEIGHT * n_note_lines)
 
 
 def _no_people(panels: Sequence[_ScalePanel]) -> str | None:
@@ -85,7 +92,9 @@ def _panels(table: pd.DataFrame, settings: FigureSettings) -> Iterator[_ScalePan
                 if float_or_none(row.estimate) is not None and not _text(row.versus)
             ]
             if rows:
-                notes = list(_notes(rows_of(part), settings))
+                notes = [
+                    wrap_text(note, inches=_NOTE_INCHES) for note in _notes(rows_of(part), settings)
+                ]
                 yield _ScalePanel(str(scale), measure, _in_order(rows), notes)
                 break
 
@@ -126,9 +135,9 @@ def _notes(rows: Sequence[Any], settings: FigureSettings) -> Iterator[str]:
     for (measure, raters, versus), value in values.items():
         name = "models" if raters == MODELS else settings.model_name(raters)
         if measure == "inflation" and versus == PEOPLE:
-            yield f"{name}: {value:+.2f} beside people"
+            yield f"{name}: rates {abs(value):.2f} {'lower' if value < 0 else 'higher'} than people"
         if measure == "over_selection" and versus == PEOPLE:
-            yield f"{name}: accepts {value:.1f} times as much"
+            yield f"{name}: accepts {value:.1f} times as much as people"
     for raters, words in ((PEOPLE, "people"), (MODELS, "models")):
         if ("b_no_better", raters, "") in values:
             yield f"second answer no better, {words}: {100 * values['b_no_better', raters, '']:.0f} %"
@@ -172,9 +181,7 @@ def _draw_panel(
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.set_title(panel.scale.replace("_", " "))
-    label = MAIN_MEASURES[panel.measure]
-    notes = [wrap_text(note, inches=2.1) for note in panel.notes]
-    axes.set_xlabel("\n".join([label, *notes]), fontsize=TEXT_POINTS)
+    axes.set_xlabel(MAIN_MEASURES[panel.measure])
     axes.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.5)
 
 
