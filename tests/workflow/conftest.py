@@ -1,5 +1,6 @@
 """Running Snakemake itself: copies of the checkout, studies in them, and what came out."""
 
+import compileall
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import pytest
 import yaml
 
 from fieldwork.provenance import READINGS_FILE
+from servers.snakemake_forks import SnakemakeForks
 
 REPOSITORY = Path(__file__).parents[2]
 NOT_COPIED = (
@@ -45,15 +48,8 @@ class Checkout:
         self, *arguments: str, env: Mapping[str, str] | None = None, cores: int = 8
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake to its end; keys of the caller's environment are not passed on."""
-        return subprocess.run(
-            self.command(*arguments, cores=cores),
-            cwd=self.root,
-            env=clean_environment(env or {}),
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
-        )
+        words = self.command(*arguments, cores=cores)[3:]
+        return forks().run(words, cwd=self.root, env=clean_environment(env or {}), timeout=900)
 
     def command(self, *arguments: str, cores: int = 8) -> list[str]:
         """The command line of a run."""
@@ -100,6 +96,12 @@ class Checkout:
         return Checkout(to, to)
 
 
+@cache
+def forks() -> SnakemakeForks:
+    """What starts Snakemake for the tests of this process."""
+    return SnakemakeForks()
+
+
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """The caller's environment without keys and without what would steer downloads or slow imports."""
     hidden = re.compile(r"_API_KEY$|^HF_|^SNAKEMAKE_|^PYTHONDONTWRITEBYTECODE$")
@@ -135,6 +137,8 @@ def rows_of(checkout: Checkout, sql: str) -> list[tuple[Any, ...]]:
 def copy_shipped(to: Path) -> Checkout:
     """The project's files as they are now, without anything computed."""
     shutil.copytree(REPOSITORY, to, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    # else each of the first jobs compiles the whole library
+    compileall.compile_dir(to / "workflow/scripts", quiet=1)
     # a developer's own; the library has folders of the same names
     for folder in ("downloads", "field", "judging", "ledger", "models", "recorded", "waves"):
         shutil.rmtree(to / "resources" / folder, ignore_errors=True)

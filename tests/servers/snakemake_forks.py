@@ -1,0 +1,106 @@
+"""Snakemake started by forking a process that has imported it, which is half of what a start costs.
+
+A child sees what `python -m snakemake` would: arguments, folder, environment, streams. Nothing of the
+project is imported before, as each test has a copy of its own. Requests are lines of JSON on stdin:
+`arguments`, `cwd`, `env`, `stdout` and `stderr` (files). Answers are lines too: first the child's process
+id, then its exit status.
+"""
+
+import atexit
+import importlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+IMPORTED = (
+    "snakemake.cli",
+    "snakemake.api",
+    "snakemake.report",
+    "snakemake.scheduling.job_scheduler",
+)
+
+
+def run_child(request: dict[str, Any]) -> None:
+    """Be `python -m snakemake` to the end."""
+    os.setsid()
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    for descriptor, name in ((0, os.devnull), (1, request["stdout"]), (2, request["stderr"])):
+        flags = os.O_RDONLY if descriptor == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        os.dup2(os.open(name, flags, 0o644), descriptor)
+    sys.path[0] = request["cwd"]
+    import snakemake.cli
+    import snakemake.workflow
+
+    # the one thing that it looks up when it is imported
+    snakemake.workflow.Workflow._rundir = request["cwd"]
+    program = Path(snakemake.cli.__file__).with_name("__main__.py")
+    sys.argv = [str(program), *request["arguments"]]
+    snakemake.cli.main(request["arguments"])
+
+
+def main() -> None:
+    """Fork for each request, one at a time."""
+    for name in IMPORTED:
+        importlib.import_module(name)
+    for line in sys.stdin:
+        process = os.fork()
+        if not process:
+            # and ends as the interpreter ends
+            run_child(json.loads(line))
+            return
+        print(process, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+
+
+class SnakemakeForks:
+    """The process that forks, started with the first request of a test process and ended with it."""
+
+    def __init__(self) -> None:
+        # unbuffered: a line that Python has read ahead would be none for select
+        self._process = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
+        atexit.register(self._process.kill)
+
+    def run(
+        self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake to its end.
+
+        Raises:
+            subprocess.TimeoutExpired: it took longer than `timeout` seconds, and was killed.
+        """
+        assert self._process.stdin is not None
+        with tempfile.TemporaryDirectory() as folder:
+            files = {name: str(Path(folder) / name) for name in ("stdout", "stderr")}
+            request = {"arguments": list(arguments), "cwd": str(cwd), "env": dict(env), **files}
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            child = int(self._line(60))
+            try:
+                status = int(self._line(timeout))
+            except TimeoutError:
+                os.killpg(child, signal.SIGKILL)
+                self._line(60)
+                raise subprocess.TimeoutExpired([*arguments], timeout) from None
+            texts = [Path(file).read_text(errors="replace") for file in files.values()]
+        return subprocess.CompletedProcess(["snakemake", *arguments], status, *texts)
+
+    def _line(self, timeout: float) -> str:
+        stream = self._process.stdout
+        assert stream is not None
+        if not select.select([stream], [], [], timeout)[0]:
+            raise TimeoutError
+        return stream.readline().decode()
+
+
+if __name__ == "__main__":
+    main()
