@@ -228,7 +228,7 @@ def test_a_text_longer_than_spss_allows_is_cut_counted_and_said(
     database: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_data_files(tmp_path, database, SETTINGS)
-    assert "answers.sav: 1 texts of text are longer than SPSS allows" in caplog.text
+    assert "answers.sav: 1 text(s) of text are longer than SPSS allows" in caplog.text
     assert entries(tmp_path, "answers")["text"]["n_cut"] == 1
     assert "(1 cut in .sav)" in (tmp_path / "codebook.html").read_text(encoding="utf-8")
     short = read(tmp_path / "answers.sav")[0]["text"][2]

@@ -11,7 +11,7 @@ JsonObject = dict[str, Any]
 
 _MOST_VALUES_SHOWN = 30
 _KINDS = {
-    "code": "code with labels",
+    "code": "codes",
     "yes_no": "0 no, 1 yes",
     "number": "number",
     "time": "date and time, UTC",

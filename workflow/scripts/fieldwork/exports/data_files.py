@@ -155,15 +155,17 @@ def _write_table(
     name, variables = content.table.name, content.variables
     names = [variable.name for variable in variables]
     tables.write_csv_tuples(folder / f"{name}.csv", names, content.records())
+    is_labelled = content.rows.num_rows <= MOST_ROWS
     columns, entries = {}, []
     for variable in variables:
         values = content.values(variable)
         entries.append(variable_entry(variable, values))
-        column = coded_column(variable, values, code_sets.get(variable.code_set or ""))
-        refuse_infinity(folder / f"{name}.sav", variable, column)
-        columns[variable.name] = column
+        if is_labelled:
+            column = coded_column(variable, values, code_sets.get(variable.code_set or ""))
+            refuse_infinity(folder / f"{name}.sav", variable, column)
+            columns[variable.name] = column
     files, notes = [f"{name}.csv"], [*content.table.notes]
-    if content.rows.num_rows <= MOST_ROWS:
+    if is_labelled:
         table = LabelledTable(title, variables, pd.DataFrame(columns), code_sets)
         n_cut = _write_labelled(folder, name, table)
         for entry in entries:
@@ -181,7 +183,7 @@ def _write_labelled(folder: Path, name: str, table: LabelledTable) -> dict[str, 
     write_sav(folder / f"{name}.sav", short_table)
     for variable, n in n_cut.items():
         _LOGGER.warning(
-            "%s.sav: %d texts of %s are longer than SPSS allows and end in …; they are whole in "
+            "%s.sav: %d text(s) of %s are longer than SPSS allows and end in …; they are whole in "
             "%s.csv and %s.dta",
             name,
             n,
