@@ -101,6 +101,7 @@ OWNERS = {
     "threadpoolctl": {"puppets.retrieval", "judging.learning"},
     "psutil": {"run_record", "generation.chat.weights"},
     "markdown_it": {"explorer.prose"},
+    "pyreadstat": {"exports.labelled_files"},
     "openpyxl": {"field.deletion.raw_files", "judging.kit.spreadsheets"},
     "py3langid": {"field.language"},
     "sklearn": {"statistics.rater_agreement", "judging.learning"},

@@ -42,6 +42,7 @@ PLAIN = [
             "performance",
             "personalisation",
             "practice",
+            "r",
             "recorded",
             "studies",
         )

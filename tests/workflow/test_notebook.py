@@ -1,10 +1,14 @@
-"""The notebook in docs/ runs on a finished study, and its numbers by hand are the study's."""
+"""The notebook and the page in R run on a finished study, and their numbers by hand are the study's."""
 
+import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import nbformat
+import pandas as pd
+import pyreadstat
 import pytest
 from nbclient import NotebookClient
 
@@ -75,21 +79,80 @@ def test_the_notebook_is_kept_without_outputs() -> None:
     assert not any(cell.outputs or cell.execution_count for cell in code)
 
 
-def test_the_text_in_r_uses_columns_that_the_tables_have(quickstart: Checkout) -> None:
-    text = (REPOSITORY / "docs" / "notebook_r.md").read_text(encoding="utf-8")
-    metrics = quickstart.results() / "metrics"
-    for name in ("item_shares", "heterogeneity"):
-        assert f"metrics/{name}.csv" in text
-    header = {
-        column
-        for path in metrics.glob("*.csv")
-        for column in path.read_text(encoding="utf-8").splitlines()[0].split(",")
+# ---- in R ----------------------------------------------------------------------------------------------
+
+R_PAGE = REPOSITORY / "docs" / "r.md"
+
+
+@pytest.fixture(scope="module")
+def exported(quickstart: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A finished quickstart with the files of `snakemake export`."""
+    made = quickstart.clone(tmp_path_factory.mktemp("exported") / "project")
+    done = made.snakemake("export")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return made
+
+
+def blocks_of_r() -> list[str]:
+    text = R_PAGE.read_text(encoding="utf-8")
+    return re.findall(r"^```r\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def missing_for_r() -> str | None:
+    """Why the page cannot run here; None where it can."""
+    if shutil.which("Rscript") is None:
+        return "Rscript is not installed (r-base-core)"
+    code = "stopifnot(requireNamespace('haven'), requireNamespace('lme4'))"
+    done = subprocess.run(["Rscript", "-e", code], capture_output=True, check=False)
+    return "r-cran-haven or r-cran-lme4 is not installed" if done.returncode else None
+
+
+def test_the_page_in_r_runs(exported: Checkout, tmp_path: Path) -> None:
+    if reason := missing_for_r():
+        pytest.skip(reason)
+    script = tmp_path / "page.R"
+    script.write_text("\n".join(blocks_of_r()), encoding="utf-8")
+    done = subprocess.run(
+        ["Rscript", str(script)],
+        cwd=exported.directory,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    # labels of conditions, differences of the model, and the number by hand beside the table's
+    assert re.search(r"^ +SP-History +[\d.]+", done.stdout, re.MULTILINE)
+    assert re.search(r"^conditionSP-RAG +-?[\d.e-]+ +-?[\d.e-]+", done.stdout, re.MULTILINE)
+    assert re.search(r"condition by_hand table", done.stdout)
+
+
+def test_the_page_in_r_uses_variables_that_the_files_have(exported: Checkout) -> None:
+    results = exported.results()
+    headers = {
+        name
+        for path in [*results.glob("metrics/*.csv"), *results.glob("export/tables/*.csv")]
+        for name in path.read_text(encoding="utf-8").splitlines()[0].split(",")
     }
-    columns = set(_columns(text))
-    assert columns
-    assert columns <= header
+    code = "\n".join(blocks_of_r())
+    made = set(re.findall(r"[a-z]\$([a-z_]+) <-", code)) | {"estimate"}
+    assert "item_shares" in code
+    assert set(re.findall(r"[a-z]\$([a-z_.]+)", code)) - made - {"p.value"} <= headers
 
 
-def _columns(text: str) -> list[str]:
-    """Columns that code in R takes from a data frame by `$`."""
-    return re.findall(r"[a-z]\$([a-z_]+)", text)
+def test_labelled_files_hold_the_answers_of_the_study(exported: Checkout) -> None:
+    answers = tables.read_frame(exported.results() / "answers/answers.parquet", Answer)
+    folder = exported.results() / "export/tables"
+    book = json.loads((folder / "codebook.json").read_text(encoding="utf-8"))
+    values = {c["code"]: c["value"] for c in book["codes"]["letter"]}
+    labels = {c["value"]: c["label"] for c in book["codes"]["condition"]}
+    assert labels["history"] == "SP-History"
+    for reader, name in (
+        (pyreadstat.read_sav, "answers.sav"),
+        (pyreadstat.read_dta, "answers.dta"),
+    ):
+        frame, _ = reader(folder / name)
+        assert len(frame) == len(answers)
+        letters = [None if pd.isna(code) else values[code] for code in frame["letter"]]
+        assert letters == [None if pd.isna(letter) else letter for letter in answers["letter"]]
+    assert {table["name"] for table in book["tables"]} >= {"answers", "items", "accuracy", "claims"}

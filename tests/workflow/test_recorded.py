@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyreadstat
 import pytest
 
 from workflow.conftest import REPOSITORY, Checkout
@@ -125,6 +126,16 @@ def test_the_export_holds_every_scored_answer(
     assert {line["metadata"].get("user") for line in lines} == {None, *USERS}
     description = json.loads((export.parent / "croissant.json").read_text())
     assert {"responses", "answers", "tasks"} <= {r["@id"] for r in description["recordSet"]}
+
+
+def test_the_export_holds_labelled_files(finished: tuple[Checkout, tuple[str, ...], int]) -> None:
+    checkout, _, n = finished
+    frame, meta = pyreadstat.read_sav(checkout.directory / "results/old/export/tables/answers.sav")
+    assert len(frame) == n
+    assert meta.variable_value_labels["model"] == {1: "GPT 4", 2: "Llama 3"}
+    assert meta.variable_value_labels["condition"] == {1: "No user", 2: "People"}
+    assert frame["puppet_id"].nunique() == len(USERS)
+    assert frame["is_correct"].notna().all()
 
 
 def test_a_file_that_matches_nothing_is_one_sentence(tmp_path: Path) -> None:

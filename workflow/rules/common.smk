@@ -27,6 +27,7 @@ from fieldwork.config import (
     variants,
     waves,
 )
+from fieldwork.config.exports import data_settings
 from fieldwork.config.field import field_files
 from fieldwork.config.judging import (
     judge_prompt,

@@ -121,6 +121,7 @@ rule export:
     input:
         "<results>/croissant.json",
         "<results>/export/data",
+        "<results>/export/tables",
 
 
 rule export_study:
@@ -148,6 +149,22 @@ rule export_study:
         max_tokens=dict((name, task["max_tokens"]) for name, task in study.entries("tasks").items()),
     script:
         "../scripts/report/export_study.py"
+
+
+rule write_data_files:
+    input:
+        database="<results>/study.duckdb",
+    output:
+        folder=directory("<results>/export/tables"),
+    log:
+        "<logs>/write_data_files.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("report/write_data_files"),
+        settings=data_settings(study, study_label(study)["version"]),
+    script:
+        "../scripts/report/write_data_files.py"
 
 
 # after the findings, so that it never says more of a study than its results show

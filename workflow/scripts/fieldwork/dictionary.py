@@ -99,7 +99,7 @@ surrogate, which JSON can carry and UTF-8 cannot, is written as U+FFFD. In CSV a
 would run as a formula, such as one that begins with `=`, has an apostrophe before it.
 
 A [notebook](notebook.ipynb) opens the tables in Python and computes a number of figure 1 by hand;
-[the same in R](notebook_r.md) uses the CSV files.
+[the same in R](r.md) opens labelled files, which SPSS and Stata open too.
 
 ## Asking questions in SQL
 

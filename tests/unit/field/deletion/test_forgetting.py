@@ -71,6 +71,8 @@ def write_study(name: str, people: Sequence[str], key_file: Path = KEY_FILE) -> 
         write(f"{folder}/{made}")
     write(f"{folder}/explorer/data/details-000.js")
     write(f"{folder}/explorer_so_far/index.html")
+    write(f"{folder}/export/tables/answers.sav")
+    write(f"{folder}/croissant.json")
     write(f"{folder}/metrics/accuracy_runs.csv", "puppet_id\n" + "\n".join(people))
     write(f"{folder}/tasks/t.csv")
     setting = yaml.safe_dump({"field": {"key_file": str(key_file)}})
@@ -147,7 +149,7 @@ def test_the_record_says_what_and_never_who() -> None:
     assert {(line.place, line.action, line.number) for line in lines} == {
         (str(RAW), "rows deleted", 2),
         (str(GROUPS), "rows deleted", 1),
-        ("results/mine", "results deleted", 11),
+        ("results/mine", "results deleted", 13),
     }
     assert {line.participant for line in lines} == {name_of(ONE)}
     assert all(line.deleted_at <= line.searched_at for line in lines)
@@ -159,7 +161,7 @@ def test_what_was_done_is_said_in_sentences() -> None:
     text = sentences(run(ONE))
     assert "Participants to delete: 1." in text
     assert f"  {RAW}: 2 row(s) deleted." in text
-    assert "  results/mine: 11 file(s) computed from the field were deleted." in text
+    assert "  results/mine: 13 file(s) computed from the field were deleted." in text
     assert "  results/figures/copy.svg: deleted." in text
     n_files = sum(
         1
@@ -247,7 +249,7 @@ def test_results_alone_are_evidence_enough() -> None:
         kept = [line for line in path.read_text().splitlines(keepends=True) if ONE not in line]
         path.write_text("".join(kept))
     text = sentences(run(ONE))
-    assert "results/mine: 11 file(s)" in text
+    assert "results/mine: 13 file(s)" in text
     assert not Path("results/mine/field").exists()
 
 

@@ -1,1 +1,1 @@
-"""A study in the formats of others: every_eval_ever's evaluations, and Croissant's tables."""
+"""A study in the formats of others: every_eval_ever, Croissant, and labelled files of SPSS and Stata."""

@@ -25,6 +25,8 @@ _OF_THE_FIELD = (
     *_FIGURES,
     "explorer/**/*",
     "explorer_so_far/**/*",
+    "export/**/*",
+    "croissant.json",
     "findings.md",
     "metrics/*",
     "answers/items.csv",

@@ -1,0 +1,344 @@
+"""Tables as files for statistics programs: read back, every value, label and gap is the table's."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyreadstat
+import pytest
+
+from fieldwork import tables
+from fieldwork.database import write_database
+from fieldwork.errors import StudyError
+from fieldwork.exports import data_files
+from fieldwork.exports.data_files import DataSettings, write_data_files
+from fieldwork.records.field import FieldAnswer
+from fieldwork.records.generation import OptionProbability, Response
+from fieldwork.records.judging import AlternativeAnnotator
+from fieldwork.records.metrics import Accuracy, Novelty, RunAccuracy
+from fieldwork.records.parsing import Answer
+from fieldwork.records.tasks import Item
+
+PSEUDONYMS = ("p00c0ffee00c0ffee", "pdeadbeefdeadbeef")
+RATERS = ("rfeedfacefeedface", "rbadc0de0badc0de0")
+SECRET = "what a person wrote"
+SETTINGS = DataSettings(
+    study="mine",
+    version="0.1.0",
+    model_labels={"gpt": "GPT ß"},
+    condition_labels={"offline": "No user", "history": "One conversation", "field": "Field"},
+    has_field=False,
+)
+
+
+def row_of(row_type: type[Any], **values: Any) -> Any:
+    return row_type(**{**dict.fromkeys(row_type.__dataclass_fields__), **values})
+
+
+def answer(condition: str, puppet: str | None, item: str, **more: Any) -> Answer:
+    key = {"model": "gpt", "task": "quiz", "condition": condition, "puppet_id": puppet}
+    defaults = {"item_id": item, "replicate": 0, "kind": "choice", "outcome": "ok"}
+    return row_of(Answer, **key, **{**defaults, **more})
+
+
+def response(row: Answer, text: str | None) -> Response:
+    key = {n: getattr(row, n) for n in ("model", "task", "condition", "item_id", "puppet_id")}
+    more = {"replicate": row.replicate, "outcome": row.outcome, "dispatch": "live", "defects": []}
+    return row_of(Response, **key, **more, text=text)
+
+
+ASKED = [
+    (answer("history", "u1", "q1", letter="A", letter_strict="A"), "A, naïvely 日本"),
+    (answer("history", "u1", "q1", letter="B", letter_strict="B", replicate=1), "=B"),
+    (answer("history", "u2", "q1", reason="no letter found"), "x" * 40_000),
+    (answer("offline", None, "q1", reason="failed", outcome="failed"), None),
+    (
+        answer("offline", None, "l1", kind="list", raw_items=["gogo", "Tee"], items=["Go", "Tea"],
+               option_probabilities=[OptionProbability("Go", 0.75), OptionProbability("Tea", 0.25)]),
+        "1. gogo\n2. Tee",
+    ),
+]  # fmt: skip
+OF_PEOPLE = [
+    answer("field", PSEUDONYMS[1], "q1", letter="A", letter_strict="A", raw_items=[SECRET]),
+    answer("field", PSEUDONYMS[0], "l1", kind="list", raw_items=[SECRET], items=["Go"]),
+]
+
+
+def field_answer(row: Answer) -> FieldAnswer:
+    key = {"participant_id": row.puppet_id, "model": "gpt", "task": "quiz", "item_id": row.item_id}
+    more = {"replicate": 0, "n_masked": 0, "file": "a.csv", "row": 2, "flags": []}
+    return row_of(FieldAnswer, **key, **more, text=SECRET)
+
+
+def accuracy_run(condition: str, puppet: str) -> RunAccuracy:
+    return RunAccuracy(
+        "gpt", "quiz", condition, 0, puppet, 0, 1.0, 1.0, 0.0, n_items=1, n_subjects=1, is_counted=True
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    runs = [accuracy_run("history", "u1"), accuracy_run("field", PSEUDONYMS[1])]
+    score = row_of(Accuracy, model="gpt", task="quiz", condition="history", metric="em_strict",
+                   n_runs=0, n_items=1, unit="puppet", reason="too few <users>")  # fmt: skip
+    annotators = [
+        row_of(AlternativeAnnotator, scale="s", judge="gpt", person=name, n_units=1, penalty=0.1)
+        for name in RATERS
+    ]
+    contents: Mapping[str, tuple[type[Any], list[Any]]] = {
+        "tasks/quiz": (
+            Item,
+            [
+                Item("q1", "choice", "Round?", "Round?", ["yes", "no"], "A", None, "t"),
+                Item("l1", "list", "Two games?", "Two games?", ["Go"] * 30, None, None, "t"),
+            ],
+        ),
+        "responses": (Response, [response(*pair) for pair in ASKED]),
+        "answers": (Answer, [*(row for row, _ in ASKED), *OF_PEOPLE]),
+        "field_answers": (FieldAnswer, [field_answer(row) for row in OF_PEOPLE]),
+        "accuracy_runs": (RunAccuracy, runs),
+        "accuracy": (Accuracy, [score]),
+        "novelty": (Novelty, []),
+        "alternative_annotators": (AlternativeAnnotator, annotators),
+    }
+    files = {}
+    for name, (row_type, rows) in contents.items():
+        path = folder / f"{name}.parquet"
+        tables.write_rows(path, rows, row_type)
+        files["items" if name == "tasks/quiz" else name] = [str(path)]
+    write_database(folder / "study.duckdb", files)
+    return folder / "study.duckdb"
+
+
+@pytest.fixture(scope="module")
+def export(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("export")
+    write_data_files(folder, database, SETTINGS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def export_with_field(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("export")
+    write_data_files(folder, database, SETTINGS._replace(has_field=True))
+    return folder
+
+
+def cells(folder: Path, name: str) -> list[dict[str, str]]:
+    csv.field_size_limit(10**6)
+    with (folder / f"{name}.csv").open(newline="", encoding="utf-8") as handle:
+        return list(csv.DictReader(handle))
+
+
+def read(path: Path) -> tuple[pd.DataFrame, Any]:
+    reader = pyreadstat.read_sav if path.suffix == ".sav" else pyreadstat.read_dta
+    frame, meta = reader(path)
+    return frame, meta
+
+
+def book_of(folder: Path) -> Any:
+    return json.loads((folder / "codebook.json").read_text(encoding="utf-8"))
+
+
+def entries(folder: Path, table: str) -> dict[str, Any]:
+    (entry,) = (t for t in book_of(folder)["tables"] if t["name"] == table)
+    return {variable["name"]: variable for variable in entry["variables"]}
+
+
+def test_each_table_is_in_three_forms(export: Path) -> None:
+    names = {"answers", "items", "accuracy_runs", "accuracy", "novelty", "alternative_annotators"}
+    assert {path.name for path in export.iterdir()} == {
+        *(f"{name}{end}" for name in names for end in (".csv", ".sav", ".dta")),
+        *("codebook.json", "codebook.html"),
+    }
+    assert [t["name"] for t in book_of(export)["tables"]][:2] == ["answers", "items"]
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+@pytest.mark.parametrize("name", ["answers", "items", "accuracy_runs", "accuracy", "novelty"])
+def test_what_is_read_back_is_what_csv_holds(export: Path, name: str, ending: str) -> None:
+    book, variables = book_of(export), entries(export, name)
+    frame, _ = read(export / f"{name}{ending}")
+    rows = cells(export, name)
+    assert list(frame.columns) == list(variables)
+    assert len(frame) == len(rows)
+    for variable in variables.values():
+        values = {c["code"]: c["value"] for c in book["codes"].get(variable["codes"] or "", ())}
+        for cell, value in zip(
+            (row[variable["name"]] for row in rows), frame[variable["name"]], strict=True
+        ):
+            if cell == "" or pd.isna(value):
+                assert cell == ""
+                assert value == "" if variable["kind"] == "text" else pd.isna(value)
+            elif variable["kind"] == "code":
+                assert values[int(value)] == cell
+            elif variable["kind"] == "text":
+                # CSV guards formulas
+                whole = cell.removeprefix("'")
+                assert value == whole or (ending == ".sav" and len(value.encode()) == 32_766)
+            else:
+                assert float(cell) == value
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+def test_labels_are_those_of_the_config_and_the_data_dictionary(export: Path, ending: str) -> None:
+    frame, meta = read(export / f"answers{ending}")
+    labels = dict(zip(meta.column_names, meta.column_labels, strict=True))
+    assert labels["puppet_id"] == "the puppet or participant, missing offline"
+    assert labels["items_2"].startswith("2. list: canonical options")
+    values = meta.variable_value_labels
+    assert values["model"] == {1: "GPT ß"}
+    assert values["condition"] == {1: "No user", 2: "One conversation", 3: "Field"}
+    assert values["outcome"][6] == "failed"
+    assert values["is_correct"] == {0: "no", 1: "yes"}
+    assert values["letter"] == values["gold"] == values["letter_strict"]
+    assert meta.file_label == "answers of the study mine"
+    assert frame["puppet_id"].isna().tolist() == [False, False, False, True, True]
+
+
+def test_stata_files_are_read_by_pandas_too(export: Path) -> None:
+    frame = pd.read_stata(export / "answers.dta")
+    assert frame["condition"].tolist()[:2] == ["One conversation"] * 2
+    assert frame["text"].tolist()[2] == "x" * 40_000
+
+
+def test_an_answer_says_whether_it_counts_and_is_right(export: Path) -> None:
+    rows = {
+        (r["condition"], r["puppet_id"], r["item_id"], r["replicate"]): r
+        for r in cells(export, "answers")
+    }
+    first = rows["history", "u1", "q1", "0"]
+    assert (first["counts"], first["is_correct"], first["gold"]) == ("1", "1", "A")
+    assert first["text"] == "A, naïvely 日本"
+    again = rows["history", "u1", "q1", "1"]
+    assert (again["counts"], again["is_correct"]) == ("0", "0")
+    assert again["left_out"] == "a later answer of the same user"
+    assert again["text"] == "'=B"
+    assert rows["history", "u2", "q1", "0"]["is_correct"] == "0"
+    failed = rows["offline", "", "q1", "0"]
+    assert (failed["is_correct"], failed["text"], failed["counts"]) == ("", "", "0")
+    assert rows["offline", "", "l1", "0"]["option_probabilities"] == "Go=0.75; Tea=0.25"
+
+
+def test_a_text_longer_than_spss_allows_is_cut_counted_and_said(
+    database: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_data_files(tmp_path, database, SETTINGS)
+    assert "answers.sav: 1 text(s) of text are longer than SPSS allows" in caplog.text
+    assert entries(tmp_path, "answers")["text"]["n_cut"] == 1
+    assert "(1 cut in .sav)" in (tmp_path / "codebook.html").read_text(encoding="utf-8")
+    short = read(tmp_path / "answers.sav")[0]["text"][2]
+    assert short.endswith("x…")
+    assert len(short.encode()) == 32_766
+
+
+def test_no_row_of_real_users_unless_the_study_says_so(export: Path) -> None:
+    assert {row["condition"] for row in cells(export, "answers")} == {"offline", "history"}
+    assert {row["puppet_id"] for row in cells(export, "accuracy_runs")} == {"u1"}
+    notes = {t["name"]: t["notes"] for t in book_of(export)["tables"]}
+    assert "Rows of real users are left out" in notes["answers"][0]
+    assert "explorer.field" in notes["accuracy_runs"][0]
+    assert notes["items"] == notes["accuracy"] == []
+
+
+def test_real_users_have_numbers_and_no_texts(export_with_field: Path) -> None:
+    rows = [row for row in cells(export_with_field, "answers") if row["condition"] == "field"]
+    assert [(r["puppet_id"], r["item_id"], r["items_1"], r["letter"]) for r in rows] == [
+        ("participant 0001", "l1", "Go", ""),
+        ("participant 0002", "q1", "", "A"),
+    ]
+    assert {(row["text"], row["raw_items_1"]) for row in rows} == {("", "")}
+    (run,) = (r for r in cells(export_with_field, "accuracy_runs") if r["condition"] == "field")
+    assert run["puppet_id"] == "participant 0002"
+    persons = [row["person"] for row in cells(export_with_field, "alternative_annotators")]
+    assert persons == ["person 0001", "person 0002"]
+
+
+@pytest.mark.parametrize("folder", ["export", "export_with_field"])
+def test_no_file_holds_a_pseudonym_or_what_a_person_wrote(
+    folder: str, request: pytest.FixtureRequest
+) -> None:
+    place: Path = request.getfixturevalue(folder)
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for path in place.iterdir()
+        if path.suffix in (".csv", ".json", ".html")
+    }
+    for path in place.iterdir():
+        if path.suffix in (".sav", ".dta"):
+            frame, meta = read(path)
+            texts[path] = frame.to_csv() + str(meta.variable_value_labels)
+    for path, text in texts.items():
+        for secret in (*PSEUDONYMS, *RATERS, SECRET):
+            assert secret not in text, path.name
+
+
+def test_a_table_without_rows_keeps_its_variables(export: Path) -> None:
+    for ending in (".sav", ".dta"):
+        frame, meta = read(export / f"novelty{ending}")
+        assert frame.empty
+        assert meta.column_names[:3] == ["model", "task", "condition"]
+        assert meta.column_labels[3] == "the offline condition compared with"
+    assert entries(export, "novelty")["share"]["missing_share"] is None
+
+
+def test_lists_are_variables_and_long_ones_a_text(export: Path) -> None:
+    (row,) = (row for row in cells(export, "items") if row["item_id"] == "l1")
+    assert row["choices"] == "; ".join(["Go"] * 30)
+    assert entries(export, "answers")["items_2"]["column"] == "items"
+    assert "items_3" not in entries(export, "answers")
+
+
+def test_the_codebook_says_what_a_variable_holds(export: Path) -> None:
+    variables = entries(export, "answers")
+    assert variables["puppet_id"] == {
+        "name": "puppet_id",
+        "column": "puppet_id",
+        "label": "the puppet or participant, missing offline",
+        "kind": "code",
+        "codes": "puppet_id",
+        "n_missing": 2,
+        "missing_share": pytest.approx(0.4),
+        "n_distinct": 2,
+    }
+    assert (variables["replicate"]["minimum"], variables["replicate"]["maximum"]) == (0, 1)
+    assert book_of(export)["codes"]["condition"][1] == {
+        "code": 2,
+        "value": "history",
+        "label": "One conversation",
+    }
+    page = (export / "codebook.html").read_text(encoding="utf-8")
+    assert "<code>replicate</code>" in page
+    assert '<a href="#codes_condition">' in page
+    assert "<script" not in page
+
+
+def test_equal_tables_give_equal_bytes(export: Path, database: Path, tmp_path: Path) -> None:
+    write_data_files(tmp_path, database, SETTINGS)
+    for path in export.iterdir():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes(), path.name
+    _, meta = read(export / "accuracy.sav")
+    assert f"{meta.creation_time:%m-%d %H:%M:%S}" == "01-01 00:00:00"
+
+
+def test_a_table_of_many_rows_is_csv_alone(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_files, "MOST_ROWS", 1)
+    write_data_files(tmp_path, database, SETTINGS)
+    assert not (tmp_path / "answers.sav").exists()
+    assert (tmp_path / "accuracy.dta").exists()
+    (table,) = (t for t in book_of(tmp_path)["tables"] if t["name"] == "answers")
+    assert table["files"] == ["answers.csv"]
+    assert table["notes"][-1] == "A table of more than 1 rows is written as CSV alone."
+
+
+def test_a_database_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "study.duckdb"
+    path.write_bytes(b"nothing of the kind" * 1_000)
+    with pytest.raises(StudyError, match="delete it so that it is made again"):
+        write_data_files(tmp_path / "export", path, SETTINGS)

@@ -1,0 +1,138 @@
+"""What SPSS and Stata cannot hold: long names, labels and texts, infinite numbers, too many codes."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+import pyreadstat
+import pytest
+
+from fieldwork.errors import StudyError
+from fieldwork.exports import code_sets
+from fieldwork.exports.code_sets import code_set, cut_text
+from fieldwork.exports.labelled_files import (
+    LabelledTable,
+    coded_column,
+    cut_texts,
+    refuse_infinity,
+    write_dta,
+    write_sav,
+)
+from fieldwork.exports.variables import Variable, VariableKind, variable_names, variables_of
+from fieldwork.records.columns import column, row
+
+
+def variable(name: str, kind: VariableKind, label: str = "", codes: str | None = None) -> Variable:
+    return Variable(name, name, label, kind, codes, None)
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (["model", "item_id"], ["model", "item_id"]),
+        (["a" * 40, "a" * 50, "A" * 33], ["a" * 32, "a" * 30 + "_2", "A" * 30 + "_3"]),
+        (["share", "Share"], ["share", "Share_2"]),
+        (["with", "If", "_all"], ["v_with", "v_If", "v__all"]),
+        (["größe", "a b", "2nd"], ["gr__e", "a_b", "v_2nd"]),
+        (["a", "A", "a_2"], ["a", "A_2", "a_2_2"]),
+    ],
+)
+def test_names_are_ones_that_every_program_takes(columns: list[str], names: list[str]) -> None:
+    assert list(variable_names(columns)) == names
+
+
+@row
+class WideRow:
+    """A row whose names are long."""
+
+    this_name_is_longer_than_stata_allows: int = column("the first")
+    this_name_is_longer_than_stata_allows_too: int = column("the second")
+
+
+def test_a_shortened_name_keeps_its_column_in_the_codebook(tmp_path: Path) -> None:
+    variables = variables_of(WideRow, {})
+    assert [v.name for v in variables] == [
+        "this_name_is_longer_than_stata_a",
+        "this_name_is_longer_than_stata_2",
+    ]
+    assert variables[1].column == "this_name_is_longer_than_stata_allows_too"
+    frame = pd.DataFrame({v.name: [1.0, 2.0] for v in variables})
+    table = LabelledTable("t", variables, frame, {})
+    write_sav(tmp_path / "t.sav", table)
+    write_dta(tmp_path / "t.dta", table)
+    for frame, meta in (
+        pyreadstat.read_sav(tmp_path / "t.sav"),
+        pyreadstat.read_dta(tmp_path / "t.dta"),
+    ):
+        assert list(frame.columns) == [v.name for v in variables]
+        assert meta.column_labels == ["the first", "the second"]
+
+
+def test_labels_are_cut_at_a_letter(tmp_path: Path) -> None:
+    label, value = "ü" * 200, "é" * 70
+    codes = code_set((), [value], {})
+    assert codes is not None
+    variables = [variable("a", "code", label, "a")]
+    table = LabelledTable("ß" * 90, variables, pd.DataFrame({"a": [1.0]}), {"a": codes})
+    write_sav(tmp_path / "t.sav", table)
+    write_dta(tmp_path / "t.dta", table)
+    _, sav = pyreadstat.read_sav(tmp_path / "t.sav")
+    assert sav.column_labels == [cut_text(label, 256)]
+    assert sav.variable_value_labels["a"] == {1: "é" * 58 + "…"}
+    assert sav.file_label == cut_text("ß" * 90, 64)
+    _, dta = pyreadstat.read_dta(tmp_path / "t.dta")
+    assert dta.column_labels == ["ü" * 38 + "…"]
+    assert codes.labels == [value]
+
+
+@pytest.mark.parametrize("n", [0, 1, 255, 256, 755, 756, 2_045, 2_046, 32_766, 32_767, 70_000])
+def test_texts_of_any_length_stay_beside_one_another(tmp_path: Path, n: int) -> None:
+    columns = {"text": ["x" * n, ""], "text_1": ["ä" * (n // 2), "b"], "text1": ["end", "="]}
+    variables = [*(variable(name, "text") for name in columns), variable("last", "number")]
+    frame = pd.DataFrame(columns | {"last": [1.5, None]})
+    table, n_cut = cut_texts(LabelledTable("t", variables, frame, {}))
+    write_sav(tmp_path / "t.sav", table)
+    write_dta(tmp_path / "t.dta", LabelledTable("t", variables, frame, {}))
+    for name, expected in (("t.sav", table.frame), ("t.dta", frame)):
+        reader = pyreadstat.read_sav if name == "t.sav" else pyreadstat.read_dta
+        back, _ = reader(tmp_path / name)
+        assert list(back.columns) == list(expected.columns)
+        for column_name in columns:
+            assert back[column_name].tolist() == expected[column_name].tolist()
+        assert back["last"][0] == 1.5
+        assert pd.isna(back["last"][1])
+    assert n_cut == ({} if n <= 32_766 else {"text": 1, **({"text_1": 1} if n > 32_767 else {})})
+
+
+def test_times_are_utc(tmp_path: Path) -> None:
+    time = variable("sent_at", "time")
+    moment = datetime(2026, 11, 24, 12, 30, 1, tzinfo=UTC)
+    frame = pd.DataFrame({"sent_at": coded_column(time, [moment, None], None)})
+    table = LabelledTable("t", [time], frame, {})
+    write_sav(tmp_path / "t.sav", table)
+    write_dta(tmp_path / "t.dta", table)
+    for back in (
+        pyreadstat.read_sav(tmp_path / "t.sav")[0],
+        pyreadstat.read_dta(tmp_path / "t.dta")[0],
+    ):
+        assert back["sent_at"][0] == pd.Timestamp(moment.replace(tzinfo=None))
+        assert pd.isna(back["sent_at"][1])
+
+
+def test_an_infinite_number_is_one_sentence() -> None:
+    number = variable("ratio", "number")
+    with pytest.raises(StudyError, match=r"t\.sav: ratio has an infinite number"):
+        refuse_infinity("t.sav", number, coded_column(number, [1.0, float("inf")], None))
+
+
+def test_values_of_one_label_keep_their_names_apart() -> None:
+    codes = code_set(["a"], ["b", "c", ""], {"a": "same", "b": "same"})
+    assert codes is not None
+    assert codes.values == ["a", "", "b", "c"]
+    assert codes.labels == ["same (a)", "(empty)", "same (b)", "c"]
+
+
+def test_more_values_than_stata_labels_have_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_sets, "MOST_CODES", 2)
+    assert code_set((), ["a", "b"], {}) is not None
+    assert code_set((), ["a", "b", "c"], {}) is None
