@@ -1,9 +1,9 @@
 """Anthropic's Messages API.
 
 A body is joined from bytes that are made once per context and once per question. JSON text holds no raw
-line break, so line breaks mark the text that ends a context: one stands before it, one after. There `wire`
-adds the breakpoint up to which the server caches. Breakpoints concern delivery only: the ledger's key
-covers the body without them.
+line break, so line breaks mark the text that ends a context: one stands before it, one after. There
+`wire` adds the breakpoint up to which the server caches. Breakpoints concern delivery only: the ledger's
+key covers the body without them.
 
 What the interface takes otherwise than others, and what is sent instead:
 - It has no seeds: draws differ by chance alone, and `Sampling.seed` is ignored.
@@ -291,7 +291,7 @@ def _usage(counts: Mapping[str, Any]) -> Usage:
     cache_write = as_count(counts.get("cache_creation_input_tokens") or 0)
     output = as_count(counts.get("output_tokens"))
     reasoning = as_count(as_map(counts.get("output_tokens_details")).get("thinking_tokens"))
-    uncached = as_count(counts.get("input_tokens"))
-    if uncached is None or cache_read is None or cache_write is None:
+    n_fresh = as_count(counts.get("input_tokens"))
+    if n_fresh is None or cache_read is None or cache_write is None:
         return Usage(output=output, reasoning=reasoning)
-    return Usage(uncached + cache_read + cache_write, cache_read, cache_write, output, reasoning)
+    return Usage(n_fresh + cache_read + cache_write, cache_read, cache_write, output, reasoning)

@@ -4,9 +4,10 @@ The service takes no files: a batch is one call with all its requests. So an inp
 machine, beside the journal, until its batch is settled, and is streamed into the call. It holds the bytes
 of live calls, without line breaks and without cache breakpoints, as batches run in no order.
 
-A batch has no name of ours, and its list shows no request. So before a batch is made, a note beside its
-file says which batch was the newest then. A batch may be that of a run if it is newer and has as many
-requests. If it has ended, its results tell; else it counts only where no other batch may be it.
+A batch has no name of ours, and the list of batches shows no request. So before a batch is made, a note
+beside its file says which one was the newest then. A batch may be that of a run if it is newer, has as
+many requests, and is no other run's. If it has ended, its results tell; else it counts only where no
+other batch may be it.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import quote
 
 import httpx2
@@ -91,15 +92,18 @@ class AnthropicBatches:
         return copy.name
 
     def create(self, file_id: str, run_id: str) -> str:
-        """Start a batch, after a note that tells it from earlier ones."""
+        """Start a batch, between two notes: which was the newest before, and which one it is."""
         path = self._folder / file_id
         if not path.is_file():
             raise RejectedError(f"its file of requests, {path}, is gone; run again")
-        self._write_note(path, run_id)
+        note = _Note(run_id, self._newest_id())
+        self._write_note(path, note)
         headers = {"Content-Length": str(len(_HEAD) + path.stat().st_size - 1 + len(_TAIL))}
         with self._translated_errors():
             reply = self._call("POST", "", content=_request_body(path), headers=headers)
-            return _text(loads(reply.raw)["id"])
+            batch_id = _text(loads(reply.raw)["id"])
+        self._write_note(path, note._replace(batch_id=batch_id))
+        return batch_id
 
     def find(self, run_id: str) -> str | None:
         """The id of the batch that may be the run's.
@@ -107,29 +111,24 @@ class AnthropicBatches:
         Raises:
             TransientError: several may be, as long as they run.
         """
-        for path in self._folder.glob(f"*{_NOTE}"):
-            try:
-                note = loads(path.read_bytes())
-                if note["run_id"] == run_id:
-                    ids = _custom_ids(path.with_suffix(""))
-                    return self._find(ids, note["newest_id"])
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                raise StudyError(
-                    f"{path}: what was noted of a batch cannot be read ({error}), so it is not known "
-                    f"whether the batch was made; put a backup of the folder in its place"
-                ) from error
+        notes = {path: _read_note(path) for path in self._folder.glob(f"*{_NOTE}")}
+        known_ids = {note.batch_id for note in notes.values() if note.batch_id is not None}
+        for path, note in notes.items():
+            if note.run_id == run_id:
+                return note.batch_id or self._find(_custom_ids(path), note.newest_id, known_ids)
         return None  # no call was sent that could have made it
 
-    def _find(self, ids: Set[str], newest_id: str | None) -> str | None:
+    def _find(self, custom_ids: Set[str], newest_id: str | None, known_ids: Set[str]) -> str | None:
         running_ids = []
         with self._translated_errors():
             for batch in self._newer_batches(newest_id):
-                if sum(_counts(batch).values()) != len(ids):
+                batch_id = _text(batch["id"])
+                if batch_id in known_ids or sum(_counts(batch).values()) != len(custom_ids):
                     continue
                 if not _has_results(batch):
-                    running_ids.append(_text(batch["id"]))
-                elif self._first_custom_id(batch["id"]) in ids:
-                    return _text(batch["id"])
+                    running_ids.append(batch_id)
+                elif self._first_custom_id(batch_id) in custom_ids:
+                    return batch_id
         if len(running_ids) > 1:
             raise TransientError(
                 f"the batches {', '.join(running_ids)} were made at the same time with as many requests; "
@@ -187,34 +186,36 @@ class AnthropicBatches:
 
     # -- what tells batches apart
 
-    def _write_note(self, path: Path, run_id: str) -> None:
+    def _newest_id(self) -> str | None:
         try:
             with self._translated_errors():
                 batches = loads(self._call("GET", "?limit=1").raw)["data"]
-                newest_id = _text(batches[0]["id"]) if batches else None
+                return _text(batches[0]["id"]) if batches else None
         except TransientError as error:
             error.maybe_billed = False  # the batch was not asked for
             raise
-        note, part = path.with_name(f"{path.name}{_NOTE}"), path.with_name(f"{path.name}.part")
+
+    def _write_note(self, path: Path, note: "_Note") -> None:
+        part = path.with_name(f"{path.name}.part")
         try:
-            part.write_bytes(dumps({"run_id": run_id, "newest_id": newest_id}))
+            part.write_bytes(dumps(note._asdict()))
             _sync(part)
-            part.replace(note)
+            part.replace(path.with_name(f"{path.name}{_NOTE}"))
         except OSError as error:
             raise _unwritable(self._folder, error) from error
 
     def _newer_batches(self, newest_id: str | None) -> Iterator[Mapping[str, Any]]:
         """Batches that were made after another one, newest first."""
-        after = ""
+        cursor = ""
         while True:
-            page = loads(self._call("GET", f"?limit={_PAGE}{after}").raw)
+            page = loads(self._call("GET", f"?limit={_PAGE}{cursor}").raw)
             for batch in page["data"]:
                 if batch["id"] == newest_id:
                     return
                 yield batch
             if not page["has_more"]:
                 return
-            after = f"&after_id={quote(_text(page['last_id']), safe='')}"
+            cursor = f"&after_id={quote(_text(page['last_id']), safe='')}"
 
     def _first_custom_id(self, batch_id: str) -> str | None:
         line = b""
@@ -313,10 +314,40 @@ def _request_body(path: Path) -> Iterator[bytes]:
     yield _TAIL
 
 
-def _custom_ids(path: Path) -> frozenset[str]:
-    """The ids of the requests in an input file."""
-    with path.open("rb") as handle:
-        return frozenset(_text(loads(line)["custom_id"]) for line in handle)
+class _Note(NamedTuple):
+    """What is known of a batch that is being made.
+
+    Attributes:
+        newest_id: the newest batch before it; None where there was none.
+        batch_id: the batch; None until the service has named it.
+    """
+
+    run_id: str
+    newest_id: str | None
+    batch_id: str | None = None
+
+
+def _read_note(path: Path) -> _Note:
+    try:
+        return _Note(**loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _custom_ids(note_path: Path) -> frozenset[str]:
+    """The ids of the requests in the input file of a note."""
+    try:
+        with note_path.with_suffix("").open("rb") as handle:
+            return frozenset(_text(loads(line)["custom_id"]) for line in handle)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _unreadable(note_path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> StudyError:
+    return StudyError(
+        f"{path}: what was noted of a batch cannot be read ({error}), so it is not known whether the "
+        f"batch was made; put a backup of the folder in its place"
+    )
 
 
 def _sync(path: Path) -> None:
