@@ -1,9 +1,9 @@
 """Messages and the list of models, as Anthropic's API speaks them.
 
-Where the rules are from: docstrings of anthropic 2.13 (fields, roles, thinking, stop reasons, pages), and
-what its users report of errors (empty texts, first turns, credit, temperatures). Stricter than the service
-where no source says how strict it is: a conversation begins with the user, and any field that this module
-does not know is refused.
+Where the rules are from: docstrings of anthropic 2.13 (fields, roles, thinking, stop reasons, pages),
+and what its users report of errors (empty texts, first turns, credit, temperatures). Stricter than the
+service where no source says how strict it is: a conversation begins with the user, and any field that
+this module does not know is refused.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Anthropic's message batches: a batch is one call with all its requests, and has no name of its sender's."""
+"""Anthropic's message batches: one call with all requests, and no name of its sender's."""
 
 import json
 import re

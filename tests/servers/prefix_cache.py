@@ -8,9 +8,9 @@ Where the rules are from:
 - GPT-5.6: a breakpoint's boundary is not rounded; one implicit breakpoint and the latest three
   explicit ones are written, or the latest four with `mode: explicit`; 80 are looked at; at least 30
   minutes: docstrings of `prompt_cache_options` in openai 3.51.
-- Claude: four breakpoints of 5 minutes, a quarter more for writes, a tenth for reads, no error for what is
-  shorter than the model's minimum (1,024 tokens here): docstrings of anthropic 2.13, and second-hand
-  reports of its guide to prompt caching. That hits may end at blocks before a breakpoint is left out.
+- Claude: four breakpoints of 5 minutes, a quarter more for writes, a tenth for reads, no error for what
+  is shorter than the model's minimum (1,024 tokens here): docstrings of anthropic 2.13, and second-hand
+  reports of its guide to prompt caching. Hits that end at blocks before a breakpoint are left out.
 Ours, as no source says: a machine serves the first 15 requests of a minute, the next machine the next
 15, and each has a cache of its own; the implicit breakpoint is the end of the last message; a prefix
 can be read once the answer that wrote it is finished.

@@ -1,4 +1,4 @@
-"""Anthropic's replies: every stop reason is an outcome, every error a way out, and every limit is learnt."""
+"""Anthropic's replies: every stop reason is an outcome, every error has a way out, limits are learnt."""
 
 import asyncio
 import json
@@ -57,7 +57,7 @@ def reply(*blocks: Any, stop: str | None = "end_turn", **fields: Any) -> bytes:
 
 
 def test_the_tables_hold_every_reason_the_sdk_knows() -> None:
-    assert LIMIT_REASONS | REFUSAL_REASONS | ENDED == set(get_args(StopReason))
+    assert set(get_args(StopReason)) == LIMIT_REASONS | REFUSAL_REASONS | ENDED
 
 
 def test_every_type_of_error_has_a_status() -> None:

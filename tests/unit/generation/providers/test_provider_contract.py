@@ -614,7 +614,7 @@ STEPS: dict[str, Callable[[BatchClient, Path], object]] = {
 
 
 LOCAL_STEPS = {("anthropic", step) for step in ("files.upload", "files.delete", "batches.list")}
-"""Steps that reach no server: files stay on this machine, and only a batch that was asked for is listed."""
+"""Steps that reach no server: files stay on this machine, and batches that nobody made are not listed."""
 
 
 @pytest.mark.parametrize(
