@@ -236,6 +236,36 @@ def test_a_file_of_requests_that_is_gone_is_told(client: AnthropicBatches) -> No
         client.create("none", "run")
 
 
+def test_a_full_disk_does_not_hide_a_batch_that_was_made(
+    client: AnthropicBatches, chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = make_file(client, tmp_path, "a")
+    write, n_notes = client._write_note, 0
+
+    def write_once(path: Path, note: Any) -> None:
+        nonlocal n_notes
+        n_notes += 1
+        if n_notes > 1:
+            raise StudyError("the disk is full")
+        write(path, note)
+
+    monkeypatch.setattr(client, "_write_note", write_once)
+    assert client.create(name, "run") in chat.jobs
+
+
+def test_a_batch_that_was_found_is_no_other_runs(
+    client: AnthropicBatches, chat: Chat, tmp_path: Path
+) -> None:
+    chat.batch = BatchRules(hidden_s=20_000, running_s=80_000)
+    batch_id = create_and_forget(client, chat, make_file(client, tmp_path, "a"))
+    chat.faults.append(Fault(step="batches.create", status=500, body=b"{}"))
+    with pytest.raises(TransientError):
+        client.create(make_file(client, tmp_path, "b"), "other run")
+    chat.clock.skip(20_001)
+    assert client.find("run") == batch_id
+    assert client.find("other run") is None
+
+
 def test_a_note_that_is_damaged_is_told(client: AnthropicBatches, tmp_path: Path) -> None:
     (tmp_path / "x.note").write_bytes(b"{")
     with pytest.raises(StudyError, match="put a backup"):

@@ -14,7 +14,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -102,7 +102,7 @@ class AnthropicBatches:
         with self._translated_errors():
             reply = self._call("POST", "", content=_request_body(path), headers=headers)
             batch_id = _text(loads(reply.raw)["id"])
-        self._write_note(path, note._replace(batch_id=batch_id))
+        self._add_to_note(path, note, batch_id)
         return batch_id
 
     def find(self, run_id: str) -> str | None:
@@ -113,9 +113,13 @@ class AnthropicBatches:
         """
         notes = {path: _read_note(path) for path in self._folder.glob(f"*{_NOTE}")}
         known_ids = {note.batch_id for note in notes.values() if note.batch_id is not None}
-        for path, note in notes.items():
+        for note_path, note in notes.items():
             if note.run_id == run_id:
-                return note.batch_id or self._find(_custom_ids(path), note.newest_id, known_ids)
+                path = note_path.with_suffix("")
+                batch_id = note.batch_id or self._find(_custom_ids(path), note.newest_id, known_ids)
+                if batch_id is not None:
+                    self._add_to_note(path, note, batch_id)
+                return batch_id
         return None  # no call was sent that could have made it
 
     def _find(self, custom_ids: Set[str], newest_id: str | None, known_ids: Set[str]) -> str | None:
@@ -203,6 +207,12 @@ class AnthropicBatches:
             part.replace(path.with_name(f"{path.name}{_NOTE}"))
         except OSError as error:
             raise _unwritable(self._folder, error) from error
+
+    def _add_to_note(self, path: Path, note: "_Note", batch_id: str) -> None:
+        """Note which batch it is, so that it is taken for no other run's."""
+        # the batch is there, and a full disk must not hide that from the journal
+        with suppress(StudyError):
+            self._write_note(path, note._replace(batch_id=batch_id))
 
     def _newer_batches(self, newest_id: str | None) -> Iterator[Mapping[str, Any]]:
         """Batches that were made after another one, newest first."""
@@ -334,19 +344,19 @@ def _read_note(path: Path) -> _Note:
         raise _unreadable(path, error) from error
 
 
-def _custom_ids(note_path: Path) -> frozenset[str]:
-    """The ids of the requests in the input file of a note."""
+def _custom_ids(path: Path) -> frozenset[str]:
+    """The ids of the requests in an input file."""
     try:
-        with note_path.with_suffix("").open("rb") as handle:
+        with path.open("rb") as handle:
             return frozenset(_text(loads(line)["custom_id"]) for line in handle)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _unreadable(note_path, error) from error
+        raise _unreadable(path, error) from error
 
 
 def _unreadable(path: Path, error: Exception) -> StudyError:
     return StudyError(
-        f"{path}: what was noted of a batch cannot be read ({error}), so it is not known whether the "
-        f"batch was made; put a backup of the folder in its place"
+        f"{path}: what is known of a batch cannot be read ({error}), so it is not known whether it was "
+        f"made; put a backup of the file in its place"
     )
 
 
