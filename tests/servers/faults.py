@@ -135,6 +135,14 @@ def google_error(status: int, message: str, *, retry_s: float | None = None) -> 
     return json.dumps({"error": error}).encode()
 
 
+def anthropic_error(message: str, kind: str = "api_error", code: str | None = None) -> bytes:
+    """Anthropic's error body."""
+    error: dict[str, Any] = {"type": kind, "message": message}
+    if code is not None:
+        error["details"] = {"error_code": code}
+    return json.dumps({"type": "error", "error": error, "request_id": "req_error"}).encode()
+
+
 def prompt_blocked(reason: str, **more: Any) -> Fault:
     """Gemini gives no answer because of the prompt."""
     return Fault(reply={"promptFeedback": {"blockReason": reason}}, drop=("candidates",), **more)
@@ -146,5 +154,5 @@ def stopped(reason: str, **more: Any) -> Fault:
 
 
 def rerouted(model: str, **more: Any) -> Fault:
-    """Another model answers, in either API."""
+    """Another model answers, in any API."""
     return Fault(reply={"model": model, "modelVersion": model}, **more)

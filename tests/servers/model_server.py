@@ -1,4 +1,4 @@
-"""The state of a running server, and the making of answers, which both of its APIs share."""
+"""The state of a running server, and the making of answers, which all of its APIs share."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -60,12 +60,12 @@ class ChatRequest(NamedTuple):
 
     @property
     def question(self) -> str:
-        """The last message, in either API; empty where there is none."""
+        """The last message, in any API; empty where there is none."""
         return question_of(self.body)
 
 
 def question_of(body: Mapping[str, Any]) -> str:
-    """The text of a request's last message, in either API."""
+    """The text of a request's last message, in any API."""
     turns = body.get("messages") or body.get("contents")
     if not isinstance(turns, list) or not turns or not isinstance(turns[-1], dict):
         return ""
@@ -126,7 +126,8 @@ class Chat:
         cut_at_limit: answers end at the request's token limit.
         records: whether `requests` is kept.
         listen: false closes the door and every open connection, true opens it again.
-        base_url, gemini_url, azure_url: of OpenAI's API (up to /v1), Gemini's and Azure's (hosts).
+        base_url: of OpenAI's API, up to /v1.
+        gemini_url, azure_url, anthropic_url: hosts of the other APIs.
     """
 
     answer: Answer | None
@@ -141,6 +142,7 @@ class Chat:
     most_under_way: int = 0
     gemini_url: str = ""
     azure_url: str = ""
+    anthropic_url: str = ""
     specs: dict[str, ModelSpec] = field(default_factory=dict)
     default_family: str = "4o"
     strict: bool = False

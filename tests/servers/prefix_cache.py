@@ -8,6 +8,9 @@ Where the rules are from:
 - GPT-5.6: a breakpoint's boundary is not rounded; one implicit breakpoint and the latest three
   explicit ones are written, or the latest four with `mode: explicit`; 80 are looked at; at least 30
   minutes: docstrings of `prompt_cache_options` in openai 3.51.
+- Claude: four breakpoints of 5 minutes, a quarter more for writes, a tenth for reads, no error for what
+  is shorter than the model's minimum (1,024 tokens here): docstrings of anthropic 2.13, and second-hand
+  reports of its guide to prompt caching. Hits that end at blocks before a breakpoint are left out.
 Ours, as no source says: a machine serves the first 15 requests of a minute, the next machine the next
 15, and each has a cache of its own; the implicit breakpoint is the end of the last message; a prefix
 can be read once the answer that wrote it is finished.
@@ -46,12 +49,13 @@ class Family(NamedTuple):
 
 
 def family_named(name: str) -> Family:
-    """`4o`, `5`, `5.6`, `gemini` (its implicit cache) or `none`."""
+    """`4o`, `5`, `5.6`, `gemini` (its implicit cache), `claude` or `none`."""
     return {
         "4o": Family(1024, 128, 300, 0.5, 1.0),
         "5": Family(1024, 128, 300, 0.1, 1.0),
         "5.6": Family(1024, 0, 1800, 0.1, 1.25),
         "gemini": Family(1024, 128, 300, 0.1, 1.0),
+        "claude": Family(1024, 0, 300, 0.1, 1.25),
         "none": Family(0, 128, 0, 1.0, 1.0),
     }[name]
 

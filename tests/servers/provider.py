@@ -1,4 +1,4 @@
-"""A loopback server with the APIs of OpenAI and Gemini, files and batches included, and with faults.
+"""A loopback server with the APIs of OpenAI, Gemini and Anthropic, batches included, and with faults.
 
     with serve_provider(specs=[ModelSpec("gpt-x", family="5.6")], speed=60) as server:
         settings = OpenAISettings(base_url=server.base_url, ...)
@@ -135,7 +135,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--fast", action="store_true", help="read no body, answer from a template")
     parser.add_argument("--latency-ms", type=float, default=0.0)
-    parser.add_argument("--family", default="4o", help="how every model caches: 4o, 5, 5.6, none")
+    parser.add_argument(
+        "--family", default="4o", help="how every model caches: 4o, 5, 5.6, claude, none"
+    )
     parser.add_argument("--speed", type=float, default=1.0, help="of the clock")
     parser.add_argument("--ttl-s", type=float, help="of a cached prefix, on the clock")
     parser.add_argument("--prefix-rpm", type=float, default=15)

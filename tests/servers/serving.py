@@ -12,8 +12,15 @@ from typing import Any, NamedTuple
 import orjson
 from aiohttp import web
 
-from servers import gemini_api, gemini_batches, openai_api, openai_batches
-from servers.faults import Fault, google_error, openai_error
+from servers import (
+    anthropic_api,
+    anthropic_batches,
+    gemini_api,
+    gemini_batches,
+    openai_api,
+    openai_batches,
+)
+from servers.faults import Fault, anthropic_error, google_error, openai_error
 from servers.model_server import Chat, ChatRequest
 from servers.routes import Received, Reply, Route, find_route, json_reply
 
@@ -76,7 +83,7 @@ async def serve(
     await runner.setup()
     site, loop = _Site(runner, port), asyncio.get_running_loop()
     await site.open()
-    chat.gemini_url = chat.azure_url = f"http://127.0.0.1:{site.port}"
+    chat.gemini_url = chat.azure_url = chat.anthropic_url = f"http://127.0.0.1:{site.port}"
     chat.base_url = f"{chat.gemini_url}/v1"
 
     def listen(on: bool) -> None:
@@ -107,6 +114,7 @@ class _Dispatcher:
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
         self._google = gemini_api.routes() + gemini_batches.routes()
+        self._anthropic = anthropic_api.routes() + anthropic_batches.routes()
         self._routes = [
             *(openai_api.routes() + openai_batches.routes() + self._google),
             Route("GET", "/server/bill", "bill", _bill),
@@ -114,16 +122,23 @@ class _Dispatcher:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         seen = await self._note(request)
-        # /v1/models, files and batches are addresses of both APIs: the key's header tells them apart
-        routes = self._google if "x-goog-api-key" in seen.headers else self._routes
+        routes = self._routes_of(seen)
         found = find_route(routes, request.method, request.path)
         if found is None:
             reply = Reply(404, openai_error(f"no such address: {request.method} {request.path}"))
             return await _deliver(request, reply, Fault())
         refusal = self._locked_out(seen)
+        if refusal is None and routes is self._anthropic:
+            refusal = anthropic_api.version_refusal(seen)
         if refusal is not None:
             return await _deliver(request, refusal, Fault())
         return await self._reply(_Asked(request, *found, seen))
+
+    def _routes_of(self, seen: ChatRequest) -> list[Route]:
+        """Some addresses are those of more than one API: headers tell them apart."""
+        if "anthropic-version" in seen.headers or seen.path.startswith("/v1/messages"):
+            return self._anthropic
+        return self._google if "x-goog-api-key" in seen.headers else self._routes
 
     async def _reply(self, asked: _Asked) -> web.StreamResponse:
         chat, step = self._chat, asked.route.step
@@ -176,8 +191,11 @@ class _Dispatcher:
             return None
         bearer = (seen.authorization or "").removeprefix("Bearer ")
         google = headers.get("x-goog-api-key") or seen.query.get("key")
-        if chat.api_key in (bearer, google, headers.get("api-key") if azure else None):
+        keys = (bearer, google, headers.get("x-api-key"), headers.get("api-key") if azure else None)
+        if chat.api_key in keys:
             return None
+        if self._routes_of(seen) is self._anthropic:
+            return Reply(401, anthropic_error("invalid x-api-key", "authentication_error"))
         if google or ":generateContent" in seen.path:
             return Reply(400, google_error(400, "API key not valid. Please pass a valid API key."))
         message = f"Incorrect API key provided: {bearer or headers.get('api-key', '')}"
@@ -208,6 +226,8 @@ def _with_text(reply: Reply, text: bytes) -> Reply:
     body = json.loads(reply.body)
     if "choices" in body:
         body["choices"][0]["message"]["content"] = marker
+    elif "content" in body:
+        body["content"][-1]["text"] = marker
     else:
         body["candidates"][0]["content"]["parts"][0]["text"] = marker
     return reply._replace(body=json.dumps(body).encode().replace(marker.encode(), text))

@@ -20,6 +20,14 @@ class Denial(NamedTuple):
     wait_s: float | None
 
 
+class Level(NamedTuple):
+    """How full a bucket is; `full_in_s` in real seconds."""
+
+    limit: float
+    left: float
+    full_in_s: float
+
+
 class Throttle:
     """Buckets that hold a minute's worth and fill evenly."""
 
@@ -52,16 +60,22 @@ class Throttle:
         """A request that was let in is over."""
         self._under_way -= 1
 
-    def headers(self) -> dict[str, str]:
-        """OpenAI's `x-ratelimit-*`."""
+    def levels(self) -> dict[str, Level]:
+        """Each bucket, by what it holds."""
         self._fill()
         found = {}
         for kind, left in self._left.items():
             limit = self._limits[kind] or 1.0
-            found[f"x-ratelimit-limit-{kind}"] = f"{limit:.0f}"
-            found[f"x-ratelimit-remaining-{kind}"] = f"{max(left, 0):.0f}"
-            reset_s = self._clock.real((limit - left) / limit * 60)
-            found[f"x-ratelimit-reset-{kind}"] = duration(reset_s)
+            found[kind] = Level(limit, left, self._clock.real((limit - left) / limit * 60))
+        return found
+
+    def headers(self) -> dict[str, str]:
+        """OpenAI's `x-ratelimit-*`."""
+        found = {}
+        for kind, level in self.levels().items():
+            found[f"x-ratelimit-limit-{kind}"] = f"{level.limit:.0f}"
+            found[f"x-ratelimit-remaining-{kind}"] = f"{max(level.left, 0):.0f}"
+            found[f"x-ratelimit-reset-{kind}"] = duration(level.full_in_s)
         return found
 
     def _fill(self) -> None:

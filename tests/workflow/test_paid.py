@@ -17,6 +17,11 @@ pytestmark = pytest.mark.workflow
 
 KEY = "secret-of-this-test-0123456789"
 PRICE = {"input": 100.0, "cached": 50.0, "cache_write": 100.0, "output": 400.0}
+CLAUDE_PRICE = {**PRICE, "cached": 10.0, "cache_write": 125.0}
+PRICES = {
+    **dict.fromkeys(("gpt-loop", "gemini-loop", "gpt-ending"), PRICE),
+    "claude-loop": CLAUDE_PRICE,
+}
 N_REQUESTS = 3 * 4 * 3
 
 
@@ -30,9 +35,9 @@ def server() -> Iterator[Chat]:
         ModelSpec("gpt-loop", family="4o"),
         ModelSpec("gemini-loop", family="gemini"),
         ModelSpec("gpt-ending", family="4o", shutdown_date="2026-01-01"),
+        ModelSpec("claude-loop", family="claude"),
     ]
-    prices = dict.fromkeys(("gpt-loop", "gemini-loop", "gpt-ending"), PRICE)
-    with serve_provider(specs=specs, prices=prices, answer=answer, api_key=KEY) as running:
+    with serve_provider(specs=specs, prices=PRICES, answer=answer, api_key=KEY) as running:
         yield running
 
 
@@ -77,8 +82,8 @@ def study(
             "metrics": {"permutations": 99},
             "generation": {"attempts": 2, "max_unreadable": 1, **generation},
             "prices": {
-                name: {**PRICE, "as_of": "2026-11-01", "source": "the test"}
-                for name in ("gpt-loop", "gemini-loop", "gpt-ending")
+                name: {**price, "as_of": "2026-11-01", "source": "the test"}
+                for name, price in PRICES.items()
             },
         },
     )
@@ -102,16 +107,23 @@ def n_asked(server: Chat) -> int:
 def test_the_bill_in_cost_csv_is_the_providers_and_no_file_has_the_key(
     checkout: Checkout, server: Chat
 ) -> None:
-    """Three ways to pay; `flex` is the same model at half price."""
+    """Four ways to pay; `flex` is the same model at half price."""
     flex = {**gpt(server), "label": "Flex", "dispatch": "flex"}
-    arguments = study(checkout, server, models={"flex": flex}, selected=("gpt", "flex", "gemini"))
+    claude = {"provider": "anthropic", "label": "Claude", "model": "claude-loop"}
+    claude |= {"base_url": server.anthropic_url, "api_key_env": "LOOPBACK_API_KEY"}
+    lines = {
+        "gpt": "gpt-loop",
+        "flex": "gpt-loop",
+        "gemini": "gemini-loop",
+        "claude": "claude-loop",
+    }
+    arguments = study(checkout, server, models={"flex": flex, "claude": claude}, selected=[*lines])
     finished = run(checkout, arguments)
     assert finished.returncode == 0, finished.stderr[-3000:]
-    assert n_asked(server) == 3 * N_REQUESTS
+    assert n_asked(server) == len(lines) * N_REQUESTS
     with (checkout.root / "results/paid/cost.csv").open() as handle:
         rows = list(csv.DictReader(handle))
     assert sum(float(row["cost_usd"]) for row in rows) == pytest.approx(server.bill.usd, rel=1e-9)
-    lines = {"gpt": "gpt-loop", "flex": "gpt-loop", "gemini": "gemini-loop"}
     for name, model in lines.items():
         billed = rows_of(
             checkout,

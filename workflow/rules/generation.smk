@@ -74,6 +74,7 @@ rule generate_responses:
         local_chat=lambda wildcards: study.uses(wildcards.model, "local_chat"),
         openai=lambda wildcards: study.uses(wildcards.model, "openai"),
         gemini=lambda wildcards: study.uses(wildcards.model, "gemini"),
+        anthropic=lambda wildcards: study.uses(wildcards.model, "anthropic"),
     params:
         code=code("generation/generate_responses"),
         arm=lambda wildcards: study.generation_arm(*wildcards),

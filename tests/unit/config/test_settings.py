@@ -19,6 +19,7 @@ RULES = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
 EMBEDDED = {"provider": "embedded", "label": "E", "encoder": "e"}
 OPENAI = {"provider": "openai", "label": "O", "model": "m", "base_url": "http://127.0.0.1/v1"}
 GEMINI = {"provider": "gemini", "label": "G", "model": "m"}
+ANTHROPIC = {"provider": "anthropic", "label": "A", "model": "m"}
 PRICE = {"as_of": "2026-11-01", "source": "page", "input": 1, "output": 2}
 ITEMS = {"format": "items", "dataset": "recommendations"}
 FIELD: dict[str, Any] = {
@@ -169,7 +170,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("study/seed", -1, "study.seed: -1 is less than"),
         ("study/models", [], "study.models: the list is empty; name at least one"),
         ("study/models", "smollm2", "study.models: 'smollm2' is not a list [a, b]"),
-        ("study/models", ["x"], "study.models: 'x' is not in models (there are gemini-2.0"),
+        ("study/models", ["x"], "study.models: 'x' is not in models (there are claude-haiku"),
         ("study/conditions", ["x"], "study.conditions: 'x' is not in conditions"),
         ("study/tasks", ["x"], "study.tasks: 'x' is not in tasks"),
         ("study/corpus", "x", "study.corpus: 'x' is not in corpora"),
@@ -189,6 +190,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         ("models/m", {**OPENAI, "dispatch": "bach"}, "models.m.dispatch: 'bach' is not one of"),
         ("models/m", {**GEMINI, "dispatch": "slow"}, "models.m.dispatch: 'slow' is not one of"),
         ("models/m", {**GEMINI, "headers": {}}, "models.m: unknown key 'headers'"),
+        ("models/m", {**ANTHROPIC, "dispatch": "flex"}, "models.m.dispatch: 'flex' is not one of"),
+        ("models/m", {**ANTHROPIC, "send_seed": True}, "models.m: unknown key 'send_seed'"),
+        ("models/m", {**ANTHROPIC, "effort": "most"}, "models.m.effort: 'most' is not one of"),
+        ("models/m", {**ANTHROPIC, "thinking": 100}, "models.m.thinking"),
+        ("models/m", {**ANTHROPIC, "api_version": "v1"}, "models.m.api_version"),
         ("models/m", {**GEMINI, "vertex": {"project": "p"}}, "'location' is a required property"),
         ("models/m", {**OPENAI, "shutdown": "soon"}, "models.m.shutdown: 'soon' is not a"),
         ("prices/m", {**PRICE, "input": float("nan")}, "prices.m.input: nan is no finite number"),

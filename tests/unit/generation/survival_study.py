@@ -23,6 +23,10 @@ from servers.provider import Chat
 KEY = "sk-survival-0123456789abcdef"
 KEY_ENV = "SURVIVAL_API_KEY"
 MODELS = {"openai": "gpt-x", "gemini": "gemini-x"}
+# its interface has no seeds, so the calls of a question's replicates are equal
+SEEDLESS_MODELS = {"anthropic": "claude-x"}
+ALL_MODELS = {**MODELS, **SEEDLESS_MODELS}
+N_REPLICATES = 3
 ITEMS = {f"i{n}": Item(f"i{n}", "list", f"q{n}", f"q{n}", [], None, None, "t") for n in range(4)}
 CONTEXTS = {
     f"c-{name}": Context(f"c-{name}", name, None, [], [Message("user", f"I am {name}")], 1, 0)
@@ -31,7 +35,7 @@ CONTEXTS = {
 REQUESTS = [
     Request(item_id, context_id, context_id and context_id[2:], replicate)
     for context_id in (None, *CONTEXTS)
-    for item_id, replicate in itertools.product(ITEMS, range(3))
+    for item_id, replicate in itertools.product(ITEMS, range(N_REPLICATES))
 ]
 N = len(REQUESTS)
 # what may differ between two runs that both went well; the key has the server's address in it
@@ -79,7 +83,7 @@ class Study:
         self.generation = {"attempts": attempts, "budget_usd": budget_usd}
         self.entry: dict[str, Any] = {
             "provider": api,
-            "model": MODELS[api],
+            "model": ALL_MODELS[api],
             "base_url": f"{chat_url}/v1" if api == "openai" else chat_url,
             "api_key_env": KEY_ENV,
             "send_temperature": True,

@@ -20,18 +20,32 @@ from typing import Any
 import google.genai  # noqa: F401 - so that children need not import it
 import openai  # noqa: F401
 import pytest
-from survival_study import KEY_ENV, MODELS, Answers, N, Study, Table, lasting, n_billed, n_submitted
+from survival_study import (
+    ALL_MODELS,
+    KEY_ENV,
+    MODELS,
+    N_REPLICATES,
+    SEEDLESS_MODELS,
+    Answers,
+    N,
+    Study,
+    Table,
+    lasting,
+    n_billed,
+    n_submitted,
+)
 from test_survival import prepare
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.batches.journal import Journal, open_journal
 from fieldwork.generation.ledger import Ledger, open_ledger
+from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
 from fieldwork.generation.recovery.salvage import recover
 from servers.provider import BatchRules, Chat, ModelSpec, serve_provider
 
-CLIENTS = {"openai": OpenAIBatches, "gemini": GeminiBatches}
+CLIENTS = {"openai": OpenAIBatches, "gemini": GeminiBatches, "anthropic": AnthropicBatches}
 FORK = multiprocessing.get_context("fork")
 # of the server's clock: a batch of a minute takes 12 ms
 SPEED = 5_000.0
@@ -56,6 +70,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def serving(**more: Any) -> Iterator[tuple[Chat, Answers]]:
     answers = Answers(N_BYTES)
     specs = [ModelSpec("gpt-x"), ModelSpec("gemini-x", family="gemini")]
+    specs.append(ModelSpec("claude-x", family="claude"))
     with serve_provider(specs=specs, answer=answers, speed=SPEED, **more) as chat:
         yield chat, answers
 
@@ -70,7 +85,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
             (api, tier): lasting(
                 Study(folder / api / tier, api, chat.gemini_url, dispatch=tier).run()
             )
-            for api in MODELS
+            for api in ALL_MODELS
             for tier in ("live", "batch")
         }
 
@@ -163,9 +178,17 @@ def test_a_killed_live_run_ends_with_the_table_of_an_undisturbed_one(
         assert lasting(table) == whole[api, "live"]
 
 
-# the journal does not know the interface: with Gemini only the steps that the client has a part in
+# the journal does not know the interface: with the others only the steps that the client has a part in
 BATCH_KILLS = [("openai", *step) for step in BATCH_STEPS] + [
-    ("gemini", *step) for step in BATCH_STEPS if step[0] == "client" or step[1] == "begin_creation"
+    (api, *step)
+    for api in ("gemini", "anthropic")
+    for step in BATCH_STEPS
+    if step[0] == "client" or step[1] == "begin_creation"
+]
+BATCH_KILLS += [
+    ("anthropic", "client", "_write_note", when, nth)
+    for when in ("before", "after")
+    for nth in (1, 2)
 ]
 
 
@@ -180,7 +203,8 @@ def test_a_killed_batch_run_ends_with_the_table_of_an_undisturbed_one(
         run.begin(chat)
         assert run.finish() == -signal.SIGKILL
         table = study(chat.gemini_url).run()
-        assert set(answers.made.values()) == {1}, "a batch was made twice"
+        n_equal = N_REPLICATES if api in SEEDLESS_MODELS else 1
+        assert set(answers.made.values()) == {n_equal}, "a batch was made twice"
         assert answers.made.total() == n_billed(chat) == n_submitted(chat) == N
         assert lasting(table) == whole[api, "batch"]
 

@@ -153,6 +153,18 @@ def test_the_write_fee_is_part_of_what_is_expected() -> None:
     assert row.cost_expected_usd == pytest.approx((2000 * 1.25 + 2000 * 0.5 + 20 + 16) / 1e6)
 
 
+def test_anthropic_writes_contexts_alone_and_has_two_ways_of_dispatch() -> None:
+    rules = {name: OPENAI["prefix_cache"][name] for name in ("min_tokens", "ttl_s")}
+    model = {**OPENAI, "provider": "anthropic", "dispatch": "live"}
+    model["prefix_cache"] = {**rules, "requests_per_minute": None}
+    fee = PRICE._replace(cache_read=0.1, cache_write=1.25)
+    rows = plan_rows(arm(PlannedGroup(2000, (TEN,) * 2)), model, fee, NOTHING_OBSERVED, 2)
+    assert [row.dispatch for row in rows] == ["live", "batch"]
+    assert (rows[0].cached_tokens, rows[0].cache_write_tokens) == (2000, 2000)
+    assert rows[0].cost_expected_usd == pytest.approx((2000 * 1.35 + 20 + 16) / 1e6)
+    assert rows[1].cache_write_tokens == 0
+
+
 GEMINI: dict[str, Any] = {
     **OPENAI,
     "provider": "gemini",

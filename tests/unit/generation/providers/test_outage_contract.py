@@ -18,6 +18,7 @@ from fieldwork.generation.batches.files import BatchLimits
 from fieldwork.generation.engine import settle
 from fieldwork.generation.ledger import Ledger, open_ledger
 from fieldwork.generation.limits import Limits
+from fieldwork.generation.providers.anthropic import Anthropic, AnthropicSettings
 from fieldwork.generation.providers.base import Provider, Sampling, TransientError
 from fieldwork.generation.providers.batch_base import BatchClient
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
@@ -27,7 +28,7 @@ from fieldwork.generation.providers.gemini import Gemini, GeminiSettings
 from fieldwork.generation.providers.registry import make_provider
 from fieldwork.generation.providers.vertex import VertexSettings
 from fieldwork.generation.sending import Sender
-from servers.faults import google_error, openai_error
+from servers.faults import anthropic_error, google_error, openai_error
 from servers.provider import (
     FOREVER,
     Chat,
@@ -66,8 +67,15 @@ def vertex(chat: Chat, **more: Any) -> Provider:
     return Gemini(replace(settings, token_env="VERTEX_TOKEN"))
 
 
+def anthropic(chat: Chat, **more: Any) -> Provider:
+    return Anthropic(
+        AnthropicSettings(model="claude-x", base_url=chat.anthropic_url, api_key=KEY, **more)
+    )
+
+
 Make = Callable[..., Provider]
-PROVIDERS: dict[str, Make] = {make.__name__: make for make in (openai, azure, gemini, vertex)}
+MAKERS: tuple[Make, ...] = (openai, azure, gemini, vertex, anthropic)
+PROVIDERS: dict[str, Make] = {make.__name__: make for make in MAKERS}
 
 
 @pytest.fixture(autouse=True)
@@ -111,8 +119,10 @@ class Wrong(NamedTuple):
 
 def error(status: int) -> Callable[[str], Fault]:
     def made(api: str) -> Fault:
-        google = api in ("gemini", "vertex")
-        body = google_error(status, "broken") if google else openai_error("broken")
+        if api in ("gemini", "vertex"):
+            body = google_error(status, "broken")
+        else:
+            body = anthropic_error("broken") if api == "anthropic" else openai_error("broken")
         return Fault(status=status, body=body, times=FOREVER)
 
     return made
@@ -122,7 +132,9 @@ WRONG = {
     "a page of HTML": Wrong(lambda _: Fault(body=PAGE, times=FOREVER), 25, "Please log in"),
     "nothing": Wrong(lambda _: Fault(body=b"", times=FOREVER), 25, "an empty body"),
     "no choices": Wrong(
-        lambda _: Fault(reply={"choices": []}, drop=["candidates"], times=FOREVER), 25, "no "
+        lambda _: Fault(reply={"choices": []}, drop=["candidates", "content"], times=FOREVER),
+        25,
+        "no ",
     ),
     "HTTP 400": Wrong(error(400), 5, "HTTP 400: broken"),
     "HTTP 500": Wrong(error(500), 25, "HTTP 500: broken"),

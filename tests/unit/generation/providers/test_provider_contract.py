@@ -37,6 +37,7 @@ from fieldwork.generation.ledger import open_ledger
 from fieldwork.generation.legibility import Legibility, LegibilityRules
 from fieldwork.generation.limits import Limits
 from fieldwork.generation.providers import embedded, jsontext
+from fieldwork.generation.providers.anthropic import Anthropic, AnthropicSettings
 from fieldwork.generation.providers.base import (
     Exchange,
     ModelInfo,
@@ -47,6 +48,7 @@ from fieldwork.generation.providers.base import (
     TransientError,
     Usage,
 )
+from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
 from fieldwork.generation.providers.batch_base import BatchClient, BatchRow
 from fieldwork.generation.providers.batch_gemini import GeminiBatches
 from fieldwork.generation.providers.batch_openai import OpenAIBatches
@@ -56,7 +58,7 @@ from fieldwork.generation.providers.vertex import VertexSettings
 from fieldwork.generation.rows import GenerationArm
 from fieldwork.generation.sending import Sender
 from fieldwork.records.tasks import Item
-from servers.faults import google_error, openai_error
+from servers.faults import anthropic_error, google_error, openai_error
 from servers.provider import FOREVER, Chat, Fault, refuse_connections, serve_chat
 
 TINY_FOLDER = TemporaryDirectory(prefix="fieldwork-test-")
@@ -101,6 +103,18 @@ def vertex(url: str) -> Provider:
         model="gemini-x", base_url=url, api_version="v1beta1", vertex=project, timeout_s=TIMEOUT_S
     )
     return Gemini(replace(settings_, token_env="VERTEX_TOKEN"))
+
+
+def anthropic_settings(url: str) -> AnthropicSettings:
+    return AnthropicSettings(model="claude-x", base_url=url, api_key=KEY, timeout_s=TIMEOUT_S)
+
+
+def anthropic(url: str) -> Provider:
+    return Anthropic(anthropic_settings(url))
+
+
+def anthropic_with_breakpoints(url: str) -> Provider:
+    return Anthropic(replace(anthropic_settings(url), cache_breakpoint=True))
 
 
 def embedded_model(_: str) -> Provider:
@@ -149,6 +163,17 @@ def gemini_reply(**changes: Any) -> bytes:
     return json.dumps({name: value for name, value in body.items() if value is not ...}).encode()
 
 
+def anthropic_reply(**changes: Any) -> bytes:
+    body = {
+        "id": "msg_1",
+        "model": "claude-x",
+        "content": [{"type": "text", "text": "B"}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 9, "cache_read_input_tokens": 0, "output_tokens": 1},
+    } | changes
+    return json.dumps({name: value for name, value in body.items() if value is not ...}).encode()
+
+
 def local_chat_reply(**changes: Any) -> bytes:
     body: dict[str, Any] = {"text": "B", "finish_reason": "stop"}
     body |= {"input": 9, "cache_read": 4, "output": 1, "probabilities": {"A": 0.25, "B": 0.75}}
@@ -190,6 +215,13 @@ GEMINI_REPLIES = {
     "readable usage": gemini_reply(usageMetadata={"promptTokenCount": "many"}),
     "model": gemini_reply(modelVersion=...),
 }
+ANTHROPIC_REPLIES = {
+    "text": anthropic_reply(content=[]),
+    "blank text": anthropic_reply(content=[{"type": "text", "text": " \n"}]),
+    "usage": anthropic_reply(usage=...),
+    "readable usage": anthropic_reply(usage={"input_tokens": "many", "output_tokens": -1}),
+    "model": anthropic_reply(model=...),
+}
 SCRIPTED_REPLIES = {
     "text": scripted_reply(text=None),
     "blank text": scripted_reply(text=" "),
@@ -204,6 +236,10 @@ CASES = {
     "compatible server": Case(compatible_server, chat_reply(), OPENAI_REPLIES),
     "gemini": Case(gemini, gemini_reply(), GEMINI_REPLIES),
     "vertex": Case(vertex, gemini_reply(), GEMINI_REPLIES),
+    "anthropic": Case(anthropic, anthropic_reply(), ANTHROPIC_REPLIES),
+    "anthropic with breakpoints": Case(
+        anthropic_with_breakpoints, anthropic_reply(), ANTHROPIC_REPLIES
+    ),
     "embedded": Case(embedded_model, b'{"text": "B"}', {}, has_wire=False),
     "local chat": Case(
         local_chat,
@@ -304,6 +340,7 @@ STATUSES = (
 ERROR_BODIES = {
     "openai": openai_error("broken"),
     "google": google_error(500, "broken"),
+    "anthropic": anthropic_error("broken"),
     "a list": b'[{"error": {"message": "broken", "details": [7, {"violations": 3}]}}]',
     "a text for an error": b'{"error": "broken"}',
     "numbers": b'{"error": {"message": 7, "code": [1], "type": {}, "innererror": 3, "details": 5}}',
@@ -510,7 +547,7 @@ def test_no_reply_breaks_reading(name: str, where: int, value: object, junk: byt
 def test_secrets_are_masked_and_other_text_is_not(name: str) -> None:
     provider = CASES[name].make(NOWHERE)
     assert provider.mask("A text 😀.") == "A text 😀."
-    if name in ("openai", "azure", "gemini"):
+    if name in ("openai", "azure", "gemini", "anthropic"):
         assert KEY not in provider.mask(f"you sent {KEY}")
 
 
@@ -552,11 +589,20 @@ def gemini_batches(url: str, _: Path) -> BatchClient:
     )
 
 
+def anthropic_batches(url: str, folder: Path) -> BatchClient:
+    return AnthropicBatches(anthropic_settings(url), folder)
+
+
 def batch_service(_: str, folder: Path) -> BatchClient:
     return Service(folder / "service", Ticking())
 
 
-CLIENTS = {"openai": openai_batches, "gemini": gemini_batches, "service, of tests": batch_service}
+CLIENTS = {
+    "openai": openai_batches,
+    "gemini": gemini_batches,
+    "anthropic": anthropic_batches,
+    "service, of tests": batch_service,
+}
 STEPS: dict[str, Callable[[BatchClient, Path], object]] = {
     "files.upload": lambda client, path: client.upload(path),
     "batches.create": lambda client, _: client.create("file-1", "run-1"),
@@ -567,14 +613,28 @@ STEPS: dict[str, Callable[[BatchClient, Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("body", ["openai", "google", "html", "nothing", "half", "numbers"])
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("api", ["openai", "gemini"])
+LOCAL_STEPS = {("anthropic", step) for step in ("files.upload", "files.delete", "batches.list")}
+"""Steps that reach no server: files stay on this machine, and batches that nobody made are not listed."""
+
+
+@pytest.mark.parametrize(
+    "body", ["openai", "google", "anthropic", "html", "nothing", "half", "numbers"]
+)
+@pytest.mark.parametrize(
+    ("api", "step"),
+    [
+        (api, step)
+        for api in ("openai", "gemini", "anthropic")
+        for step in STEPS
+        if (api, step) not in LOCAL_STEPS
+    ],
+)
 def test_a_batch_service_raises_declared_errors(
     api: str, step: str, body: str, chat: Chat, tmp_path: Path
 ) -> None:
     path = tmp_path / "requests.jsonl"
     path.write_bytes(b"{}\n")
+    (tmp_path / "file-1").write_bytes(b'{"custom_id":"q","params":{}}\n')
     client = CLIENTS[api](address(chat), tmp_path)
     for status in (200, 400, 401, 404, 429, 500):
         chat.faults.append(Fault(status=status, body=ERROR_BODIES[body], step="any", times=FOREVER))
@@ -598,6 +658,7 @@ def test_a_line_of_results_is_a_row_or_a_value_error(api: str, tmp_path: Path) -
 ROWS = {
     "openai": {"custom_id": "q", "response": {"status_code": 200, "body": {"x": 1}}, "error": None},
     "gemini": {"key": "q", "response": {"candidates": [], "responseId": "r"}},
+    "anthropic": {"custom_id": "q", "result": {"type": "succeeded", "message": {"id": "m"}}},
     "service, of tests": {"id": "q", "status": 200, "body": {"x": 1}},
 }
 

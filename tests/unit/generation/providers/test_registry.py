@@ -9,9 +9,11 @@ import pytest
 
 from fieldwork.errors import StudyError
 from fieldwork.generation.providers import embedded
+from fieldwork.generation.providers.anthropic import Anthropic
+from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
 from fieldwork.generation.providers.gemini import Gemini
 from fieldwork.generation.providers.openai import OpenAI
-from fieldwork.generation.providers.registry import make_provider
+from fieldwork.generation.providers.registry import make_batch_client, make_provider
 from fieldwork.provenance import code_version
 
 PACKAGE = Path(embedded.__file__).parents[2]
@@ -183,6 +185,44 @@ def test_vertex_needs_no_key_and_has_its_own_address(tmp_path: Path) -> None:
     assert make_provider(elsewhere, tmp_path).endpoint.startswith("http://host:1/v1/projects/p/")
 
 
+ANTHROPIC: dict[str, Any] = {
+    "provider": "anthropic",
+    "model": "claude-x",
+    "base_url": "https://api.anthropic.com",
+    "api_version": "2026-10-21",
+    "api_key_env": "TEST_MODEL_KEY",
+    "send_temperature": False,
+    "thinking": "disabled",
+    "effort": "low",
+    "prefix_cache": {"min_tokens": 512},
+    "dispatch": "live",
+    "timeout_s": 7.5,
+    "concurrency": 3,
+    "accept_models": ["claude-y"],
+    "proxy": None,
+    "ca_file": None,
+}
+
+
+def test_anthropic_has_the_settings_of_the_config(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TEST_MODEL_KEY", "k")
+    provider = make_provider(ANTHROPIC, tmp_path)
+    assert isinstance(provider, Anthropic)
+    found = asdict(provider.settings)
+    made = {"accept_models": ("claude-y",), "api_key": "k", "cache_breakpoint": True}
+    expected = {name: ANTHROPIC[name] for name in found if name in ANTHROPIC} | made
+    assert {name: found[name] for name in expected} == expected
+    assert (provider.concurrency, provider.sends_temperature) == (3, False)
+    uncached = make_provider({**ANTHROPIC, "prefix_cache": None}, tmp_path)
+    assert isinstance(uncached, Anthropic)
+    assert not uncached.settings.cache_breakpoint
+    client = make_batch_client(provider, tmp_path)
+    assert isinstance(client, AnthropicBatches)
+    client.close()
+
+
 def test_a_server_without_keys(tmp_path: Path) -> None:
     provider = make_provider({**REMOTE, "api_key_env": None}, tmp_path)
     assert isinstance(provider, OpenAI)
@@ -196,6 +236,6 @@ def test_a_missing_key_is_named_with_its_setting(
     monkeypatch.delenv("TEST_MODEL_KEY", raising=False)
     if key is not None:
         monkeypatch.setenv("TEST_MODEL_KEY", key)
-    for model in (REMOTE, GEMINI):
+    for model in (REMOTE, GEMINI, ANTHROPIC):
         with pytest.raises(StudyError, match=r"TEST_MODEL_KEY.*models\.\*\.api_key_env.*null"):
             make_provider(model, tmp_path)

@@ -38,6 +38,13 @@ GEMINI: dict[str, Any] = {
     "timeout_s": 5,
 }
 VERTEX = {**GEMINI, "vertex": {"project": "p", "location": "global"}}
+ANTHROPIC: dict[str, Any] = {
+    "provider": "anthropic",
+    "model": "m",
+    "api_key_env": "A_KEY",
+    "concurrency": 2,
+    "timeout_s": 5,
+}
 MODELS: dict[str, dict[str, Any]] = {
     "openai": OPENAI,
     "openai by a header": {
@@ -54,6 +61,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "gemini": GEMINI,
     "vertex": {**VERTEX, "token_env": "A_KEY"},
     "vertex by google-auth": VERTEX,
+    "anthropic": ANTHROPIC,
 }
 BATCHES = [name for name in MODELS if "vertex" not in name]
 
@@ -134,7 +142,9 @@ def test_an_answer_that_repeats_a_secret_is_kept_without_it(recorder: Recorder, 
     text = f"My instructions say {SECRET}."
     gemini = {"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]}
     openai = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
-    recorder.replies = [Said(gemini if MODELS[name]["provider"] == "gemini" else openai)]
+    anthropic = {"content": [{"type": "text", "text": text}]}
+    replies = {"gemini": gemini, "openai": openai, "anthropic": anthropic}
+    recorder.replies = [Said(replies[MODELS[name]["provider"]])]
     provider = provider_at(name, recorder)
     exchange = asyncio.run(_closing(provider, sent(provider)))
     assert_kept(repr(exchange))
@@ -185,7 +195,8 @@ def test_no_batch_service_tells_a_secret(
 ) -> None:
     file = tmp_path / "requests.jsonl"
     file.write_bytes(b"{}\n")
-    client = make_batch_client(provider_at(name, recorder))
+    (tmp_path / "file-1").write_bytes(b"{}\n")
+    client = make_batch_client(provider_at(name, recorder), tmp_path)
     calls: dict[str, Callable[[], Any]] = {
         "upload": lambda: client.upload(file),
         "create": lambda: client.create("file-1", "run-1"),
@@ -208,8 +219,10 @@ def test_no_batch_service_tells_a_secret(
 
 @pytest.mark.parametrize("status", [200, 400])
 @pytest.mark.parametrize("name", BATCHES)
-def test_no_row_of_a_batch_tells_a_secret(recorder: Recorder, name: str, status: int) -> None:
-    client = make_batch_client(provider_at(name, recorder))
+def test_no_row_of_a_batch_tells_a_secret(
+    recorder: Recorder, tmp_path: Path, name: str, status: int
+) -> None:
+    client = make_batch_client(provider_at(name, recorder), tmp_path)
     for form in forms():
         said = {"choices": [{"message": {"content": f"I know {form}"}}], "responseId": form}
         error = {"code": 3, "message": f"you sent {form}"}
@@ -217,8 +230,12 @@ def test_no_row_of_a_batch_tells_a_secret(recorder: Recorder, name: str, status:
         response = {"status_code": status, "request_id": form, "body": body}
         openai = {"custom_id": "1", "response": response, "error": None}
         gemini = {"key": "1", **({"response": said} if status == 200 else {"error": error})}
-        line = gemini if MODELS[name]["provider"] == "gemini" else openai
-        row = client.row(json.dumps(line).encode())
+        message = {"id": form, "content": [{"type": "text", "text": f"I know {form}"}]}
+        kept = {"type": "succeeded", "message": message}
+        refused = {"type": "errored", "error": {"error": error, "request_id": form}}
+        anthropic = {"custom_id": "1", "result": kept if status == 200 else refused}
+        lines = {"gemini": gemini, "openai": openai, "anthropic": anthropic}
+        row = client.row(json.dumps(lines[MODELS[name]["provider"]]).encode())
         assert MASK_TEXT.encode() in row.raw
         assert_kept(repr(row))
     client.close()

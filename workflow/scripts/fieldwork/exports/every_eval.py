@@ -31,6 +31,7 @@ _METRICS = {
 _DEVELOPERS = {
     "openai": "openai",
     "gemini": "google",
+    "anthropic": "anthropic",
     "embedded": "fieldwork",
     "recorded": "recorded",
 }

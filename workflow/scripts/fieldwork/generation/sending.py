@@ -140,7 +140,7 @@ def _batch_dispatch(
 ) -> BatchDispatch:
     settings = dict(model["batch"])
     poll_s = settings.pop("poll_s")
-    client = stack.enter_context(closing(make_batch_client(provider)))
+    client = stack.enter_context(closing(make_batch_client(provider, journal_path.parent)))
     return BatchDispatch(client, journal_path, BatchLimits(**settings), poll_s)
 
 

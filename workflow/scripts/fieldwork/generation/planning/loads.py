@@ -34,6 +34,7 @@ LIVE_ONLY: tuple[Dispatch, ...] = ("live",)
 DISPATCHES: Mapping[str, tuple[Dispatch, ...]] = {
     "openai": ("live", "flex", "batch"),
     "gemini": ("live", "flex", "batch"),
+    "anthropic": ("live", "batch"),
 }
 """How a provider can be asked that has more ways than live calls."""
 
@@ -298,7 +299,9 @@ def cache_of(model: Mapping[str, Any], dispatch: Dispatch) -> CacheRules | None:
         return CacheRules(rules["min_tokens"], None, stored_s, True, stored_s)
     if calls and MINUTE_S / calls > ttl_s:
         return None
-    return CacheRules(rules["min_tokens"], rules["requests_per_minute"], ttl_s, rules["breakpoint"])
+    # Anthropic caches nothing without a breakpoint
+    has_breakpoint = model["provider"] == "anthropic" or rules["breakpoint"]
+    return CacheRules(rules["min_tokens"], rules["requests_per_minute"], ttl_s, has_breakpoint)
 
 
 def observe_tokens(

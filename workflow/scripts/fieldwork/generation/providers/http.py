@@ -27,7 +27,11 @@ Watch = Callable[[bytes, float], None]
 """Takes a piece of a reply as it comes, and the seconds since the send."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_HEADERS_TO_KEEP = ("retry-after", "x-ratelimit", "ratelimit", "x-request-id", "apim-request-id")
+_REQUEST_ID_HEADERS = ("x-request-id", "apim-request-id", "request-id")
+_HEADERS_TO_KEEP = (
+    *("retry-after", "x-ratelimit", "ratelimit", "anthropic-ratelimit"),
+    *_REQUEST_ID_HEADERS,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +72,8 @@ class HttpReply(NamedTuple):
     def exchange(self) -> Exchange:
         """The reply as a provider returns it."""
         headers = self.headers
-        request_id = headers.get("x-request-id") or headers.get("apim-request-id")
+        ids = (headers.get(name) for name in _REQUEST_ID_HEADERS)
+        request_id = next((request_id for request_id in ids if request_id), None)
         return Exchange(self.raw, self.started_at, self.latency_s, request_id, headers)
 
     def transient_error(self, message: str, wait_s: float | None = None) -> TransientError:

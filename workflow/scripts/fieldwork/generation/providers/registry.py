@@ -27,12 +27,16 @@ def make_provider(model: Mapping[str, Any], vector_store: Path) -> Provider:
     return MAKERS[model["provider"]](model, vector_store)
 
 
-def make_batch_client(provider: Provider) -> BatchClient:
+def make_batch_client(provider: Provider, folder: Path) -> BatchClient:
     """The client of a provider's batches.
+
+    Args:
+        folder: where the journal is; holds input files for a service that takes none.
 
     Raises:
         StudyError: the provider has none.
     """
+    from fieldwork.generation.providers.anthropic import Anthropic
     from fieldwork.generation.providers.gemini import Gemini
     from fieldwork.generation.providers.openai import OpenAI
 
@@ -44,6 +48,10 @@ def make_batch_client(provider: Provider) -> BatchClient:
         from fieldwork.generation.providers.batch_gemini import GeminiBatches
 
         return GeminiBatches(provider.settings)
+    if isinstance(provider, Anthropic):
+        from fieldwork.generation.providers.batch_anthropic import AnthropicBatches
+
+        return AnthropicBatches(provider.settings, folder)
     raise StudyError(f"{provider.endpoint} has no batches; set models.*.dispatch to live")
 
 
@@ -128,6 +136,19 @@ def _make_gemini(model: Mapping[str, Any], vector_store: Path) -> Provider:  # n
     )
 
 
+def _make_anthropic(model: Mapping[str, Any], vector_store: Path) -> Provider:  # noqa: ARG001
+    from fieldwork.generation.providers.anthropic import Anthropic, AnthropicSettings
+
+    return Anthropic(
+        AnthropicSettings(
+            **_direct_settings(model, AnthropicSettings),
+            **_common_settings(model),
+            api_key=_key(model["api_key_env"]),
+            cache_breakpoint=model.get("prefix_cache") is not None,
+        )
+    )
+
+
 def _direct_settings(model: Mapping[str, Any], kind: type[Any]) -> dict[str, Any]:
     """The entry's settings that a provider takes as they are."""
     converted_names = {"vertex", "headers", "secrets", "accept_models", "timeout_s"}
@@ -177,5 +198,6 @@ MAKERS: Mapping[str, Callable[[Mapping[str, Any], Path], Provider]] = {
     "local_chat": _make_local_chat,
     "openai": _make_openai,
     "gemini": _make_gemini,
+    "anthropic": _make_anthropic,
 }
 """By the setting `provider` of a model."""

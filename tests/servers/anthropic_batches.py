@@ -1,0 +1,159 @@
+"""Anthropic's message batches: one call with all requests, and no name of its sender's."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from servers.anthropic_api import batch_result, page_of, refused, timestamp
+from servers.batch_jobs import ENDED, Job, Result, Row, bring_up_to_date
+from servers.faults import anthropic_error
+from servers.model_server import Chat
+from servers.routes import Received, Reply, Route, json_reply
+
+BATCHES = "/v1/messages/batches"
+_CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def routes() -> list[Route]:
+    """What this module answers."""
+    one = f"{BATCHES}/(?P<id>[^/]+)"
+    return [
+        Route("POST", BATCHES, "batches.create", create_batch),
+        Route("GET", BATCHES, "batches.list", list_batches),
+        Route("GET", one, "batches.get", get_batch),
+        Route("GET", f"{one}/results", "files.content", get_results),
+        Route("POST", f"{one}/cancel", "batches.cancel", cancel_batch),
+        Route("DELETE", one, "batches.delete", delete_batch),
+    ]
+
+
+async def create_batch(received: Received) -> Reply:
+    """POST /v1/messages/batches. What a request says is checked only when it is run."""
+    chat, body = received.chat, received.seen.body
+    if len(received.seen.raw) > chat.batch.max_bytes:
+        return refused(413, "Request exceeds the maximum size")
+    asked = body.get("requests")
+    if body.keys() != {"requests"} or not isinstance(asked, list) or not asked:
+        return refused(400, "requests: Field required, and nothing else is known")
+    if len(asked) > chat.batch.max_requests:
+        return refused(400, f"requests: at most {chat.batch.max_requests} are possible")
+    rows: dict[str, Row] = {}
+    for place, request in enumerate(asked):
+        if not isinstance(request, dict) or request.keys() != {"custom_id", "params"}:
+            return refused(400, f"requests.{place}: custom_id and params are required")
+        if not _CUSTOM_ID.fullmatch(str(request["custom_id"])):
+            return refused(400, f"requests.{place}.custom_id: String should match the pattern")
+        if request["custom_id"] in rows:
+            return refused(400, f"requests.{place}.custom_id: is not unique")
+        rows[request["custom_id"]] = Row(request["custom_id"], request["params"], 0)
+    about = {"version": received.seen.headers["anthropic-version"]}
+    name = chat.new_name("msgbatch_")
+    job = Job(name, "", chat.clock.now(), list(rows.values()), about)
+    chat.jobs[name] = job
+    return json_reply(_batch_object(chat, job))
+
+
+def _refresh(chat: Chat, job: Job) -> None:
+    def answer(row: Row, number: int) -> Result:
+        if chat.batch.failure is not None:
+            body = json.loads(anthropic_error(chat.batch.failure, "api_error"))
+            return Result(row.custom_id, 500, body)
+        status, body = batch_result(chat, row.body, job.about["version"], f"{job.id}.{number}")
+        return Result(row.custom_id, status, body)
+
+    bring_up_to_date(job, chat.clock.now(), chat.batch, answer, lambda job: None)  # noqa: ARG005
+
+
+def _batch_object(chat: Chat, job: Job) -> dict[str, Any]:
+    _refresh(chat, job)
+    has_ended = job.state in ENDED
+    counts = dict.fromkeys(("succeeded", "errored", "canceled", "expired"), 0)
+    for result in job.results if has_ended else ():
+        counts[_kind(job, result)] += 1
+    processing = 0 if has_ended else len(job.rows)
+    status = "canceling" if job.state == "cancelling" else "in_progress"
+    url = f"{chat.anthropic_url}{BATCHES}/{job.id}/results"
+    return {
+        "id": job.id,
+        "type": "message_batch",
+        "processing_status": "ended" if has_ended else status,
+        "request_counts": {"processing": processing, **counts},
+        "created_at": timestamp(job.created),
+        "expires_at": timestamp(job.created + chat.batch.window_s),
+        "ended_at": timestamp(job.ended_at) if job.ended_at is not None else None,
+        "cancel_initiated_at": timestamp(job.cancelled_at) if job.cancelled_at else None,
+        "archived_at": None,
+        "results_url": url if has_ended else None,
+    }
+
+
+def _kind(job: Job, result: Result) -> str:
+    if result.status == 0:
+        return "canceled" if job.state == "cancelled" else "expired"
+    return "succeeded" if result.status == 200 else "errored"
+
+
+async def list_batches(received: Received) -> Reply:
+    """GET /v1/messages/batches, newest first."""
+    chat = received.chat
+    shown = [
+        job
+        for job in reversed(chat.jobs.values())
+        if "version" in job.about and chat.clock.now() >= job.created + chat.batch.hidden_s
+    ]
+    return page_of([_batch_object(chat, job) for job in shown], received.seen.query)
+
+
+async def get_batch(received: Received) -> Reply:
+    """GET /v1/messages/batches/{id}."""
+    job = received.chat.jobs.get(received.match["id"])
+    return json_reply(_batch_object(received.chat, job)) if job else _no_batch()
+
+
+def _no_batch() -> Reply:
+    return refused(404, "Batch not found")
+
+
+async def get_results(received: Received) -> Reply:
+    """GET /v1/messages/batches/{id}/results."""
+    job = received.chat.jobs.get(received.match["id"])
+    if job is None:
+        return _no_batch()
+    _refresh(received.chat, job)
+    if job.state not in ENDED:
+        return refused(404, "The batch has no available results")
+    lines = [{"custom_id": r.custom_id, "result": _result(job, r)} for r in job.results]
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    return Reply(200, data, content_type="application/x-jsonl")
+
+
+def _result(job: Job, result: Result) -> Mapping[str, Any]:
+    kind = _kind(job, result)
+    if kind == "succeeded":
+        return {"type": kind, "message": result.body}
+    return {"type": kind, **({"error": result.body} if kind == "errored" else {})}
+
+
+async def cancel_batch(received: Received) -> Reply:
+    """POST /v1/messages/batches/{id}/cancel."""
+    job = received.chat.jobs.get(received.match["id"])
+    if job is None:
+        return _no_batch()
+    _refresh(received.chat, job)
+    if job.state in ENDED:
+        return refused(400, "The batch has ended.")
+    job.cancelled_at = job.cancelled_at or received.chat.clock.now()
+    return json_reply(_batch_object(received.chat, job))
+
+
+async def delete_batch(received: Received) -> Reply:
+    """DELETE /v1/messages/batches/{id}; only a batch that has ended can be deleted."""
+    job = received.chat.jobs.get(received.match["id"])
+    if job is None:
+        return _no_batch()
+    _refresh(received.chat, job)
+    if job.state not in ENDED:
+        return refused(400, "The batch has not ended; cancel it first.")
+    del received.chat.jobs[job.id]
+    return json_reply({"id": job.id, "type": "message_batch_deleted"})

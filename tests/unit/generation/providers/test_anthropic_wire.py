@@ -1,0 +1,209 @@
+"""Messages as sent: our bytes say what the official SDK's say, and breakpoints change nothing else."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import anthropic
+import pytest
+from provider_cases import CONTEXTS, KEY, SAMPLING, Recorder, Said, item, wire_of
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.providers.anthropic import (
+    FIRST_TURN,
+    LAST_VERSION_WITH_TEMPERATURE,
+    Anthropic,
+    AnthropicSettings,
+)
+from fieldwork.generation.providers.base import ModelInfo, Sampling
+from fieldwork.records.puppets import Message
+
+MODEL = "claude-x"
+VERSION = "2026-10-21"
+ANSWER = Said({"content": [], "model": MODEL, "usage": {"input_tokens": 1, "output_tokens": 1}})
+MARK = {"type": "ephemeral"}
+
+
+def make(base_url: str = "http://127.0.0.1:9", **changes: Any) -> Anthropic:
+    return Anthropic(
+        replace(AnthropicSettings(model=MODEL, base_url=base_url, api_key=KEY), **changes)
+    )
+
+
+def sdk(recorder: Recorder, version: str = LAST_VERSION_WITH_TEMPERATURE) -> anthropic.Anthropic:
+    headers = {"anthropic-version": version}
+    return anthropic.Anthropic(
+        api_key=KEY, base_url=recorder.url, max_retries=0, default_headers=headers
+    )
+
+
+def expected(context: Sequence[Message]) -> dict[str, Any]:
+    """What a context is to the SDK: its system text, and its turns with the question after them."""
+    messages = [m for m in context if m.content.strip()]
+    system = "\n\n".join(m.content for m in messages if m.role == "system")
+    turns = [{"role": m.role, "content": m.content} for m in messages if m.role != "system"]
+    if turns and turns[0]["role"] == "assistant":
+        turns.insert(0, {"role": "user", "content": FIRST_TURN})
+    turns.append({"role": "user", "content": "Which one?"})
+    return {"messages": turns, **({"system": system} if system else {})}
+
+
+def sent(provider: Anthropic, context: Sequence[Message], sampling: Sampling = SAMPLING) -> None:
+    async def session() -> None:
+        await provider.send(wire_of(provider, context, sampling=sampling, context_id="c").body())
+        await provider.close()
+
+    asyncio.run(session())
+
+
+OPTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    # from its version 2 on the SDK has no argument for what the newest interface refuses
+    ({}, {"extra_body": {"temperature": 1.0}}),
+    ({"send_temperature": False}, {}),
+    ({"send_temperature": False, "api_version": VERSION}, {}),
+    ({"send_temperature": False, "thinking": "adaptive"}, {"thinking": {"type": "adaptive"}}),
+    ({"send_temperature": False, "thinking": "disabled"}, {"thinking": {"type": "disabled"}}),
+    (
+        {"send_temperature": False, "thinking": "between_tools", "effort": "low"},
+        {"thinking": {"type": "between_tools"}, "output_config": {"effort": "low"}},
+    ),
+    (
+        {"send_temperature": False, "thinking": 1024},
+        {"thinking": {"type": "enabled", "budget_tokens": 1024}},
+    ),
+]
+STARTS_WITH_ANSWER = [Message("assistant", "Hello, I am here."), Message("user", "Hi")]
+ALL_CONTEXTS = {**CONTEXTS, "starts with an answer": STARTS_WITH_ANSWER}
+
+
+@pytest.mark.parametrize("context", ALL_CONTEXTS.values(), ids=ALL_CONTEXTS)
+@pytest.mark.parametrize(("changes", "options"), OPTIONS, ids=[str(c) for c, _ in OPTIONS])
+def test_the_call_is_the_one_the_official_sdk_makes(
+    recorder: Recorder, changes: dict[str, Any], options: dict[str, Any], context: list[Message]
+) -> None:
+    recorder.replies = [ANSWER]
+    version = changes.get("api_version", LAST_VERSION_WITH_TEMPERATURE)
+    client = sdk(recorder, version)
+    client.messages.create(model=MODEL, max_tokens=16, **expected(context), **options)
+    sent(make(recorder.url, **changes), context)
+    theirs, ours = recorder.calls
+    assert ours.body == theirs.body
+    assert (ours.method, ours.path) == (theirs.method, theirs.path) == ("POST", "/v1/messages")
+    for header in ("anthropic-version", "content-type"):
+        assert ours.headers[header] == theirs.headers[header]
+    # the interface takes both
+    assert ours.headers["x-api-key"] == KEY
+    assert theirs.headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("context", ALL_CONTEXTS.values(), ids=ALL_CONTEXTS)
+def test_a_breakpoint_ends_the_context_and_changes_nothing_else(
+    recorder: Recorder, context: list[Message]
+) -> None:
+    recorder.replies = [ANSWER]
+    marked = expected(context)
+    if len(marked["messages"]) > 1:
+        last = marked["messages"][-2]
+        last["content"] = [{"type": "text", "text": last["content"], "cache_control": MARK}]
+    elif "system" in marked:
+        marked["system"] = [{"type": "text", "text": marked["system"], "cache_control": MARK}]
+    extra = {"temperature": 1.0}
+    sdk(recorder).messages.create(model=MODEL, max_tokens=16, **marked, extra_body=extra)
+    sent(make(recorder.url, cache_breakpoint=True), context)
+    theirs, ours = recorder.calls
+    assert ours.body == theirs.body
+
+
+def test_breakpoints_are_no_part_of_the_key() -> None:
+    for context in CONTEXTS.values():
+        plain, marked = make(), make(cache_breakpoint=True)
+        wires = [wire_of(provider, context, context_id="c") for provider in (plain, marked)]
+        assert wires[0] == wires[1]
+        assert plain.endpoint == marked.endpoint
+        assert json.loads(plain.wire(wires[0].body())) == json.loads(wires[0].body())
+
+
+def test_messages_without_a_word_are_left_out() -> None:
+    blank = [Message("system", " "), Message("user", ""), Message("assistant", "\n")]
+    assert make().prefix(blank) == make().prefix([])
+    words = [Message("user", "Hi"), Message("assistant", "Hello")]
+    assert make().prefix([*blank, *words]) == make().prefix(words)
+
+
+def test_a_seed_is_not_sent() -> None:
+    one, other = (
+        make(send_seed=True).question(item(), SAMPLING._replace(seed=seed)) for seed in (1, 2)
+    )
+    assert one == other
+
+
+def test_lone_surrogates_are_mended() -> None:
+    context = [Message("system", "a\ud83d"), Message("user", "b\ude00")]
+    body = wire_of(make(), context, prompt="c\ud83d").body().decode()
+    assert [f'"{letter}\ufffd"' in body for letter in "abc"] == [True] * 3
+
+
+def test_the_version_is_part_of_the_endpoint_and_no_part_of_the_address(
+    recorder: Recorder,
+) -> None:
+    old, new = make(), make(send_temperature=False, api_version=VERSION)
+    assert old.endpoint == "http://127.0.0.1:9/v1/messages#2023-06-01"
+    assert new.endpoint != old.endpoint
+    recorder.replies = [ANSWER]
+    sent(make(f"{recorder.url}/"), [])
+    assert recorder.calls[0].path == "/v1/messages"
+
+
+def test_a_version_without_temperatures_is_refused_with_a_way_out() -> None:
+    with pytest.raises(StudyError, match=r"send_temperature to false, or api_version to 2023"):
+        make(api_version=VERSION)
+
+
+def listed(*names: str, more: bool = False, **entry: Any) -> Said:
+    models = [{"id": name, **entry} for name in names]
+    return Said({"data": models, "has_more": more, "last_id": names[-1] if names else None})
+
+
+def models_of(provider: Anthropic) -> list[ModelInfo] | None:
+    async def session() -> list[ModelInfo] | None:
+        try:
+            return await provider.models()
+        finally:
+            await provider.close()
+
+    return asyncio.run(session())
+
+
+def test_the_list_of_models_is_read_page_by_page_as_the_sdk_reads_it(recorder: Recorder) -> None:
+    pages = [listed("claude-a", more=True), listed("claude-x")]
+    recorder.replies = [*pages, *pages]
+    theirs = [model.id for model in sdk(recorder).models.list(limit=1000)]
+    ours = models_of(make(recorder.url))
+    assert ours == [ModelInfo("claude-a"), ModelInfo("claude-x")]
+    assert theirs == [model.id for model in ours]
+    paths = [call.path for call in recorder.calls]
+    assert paths[:2] == paths[2:]
+
+
+def test_a_name_without_its_date_is_looked_up(recorder: Recorder) -> None:
+    dated = Said({"id": "claude-x-20260101", "retires_at": "2099-01-01T00:00:00Z"})
+    recorder.replies = [listed("claude-x-20260101"), dated]
+    found = models_of(make(recorder.url))
+    assert found is not None
+    assert [model.id for model in found] == ["claude-x-20260101", "claude-x"]
+    assert str(found[1].shutdown) == "2099-01-01"
+    recorder.replies = [listed("claude-a"), Said({"error": {}}, 404)]
+    assert models_of(make(recorder.url)) == [ModelInfo("claude-a")]
+
+
+@pytest.mark.parametrize(
+    ("retires_at", "shutdown"),
+    [("2099-01-01T00:00:00Z", "2099-01-01"), ("2020-01-01T00:00:00Z", "None"), (None, "None")],
+    ids=["to come", "overdue", "not planned"],
+)
+def test_the_day_of_retirement(recorder: Recorder, retires_at: str | None, shutdown: str) -> None:
+    recorder.replies = [listed("claude-x", retires_at=retires_at)]
+    (model,) = models_of(make(recorder.url)) or []
+    assert str(model.shutdown) == shutdown

@@ -1,0 +1,297 @@
+"""Anthropic's Messages API.
+
+A body is joined from bytes that are made once per context and once per question. JSON text holds no raw
+line break, so line breaks mark the text that ends a context: one stands before it, one after. There
+`wire` adds the breakpoint up to which the server caches. Breakpoints concern delivery only: the ledger's
+key covers the body without them.
+
+What the interface takes otherwise than others, and what is sent instead:
+- It has no seeds: draws differ by chance alone, and `Sampling.seed` is ignored.
+- Messages of the role system are joined into the field `system`, with an empty line between them.
+- It refuses messages without a word, so they are left out.
+- A conversation begins with the user. One that begins with the assistant gets `FIRST_TURN` before it.
+- Turns of one role in a row are sent as they are; the service joins them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fieldwork.errors import StudyError
+from fieldwork.generation.providers.anthropic_errors import anthropic_error, anthropic_error_in
+from fieldwork.generation.providers.base import (
+    Exchange,
+    ModelInfo,
+    Reply,
+    Sampling,
+    TransientError,
+    Usage,
+    defects_of,
+)
+from fieldwork.generation.providers.http import HttpReply
+from fieldwork.generation.providers.jsontext import (
+    as_count,
+    as_map,
+    as_text,
+    dumps,
+    load_leniently,
+    loads,
+    well_formed,
+)
+from fieldwork.generation.providers.service import ServiceModel, ServiceSettings
+from fieldwork.records.generation import Outcome
+from fieldwork.records.puppets import Message
+from fieldwork.records.tasks import Item
+
+FIRST_TURN = "."
+"""The shortest text that the interface takes."""
+
+LIMIT_REASONS = frozenset({"max_tokens", "model_context_window_exceeded", "pause_turn"})
+"""Stop reasons of answers that have no end."""
+
+REFUSAL_REASONS = frozenset({"refusal"})
+"""Stop reasons of answers that the service's classifiers withheld; the interface calls them refusals."""
+
+LAST_VERSION_WITH_TEMPERATURE = "2023-06-01"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnthropicSettings(ServiceSettings):
+    """Where the model is and how to call it; `send_seed`, `top_logprobs` and `flex` have no effect.
+
+    Attributes:
+        base_url: the address of the service, without `/v1`.
+        api_version: version of the interface, the header `anthropic-version`.
+        thinking: `adaptive`, `disabled` or `between_tools`, or a number of tokens that the model may
+            spend on it; None leaves it to the model.
+        effort: how hard the model tries, `low` to `max`; None leaves it to the model.
+        cache_breakpoint: mark the end of the context as the end of what the server caches.
+    """
+
+    base_url: str
+    api_version: str = LAST_VERSION_WITH_TEMPERATURE
+    thinking: str | int | None = None
+    effort: str | None = None
+    cache_breakpoint: bool = False
+
+
+class Anthropic(ServiceModel):
+    """The provider `anthropic`.
+
+    Raises:
+        StudyError: calls are to hold a temperature, and this version of the interface takes none.
+    """
+
+    def __init__(self, settings: AnthropicSettings) -> None:
+        if settings.send_temperature and settings.api_version > LAST_VERSION_WITH_TEMPERATURE:
+            raise StudyError(
+                f"models.*.api_version is {settings.api_version}, which takes no temperature; set "
+                f"models.*.send_temperature to false, or api_version to {LAST_VERSION_WITH_TEMPERATURE}"
+            )
+        self.settings = settings
+        self._root = f"{settings.base_url.rstrip('/')}/v1"
+        # a fragment is no part of what is sent; it keeps the versions' answers apart in the ledger
+        endpoint = f"{self._root}/messages#{settings.api_version}"
+        super().__init__(settings, endpoint, anthropic_headers(settings))
+        self._start = b'{"model":' + dumps(settings.model)
+        self._options = _options(settings)
+
+    def prefix(self, context: Sequence[Message]) -> bytes:
+        """The model and the context's messages; equal contexts give equal bytes."""
+        messages = [message for message in context if message.content.strip()]
+        system = "\n\n".join(m.content for m in messages if m.role == "system")
+        turns = [{"role": m.role, "content": m.content} for m in messages if m.role != "system"]
+        if turns and turns[0]["role"] == "assistant":
+            turns.insert(0, {"role": "user", "content": FIRST_TURN})
+        head = self._start
+        if system:
+            text = dumps(system)
+            head += b',"system":' + (text if turns else b"\n" + text + b"\n")
+        head += b',"messages":['
+        if not turns:
+            return head
+        *earlier_turns, last = turns
+        earlier = dumps(earlier_turns)[1:-1] + b"," if earlier_turns else b""
+        role, content = dumps(last["role"]), dumps(last["content"])
+        return b"".join((head, earlier, b'{"role":', role, b',"content":\n', content, b"\n},"))
+
+    def question(self, item: Item, sampling: Sampling) -> bytes:
+        """The item's prompt and all settings of sampling."""
+        options: dict[str, Any] = {"max_tokens": sampling.max_tokens, **self._options}
+        if self.settings.send_temperature and sampling.temperature is not None:
+            options["temperature"] = sampling.temperature
+        message = dumps({"role": "user", "content": item.prompt})
+        return message + b"]," + dumps(options)[1:-1]
+
+    def delivery(self, context_id: str | None) -> bytes:  # noqa: ARG002
+        """Nothing: breakpoints stand within the context."""
+        return b""
+
+    def wire(self, body: bytes) -> bytes:
+        """The bytes that are sent for a body: the body, or with a cache breakpoint after its context."""
+        if not self.settings.cache_breakpoint:
+            return body
+        end = body.rfind(b"\n")
+        start = body.rfind(b"\n", 0, max(end, 0))
+        if start < 0:
+            return body
+        whole = memoryview(body)  # a context is large: copy it only once
+        parts = (whole[:start], _BLOCK_START, whole[start + 1 : end], _BLOCK_END, whole[end + 1 :])
+        return b"".join(parts)
+
+    async def send(self, body: bytes) -> Exchange:
+        """Send one POST."""
+        reply = await self._http.call("POST", f"{self._root}/messages", self.wire(body))
+        if reply.status != 200:
+            raise anthropic_error(reply, self.endpoint, self._http.mask)
+        exchange = reply.exchange()
+        return exchange._replace(headers=limit_headers(exchange.headers))
+
+    def read(self, raw: bytes) -> Reply:
+        """Read a message. Blocks of other kinds than text, such as thoughts, are no part of its text."""
+        body: Any = None
+        try:
+            body, is_whole = load_leniently(raw)
+            return _reply(body, is_whole=is_whole)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise self._unreadable("message", body, raw) from error
+
+    def _unreadable(self, kind: str, body: object, raw: bytes) -> TransientError:
+        message = anthropic_error_in(body, raw, self._http.mask).message
+        return TransientError(f"no {kind}: {message}", maybe_billed=True)
+
+    async def models(self) -> list[ModelInfo] | None:
+        """The service's list, and the model itself where its name stands for a dated one."""
+        models: list[ModelInfo] = []
+        page = ""
+        while True:
+            query = urlencode({"limit": 1000, **({"after_id": page} if page else {})})
+            reply = await self._http.call("GET", f"{self._root}/models?{query}")
+            if reply.status in (404, 405, 501):
+                return None
+            if reply.status != 200:
+                raise anthropic_error(reply, self.endpoint, self._http.mask)
+            body: Any = None
+            try:
+                body = loads(reply.raw)
+                models += [_model_info(entry) for entry in body["data"]]
+                next_page = str(body.get("last_id") or "") if body.get("has_more") else ""
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise self._unreadable("list of models", body, reply.raw) from error
+            if not next_page or next_page == page:
+                break
+            page = next_page
+        return models + await self._namesake(models)
+
+    async def _namesake(self, models: Sequence[ModelInfo]) -> list[ModelInfo]:
+        """The model under the name of the study, which the list does not hold; none if there is none."""
+        name = self.settings.model
+        if any(model.id == name for model in models):
+            return []
+        reply = await self._http.call("GET", f"{self._root}/models/{quote(name, safe='')}")
+        return [] if reply.status != 200 else [self._read_namesake(reply)]
+
+    def _read_namesake(self, reply: HttpReply) -> ModelInfo:
+        body: Any = None
+        try:
+            body = loads(reply.raw)
+            return _model_info(body)._replace(id=self.settings.model)
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._unreadable("model", body, reply.raw) from error
+
+
+_BLOCK_START = b'[{"type":"text","text":'
+_BLOCK_END = b',"cache_control":{"type":"ephemeral"}}]'
+
+
+def anthropic_headers(settings: AnthropicSettings) -> dict[str, str]:
+    """The headers of every call: the version of the interface, and the key where there is one."""
+    key_header = {"x-api-key": settings.api_key} if settings.api_key else {}
+    return {"anthropic-version": settings.api_version, **key_header}
+
+
+def limit_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of a reply, those about limits under the names by which `limits` learns.
+
+    The limits are per minute, so the time at which they are full again says nothing new; it is left out,
+    as it goes by the server's clock. Of tokens the limit of input is learnt. That of output counts what
+    models write, which nobody knows before: it is met by waiting as long as the server asks.
+    """
+    learnable = dict(headers)
+    for kind, names in _LIMIT_NAMES.items():
+        for part in ("limit", "remaining"):
+            values = [headers.get(f"anthropic-ratelimit-{name}-{part}") for name in names]
+            value = next((value for value in values if value is not None), None)
+            if value is not None:
+                learnable[f"x-ratelimit-{part}-{kind}"] = value
+    return learnable
+
+
+_LIMIT_NAMES = {"requests": ("requests",), "tokens": ("input-tokens", "tokens")}
+
+
+def _options(settings: AnthropicSettings) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    if isinstance(settings.thinking, int):
+        options["thinking"] = {"type": "enabled", "budget_tokens": settings.thinking}
+    elif settings.thinking is not None:
+        options["thinking"] = {"type": settings.thinking}
+    if settings.effort is not None:
+        options["output_config"] = {"effort": settings.effort}
+    return options
+
+
+def _model_info(entry: Mapping[str, Any]) -> ModelInfo:
+    try:
+        shutdown = date.fromisoformat(entry["retires_at"][:10])
+    except (KeyError, TypeError, ValueError):
+        return ModelInfo(str(entry["id"]))
+    # the service lists no model that it has retired: of one that is listed, a past day did not hold
+    is_to_come = shutdown > datetime.now(UTC).date()
+    return ModelInfo(str(entry["id"]), shutdown if is_to_come else None)
+
+
+def _reply(body: Mapping[str, Any], *, is_whole: bool) -> Reply:
+    blocks = body["content"]
+    if not isinstance(blocks, list):
+        raise TypeError("the content is no list of blocks")
+    texts = [block["text"] for block in blocks if block["type"] == "text"]
+    text = well_formed("".join(texts)) if texts else None
+    stop_reason = as_text(body.get("stop_reason"))
+    returned_model = as_text(body.get("model")) or None
+    counts = as_map(body.get("usage"))
+    usage = _usage(counts)
+    has_usage = usage.input is not None and usage.output is not None
+    return Reply(
+        text=text,
+        outcome=_outcome(stop_reason, text),
+        finish_reason=stop_reason,
+        returned_model=returned_model,
+        service_tier=as_text(counts.get("service_tier")),
+        usage=usage,
+        defects=defects_of(is_whole=is_whole, has_usage=has_usage, returned_model=returned_model),
+        request_id=as_text(body.get("id")),
+    )
+
+
+def _outcome(stop_reason: str | None, text: str | None) -> Outcome:
+    """The outcome of an answer; one that ended for another reason counts by its text."""
+    if stop_reason in LIMIT_REASONS:
+        return "truncated"
+    if stop_reason in REFUSAL_REASONS:
+        return "refused"
+    return "ok" if text and text.strip() else "empty"
+
+
+def _usage(counts: Mapping[str, Any]) -> Usage:
+    # null where nothing was cached
+    cache_read = as_count(counts.get("cache_read_input_tokens") or 0)
+    cache_write = as_count(counts.get("cache_creation_input_tokens") or 0)
+    output = as_count(counts.get("output_tokens"))
+    reasoning = as_count(as_map(counts.get("output_tokens_details")).get("thinking_tokens"))
+    n_fresh = as_count(counts.get("input_tokens"))
+    if n_fresh is None or cache_read is None or cache_write is None:
+        return Usage(output=output, reasoning=reasoning)
+    return Usage(n_fresh + cache_read + cache_write, cache_read, cache_write, output, reasoning)
