@@ -62,10 +62,10 @@ def draw(judgements: pd.DataFrame, settings: FigureSettings) -> Figure:
     grid = figure.subplots(
         len(panels), 2, squeeze=False, height_ratios=heights, width_ratios=_WIDTHS
     )
-    for panel, (axes, beside) in zip(panels, grid, strict=True):
+    for panel, (axes, note_axes) in zip(panels, grid, strict=True):
         _draw_panel(axes, panel, styles, settings)
-        beside.set_axis_off()
-        beside.text(0, 0.96, "\n".join(panel.notes), va="top", fontsize=TEXT_POINTS)
+        note_axes.set_axis_off()
+        note_axes.text(0, 0.96, "\n".join(panel.notes), va="top", fontsize=TEXT_POINTS)
     # each line is named, so there is no legend
     add_head(figure, handles=[], notes=[settings.note, _no_people(panels)])
     return figure
