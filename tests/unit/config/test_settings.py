@@ -307,6 +307,11 @@ def test_shipped_studies_are_valid(study: Path) -> None:
             "corpora.c: unknown key 'file'; known here: columns, files, filters, format, path",
         ),
         ("datasets/d", {"path": 3}, "datasets.d.path: 3 is not a text"),
+        (
+            "datasets/d",
+            {"path": False},
+            "datasets.d.path: YAML reads this Yes or No as False, which is not a text; put it in quotes",
+        ),
         ("datasets/sample", {"path": "x"}, "'sample' is in corpora and in datasets"),
         ("filters", None, "filters: None is not a mapping (key: value)"),
         ("filters/started_after", "2023-13-01", "filters.started_after: '2023-13-01' is not a"),

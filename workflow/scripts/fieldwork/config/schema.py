@@ -127,7 +127,12 @@ def _plain(error: ValidationError) -> str:
     rule: Any = error.validator_value
     if error.validator == "type":
         types = [rule] if isinstance(rule, str) else list(rule)
-        return f"{instance!r} is not {' or '.join(_TYPES[name] for name in types)}"
+        names = " or ".join(_TYPES[name] for name in types)
+        if isinstance(instance, bool) and "string" in types:
+            return (
+                f"YAML reads this Yes or No as {instance!r}, which is not {names}; put it in quotes"
+            )
+        return f"{instance!r} is not {names}"
     if error.validator == "minItems" and not instance:
         return "the list is empty; name at least one"
     if error.validator == "uniqueItems":
