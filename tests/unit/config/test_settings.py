@@ -310,7 +310,7 @@ def test_shipped_studies_are_valid(study: Path) -> None:
         (
             "datasets/d",
             {"path": False},
-            "datasets.d.path: YAML reads this Yes or No as False, which is not a text; put it in quotes",
+            "datasets.d.path: YAML reads this Yes or No as False, which is not a text or null; put it in",
         ),
         ("datasets/sample", {"path": "x"}, "'sample' is in corpora and in datasets"),
         ("filters", None, "filters: None is not a mapping (key: value)"),
