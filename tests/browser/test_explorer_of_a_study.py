@@ -47,8 +47,10 @@ def test_numbers_of_the_findings_lead_to_their_answers(
 ) -> None:
     page = study_page(quickstart.results())
     links = page.locator(".findings a[href^='#/answers']")
-    assert links.count() > 0
-    for k in range(links.count()):
+    n_links = links.count()
+    assert n_links > 0
+    # some from all over the findings, always the same
+    for k in range(0, n_links, max(1, n_links // 8)):
         text = links.nth(k).inner_text()
         links.nth(k).click()
         total = page.locator(".total")
