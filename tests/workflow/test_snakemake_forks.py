@@ -58,7 +58,7 @@ def test_jobs_of_a_fork_see_its_environment_and_end_with_it(folder: Path) -> Non
     env = clean_environment({"FOR_JOBS": "mine"})
     with pytest.raises(subprocess.TimeoutExpired):
         forks().run(
-            ["--cores", "1", "all", "--config", "seconds=300"], cwd=folder, env=env, timeout=8
+            ["--cores", "1", "all", "--config", "seconds=300"], cwd=folder, env=env, timeout=25
         )
     assert (folder / "made.txt").read_text() == "mine\n"
     # the next one is served
