@@ -48,8 +48,19 @@ class Checkout:
         self, *arguments: str, env: Mapping[str, str] | None = None, cores: int = 8
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake to its end; keys of the caller's environment are not passed on."""
-        words = self.command(*arguments, cores=cores)[3:]
-        return forks().run(words, cwd=self.root, env=clean_environment(env or {}), timeout=900)
+        command, whole_env = self.command(*arguments, cores=cores), clean_environment(env or {})
+        if "PYTHONPATH" not in (env or {}):
+            return forks().run(command[3:], cwd=self.root, env=whole_env, timeout=900)
+        # Python reads it when it starts
+        return subprocess.run(
+            command,
+            cwd=self.root,
+            env=whole_env,
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
+        )
 
     def command(self, *arguments: str, cores: int = 8) -> list[str]:
         """The command line of a run."""
