@@ -36,7 +36,7 @@ def panels(*rows: dict[str, Any]) -> list[tuple[list[str], str]]:
 def test_people_come_first_and_models_by_name_where_there_are_several() -> None:
     shares = [row("right", "accepted", name, 0.5) for name in ("models", "gpt", "other", "people")]
     ((lines, beside),) = panels(*shares)
-    assert lines == ["People", "GPT", "Other"]
+    assert lines == ["People", "GPT", "other"]
     assert beside == "accepted, %"
     ((lines, _),) = panels(*(s for s in shares if s["raters"] in ("models", "people")))
     assert lines == ["People", "Models"]

@@ -64,6 +64,8 @@ def test_a_user_can_have_a_group_of_its_own() -> None:
     rows = [{"user_id": "u2", "group": "real"}, {"user_id": "u2", "group": "synthetic"}]
     with pytest.raises(StudyError, match="user u2 is in two groups"):
         user_groups(rows)
+    with pytest.raises(StudyError, match="none of its user_id is a user of these units"):
+        units_of("attributes", texts(), SETTINGS._replace(groups={"someone": "real"}))
 
 
 def test_relevance_is_an_attribute_beside_a_question() -> None:

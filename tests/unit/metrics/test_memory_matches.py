@@ -75,3 +75,35 @@ def test_nothing_known_is_a_reason_and_a_reference_of_strangers_is_refused() -> 
     assert found["recall"].estimate == 0
     with pytest.raises(StudyError, match=r"memory\.reference: none of its user_id"):
         rows({"u1": ["nurse"]}, {"u2": ["nurse"]})
+
+
+def test_intervals_hold_the_truth_with_odd_users_and_unequal_sizes() -> None:
+    random = np.random.default_rng(5)
+
+    def study() -> dict[str, MemoryMatch]:
+        users = [f"u{number}" for number in range(60)]
+        attributes, references = [], []
+        for user in users:
+            # of three users in ten hardly anything is known
+            share = 0.1 if random.random() < 0.3 else 0.4
+            references += [{"user_id": user, "attribute": f"{user} true {k}"} for k in range(3)]
+            n = 1 + int(random.poisson(3))
+            n_true = min(3, int(random.binomial(n, share)))
+            texts = [f"{user} {'true' if k < n_true else 'false'} {k}" for k in range(n)]
+            attributes += [attribute(user, text) for text in texts]
+        made = match_rows(
+            {"read": attributes},
+            users,
+            references,
+            lambda texts: np.eye(len(texts), dtype=np.float32),
+            match_above=0.7,
+            rarest_users=0.125,
+        )
+        return {row.measure: row for row in made}
+
+    studies = [study() for _ in range(150)]
+    for measure in ("precision", "recall", "f1"):
+        estimates = [one[measure] for one in studies]
+        truth = np.mean([row.estimate for row in estimates])
+        hits = [(row.ci_low or 0) <= truth <= (row.ci_high or 0) for row in estimates]
+        assert np.mean(hits) >= 0.9

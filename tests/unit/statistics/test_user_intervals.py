@@ -19,6 +19,7 @@ from fieldwork.statistics.intervals import (
     wilson_interval,
 )
 from fieldwork.statistics.user_intervals import (
+    interval_or_reason,
     item_share_interval,
     likelihood_interval,
     sample_needed,
@@ -33,6 +34,22 @@ def test_so_many_users_seldom_miss_a_rare_group(rarest: float, n: int) -> None:
     assert sample_needed(rarest) == n
     assert binom.pmf(0, n, rarest) <= 0.006 < binom.pmf(0, n - 1, rarest)
     assert too_few_users(n, rarest) is None
+
+
+def test_an_interval_or_the_reason_why_there_is_none() -> None:
+    rest = 0.5 + np.linspace(-0.01, 0.01, 40)
+    interval, reason = interval_or_reason(0.5, rest, 0.125)
+    assert interval is not None
+    assert interval.low < 0.5 < interval.high
+    assert reason is None
+    for values, words in (
+        (rest[:38], "38 users answer, and 39 are needed"),
+        (np.where(np.arange(40) == 3, np.nan, rest), "without one of the users there is no value"),
+        (np.full(40, 0.5), "leaving out a user changes nothing"),
+    ):
+        interval, reason = interval_or_reason(0.5, values, 0.125)
+        assert interval is None
+        assert words in (reason or "")
 
 
 def test_too_few_users_are_named_with_the_setting() -> None:

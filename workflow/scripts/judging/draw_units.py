@@ -5,7 +5,6 @@ of users.
 Out: <results>/judging/texts/{units}.parquet.
 """
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +41,6 @@ def main(
         [row for path in groups for row in read_table(path, ("user_id", "group"))]
     )
     units = units_of(kind, sources, UnitSettings(**settings, groups=of_users))
-    n_in_groups = sum(unit.user_id in of_users for unit in units)
-    if of_users:
-        logging.getLogger("fieldwork.draw_units").info(
-            "judging.groups: %d of %d units are in its groups", n_in_groups, len(units)
-        )
     tables.write_table(texts, units, UnitText)
 
 

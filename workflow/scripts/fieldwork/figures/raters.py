@@ -63,7 +63,7 @@ def draw(judgements: pd.DataFrame, settings: FigureSettings) -> Figure:
         len(panels), 2, squeeze=False, height_ratios=heights, width_ratios=_WIDTHS
     )
     for panel, (axes, note_axes) in zip(panels, grid, strict=True):
-        _draw_panel(axes, panel, styles, settings)
+        _draw_panel(axes, panel, styles)
         note_axes.set_axis_off()
         note_axes.text(0, 0.96, "\n".join(panel.notes), va="top", fontsize=TEXT_POINTS)
     # each line is named, so there is no legend
@@ -158,7 +158,6 @@ def _draw_panel(
     axes: Any,
     panel: _ScalePanel,
     styles: Mapping[str, ConditionStyle],
-    settings: FigureSettings,
 ) -> None:
     factor = 100.0 if panel.measure == "accepted" else 1.0
     labels = []
@@ -170,10 +169,7 @@ def _draw_panel(
         axes.plot(
             [factor * row.estimate], [place], linestyle="none", **marker_arguments(style, size=5)
         )
-        name = (
-            settings.model_name(row.raters) if row.raters in settings.model_labels else row.raters
-        )
-        labels.append(f"{name.capitalize() if name == row.raters else name}{_group(row)}")
+        labels.append(f"{style.label}{_group(row)}")
     axes.set_yticks(range(len(panel.rows)), labels)
     axes.set_ylim(len(panel.rows) - 0.4, -0.6)
     if panel.measure == "accepted":

@@ -57,7 +57,11 @@ class StudyTexts(NamedTuple):
 
 
 def units_of(kind: UnitKind, texts: StudyTexts, settings: UnitSettings) -> list[UnitText]:
-    """The units of an entry, with those marked that raters are given: all, or a draw by users in turn."""
+    """The units of an entry, with those marked that raters are given: all, or a draw by users in turn.
+
+    Raises:
+        StudyError: users have groups, and none of these users has a unit.
+    """
     makers = {
         "attributes": _attribute_units,
         "relevance": _relevance_units,
@@ -66,6 +70,11 @@ def units_of(kind: UnitKind, texts: StudyTexts, settings: UnitSettings) -> list[
         "mentions": _mention_units,
     }
     units = [dataclasses.replace(unit, unit_kind=kind) for unit in makers[kind](texts, settings)]
+    if settings.groups and units and not settings.groups.keys() & {unit.user_id for unit in units}:
+        raise StudyError(
+            "judging.groups: none of its user_id is a user of these units; write the ids that the corpus "
+            "has"
+        )
     if settings.n is None:
         return units
     drawn_ids = {unit.unit_id for unit in draw_units(units, settings.n, settings.seed)}

@@ -20,7 +20,7 @@ from fieldwork.records.judging import (
 from fieldwork.records.memory import Verification
 from fieldwork.statistics.arrays import Flags, Floats, Indices
 from fieldwork.statistics.rank_correlation import mean_rho
-from fieldwork.statistics.user_intervals import too_few_users, unit_interval
+from fieldwork.statistics.user_intervals import interval_or_reason
 
 NOBODY = "no unit is judged"
 NOTHING_TAKEN = "nothing is taken, or nothing is accepted"
@@ -155,12 +155,7 @@ class _Row(NamedTuple):
         n_users = len({score.user_id for score in self.judged_scores})
         interval = None
         if value is not None:
-            reason = too_few_users(n_users, self.rarest_users)
-            if reason is None and not np.isfinite(rest).all():
-                reason = "no interval: without one of the users there is no value"
-            if reason is None:
-                interval = unit_interval(value, rest - value, rarest_users=self.rarest_users)
-                reason = None if interval else "no interval: leaving out a user changes nothing"
+            interval, reason = interval_or_reason(value, rest, self.rarest_users)
         return InterventionEstimate(
             units=self.units,
             kind=self.kind,
@@ -258,11 +253,10 @@ def _acceptance(
     value = float(values.mean()) if len(values) and reason is None else None
     interval = None
     if value is not None:
-        reason = too_few_users(n_users, rarest_users)
-        if reason is None:
-            rest = np.array([values[users != user].mean() for user in range(n_users)])
-            interval = unit_interval(value, rest - value, rarest_users=rarest_users)
-            reason = None if interval else "no interval: leaving out a user changes nothing"
+        rest = np.array(
+            [values[users != user].mean() if n_users > 1 else np.nan for user in range(n_users)]
+        )
+        interval, reason = interval_or_reason(value, rest, rarest_users)
     return InterventionEstimate(
         units="memory.verify",
         kind="attributes",

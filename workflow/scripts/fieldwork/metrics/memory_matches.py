@@ -15,7 +15,7 @@ from fieldwork.encoder import Vectors
 from fieldwork.errors import StudyError
 from fieldwork.records.memory import Attribute, MemoryMatch, MemoryStage
 from fieldwork.statistics.arrays import Floats
-from fieldwork.statistics.user_intervals import too_few_users, unit_interval
+from fieldwork.statistics.user_intervals import interval_or_reason
 
 Encode = Callable[[Sequence[str]], Vectors]
 
@@ -63,7 +63,6 @@ def match_rows(
         )
     for stage, attributes in stages.items():
         counts = _counts(attributes, {u: by_user[u] for u in owners}, encode, match_above)
-        shortage = too_few_users(len(owners), rarest_users)
         for measure in ("precision", "recall", "f1"):
             value = _share(measure, counts, np.ones(len(owners)))
             rest = np.array(
@@ -72,10 +71,11 @@ def match_rows(
                     for mask in 1 - np.eye(len(owners))
                 ]
             )
-            interval, reason = None, shortage if value is not None else NOTHING_KNOWN
-            if reason is None and value is not None and np.isfinite(rest).all():
-                interval = unit_interval(value, rest - value, rarest_users=rarest_users)
-                reason = None if interval else "no interval: leaving out a user changes nothing"
+            interval, reason = (
+                (None, NOTHING_KNOWN)
+                if value is None
+                else interval_or_reason(value, rest, rarest_users)
+            )
             yield MemoryMatch(
                 stage=stage,
                 measure=measure,

@@ -139,6 +139,22 @@ def unit_interval(
     return student_interval(value, error, freedom, confidence)
 
 
+def interval_or_reason(
+    value: float, rest: Floats, rarest_users: float
+) -> tuple[Interval | None, str | None]:
+    """The interval of an estimate over users, or why there is none.
+
+    Args:
+        rest: the value without each user, NaN where there is none then; shape (users,).
+    """
+    if shortage := too_few_users(len(rest), rarest_users):
+        return None, shortage
+    if not np.isfinite(rest).all():
+        return None, "no interval: without one of the users there is no value"
+    interval = unit_interval(value, rest - value, rarest_users=rarest_users)
+    return interval, None if interval else "no interval: leaving out a user changes nothing"
+
+
 def variance_share_interval(
     share: float, left_out: Floats, freedom: float | None = None
 ) -> Interval | None:

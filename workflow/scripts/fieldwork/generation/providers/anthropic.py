@@ -1,9 +1,7 @@
 """Anthropic's Messages API.
 
-A body is joined from bytes that are made once per context and once per question. JSON text holds no raw
-line break, so line breaks mark the text that ends a context: one stands before it, one after. There
-`wire` adds the breakpoint up to which the server caches. Breakpoints concern delivery only: the ledger's
-key covers the body without them.
+A body is joined from bytes that are made once per context and once per question. `wire` adds the
+breakpoint up to which the server caches, after the context (`breakpoints`).
 
 What the interface takes otherwise than others, and what is sent instead:
 - It has no seeds: draws differ by chance alone, and `Sampling.seed` is ignored.
@@ -30,6 +28,7 @@ from fieldwork.generation.providers.base import (
     Usage,
     defects_of,
 )
+from fieldwork.generation.providers.breakpoints import marked_turns, with_breakpoint
 from fieldwork.generation.providers.http import HttpReply
 from fieldwork.generation.providers.jsontext import (
     as_count,
@@ -109,13 +108,7 @@ class Anthropic(ServiceModel):
         if system:
             text = dumps(system)
             head += b',"system":' + (text if turns else b"\n" + text + b"\n")
-        head += b',"messages":['
-        if not turns:
-            return head
-        *earlier_turns, last = turns
-        earlier = dumps(earlier_turns)[1:-1] + b"," if earlier_turns else b""
-        role, content = dumps(last["role"]), dumps(last["content"])
-        return b"".join((head, earlier, b'{"role":', role, b',"content":\n', content, b"\n},"))
+        return head + b',"messages":[' + marked_turns(turns)
 
     def question(self, item: Item, sampling: Sampling) -> bytes:
         """The item's prompt and all settings of sampling."""
@@ -131,15 +124,8 @@ class Anthropic(ServiceModel):
 
     def wire(self, body: bytes) -> bytes:
         """The bytes that are sent for a body: the body, or with a cache breakpoint after its context."""
-        if not self.settings.cache_breakpoint:
-            return body
-        end = body.rfind(b"\n")
-        start = body.rfind(b"\n", 0, max(end, 0))
-        if start < 0:
-            return body
-        whole = memoryview(body)  # a context is large: copy it only once
-        parts = (whole[:start], _BLOCK_START, whole[start + 1 : end], _BLOCK_END, whole[end + 1 :])
-        return b"".join(parts)
+        has_breakpoint = self.settings.cache_breakpoint
+        return with_breakpoint(body, _BLOCK_START, _BLOCK_END) if has_breakpoint else body
 
     async def send(self, body: bytes) -> Exchange:
         """Send one POST."""

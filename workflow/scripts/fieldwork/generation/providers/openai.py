@@ -24,6 +24,7 @@ from fieldwork.generation.providers.base import (
     Usage,
     defects_of,
 )
+from fieldwork.generation.providers.breakpoints import marked_turns, with_breakpoint
 from fieldwork.generation.providers.http import HttpReply, Watch
 from fieldwork.generation.providers.jsontext import (
     as_count,
@@ -85,13 +86,8 @@ class OpenAI(ServiceModel):
 
     def prefix(self, context: Sequence[Message]) -> bytes:
         """The model and the context's messages; equal contexts give equal bytes."""
-        if not context:
-            return self._start
-        *earlier_messages, last = [{"role": m.role, "content": m.content} for m in context]
-        head = dumps(earlier_messages)[1:-1] + b"," if earlier_messages else b""
-        role, content = dumps(last["role"]), dumps(last["content"])
-        last_message = (b'{"role":', role, b',"content":\n', content, b"\n},")
-        return b"".join((self._start, head, *last_message))
+        turns = [{"role": m.role, "content": m.content} for m in context]
+        return self._start + marked_turns(turns)
 
     def question(self, item: Item, sampling: Sampling) -> bytes:
         """The item's prompt and all settings of sampling."""
@@ -117,15 +113,8 @@ class OpenAI(ServiceModel):
 
     def wire(self, body: bytes) -> bytes:
         """The bytes that are sent for a body: the body, or with a cache breakpoint after its context."""
-        if not self.settings.cache_breakpoint:
-            return body
-        end = body.rfind(b"\n")
-        start = body.rfind(b"\n", 0, max(end, 0))
-        if start < 0:
-            return body
-        whole = memoryview(body)  # a context is large: copy it only once
-        parts = (whole[:start], _PART_START, whole[start + 1 : end], _PART_END, whole[end + 1 :])
-        return b"".join(parts)
+        has_breakpoint = self.settings.cache_breakpoint
+        return with_breakpoint(body, _PART_START, _PART_END) if has_breakpoint else body
 
     async def send(self, body: bytes) -> Exchange:
         """Send one POST. A refusal by a filter before the model is a reply too: filtered."""
