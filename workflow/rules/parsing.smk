@@ -15,6 +15,7 @@ rule parse_answers:
         "../envs/fieldwork.yaml"
     params:
         code=code("parsing/parse_answers"),
+        value_rules=study.value_rules,
     script:
         "../scripts/parsing/parse_answers.py"
 

@@ -1,20 +1,28 @@
-"""Read the items or the letter out of each answer of the field that is kept.
+"""Read the items, the letter or the value out of each answer of the field that is kept.
 
 In: the field's answers, the items, a person's corrections. Out: <results>/answers/field.parquet, as any
 condition's.
 """
 
 import dataclasses
+from typing import Any
 
 from fieldwork import stage, tables
 from fieldwork.field.pasted import without_prompt
 from fieldwork.parsing.answers import parse_field_answer
 from fieldwork.parsing.corrections import correct_answers, read_corrections
+from fieldwork.parsing.numbers import ValueRules
 from fieldwork.records.field import FieldAnswer
 from fieldwork.records.parsing import Answer
 
 
-def main(field_answers: str, questions: list[str], overrides: list[str], answers: str) -> None:
+def main(
+    field_answers: str,
+    questions: list[str],
+    overrides: list[str],
+    value_rules: dict[str, Any],
+    answers: str,
+) -> None:
     """Parse, correct, write; the overrides are a file each, or none."""
     items = tables.read_questions(questions)
     rows: list[Answer] = []
@@ -24,7 +32,8 @@ def main(field_answers: str, questions: list[str], overrides: list[str], answers
             item = items[answer.task, answer.item_id]
             # a question pasted before its answer has options of its own to be read
             text = without_prompt(answer.text, item.prompt) if answer.text else answer.text
-            rows.append(parse_field_answer(dataclasses.replace(answer, text=text), item))
+            answer_alone = dataclasses.replace(answer, text=text)
+            rows.append(parse_field_answer(answer_alone, item, ValueRules(**value_rules)))
             # the page shows the whole text, and its key is of that
             replies.append(answer.text)
     readings = read_corrections(overrides).readings

@@ -1,22 +1,32 @@
-"""Read the items or the letter out of each response, a person's reading wins; and the form of its text.
+"""Read items, letter or value out of each response, a person's reading wins; and the form of its text.
 
 In: responses, items, a person's corrections.
 Out: <results>/answers/parsed and <results>/answers/forms, each {model}/{task}/{condition}.parquet.
 """
 
+from typing import Any
+
 from fieldwork import stage, tables
 from fieldwork.parsing.answers import parse_responses
 from fieldwork.parsing.corrections import correct_answers, read_corrections
 from fieldwork.parsing.form.readings import read_forms
+from fieldwork.parsing.numbers import ValueRules
 from fieldwork.records.answer_form import FormReading
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import Answer
 
 
-def main(responses: str, questions: str, overrides: list[str], answers: str, forms: str) -> None:
+def main(
+    responses: str,
+    questions: str,
+    overrides: list[str],
+    value_rules: dict[str, Any],
+    answers: str,
+    forms: str,
+) -> None:
     """Parse, correct, write; the overrides are a file each, or none."""
     rows, items = tables.read_rows(responses, Response), tables.read_questions([questions])
-    parsed_answers = parse_responses(rows, items.values())
+    parsed_answers = parse_responses(rows, items.values(), ValueRules(**value_rules))
     replies = [row.text for row in rows]
     readings = read_corrections(overrides).readings
     tables.write_table(answers, correct_answers(parsed_answers, replies, items, readings), Answer)

@@ -13,6 +13,7 @@ from fieldwork.metrics.accuracy import measure_runs
 from fieldwork.parsing.answers import apply_merges, merge_items, parse_responses
 from fieldwork.parsing.canonical import read_aliases
 from fieldwork.parsing.corrections import correct_answers, read_corrections
+from fieldwork.parsing.numbers import ValueRules
 from fieldwork.records.generation import Response
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import Answer, MergedItem
@@ -40,7 +41,8 @@ def read_replies(
     for path in files["responses"]:
         rows = tables.read_rows(path, Response)
         own_items = {key: item for key, item in items.items() if key.task == Path(path).parts[-2]}
-        parsed_answers = parse_responses(rows, own_items.values())
+        rules = ValueRules(**reading["value_rules"])
+        parsed_answers = parse_responses(rows, own_items.values(), rules)
         texts = [row.text for row in rows]
         answers += correct_answers(parsed_answers, texts, own_items, corrections.readings)
     names = {"aliases": read_aliases(reading["aliases"]), "overrides": corrections.names}

@@ -186,7 +186,7 @@ def _task(task: TaskDraft, runs: int) -> dict[str, Any]:
     source |= {"columns": dict(task.columns)} if task.columns else {}
     source |= {"gold": task.gold} if task.gold != "auto" else {}
     source |= {"candidates": task.candidates} if task.candidates else {}
-    max_tokens = 5 if task.kind == "choice" else 512
+    max_tokens = {"choice": 5, "scale": 5, "number": 20}.get(task.kind, 512)
     return {"sources": [source], "runs": runs, "max_tokens": max_tokens}
 
 

@@ -27,15 +27,16 @@ SUITABLE: Mapping[str, frozenset[str]] = {
     "fig1": frozenset({"list"}),
     "fig2": frozenset({"choice"}),
     "fig3": frozenset({"choice"}),
-    "fig4": frozenset({"list", "choice"}),
+    "fig4": frozenset({"list", "choice", "scale"}),
     "fig5": frozenset({"list"}),
     "categories": frozenset({"choice"}),
+    "values": frozenset({"scale", "number"}),
 }
 """Kinds of questions that a figure draws; one of them is enough."""
 
 
 def kinds_of(task: Config) -> frozenset[str]:
-    """The kinds of questions that an entry of `tasks` holds: `list`, `choice` or both."""
+    """The kinds of questions that an entry of `tasks` holds; a mixed file holds two."""
     kinds = set[str]()
     for source in task["sources"]:
         # benchmarks have questions of one kind, whatever `kind` says
@@ -186,10 +187,13 @@ def _broken_figure(figure: str, task: str, config: Config) -> Iterator[str]:
             f"of these, or write {instead}"
         )
     elif not kinds_of(config["tasks"][task]) & SUITABLE[figure]:
-        (kind,), (own_kind,) = SUITABLE[figure], kinds_of(config["tasks"][task])
+        kinds, own_kinds = (
+            " or ".join(sorted(kinds))
+            for kinds in (SUITABLE[figure], kinds_of(config["tasks"][task]))
+        )
         yield (
-            f"figures.{figure}: the figure draws questions of kind {kind}, and those of {task!r} are of "
-            f"kind {own_kind} (kind in tasks.{task}.sources); name another task, or write {instead}"
+            f"figures.{figure}: the figure draws questions of kind {kinds}, and those of {task!r} are of "
+            f"kind {own_kinds} (kind in tasks.{task}.sources); name another task, or write {instead}"
         )
 
 

@@ -13,6 +13,7 @@ from fieldwork.explorer.replies import Merges, spellings
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.records.parsing import REFUSALS, Answer
 from fieldwork.records.shared import ItemKey
+from fieldwork.records.tasks import LETTER_KINDS
 from fieldwork.statistics.first_answers import first_answers
 
 ARRIVAL, READING, FIRST_ANSWER, COUNTED_RUN = 1, 2, 4, 8
@@ -145,8 +146,12 @@ def _letter_number(letter: str | None) -> int:
 
 
 def is_readable(answer: Answer) -> bool:
-    """Whether options or a letter were read."""
-    return answer.letter is not None if answer.kind == "choice" else bool(answer.items)
+    """Whether options, a letter or a number were read."""
+    if answer.kind in LETTER_KINDS:
+        return answer.letter is not None
+    if answer.kind == "number":
+        return answer.value is not None
+    return bool(answer.items)
 
 
 def base_bits(answers: Sequence[Answer], readings: Readings) -> list[int]:
@@ -185,7 +190,7 @@ def first_rows(answers: Sequence[Answer]) -> set[int]:
     """
     entries: dict[Hashable, list[_CountedAnswer]] = {}
     for row, answer in enumerate(answers):
-        is_choice = answer.kind == "choice"
+        is_choice = answer.kind in LETTER_KINDS
         if answer.outcome != "failed" and (is_choice or is_readable(answer)):
             group = (answer.model, answer.task, answer.kind, answer.condition, answer.item_id)
             options = (

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from fieldwork.figures.style import TEXT_POINTS
 from fieldwork.records.shared import ItemKey
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import LETTER_KINDS, Item
 
 _WORDS = re.compile(r"[^\W\d_]{3,}(?: [^\W\d_]+)*")
 """Letters and spaces: `haircuts`, but neither `capital_aus` nor `q1`."""
@@ -44,8 +44,8 @@ def item_names(
 
 
 def option_name(item: Item | None, answer: str) -> str:
-    """The printed name of an answer: a letter of a choice item is followed by the option's text."""
-    if item is None or item.kind != "choice" or answer not in ascii_uppercase:
+    """The printed name of an answer: a letter of a choice or a scale is followed by the option's text."""
+    if item is None or item.kind not in LETTER_KINDS or answer not in ascii_uppercase:
         return answer
     place = ascii_uppercase.index(answer)
     return f"{answer} {item.choices[place]}" if place < len(item.choices) else answer

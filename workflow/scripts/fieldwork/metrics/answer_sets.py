@@ -1,9 +1,9 @@
-"""Answers of both kinds in one form: the set of options that an answer gives.
+"""Answers of lists, choices and scales in one form: the set of options that an answer gives.
 
-Owns how an answers table is read by metrics for which lists and letters are alike. A choice answer is
+Owns how an answers table is read by metrics for which lists and letters are alike. An answer by letter is
 the set of its one letter, or of `unknown` where it has none. A list answer without a readable option is
-counted and left out. Responses that failed are no data. Promises an order that does not depend on the
-order of the rows.
+counted and left out. Numbers and texts are no options, and left out. Responses that failed are no data.
+Promises an order that does not depend on the order of the rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,15 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.records.parsing import UNKNOWN
-from fieldwork.records.tasks import ItemKind
+from fieldwork.records.tasks import LETTER_KINDS, ItemKind
 from fieldwork.statistics.arrays import Counts
 from fieldwork.statistics.equal_n import smallest_sizes
 from fieldwork.statistics.first_answers import first_answers
 
 Options = tuple[str, ...]
+
+OPTION_KINDS = LETTER_KINDS | {"list"}
+"""Kinds whose answers are options."""
 
 _COLUMNS = ("model", "task", "condition", "item_id", "kind", "puppet_id", "replicate")
 
@@ -76,7 +79,7 @@ class ItemAnswers(NamedTuple):
 def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]:
     """Answers by arm and item, both in alphabetical order, an item's by puppet and replicate.
 
-    An item of which nothing arrived is there without answers. A choice answer that cannot be read is
+    An item of which nothing arrived is there without answers. An answer by letter that cannot be read is
     among the answers and counted in `n_unread` too.
     """
     if answers.empty:
@@ -85,6 +88,8 @@ def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]
     n_unread: dict[tuple[Arm, str], int] = {}
     rows = answers[[*_COLUMNS, "outcome", "letter", "items"]].itertuples(index=False, name=None)
     for model, task, condition, item, kind, puppet, replicate, outcome, letter, items in rows:
+        if kind not in OPTION_KINDS:
+            continue
         arm = Arm(model, task, kind, condition)
         answer_sets = arms.setdefault(arm, {}).setdefault(item, [])
         if outcome == "failed":
@@ -92,7 +97,7 @@ def read_answer_sets(answers: pd.DataFrame) -> dict[Arm, dict[str, ItemAnswers]]
         options = answer_options(kind, items, letter)
         if not options:
             n_unread[arm, item] = n_unread.get((arm, item), 0) + 1
-        if options or kind == "choice":
+        if options or kind in LETTER_KINDS:
             user = puppet if isinstance(puppet, str) else ""
             answer_sets.append(AnswerSet(user, int(replicate), options or (UNKNOWN,)))
     return {
@@ -111,7 +116,7 @@ def answer_options(kind: str, items: Any, letter: Any) -> Options:
 
     NULL comes out of pandas as None or NaN.
     """
-    if kind == "choice":
+    if kind in LETTER_KINDS:
         return (letter,) if isinstance(letter, str) else ()
     if not isinstance(items, (np.ndarray, list, tuple)):
         return ()

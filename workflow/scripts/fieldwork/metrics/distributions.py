@@ -1,13 +1,13 @@
-"""How the answers to choice items spread over the letters.
+"""How the answers by letter spread over the letters: of choices and of scales.
 
-Owns the answer shares of each item under each condition, and how choice answers and their items are
+Owns the answer shares of each item under each condition, and how these answers and their items are
 read. Letters are the flexible reading. Responses that failed are no data and are left out; refused and
 unreadable ones count as `unknown`.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from string import ascii_uppercase
 from typing import NamedTuple
 
@@ -16,11 +16,12 @@ import pandas as pd
 from fieldwork.errors import StudyError
 from fieldwork.records.metrics import AnswerShare
 from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.tasks import LETTER_KINDS, ItemKind
 from fieldwork.statistics.intervals import wilson_interval
 
 
 class ChoiceItem(NamedTuple):
-    """What the metrics need of a choice item."""
+    """What the metrics need of a choice or a scale."""
 
     letters: str
     gold: str | None
@@ -59,7 +60,7 @@ def measure_distributions(answers: pd.DataFrame, items: pd.DataFrame) -> list[An
     Raises:
         StudyError: an answer's item is missing from `items`, or is there with two meanings.
     """
-    choices = choice_answers(answers, "letter", "puppet_id")
+    choices = letter_answers(answers, LETTER_KINDS, "letter", "puppet_id")
     questions = read_questions(items, sorted(set(choices["task"])))
     letters_by_item: dict[tuple[ChoiceArm, str], _ItemLetters] = {}
     for model, task, condition, item, letter, puppet in choices.itertuples(index=False, name=None):
@@ -116,15 +117,22 @@ def _share(answer: str, letters: _ItemLetters) -> float:
 
 def choice_answers(answers: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Choice answers without failed responses: model, task, condition, item_id, then `columns`."""
+    return letter_answers(answers, {"choice"}, *columns)
+
+
+def letter_answers(
+    answers: pd.DataFrame, kinds: Collection[ItemKind], *columns: str
+) -> pd.DataFrame:
+    """Answers of some kinds without failed responses; columns as in `choice_answers`."""
     names = ["model", "task", "condition", "item_id", *columns]
     if answers.empty:
         return pd.DataFrame(columns=names)
-    is_choice = (answers["kind"] == "choice") & (answers["outcome"] != "failed")
-    return answers.loc[is_choice, names]
+    is_counted = answers["kind"].isin(kinds) & (answers["outcome"] != "failed")
+    return answers.loc[is_counted, names]
 
 
 def read_questions(items: pd.DataFrame, tasks: list[str]) -> dict[QuestionKey, ChoiceItem]:
-    """Choice items by task and id.
+    """Items of choices and scales by task and id.
 
     Item tables do not say which task they belong to. Where `items` has a column `task` it decides;
     without one, an id means the same item in every task of `tasks`.
@@ -134,7 +142,7 @@ def read_questions(items: pd.DataFrame, tasks: list[str]) -> dict[QuestionKey, C
     """
     if items.empty:
         return {}
-    choices = items[items["kind"] == "choice"]
+    choices = items[items["kind"].isin(LETTER_KINDS)]
     names = ["item_id", "choices", "gold", "subject"] + ["task"] * ("task" in choices.columns)
     questions: dict[QuestionKey, ChoiceItem] = {}
     for item_id, options, gold, subject, *task_of in choices[names].itertuples(

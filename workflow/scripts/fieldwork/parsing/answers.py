@@ -6,17 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import ascii_uppercase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fieldwork.errors import StudyError
 from fieldwork.list_lengths import list_length
 from fieldwork.parsing.canonical import canonicalise
 from fieldwork.parsing.choices import parse_choice
 from fieldwork.parsing.lists import parse_list
+from fieldwork.parsing.numbers import LENIENT, STRICT, ValueRules, parse_number
+from fieldwork.parsing.scales import parse_scale
 from fieldwork.records.field import FIELD, FieldAnswer
 from fieldwork.records.generation import OptionProbability, Outcome, Response
 from fieldwork.records.parsing import OUTCOME_REASONS, REFUSALS, Answer, MergedItem
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import LETTER_KINDS, Item
 
 logger = logging.getLogger(__name__)
 
@@ -24,21 +26,27 @@ LEAST_LETTER_SHARE = 0.9
 """Of the probability, that an item's letters must have together."""
 
 
-def parse_responses(responses: Iterable[Response], items: Iterable[Item]) -> list[Answer]:
-    """Read the responses to a task's items; the log says how many options each list item asks for."""
+def parse_responses(
+    responses: Iterable[Response], items: Iterable[Item], rules: ValueRules = STRICT
+) -> list[Answer]:
+    """Read the responses to a task's items; the log says how many options each list item asks for.
+
+    Args:
+        rules: what counts where a scale or a number has a range, or several numbers.
+    """
     by_id = {item.item_id: item for item in items}
     for item in by_id.values():
         if item.kind == "list":
             length = expected_length(item) or "an unknown number of"
             logger.info("%s asks for %s options", item.item_id, length)
-    return [parse_response(response, by_id[response.item_id]) for response in responses]
+    return [parse_response(response, by_id[response.item_id], rules) for response in responses]
 
 
-def parse_response(response: Response, item: Item) -> Answer:
-    """Read one response; a response that cannot be read has no items or letter, and a reason."""
-    outcome, condition, puppet_id = response.outcome, response.condition, response.puppet_id
-    answer = _parse(response, response.text, item, outcome, condition, puppet_id)
-    if response.option_probabilities is None or item.kind != "choice":
+def parse_response(response: Response, item: Item, rules: ValueRules = STRICT) -> Answer:
+    """Read one response; one that cannot be read has no items, letter or value, and a reason."""
+    source = _AnswerSource(response.outcome, response.condition, response.puppet_id)
+    answer = _parse(response, item, source, rules)
+    if response.option_probabilities is None or item.kind not in LETTER_KINDS:
         return answer
     letters = ascii_uppercase[: len(item.choices)]
     return dataclasses.replace(
@@ -62,55 +70,95 @@ def letter_shares(
     return [OptionProbability(letter, share / total) for letter, share in shares.items()]
 
 
-def parse_field_answer(answer: FieldAnswer, item: Item) -> Answer:
+def parse_field_answer(answer: FieldAnswer, item: Item, rules: ValueRules = STRICT) -> Answer:
     """Read an answer of a participant, as one of the condition `field`; an empty text has a reason."""
     outcome: Outcome = "empty" if answer.text is None else "ok"
-    return _parse(answer, answer.text, item, outcome, FIELD, answer.participant_id)
+    return _parse(answer, item, _AnswerSource(outcome, FIELD, answer.participant_id), rules)
+
+
+class _AnswerSource(NamedTuple):
+    """How a call ended, and whose answer it is."""
+
+    outcome: Outcome
+    condition: str
+    puppet_id: str | None
 
 
 def _parse(
-    source: Response | FieldAnswer,
-    text: str | None,
-    item: Item,
-    outcome: Outcome,
-    condition: str,
-    puppet_id: str | None,
+    reply: Response | FieldAnswer, item: Item, source: _AnswerSource, rules: ValueRules
 ) -> Answer:
     """The answer with what the text says; blank where its outcome is a reason for holding nothing."""
     blank = Answer(
-        model=source.model,
-        task=source.task,
-        condition=condition,
-        item_id=source.item_id,
-        puppet_id=puppet_id,
-        replicate=source.replicate,
+        model=reply.model,
+        task=reply.task,
+        condition=source.condition,
+        item_id=reply.item_id,
+        puppet_id=source.puppet_id,
+        replicate=reply.replicate,
         kind=item.kind,
-        outcome=outcome,
+        outcome=source.outcome,
         raw_items=None,
         items=None,
         letter_strict=None,
         letter=None,
-        reason=OUTCOME_REASONS.get(outcome),
-        option_probabilities=source.option_probabilities if isinstance(source, Response) else None,
+        reason=OUTCOME_REASONS.get(source.outcome),
+        option_probabilities=reply.option_probabilities if isinstance(reply, Response) else None,
     )
-    # of a text nothing is read here: people, judges and the readers of memory do that
-    if blank.reason is not None or item.kind == "text":
+    if blank.reason is not None:
         return blank
-    if item.kind == "list":
-        names = parse_list(
-            text, expected_length=expected_length(item), is_truncated=outcome == "truncated"
-        )
-        raw_items = list(names.items) if names.items is not None else None
-        n_asked = expected_length(item)
-        return dataclasses.replace(blank, raw_items=raw_items, reason=names.reason, n_asked=n_asked)
-    letters = ascii_uppercase[: len(item.choices)]
-    strict, letter, reason = parse_choice(text, letters=letters, choices=item.choices)
-    return dataclasses.replace(blank, letter_strict=strict, letter=letter, reason=reason)
+    is_truncated = source.outcome == "truncated"
+    return dataclasses.replace(blank, **_reading(reply.text, item, is_truncated, rules))
+
+
+def _reading(text: str | None, item: Item, is_truncated: bool, rules: ValueRules) -> dict[str, Any]:
+    """The columns of `Answer` that a text fills."""
+    match item.kind:
+        case "list":
+            n_asked = expected_length(item)
+            names = parse_list(text, expected_length=n_asked, is_truncated=is_truncated)
+            raw_items = list(names.items) if names.items is not None else None
+            return {"raw_items": raw_items, "reason": names.reason, "n_asked": n_asked}
+        case "choice":
+            letters = ascii_uppercase[: len(item.choices)]
+            strict, letter, reason = parse_choice(text, letters=letters, choices=item.choices)
+            return {"letter_strict": strict, "letter": letter, "reason": reason}
+        case "scale":
+            return _scale_reading(text, item, rules)
+        case "number":
+            return parse_number(
+                text, unit=item.unit, lowest=item.lowest, highest=item.highest, rules=rules
+            )._asdict()
+        case "text":
+            # people, judges and the readers of memory read it
+            return {}
+
+
+def _scale_reading(text: str | None, item: Item, rules: ValueRules) -> dict[str, Any]:
+    """A point's letter and value; the middle of a range where the study counts it has a value alone."""
+    strict, letters, reason = parse_scale(text, marks=item.marks, choices=item.choices)
+    if len(letters) == 1:
+        return {
+            "letter_strict": strict,
+            "letter": letters[0],
+            "value": point_of(item, letters[0]),
+            "reason": None,
+        }
+    values = [value for letter in letters if (value := point_of(item, letter)) is not None]
+    if len(values) == 2 and rules.ranges == "middle":
+        return {"value": math.fsum(values) / 2, "reason": None}
+    return {"reason": reason}
+
+
+def point_of(item: Item, letter: str) -> float | None:
+    """The value of a scale's option; None for one beside the scale."""
+    place = ascii_uppercase.index(letter)
+    points = item.points or []
+    return points[place] if place < len(points) else None
 
 
 def unread_reason(response: Response, item: Item) -> str | None:
-    """Why a response cannot be read; None where it can, and where it is a refusal."""
-    reason = parse_response(response, item).reason
+    """Why no setting could read a response; None where one can, and where it is a refusal."""
+    reason = parse_response(response, item, LENIENT).reason
     return None if reason in REFUSALS else reason
 
 

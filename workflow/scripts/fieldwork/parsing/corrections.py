@@ -8,6 +8,7 @@ reply which is gone changes nothing.
 
 import dataclasses
 import logging
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -20,10 +21,10 @@ from fieldwork.files import sheets, texts
 from fieldwork.files.cells import plain_cell
 from fieldwork.files.headers import name_list
 from fieldwork.files.rows import cell_text
-from fieldwork.parsing.answers import expected_length
+from fieldwork.parsing.answers import expected_length, point_of
 from fieldwork.records.parsing import NO_ANSWER, REFUSALS, Answer
 from fieldwork.records.shared import ItemKey
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import LETTER_KINDS, Item
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,8 @@ class PersonReading(NamedTuple):
     """What a person reads in every reply of one text to an item.
 
     Attributes:
-        lines: the options of a list, or the letter of a choice; none where there is no answer.
+        lines: the options of a list, the letter of a choice, the letter or number of a scale's option,
+            or a number; none where there is no answer.
         place: file and row.
     """
 
@@ -207,14 +209,40 @@ def _check(reading: PersonReading, items: Mapping[ItemKey, Item]) -> None:
             f"{reading.place}: task {reading.task} has no item {reading.item_id} in this study; correct "
             "item_id, or delete the row"
         )
-    if item.kind != "choice" or not reading.lines:
+    if not reading.lines or item.kind == "list":
         return
-    letters = ascii_uppercase[: len(item.choices)]
-    if len(reading.lines) > 1 or reading.lines[0].upper() not in set(letters):
+    expectation = None
+    if item.kind in LETTER_KINDS and _option_letter(reading, item) is None:
+        marks = item.marks or ascii_uppercase[: len(item.choices)]
+        noun = "numbers" if item.marks else "letters"
+        expectation = f"is none of the {noun} {marks[0]} to {marks[-1]} of item {item.item_id}"
+    elif item.kind == "number" and _number(reading) is None:
+        expectation = f"is not one number, as item {item.item_id} asks for"
+    if expectation:
         raise StudyError(
-            f"{reading.place}: its reading is none of the letters A to {letters[-1]} of item "
-            f"{item.item_id}; write one of them, or leave the cell empty where there is no answer"
+            f"{reading.place}: its reading {expectation}; write one, or leave the cell empty where there "
+            f"is no answer"
         )
+
+
+def _option_letter(reading: PersonReading, item: Item) -> str | None:
+    """The letter of the option that a person writes as its letter, or as its number on a scale."""
+    letters = ascii_uppercase[: len(item.choices)]
+    line = reading.lines[0].upper()
+    if len(reading.lines) > 1:
+        return None
+    if item.marks and line in item.marks:
+        return letters[item.marks.index(line)]
+    return line if line in set(letters) else None
+
+
+def _number(reading: PersonReading) -> float | None:
+    """The number that a person writes, with a point for decimals."""
+    try:
+        value = float(reading.lines[0]) if len(reading.lines) == 1 else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _correct(answer: Answer, reading: PersonReading, item: Item) -> Answer:
@@ -227,15 +255,18 @@ def _correct(answer: Answer, reading: PersonReading, item: Item) -> Answer:
     if not reading.lines:
         reason = answer.reason if answer.reason in REFUSALS else NO_ANSWER
         return dataclasses.replace(
-            read_answer, raw_items=None, letter=None, letter_strict=None, reason=reason
+            read_answer, raw_items=None, letter=None, letter_strict=None, value=None, reason=reason
         )
     if item.kind == "list":
         return dataclasses.replace(
             read_answer, raw_items=list(reading.lines), n_asked=expected_length(item)
         )
-    letter = reading.lines[0].upper()
+    if item.kind == "number":
+        return dataclasses.replace(read_answer, value=_number(reading))
+    letter = _option_letter(reading, item)
     strict = letter if answer.letter_strict is not None else None
-    return dataclasses.replace(read_answer, letter=letter, letter_strict=strict)
+    value = point_of(item, letter) if letter and item.kind == "scale" else None
+    return dataclasses.replace(read_answer, letter=letter, letter_strict=strict, value=value)
 
 
 def log_unused(answers: Iterable[Answer], readings: Sequence[PersonReading]) -> None:

@@ -10,6 +10,12 @@ REFUSAL = "refused"
 EMPTY = "empty"
 NO_LIST = "no list found"
 NO_LETTER = "no letter found"
+NO_POINT = "no point of the scale found"
+NO_NUMBER = "no number found"
+SEVERAL_NUMBERS = "several numbers"
+OUT_OF_RANGE = "outside the limits"
+OTHER_UNIT = "another unit"
+RANGE = "a range"
 AMBIGUITY = "ambiguous"
 NO_ANSWER = "a person finds no answer"
 
@@ -48,7 +54,9 @@ class Answer:
         "list: canonical options that count: no repeats, in order, as many as asked for"
     )
     letter_strict: str | None = column("choice: HELM's reading, NULL where it finds no letter")
-    letter: str | None = column("choice: the flexible reading, NULL where it finds no letter")
+    letter: str | None = column(
+        "choice: the flexible reading, NULL where it finds no letter; scale: letter of the option"
+    )
     reason: str | None = column("why nothing could be read, NULL where something was")
     n_asked: int | None = column(
         "list: options that the prompt asks for, NULL without a number", default=None
@@ -65,6 +73,10 @@ class Answer:
     correction: str | None = column(
         "SHA-256 of the reply, where a person's correction set the reading (`parsing.overrides`); NULL "
         "where the parser did",
+        default=None,
+    )
+    value: float | None = column(
+        "scale: value of the point, turned round for a reversed item; number: the number; NULL for none",
         default=None,
     )
 

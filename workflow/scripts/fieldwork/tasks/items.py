@@ -22,6 +22,7 @@ from fieldwork.records.tasks import Item
 from fieldwork.tasks.own_items import SourceOptions, own_items, require_distinct, require_sound
 from fieldwork.tasks.prompts import ChoiceQuestion, helm_prompt, order_shots, plain_prompt
 from fieldwork.tasks.recording_items import recording_items
+from fieldwork.tasks.value_items import NumberForm, ScaleForm
 
 
 def read_sources(sources: Sequence[Mapping[str, Any]]) -> list[Item]:
@@ -55,6 +56,8 @@ def _options(source: Mapping[str, Any]) -> SourceOptions:
         gold=source["gold"],
         list_length=source["list_length"],
         recording=Recording(**source["recording"]) if source["recording"] else None,
+        scale=ScaleForm(**source["scale"]),
+        number=NumberForm(**source["number"]),
     )
 
 
@@ -113,12 +116,13 @@ def _no_items_sentence(files: Sequence[Path], options: SourceOptions) -> str:
 
 def _require_kind(items: Sequence[Item], options: SourceOptions) -> None:
     """Raise StudyError for an item of another kind than its source: figures depend on the source's."""
-    other = next((item for item in items if options.kind not in ("mixed", item.kind)), None)
+    kinds = {"list", "choice"} if options.kind == "mixed" else {options.kind}
+    other = next((item for item in items if item.kind not in kinds), None)
     if other:
         raise StudyError(
             f"{other.provenance}: item {other.item_id!r} is of kind {other.kind}, but the task's source "
-            f"says kind: {options.kind}; write kind: {other.kind} there, or kind: mixed if the file "
-            f"holds both"
+            f"says kind: {options.kind}; write kind: {other.kind} there; a file of lists "
+            f"and choices is kind: mixed, and scales, numbers and texts have a source each"
         )
 
 

@@ -5,6 +5,7 @@ with a question of the right form. Columns go by their usual names, or by those 
 Messages name the file, the row and its columns.
 """
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,15 +13,17 @@ from datetime import date, time
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from fieldwork.errors import StudyError
 from fieldwork.files import sheets
 from fieldwork.files.headers import name_list
 from fieldwork.files.recordings.answers import Recording, RowRule, matches
 from fieldwork.files.rows import cell_text, is_empty
-from fieldwork.records.tasks import Item, ItemKind
-from fieldwork.tasks.prompts import ChoiceQuestion, plain_prompt
+from fieldwork.records.tasks import LETTER_KINDS, Item, ItemKind
+from fieldwork.tasks.listed_options import listed_options
+from fieldwork.tasks.prompts import ChoiceQuestion, number_prompt, plain_prompt, scale_prompt
+from fieldwork.tasks.value_items import NumberForm, ScaleForm, number_fields, scale_of
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 MAX_CHOICES = 10
@@ -34,7 +37,8 @@ SourceKind = ItemKind | Literal["mixed"]
 
 ColumnMap = Mapping[str, str | Sequence[str]]
 """Columns of a file by what they hold: `item_id`, `question`, `prompt`, `options`, `gold`, `subject`,
-`kind`, `list_length`. `options` names several columns in order, or one column of lists."""
+`kind`, `list_length`, `reversed`, `unit`, `lowest`, `highest`. `options` names several columns in order,
+or one column of lists or of prompts that list their options by letters."""
 
 
 class SourceOptions(NamedTuple):
@@ -53,6 +57,8 @@ class SourceOptions(NamedTuple):
         gold: how their column of the right option names it.
         list_length: options that each list question asks for, of format recording.
         recording: how the files of format recording are read.
+        scale: how the scales of kind scale look.
+        number: what the numbers of kind number are.
     """
 
     format: str
@@ -67,6 +73,8 @@ class SourceOptions(NamedTuple):
     gold: GoldForm = "auto"
     list_length: int | None = None
     recording: Recording | None = None
+    scale: ScaleForm = ScaleForm()
+    number: NumberForm = NumberForm()
 
     @property
     def usual_kind(self) -> ItemKind:
@@ -131,23 +139,39 @@ def _item(row: _QuestionRow, path: Path, number: int, source: SourceOptions) -> 
             f"{name_list(row.fields)}"
         )
     kind = _kind(row, source.usual_kind)
-    choices = _choices(row)
-    gold, usual_prompt = None, question
-    if kind == "choice":
-        _check_choices(row, choices)
-        gold = _gold(row, choices, source.gold)
-        usual_prompt = plain_prompt(ChoiceQuestion(question, tuple(choices), gold))
-    return Item(
+    item = Item(
         item_id=item_id,
         kind=kind,
         question=question,
-        prompt=row.text("prompt") or usual_prompt,
-        choices=choices,
-        gold=gold,
+        prompt=question,
+        choices=_choices(row) if kind != "number" else [],
+        gold=None,
         subject=row.text("subject") or row.text("domain"),
         provenance=f"{source.name}: {path.name}",
-        list_length=_list_length(row) if kind == "list" else None,
     )
+    item = dataclasses.replace(item, **_fields_of_kind(item, row, source))
+    return dataclasses.replace(item, prompt=row.text("prompt") or item.prompt)
+
+
+def _fields_of_kind(item: Item, row: _QuestionRow, source: SourceOptions) -> dict[str, Any]:
+    """What is said of an item by questions of its kind alone, and its usual prompt."""
+    match item.kind:
+        case "choice":
+            _check_choices(row, item.choices)
+            gold = _gold(row, item.choices, source.gold)
+            question = ChoiceQuestion(item.question, tuple(item.choices), gold)
+            return {"gold": gold, "prompt": plain_prompt(question)}
+        case "scale":
+            scale = scale_of(row.place, row.text, item.choices, source.scale)
+            prompt = scale_prompt(item.question, scale.marks, scale.choices)
+            return {**scale._asdict(), "prompt": prompt}
+        case "number":
+            fields = number_fields(row.place, row.text, source.number)
+            return {**fields, "prompt": number_prompt(item.question, fields["unit"])}
+        case "list":
+            return {"list_length": _list_length(row)}
+        case _:
+            return {}
 
 
 def _item_id(row: _QuestionRow, path: Path, number: int) -> str:
@@ -176,11 +200,13 @@ def _text(value: Any, place: str) -> str | None:
 
 
 def _kind(row: _QuestionRow, default: ItemKind) -> ItemKind:
-    kinds: dict[str, ItemKind] = {"list": "list", "choice": "choice", "": default}
     kind = (row.text("kind") or "").strip()
-    if kind not in kinds:
-        raise StudyError(f"{row.place}: kind {kind!r} is unknown; write list or choice")
-    return kinds[kind]
+    known_kinds: dict[str, ItemKind] = {name: name for name in get_args(ItemKind)}
+    if kind and kind not in known_kinds:
+        raise StudyError(
+            f"{row.place}: kind {kind!r} is unknown; write one of {', '.join(known_kinds)}"
+        )
+    return known_kinds[kind] if kind else default
 
 
 def _list_length(row: _QuestionRow) -> int | None:
@@ -222,6 +248,8 @@ def _option_list(value: Any, place: str, name: str) -> list[str] | None:
     if is_empty(value):
         return None
     if isinstance(value, str):
+        if listed := listed_options(value):
+            return listed
         try:
             value = json.loads(value)
         except ValueError as error:
@@ -327,14 +355,16 @@ def require_sound(items: Sequence[Item]) -> None:
                     f"{place}: the question holds the control character U+{ord(control[0]):04X}; readers "
                     f"do not see it, but a model may; delete it"
                 )
-        if item.kind == "choice":
+        if item.kind in LETTER_KINDS:
             _require_distinct_options(item, place)
 
 
 def _require_distinct_options(item: Item, place: str) -> None:
     letters: dict[str, str] = {}
     for letter, option in zip(ascii_uppercase, item.choices, strict=False):
+        # of ordered labels none differ in upper and lower case alone
         text = " ".join(option.split())
+        text = text.casefold() if item.kind == "scale" else text
         if text in letters:
             raise StudyError(
                 f"{place}: options {letters[text]} and {letter} have the same text {text[:60]!r}, so one "

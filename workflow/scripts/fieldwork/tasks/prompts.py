@@ -12,6 +12,7 @@ from string import ascii_uppercase
 from typing import NamedTuple
 
 LETTER_INSTRUCTION = "Answer with only a single letter."
+NUMBER_INSTRUCTION = "Answer with only a single number."
 
 
 class ChoiceQuestion(NamedTuple):
@@ -59,6 +60,26 @@ def letter_options(choices: Sequence[str]) -> str:
 def plain_prompt(question: ChoiceQuestion) -> str:
     """A question as a person would paste it into a chat, with HELM's request for a letter."""
     return f"{question.text}\n{letter_options(question.choices)}\n\n{LETTER_INSTRUCTION}"
+
+
+def scale_prompt(question: str, marks: Sequence[str] | None, options: Sequence[str]) -> str:
+    """A question with the points of its scale, one a line, and the request for one of them.
+
+    Args:
+        marks: numbers of the points; None for letters.
+    """
+    if marks is None:
+        return plain_prompt(ChoiceQuestion(question, tuple(options), None))
+    lines = "\n".join(
+        mark if mark == option else f"{mark}. {option}"
+        for mark, option in zip(marks, options, strict=True)
+    )
+    return f"{question}\n{lines}\n\n{NUMBER_INSTRUCTION}"
+
+
+def number_prompt(question: str, unit: str | None) -> str:
+    """A question that asks for a number, and for nothing besides."""
+    return f"{question}\n\n{NUMBER_INSTRUCTION[:-1]}{f', in {unit}' if unit else ''}."
 
 
 def order_shots(

@@ -4,8 +4,8 @@ Where a recording has no wording, the item's id stands for it, and its provenanc
 a choice question are those that the recording names, or those that its question lists as (A), (B), …
 """
 
+import dataclasses
 import logging
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import ascii_uppercase
@@ -14,12 +14,12 @@ from typing import Any
 from fieldwork.errors import StudyError
 from fieldwork.files.recordings.answers import RecordedAnswer, read_answers
 from fieldwork.files.rows import cell_text
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import LETTER_KINDS, Item
+from fieldwork.tasks.listed_options import listed_options
 from fieldwork.tasks.own_items import MAX_CHOICES, SourceOptions
+from fieldwork.tasks.value_items import MAX_OPTIONS, number_fields, scale_of
 
 logger = logging.getLogger(__name__)
-
-_MARK = r"(?:\({0}\)\.?|(?<![A-Za-z0-9]){0}[.)])\s+"
 
 
 def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[Item]:
@@ -45,7 +45,8 @@ def recording_items(files: Sequence[Path], options: SourceOptions) -> Iterator[I
             continue
         item_ids.add(answer.item)
         choices = _choices(answer, options)
-        if choices is not None and not 2 <= len(choices) <= MAX_CHOICES:
+        most = MAX_OPTIONS if options.kind == "scale" else MAX_CHOICES
+        if choices is not None and not 2 <= len(choices) <= most:
             refusals.append(f"{answer.item[:60]!r} ({answer.source}) has {len(choices)}")
         else:
             yield _item(answer, answer.item, choices, options)
@@ -73,57 +74,39 @@ def _item(
 ) -> Item:
     wording = answer.question or answer.prompt
     note = "" if wording else "; it does not hold the wording"
-    return Item(
+    kind = options.usual_kind if options.kind != "mixed" or choices else "list"
+    item = Item(
         item_id=item_id,
-        kind="list" if choices is None else "choice",
+        kind=kind,
         question=wording or item_id,
         prompt=answer.prompt or wording or item_id,
         choices=choices or [],
-        gold=gold_letter(answer.gold, choices) if choices else None,
+        gold=gold_letter(answer.gold, choices) if choices and kind == "choice" else None,
         subject=answer.subject,
         provenance=f"{options.name}: {answer.source}{note}",
-        list_length=options.list_length if choices is None else None,
+        list_length=options.list_length if kind == "list" else None,
     )
+    place = f"recordings.{options.name}: item {item_id!r} ({answer.source})"
+    match kind:
+        case "scale":
+            scale = scale_of(place, _no_cell, item.choices, options.scale)
+            return dataclasses.replace(item, **scale._asdict())
+        case "number":
+            return dataclasses.replace(item, **number_fields(place, _no_cell, options.number))
+        case _:
+            return item
+
+
+def _no_cell(role: str) -> None:
+    """Recordings have no cells for what is said of scales and numbers: the source says it."""
 
 
 def _choices(answer: RecordedAnswer, options: SourceOptions) -> list[str] | None:
-    """The options of a choice question; None for a list question."""
-    if options.kind == "list":
+    """The options of a question of letters; None for others."""
+    if options.kind not in ("mixed", *LETTER_KINDS):
         return None
     choices = [*answer.options] or listed_options(answer.question or answer.prompt or "")
     return None if options.kind == "mixed" and not choices else choices
-
-
-def listed_options(wording: str) -> list[str]:
-    """The options that a question lists as (A), (A)., A. or A), of several lists the last.
-
-    Empty where there is no such list; a text after the last option that begins a line of its own, such as
-    `Answer:`, is no part of it.
-    """
-    starts = [match.start() for match in re.finditer(_MARK.format("A"), wording)]
-    for start in reversed(starts):
-        options = _options_from(wording, start)
-        if len(options) > 1:
-            return options
-    return []
-
-
-def _options_from(wording: str, start: int) -> list[str]:
-    options: list[str] = []
-    place = start
-    for letter, following in zip(ascii_uppercase, [*ascii_uppercase[1:], None], strict=True):
-        mark = re.compile(_MARK.format(letter)).match(wording, place)
-        if mark is None:
-            break
-        end = re.compile(_MARK.format(following)).search(wording, mark.end()) if following else None
-        options.append(wording[mark.end() : end.start() if end else None].strip())
-        if end is None:
-            break
-        place = end.start()
-    if options:
-        # what follows the last option is the cue for the answer
-        options[-1] = re.split(r"\n|\s+A:\s*$", options[-1])[0].strip()
-    return options
 
 
 def gold_letter(gold: Any, choices: Sequence[str]) -> str | None:

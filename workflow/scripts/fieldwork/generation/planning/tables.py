@@ -120,11 +120,12 @@ def read_requests(study: PlanInputs, task: str, condition: str) -> PlannedReques
     """The requests of one task and condition, from tables as far as they are there."""
     item_path = study.table("tasks", task)
     prompts: dict[str, str] = {}
-    share = float(any(source["kind"] != "choice" for source in study.tasks[task]["sources"]))
+    kinds = {source["kind"] for source in study.tasks[task]["sources"]}
+    share = float(not kinds.isdisjoint({"list", "mixed", "text"}))
     if item_path in study.files:
         rows = tables.read_columns(item_path, Item, ["item_id", "prompt", "kind"])
         prompts = {item_id: prompt for item_id, prompt, _ in rows}
-        share = sum(kind == "list" for *_, kind in rows) / max(len(rows), 1)
+        share = sum(kind in ("list", "text") for *_, kind in rows) / max(len(rows), 1)
     request_path = study.table("requests", task, condition)
     if not prompts or request_path not in study.files:
         groups = _assumed_groups(study, task, condition, prompts)

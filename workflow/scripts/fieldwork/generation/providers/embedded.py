@@ -24,7 +24,7 @@ from fieldwork.errors import StudyError
 from fieldwork.generation.providers.base import Exchange, Reply, Sampling, TransientError
 from fieldwork.generation.providers.local import LocalModel
 from fieldwork.records.puppets import Message
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import LETTER_KINDS, Item
 
 LIST_LENGTH = 5
 
@@ -166,6 +166,6 @@ def _json(value: Any) -> str:
 
 
 def _as_text(answers: Sequence[str], indices: Sequence[int], kind: str) -> str:
-    if kind == "choice":
+    if kind in LETTER_KINDS:
         return ascii_uppercase[indices[0]]
     return "\n".join(f"{rank}. {answer}" for rank, answer in enumerate(answers, start=1))

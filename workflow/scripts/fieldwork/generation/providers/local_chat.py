@@ -29,7 +29,7 @@ from fieldwork.generation.providers.base import (
 from fieldwork.generation.providers.local import LocalModel
 from fieldwork.records.generation import OptionProbability, Outcome
 from fieldwork.records.puppets import Message
-from fieldwork.records.tasks import Item
+from fieldwork.records.tasks import LETTER_KINDS, Item
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class LocalChat(LocalModel):
     def question(self, item: Item, sampling: Sampling) -> bytes:
         """The rest of the call; raises StudyError for a list item that lacks candidates."""
         call: dict[str, Any] = {"temperature": sampling.temperature, "seed": sampling.seed}
-        if item.kind == "choice" and self._settings.choices == "likelihood":
+        if item.kind in LETTER_KINDS and self._settings.choices == "likelihood":
             call |= {"form": "likelihood", "prompt": item.question, "options": item.choices}
         else:
             grammar = self._form_of(item)

@@ -22,7 +22,7 @@ from fieldwork.metrics.agreement.values import (
 from fieldwork.metrics.answer_sets import Arm, read_answer_sets
 from fieldwork.metrics.distributions import QuestionKey, find_question, read_questions
 from fieldwork.records.field import FIELD, RankAgreement
-from fieldwork.records.tasks import ItemKind
+from fieldwork.records.tasks import LETTER_KINDS, ItemKind
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.permutation import require_permutations
 from fieldwork.statistics.rank_correlation import (
@@ -110,7 +110,7 @@ def read_shared_items(answers: pd.DataFrame, items: pd.DataFrame) -> list[Shared
             continue
         gold = {
             item: find_question(questions, QuestionKey(arm.task, item)).gold
-            if arm.kind == "choice"
+            if arm.kind in LETTER_KINDS
             else None
             for item in predictor_answers.keys() | field_answers.keys()
         }

@@ -23,6 +23,7 @@ from fieldwork.statistics.intervals import Interval
 MEASURES_OF: Mapping[ItemKind, tuple[str, ...]] = {
     "list": ("excess_js_bits", "share_who", "entropy_bits"),
     "choice": ("excess_js_bits", "share_who", "em_strict"),
+    "scale": ("excess_js_bits", "share_who"),
 }
 MEAN_OVER_PROMPTS = "no interval: the mean is over prompts, which share their puppets"
 

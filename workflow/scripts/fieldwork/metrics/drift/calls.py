@@ -17,6 +17,7 @@ from fieldwork.records.answer_form import FormReading
 from fieldwork.records.drift import Drift, DriftMeasure
 from fieldwork.records.generation import Response
 from fieldwork.records.parsing import REFUSALS, UNKNOWN
+from fieldwork.records.tasks import LETTER_KINDS
 from fieldwork.statistics.arrays import Flags, Floats, Indices
 
 KEYS = ["model", "task", "condition", "item_id", "puppet_id", "replicate"]
@@ -182,7 +183,7 @@ def _accuracy(frame: pd.DataFrame) -> list[bool | None]:
 
 def _letters(frame: pd.DataFrame) -> list[tuple[str, ...] | None]:
     return [
-        (answer_options(kind, None, letter) or (UNKNOWN,)) if kind == "choice" else None
+        (answer_options(kind, None, letter) or (UNKNOWN,)) if kind in LETTER_KINDS else None
         for kind, letter in zip(frame["kind"], frame["letter"], strict=True)
     ]
 

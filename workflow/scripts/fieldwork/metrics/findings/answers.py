@@ -28,6 +28,7 @@ from fieldwork.metrics.findings.wording import (
 from fieldwork.records.field import between
 from fieldwork.records.metrics import Comparison, NestedVariance, PromptMean, Shift, VarianceShare
 from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.tasks import LETTER_KINDS
 
 TOP_SHIFTS = 5
 """Options that moved which are listed for each task and model."""
@@ -226,7 +227,7 @@ def by_shift(rows: Sequence[Shift]) -> list[Shift]:
 
 def option_name(row: Shift) -> str:
     """An option with its prompt: `Tesla (cars)`."""
-    is_unread = row.kind == "choice" and row.answer == UNKNOWN
+    is_unread = row.kind in LETTER_KINDS and row.answer == UNKNOWN
     name = "no readable letter" if is_unread else literal(row.answer or "")
     return f"{name} ({literal(row.item_id)})"
 

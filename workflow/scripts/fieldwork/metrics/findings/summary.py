@@ -27,6 +27,7 @@ from fieldwork.records.claims import Claim
 from fieldwork.records.figures import AnswerBase
 from fieldwork.records.metrics import Comparison, Rank, ScoreComparison, Shift
 from fieldwork.records.parsing import UNKNOWN
+from fieldwork.records.tasks import LETTER_KINDS
 
 BASES: Mapping[str, AnswerBase] = {
     "distance": "first",
@@ -183,7 +184,7 @@ def _option_shift(row: Shift, tables: FindingsTables, outline: StudyOutline) -> 
         for share, condition in ((row.baseline_share, row.baseline), (row.share, row.condition))
     )
     direction = "rose" if (row.shift or 0.0) > 0 else "fell"
-    is_letter = row.kind == "choice" and row.answer != UNKNOWN
+    is_letter = row.kind in LETTER_KINDS and row.answer != UNKNOWN
     option = f"answer {option_name(row)}" if is_letter else option_name(row)
     label = outline.label(row.condition)
     change = f"{option} {direction} from {baseline_share} to {user_share} with {label}"

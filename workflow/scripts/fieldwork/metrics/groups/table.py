@@ -25,7 +25,7 @@ from fieldwork.metrics.heterogeneity import measure_heterogeneity, measure_item_
 from fieldwork.metrics.prompt_means import measure_prompt_means
 from fieldwork.records.field import FIELD, GroupEstimate
 from fieldwork.records.parsing import UNKNOWN
-from fieldwork.records.tasks import ItemKind
+from fieldwork.records.tasks import LETTER_KINDS, ItemKind
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.first_answers import first_answers
 from fieldwork.statistics.intervals import Interval, wilson_interval
@@ -53,7 +53,9 @@ class GroupAnswers(NamedTuple):
 
     def countable(self) -> pd.DataFrame:
         """The answers that count: readable lists, letters of any kind."""
-        return self.answers if self.kind == "choice" else self.answers[~self.answers["is_unread"]]
+        return (
+            self.answers if self.kind in LETTER_KINDS else self.answers[~self.answers["is_unread"]]
+        )
 
     def sizes(self) -> dict[tuple[str, str], int]:
         """Number of answers that count, by item and group."""
@@ -127,7 +129,7 @@ def as_lists(answers: GroupAnswers, group: pd.Series) -> pd.DataFrame:
     An unreadable letter is the option `unknown`, as in `answer_sets`.
     """
     rows = answers.answers
-    default = (UNKNOWN,) if answers.kind == "choice" else None
+    default = (UNKNOWN,) if answers.kind in LETTER_KINDS else None
     items = [list(options or default or ()) or None for options in rows["options"]]
     return rows.assign(kind="list", condition=group, items=pd.Series(items, dtype=object))
 

@@ -39,6 +39,7 @@ class _Words(NamedTuple):
 
 _WORDS: Mapping[ItemKind, _Words] = {
     "choice": _Words("flips", "share", "share_difference"),
+    "scale": _Words("flips", "share", "share_difference"),
     "list": _Words("overlap", "value", "value_difference"),
 }
 
