@@ -286,6 +286,26 @@ rule measure_service:
         "../scripts/metrics/measure_service.py"
 
 
+rule measure_values:
+    input:
+        answers=ANSWERS,
+        questions=study.task_tables(),
+    output:
+        **metric_tables("values", "value_comparisons"),
+    log:
+        "<logs>/measure_values.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("metrics/measure_values"),
+        rarest_users=config["metrics"]["rarest_users"],
+        baseline=study.baseline,
+        permutations=config["metrics"]["permutations"],
+        seed=config["study"]["seed"],
+    script:
+        "../scripts/metrics/measure_values.py"
+
+
 rule measure_practice:
     input:
         accuracy_runs="<results>/metrics/accuracy_runs.parquet",

@@ -29,6 +29,7 @@ from fieldwork.records import (
     robustness,
     service,
     tasks,
+    values,
 )
 from fieldwork.records.columns import row_types_of, table_of
 
@@ -41,6 +42,7 @@ STAGES = {
     "Metrics": metrics,
     "The form of answers": answer_form,
     "Conditions side by side": arms,
+    "Scales and numbers": values,
     "Tasks put otherwise": robustness,
     "The same questions after a time": drift,
     "Time and money": service,

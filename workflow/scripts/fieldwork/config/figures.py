@@ -96,6 +96,11 @@ def has_trade_offs(config: Config) -> bool:
     return has_times(config) and any("choice" in kinds_of(task) for task in tasks)
 
 
+def has_values(config: Config) -> bool:
+    """Whether a study asks for points of scales, or for numbers."""
+    return first_suitable(config, "values") is not None
+
+
 def has_times(config: Config) -> bool:
     """Whether a study has waiting times or prices.
 

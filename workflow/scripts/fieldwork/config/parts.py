@@ -5,7 +5,7 @@ Read while Snakemake parses the workflow, so it imports no scientific package.
 
 from typing import Any
 
-from fieldwork.config.figures import has_times
+from fieldwork.config.figures import has_times, has_values
 from fieldwork.config.judging import learnt_units
 from fieldwork.config.memory import memory_conditions
 from fieldwork.config.nests import nests_of
@@ -26,6 +26,7 @@ def parts_of(config: Config) -> set[Part]:
         "every study": True,
         "arms": config["arms"],
         "nests": nests_of(config),
+        "values": has_values(config),
         "variants": variants,
         # the shares of a drop are of questions put otherwise, whatever the number of models
         "practice": variants or len(config["study"]["models"]) >= MODELS_IN_ORDER,

@@ -16,12 +16,14 @@ from fieldwork.records import metrics as metric_records
 from fieldwork.records import practice as practice_records
 from fieldwork.records import robustness as robustness_records
 from fieldwork.records import service as service_records
+from fieldwork.records import values as value_records
 from fieldwork.records.columns import row_types_of, table_of
 
 ESTIMATES = (
     ("Metrics", metric_records),
     ("Metrics", form_records),
     ("Metrics", arm_records),
+    ("Metrics", value_records),
     ("Metrics", robustness_records),
     ("Metrics", drift_records),
     ("Metrics", service_records),

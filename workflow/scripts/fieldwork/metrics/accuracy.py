@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
@@ -28,8 +27,8 @@ from fieldwork.metrics.distributions import (
 from fieldwork.records.metrics import Accuracy, RunAccuracy
 from fieldwork.records.parsing import REFUSALS
 from fieldwork.statistics.first_answers import first_answers
-from fieldwork.statistics.intervals import CONFIDENCE, Interval
-from fieldwork.statistics.user_intervals import RAREST_USERS, too_few_users, unit_interval
+from fieldwork.statistics.intervals import Interval
+from fieldwork.statistics.user_intervals import RAREST_USERS, mean_interval, too_few_users
 
 NOTHING = 1e-12
 """Spreads below this are rounding."""
@@ -232,7 +231,7 @@ def _rows(
     rarest = rarest_users if unit_of(runs) == "puppet" else None
     for metric, read in READERS.items():
         scores = counted_scores(runs, read)
-        interval = score_interval(scores, rarest) if scores else None
+        interval = mean_interval(scores, rarest) if scores else None
         clipped_interval = interval and Interval(max(0.0, interval.low), min(1.0, interval.high))
         yield Accuracy(
             model=arm.model,
@@ -256,21 +255,6 @@ def counted_scores(
 ) -> list[float]:
     """Scores of the runs that stand for their units."""
     return [read(run) for run in runs if run.is_counted]
-
-
-def score_interval(
-    scores: Sequence[float], rarest_users: float | None, confidence: float = CONFIDENCE
-) -> Interval | None:
-    """Interval of a mean score: empirical likelihood over users, Student's t over reruns.
-
-    None with too few users or fewer than two reruns, or no spread.
-
-    Args:
-        rarest_users: share of users of the rarest kind to cover; None where the scores are reruns'.
-    """
-    values = np.array(scores)
-    moves = (values.mean() - values) / max(1, len(values) - 1)
-    return unit_interval(mean(scores), moves, rarest_users=rarest_users, confidence=confidence)
 
 
 def _reason(

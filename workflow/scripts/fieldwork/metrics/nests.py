@@ -18,7 +18,6 @@ from fieldwork.metrics.answer_sets import (
     ItemAnswers,
     count_unread,
     has_readable_answer,
-    read_answer_sets,
 )
 from fieldwork.metrics.components import lay_out, permuted_rerun, split
 from fieldwork.metrics.nest_distances import (
@@ -30,6 +29,7 @@ from fieldwork.metrics.nest_distances import (
     nest_cells,
     nest_distances,
 )
+from fieldwork.metrics.ordered_answers import read_ordered_answers
 from fieldwork.records.metrics import NestedVariance
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.intervals import Interval
@@ -85,7 +85,7 @@ def measure_nests(
         StudyError: no permutations.
     """
     require_permutations(n_permutations)
-    arms = read_answer_sets(answers)
+    arms = read_ordered_answers(answers)
     rows = []
     for arm in arms:
         if arm.condition in nests:

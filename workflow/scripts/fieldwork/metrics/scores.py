@@ -20,7 +20,6 @@ from fieldwork.metrics.accuracy import (
     full_sizes,
     mean,
     runs_by_arm,
-    score_interval,
     unit_of,
 )
 from fieldwork.metrics.distributions import ChoiceArm
@@ -29,12 +28,8 @@ from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.families import correct_rows
 from fieldwork.statistics.intervals import (
     CONFIDENCE,
-    BoundedValue,
     Interval,
-    difference_interval,
     p_value_with_interval,
-    student_interval,
-    welch_freedom,
 )
 from fieldwork.statistics.permutation import (
     UnitSplits,
@@ -45,6 +40,7 @@ from fieldwork.statistics.permutation import (
 from fieldwork.statistics.seeds import generator
 from fieldwork.statistics.user_intervals import (
     RAREST_USERS,
+    mean_difference_interval,
     too_few_users,
     variance_share_interval,
 )
@@ -169,39 +165,14 @@ def score_difference_interval(
     rarest_users: float | None,
     confidence: float = CONFIDENCE,
 ) -> Interval | None:
-    """Interval of the difference of two mean scores.
-
-    From the interval over users and that over reruns; where both sides are reruns, Welch's. None with
-    too few users, without two units a side, or without spread.
+    """Interval of the difference of two mean scores, as `mean_difference_interval` gives it.
 
     Args:
         scores: of users, or (`rarest_users` is None) of reruns.
         offline: of reruns.
     """
-    sides = (scores, offline)
-    if min(map(len, sides)) < MIN_UNITS:
-        return None
-    difference = mean(scores) - mean(offline)
-    if rarest_users is None:
-        variances = [(_sd(side) or 0.0) ** 2 / len(side) for side in sides]
-        if not sum(variances) > 0:
-            return None
-        freedom = welch_freedom(variances, [len(side) - 1 for side in sides])
-        interval = student_interval(difference, math.sqrt(sum(variances)), freedom, confidence)
-    else:
-        if too_few_users(len(scores), rarest_users) or not (_sd(scores) or _sd(offline)):
-            return None
-        first, second = (
-            BoundedValue(mean(side), score_interval(side, rarest, confidence) or _point(side))
-            for side, rarest in zip(sides, (rarest_users, None), strict=True)
-        )
-        interval = difference_interval(first, [second])
-    return Interval(max(-1.0, interval.low), min(1.0, interval.high))
-
-
-def _point(scores: Sequence[float]) -> Interval:
-    """Of scores that are all alike."""
-    return Interval(mean(scores), mean(scores))
+    interval = mean_difference_interval(scores, offline, (rarest_users, None), confidence)
+    return Interval(max(-1.0, interval.low), min(1.0, interval.high)) if interval else None
 
 
 def _splits(

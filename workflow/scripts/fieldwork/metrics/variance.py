@@ -19,7 +19,6 @@ from fieldwork.metrics.answer_sets import (
     ItemAnswers,
     count_unread,
     has_readable_answer,
-    read_answer_sets,
 )
 from fieldwork.metrics.components import (
     AnswerLayout,
@@ -31,6 +30,7 @@ from fieldwork.metrics.components import (
     split,
     split_items,
 )
+from fieldwork.metrics.ordered_answers import read_ordered_answers
 from fieldwork.records.field import FIELD
 from fieldwork.records.metrics import VarianceShare
 from fieldwork.statistics.arrays import Floats
@@ -82,7 +82,7 @@ def measure_variance(
     """
     require_permutations(n_permutations)
     settings = _WhoSettings(n_permutations, seed, rarest_users)
-    arms = read_answer_sets(answers)
+    arms = read_ordered_answers(answers)
     rows = []
     for arm, items in arms.items():
         layout = lay_out(items)

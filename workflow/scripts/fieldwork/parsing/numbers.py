@@ -1,9 +1,9 @@
 """Reading the number that an answer gives.
 
 Owns how numbers are written (separators, magnitudes, words, digits of any script), which of several
-counts, and what a unit says. What counts is, in this order: what is boxed or bold, the last number that is
-stated as the answer, the numbers with the question's unit, all numbers; the first of these that holds one
-number gives it. Promises that a number in another unit is converted or left out, never taken as it is.
+counts, and what a unit says. What counts is, in this order: what is boxed or bold, the last number stated
+as the answer, the numbers with the question's unit, all numbers; the first of these that holds one number
+gives it. Promises that a number in another unit is converted or left out, never taken as it is.
 """
 
 import math

@@ -18,7 +18,29 @@ _SAME = {
     **dict.fromkeys(("₹", "inr", "rupee", "rupees"), "₹"),
 }
 _TEMPERATURES = {"°c": "degC", "°f": "degF", "celsius": "degC", "fahrenheit": "degF"}
-_SHORT_UNITS = frozenset("g kg mg t lb oz m km cm mm ft mi yd h s ms l ml cl".split())
+_SHORT_UNITS = frozenset(
+    [
+        "g",
+        "kg",
+        "mg",
+        "t",
+        "lb",
+        "oz",
+        "m",
+        "km",
+        "cm",
+        "mm",
+        "ft",
+        "mi",
+        "yd",
+        "h",
+        "s",
+        "ms",
+        "l",
+        "ml",
+        "cl",
+    ]
+)
 """Units of one or two letters that are taken for units; others, such as `as` and `do`, are words."""
 
 

@@ -17,6 +17,7 @@ Part = Literal[
     "every study",
     "arms",
     "nests",
+    "values",
     "variants",
     "practice",
     "service",

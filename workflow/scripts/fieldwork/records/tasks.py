@@ -41,8 +41,8 @@ class Item:
         "scale: what stands before each option in the prompt, NULL for letters", default=None
     )
     points: list[float] | None = column(
-        "scale: value of each option, turned round for a reversed item; those behind the last value, such "
-        "as 'Don't know', have none",
+        "scale: value of each option, turned round for a reversed item; those behind the last value, "
+        "such as 'Don't know', have none",
         default=None,
     )
     unit: str | None = column("number: what is counted or measured, NULL for none", default=None)

@@ -7,16 +7,20 @@ equal bits.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from fieldwork.statistics.arrays import Floats
 from fieldwork.statistics.intervals import (
     CONFIDENCE,
+    BoundedValue,
     Interval,
+    difference_interval,
     jackknife_variance,
     student_interval,
     student_quantile,
+    welch_freedom,
     wilson_interval,
 )
 
@@ -25,6 +29,9 @@ RAREST_USERS = 0.05
 
 CHANCE_TO_MISS = 0.006
 """How often the users of a study may all miss a kind that its intervals cover (docs/methods.md)."""
+
+MIN_UNITS = 2
+"""Units of a side from which there is an interval of a difference."""
 
 _NOTHING = 1e-9
 """Differences below this are rounding; an interval of no width would say that nothing is uncertain."""
@@ -137,6 +144,55 @@ def unit_interval(
     if not error > _NOTHING:
         return None
     return student_interval(value, error, freedom, confidence)
+
+
+def mean_interval(
+    values: Sequence[float], rarest_users: float | None, confidence: float = CONFIDENCE
+) -> Interval | None:
+    """Interval of a mean: empirical likelihood over users, Student's t over responses.
+
+    None with too few users or fewer than two responses, or no spread.
+
+    Args:
+        rarest_users: share of users of the rarest kind to cover; None where the values are responses'.
+    """
+    array = np.array(values)
+    moves = (array.mean() - array) / max(1, len(array) - 1)
+    mean = math.fsum(values) / len(values)
+    return unit_interval(mean, moves, rarest_users=rarest_users, confidence=confidence)
+
+
+def mean_difference_interval(
+    first: Sequence[float],
+    second: Sequence[float],
+    rarest_users: tuple[float | None, float | None],
+    confidence: float = CONFIDENCE,
+) -> Interval | None:
+    """Interval of the difference of two independent means.
+
+    From the intervals of the two (`mean_interval`); where both sides are responses, Welch's. None with
+    too few users, without two units a side, or without spread.
+
+    Args:
+        rarest_users: of each side, as for `mean_interval`.
+    """
+    sides = (first, second)
+    if min(map(len, sides)) < MIN_UNITS or not any(float(np.ptp(s)) > _NOTHING for s in sides):
+        return None
+    means = [math.fsum(side) / len(side) for side in sides]
+    if rarest_users == (None, None):
+        variances = [float(np.var(side, ddof=1)) / len(side) for side in sides]
+        freedom = welch_freedom(variances, [len(side) - 1 for side in sides])
+        error = math.sqrt(sum(variances))
+        return student_interval(means[0] - means[1], error, freedom, confidence)
+    values = []
+    for side, mean, rarest in zip(sides, means, rarest_users, strict=True):
+        if rarest is not None and too_few_users(len(side), rarest):
+            return None
+        # values that are all alike have no interval of their own
+        interval = mean_interval(side, rarest, confidence) or Interval(mean, mean)
+        values.append(BoundedValue(mean, interval))
+    return difference_interval(values[0], values[1:])
 
 
 def interval_or_reason(

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from fieldwork.errors import StudyError
-from fieldwork.metrics.accuracy import score_interval, unit_of
+from fieldwork.metrics.accuracy import unit_of
 from fieldwork.metrics.scores import score_difference_interval
 from fieldwork.records.metrics import RunAccuracy
 from fieldwork.statistics.intervals import BoundedValue, Interval, difference_interval
-from fieldwork.statistics.user_intervals import RAREST_USERS, unit_interval
+from fieldwork.statistics.user_intervals import RAREST_USERS, mean_interval, unit_interval
 
 COLUMNS = ("model", "way", "score")
 
@@ -111,7 +111,7 @@ def lead_interval(
     bounds = [
         BoundedValue(side.mean, interval)
         for side in (model, other)
-        if (interval := score_interval(side.scores, _rarest(side, rarest_users)))
+        if (interval := mean_interval(side.scores, _rarest(side, rarest_users)))
     ]
     return difference_interval(bounds[0], bounds[1:]) if len(bounds) > 1 else None
 

@@ -1,0 +1,1 @@
+"""Scales and numbers: means, spread, and how far a condition moves them."""

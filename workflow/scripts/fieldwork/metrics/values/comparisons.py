@@ -1,0 +1,282 @@
+"""Values under a condition beside the baseline's and the field's: differences, tests and distances.
+
+Owns the permutation test of the superiority of one sample over another. A user's first answer counts, so
+that the answers that are exchanged are independent.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fieldwork.metrics.answer_sets import Arm
+from fieldwork.metrics.scores import welch_statistic
+from fieldwork.metrics.values.answers import (
+    ItemRanges,
+    ItemValues,
+    read_battery,
+    read_ranges,
+    read_values,
+)
+from fieldwork.metrics.values.estimates import (
+    ValueSample,
+    battery_sample,
+    item_sample,
+    no_interval_reason,
+    scale_names,
+)
+from fieldwork.records.field import FIELD
+from fieldwork.records.values import ValueComparison
+from fieldwork.statistics.arrays import Counts, Floats
+from fieldwork.statistics.families import LEVEL, correct_rows
+from fieldwork.statistics.intervals import Interval, p_value_with_interval
+from fieldwork.statistics.permutation import (
+    PermutationTest,
+    p_value_of_first,
+    permutation_test,
+    permutations_to_resolve,
+    require_permutations,
+    unit_splits,
+)
+from fieldwork.statistics.seeds import generator
+from fieldwork.statistics.user_intervals import RAREST_USERS, mean_difference_interval
+
+N_DEALS = 200
+"""Random deals behind the distance that chance alone makes."""
+
+
+class _Settings(NamedTuple):
+    baseline: str
+    n_permutations: int
+    n_most: int
+    seed: int
+    rarest_users: float
+
+
+class _Pair(NamedTuple):
+    """Two samples of one item, or of the scales together (`item` is None).
+
+    Attributes:
+        span: length of the scale; None for a number.
+    """
+
+    arm: Arm
+    versus: str
+    item: str | None
+    sides: tuple[ValueSample, ValueSample]
+    span: float | None
+
+
+def measure_value_comparisons(
+    answers: pd.DataFrame,
+    items: pd.DataFrame,
+    *,
+    baseline: str,
+    n_permutations: int,
+    seed: int,
+    rarest_users: float = RAREST_USERS,
+) -> list[ValueComparison]:
+    """Each condition beside the baseline and, where there is one, beside the field.
+
+    P-values are corrected over the items of a model, task, kind and pair of conditions; the scales
+    together are a family of their own over the conditions. In order of the table.
+
+    Raises:
+        StudyError: no permutations.
+    """
+    require_permutations(n_permutations)
+    arms = read_values(answers)
+    ranges = read_ranges(items, sorted({arm.task for arm in arms}))
+    pairs = list(_pairs(arms, ranges, baseline))
+    n_most = permutations_to_resolve(len(pairs), LEVEL)
+    settings = _Settings(baseline, n_permutations, n_most, seed, rarest_users)
+    rows = correct_rows([_compare(pair, settings) for pair in pairs], _family)
+    return sorted(
+        rows, key=lambda r: (r.model, r.task, r.condition, r.versus, r.kind, r.item_id or "")
+    )
+
+
+def _family(row: ValueComparison) -> tuple[str | None, ...]:
+    together = row.item_id is None
+    return (row.model, row.task, row.kind, row.versus, None if together else row.condition)
+
+
+def _pairs(
+    arms: Mapping[Arm, Mapping[str, ItemValues]], ranges: ItemRanges, baseline: str
+) -> Iterator[_Pair]:
+    empty = ItemValues([], 0)
+    for arm, items in arms.items():
+        for versus in (baseline, FIELD):
+            others = arms.get(arm._replace(condition=versus))
+            if others is None or arm.condition in (versus, FIELD):
+                continue
+            if names := scale_names(arms, arm.model, arm.task) if arm.kind == "scale" else []:
+                first, second = (
+                    battery_sample(read_battery(arm, side, names, ranges))
+                    for side in (items, others)
+                )
+                yield _Pair(arm, versus, None, (first, second), 1.0)
+            for item, values in items.items():
+                samples = item_sample(values), item_sample(others.get(item, empty))
+                scale = ranges.get((arm.task, item))
+                yield _Pair(arm, versus, item, samples, scale.high - scale.low if scale else None)
+
+
+def _compare(pair: _Pair, settings: _Settings) -> ValueComparison:
+    arm, (first, second) = pair.arm, pair.sides
+    missing = _missing(pair)
+    test = None if missing else _test(pair, settings)
+    interval = None if missing else _interval(pair, settings.rarest_users)
+    difference = None if missing else _mean(first.values) - _mean(second.values)
+    tables = None if missing else value_tables(first.values, second.values)
+    distance = _distance(tables, pair, settings) if tables else None
+    reason = missing or (None if interval else _no_interval(pair, settings.rarest_users))
+    return ValueComparison(
+        model=arm.model,
+        task=arm.task,
+        condition=arm.condition,
+        versus=pair.versus,
+        kind=arm.kind,
+        item_id=pair.item,
+        difference=difference,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        superiority=float(superiority(*tables.rows())[0]) if tables else None,
+        p_value=_held_p(pair, test, settings.rarest_users) if test else None,
+        p_holm=None,
+        p_least=test.p_least if test else None,
+        n_permutations=test.n_permutations if test else None,
+        distance=distance[0] if distance else None,
+        distance_same=distance[1] if distance else None,
+        n_units=len(first.values),
+        n_units_versus=len(second.values),
+        unit=first.unit,
+        reason=reason,
+    )
+
+
+def _missing(pair: _Pair) -> str | None:
+    """Why there is nothing to compare."""
+    places = ("here", f"under {pair.versus}")
+    empty = [place for side, place in zip(pair.sides, places, strict=True) if not side.values]
+    return f"no answer has a value {' and '.join(empty)}" if empty else None
+
+
+def _no_interval(pair: _Pair, rarest_users: float) -> str:
+    reasons = [
+        no_interval_reason(side, rarest_users)
+        for side in pair.sides
+        if len(side.values) < 2 or side.has_users
+    ]
+    return reasons[0] if reasons else "no interval: all answers have the same value"
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _interval(pair: _Pair, rarest_users: float, confidence: float | None = None) -> Interval | None:
+    first, second = pair.sides
+    rarest = first.rarest(rarest_users), second.rarest(rarest_users)
+    options = {} if confidence is None else {"confidence": confidence}
+    return mean_difference_interval(first.values, second.values, rarest, **options)
+
+
+def _held_p(pair: _Pair, test: PermutationTest, rarest_users: float) -> float:
+    """The p-value, no smaller than that of the interval: a test of ranks alone says nothing of means."""
+    return p_value_with_interval(test.p_value, partial(_interval, pair, rarest_users))
+
+
+# ---- samples as tables over their values -------------------------------------------------------------
+
+
+class ValueTables(NamedTuple):
+    """How often each side has each value: `values` ascending, all of shape (values,)."""
+
+    values: Floats
+    first: Counts
+    second: Counts
+
+    def rows(self) -> tuple[Counts, Counts]:
+        """The two counts as tables of one row."""
+        return self.first[None, :], self.second[None, :]
+
+
+def value_tables(first: Sequence[float], second: Sequence[float]) -> ValueTables:
+    """Two samples, none of them empty, counted by value."""
+    values, places = np.unique([*first, *second], return_inverse=True)
+    counts = [
+        np.bincount(part, minlength=len(values))
+        for part in (places[: len(first)], places[len(first) :])
+    ]
+    return ValueTables(values, counts[0], counts[1])
+
+
+def superiority(first: Counts, second: Counts) -> Floats:
+    """Chance that a value of the first is above one of the second, ties counted half.
+
+    The statistic of Mann and Whitney (1947) as a share (Vargha and Delaney 2000).
+
+    Args:
+        first, second: counts by ascending value, of shape (tables, values).
+    """
+    below = np.cumsum(second, axis=1) - second / 2
+    chance: Floats = (first * below).sum(axis=1) / (first.sum(axis=1) * second.sum(axis=1))
+    return chance
+
+
+def earth_movers(values: Floats, first: Counts, second: Counts) -> Floats:
+    """Area between two cumulative distributions (Wasserstein's distance of order 1): shape (tables,)."""
+    shares = [np.cumsum(side, axis=1) / side.sum(axis=1, keepdims=True) for side in (first, second)]
+    distance: Floats = np.abs(shares[0] - shares[1])[:, :-1] @ np.diff(values)
+    return distance
+
+
+def _test(pair: _Pair, settings: _Settings) -> PermutationTest | None:
+    random = generator(
+        settings.seed, "values", *pair.arm, pair.versus, pair.item or "scales together"
+    )
+    first, second = (side.values for side in pair.sides)
+    if pair.item is None:
+        return _test_of_scores(first, second, settings, random)
+    tables = value_tables(first, second)
+    return permutation_test(
+        tables.first,
+        tables.second,
+        lambda one, other: np.abs(superiority(one, other) - 0.5),
+        n_permutations=settings.n_permutations,
+        n_most=settings.n_most,
+        random=random,
+    )
+
+
+def _test_of_scores(
+    first: Sequence[float],
+    second: Sequence[float],
+    settings: _Settings,
+    random: np.random.Generator,
+) -> PermutationTest | None:
+    """Means over many scales hardly tie, so that whole units are exchanged, as scores are."""
+    if min(len(first), len(second)) < 2:
+        return None
+    splits = unit_splits(
+        len(first), len(second), n_permutations=settings.n_permutations, random=random
+    )
+    statistic = welch_statistic(np.array([*first, *second]), splits)
+    p_least = p_value_of_first(np.sort(statistic)[::-1])
+    return PermutationTest(p_value_of_first(statistic), splits.n_drawn, p_least)
+
+
+def _distance(tables: ValueTables, pair: _Pair, settings: _Settings) -> tuple[float, float]:
+    """The earth mover's distance, and its mean where the answers are dealt to the sides at random."""
+    random = generator(
+        settings.seed, "distance", *pair.arm, pair.versus, pair.item or "scales together"
+    )
+    pooled_counts, size = tables.first + tables.second, int(tables.first.sum())
+    deals = random.multivariate_hypergeometric(pooled_counts, size, size=N_DEALS)
+    values = tables.values / (pair.span or 1.0)
+    observed = float(earth_movers(values, *tables.rows())[0])
+    return observed, float(earth_movers(values, deals, pooled_counts - deals).mean())

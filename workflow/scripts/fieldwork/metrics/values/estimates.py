@@ -1,0 +1,153 @@
+"""Mean, spread and reliability of the answers to scales and numbers, under each condition."""
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from fieldwork.metrics.answer_sets import Arm
+from fieldwork.metrics.values.answers import (
+    Battery,
+    ItemValues,
+    read_battery,
+    read_ranges,
+    read_values,
+)
+from fieldwork.records.values import ValueEstimate
+from fieldwork.statistics.arrays import Floats
+from fieldwork.statistics.user_intervals import RAREST_USERS, mean_interval, too_few_users
+
+MIN_ALPHA_UNITS = 3
+"""Users from which Cronbach's alpha is computed."""
+
+
+class ValueSample(NamedTuple):
+    """Independent values of one side, with their unit: a user (puppet) or a response.
+
+    Attributes:
+        n_without: answers without a value.
+        n_items: items that each value is of.
+    """
+
+    values: list[float]
+    has_users: bool
+    n_without: int
+    n_items: int = 1
+
+    @property
+    def unit(self) -> str:
+        """What one value is."""
+        return "puppet" if self.has_users else "response"
+
+    def rarest(self, rarest_users: float) -> float | None:
+        """The setting, for values of users; None for responses."""
+        return rarest_users if self.has_users else None
+
+
+def item_sample(values: ItemValues) -> ValueSample:
+    """The first values of an item."""
+    firsts = [answer.value for answer in values.firsts()]
+    return ValueSample(firsts, values.has_users, values.n_without)
+
+
+def battery_sample(battery: Battery) -> ValueSample:
+    """The scores of the units that answer all scales."""
+    return ValueSample(
+        battery.scores(), battery.has_users, battery.n_without, battery.values.shape[1]
+    )
+
+
+def scale_names(arms: Mapping[Arm, Mapping[str, ItemValues]], model: str, task: str) -> list[str]:
+    """The scales of a task that a model has answered under any condition; none where there is one."""
+    names = {
+        name
+        for arm, items in arms.items()
+        if (arm.model, arm.task, arm.kind) == (model, task, "scale")
+        for name in items
+    }
+    return sorted(names) if len(names) > 1 else []
+
+
+def measure_values(
+    answers: pd.DataFrame, items: pd.DataFrame, *, rarest_users: float = RAREST_USERS
+) -> list[ValueEstimate]:
+    """One row for each item of an arm, and one for its scales together where there are several.
+
+    In order of model, task, condition, kind and item.
+
+    Args:
+        items: with the points of scales.
+        rarest_users: share of users of the rarest kind that intervals cover.
+    """
+    arms = read_values(answers)
+    ranges = read_ranges(items, sorted({arm.task for arm in arms}))
+    rows = []
+    for arm, arm_items in arms.items():
+        if names := scale_names(arms, arm.model, arm.task) if arm.kind == "scale" else []:
+            battery = read_battery(arm, arm_items, names, ranges)
+            alpha = cronbach_alpha(battery.values) if battery.has_users else None
+            rows.append(_row(arm, None, battery_sample(battery), rarest_users, alpha))
+        rows += [
+            _row(arm, item, item_sample(values), rarest_users, None)
+            for item, values in arm_items.items()
+        ]
+    return sorted(rows, key=lambda r: (r.model, r.task, r.condition, r.kind, r.item_id or ""))
+
+
+def _row(
+    arm: Arm, item: str | None, sample: ValueSample, rarest_users: float, alpha: float | None
+) -> ValueEstimate:
+    values = sample.values
+    quartiles = [float(q) for q in np.quantile(values, (0.25, 0.5, 0.75))] if values else [None] * 3
+    interval = mean_interval(values, sample.rarest(rarest_users)) if values else None
+    return ValueEstimate(
+        model=arm.model,
+        task=arm.task,
+        condition=arm.condition,
+        kind=arm.kind,
+        item_id=item,
+        mean=math.fsum(values) / len(values) if values else None,
+        ci_low=interval.low if interval else None,
+        ci_high=interval.high if interval else None,
+        sd=float(np.std(values, ddof=1)) if len(values) > 1 else None,
+        lower_quartile=quartiles[0],
+        median=quartiles[1],
+        upper_quartile=quartiles[2],
+        alpha=alpha,
+        n_units=len(values),
+        n_without=sample.n_without,
+        n_items=sample.n_items,
+        unit=sample.unit,
+        reason=None if interval else no_interval_reason(sample, rarest_users),
+    )
+
+
+def no_interval_reason(sample: ValueSample, rarest_users: float) -> str:
+    """Why there is no value, or no interval of the mean."""
+    if not sample.values:
+        whole = "no user or rerun answers all scales" if sample.n_items > 1 else "no answer"
+        return f"{whole} with a value" if sample.n_items > 1 else f"{whole} has a value"
+    if sample.has_users and (shortage := too_few_users(len(sample.values), rarest_users)):
+        return shortage
+    if len(sample.values) == 1:
+        return "no interval: one answer has a value"
+    return "no interval: all answers have the same value"
+
+
+def cronbach_alpha(values: Floats) -> float | None:
+    """Cronbach's alpha (1951) of items over units: shape (units, items).
+
+    k / (k - 1) * (1 - sum of the items' variances / variance of the sums). None with fewer than
+    `MIN_ALPHA_UNITS` units or two items, or where the sums do not vary. Below 0 where items run against
+    each other, as a reversed item does that is not marked as one.
+    """
+    n_units, n_items = values.shape
+    if n_units < MIN_ALPHA_UNITS or n_items < 2:
+        return None
+    of_sums = float(values.sum(axis=1).var(ddof=1))
+    if not of_sums > 1e-12:
+        return None
+    of_items = float(values.var(axis=0, ddof=1).sum())
+    return float(n_items / (n_items - 1) * (1 - of_items / of_sums))
