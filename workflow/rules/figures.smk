@@ -148,6 +148,24 @@ rule plot_categories:
         "../scripts/figures/plot_categories.py"
 
 
+rule plot_values:
+    input:
+        values="<results>/metrics/values.parquet",
+        questions=figure_items("values"),
+        style_sheet=study.resolve("resources/figures.mplstyle"),
+    output:
+        **figure_files("values", "where scales and numbers lie", "values_figure"),
+    log:
+        "<logs>/plot_values.log",
+    conda:
+        "../envs/fieldwork.yaml"
+    params:
+        code=code("figures/plot_values"),
+        drawing=drawing("values"),
+    script:
+        "../scripts/figures/plot_values.py"
+
+
 rule plot_who_asks:
     input:
         variance="<results>/metrics/variance.parquet",

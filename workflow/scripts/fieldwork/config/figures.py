@@ -25,7 +25,7 @@ TIMED_FORMATS = frozenset({"inspect", "helm", "every_eval_ever"})
 
 SUITABLE: Mapping[str, frozenset[str]] = {
     "fig1": frozenset({"list"}),
-    "fig2": frozenset({"choice"}),
+    "fig2": frozenset({"choice", "scale"}),
     "fig3": frozenset({"choice"}),
     "fig4": frozenset({"list", "choice", "scale"}),
     "fig5": frozenset({"list"}),
@@ -63,7 +63,7 @@ def figure_tasks(config: Config) -> dict[str, str | None]:
 def first_suitable(config: Config, figure: str) -> str | None:
     """The selected task that `auto` takes for a figure; None where none suits.
 
-    It is the first that suits. For figure 2 chosen questions go before a whole benchmark, for figure 3
+    It is the first that suits. For figure 2 chosen choices go before scales and whole benchmarks, for figure 3
     a task with a leaderboard before one without, for figure 4 lists before choices.
     """
     entries = {task: config["tasks"][task] for task in config["study"]["tasks"]}
@@ -75,7 +75,7 @@ def first_suitable(config: Config, figure: str) -> str | None:
 def _is_second_best(figure: str, task: Config) -> bool:
     match figure:
         case "fig2":
-            return is_whole_benchmark(task)
+            return "choice" not in kinds_of(task) or is_whole_benchmark(task)
         case "fig3":
             return task["leaderboard"] is None
         case "fig4":

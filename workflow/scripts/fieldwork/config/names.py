@@ -21,6 +21,7 @@ FIGURES = (
     "pareto",
     "drift",
     "raters",
+    "values",
 )
 """Figures with a name of their own, besides those with a number."""
 

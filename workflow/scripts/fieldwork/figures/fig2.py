@@ -65,6 +65,12 @@ _INKS: Mapping[str, tuple[str, str]] = {
     "H": ("#000000", "white"),
     "I": ("#C8C8C8", "black"),
     "J": ("#6A3D9A", "white"),
+    # the options of long scales
+    "K": ("#B2DF8A", "black"),
+    "L": ("#5E3C1A", "white"),
+    "M": ("#FDBF6F", "black"),
+    "N": ("#1F5D4C", "white"),
+    "O": ("#E0E0FF", "black"),
 }
 
 

@@ -25,16 +25,18 @@ class ScaleForm(NamedTuple):
     """How a source's scales look.
 
     Attributes:
-        labels: of the points, lowest first, for rows without options of their own.
+        labels: of the points in order, for rows without options of their own.
         beside: options without a value, such as 'Don't know'; they stand after the points.
-        first: number of the lowest point.
+        first: number of the first option.
         marks: what stands before an option in the prompt.
+        order: whether the lowest point comes first (ascending) or last.
     """
 
     labels: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     first: int = 1
     marks: Literal["numbers", "letters"] = "numbers"
+    order: Literal["ascending", "descending"] = "ascending"
 
 
 class NumberForm(NamedTuple):
@@ -74,14 +76,14 @@ def scale_of(place: str, cell: Cell, choices: Sequence[str], form: ScaleForm) ->
     if not 2 <= n_points <= MAX_POINTS or len(options) > MAX_OPTIONS:
         raise StudyError(
             f"{place}: a scale has 2 to {MAX_POINTS} points and {MAX_OPTIONS} options at most, but this "
-            f"one has labels for {n_points} points; write the labels, lowest point first, in option_a, "
+            f"one has labels for {n_points} points; write the labels in order in option_a, "
             f"option_b, … or once for all rows in `scale.labels` of the task's source"
         )
     marks = [str(form.first + n) for n in range(len(options))]
     if form.marks == "numbers":
         _refuse_foreign_marks(place, options, marks)
     points = [float(form.first + n) for n in range(n_points)]
-    if is_reversed(place, cell):
+    if is_reversed(place, cell) != (form.order == "descending"):
         points.reverse()
     return Scale(options, marks if form.marks == "numbers" else None, points)
 

@@ -27,6 +27,7 @@ from fieldwork.records.metrics import (
 )
 from fieldwork.records.practice import PracticeOrder
 from fieldwork.records.robustness import GroupGap, Robustness
+from fieldwork.records.values import ValueComparison
 from fieldwork.statistics.fisher import Margins, Support, least_p
 
 
@@ -180,6 +181,14 @@ MEASURES: Mapping[str, ClaimMeasure] = {
         p_value="p_spread",
         is_claimed=_is_read_score,
     ),
+    "value": ClaimMeasure(
+        ValueComparison,
+        "difference",
+        ("higher", "lower"),
+        ("ci_low", "ci_high"),
+        detail=lambda row: str(row.kind),
+        is_claimed=lambda row: row.versus != FIELD,
+    ),
     "novelty": ClaimMeasure(
         Novelty,
         "excess",
@@ -260,6 +269,15 @@ MEASURES: Mapping[str, ClaimMeasure] = {
     ),
     "field_distance": ClaimMeasure(
         ItemAgreement, "js_distance", ("differs", "differs"), is_of_field=True
+    ),
+    "field_value": ClaimMeasure(
+        ValueComparison,
+        "difference",
+        ("higher", "lower"),
+        ("ci_low", "ci_high"),
+        is_of_field=True,
+        detail=lambda row: str(row.kind),
+        is_claimed=lambda row: row.versus == FIELD,
     ),
     "field_place": ClaimMeasure(
         ItemAgreement, "rank_change", ("moves", "moves"), p_value="p_rank", is_of_field=True

@@ -35,6 +35,7 @@ from fieldwork.records.metrics import (
 from fieldwork.records.practice import PracticeOrder
 from fieldwork.records.robustness import GroupGap, Robustness
 from fieldwork.records.service import ServiceMeasure
+from fieldwork.records.values import ValueComparison
 
 NO_CLAIMS = StudyClaims()
 
@@ -72,6 +73,7 @@ class FindingsTables(NamedTuple):
     judgements: Sequence[JudgementEstimate] = ()
     memory_matches: Sequence[MemoryMatch] = ()
     interventions: Sequence[InterventionEstimate] = ()
+    value_comparisons: Sequence[ValueComparison] = ()
     claims: StudyClaims = NO_CLAIMS
 
 
@@ -104,6 +106,7 @@ ROW_TYPES: Mapping[str, type[Any]] = {
         JudgementEstimate,
         MemoryMatch,
         InterventionEstimate,
+        ValueComparison,
     )
 }
 """Row type of each table."""

@@ -18,6 +18,7 @@ from fieldwork.metrics.findings.practice import practice_sections
 from fieldwork.metrics.findings.raters import rater_sections
 from fieldwork.metrics.findings.replies import ReplyCounts, UnnamedReplies
 from fieldwork.metrics.findings.summary import in_short
+from fieldwork.metrics.findings.values import value_sections
 from fieldwork.metrics.findings.verdicts import UNDECIDED_VERDICT
 from fieldwork.metrics.findings.wording import literal
 from fieldwork.metrics.findings.wordings import wording_sections
@@ -87,6 +88,7 @@ def sections(tables: FindingsTables, outline: StudyOutline) -> list[FindingsSect
         answers.distance(tables.comparisons, claims, outline),
         answers.options_moved(tables.shifts, claims, outline),
         answers.heterogeneity(tables.prompt_means, claims, outline),
+        *value_sections(tables.value_comparisons, claims, outline),
         scores.scores(tables.accuracy, tables.score_comparisons, claims, outline),
         # without a task of a leaderboard's own questions there are no places
         *([scores.places(tables.ranks, outline)] if tables.ranks else []),

@@ -20,6 +20,7 @@ from fieldwork.metrics.findings.links import answers_link
 from fieldwork.metrics.findings.outline import StudyOutline, arm_name, study_rows
 from fieldwork.metrics.findings.practice import practice_sentence
 from fieldwork.metrics.findings.service import waiting_sentence
+from fieldwork.metrics.findings.values import values_sentence
 from fieldwork.metrics.findings.verdicts import MEASURE_NAMES, claim_verdict, effect_text
 from fieldwork.metrics.findings.wording import count_phrase, join_words, percent, points
 from fieldwork.metrics.findings.wordings import wording_sentence
@@ -35,6 +36,8 @@ BASES: Mapping[str, AnswerBase] = {
     "score": "runs",
     "score_spread": "runs",
     "entropy_bits": "first",
+    "value": "first",
+    "field_value": "first",
 }
 """The answers that a measure is computed from, where they are not all that count."""
 NAMED_OPTIONS = 3
@@ -46,6 +49,7 @@ def in_short(tables: FindingsTables, outline: StudyOutline) -> list[str]:
     sentences = [
         ("Primary", primary_sentence(tables, outline)),
         ("Answers", answers_sentence(tables, outline)),
+        ("Values", values_sentence(tables.value_comparisons, tables.claims, outline)),
         ("Scores", scores_sentence(tables, outline)),
         ("Wording", wording_sentence(tables.robustness, tables.claims, outline)),
         ("Groups", group_gap_sentence(tables.group_gaps, tables.claims, outline)),

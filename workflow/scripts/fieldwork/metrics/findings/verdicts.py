@@ -46,6 +46,7 @@ MEASURE_NAMES = {
     "entropy_bits": "heterogeneity",
     "score": "scores",
     "score_spread": "spread of scores",
+    "value": "scales and numbers",
     "novelty": "novelty",
     "categories": "categories of subjects",
     "variant_accuracy": "accuracy when put otherwise",
@@ -57,6 +58,7 @@ MEASURE_NAMES = {
     "field_order": "order of the field",
     "field_heterogeneity": "heterogeneity beside the field",
     "field_distance": "distance from the field",
+    "field_value": "scales and numbers beside the field",
     "field_place": "places in the field",
 }
 """What the page calls the measures of `claims`."""

@@ -1,0 +1,219 @@
+"""The figure of values: where answers to scales and numbers lie, by condition, beside the field's.
+
+Owns the drawing of `records.ValueEstimate` rows: a row of panels an item, a column a model. A mark is the
+mean with its interval; the pale bar behind it holds the middle half of the answers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from fieldwork.figures.labels import cut
+from fieldwork.figures.marks import MarkedAnswers, MarkedValue, add_mark, span_of
+from fieldwork.figures.selection import (
+    absence_reason,
+    conditions_in,
+    float_or_none,
+    models_in,
+    range_of,
+    rows_of,
+    rows_of_task,
+    select_items,
+)
+from fieldwork.figures.settings import FigureSettings
+from fieldwork.figures.style import (
+    GREY,
+    PAGE_WIDTH,
+    TEXT_POINTS,
+    ConditionStyle,
+    add_head,
+    condition_styles,
+    empty_figure,
+    marker_arguments,
+    new_figure,
+    wrap_text,
+)
+from fieldwork.records.shared import ItemKey
+from fieldwork.records.tasks import Item
+
+MOST_ITEMS = 6
+_LINE_HEIGHT = 0.19
+_PANEL_HEIGHT = 0.62
+"""Of a panel's title and axis, inches."""
+_TITLE_LINES = 2
+_PALE = 0.3
+_LONGEST_END = 22
+"""Letters of a label at an end of a scale."""
+
+
+class _ItemPanel(NamedTuple):
+    """An item, or the scales together (None), and its rows by model and condition."""
+
+    item: ItemKey | None
+    title: str
+    rows: Mapping[tuple[str, str], Any]
+
+
+def draw(values: pd.DataFrame, settings: FigureSettings) -> Figure:
+    """Draw the scales together, then the first items.
+
+    Args:
+        values: `records.ValueEstimate` rows; a table without any gives a figure that says so.
+    """
+    table = rows_of_task(values, settings)
+    reason = absence_reason(table, settings)
+    if reason:
+        return empty_figure(reason, settings)
+    styles = condition_styles(conditions_in(table, settings), labels=settings.condition_labels)
+    table = table[table["condition"].isin(styles)]
+    keys = [ItemKey(row.task, row.item_id) for row in rows_of(table) if _is_text(row.item_id)]
+    selection = select_items(sorted(keys), at_most=MOST_ITEMS)
+    panels = list(_panels(table, selection.items, settings))
+    models = models_in(table, settings)
+    figure = new_figure(
+        height=len(panels) * (_PANEL_HEIGHT + _LINE_HEIGHT * len(styles)) + 0.2,
+    )
+    grid = figure.subplots(len(panels), len(models), squeeze=False)
+    for i, panel in enumerate(panels):
+        for j, model in enumerate(models):
+            name = settings.model_name(model) if i == 0 and len(models) > 1 else ""
+            _draw_panel(grid[i, j], panel, model, styles, settings)
+            _head(grid[i, j], panel.title if j == 0 else "", name)
+            if j:
+                grid[i, j].set_yticklabels([""] * len(styles))
+    add_head(figure, handles=_handles(), notes=[settings.note, selection.remark])
+    return figure
+
+
+def _panels(
+    table: pd.DataFrame, items: Sequence[ItemKey], settings: FigureSettings
+) -> Iterator[_ItemPanel]:
+    by_item: dict[ItemKey | None, dict[tuple[str, str], Any]] = {}
+    for row in rows_of(table):
+        key = ItemKey(row.task, row.item_id) if _is_text(row.item_id) else None
+        by_item.setdefault(key, {})[row.model, row.condition] = row
+    if together := by_item.get(None):
+        n_items = range_of(row.n_items for row in together.values())
+        alphas = range_of_alphas(together.values())
+        yield _ItemPanel(None, f"All {n_items} scales together{alphas}", together)
+    for key in items:
+        question = settings.questions.get(key)
+        title = question.question if question else key.item_id
+        yield _ItemPanel(key, title, by_item[key])
+
+
+def range_of_alphas(rows: Any) -> str:
+    """Cronbach's alpha of the conditions, as a part of a title; empty where none has one."""
+    alphas = sorted(alpha for row in rows if (alpha := float_or_none(row.alpha)) is not None)
+    if not alphas:
+        return ""
+    ends = dict.fromkeys(f"{alpha:.2f}".replace("-", "−") for alpha in (alphas[0], alphas[-1]))
+    return f" (Cronbach's α {' to '.join(ends)})"
+
+
+def _draw_panel(
+    axes: Any,
+    panel: _ItemPanel,
+    model: str,
+    styles: Mapping[str, ConditionStyle],
+    settings: FigureSettings,
+) -> None:
+    names = []
+    for place, (condition, style) in enumerate(styles.items()):
+        row = panel.rows.get((model, condition))
+        n_units = int(row.n_units) if row is not None else 0
+        names.append(f"{style.label}, n = {n_units:,}" if n_units else style.label)
+        if not n_units:
+            axes.annotate("n/a", (0, place), xycoords=("axes fraction", "data"), color=GREY)
+            continue
+        _draw_row(axes, place, row, style)
+    axes.set_yticks(range(len(styles)), names)
+    axes.set_ylim(len(styles) - 0.4, -0.6)
+    axes.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.5)
+    item = settings.questions.get(panel.item) if panel.item else None
+    _scale_axis(axes, panel, item)
+
+
+def _draw_row(axes: Any, place: int, row: Any, style: ConditionStyle) -> None:
+    axes.barh(
+        place,
+        row.upper_quartile - row.lower_quartile,
+        left=row.lower_quartile,
+        height=0.62,
+        color=style.colour,
+        alpha=_PALE,
+        linewidth=0,
+    )
+    low, high = float_or_none(row.ci_low), float_or_none(row.ci_high)
+    if low is not None and high is not None:
+        axes.hlines(place, low, high, color=style.colour, linewidth=1.0)
+    axes.plot([row.mean], [place], linestyle="none", **marker_arguments(style, size=4.5))
+    caption = MarkedValue(
+        measure="Mean",
+        label=style.label,
+        value=float(row.mean),
+        ci_low=low,
+        ci_high=high,
+    )
+    answers = MarkedAnswers(
+        model=row.model,
+        condition=row.condition,
+        task=row.task,
+        item_id=row.item_id if _is_text(row.item_id) else None,
+        kind=row.kind,
+        base="first",
+        n=int(row.n_units),
+    )
+    add_mark(axes, span_of(float(row.mean), row), (place - 0.3, place + 0.3), caption, answers)
+
+
+def _scale_axis(axes: Any, panel: _ItemPanel, item: Item | None) -> None:
+    """A scale shows all of its points, with its ends named; a number what its answers reach."""
+    if panel.item is None:
+        axes.set_xlim(-0.03, 1.03)
+        axes.set_xticks(
+            [0, 0.25, 0.5, 0.75, 1], ["0\nlowest point", "", "½", "", "1\nhighest point"]
+        )
+    elif item is not None and item.points:
+        labels = dict(zip(item.points, item.choices, strict=False))
+        points = sorted(labels)
+        ends = {points[0], points[-1]}
+        names = [
+            f"{point:g}\n{cut(labels[point], letters=_LONGEST_END)}"
+            if point in ends
+            else f"{point:g}"
+            for point in points
+        ]
+        margin = 0.03 * (points[-1] - points[0])
+        axes.set_xlim(points[0] - margin, points[-1] + margin)
+        axes.set_xticks(points, names)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.set_xlabel(item.unit or "" if item else "")
+
+
+def _head(axes: Any, title: str, model: str) -> None:
+    """The question over the first column, and over the first row the model."""
+    lines = wrap_text(title, inches=PAGE_WIDTH - 0.4).split("\n")
+    if len(lines) > _TITLE_LINES:
+        lines = [*lines[: _TITLE_LINES - 1], cut(" ".join(lines[_TITLE_LINES - 1 :]), letters=100)]
+    text = axes.set_title(
+        "\n".join([*([model] if model else []), *lines]), loc="left", fontsize=TEXT_POINTS + 0.5
+    )
+    # a question may reach over all columns
+    text.set_in_layout(not title or bool(model))
+
+
+def _handles() -> list[Any]:
+    mean = Line2D([], [], color=GREY, marker="o", markersize=4, linewidth=1.0)
+    mean.set_label("mean and its 95 % interval")
+    return [mean, Patch(facecolor=GREY, alpha=_PALE, label="middle half of the answers")]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)

@@ -1,0 +1,93 @@
+"""The section and the sentence about scales and numbers."""
+
+from collections.abc import Sequence
+
+from fieldwork.metrics.findings.layout import Finding, FindingsSection
+from fieldwork.metrics.findings.outline import StudyOutline, arm_columns, row_cells, study_rows
+from fieldwork.metrics.findings.verdicts import FindingVerdict, StudyClaims
+from fieldwork.metrics.findings.wording import (
+    interval_cell,
+    join_words,
+    literal,
+    number_cell,
+    p_cell,
+    percent,
+    signed_number,
+)
+from fieldwork.records.field import FIELD
+from fieldwork.records.values import ValueComparison
+
+
+def value_sections(
+    rows: Sequence[ValueComparison], claims: StudyClaims, outline: StudyOutline
+) -> list[FindingsSection]:
+    """The section, where scales or numbers are asked for."""
+    if not rows:
+        return []
+    findings = [_finding(row, claims, outline) for row in study_rows(rows, outline, _all(outline))]
+    return [
+        FindingsSection(
+            "Scales and numbers",
+            "How far are answers from those without a user, and from real users'? Higher is the chance "
+            "that an answer of the condition is above one of the other, ties counted half: 50 % is no "
+            "difference. The distance is the earth mover's, of a scale as a share of its length; in brackets "
+            "what chance alone makes. All scales together count from 0 to 1.",
+            (
+                *arm_columns(outline),
+                *("Question", "Compared with", "Difference of means", "Higher", "Distance", "p"),
+                "Verdict",
+            ),
+            findings,
+            ["values", "value_comparisons"],
+            "No scale or number is answered.",
+        )
+    ]
+
+
+def _all(outline: StudyOutline) -> list[str]:
+    return [outline.baseline, *outline.users, *outline.controls]
+
+
+def _measure(row: ValueComparison) -> str:
+    return "field_value" if row.versus == FIELD else "value"
+
+
+def _verdict(row: ValueComparison, claims: StudyClaims) -> FindingVerdict:
+    return claims.verdict(_measure(row), row)
+
+
+def _finding(row: ValueComparison, claims: StudyClaims, outline: StudyOutline) -> Finding:
+    cells = (
+        literal(row.item_id) if row.item_id else "all scales together",
+        outline.label(row.versus),
+        interval_cell(row.difference, row.ci_low, row.ci_high, digits=2, is_difference=True),
+        "–" if row.superiority is None else percent(row.superiority),
+        f"{number_cell(row.distance, 2)} ({number_cell(row.distance_same, 2)})",
+        p_cell(claims.p_value(_measure(row), row)),
+    )
+    return Finding((*row_cells(row, outline), *cells), _verdict(row, claims))
+
+
+def values_sentence(
+    rows: Sequence[ValueComparison], claims: StudyClaims, outline: StudyOutline
+) -> str | None:
+    """Where the scales together move; without several scales, how many questions do."""
+    against_baseline = [
+        row
+        for row in study_rows(rows, outline, outline.users)
+        if row.versus == outline.baseline and _verdict(row, claims).is_tested
+    ]
+    together = [row for row in against_baseline if row.item_id is None]
+    if together:
+        moved = [row for row in together if _verdict(row, claims).is_shown]
+        if not moved:
+            return "No user is shown to move the scales together"
+        moves = [
+            f"{outline.label(row.condition)} ({signed_number(row.difference or 0.0, 2)} of the scale)"
+            for row in moved
+        ]
+        return f"The scales together move with {join_words(moves)}"
+    if not against_baseline:
+        return None
+    n_moved = sum(_verdict(row, claims).is_shown for row in against_baseline)
+    return f"A user moves {n_moved} of {len(against_baseline)} means of scales and numbers"
